@@ -1,0 +1,193 @@
+"""How intermediates leave a forward pass: a recorder for one call, and the frozen Trace it makes.
+
+The forward pass hands each value worth seeing to the recorder it was called with. A recorder
+belongs to one call, never to the model, so two captures running at once on one model cannot see
+each other's tensors.
+
+    address                             shape
+    embed, positions                    (B, T, D), (T, D)
+    blocks.3.resid_pre / mid / post     (B, T, D)
+    blocks.3.attn_out, ffn_out          (B, T, D)
+    blocks.3.attn.q, z                  (B, H, T, Dh)
+    blocks.3.attn.k, v                  (B, n_kv_heads, T, Dh)
+    blocks.3.attn.scores, pattern       (B, H, T, T)
+    blocks.3.attn.mask, bias            as handed to attention, or absent
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.config import ModelConfig
+
+if TYPE_CHECKING:
+    from model.transformer import DecoderTransformer
+
+
+@dataclass
+class Recorder:
+    """Keeps the named tensors of one forward pass under their addresses."""
+
+    values: dict[str, Tensor] = field(default_factory=dict)
+    prefix: str = ""
+    active = True
+
+    def __call__(self, **named: Tensor | None) -> None:
+        """Keep each tensor under this recorder's prefix and its own name; None is not kept."""
+        self.values |= {self.prefix + name: x for name, x in named.items() if x is not None}
+
+    def scope(self, name: str) -> "Recorder":
+        """A recorder that writes into the same values, one address level down."""
+        return Recorder(self.values, f"{self.prefix}{name}.")
+
+
+class _NoRecorder(Recorder):
+    """Keeps nothing and costs nothing: what a forward pass uses when nobody is looking."""
+
+    active = False
+
+    def __call__(self, **named: Tensor | None) -> None:
+        pass
+
+    def scope(self, name: str) -> "Recorder":
+        return self
+
+
+NO_RECORDER = _NoRecorder()
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionRecord:
+    """One attention layer as it ran: every head, every number, as read-only float32 arrays.
+
+    `stack` says which stack of blocks the layer is in and `kind` whether it is self or cross
+    attention. q, scores, pattern and z have H heads, k and v have n_kv_heads; `mask` is (Tq, Tk)
+    bool, True = may attend; `bias` is (H, Tq, Tk) or None. `scores` are q·kᵀ/√Dh + bias, before
+    the mask.
+    """
+
+    stack: str
+    layer: int
+    kind: str
+    query_tokens: tuple[str, ...]
+    key_tokens: tuple[str, ...]
+    q: np.ndarray  # (H, Tq, Dh)
+    k: np.ndarray  # (n_kv_heads, Tk, Dh)
+    v: np.ndarray  # (n_kv_heads, Tk, Dh)
+    bias: np.ndarray | None
+    mask: np.ndarray
+    scores: np.ndarray  # (H, Tq, Tk)
+    pattern: np.ndarray  # (H, Tq, Tk)
+    z: np.ndarray  # (H, Tq, Dh)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualRecord:
+    """The residual stream through one block, each (T, D)."""
+
+    resid_pre: np.ndarray
+    attn_out: np.ndarray
+    resid_mid: np.ndarray
+    ffn_out: np.ndarray
+    resid_post: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """All that one forward pass of one sentence did: plain read-only numpy, no torch.
+
+    embed (T, D) is what is added, after any scaling, so embed + positions = resid_pre of layer 0;
+    `positions` (T, D) is zero where the scheme adds nothing. logits: (T, V).
+    """
+
+    config: ModelConfig
+    ids: np.ndarray  # (T,)
+    tokens: tuple[str, ...]
+    embed: np.ndarray
+    positions: np.ndarray
+    attention: tuple[AttentionRecord, ...]
+    residuals: tuple[ResidualRecord, ...]
+    logits: np.ndarray
+
+    def arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Name and array of everything in the trace, layers stacked on the first axis."""
+        yield "ids", self.ids
+        yield "tokens", np.array(self.tokens, dtype=np.str_)
+        yield "embed", self.embed
+        yield "positions", self.positions
+        yield "mask", self.attention[0].mask
+        for name in ("q", "k", "v", "z", "scores", "pattern", "bias"):
+            layers = [getattr(record, name) for record in self.attention]
+            if layers[0] is not None:
+                yield name, np.stack(layers)
+        for name in ResidualRecord.__dataclass_fields__:
+            yield name, np.stack([getattr(record, name) for record in self.residuals])
+        yield "logits", self.logits
+
+
+@torch.inference_mode()
+def capture(
+    model: "DecoderTransformer", ids: Sequence[int], tokens: Sequence[str]
+) -> Trace:
+    """Run the model once on one sentence and keep everything.
+
+    ids and tokens: T of each, the same tokens as numbers and as strings for display.
+    Raises ValueError for an empty sentence or one longer than the model's context.
+    """
+    if len(ids) != len(tokens):
+        raise ValueError(f"{len(ids)} ids but {len(tokens)} tokens; give one string for each id")
+    recorder = Recorder()
+    device = next(model.parameters()).device
+    logits = model(torch.tensor([ids], dtype=torch.long, device=device), recorder=recorder)
+    values = {address: _to_numpy(x) for address, x in recorder.values.items()}
+    n_layers = model.config.n_layers
+    return Trace(
+        config=model.config,
+        ids=np.array(ids, dtype=np.int64),
+        tokens=tuple(tokens),
+        embed=values["embed"][0],
+        positions=values.get("positions", _zeros_like(values["embed"][0])),
+        attention=tuple(_attention_record(values, layer, tuple(tokens)) for layer in range(n_layers)),
+        residuals=tuple(_residual_record(values, layer) for layer in range(n_layers)),
+        logits=_to_numpy(logits)[0],
+    )
+
+
+def _attention_record(
+    values: dict[str, np.ndarray], layer: int, tokens: tuple[str, ...]
+) -> AttentionRecord:
+    prefix = f"blocks.{layer}.attn."
+    batch_of_one = {name: values[prefix + name][0] for name in ("q", "k", "v", "z")}
+    return AttentionRecord(
+        stack="decoder",
+        layer=layer,
+        kind="self",
+        query_tokens=tokens,
+        key_tokens=tokens,
+        scores=values[prefix + "scores"][0],
+        pattern=values[prefix + "pattern"][0],
+        mask=values[prefix + "mask"],
+        bias=values.get(prefix + "bias"),
+        **batch_of_one,
+    )
+
+
+def _residual_record(values: dict[str, np.ndarray], layer: int) -> ResidualRecord:
+    names = ResidualRecord.__dataclass_fields__
+    return ResidualRecord(**{name: values[f"blocks.{layer}.{name}"][0] for name in names})
+
+
+def _to_numpy(x: Tensor) -> np.ndarray:
+    array = (x.float() if x.is_floating_point() else x).cpu().numpy()
+    array.flags.writeable = False
+    return array
+
+
+def _zeros_like(array: np.ndarray) -> np.ndarray:
+    zeros = np.zeros_like(array)
+    zeros.flags.writeable = False
+    return zeros

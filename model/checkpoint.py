@@ -1,0 +1,156 @@
+"""A trained model on disk: config.json + model.safetensors + tokenizer.json, and nothing pickled."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from model.cli import choose_device
+from model.config import ModelConfig
+from model.tokenizer import Tokenizer
+from model.transformer import DecoderTransformer
+
+SHIPPED = Path(__file__).resolve().parent.parent / "assets" / "checkpoints"
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A model ready to run, with the tokenizer it was trained with."""
+
+    name: str
+    folder: Path
+    model: DecoderTransformer
+    tokenizer: Tokenizer
+
+    @property
+    def config(self) -> ModelConfig:
+        """Sizes and variants of the model."""
+        return self.model.config
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model runs."""
+        return next(self.model.parameters()).device
+
+
+def shipped_names() -> list[str]:
+    """Names of the checkpoints that come with Headlight."""
+    return sorted(path.parent.name for path in SHIPPED.glob("*/config.json"))
+
+
+def save(
+    folder: Path,
+    model: DecoderTransformer,
+    tokenizer: Tokenizer,
+    dtype: torch.dtype = torch.float16,
+) -> None:
+    """Write a checkpoint folder, weights in `dtype`; each file appears whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {name: x.detach().to(dtype).contiguous() for name, x in own_weights(model).items()}
+    config = json.dumps(model.config.to_dict(), indent=2) + "\n"
+    with replacing(folder / "config.json") as path:
+        path.write_text(config, encoding="utf-8")
+    with replacing(folder / "tokenizer.json") as path:
+        tokenizer.save(path)
+    with replacing(folder / "model.safetensors") as path:
+        save_file(weights, path)
+
+
+def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
+    """Load a checkpoint by its shipped name or its folder, in float32, and check what was loaded.
+
+    Raises ValueError, one line with cause and remedy, when a file is missing or broken, a weight
+    is missing, unknown, of another shape or not finite, or the tokenizer does not fit.
+    """
+    folder = _find_folder(name_or_folder)
+    config = _read_config(folder / "config.json")
+    tokenizer = Tokenizer.load(folder / "tokenizer.json")
+    if tokenizer.vocab_size != config.vocab_size:
+        raise ValueError(
+            f"{folder.name}: the tokenizer has {tokenizer.vocab_size} tokens but the config says "
+            f"vocab_size {config.vocab_size}; use the tokenizer the model was trained with"
+        )
+    model = DecoderTransformer(config)
+    _load_weights(model, folder / "model.safetensors")
+    model.requires_grad_(False).eval().to(choose_device(device))
+    return Checkpoint(folder.name, folder, model, tokenizer)
+
+
+def own_weights(model: DecoderTransformer) -> dict[str, Tensor]:
+    """The weights a file must hold: a tied unembedding is the embedding and is not stored."""
+    tied = {"unembed.weight"} if model.config.tied_embeddings else set()
+    return {name: x for name, x in model.state_dict().items() if name not in tied}
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """`with replacing(path) as new:` write to `new`; on success it takes the place of `path`."""
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        yield new
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _find_folder(name_or_folder: str | Path) -> Path:
+    for folder in (SHIPPED / str(name_or_folder), Path(name_or_folder)):
+        if (folder / "config.json").is_file():
+            return folder
+    raise ValueError(
+        f"no checkpoint {str(name_or_folder)!r}: give a folder with config.json, or one of "
+        f"{', '.join(shipped_names()) or '(none shipped)'}"
+    )
+
+
+def _read_config(path: Path) -> ModelConfig:
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no JSON: {error}; copy it again") from None
+    if not isinstance(fields, dict):
+        raise ValueError(f"{path} holds no JSON object; copy it again")
+    try:
+        return ModelConfig.from_dict(fields)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _load_weights(model: DecoderTransformer, path: Path) -> None:
+    try:
+        weights = load_file(path)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing; copy the whole checkpoint folder") from None
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"{path} cannot be read: {error}; it may be cut, copy it again") from None
+    expected = own_weights(model)
+    _refuse(path, "lacks", sorted(set(expected) - set(weights)))
+    _refuse(path, "has unknown", sorted(set(weights) - set(expected)))
+    for name, weight in weights.items():
+        if weight.shape != expected[name].shape:
+            raise ValueError(
+                f"{path}: {name} has shape {tuple(weight.shape)} but config.json asks for "
+                f"{tuple(expected[name].shape)}; the two files belong to different models"
+            )
+        if not weight.isfinite().all():
+            n_bad = int((~weight.isfinite()).sum())
+            raise ValueError(
+                f"{path}: {name} has {n_bad} NaN or infinite values; train or copy it again"
+            )
+    model.load_state_dict({name: x.float() for name, x in weights.items()}, strict=False)
+
+
+def _refuse(path: Path, verb: str, names: list[str]) -> None:
+    if names:
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        raise ValueError(
+            f"{path} {verb} {', '.join(names[:3])}{more}; the weights and config.json belong to "
+            "different models"
+        )

@@ -1,0 +1,112 @@
+"""How well a model predicts a text: `python -m model.evaluate --checkpoint stories --text-file F`."""
+
+import math
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from model import checkpoint, cli
+from model.data import read_text
+from model.tokenizer import Tokenizer
+from model.transformer import DecoderTransformer
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of one model on one text; `loss` is in nats per token."""
+
+    loss: float
+    perplexity: float
+    bits_per_byte: float
+    tokens: int
+    bytes: int
+    window: int
+    tokens_per_second: float
+
+
+@torch.inference_mode()
+def evaluate(
+    model: DecoderTransformer,
+    tokenizer: Tokenizer,
+    text: str,
+    *,
+    window: int | None = None,
+    batch_size: int = 16,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Evaluation:
+    """Predict every token of a text once, in windows that do not overlap.
+
+    The text is preceded by the end-of-text token, so its first token is predicted too, and each
+    window sees only itself. `window` is the number of tokens in it, by default the model's
+    context. Bits per byte = total nats / ln 2 / bytes of the text as UTF-8.
+    """
+    window = model.config.max_seq_len if window is None else window
+    if not 1 <= window <= model.config.max_seq_len:
+        raise ValueError(
+            f"window is {window}; it must be between 1 and the context {model.config.max_seq_len}"
+        )
+    device = next(model.parameters()).device
+    ids = torch.tensor([tokenizer.end_id, *tokenizer.encode_documents(text)], device=device)
+    started = time.perf_counter()
+    total, done = 0.0, 0
+    for inputs, targets in _window_batches(ids, window, batch_size):
+        total += total_loss(model(inputs), targets)
+        done += targets.numel()
+        on_progress(done, len(ids) - 1)
+    loss, n_bytes = total / done, len(text.encode())
+    return Evaluation(
+        loss=loss,
+        perplexity=math.exp(min(loss, 700.0)),  # beyond that a float64 overflows
+        bits_per_byte=total / math.log(2) / n_bytes,
+        tokens=done,
+        bytes=n_bytes,
+        window=window,
+        tokens_per_second=done / (time.perf_counter() - started),
+    )
+
+
+def total_loss(logits: Tensor, targets: Tensor) -> float:
+    """Sum of −ln p(target) over all positions. logits: (B, T, V), targets: (B, T)."""
+    return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), reduction="sum").item()
+
+
+def _window_batches(
+    ids: Tensor, window: int, batch_size: int
+) -> list[tuple[Tensor, Tensor]]:
+    """Inputs and targets, (B, window) each; a shorter last window comes alone."""
+    n_whole = (len(ids) - 1) // window
+    inputs = ids[: n_whole * window].view(-1, window)
+    targets = ids[1 : n_whole * window + 1].view(-1, window)
+    batches = list(zip(inputs.split(batch_size), targets.split(batch_size))) if n_whole else []
+    rest = ids[n_whole * window :]
+    return batches + ([(rest[None, :-1], rest[None, 1:])] if len(rest) > 1 else [])
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    cli.add_checkpoint_arguments(parser)
+    parser.add_argument("--text-file", type=Path, required=True, help="UTF-8 text to predict")
+    parser.add_argument("--window", type=int, help="tokens in a window (default: the context)")
+
+
+def _run(arguments: Namespace) -> dict[str, object]:
+    loaded = checkpoint.load(arguments.checkpoint, device=arguments.device)
+    text = read_text(arguments.text_file)
+    with cli.progress_bar("evaluate") as on_progress:
+        scores = evaluate(
+            loaded.model,
+            loaded.tokenizer,
+            text,
+            window=arguments.window,
+            on_progress=on_progress,
+        )
+    return {"checkpoint": loaded.name, "text_file": str(arguments.text_file), **asdict(scores)}
+
+
+if __name__ == "__main__":
+    cli.run(__doc__, _arguments, _run)

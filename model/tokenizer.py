@@ -1,0 +1,183 @@
+"""Text to numbers and back: byte-level BPE and single characters, over the `tokenizers` library.
+
+Text from a person is never parsed for special tokens: someone who types `<|endoftext|>` or `</s>`
+gets those characters. Only `encode_documents`, meant for text files, reads the separator.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import tokenizers
+from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
+
+END_OF_TEXT = "<|endoftext|>"
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+
+# GPT-2's split into words, but a run of line breaks stays one piece and digits stand alone.
+_WORDS = Regex(
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_ANY_CHARACTER = Regex(r"[\s\S]")
+
+
+class Tokenizer:
+    """One vocabulary, with `encode` for sentences and `encode_documents` for files.
+
+    Byte-level BPE puts a space before a text that does not start with white space, so that the
+    first word becomes the same token as anywhere else.
+    """
+
+    def __init__(self, backend: tokenizers.Tokenizer) -> None:
+        self.backend = backend
+        self.backend.encode_special_tokens = True  # text that looks like a special token is text
+        self.is_byte_level = isinstance(backend.model, models.BPE)
+        self.end_id: int = backend.token_to_id(END_OF_TEXT)
+        if self.end_id is None:
+            raise ValueError(f"the tokenizer has no {END_OF_TEXT} token; train it again")
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of different ids, the end of text included."""
+        return self.backend.get_vocab_size()
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of a text, every character of it taken literally."""
+        return self.backend.encode(self._spaced(text), add_special_tokens=False).ids
+
+    def encode_documents(self, text: str) -> list[int]:
+        """Ids of a text file in which `<|endoftext|>` separates documents."""
+        ids: list[int] = []
+        for number, document in enumerate(self._spaced(text).split(END_OF_TEXT)):
+            if number:
+                ids.append(self.end_id)
+            # Pieces keep memory low and never cut a word: a line break ends a piece of its own.
+            pieces = _paragraphs(document)
+            encodings = self.backend.encode_batch_fast(pieces, add_special_tokens=False)
+            ids.extend(i for encoding in encodings for i in encoding.ids)
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of some ids, with the space `encode` may have put in front."""
+        return self.backend.decode(list(ids), skip_special_tokens=False)
+
+    def token_strings(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """What each id stands for, for display; joined they read as the text.
+
+        A character whose bytes are spread over several tokens is shown in each of them with its
+        part, as 😀·2/4; bytes that form no character are shown in hexadecimal.
+        """
+        if not self.is_byte_level:
+            return tuple(self.backend.id_to_token(i) for i in ids)
+        return tuple(_strings_of_bytes([self._bytes(i) for i in ids]))
+
+    def save(self, path: Path) -> None:
+        """Write tokenizer.json."""
+        self.backend.save(str(path))
+
+    @classmethod
+    def load(cls, path: Path) -> "Tokenizer":
+        """Read tokenizer.json; ValueError when it is missing or broken."""
+        try:
+            return cls(tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            raise ValueError(f"{path} is missing; copy the whole checkpoint folder") from None
+        except ValueError:
+            raise
+        except Exception as error:  # the library raises bare Exception on bad JSON
+            raise ValueError(f"{path} is no tokenizer: {error}; copy it again") from None
+
+    def _spaced(self, text: str) -> str:
+        needs_space = self.is_byte_level and text and not text[0].isspace()
+        return f" {text}" if needs_space else text
+
+    def _bytes(self, token_id: int) -> bytes:
+        piece = self.backend.id_to_token(token_id)
+        if token_id == self.end_id:
+            return piece.encode()
+        return bytes(_BYTE_OF_SYMBOL[symbol] for symbol in piece)
+
+
+def train_bpe(texts: Iterable[str], vocab_size: int) -> Tokenizer:
+    """Learn byte-level BPE merges (Sennrich et al. 2016; bytes as in Radford et al. 2019, §2.2).
+
+    vocab_size counts the 256 bytes and `<|endoftext|>`, so it must be at least 257.
+    """
+    if vocab_size < 257:
+        raise ValueError(f"vocab_size is {vocab_size}; byte-level BPE needs at least 257")
+    backend = tokenizers.Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(_WORDS, behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    backend.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        special_tokens=[END_OF_TEXT],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    backend.train_from_iterator(_training_pieces(texts), trainer)
+    return Tokenizer(backend)
+
+
+def train_characters(texts: Iterable[str]) -> Tokenizer:
+    """One token for each different character; others become `�` when encoding."""
+    characters = sorted(set().union(*texts) - {UNKNOWN})
+    vocab = {token: i for i, token in enumerate([END_OF_TEXT, UNKNOWN, *characters])}
+    backend = tokenizers.Tokenizer(models.WordLevel(vocab, unk_token=UNKNOWN))
+    backend.add_special_tokens([END_OF_TEXT])
+    backend.pre_tokenizer = pre_tokenizers.Split(_ANY_CHARACTER, behavior="isolated")
+    backend.decoder = decoders.Fuse()
+    return Tokenizer(backend)
+
+
+def _training_pieces(texts: Iterable[str]) -> Iterable[str]:
+    for text in texts:
+        for document in text.split(END_OF_TEXT):
+            yield from _paragraphs(document)
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Cut before the first character behind each blank line, so that pieces join to the text."""
+    pieces = text.split("\n\n")
+    return [f"{piece}\n\n" for piece in pieces[:-1]] + [pieces[-1]]
+
+
+def _strings_of_bytes(tokens: list[bytes]) -> Iterable[str]:
+    """Readable strings for tokens that may hold parts of characters; see `token_strings`."""
+    start = 0
+    while start < len(tokens):
+        end, text = _next_whole_text(tokens, start)
+        if text is None:
+            yield f"\\x{tokens[start].hex()}"
+            start += 1
+        elif end == start + 1:
+            yield text
+            start = end
+        else:
+            parts = end - start
+            yield from (f"{text}·{part}/{parts}" for part in range(1, parts + 1))
+            start = end
+
+
+def _next_whole_text(tokens: list[bytes], start: int) -> tuple[int, str | None]:
+    """The fewest tokens from `start` whose bytes decode, within one character's four bytes."""
+    for end in range(start + 1, min(start + 4, len(tokens)) + 1):
+        try:
+            return end, b"".join(tokens[start:end]).decode()
+        except UnicodeDecodeError:
+            continue
+    return start + 1, None
+
+
+def _symbols_of_bytes() -> dict[str, int]:
+    """The printable stand-ins that byte-level BPE uses for bytes (GPT-2's `bytes_to_unicode`)."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    symbols = {chr(byte): byte for byte in printable}
+    return symbols | {chr(256 + i): byte for i, byte in enumerate(others)}
+
+
+_BYTE_OF_SYMBOL = _symbols_of_bytes()
