@@ -100,9 +100,7 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """x: (B, T, D), mask: broadcastable to (B, H, T, T). Returns (B, T, D)."""
         positions = torch.arange(x.shape[1], device=x.device)
-        q = position.rotate(split_heads(self.q_proj(x), self.n_heads), positions)
-        k = position.rotate(split_heads(self.k_proj(x), self.n_kv_heads), positions)
-        v = split_heads(self.v_proj(x), self.n_kv_heads)
+        q, k, v = self.project(x, position, positions)
         bias = position.bias(positions, positions)  # (H, T, T) or None
         recorder(q=q, k=k, v=v, mask=mask, bias=bias)
         keys, values = share_kv_heads(k, self.n_heads), share_kv_heads(v, self.n_heads)
@@ -111,6 +109,17 @@ class MultiHeadAttention(nn.Module):
         else:
             z = fused_attention(q, keys, values, mask=mask, bias=bias)
         return self.out_proj(merge_heads(z))
+
+    def project(
+        self, x: Tensor, position: Position, positions: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (B, H, T, Dh), keys and values (B, n_kv_heads, T, Dh), as they enter the product.
+
+        x: (B, T, D), positions: (T,).
+        """
+        q = position.rotate(split_heads(self.q_proj(x), self.n_heads), positions)
+        k = position.rotate(split_heads(self.k_proj(x), self.n_kv_heads), positions)
+        return q, k, split_heads(self.v_proj(x), self.n_kv_heads)
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:

@@ -15,28 +15,27 @@ from model.positions import Position
 Layer = Callable[[Tensor], Tensor]
 
 
-def pre_norm(x: Tensor, norm: Layer, sublayer: Layer) -> tuple[Tensor, Tensor]:
-    """x + sublayer(norm(x)) (Xiong et al. 2020, fig. 1b). Returns the sum and what was added."""
-    update = sublayer(norm(x))
-    return x + update, update
-
-
-def post_norm(x: Tensor, norm: Layer, sublayer: Layer) -> tuple[Tensor, Tensor]:
-    """norm(x + sublayer(x)) (Vaswani et al. 2017, §3.1). Returns that and what was added."""
-    update = sublayer(x)
-    return norm(x + update), update
-
-
 class NormPlacement(NamedTuple):
-    """Where a block normalises, and whether the stream still needs a norm after the last block."""
+    """Where a block normalises: what a sublayer reads, and how its output joins the stream."""
 
-    connect: Callable[[Tensor, Layer, Layer], tuple[Tensor, Tensor]]
-    ends_with_norm: bool
+    read: Callable[[Tensor, Layer], Tensor]
+    write: Callable[[Tensor, Tensor, Layer], Tensor]
+    ends_with_norm: bool  # whether the stream still needs a norm behind the last block
 
 
 NORM_PLACEMENTS: dict[str, NormPlacement] = {
-    "pre": NormPlacement(pre_norm, ends_with_norm=True),
-    "post": NormPlacement(post_norm, ends_with_norm=False),
+    # x + sublayer(norm(x)) (Xiong et al. 2020, fig. 1b)
+    "pre": NormPlacement(
+        read=lambda x, norm: norm(x),
+        write=lambda x, update, norm: x + update,
+        ends_with_norm=True,
+    ),
+    # norm(x + sublayer(x)) (Vaswani et al. 2017, §3.1)
+    "post": NormPlacement(
+        read=lambda x, norm: x,
+        write=lambda x, update, norm: norm(x + update),
+        ends_with_norm=False,
+    ),
 }
 
 
@@ -45,7 +44,7 @@ class Block(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.connect = NORM_PLACEMENTS[config.norm_placement].connect
+        self.placement = NORM_PLACEMENTS[config.norm_placement]
         self.attn_norm = NORMS[config.norm](config)
         self.attn = MultiHeadAttention(config)
         self.ffn_norm = NORMS[config.norm](config)
@@ -61,11 +60,13 @@ class Block(nn.Module):
     ) -> Tensor:
         """resid_pre: (B, T, D), mask: broadcastable to (B, H, T, T). Returns (B, T, D)."""
 
-        def attend(x: Tensor) -> Tensor:
-            return self.attn(x, position, mask=mask, recorder=recorder.scope("attn"))
-
-        resid_mid, attn_out = self.connect(resid_pre, self.attn_norm, attend)
-        resid_post, ffn_out = self.connect(resid_mid, self.ffn_norm, self.ffn)
+        read, write, _ = self.placement
+        attn_out = self.attn(
+            read(resid_pre, self.attn_norm), position, mask=mask, recorder=recorder.scope("attn")
+        )
+        resid_mid = write(resid_pre, attn_out, self.attn_norm)
+        ffn_out = self.ffn(read(resid_mid, self.ffn_norm))
+        resid_post = write(resid_mid, ffn_out, self.ffn_norm)
         recorder(
             resid_pre=resid_pre,
             attn_out=attn_out,

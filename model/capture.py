@@ -96,6 +96,9 @@ class ResidualRecord:
     resid_post: np.ndarray
 
 
+RESIDUAL_NAMES = tuple(ResidualRecord.__dataclass_fields__)
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """All that one forward pass of one sentence did: plain read-only numpy, no torch.
@@ -124,15 +127,13 @@ class Trace:
             layers = [getattr(record, name) for record in self.attention]
             if layers[0] is not None:
                 yield name, np.stack(layers)
-        for name in ResidualRecord.__dataclass_fields__:
+        for name in RESIDUAL_NAMES:
             yield name, np.stack([getattr(record, name) for record in self.residuals])
         yield "logits", self.logits
 
 
 @torch.inference_mode()
-def capture(
-    model: "DecoderTransformer", ids: Sequence[int], tokens: Sequence[str]
-) -> Trace:
+def capture(model: "DecoderTransformer", ids: Sequence[int], tokens: Sequence[str]) -> Trace:
     """Run the model once on one sentence and keep everything.
 
     ids and tokens: T of each, the same tokens as numbers and as strings for display.
@@ -151,7 +152,9 @@ def capture(
         tokens=tuple(tokens),
         embed=values["embed"][0],
         positions=values.get("positions", _zeros_like(values["embed"][0])),
-        attention=tuple(_attention_record(values, layer, tuple(tokens)) for layer in range(n_layers)),
+        attention=tuple(
+            _attention_record(values, layer, tuple(tokens)) for layer in range(n_layers)
+        ),
         residuals=tuple(_residual_record(values, layer) for layer in range(n_layers)),
         logits=_to_numpy(logits)[0],
     )
@@ -177,8 +180,7 @@ def _attention_record(
 
 
 def _residual_record(values: dict[str, np.ndarray], layer: int) -> ResidualRecord:
-    names = ResidualRecord.__dataclass_fields__
-    return ResidualRecord(**{name: values[f"blocks.{layer}.{name}"][0] for name in names})
+    return ResidualRecord(**{name: values[f"blocks.{layer}.{name}"][0] for name in RESIDUAL_NAMES})
 
 
 def _to_numpy(x: Tensor) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A trained model on disk: config.json + model.safetensors + tokenizer.json, and nothing pickled."""
+"""A trained model on disk: config.json, model.safetensors, tokenizer.json; nothing is pickled."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 

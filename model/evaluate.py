@@ -1,4 +1,4 @@
-"""How well a model predicts a text: `python -m model.evaluate --checkpoint stories --text-file F`."""
+"""How well a model predicts a text: `python -m model.evaluate --checkpoint C --text-file F`."""
 
 import math
 import time
@@ -76,14 +76,12 @@ def total_loss(logits: Tensor, targets: Tensor) -> float:
     return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), reduction="sum").item()
 
 
-def _window_batches(
-    ids: Tensor, window: int, batch_size: int
-) -> list[tuple[Tensor, Tensor]]:
+def _window_batches(ids: Tensor, window: int, batch_size: int) -> list[tuple[Tensor, Tensor]]:
     """Inputs and targets, (B, window) each; a shorter last window comes alone."""
     n_whole = (len(ids) - 1) // window
     inputs = ids[: n_whole * window].view(-1, window)
     targets = ids[1 : n_whole * window + 1].view(-1, window)
-    batches = list(zip(inputs.split(batch_size), targets.split(batch_size))) if n_whole else []
+    batches = list(zip(inputs.split(batch_size), targets.split(batch_size), strict=True))
     rest = ids[n_whole * window :]
     return batches + ([(rest[None, :-1], rest[None, 1:])] if len(rest) > 1 else [])
 

@@ -14,9 +14,7 @@ END_OF_TEXT = "<|endoftext|>"
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 # GPT-2's split into words, but a run of line breaks stays one piece and digits stand alone.
-_WORDS = Regex(
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+_WORDS = Regex(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+")
 _ANY_CHARACTER = Regex(r"[\s\S]")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -176,7 +177,7 @@ class Run:
         return loss.detach()
 
     def save(self, folder: Path) -> None:
-        """Write weights, optimizer moments and the step count, so that a resumed run is the same."""
+        """Write weights, optimizer moments and the step count: all a resumed run needs."""
         tensors = {f"model.{name}": x for name, x in checkpoint.own_weights(self.model).items()}
         for number, optimizer in enumerate(self.optimizers):
             for index, moments in optimizer.state_dict()["state"].items():
@@ -349,7 +350,7 @@ def _set_schedule(optimizer: Any, schedule: Any, steps_done: int) -> None:
 
 
 def _steps_done(path: Path) -> int:
-    with checkpoint.safe_open(path, framework="pt") as file:
+    with safe_open(path, framework="pt") as file:
         return int(file.metadata()["steps_done"])
 
 

@@ -42,13 +42,17 @@ class DecoderTransformer(nn.Module):
         self._check_length(seq_len)
         if mask is None:
             mask = MASKS[self.config.mask](self.config, seq_len, ids.device)  # (T, T)
-        resid = self._embed(ids, recorder)  # (B, T, D)
+        resid = self.embed_tokens(ids, recorder)  # (B, T, D)
         for layer, block in enumerate(self.blocks):
             scope = recorder.scope(f"blocks.{layer}")
             resid = block(resid, self.position, mask=mask, recorder=scope)
         return self.unembed(self.final_norm(resid))
 
-    def _embed(self, ids: Tensor, recorder: Recorder) -> Tensor:
+    def embed_tokens(self, ids: Tensor, recorder: Recorder = NO_RECORDER) -> Tensor:
+        """What enters the first block: embeddings, with positions where they are added. (B, T, D).
+
+        ids: (B, T).
+        """
         embed = self.embed(ids) * self.embed_scale  # (B, T, D)
         positions = self.position.added(torch.arange(ids.shape[1], device=ids.device))
         recorder(embed=embed, positions=positions)

@@ -1,0 +1,38 @@
+# Each target sets up what it needs. The stamps let a second run start without asking pip.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup run test bench format
+
+setup: .venv/app.stamp
+
+run: .venv/app.stamp
+	@$(BIN)/python -m streamlit run app.py
+
+test: .venv/test.stamp
+	@$(BIN)/python -m tests.browser
+	@$(BIN)/python -m pytest
+
+bench: .venv/test.stamp
+	@$(BIN)/python -m tests.browser
+	@$(BIN)/python -m tests.benchmarks
+
+format: .venv/test.stamp
+	@$(BIN)/python -m ruff format
+	@$(BIN)/python -m ruff check --fix
+
+.venv/app.stamp: requirements.txt $(BIN)/python
+	$(BIN)/python -m pip install --disable-pip-version-check -r $<
+	@touch $@
+
+.venv/test.stamp: tests/requirements.txt .venv/app.stamp
+	$(BIN)/python -m pip install --disable-pip-version-check -r $<
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo \
+	  "Headlight needs Python 3.11 or newer; name one, for example: make PYTHON=python3.12 run"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo \
+	  "$(PYTHON) has no venv module; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv --clear .venv

@@ -1,0 +1,1 @@
+"""What protects the house. `make test` runs everything, the browser included."""

@@ -1,0 +1,179 @@
+"""The real app in a real browser, for every test that asks for `page`.
+
+A page that logs an error to the console, or sends a request to anywhere but the app, fails its
+test when it closes, whatever the test was about.
+"""
+
+import http.client
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import hypothesis
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from tests.browser import find_browser
+
+ROOT = Path(__file__).parent.parent
+START_SECONDS = 120
+LOG_LINES = 40
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    # Tests pass offline and a foreign request fails at once, wherever they run.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
+]
+
+# No test asserts a timing, so none may fail because the machine was busy.
+hypothesis.settings.register_profile("headlight", hypothesis.settings(), deadline=None)
+hypothesis.settings.load_profile("headlight")
+
+
+@dataclass(frozen=True)
+class RunningApp:
+    """The app as a person starts it, and the file that has all it printed."""
+
+    url: str
+    log: Path
+
+    def last_lines(self) -> str:
+        """The end of the log, for the message of a failed test."""
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(lines[-LOG_LINES:])
+
+
+@dataclass
+class PageLog:
+    """What a page did unasked. A test that provokes an error clears the list it caused."""
+
+    console_errors: list[str] = field(default_factory=list)
+    foreign_requests: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """Start the real app once for all tests; stop it at the end."""
+    port = _free_port()
+    running = RunningApp(f"http://localhost:{port}", tmp_path_factory.mktemp("app") / "log.txt")
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with running.log.open("wb") as log:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        _wait_until_healthy(process, port, running)
+        yield running
+    finally:
+        _stop(process)
+
+
+@pytest.fixture(scope="session")
+def app_url(app: RunningApp) -> str:
+    """Where the app answers, without a slash at the end."""
+    return app.url
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests."""
+    path = find_browser()
+    if path is None:
+        pytest.fail("no Chromium or Chrome found; `python -m tests.browser` installs one")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page_log() -> PageLog:
+    """What this test's page did unasked; both lists must be empty at the end."""
+    return PageLog()
+
+
+@pytest.fixture
+def page(browser: Browser, app_url: str, page_log: PageLog) -> Iterator[Page]:
+    """A fresh visitor's page, not yet anywhere: `page.goto("/")` opens the app."""
+    context = browser.new_context(base_url=app_url, viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+
+    def keep_request(url: str) -> None:
+        if is_foreign(url, app_url):
+            page_log.foreign_requests.append(url)
+
+    def keep_error(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            page_log.console_errors.append(f"{message.text} ({message.location['url']})")
+
+    context.on("request", lambda request: keep_request(request.url))
+    context.on("console", keep_error)
+    context.on("weberror", lambda web_error: page_log.console_errors.append(str(web_error.error)))
+    page.on("websocket", lambda websocket: keep_request(websocket.url))
+    yield page
+    context.close()
+    assert not page_log.foreign_requests, "requests left the machine"
+    assert not page_log.console_errors, "the page logged errors"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Add the end of the app's log to the report of a failed browser test."""
+    report = yield
+    app = getattr(item, "funcargs", {}).get("app")
+    if report.failed and app is not None:
+        report.sections.append(("log of the app", app.last_lines()))
+    return report
+
+
+def is_foreign(url: str, app_url: str) -> bool:
+    """Whether fetching an address asks a server other than the app."""
+    address = urlsplit(url)
+    if address.scheme == "blob":
+        address = urlsplit(address.path)
+    return address.scheme not in ("data", "about") and address.netloc != urlsplit(app_url).netloc
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("localhost", 0))
+        return listener.getsockname()[1]
+
+
+def _wait_until_healthy(process: subprocess.Popen, port: int, running: RunningApp) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            pytest.fail(f"the app stopped with exit code {process.returncode}:\n{running.last_lines()}")
+        if _is_healthy(port):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"the app did not answer within {START_SECONDS} s:\n{running.last_lines()}")
+
+
+def _is_healthy(port: int) -> bool:
+    connection = http.client.HTTPConnection("localhost", port, timeout=5)
+    try:
+        connection.request("GET", "/_stcore/health")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _stop(process: subprocess.Popen) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
