@@ -81,9 +81,12 @@ def _window_batches(ids: Tensor, window: int, batch_size: int) -> list[tuple[Ten
     n_whole = (len(ids) - 1) // window
     inputs = ids[: n_whole * window].view(-1, window)
     targets = ids[1 : n_whole * window + 1].view(-1, window)
-    batches = list(zip(inputs.split(batch_size), targets.split(batch_size), strict=True))
     rest = ids[n_whole * window :]
-    return batches + ([(rest[None, :-1], rest[None, 1:])] if len(rest) > 1 else [])
+    batches = [
+        *zip(inputs.split(batch_size), targets.split(batch_size), strict=True),
+        (rest[None, :-1], rest[None, 1:]),
+    ]
+    return [(x, y) for x, y in batches if x.numel()]
 
 
 def _arguments(parser: ArgumentParser) -> None:
