@@ -45,6 +45,12 @@ def shipped_names() -> list[str]:
     return sorted(path.parent.name for path in SHIPPED.glob("*/config.json"))
 
 
+def modified(name_or_folder: str | Path) -> int:
+    """When the weights on disk last changed, in nanoseconds; a key for caches."""
+    path = _find_folder(name_or_folder) / "model.safetensors"
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
 def save(
     folder: Path,
     model: DecoderTransformer,

@@ -3,6 +3,7 @@
 import json
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -20,11 +21,10 @@ def trace_text(loaded: Checkpoint, text: str) -> Trace:
     return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids))
 
 
-def save_npz(trace: Trace, path: Path) -> None:
-    """Write all arrays of a trace, and its config as JSON text, to one .npz file."""
+def write_npz(trace: Trace, file: BinaryIO) -> None:
+    """Write all arrays of a trace, and its config as JSON text, as an .npz file."""
     config = json.dumps(trace.config.to_dict())
-    with replacing(path) as new, new.open("wb") as file:
-        np.savez(file, config=np.array(config), **dict(trace.arrays()))
+    np.savez(file, config=np.array(config), **dict(trace.arrays()))
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -37,7 +37,8 @@ def _run(arguments: Namespace) -> dict[str, object]:
     loaded = checkpoint.load(arguments.checkpoint, device=arguments.device)
     trace = trace_text(loaded, arguments.text)
     try:
-        save_npz(trace, arguments.out)
+        with replacing(arguments.out) as new, new.open("wb") as file:
+            write_npz(trace, file)
     except OSError as error:
         raise ValueError(f"cannot write {arguments.out}: {error.strerror}") from None
     checks = check(trace, loaded.model)

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -84,7 +84,7 @@ def app_url(app: RunningApp) -> str:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests."""
+    """One browser for all tests. While it runs, a test cannot call `asyncio.run` in this thread."""
     path = find_browser()
     if path is None:
         pytest.fail("no Chromium or Chrome found; `python -m tests.browser` installs one")
@@ -125,7 +125,9 @@ def page(browser: Browser, app_url: str, page_log: PageLog) -> Iterator[Page]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the end of the app's log to the report of a failed browser test."""
     report = yield
     app = getattr(item, "funcargs", {}).get("app")
@@ -152,7 +154,8 @@ def _wait_until_healthy(process: subprocess.Popen, port: int, running: RunningAp
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            pytest.fail(f"the app stopped with exit code {process.returncode}:\n{running.last_lines()}")
+            code = process.returncode
+            pytest.fail(f"the app stopped with exit code {code}:\n{running.last_lines()}")
         if _is_healthy(port):
             return
         time.sleep(0.1)

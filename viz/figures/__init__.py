@@ -1,0 +1,1 @@
+"""Pure functions: numpy arrays and strings in, Plotly figures out."""

@@ -1,0 +1,196 @@
+"""The one heat map all pages share: tokens or numbers on the axes, masked cells hatched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.theme import Palette, color_scale, template
+
+MOST_TICKS = 36
+CELL_PIXELS = 34
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A title and one label for each row or column; labels are escaped and unique."""
+
+    title: str
+    labels: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the colours mean: a name for the bar, the range, and whether values are signed."""
+
+    name: str
+    low: float
+    high: float
+    signed: bool = False
+    digits: int = 3
+
+
+def weights(name: str = "weight") -> Scale:
+    """Attention weights and probabilities: from 0 to 1."""
+    return Scale(name, 0.0, 1.0)
+
+
+def signed(name: str, values: np.ndarray, digits: int = 3) -> Scale:
+    """Signed values: symmetric about 0, up to the largest finite magnitude."""
+    finite = np.abs(values[np.isfinite(values)])
+    reach = float(finite.max(initial=0.0)) or 1.0
+    return Scale(name, -reach, reach, signed=True, digits=digits)
+
+
+def heat_map(
+    values: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    scale: Scale,
+    colors: Palette,
+    *,
+    title: str,
+    hidden: np.ndarray | None = None,
+    square: bool = True,
+) -> go.Figure:
+    """A heat map of `values` (rows, columns), first row on top.
+
+    Cells where `hidden` is True are hatched and say so on hover. A cell that is NaN or infinite
+    is left empty and marked with ×.
+    """
+    shown = np.asarray(values, dtype=np.float32)
+    finite = np.isfinite(shown)
+    hidden = np.zeros(shown.shape, bool) if hidden is None else hidden
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.where(finite & ~hidden, shown, np.nan),
+            x=list(columns.labels),
+            y=list(rows.labels),
+            zmin=scale.low,
+            zmax=scale.high,
+            colorscale=color_scale(colors.diverging if scale.signed else colors.sequential),
+            colorbar=color_bar(scale, colors),
+            hoverongaps=False,
+            hovertemplate=(
+                f"{rows.title} <b>%{{y}}</b><br>{columns.title} <b>%{{x}}</b><br>"
+                f"{scale.name} <b>%{{z:.{scale.digits + 2}f}}</b><extra></extra>"
+            ),
+        )
+    )
+    if hidden.any():
+        _hatch(figure, hidden, rows, columns, colors)
+    _mark_broken(figure, ~finite & ~hidden, rows, columns, colors)
+    _lay_out(figure, rows, columns, colors, title, square)
+    return figure
+
+
+def figure_height(n_rows: int, least: int = 360, most: int = 660) -> int:
+    """Pixels that give every row room, within reason."""
+    return int(np.clip(190 + n_rows * CELL_PIXELS, least, most))
+
+
+def color_bar(scale: Scale, colors: Palette, y: float = 1.0) -> dict[str, object]:
+    """A small horizontal bar above the figure's left end, where a narrow page has room too."""
+    return {
+        "title": {"text": scale.name, "side": "right", "font": {"color": colors.muted, "size": 11}},
+        "orientation": "h",
+        "x": 0,
+        "xanchor": "left",
+        "y": y,
+        "yanchor": "bottom",
+        "thickness": 8,
+        "len": 0.32,
+        "outlinewidth": 0,
+        "tickfont": {"color": colors.muted, "size": 11},
+        "tickvals": [scale.low, (scale.low + scale.high) / 2, scale.high],
+        "tickformat": ".3~g",
+    }
+
+
+def _hatch(
+    figure: go.Figure, hidden: np.ndarray, rows: Axis, columns: Axis, colors: Palette
+) -> None:
+    """Grey cells under diagonal lines, so that masked cannot be taken for zero."""
+    figure.add_trace(
+        go.Heatmap(
+            z=np.where(hidden, 1.0, np.nan).astype(np.float32),
+            x=list(columns.labels),
+            y=list(rows.labels),
+            colorscale=[[0, colors.masked], [1, colors.masked]],
+            showscale=False,
+            hoverongaps=False,
+            hovertemplate=(
+                f"{rows.title} <b>%{{y}}</b><br>{columns.title} <b>%{{x}}</b><br>"
+                "<b>masked</b>: may not attend<extra></extra>"
+            ),
+        )
+    )
+    figure.add_shape(
+        type="path",
+        path=_hatch_path(hidden),
+        line={"color": colors.hatch, "width": 1},
+        layer="above",
+    )
+
+
+def _hatch_path(hidden: np.ndarray) -> str:
+    """One stroke along each run of hidden cells on an anti-diagonal, in cell coordinates."""
+    n_rows, n_columns = hidden.shape
+    strokes = []
+    for total in range(n_rows + n_columns - 1):
+        run = None
+        for row in range(min(total, n_rows - 1), max(0, total - n_columns + 1) - 1, -1):
+            column = total - row
+            if hidden[row, column]:
+                run = (column - 0.5, row + 0.5) if run is None else run
+                end = (column + 0.5, row - 0.5)
+            elif run is not None:
+                strokes.append(f"M{run[0]},{run[1]}L{end[0]},{end[1]}")
+                run = None
+        if run is not None:
+            strokes.append(f"M{run[0]},{run[1]}L{end[0]},{end[1]}")
+    return "".join(strokes)
+
+
+def _mark_broken(
+    figure: go.Figure, broken: np.ndarray, rows: Axis, columns: Axis, colors: Palette
+) -> None:
+    for row, column in np.argwhere(broken)[:200]:
+        figure.add_annotation(
+            x=columns.labels[column],
+            y=rows.labels[row],
+            text="×",
+            showarrow=False,
+            font={"color": colors.bad, "size": 16},
+        )
+
+
+def _lay_out(
+    figure: go.Figure, rows: Axis, columns: Axis, colors: Palette, title: str, square: bool
+) -> None:
+    figure.update_layout(
+        template=template(colors),
+        title=title,
+        height=figure_height(len(rows.labels)),
+        margin={"t": 92},
+    )
+    figure.update_xaxes(
+        title=columns.title, side="bottom", tickangle=-50, **_ticks(columns.labels), showgrid=False
+    )
+    figure.update_yaxes(
+        title=rows.title, autorange="reversed", **_ticks(rows.labels), showgrid=False
+    )
+    if square:
+        figure.update_xaxes(constrain="domain", constraintoward="left")
+        figure.update_yaxes(scaleanchor="x", constrain="domain", constraintoward="top")
+
+
+def _ticks(labels: Sequence[str]) -> dict[str, object]:
+    step = -(-len(labels) // MOST_TICKS)
+    return {
+        "type": "category",
+        "tickmode": "array",
+        "tickvals": list(labels[::step]),
+        "ticktext": list(labels[::step]),
+    }

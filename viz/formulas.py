@@ -1,0 +1,81 @@
+"""LaTeX for each function shown, keyed by the function's dotted name, and with numbers filled in.
+
+Only numbers and our own symbols enter a formula, never a person's text.
+"""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as the field writes it, and where it comes from."""
+
+    latex: str
+    reference: str
+
+
+FORMULAS: dict[str, Formula] = {
+    "model.attention.scaled_dot_product": Formula(
+        r"\mathrm{softmax}\!\left(\frac{QK^{\top}}{\sqrt{d_{\mathrm{head}}}} + M\right)V",
+        "Vaswani et al. 2017, eq. 1",
+    ),
+    "model.positions.sinusoidal_encoding": Formula(
+        r"\mathrm{PE}(pos, 2i) = \sin\!\frac{pos}{10000^{2i/d_{\mathrm{model}}}},\qquad"
+        r"\mathrm{PE}(pos, 2i{+}1) = \cos\!\frac{pos}{10000^{2i/d_{\mathrm{model}}}}",
+        "Vaswani et al. 2017, §3.5",
+    ),
+    "model.masks.causal": Formula(
+        r"M_{ij} = \begin{cases} 0 & j \le i \\ -\infty & j > i \end{cases}",
+        "Vaswani et al. 2017, §3.2.3",
+    ),
+    "model.decoding.filter_logits": Formula(
+        r"p_i = \frac{\exp(\ell_i / T)}{\sum_{j \in \mathcal{K}} \exp(\ell_j / T)}"
+        r"\quad (i \in \mathcal{K}),\qquad p_i = 0 \quad (i \notin \mathcal{K})",
+        "Ackley et al. 1985; Fan et al. 2018; Holtzman et al. 2020",
+    ),
+}
+
+
+def attention_with_sizes(n_queries: int, n_keys: int, d_head: int) -> str:
+    """Attention with this head's sizes under each part."""
+    return (
+        rf"\underbrace{{z}}_{{{n_queries}\times {d_head}}} = \mathrm{{softmax}}\!\Big("
+        rf"\underbrace{{Q}}_{{{n_queries}\times {d_head}}}\,"
+        rf"\underbrace{{K^{{\top}}}}_{{{d_head}\times {n_keys}}} / \sqrt{{{d_head}}}"
+        rf"\;+\; \underbrace{{M}}_{{{n_queries}\times {n_keys}}}\Big)\,"
+        rf"\underbrace{{V}}_{{{n_keys}\times {d_head}}}"
+    )
+
+
+def weight_with_numbers(product: float, d_head: int, bias: float, log_total: float) -> str:
+    """One weight from its own numbers: product, scale, bias, and the row's log-sum-exp."""
+    score = product / d_head**0.5 + bias
+    added = "" if bias == 0 else f" {bias:+.3f}"
+    weight = math.exp(score - log_total)
+    return (
+        rf"\mathrm{{score}} = \frac{{{product:.3f}}}{{\sqrt{{{d_head}}}}}{added} = {score:.3f},"
+        rf"\qquad \mathrm{{weight}} = \frac{{e^{{{score:.3f}}}}}{{\sum_j e^{{s_j}}}}"
+        rf" = e^{{{score:.3f} - ({log_total:.3f})}} = {weight:.4f}"
+    )
+
+
+def wave_with_numbers(
+    position: int, dimension: int, d_model: int, base: float, value: float
+) -> str:
+    """One value of the sinusoidal encoding from its own numbers."""
+    wave, pair = ("sin" if dimension % 2 == 0 else "cos"), dimension // 2
+    return (
+        rf"\mathrm{{PE}}({position}, {dimension}) = \{wave}\!\left("
+        rf"\frac{{{position}}}{{{base:g}^{{{2 * pair}/{d_model}}}}}\right) = {value:.4f}"
+    )
+
+
+def probability_with_numbers(logit: float, temperature: float, log_total: float) -> str:
+    """One probability before top-k and top-p from its own numbers."""
+    scaled = logit / temperature
+    probability = math.exp(scaled - log_total)
+    return (
+        rf"p = \frac{{e^{{{logit:.3f}/{temperature:g}}}}}{{\sum_j e^{{\ell_j/{temperature:g}}}}}"
+        rf" = e^{{{scaled:.3f} - ({log_total:.3f})}} = {probability:.4f}"
+    )

@@ -1,0 +1,184 @@
+"""Where Streamlit meets the model: cached checkpoints, cached traces, cached continuations.
+
+Traces are shared between sessions and read-only. Caches are keyed by plain values and bounded.
+"""
+
+import io
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+import torch
+
+from model import checkpoint, cli
+from model.analysis import cosine_similarity, masking_alternatives
+from model.capture import Trace, capture
+from model.checkpoint import Checkpoint
+from model.decoding import Sampling, entropy, filter_logits, generate, scale_temperature
+from model.trace import write_npz
+from model.verify import Check, check, worst
+
+# The function behind each position scheme, to be shown as the source.
+POSITION_SOURCES = {
+    "sinusoidal": "model.positions.sinusoidal_encoding",
+    "learned": "model.positions.LearnedPosition",
+    "rope": "model.positions.rotate_pairs",
+    "alibi": "model.positions.alibi_bias",
+    "none": "model.positions.Position",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One sentence through one model: the trace, its checks, and what did not fit."""
+
+    trace: Trace
+    checks: tuple[Check, ...]
+    worst: Check
+    n_cut: int  # tokens beyond the context, left out from the end
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """The next token's distribution before and after temperature, top-k and top-p, (V,) each."""
+
+    logits: np.ndarray
+    before: np.ndarray  # softmax of the logits
+    tempered: np.ndarray  # softmax of logits / T
+    after: np.ndarray  # what is sampled from; zero where removed
+    kept: np.ndarray  # bool
+    entropy_before: float
+    entropy_after: float
+
+    @property
+    def kept_mass(self) -> float:
+        """Share of the tempered distribution that the kept tokens hold."""
+        return float(self.tempered[self.kept].sum(dtype=np.float64))
+
+
+def device_names() -> list[str]:
+    """Devices to choose from, the default first: HEADLIGHT_DEVICE if set, else CUDA, else CPU."""
+    found = ["cuda", "cpu"] if torch.cuda.is_available() else ["cpu"]
+    wanted = os.environ.get("HEADLIGHT_DEVICE")
+    if wanted is None:
+        return found
+    device = str(cli.choose_device(wanted))
+    return [device, *(name for name in found if name != device)]
+
+
+def model_names() -> list[str]:
+    """Names of the checkpoints on offer."""
+    return checkpoint.shipped_names()
+
+
+def load(name: str, device: str) -> Checkpoint:
+    """The named checkpoint on a device, loaded once for all sessions."""
+    return _load(name, device, checkpoint.modified(name))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Loading the model …")
+def _load(name: str, device: str, modified: int) -> Checkpoint:
+    return checkpoint.load(name, device)
+
+
+def run(name: str, device: str, text: str) -> Run:
+    """Capture and check one sentence; tokens beyond the context are cut and counted."""
+    return _run(name, device, text, checkpoint.modified(name))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Running the model …")
+def _run(name: str, device: str, text: str, modified: int) -> Run:
+    loaded = load(name, device)
+    ids = loaded.tokenizer.encode(text)
+    kept = ids[: loaded.config.max_seq_len]
+    trace = capture(loaded.model, kept, loaded.tokenizer.token_strings(kept))
+    checks = check(trace, loaded.model)
+    return Run(trace, checks, worst(checks), n_cut=len(ids) - len(kept))
+
+
+def trace_npz(run: Run) -> bytes:
+    """The whole trace as an .npz file, the same arrays as `python -m model.trace` writes."""
+    buffer = io.BytesIO()
+    write_npz(run.trace, buffer)
+    return buffer.getvalue()
+
+
+def given_probabilities(trace: Trace) -> np.ndarray:
+    """Probability the model gave each token from those before it, (T,); NaN for the first."""
+    logits = torch.tensor(trace.logits[:-1])
+    chosen = torch.tensor(trace.ids[1:])[:, None]
+    probs = logits.softmax(dim=-1).gather(1, chosen)[:, 0].numpy()
+    return np.concatenate([[np.nan], probs])
+
+
+def distribution(trace: Trace, position: int, sampling: Sampling) -> Distribution:
+    """The distribution of the token behind `position`, over the whole vocabulary."""
+    logits = torch.tensor(trace.logits[position])
+    filtered = filter_logits(logits, sampling)
+    before, after = logits.softmax(dim=0), filtered.softmax(dim=0)
+    return Distribution(
+        logits=logits.numpy(),
+        before=before.numpy(),
+        tempered=scale_temperature(logits, sampling.temperature).softmax(dim=0).numpy(),
+        after=after.numpy(),
+        kept=(filtered > -torch.inf).numpy(),
+        entropy_before=entropy(before),
+        entropy_after=entropy(after),
+    )
+
+
+@st.cache_data(max_entries=4)
+def vocabulary(name: str, device: str) -> list[str]:
+    """What each id stands for, by id."""
+    tokenizer = load(name, device).tokenizer
+    return [tokenizer.token_strings([i])[0] for i in range(tokenizer.vocab_size)]
+
+
+def continuation(
+    name: str, device: str, ids: tuple[int, ...], sampling: Sampling, n_tokens: int, seed: int
+) -> Iterator[tuple[int, float]]:
+    """Sampled tokens behind a prompt, each with its probability, as they come."""
+    loaded = load(name, device)
+    for step in generate(
+        loaded.model,
+        ids,
+        sampling,
+        max_new_tokens=n_tokens,
+        seed=seed,
+        end_id=loaded.tokenizer.end_id,
+    ):
+        yield step.token_id, float(step.probs[step.token_id])
+
+
+@st.cache_data(max_entries=4)
+def position_table(name: str, device: str) -> np.ndarray | None:
+    """The vectors the model adds at each position of its context, or None. (max_seq_len, D)."""
+    model = load(name, device).model
+    positions = torch.arange(model.config.max_seq_len, device=next(model.parameters()).device)
+    table = model.position.added(positions)
+    return None if table is None else table.cpu().numpy()
+
+
+@st.cache_data(max_entries=4)
+def similarity(name: str, device: str) -> np.ndarray:
+    """Cosine between the position vectors of every two positions, (max_seq_len, max_seq_len)."""
+    return cosine_similarity(position_table(name, device))
+
+
+def mask_source(mask: str) -> str:
+    """Dotted name of the function that draws a config's mask."""
+    return f"model.masks.{mask}"
+
+
+def decode(name: str, device: str, ids: list[int]) -> str:
+    """The text of generated ids, without the end-of-text token."""
+    tokenizer = load(name, device).tokenizer
+    return tokenizer.decode([i for i in ids if i != tokenizer.end_id])
+
+
+def alternatives(trace: Trace, layer: int, head: int) -> dict[str, np.ndarray]:
+    """The same scores masked in three ways; see `model.analysis.masking_alternatives`."""
+    record = trace.attention[layer]
+    return masking_alternatives(record.scores[head], record.mask)

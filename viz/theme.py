@@ -1,0 +1,159 @@
+"""Every colour, font and size, for the page and for the figures, in a light and a dark palette.
+
+Attention and probabilities use `sequential`, from nothing to a glow; signed values use
+`diverging`, blue below zero and orange above. Both change steadily in lightness, so they also
+read without colour vision. `.streamlit/config.toml` repeats the page's colours; a test compares.
+"""
+
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+FONT = "'Source Sans', system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+FONT_SIZE = 13
+TITLE_SIZE = 15
+
+ColorScale = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme."""
+
+    background: str
+    surface: str
+    text: str
+    muted: str
+    line: str
+    accent: str
+    frame: str
+    good: str
+    bad: str
+    masked: str
+    hatch: str
+    sequential: ColorScale
+    diverging: ColorScale
+    series: ColorScale
+
+
+LIGHT = Palette(
+    background="#fdfcf9",
+    surface="#f4f1ea",
+    text="#1c2230",
+    muted="#5a6272",
+    line="#dcd7cb",
+    accent="#a84b08",
+    frame="#0b6e83",
+    good="#1c6b3c",
+    bad="#b3261e",
+    masked="#eeebe4",
+    hatch="#cfc9bc",
+    sequential=("#fbf4e2", "#fbe0a6", "#f6b94f", "#e08427", "#b34d1d", "#75291f", "#3a1220"),
+    diverging=("#1d4b94", "#6b99cf", "#c6d8ea", "#f7f5f0", "#f4cf9f", "#dc8a3a", "#934409"),
+    series=("#0b62a4", "#c8550a", "#0a7f5c", "#a8478a", "#8a6d00", "#4b4fb8"),
+)
+DARK = Palette(
+    background="#0d121e",
+    surface="#161d2c",
+    text="#e9e6df",
+    muted="#a0a9ba",
+    line="#2c364b",
+    accent="#f5ae3a",
+    frame="#5eead4",
+    good="#6fd39a",
+    bad="#ff8a80",
+    masked="#1b2434",
+    hatch="#3a465e",
+    sequential=("#131a28", "#33293d", "#64333c", "#a04c30", "#dc7b2a", "#f6b440", "#fff2cf"),
+    diverging=("#9ccbff", "#4785d0", "#27446f", "#161d2c", "#6a4420", "#c97b2d", "#ffc680"),
+    series=("#6cb6ff", "#ff9d5c", "#5fd3a5", "#e39bd0", "#e3c34f", "#a7a9ff"),
+)
+
+
+def palette(kind: str | None) -> Palette:
+    """The palette of a theme type as the browser reports it: "dark", "light" or unknown."""
+    return DARK if kind == "dark" else LIGHT
+
+
+def color_scale(colors: ColorScale, low: float = 0.0, high: float = 1.0) -> list[list[object]]:
+    """Colours spread evenly over [low, high], in the form Plotly takes."""
+    last = len(colors) - 1
+    return [[low + (high - low) * i / last, color] for i, color in enumerate(colors)]
+
+
+def template(colors: Palette) -> go.layout.Template:
+    """The Plotly template of all figures: our fonts and colours, quiet axes, room for labels."""
+    axis = {
+        "gridcolor": colors.line,
+        "linecolor": colors.line,
+        "zerolinecolor": colors.line,
+        "tickcolor": colors.line,
+        "tickfont": {"color": colors.muted, "size": FONT_SIZE - 1},
+        "title": {"font": {"color": colors.muted, "size": FONT_SIZE}, "standoff": 8},
+        "automargin": True,
+    }
+    return go.layout.Template(
+        layout={
+            "font": {"family": FONT, "size": FONT_SIZE, "color": colors.text},
+            "title": {
+                "font": {"size": TITLE_SIZE, "color": colors.text},
+                "x": 0,
+                "xref": "container",
+                "pad": {"l": 4},
+            },
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "colorway": list(colors.series),
+            "xaxis": axis,
+            "yaxis": axis,
+            "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
+            "hoverlabel": {
+                "bgcolor": colors.surface,
+                "bordercolor": colors.line,
+                "font": {"family": FONT, "size": FONT_SIZE + 1, "color": colors.text},
+                "align": "left",
+            },
+            "modebar": {
+                "bgcolor": "rgba(0,0,0,0)",
+                "color": colors.muted,
+                "activecolor": colors.accent,
+            },
+            "legend": {
+                "orientation": "h",
+                "y": 1.02,
+                "yanchor": "bottom",
+                "x": 1,
+                "xanchor": "right",
+            },
+        }
+    )
+
+
+def page_style(colors: Palette) -> str:
+    """The style sheet for what Streamlit has no widget for: notices, token strip, narrow pages."""
+    return f"""<style>
+    .stMainBlockContainer {{ padding-top: 4rem; padding-bottom: 3rem; max-width: 1500px; }}
+    .hl-note, .hl-error {{
+        margin: 0; padding: .45rem .8rem; border-radius: .4rem; font-size: .95rem;
+        background: {colors.surface}; border-left: 4px solid {colors.frame};
+        overflow-wrap: anywhere;
+    }}
+    .hl-error {{ border-left-color: {colors.bad}; }}
+    .st-key-controls > div:first-child, .st-key-status > div:first-child {{ flex: 1 1 420px; }}
+    .hl-strip {{ display: flex; flex-wrap: wrap; gap: .25rem; line-height: 1.3; }}
+    .hl-token {{
+        position: relative; padding: .15rem .45rem .3rem; border-radius: .3rem;
+        background: {colors.surface}; color: {colors.text}; font-size: .95rem; cursor: default;
+        white-space: pre;
+    }}
+    .hl-token::after {{
+        content: ""; position: absolute; left: 0; bottom: 0; height: 3px; width: var(--share);
+        background: {colors.accent}; border-radius: 0 0 0 .3rem;
+    }}
+    .hl-marked {{ outline: 2px solid {colors.frame}; }}
+    .hl-pair {{ margin: .4rem 0 0; text-align: center; color: {colors.muted}; }}
+    .hl-written {{ font-size: 1.1rem; line-height: 1.6; white-space: pre-wrap; max-width: 70ch; }}
+    .hl-written mark {{ background: none; color: {colors.accent}; }}
+    .st-key-two-up [data-testid="stHorizontalBlock"] {{ flex-wrap: wrap; }}
+    .st-key-two-up [data-testid="stColumn"] {{ min-width: min(460px, 100%); }}
+    </style>"""

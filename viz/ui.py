@@ -1,0 +1,452 @@
+"""The controls and the frame all pages share: what a person sets, and how a figure is shown."""
+
+import html
+import importlib
+import inspect
+import math
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Literal, TypeVar
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from viz import runs
+from viz.figures.labels import token_labels, visible
+from viz.formulas import FORMULAS
+from viz.theme import Palette, page_style, palette
+
+Option = TypeVar("Option")
+
+ASSETS = Path(__file__).resolve().parent.parent / "assets"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence to start from and what it shows."""
+
+    sentence: str
+    layer: int
+    head: int
+    look_for: str
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What a page draws: one run of one model, the chosen layer and head, and the colours."""
+
+    model: str
+    device: str
+    run: runs.Run
+    layer: int
+    head: int
+    colors: Palette
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The sentence's tokens."""
+        return self.run.trace.tokens
+
+    @property
+    def head_name(self) -> str:
+        """The chosen head, as in L2 H5."""
+        return f"L{self.layer} H{self.head}"
+
+
+def examples() -> list[Example]:
+    """The example sentences of assets/examples.toml."""
+    entries = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["example"]
+    return [Example(**entry) for entry in entries]
+
+
+def notice(text: str, kind: str = "note") -> None:
+    """One plain line to the person; `kind` is note or error. The text is shown as it stands."""
+    role = "alert" if kind == "error" else "status"
+    st.html(f'<p class="hl-{kind}" role="{role}">{html.escape(text)}</p>')
+
+
+def guarded(draw: Callable[[], None]) -> Callable[[], None]:
+    """Draw something that answers a person's mistake with one readable line."""
+
+    def safely() -> None:
+        try:
+            draw()
+        except ValueError as error:
+            notice(str(error), kind="error")
+
+    return safely
+
+
+def remember(key: str, settings: object, value: object) -> None:
+    """Keep a result of long work for as long as its settings stay the same."""
+    st.session_state[f"remembered-{key}"] = (settings, value)
+
+
+def remembered(key: str, settings: object) -> object:
+    """What was kept for these settings, or None."""
+    kept_settings, value = st.session_state.get(f"remembered-{key}", (None, None))
+    return value if kept_settings == settings else None
+
+
+def written(tokens: Sequence[str], continuation: str) -> None:
+    """The sentence and, set apart, what the model wrote behind it."""
+    st.html(
+        f'<p class="hl-written"><span>{html.escape("".join(tokens).strip())}</span>'
+        f"<mark>{html.escape(continuation)}</mark></p>"
+    )
+
+
+def style() -> None:
+    """Give the page the style of `viz.theme` in the browser's light or dark theme."""
+    st.html(page_style(palette(st.context.theme.type)))
+
+
+# --- shared controls ------------------------------------------------------------------------
+
+
+def page_picker(titles: list[str]) -> str:
+    """Which page is open; the first one when the URL names none."""
+    settle("page", lambda raw: _nearest_option("Page", raw, titles, titles[0], str))
+    return st.segmented_control(
+        "Page",
+        titles,
+        default=titles[0],
+        required=True,
+        key="page",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+
+
+def open_page() -> View:
+    """Draw the controls every page has and run the model on the sentence."""
+    names = runs.model_names()
+    if not names:
+        raise ValueError("no checkpoint in assets/checkpoints; train one, see README")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
+        sentence = _sentence_box()
+        _example_picker()
+        model = choice("Model", "model", names, names[0], width=130)
+        device = _device_picker()
+        run = runs.run(model, device, sentence)
+        layer, head = _head_pickers(run)
+    view = View(model, device, run, layer, head, palette(st.context.theme.type))
+    _say_cut(run)
+    with st.container(horizontal=True, vertical_alignment="center", key="status"):
+        token_strip(view, runs.given_probabilities(run.trace))
+        _badge(view)
+    return view
+
+
+def choice(
+    label: str,
+    key: str,
+    options: Sequence[Option],
+    default: Option,
+    name: Callable[[Option], str] = str,
+    width: int | Literal["stretch"] = "stretch",
+) -> Option:
+    """A selectbox that lives in the URL; an impossible value becomes the nearest, and says so."""
+    settle(key, lambda raw: _nearest_option(label, raw, options, default, name))
+    index = list(options).index(default)
+    return st.selectbox(
+        label,
+        options,
+        index=index,
+        key=key,
+        format_func=name,
+        bind="query-params",
+        width=width,
+    )
+
+
+def steps(
+    label: str, key: str, options: Sequence[int], default: int, name: Callable[[int], str]
+) -> int:
+    """A slider over given values that lives in the URL; others become the nearest one."""
+    settle(key, lambda raw: _nearest_option(label, raw, options, default, name))
+    return st.select_slider(label, options, default, key=key, format_func=name, bind="query-params")
+
+
+def slider(label: str, key: str, low: float, high: float, default: float, step: float) -> float:
+    """A slider that lives in the URL; a value outside becomes the nearest one, and says so."""
+    settle(key, lambda raw: _nearest_number(label, raw, low, high, default))
+    return st.slider(label, low, high, default, step, key=key, bind="query-params")
+
+
+def number(label: str, key: str, low: int, high: int, default: int) -> int:
+    """A whole number that lives in the URL; one outside becomes the nearest, and says so."""
+    settle(key, lambda raw: _nearest_number(label, raw, low, high, default))
+    return st.number_input(label, low, high, default, key=key, bind="query-params", width=130)
+
+
+def settle(key: str, nearest: Callable[[object], tuple[object, str | None]]) -> None:
+    """Bring a control's value, from the URL or from before, into what is possible now."""
+    raw = st.session_state.get(key, st.query_params.get(key))
+    if raw is None:
+        return
+    value, complaint = nearest(raw)
+    if complaint:
+        notice(complaint)
+    if value != raw or key in st.session_state:
+        st.session_state[key] = value
+
+
+def _nearest_option(
+    label: str,
+    raw: object,
+    options: Sequence[Option],
+    default: Option,
+    name: Callable[[Option], str],
+) -> tuple[Option, str | None]:
+    if raw in options:
+        return raw, None
+    for option in options:
+        if str(raw) in (str(option), name(option)):
+            return option, None
+    value, wanted = default, _number(str(raw).lstrip("LH"))
+    if wanted is not None and isinstance(default, int):
+        value = min(options, key=lambda option: abs(option - wanted))
+    return value, f"{label} {raw} does not exist here; showing {name(value)}."
+
+
+def _nearest_number(
+    label: str, raw: object, low: float, high: float, default: float
+) -> tuple[float, str | None]:
+    wanted = _number(raw)
+    if wanted is None:
+        return default, f"{label} {raw} is no number; using {default:g}."
+    value = type(default)(min(max(wanted, low), high))
+    if value != wanted:
+        return value, f"{label} {raw} is outside {low:g} to {high:g}; using {value:g}."
+    return value, None
+
+
+def _number(raw: object) -> float | None:
+    try:
+        value = float(str(raw))
+    except ValueError:
+        return None
+    return None if math.isnan(value) else value
+
+
+def _sentence_box() -> str:
+    first = examples()[0].sentence
+    text = st.text_input(
+        "Sentence",
+        first,
+        key="sentence",
+        bind="query-params",
+        live="400ms",
+        placeholder="Type a sentence",
+    )
+    if text.strip():
+        return text
+    notice("Type a sentence to see it here. Until then, this is the example.")
+    return first
+
+
+def _example_picker() -> None:
+    by_sentence = {example.sentence: example for example in examples()}
+
+    def open_example() -> None:
+        example = by_sentence[st.session_state["example"]]
+        st.session_state.update(
+            sentence=example.sentence, layer=example.layer, head=example.head, example=None
+        )
+
+    st.selectbox(
+        "Examples",
+        list(by_sentence),
+        index=None,
+        key="example",
+        placeholder="choose one",
+        on_change=open_example,
+        width=150,
+    )
+
+
+def _head_pickers(run: runs.Run) -> tuple[int, int]:
+    config, first = run.trace.config, examples()[0]
+    layers, heads = range(config.n_layers), range(config.n_heads)
+    layer = choice("Layer", "layer", layers, min(first.layer, layers[-1]), "L{}".format, width=90)
+    head = choice("Head", "head", heads, min(first.head, heads[-1]), "H{}".format, width=90)
+    return layer, head
+
+
+def _device_picker() -> str:
+    """The device to run on, where there is a choice; else the only one there is."""
+    devices = runs.device_names()
+    if len(devices) == 1:
+        return devices[0]
+    return choice("Device", "device", devices, devices[0], str.upper, width=100)
+
+
+def _badge(view: View) -> None:
+    """Model, device, and how many checks this run passed, with the list behind it."""
+    run, config = view.run, view.run.trace.config
+    failed = [item for item in run.checks if not item.passed]
+    label = (
+        f":material/error: {len(failed)} of {len(run.checks)} checks failed"
+        if failed
+        else f":material/verified: {view.device.upper()} · {len(run.checks)} checks, "
+        f"worst error {run.worst.error:.0e}"
+    )
+    with st.popover(label, key="badge"):
+        st.markdown(
+            f"**{view.model}**: {config.n_layers} layers × {config.n_heads} heads, d_model "
+            f"{config.d_model}, context {config.max_seq_len}, running on **{view.device.upper()}**"
+        )
+        st.caption(
+            "Every number on this page was recomputed by another route. Errors are the largest "
+            "difference found, relative to the largest value where that is above one."
+        )
+        st.dataframe(checks_table(run), hide_index=True, height="content")
+
+
+def checks_table(run: runs.Run) -> pd.DataFrame:
+    """The self-check as a table: what, worst error, bound, verdict."""
+    return pd.DataFrame(
+        {
+            "check": [item.name for item in run.checks],
+            "worst error": [f"{item.error:.1e}" for item in run.checks],
+            "allowed": [f"{item.bound:.0e}" if item.bound else "0" for item in run.checks],
+            "verdict": ["passed" if item.passed else "FAILED" for item in run.checks],
+        }
+    )
+
+
+def _say_cut(run: runs.Run) -> None:
+    if run.n_cut:
+        shown = len(run.trace.tokens)
+        notice(
+            f"The sentence has {shown + run.n_cut} tokens, the model's context is {shown}: "
+            f"the first {shown} are shown, the last {run.n_cut} are cut."
+        )
+
+
+def token_strip(view: View, probabilities: np.ndarray, marked: int | None = None) -> None:
+    """The sentence's tokens, each underlined by the probability the model gave it."""
+    pieces = []
+    for number, (label, probability) in enumerate(
+        zip(token_labels(view.tokens), probabilities, strict=True)
+    ):
+        known = np.isfinite(probability)
+        title = f"token {number}: " + (f"p = {probability:.4f}" if known else "nothing before it")
+        share = f"{100 * math.sqrt(probability):.0f}%" if known else "0%"
+        css_class = "hl-token hl-marked" if number == marked else "hl-token"
+        pieces.append(
+            f'<span class="{css_class}" title="{title}" style="--share:{share}">'
+            f"<bdi>{html.escape(label)}</bdi></span>"
+        )
+    st.html(f'<div class="hl-strip" aria-label="tokens">{"".join(pieces)}</div>')
+
+
+# --- what a page is made of -----------------------------------------------------------------
+
+
+def heading(icon: str, title: str, text: str) -> None:
+    """The page's name and, in a sentence or two, what is seen here. Our own words only."""
+    st.title(f"{icon} {title}", anchor=False)
+    st.markdown(text)
+
+
+def show_figure(
+    figure: go.Figure, *, key: str, alt: str, on_select: Callable[[], None] | None = None
+) -> None:
+    """Draw a figure with our colours, a menu that saves it, and a text alternative."""
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "toImageButtonOptions": {
+            "format": st.session_state.get("image_format", "png"),
+            "filename": f"headlight-{key}",
+            "scale": 2,
+        },
+    }
+    selection = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
+    st.plotly_chart(figure, theme=None, key=f"figure-{key}", config=config, alt=alt, **selection)
+
+
+def pair(tokens: Sequence[str], query: int, key: int, text: str) -> None:
+    """A line about one query and one key; `text` is ours, the tokens are a person's."""
+    labels = [html.escape(label) for label in token_labels(tokens)]
+    st.html(
+        f'<p class="hl-pair">{html.escape(text)} <span class="hl-token"><bdi>{labels[query]}</bdi>'
+        f'</span> reads <span class="hl-token"><bdi>{labels[key]}</bdi></span></p>'
+    )
+
+
+def formula(name: str, latex: str | None = None) -> None:
+    """The formula of a function, or the same with numbers filled in, and its reference."""
+    st.latex(latex or FORMULAS[name].latex)
+    if latex is None:
+        st.caption(FORMULAS[name].reference)
+
+
+def source(*names: str) -> None:
+    """The code that computed what is shown, as it ran."""
+    with st.expander("Source: " + ", ".join(name.rsplit(".", 1)[-1] for name in names)):
+        for name in names:
+            st.caption(name)
+            st.code(inspect.getsource(_resolve(name)), language="python")
+
+
+def _resolve(dotted: str) -> FunctionType | type:
+    module, name = dotted.rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)
+
+
+def numbers_csv(values: np.ndarray, corner: str) -> bytes:
+    """A matrix as CSV, rows and columns numbered from 0."""
+    frame = pd.DataFrame(values)
+    frame.index.name = corner
+    return frame.to_csv().encode("utf-8-sig")
+
+
+def table_csv(
+    values: np.ndarray, rows: Sequence[str], columns: Sequence[str], corner: str
+) -> bytes:
+    """A matrix as CSV with token labels on both sides; UTF-8 with a byte-order mark, for Excel."""
+    frame = pd.DataFrame(values, index=_numbered(rows), columns=_numbered(columns))
+    frame.index.name = corner
+    return frame.to_csv().encode("utf-8-sig")
+
+
+def _numbered(tokens: Sequence[str]) -> list[str]:
+    return [f"{i} {visible(token)}" for i, token in enumerate(tokens)]
+
+
+def export(view: View, key: str, csv_files: dict[str, Callable[[], bytes]]) -> None:
+    """Downloads: each table of the page as CSV, the whole trace as npz, and the picture format."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"export-{key}"):
+        for name, make in csv_files.items():
+            st.download_button(
+                f"{name} (CSV)",
+                make,
+                file_name=f"headlight-{name.lower().replace(' ', '-')}.csv",
+                mime="text/csv",
+                icon=":material/table:",
+                on_click="ignore",
+            )
+        st.download_button(
+            "Whole trace (npz)",
+            lambda: runs.trace_npz(view.run),
+            file_name=f"headlight-{view.model}.npz",
+            icon=":material/dataset:",
+            on_click="ignore",
+        )
+        st.segmented_control(
+            "Chart camera saves",
+            ["png", "svg"],
+            default="png",
+            required=True,
+            key="image_format",
+            persist_state="session",
+            format_func=str.upper,
+        )
