@@ -17,6 +17,8 @@ import torch.nn.functional as F
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
 
 from model import checkpoint, cli
 from model.config import ModelConfig
@@ -119,7 +121,7 @@ class Metrics:
     held_out: dict[str, Evaluation] | None = None
 
 
-def muon(matrices: list[Tensor], others: list[Tensor], recipe: Recipe) -> list[Any]:
+def muon(matrices: list[Tensor], others: list[Tensor], recipe: Recipe) -> list[Optimizer]:
     """Muon (Jordan et al. 2024) on the hidden matrices, AdamW on the rest."""
     return [
         torch.optim.Muon(
@@ -132,7 +134,7 @@ def muon(matrices: list[Tensor], others: list[Tensor], recipe: Recipe) -> list[A
     ]
 
 
-def adamw(matrices: list[Tensor], others: list[Tensor], recipe: Recipe) -> list[Any]:
+def adamw(matrices: list[Tensor], others: list[Tensor], recipe: Recipe) -> list[Optimizer]:
     """AdamW (Loshchilov & Hutter 2019), decaying matrices only."""
     groups = [
         {"params": matrices, "lr": recipe.matrix_lr, "weight_decay": recipe.weight_decay},
@@ -158,7 +160,7 @@ class Run:
         matrices, others = split_parameters(self.model)
         self.optimizers = OPTIMIZERS[recipe.optimizer](matrices, others, recipe)
         self.schedules = [
-            torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: lr_share(recipe, step))
+            LambdaLR(optimizer, lambda step: lr_share(recipe, step))
             for optimizer in self.optimizers
         ]
         self.loss_fn = torch.compile(self._loss, dynamic=False) if recipe.compile else self._loss
@@ -341,7 +343,7 @@ def _moments(tensors: dict[str, Tensor], prefix: str) -> dict[int, dict[str, Ten
     return state
 
 
-def _set_schedule(optimizer: Any, schedule: Any, steps_done: int) -> None:
+def _set_schedule(optimizer: Optimizer, schedule: LambdaLR, steps_done: int) -> None:
     schedule.last_epoch = steps_done
     for group, base_lr, share in zip(
         optimizer.param_groups, schedule.base_lrs, schedule.lr_lambdas, strict=True

@@ -19,7 +19,7 @@ def render() -> None:
         ICON,
         TITLE,
         "Each head decides, for every token, how much to read from each token before it. "
-        "The stronger the colour, the more the token in the row reads from the token in the column. "
+        "The stronger the colour, the more the token in the row reads from the one in the column. "
         "Hatched cells are masked: they may not be read. Click a small map to open it.",
     )
     with st.container(key="two-up"):
