@@ -21,6 +21,11 @@ def attention_scores(q: Tensor, k: Tensor, bias: Tensor | None = None) -> Tensor
     return scores if bias is None else scores + bias
 
 
+def additive_mask(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """The M of the formula: 0 where a query may attend, −inf where it may not. Same shape."""
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
+
+
 def attention_pattern(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """Softmax of each row over the keys it may attend to; a row that may see nothing gives zeros.
 
@@ -29,7 +34,7 @@ def attention_pattern(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """
     if mask is None:
         return scores.softmax(dim=-1)
-    pattern = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+    pattern = (scores + additive_mask(mask, scores.dtype)).softmax(dim=-1)
     # A row of −inf alone is 0/0 in softmax; the contract says zeros.
     return pattern if mask.any(dim=-1).all() else pattern.masked_fill(~mask, 0.0)
 
@@ -59,13 +64,10 @@ def fused_attention(
     q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bias: Tensor | None = None
 ) -> Tensor:
     """The same z by torch's fused kernel, which keeps no pattern. Shapes as above."""
-    allowed = mask
+    added = None if mask is None else additive_mask(mask, q.dtype)
     if bias is not None:
-        hidden = torch.zeros((), dtype=q.dtype, device=q.device)
-        if mask is not None:
-            hidden = hidden.masked_fill(~mask, -math.inf)
-        allowed = bias.to(q.dtype) + hidden
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        added = bias.to(q.dtype) if added is None else bias.to(q.dtype) + added
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=added)
 
 
 def share_kv_heads(x: Tensor, n_heads: int) -> Tensor:

@@ -14,6 +14,7 @@ each other's tensors.
     blocks.3.attn.mask, bias            as handed to attention, or absent
 """
 
+import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -187,6 +188,24 @@ def _to_numpy(x: Tensor) -> np.ndarray:
     array = (x.float() if x.is_floating_point() else x).cpu().numpy()
     array.flags.writeable = False
     return array
+
+
+def _keep_freed_memory() -> None:
+    """Ask glibc to reuse freed blocks instead of returning them to the kernel.
+
+    A capture of 256 tokens keeps some 40 MB. Getting them back page by page costs more than the
+    arithmetic does: 1.6 times the plain forward without this, 1.1 with it. Elsewhere: no effect.
+    """
+    m_trim_threshold, m_mmap_threshold = -1, -3  # malloc.h
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return  # not glibc
+    mallopt(m_trim_threshold, 256 * 2**20)
+    mallopt(m_mmap_threshold, 32 * 2**20)
+
+
+_keep_freed_memory()
 
 
 def _zeros_like(array: np.ndarray) -> np.ndarray:

@@ -4,14 +4,8 @@ A page that logs an error to the console, or sends a request to anywhere but the
 test when it closes, whatever the test was about.
 """
 
-import http.client
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import hypothesis
@@ -19,36 +13,11 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from tests.browser import find_browser
-
-ROOT = Path(__file__).parent.parent
-START_SECONDS = 120
-LOG_LINES = 40
-BROWSER_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    # Tests pass offline and a foreign request fails at once, wherever they run.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
-]
+from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 
 # No test asserts a timing, so none may fail because the machine was busy.
 hypothesis.settings.register_profile("headlight", hypothesis.settings(), deadline=None)
 hypothesis.settings.load_profile("headlight")
-
-
-@dataclass(frozen=True)
-class RunningApp:
-    """The app as a person starts it, and the file that has all it printed."""
-
-    url: str
-    log: Path
-
-    def last_lines(self) -> str:
-        """The end of the log, for the message of a failed test."""
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join(lines[-LOG_LINES:])
 
 
 @dataclass
@@ -62,18 +31,8 @@ class PageLog:
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
     """Start the real app once for all tests; stop it at the end."""
-    port = _free_port()
-    running = RunningApp(f"http://localhost:{port}", tmp_path_factory.mktemp("app") / "log.txt")
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    with running.log.open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-        )
-    try:
-        _wait_until_healthy(process, port, running)
+    with running_app(tmp_path_factory.mktemp("app") / "log.txt") as running:
         yield running
-    finally:
-        _stop(process)
 
 
 @pytest.fixture(scope="session")
@@ -142,41 +101,3 @@ def is_foreign(url: str, app_url: str) -> bool:
     if address.scheme == "blob":
         address = urlsplit(address.path)
     return address.scheme not in ("data", "about") and address.netloc != urlsplit(app_url).netloc
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("localhost", 0))
-        return listener.getsockname()[1]
-
-
-def _wait_until_healthy(process: subprocess.Popen, port: int, running: RunningApp) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            code = process.returncode
-            pytest.fail(f"the app stopped with exit code {code}:\n{running.last_lines()}")
-        if _is_healthy(port):
-            return
-        time.sleep(0.1)
-    pytest.fail(f"the app did not answer within {START_SECONDS} s:\n{running.last_lines()}")
-
-
-def _is_healthy(port: int) -> bool:
-    connection = http.client.HTTPConnection("localhost", port, timeout=5)
-    try:
-        connection.request("GET", "/_stcore/health")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
-
-
-def _stop(process: subprocess.Popen) -> None:
-    process.terminate()
-    try:
-        process.wait(timeout=10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

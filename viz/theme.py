@@ -6,6 +6,7 @@ read without colour vision. `.streamlit/config.toml` repeats the page's colours;
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import plotly.graph_objects as go
 
@@ -81,6 +82,7 @@ def color_scale(colors: ColorScale, low: float = 0.0, high: float = 1.0) -> list
     return [[low + (high - low) * i / last, color] for i, color in enumerate(colors)]
 
 
+@lru_cache(maxsize=2)
 def template(colors: Palette) -> go.layout.Template:
     """The Plotly template of all figures: our fonts and colours, quiet axes, room for labels."""
     axis = {

@@ -389,12 +389,19 @@ def formula(name: str, latex: str | None = None) -> None:
         st.caption(FORMULAS[name].reference)
 
 
+@st.fragment
 def source(*names: str) -> None:
-    """The code that computed what is shown, as it ran."""
-    with st.expander("Source: " + ", ".join(name.rsplit(".", 1)[-1] for name in names)):
-        for name in names:
-            st.caption(name)
-            st.code(inspect.getsource(_resolve(name)), language="python")
+    """The code that computed what is shown, as it ran; fetched when a person opens it.
+
+    Drawn from the start, the highlighter would hold up the first heat map by half a second.
+    """
+    label = "Source: " + ", ".join(name.rsplit(".", 1)[-1] for name in names)
+    box = st.expander(label, key=f"source-{names[0]}", on_change="rerun")
+    if box.open:
+        with box:
+            for name in names:
+                st.caption(name)
+                st.code(inspect.getsource(_resolve(name)), language="python")
 
 
 def _resolve(dotted: str) -> FunctionType | type:

@@ -88,8 +88,9 @@ def _why_before(view: ui.View) -> None:
     st.subheader("Why −∞ before softmax, and not zero after")
     st.markdown(
         "Softmax shares out exactly 1. With −∞ in the hidden cells, $e^{-\\infty} = 0$ and all of "
-        "it goes to visible tokens. A hidden score of 0 still gets $e^0 = 1$. Zeroing after softmax is "
-        "too late: the hidden tokens have already taken their share, and the row sums to less than 1."
+        "it goes to visible tokens. A hidden score of 0 still gets $e^0 = 1$. Zeroing after "
+        "softmax is too late: the hidden tokens have already taken their share, and the row sums "
+        "to less than 1."
     )
     ui.show_figure(
         leak_curves(alternatives, record.mask, view.tokens, view.colors),

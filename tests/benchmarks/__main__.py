@@ -1,0 +1,32 @@
+"""Run all benchmarks, or the named ones: `python -m tests.benchmarks [capture] [page]`.
+
+The last line is JSON. Run it while nothing else does; quote medians and ratios.
+"""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Callable
+
+from tests.benchmarks import capture, page
+
+BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
+    "capture": capture.measure,
+    "page": page.measure,
+}
+
+
+def main() -> None:
+    """Print a line for each figure beside what is asked, then all of them as JSON."""
+    parser = ArgumentParser(description=__doc__.splitlines()[0].split(":")[0])
+    parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="name")
+    names = parser.parse_args().names or list(BENCHMARKS)
+    figures: dict[str, float] = {}
+    for name in names:
+        for figure, value in BENCHMARKS[name]().items():
+            print(f"{figure:.<64} {value:10.3f}", flush=True)
+            figures[figure] = value
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
