@@ -17,16 +17,13 @@ each other's tensors.
 import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from model.config import ModelConfig
-
-if TYPE_CHECKING:
-    from model.transformer import DecoderTransformer
 
 
 @dataclass
@@ -133,8 +130,20 @@ class Trace:
         yield "logits", self.logits
 
 
+class RecordableModel(Protocol):
+    """What `capture` needs of a model: sizes, weights, and a forward pass that takes a recorder."""
+
+    config: ModelConfig
+
+    def parameters(self) -> Iterator[Tensor]:
+        """The weights; the first one tells the device."""
+
+    def __call__(self, ids: Tensor, *, recorder: Recorder) -> Tensor:
+        """Logits (B, T, V) for ids (B, T)."""
+
+
 @torch.inference_mode()
-def capture(model: "DecoderTransformer", ids: Sequence[int], tokens: Sequence[str]) -> Trace:
+def capture(model: RecordableModel, ids: Sequence[int], tokens: Sequence[str]) -> Trace:
     """Run the model once on one sentence and keep everything.
 
     ids and tokens: T of each, the same tokens as numbers and as strings for display.

@@ -152,6 +152,7 @@ def page_style(colors: Palette) -> str:
         content: ""; position: absolute; left: 0; bottom: 0; height: 3px; width: var(--share);
         background: {colors.accent}; border-radius: 0 0 0 .3rem;
     }}
+    .hl-token small {{ display: block; text-align: center; color: {colors.muted}; }}
     .hl-marked {{ outline: 2px solid {colors.frame}; }}
     .hl-pair {{ margin: .4rem 0 0; text-align: center; color: {colors.muted}; }}
     .hl-written {{ font-size: 1.1rem; line-height: 1.6; white-space: pre-wrap; max-width: 70ch; }}

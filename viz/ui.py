@@ -138,7 +138,7 @@ def open_page() -> View:
     view = View(model, device, run, layer, head, palette(st.context.theme.type))
     _say_cut(run)
     with st.container(horizontal=True, vertical_alignment="center", key="status"):
-        token_strip(view, runs.given_probabilities(run.trace))
+        token_strip(view.tokens, runs.given_probabilities(run.trace))
         _badge(view)
     return view
 
@@ -330,21 +330,31 @@ def _say_cut(run: runs.Run) -> None:
         )
 
 
-def token_strip(view: View, probabilities: np.ndarray, marked: int | None = None) -> None:
-    """The sentence's tokens, each underlined by the probability the model gave it."""
+def token_strip(
+    tokens: Sequence[str],
+    probabilities: np.ndarray,
+    *,
+    numbers: bool = False,
+    marked: int | None = None,
+) -> None:
+    """The sentence's tokens, each underlined by the probability the model gave it.
+
+    `numbers` writes the probability below each token; `marked` is the token to frame.
+    """
     pieces = []
     for number, (label, probability) in enumerate(
-        zip(token_labels(view.tokens), probabilities, strict=True)
+        zip(token_labels(tokens), probabilities, strict=True)
     ):
-        known = np.isfinite(probability)
+        known = bool(np.isfinite(probability))
         title = f"token {number}: " + (f"p = {probability:.4f}" if known else "nothing before it")
-        share = f"{100 * math.sqrt(probability):.0f}%" if known else "0%"
+        share = 100 * math.sqrt(probability) if known else 0
+        below = f"<small>{f'{probability:.3f}' if known else '–'}</small>" if numbers else ""
         css_class = "hl-token hl-marked" if number == marked else "hl-token"
         pieces.append(
-            f'<span class="{css_class}" title="{title}" style="--share:{share}">'
-            f"<bdi>{html.escape(label)}</bdi></span>"
+            f'<span class="{css_class}" title="{title}" style="--share:{share:.0f}%">'
+            f"<bdi>{html.escape(label)}</bdi>{below}</span>"
         )
-    st.html(f'<div class="hl-strip" aria-label="tokens">{"".join(pieces)}</div>')
+    st.html(f'<div class="hl-strip" role="group" aria-label="Tokens">{"".join(pieces)}</div>')
 
 
 # --- what a page is made of -----------------------------------------------------------------

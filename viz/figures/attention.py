@@ -43,34 +43,7 @@ def overview(
     )
     _frame(figure, layer, head, pitch, colors)
     _add_targets(figure, patterns, tokens, pitch)
-    center = (pitch - 1) / 2 - 0.5
-    figure.update_layout(
-        template=template(colors),
-        title=f"All heads: {n_layers} layers × {n_heads} heads",
-        height=int(np.clip(110 + 82 * n_layers, 260, 720)),
-        margin={"t": 70},
-        hoverdistance=80,
-        dragmode=False,
-    )
-    figure.update_xaxes(
-        tickvals=[h * pitch + center for h in range(n_heads)],
-        ticktext=[f"H{h}" for h in range(n_heads)],
-        side="top",
-        showgrid=False,
-        zeroline=False,
-        constrain="domain",
-        range=[-1.5, n_heads * pitch],
-    )
-    figure.update_yaxes(
-        tickvals=[i * pitch + center for i in range(n_layers)],
-        ticktext=[f"L{i}" for i in range(n_layers)],
-        showgrid=False,
-        zeroline=False,
-        scaleanchor="x",
-        constrain="domain",
-        constraintoward="top",
-        range=[n_layers * pitch, -1.5],
-    )
+    _lay_out(figure, n_layers, n_heads, pitch, colors)
     return figure
 
 
@@ -188,4 +161,35 @@ def _add_targets(
             hovertemplate="%{hovertext}<extra></extra>",
             showlegend=False,
         )
+    )
+
+
+def _lay_out(figure: go.Figure, n_layers: int, n_heads: int, pitch: int, colors: Palette) -> None:
+    center = (pitch - 1) / 2 - 0.5
+    figure.update_layout(
+        template=template(colors),
+        title=f"All heads: {n_layers} layers × {n_heads} heads",
+        height=int(np.clip(110 + 82 * n_layers, 260, 720)),
+        margin={"t": 70},
+        hoverdistance=80,
+        dragmode=False,
+    )
+    figure.update_xaxes(
+        tickvals=[h * pitch + center for h in range(n_heads)],
+        ticktext=[f"H{h}" for h in range(n_heads)],
+        side="top",
+        showgrid=False,
+        zeroline=False,
+        constrain="domain",
+        range=[-1.5, n_heads * pitch],
+    )
+    figure.update_yaxes(
+        tickvals=[i * pitch + center for i in range(n_layers)],
+        ticktext=[f"L{i}" for i in range(n_layers)],
+        showgrid=False,
+        zeroline=False,
+        scaleanchor="x",
+        constrain="domain",
+        constraintoward="top",
+        range=[n_layers * pitch, -1.5],
     )

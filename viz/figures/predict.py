@@ -54,7 +54,9 @@ def distribution_bars(
         barmode="overlay",
     )
     figure.update_xaxes(title="probability", rangemode="tozero", side="bottom")
-    figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
+    figure.update_yaxes(
+        autorange="reversed", type="category", showgrid=False, ticks="outside", ticklen=4
+    )
     return figure
 
 

@@ -27,6 +27,12 @@ def render() -> None:
         "next. Temperature, top-k and top-p reshape that before one is drawn.",
     )
     position, sampling = _controls(view)
+    st.caption(
+        "Below each token: the probability the model gave it from those before it. "
+        "The distribution is for what follows the framed one."
+    )
+    given = runs.given_probabilities(view.run.trace)
+    ui.token_strip(view.tokens, given, numbers=True, marked=position)
     spread = runs.distribution(view.run.trace, position, sampling)
     vocabulary = runs.vocabulary(view.model, view.device)
     with st.container(key="two-up"):
@@ -105,7 +111,7 @@ def _survivors(spread: runs.Distribution, vocabulary: list[str]) -> None:
     )
     with st.container(horizontal=True):
         for label, value in cells:
-            st.metric(label, value, width=220)
+            st.metric(label, value, width=170)
     others = float(spread.before[rest].sum(dtype=np.float64))
     st.caption(
         f"The bars show the {len(top)} likeliest tokens; the other {len(rest):,} hold "
