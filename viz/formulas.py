@@ -29,6 +29,15 @@ FORMULAS: dict[str, Formula] = {
         r"M_{ij} = \begin{cases} 0 & j \le i \\ -\infty & j > i \end{cases}",
         "Vaswani et al. 2017, §3.2.3",
     ),
+    "model.masks.sliding_window": Formula(
+        r"M_{ij} = \begin{cases} 0 & i - w < j \le i \\ -\infty & \text{otherwise} \end{cases}",
+        "Beltagy et al. 2020, §3.1, with the causal mask",
+    ),
+    "model.masks.prefix": Formula(
+        r"M_{ij} = \begin{cases} 0 & j \le i \ \text{ or } \ i, j < n_{\mathrm{prefix}} \\"
+        r" -\infty & \text{otherwise} \end{cases}",
+        "Raffel et al. 2020, §3.2.1",
+    ),
     "model.decoding.filter_logits": Formula(
         r"p_i = \frac{\exp(\ell_i / T)}{\sum_{j \in \mathcal{K}} \exp(\ell_j / T)}"
         r"\quad (i \in \mathcal{K}),\qquad p_i = 0 \quad (i \notin \mathcal{K})",

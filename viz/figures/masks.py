@@ -48,9 +48,9 @@ def pattern_map(
 
 
 def leak_curves(
-    alternatives: dict[str, np.ndarray], mask: np.ndarray, tokens: Sequence[str], colors: Palette
+    visible_sums: dict[str, np.ndarray], tokens: Sequence[str], colors: Palette
 ) -> go.Figure:
-    """For each query: what its visible cells sum to under each order of mask and softmax."""
+    """What each query's visible cells sum to, (T,), under each order of mask and softmax."""
     labels = axis_labels(tokens)
     names = {
         "before": "−∞ before softmax (this model)",
@@ -61,11 +61,10 @@ def leak_curves(
     for (key, name), color, dash in zip(
         names.items(), colors.series, ("solid", "dash", "dot"), strict=False
     ):
-        visible_sum = np.where(mask, alternatives[key], 0.0).sum(axis=-1, dtype=np.float64)
         figure.add_trace(
             go.Scatter(
                 x=labels,
-                y=visible_sum,
+                y=visible_sums[key],
                 name=name,
                 mode="lines+markers",
                 line={"color": color, "width": 2, "dash": dash},

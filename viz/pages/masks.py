@@ -9,6 +9,11 @@ from viz.figures.masks import leak_curves, mask_map, pattern_map, score_map
 
 TITLE = "Masks"
 ICON = ":material/visibility_off:"
+WORDS = {
+    "causal": "This model writes from left to right: a token must not see what comes after it.",
+    "sliding_window": "In this model a token sees itself and the few tokens just before it.",
+    "prefix": "In this model the first tokens all see each other; the rest sees only what is before.",
+}
 
 
 def render() -> None:
@@ -17,11 +22,11 @@ def render() -> None:
     ui.heading(
         ICON,
         TITLE,
-        "A mask says who may read whom. This model writes text from left to right, so a token "
-        "must not see what comes after it: those cells are hatched.",
+        f"A mask says who may read whom. {WORDS[view.run.trace.config.mask]} "
+        "Cells that may not be read are hatched.",
     )
     _matrix_and_scores(view)
-    ui.formula("model.masks.causal")
+    ui.formula(runs.mask_source(view.run.trace.config.mask))
     _why_before(view)
     ui.source("model.attention.attention_pattern", runs.mask_source(view.run.trace.config.mask))
     record = view.run.trace.attention[view.layer]
@@ -31,12 +36,28 @@ def render() -> None:
         {
             "Mask": lambda: _csv(view, record.mask.astype(int)),
             f"Scores {view.head_name}": lambda: _csv(view, record.scores[view.head]),
+            f"Row sums {view.head_name}": lambda: _sums_csv(view),
         },
     )
 
 
 def _csv(view: ui.View, values: np.ndarray) -> bytes:
     return ui.table_csv(values, view.tokens, view.tokens, "query \\ key")
+
+
+def _sums_csv(view: ui.View) -> bytes:
+    sums = _visible_sums(view)
+    return ui.table_csv(np.stack(list(sums.values()), axis=1), view.tokens, list(sums), "query")
+
+
+def _visible_sums(view: ui.View) -> dict[str, np.ndarray]:
+    """For each way of masking, what the visible cells of each row sum to, (T,)."""
+    alternatives = runs.alternatives(view.run.trace, view.layer, view.head)
+    mask = view.run.trace.attention[view.layer].mask
+    return {
+        name: np.where(mask, x, 0.0).sum(axis=-1, dtype=np.float64)
+        for name, x in alternatives.items()
+    }
 
 
 def _matrix_and_scores(view: ui.View) -> None:
@@ -80,10 +101,7 @@ def _matrix_and_scores(view: ui.View) -> None:
 
 
 def _why_before(view: ui.View) -> None:
-    record = view.run.trace.attention[view.layer]
-    alternatives = runs.alternatives(view.run.trace, view.layer, view.head)
-    visible = {name: np.where(record.mask, x, 0.0) for name, x in alternatives.items()}
-    sums = {name: x.sum(axis=-1, dtype=np.float64) for name, x in visible.items()}
+    sums = _visible_sums(view)
     query = int(np.argmin(sums["after"]))
     st.subheader("Why −∞ before softmax, and not zero after")
     st.markdown(
@@ -93,7 +111,7 @@ def _why_before(view: ui.View) -> None:
         "to less than 1."
     )
     ui.show_figure(
-        leak_curves(alternatives, record.mask, view.tokens, view.colors),
+        leak_curves(sums, view.tokens, view.colors),
         key="leak",
         alt=f"Weight on visible tokens for each query: always 1 with minus infinity before "
         f"softmax, down to {sums['score_zero'].min():.3f} with score 0, down to "

@@ -42,7 +42,12 @@ def render() -> None:
     ui.export(
         view,
         "positions",
-        {"Position table": lambda: ui.numbers_csv(table, "position \\ dimension")},
+        {
+            "Position table": lambda: ui.numbers_csv(table, "position \\ dimension"),
+            "Similarity": lambda: ui.numbers_csv(
+                runs.similarity(view.model, view.device), "position \\ position"
+            ),
+        },
     )
 
 
