@@ -12,7 +12,7 @@ ICON = ":material/visibility_off:"
 WORDS = {
     "causal": "This model writes from left to right: a token must not see what comes after it.",
     "sliding_window": "In this model a token sees itself and the few tokens just before it.",
-    "prefix": "In this model the first tokens all see each other; the rest sees only what is before.",
+    "prefix": "In this model the first tokens all see each other; the rest sees what is before it.",
 }
 
 
