@@ -8,11 +8,16 @@ from contextlib import asynccontextmanager
 import streamlit as st
 
 
+def warm_up() -> None:
+    """Import the pages and run the first example, so that the first visitor finds it done."""
+    importlib.import_module("viz.ui").run_first_example()
+
+
 @asynccontextmanager
-async def import_early(app: st.App) -> AsyncIterator[None]:
-    """Import what the pages need while the first visitor's browser is still loading."""
-    threading.Thread(target=importlib.import_module, args=["viz.ui"], daemon=True).start()
+async def warm_up_beside(app: st.App) -> AsyncIterator[None]:
+    """Warm up in a thread: the server answers at once, and the browser loads meanwhile."""
+    threading.Thread(target=warm_up, daemon=True).start()
     yield
 
 
-app = st.App("viz/studio.py", lifespan=import_early)
+app = st.App("viz/studio.py", lifespan=warm_up_beside)

@@ -78,7 +78,7 @@ def load(name: str, device: str) -> Checkpoint:
     return _load(name, device, checkpoint.modified(name))
 
 
-@st.cache_resource(max_entries=4, show_spinner="Loading the model …")
+@st.cache_resource(max_entries=4, show_spinner=False)
 def _load(name: str, device: str, modified: int) -> Checkpoint:
     return checkpoint.load(name, device)
 
@@ -88,7 +88,7 @@ def run(name: str, device: str, text: str) -> Run:
     return _run(name, device, text, checkpoint.modified(name))
 
 
-@st.cache_resource(max_entries=8, show_spinner="Running the model …")
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _run(name: str, device: str, text: str, modified: int) -> Run:
     loaded = load(name, device)
     ids = loaded.tokenizer.encode(text)

@@ -70,6 +70,13 @@ def notice(text: str, kind: str = "note") -> None:
     st.html(f'<p class="hl-{kind}" role="{role}">{html.escape(text)}</p>')
 
 
+def run_first_example() -> None:
+    """Fill the caches with what a first visitor sees; needs no visitor."""
+    names = runs.model_names()
+    if names:
+        runs.run(names[0], runs.device_names()[0], examples()[0].sentence)
+
+
 def guarded(draw: Callable[[], None]) -> Callable[[], None]:
     """Draw something that answers a person's mistake with one readable line."""
 
