@@ -1,0 +1,52 @@
+"""Commands run in this process, on one thread, with no request to anywhere."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import ModuleType
+
+import pytest
+import torch
+
+from model import cli
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported, which is later
+
+Command = Callable[..., "Result"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a command ended."""
+
+    code: int
+    out: list[str]
+    err: list[str]
+
+
+@pytest.fixture(autouse=True, scope="package")
+def one_thread() -> Iterator[None]:
+    """On models this small threads only wait for each other, on a busy machine for minutes."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command's module as `python -m` would; a subprocess takes seconds."""
+
+    def run(module: ModuleType, *arguments: object) -> Result:
+        monkeypatch.setattr(sys, "argv", [module.__name__, *map(str, arguments)])
+        capsys.readouterr()
+        code = 0
+        try:
+            cli.run(module.__doc__, module._arguments, module._run)
+        except SystemExit as end:
+            code = end.code
+        out, err = capsys.readouterr()
+        return Result(code, out.splitlines(), err.splitlines())
+
+    return run

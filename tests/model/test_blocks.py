@@ -1,0 +1,79 @@
+"""Protects the block: torch's own encoder layer in both placements, and what the recorder sees."""
+
+import pytest
+import torch
+from torch import nn
+
+from model.blocks import Block
+from model.capture import Recorder
+from model.positions import POSITIONS, Position
+from tests.model.builders import causal_rows, normal, randomise, tiny_config
+
+
+def tiny_block(**changes: object) -> tuple[Block, Position]:
+    """A block with random weights, and the scheme `none`."""
+    config = tiny_config(**{"position": "none"} | changes)
+    return randomise(Block(config)), POSITIONS[config.position](config)
+
+
+def torchs_layer(block: Block, activation: str, is_pre: bool) -> nn.TransformerEncoderLayer:
+    """torch's layer with the block's weights."""
+    layer = nn.TransformerEncoderLayer(
+        30, 3, 13, activation=activation, norm_first=is_pre, batch_first=True, layer_norm_eps=0.1
+    )
+    projections = (block.attn.q_proj, block.attn.k_proj, block.attn.v_proj)
+    layer.load_state_dict(
+        {
+            "self_attn.in_proj_weight": torch.cat([p.weight for p in projections]),
+            "self_attn.in_proj_bias": torch.cat([p.bias for p in projections]),
+            "self_attn.out_proj.weight": block.attn.out_proj.weight,
+            "self_attn.out_proj.bias": block.attn.out_proj.bias,
+            "linear1.weight": block.ffn.up.weight,
+            "linear1.bias": block.ffn.up.bias,
+            "linear2.weight": block.ffn.down.weight,
+            "linear2.bias": block.ffn.down.bias,
+            "norm1.weight": block.attn_norm.gain,
+            "norm1.bias": block.attn_norm.offset,
+            "norm2.weight": block.ffn_norm.gain,
+            "norm2.bias": block.ffn_norm.offset,
+        }
+    )
+    return layer.eval()
+
+
+@pytest.mark.parametrize("placement", ["pre", "post"])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_block_is_torchs_encoder_layer(placement: str, activation: str) -> None:
+    block, position = tiny_block(norm_placement=placement, feedforward=activation, norm_eps=0.1)
+    layer = torchs_layer(block, activation, placement == "pre")
+    x, mask = normal(5, 7, 30), causal_rows(7)
+    expected = layer(x, src_mask=~mask)
+    torch.testing.assert_close(block(x, position, mask=mask), expected, atol=1e-5, rtol=0)
+    recorded = block(x, position, mask=mask, recorder=Recorder())
+    torch.testing.assert_close(recorded, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+def test_pre_norm_adds_to_an_untouched_stream(norm: str) -> None:
+    block, position = tiny_block(norm=norm, norm_placement="pre")
+    recorder = Recorder()
+    x = normal(5, 7, 30)
+    out = block(x, position, mask=causal_rows(7), recorder=recorder)
+    seen = recorder.values
+    assert seen["resid_pre"] is x
+    assert seen["resid_post"] is out
+    assert torch.equal(seen["resid_mid"], x + seen["attn_out"])
+    assert torch.equal(out, seen["resid_mid"] + seen["ffn_out"])
+    assert torch.equal(seen["ffn_out"], block.ffn(block.ffn_norm(seen["resid_mid"])))
+
+
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+def test_post_norm_normalises_the_sums(norm: str) -> None:
+    block, position = tiny_block(norm=norm, norm_placement="post")
+    recorder = Recorder()
+    x = normal(5, 7, 30)
+    out = block(x, position, mask=causal_rows(7), recorder=recorder)
+    seen = recorder.values
+    assert torch.equal(seen["resid_mid"], block.attn_norm(x + seen["attn_out"]))
+    assert torch.equal(out, block.ffn_norm(seen["resid_mid"] + seen["ffn_out"]))
+    assert torch.equal(seen["ffn_out"], block.ffn(seen["resid_mid"]))

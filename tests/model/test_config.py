@@ -1,0 +1,91 @@
+"""Protects ModelConfig: what it fills in, what it refuses, and that it says why."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from model.config import ModelConfig
+from tests.model.builders import tiny_config
+
+
+def test_defaults_follow_from_the_sizes() -> None:
+    config = ModelConfig(vocab_size=17, d_model=30, n_layers=2, n_heads=3, max_seq_len=11)
+    assert (config.n_kv_heads, config.d_ff, config.d_head) == (3, 120, 10)
+
+
+def test_config_comes_back_from_json() -> None:
+    config = tiny_config(position="alibi", n_kv_heads=1, norm_eps=1e-3, bias=False)
+    assert ModelConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+
+
+def test_config_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        tiny_config().d_model = 32
+
+
+@pytest.mark.parametrize("name", ["position", "norm", "norm_placement", "feedforward", "mask"])
+def test_unknown_variant_is_refused_with_the_choices(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"{name} is 'magic'; choose one of \w+"):
+        tiny_config(**{name: "magic"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"d_model": 31}, "d_model 31 is not a multiple of n_heads 3; change"),
+        ({"n_kv_heads": 2}, "n_heads 3 is not a multiple of n_kv_heads 2"),
+        ({"n_heads": 5, "d_model": 35}, "d_model 35 is odd; .* use an even d_model"),
+        ({"d_model": 33, "position": "rope"}, "d_head 11 is odd; .* use an even"),
+        ({"n_layers": 0}, "n_layers is 0; it must be at least 1"),
+        ({"max_seq_len": -3}, "max_seq_len is -3; it must be at least 1"),
+        ({"n_kv_heads": 0}, "n_kv_heads is 0; it must be at least 1"),
+        ({"norm_eps": 0.0}, "norm_eps is 0.0; it must be above 0"),
+        ({"norm_eps": math.nan}, "norm_eps is nan"),
+        ({"norm_eps": math.inf}, "norm_eps is inf"),
+        ({"position_base": 1.0}, "position_base is 1.0; it must be above 1"),
+        ({"position_base": math.inf}, "position_base is inf"),
+        ({"mask": "sliding_window"}, "window is 0; set window"),
+        ({"mask": "prefix", "prefix_len": 13}, "prefix_len 13 is outside 0 to max_seq_len 11"),
+        ({"prefix_len": -1}, "prefix_len -1 is outside"),
+    ],
+)
+def test_impossible_sizes_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tiny_config(**changes)
+
+
+def wrong_values() -> Iterator[tuple[str, object]]:
+    """Each field with values of every type but its own."""
+    for field in dataclasses.fields(ModelConfig):
+        own_type = {bool: bool, str: str, float: float}.get(field.type, int)
+        for value in ("8", 2.5, True, 8, None, [1], {}):
+            means_default = value is None and field.default is None
+            is_whole = own_type is float and type(value) is int
+            if type(value) is not own_type and not means_default and not is_whole:
+                yield field.name, value
+
+
+@pytest.mark.parametrize(("name", "value"), list(wrong_values()))
+def test_value_of_a_wrong_type_is_refused(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{name} is .*it must be of type"):
+        tiny_config(**{name: value})
+
+
+@pytest.mark.parametrize("name", ["d_model", "n_heads"])
+@pytest.mark.parametrize("value", [None, {}], ids=repr)
+def test_wrong_type_is_refused_where_a_default_follows_from_it(name: str, value: object) -> None:
+    fields = tiny_config().to_dict() | {"n_kv_heads": None, "d_ff": None, name: value}
+    with pytest.raises(ValueError, match=f"{name} is .*must be of type int"):
+        ModelConfig.from_dict(fields)
+
+
+def test_unknown_and_missing_keys_are_named() -> None:
+    fields = tiny_config().to_dict()
+    with pytest.raises(ValueError, match=r"unknown keys colour, taste; known keys are .*d_model"):
+        ModelConfig.from_dict(fields | {"taste": 1, "colour": 2})
+    with pytest.raises(ValueError, match="lacks d_model, n_heads; add it"):
+        ModelConfig.from_dict({"vocab_size": 17, "n_layers": 2, "max_seq_len": 11})

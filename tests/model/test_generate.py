@@ -1,0 +1,87 @@
+"""Protects `model.generate`: the text it prints, why it stopped, and what it refuses."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model import checkpoint, generate
+from model.decoding import Sampling
+from model.decoding import generate as steps
+from tests.model.builders import SENTENCE, tiny_checkpoint
+from tests.model.conftest import Command, Result
+
+PROMPT = "the cat"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A tiny checkpoint."""
+    return tiny_checkpoint(tmp_path / "mine")
+
+
+def run(command: Command, folder: Path, **options: object) -> Result:
+    """Generate behind PROMPT; the option `max_new_tokens` is --max-new-tokens."""
+    words = {"checkpoint": folder, "prompt": PROMPT} | options
+    pairs = [(f"--{name.replace('_', '-')}", value) for name, value in words.items()]
+    return command(generate, *(word for pair in pairs for word in pair))
+
+
+def test_prints_the_text_and_then_json(command: Command, folder: Path) -> None:
+    result = run(command, folder, max_new_tokens=5, temperature=0.5, top_k=7, top_p=0.9, seed=3)
+    assert (result.code, result.err) == (0, [])
+    answer = json.loads(result.out[-1])
+    assert "\n".join(result.out[:-1]) == PROMPT + answer["continuation"]
+    assert (answer["checkpoint"], answer["prompt"], answer["seed"]) == ("mine", PROMPT, 3)
+    loaded = checkpoint.load(folder)
+    sampling = Sampling(temperature=0.5, top_k=7, top_p=0.9)
+    prompt_ids, end_id = loaded.tokenizer.encode(PROMPT), loaded.tokenizer.end_id
+    expected = list(
+        steps(loaded.model, prompt_ids, sampling, max_new_tokens=5, seed=3, end_id=end_id)
+    )
+    text = loaded.tokenizer.decode([s.token_id for s in expected if s.token_id != end_id])
+    assert answer["continuation"] == text
+    assert answer["new_tokens"] == len(expected)
+
+
+def test_same_seed_same_text(command: Command, folder: Path) -> None:
+    def text(seed: int) -> list[str]:
+        return run(command, folder, temperature=3, seed=seed).out[:-1]
+
+    assert text(1) == text(1)
+    assert len({str(text(seed)) for seed in range(5)}) > 1
+
+
+def test_says_why_it_stopped(command: Command, folder: Path) -> None:
+    answers = [
+        json.loads(run(command, folder, temperature=3, max_new_tokens=n, seed=seed).out[-1])
+        for seed in range(5)
+        for n in (2, 100)
+    ]
+    reasons = {"max_new_tokens": 2, "context full": 23 - len(PROMPT)}
+    for answer in answers:
+        assert answer["new_tokens"] == reasons.get(answer["stopped"], answer["new_tokens"])
+    assert {answer["stopped"] for answer in answers} == {*reasons, "end of text"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"temperature": 0}, "temperature is 0; it must be"),
+        ({"top_p": 1.5}, "top-p is 1.5; it must be above 0 and at most 1"),
+        ({"top_k": 0}, "top-k is 0; it must be at least 1"),
+        ({"max_new_tokens": 0}, "max_new_tokens is 0; it must be at least 1"),
+        ({"prompt": ""}, "the prompt has 0 tokens"),
+        ({"prompt": SENTENCE + SENTENCE}, "the prompt has 42 tokens; .* between 1 and 22"),
+        ({"checkpoint": "missing"}, "no checkpoint 'missing'"),
+        ({"device": "mps"}, "device 'mps' is not supported; use auto, cpu or cuda"),
+    ],
+)
+def test_bad_input_gets_one_line(
+    options: dict[str, Any], message: str, command: Command, folder: Path
+) -> None:
+    result = run(command, folder, **options)
+    assert (result.code, result.out, len(result.err)) == (2, [], 1)
+    assert re.match(f"error: {message}", result.err[0])

@@ -1,0 +1,100 @@
+"""Protects `model.trace`: what it writes is the published format, and true by another's numpy."""
+
+import json
+import re
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model import checkpoint, trace
+from model.config import ModelConfig
+from model.trace import trace_text, write_npz
+from model.verify import ATTENTION_CHECKS, MODEL_CHECKS
+from tests.model.builders import GROUPED, SENTENCE, softmax, tiny_checkpoint
+from tests.model.conftest import Command
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def read_npz(path: Path | BytesIO) -> dict[str, np.ndarray]:
+    """The arrays of an archive; nothing is unpickled."""
+    with np.load(path, allow_pickle=False) as archive:
+        return dict(archive)
+
+
+@pytest.mark.parametrize("position", ["sinusoidal", "rope", "alibi"])
+def test_archive_recomputed_in_float64(position: str, tmp_path: Path, command: Command) -> None:
+    folder, out = tiny_checkpoint(tmp_path / "c", **GROUPED, position=position), tmp_path / "t.npz"
+    result = command(trace, "--checkpoint", folder, "--text", SENTENCE, "--out", out)
+    assert (result.code, result.err) == (0, [])
+    x = read_npz(out)
+    assert "".join(x["tokens"]) == SENTENCE
+    q, k = x["q"].astype(np.float64), np.repeat(x["k"].astype(np.float64), 3, axis=1)
+    scores = q @ k.swapaxes(2, 3) / np.sqrt(6) + x.get("bias", 0)
+    pattern = softmax(np.where(x["mask"], scores, -np.inf))
+    assert ("bias" in x) == (position == "alibi")
+    assert np.abs(x["scores"] - scores).max() <= 1e-5
+    assert np.abs(x["pattern"] - pattern).max() <= 1e-5
+    assert np.abs(x["pattern"].sum(axis=-1, dtype=np.float64) - 1).max() <= 1e-6
+    np.testing.assert_array_equal(x["embed"] + x["positions"], x["resid_pre"][0])
+    np.testing.assert_allclose(x["resid_pre"] + x["attn_out"], x["resid_mid"], atol=1e-5)
+    np.testing.assert_allclose(x["resid_mid"] + x["ffn_out"], x["resid_post"], atol=1e-5)
+    config = ModelConfig.from_dict(json.loads(str(x["config"])))
+    assert config == checkpoint.load(folder).config
+
+
+def test_last_line_says_what_was_proved(tmp_path: Path, command: Command) -> None:
+    folder, out = tiny_checkpoint(tmp_path / "c"), tmp_path / "no suffix"
+    result = command(trace, "--checkpoint", folder, "--text", "the cat", "--out", out)
+    answer = json.loads(result.out[-1])
+    assert answer["tokens"] == 7
+    assert answer["checks_passed"] is True
+    assert set(answer["checks"]) == {name for name, *_ in (*ATTENTION_CHECKS, *MODEL_CHECKS)}
+    assert answer["worst_error"] == max(answer["checks"].values()) < 1e-5
+    assert answer["bytes"] == out.stat().st_size
+
+
+def test_archive_in_memory_is_the_trace(tmp_path: Path) -> None:
+    traced = trace_text(checkpoint.load(tiny_checkpoint(tmp_path), device="cpu"), SENTENCE)
+    file = BytesIO()
+    write_npz(traced, file)
+    file.seek(0)
+    arrays = read_npz(file)
+    assert arrays.keys() == {"config", *dict(traced.arrays())}
+    for name, array in traced.arrays():
+        np.testing.assert_array_equal(arrays[name], array, err_msg=name)
+
+
+def test_command_runs_as_a_module(tmp_path: Path) -> None:
+    folder, out = tiny_checkpoint(tmp_path / "c"), tmp_path / "t.npz"
+    command = [sys.executable, "-m", "model.trace", "--checkpoint", folder, "--text", "😀 </s>"]
+    answer = subprocess.run([*command, "--out", out], cwd=ROOT, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout.splitlines()[-1])["tokens"] == len(read_npz(out)["ids"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--text": ""}, "the text is empty; give a sentence"),
+        ({"--text": 24 * "a"}, "24 tokens but the model's context is 23; shorten it"),
+        ({"--out": "missing/t.npz"}, "cannot write .*missing/t.npz: No such file"),
+        ({"--out": "."}, "cannot write"),
+        ({"--checkpoint": "missing"}, "no checkpoint .*missing.* give a folder"),
+        ({"--device": "warp"}, "device 'warp' is unknown; use"),
+    ],
+)
+def test_bad_input_gets_one_line(
+    changes: dict[str, str], message: str, tmp_path: Path, command: Command
+) -> None:
+    paths = {"--checkpoint": tiny_checkpoint(tmp_path / "c"), "--out": tmp_path / "t.npz"}
+    options: dict[str, Any] = {"--text": SENTENCE} | paths | changes
+    result = command(trace, *(word for option in options.items() for word in option))
+    assert result.code == 2
+    assert len(result.err) == 1
+    assert re.match(f"error: .*{message}", result.err[0])

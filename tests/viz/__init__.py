@@ -1,0 +1,1 @@
+"""What protects the pages: their colours, labels, figures, formulas, numbers and messages."""

@@ -1,0 +1,345 @@
+"""Protects figures: what is drawn is what came in, and masked, zero and broken cells differ."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis.extra import numpy as arrays
+
+from tests.viz.builders import causal, random_patterns
+from viz.figures.attention import head_map, overview, strongest_pair
+from viz.figures.heatmap import Axis, _hatch_path, heat_map, signed, weights
+from viz.figures.masks import leak_curves, mask_map, pattern_map, score_map
+from viz.figures.positions import dimension_curves, similarity_map, sum_maps, wave_map
+from viz.figures.predict import distribution_bars
+from viz.theme import DARK, LIGHT, Palette
+
+TOKENS = ("The", " cat", " saw", " the", " cat")
+GAP, MASKED, ZERO, ONE = 0, 1, 2, 255
+Cell = tuple[int, int]
+
+
+def overview_of(patterns: np.ndarray, layer: int = 0, head: int = 0) -> go.Figure:
+    """All heads of some causal patterns, tokens named by their number."""
+    n_tokens = patterns.shape[-1]
+    tokens = [f" {i}" for i in range(n_tokens)]
+    return overview(patterns, causal(n_tokens), tokens, LIGHT, layer=layer, head=head)
+
+
+def tiles(figure: go.Figure, n_layers: int, n_heads: int, size: int) -> np.ndarray:
+    """The overview's picture cut at its ticks, (L, H, size, size); all else must be gap."""
+    picture = np.array(figure.data[0].z)
+    lefts = np.array(figure.layout.xaxis.tickvals) - (size - 1) / 2
+    tops = np.array(figure.layout.yaxis.tickvals) - (size - 1) / 2
+    cut = np.empty((n_layers, n_heads, size, size), picture.dtype)
+    rest = picture.copy()
+    for layer, top in enumerate(np.round(tops).astype(int)):
+        for head, left in enumerate(np.round(lefts).astype(int)):
+            cut[layer, head] = picture[top : top + size, left : left + size]
+            rest[top : top + size, left : left + size] = GAP
+    assert (rest == GAP).all()
+    return cut
+
+
+def color_at(figure: go.Figure, byte: int) -> str:
+    """The colour of a byte of the overview, where the scale has a stop for it."""
+    trace = figure.data[0]
+    place = (byte - trace.zmin) / (trace.zmax - trace.zmin)
+    return [color for stop, color in trace.colorscale if stop <= place + 1e-9][-1]
+
+
+def frame(figure: go.Figure) -> go.layout.Shape:
+    """The overview's only rectangle."""
+    (shape,) = figure.layout.shapes
+    return shape
+
+
+def marked_cells(figure: go.Figure) -> set[Cell]:
+    """Row and column of each ×, an annotation or a point, where Plotly draws it."""
+    rows, columns = list(figure.data[0].y), list(figure.data[0].x)
+
+    def index(place: object, labels: list[str]) -> int:
+        # An annotation's place that reads as a number is an index, even when it is a label too.
+        try:
+            return int(float(place))
+        except ValueError:
+            return labels.index(place)
+
+    notes = [note for note in figure.layout.annotations if note.text == "×"]
+    cells = {(index(note.y, rows), index(note.x, columns)) for note in notes}
+    for trace in figure.data[1:]:
+        if trace.type == "scatter":
+            places = zip(trace.y, trace.x, strict=True)
+            cells |= {(rows.index(y), columns.index(x)) for y, x in places}
+    return cells
+
+
+def strokes(path: str) -> Iterator[list[Cell]]:
+    """The cells each line of a hatch path crosses from corner to corner."""
+    for points in re.findall(r"M([\d.-]+),([\d.-]+)L([\d.-]+),([\d.-]+)", path):
+        x0, y0, x1, y1 = map(float, points)
+        assert x1 - x0 == y0 - y1 > 0
+        yield [(int(y0 - 0.5) - i, int(x0 + 0.5) + i) for i in range(int(x1 - x0))]
+
+
+def test_overview_is_one_picture_of_tiles() -> None:
+    patterns = random_patterns(2, 3, n_tokens=7)
+    figure = overview_of(patterns)
+    assert [trace.type for trace in figure.data] == ["heatmap", "scatter"]
+    assert figure.data[0].z.dtype == np.uint8
+    levels = tiles(figure, 2, 3, 7)
+    expected = np.round(2 + np.sqrt(patterns) * 253)
+    assert (levels[..., causal(7)] == expected[..., causal(7)]).all()
+    assert (levels[..., ~causal(7)] == MASKED).all()
+    assert list(figure.layout.xaxis.ticktext) == ["H0", "H1", "H2"]
+    assert list(figure.layout.yaxis.ticktext) == ["L0", "L1"]
+    low, high = figure.layout.yaxis.range
+    assert low > high, "the first layer is on top"
+
+
+def test_overview_tells_gap_masked_zero_and_weight_apart() -> None:
+    pattern = np.zeros((1, 1, 3, 3), np.float32)
+    pattern[..., 0] = 1.0
+    figure = overview_of(pattern)
+    assert tiles(figure, 1, 1, 3)[0, 0].tolist() == [
+        [ONE, MASKED, MASKED],
+        [ONE, ZERO, MASKED],
+        [ONE, ZERO, ZERO],
+    ]
+    shown = [color_at(figure, byte) for byte in (GAP, MASKED, ZERO, ONE)]
+    assert shown == [LIGHT.background, LIGHT.masked, LIGHT.sequential[0], LIGHT.sequential[-1]]
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 255)
+
+
+def test_overview_merges_cells_of_a_long_sentence_and_keeps_the_largest() -> None:
+    patterns = random_patterns(2, 1, n_tokens=100)
+    levels = tiles(overview_of(patterns), 2, 1, 34)
+    for row, column in np.ndindex(34, 34):
+        cells = patterns[1, 0, 3 * row : 3 * row + 3, 3 * column : 3 * column + 3]
+        expected = MASKED if column > row else round(2 + 253 * float(np.sqrt(cells.max())))
+        assert levels[1, 0, row, column] == expected
+
+
+@pytest.mark.parametrize(("layer", "head"), [(0, 0), (1, 2), (2, 0)])
+@pytest.mark.parametrize("n_tokens", [1, 7, 100])
+def test_frame_is_around_the_chosen_tile(layer: int, head: int, n_tokens: int) -> None:
+    figure = overview_of(random_patterns(3, 3, n_tokens=n_tokens), layer, head)
+    box, targets = frame(figure), figure.data[1]
+    inside = [
+        tuple(tile)
+        for x, y, tile in zip(targets.x, targets.y, targets.customdata, strict=True)
+        if box.x0 < x < box.x1 and box.y0 < y < box.y1
+    ]
+    assert inside == [(layer, head)]
+    assert box.line.color == LIGHT.frame
+
+
+def test_each_tile_takes_a_click_and_names_its_strongest_pair() -> None:
+    patterns = random_patterns(2, 3, n_tokens=7)
+    figure = overview_of(patterns)
+    targets = figure.data[1]
+    assert [tuple(tile) for tile in targets.customdata] == list(np.ndindex(2, 3))
+    centers = {(y, x) for y in figure.layout.yaxis.tickvals for x in figure.layout.xaxis.tickvals}
+    for x, y, (layer, head), text in zip(
+        targets.x, targets.y, targets.customdata, targets.hovertext, strict=True
+    ):
+        assert min((x - cx) ** 2 + (y - cy) ** 2 for cy, cx in centers) < 1
+        query, key = strongest_pair(patterns[layer, head])
+        assert f"L{layer} H{head}" in text
+        assert f"“{query}” → “{key}”, {patterns[layer, head, query, key]:.3f}" in text
+
+
+def test_overview_of_many_heads_is_small() -> None:
+    """144 heads of 128 tokens in at most 1 MB (DESIGN, section 7)."""
+    assert len(overview_of(random_patterns(12, 12, n_tokens=128)).to_json()) <= 1_000_000
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+def test_head_map_shows_the_pattern(colors: Palette) -> None:
+    pattern, mask = random_patterns(n_tokens=5), causal(5)
+    figure = head_map(pattern, mask, TOKENS, TOKENS, colors, name="L1 H2")
+    weights_trace, masked_trace = figure.data
+    assert (weights_trace.z[mask] == pattern[mask]).all()
+    assert np.isnan(weights_trace.z[~mask]).all()
+    assert (np.isfinite(masked_trace.z) == ~mask).all()
+    assert "masked" in masked_trace.hovertemplate
+    assert {color for _, color in masked_trace.colorscale} == {colors.masked}
+    assert (weights_trace.zmin, weights_trace.zmax) == (0, 1)
+    assert [color for _, color in weights_trace.colorscale] == list(colors.sequential)
+    assert len(set(weights_trace.x)) == len(set(weights_trace.y)) == 5
+    assert masked_trace.x == weights_trace.x
+    assert figure.layout.yaxis.autorange == "reversed", "the first query is on top"
+    assert "L1 H2" in figure.layout.title.text
+
+
+def test_rows_are_queries_and_columns_keys() -> None:
+    pattern = np.array([[0.25, 0.5, 0.25], [0.125, 0.0, 0.875]])
+    figure = head_map(pattern, pattern > -1, [" a", " b"], [" x", " y", " z"], LIGHT, name="L0 H0")
+    assert (list(figure.data[0].y), list(figure.data[0].x)) == (["a", "b"], ["x", "y", "z"])
+    assert (figure.layout.yaxis.title.text, figure.layout.xaxis.title.text) == ("query", "key")
+    assert (figure.data[0].z == pattern).all()
+    assert len(figure.data) == 1, "nothing is masked"
+
+
+def test_ticks_of_a_long_sentence_are_some_of_its_labels() -> None:
+    tokens = [" the"] * 100
+    figure = head_map(random_patterns(n_tokens=100), causal(100), tokens, tokens, LIGHT, name="x")
+    ticks = figure.layout.xaxis.tickvals
+    assert set(ticks) <= set(figure.data[0].x)
+    assert 20 <= len(ticks) <= 36
+
+
+@pytest.mark.parametrize("labels", [list("abcd"), ["3", "0", "1", "2"]], ids=["words", "numbers"])
+def test_nan_and_infinity_are_marked_where_they_are(labels: list[str]) -> None:
+    values = np.full((4, 4), 0.5)
+    values[0, 1], values[2, 0], values[3, 3], values[1, 3] = np.nan, np.inf, -np.inf, np.nan
+    hidden = np.zeros((4, 4), bool)
+    hidden[1, 3] = True
+    axis = Axis("query", labels)
+    figure = heat_map(values, axis, axis, weights(), LIGHT, title="", hidden=hidden)
+    assert np.isnan(figure.data[0].z[[0, 2, 3, 1], [1, 0, 3, 3]]).all()
+    assert np.isfinite(figure.data[0].z).sum() == 12
+    assert marked_cells(figure) == {(0, 1), (2, 0), (3, 3)}
+
+
+def test_every_nan_is_marked() -> None:
+    axis = Axis("query", [f"t{i}" for i in range(15)])
+    figure = heat_map(np.full((15, 15), np.nan), axis, axis, weights(), LIGHT, title="")
+    assert len(marked_cells(figure)) == 225
+
+
+@given(arrays.arrays(bool, arrays.array_shapes(min_dims=2, max_dims=2, max_side=9)))
+def test_hatch_covers_the_hidden_cells_once(hidden: np.ndarray) -> None:
+    covered = [cell for stroke in strokes(_hatch_path(hidden)) for cell in stroke]
+    assert sorted(covered) == [tuple(cell) for cell in np.argwhere(hidden).tolist()]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pair"),
+    [
+        ([[1, 0, 0], [0.9, 0.1, 0], [0.5, 0.2, 0.3]], (2, 1)),  # neither the sink nor itself
+        ([[1, 0, 0], [1, 0, 0], [1, 0, 0]], (0, 0)),  # nothing but the sink
+        ([[1, 0], [0.2, 0.8]], (0, 0)),  # only sink and itself: the largest of all
+        ([[1]], (0, 0)),
+        ([[0.1, 0.2, 0.7], [0.1, 0.6, 0.3]], (0, 2)),  # more keys than queries
+    ],
+)
+def test_strongest_pair(pattern: list[list[float]], pair: Cell) -> None:
+    array = np.array(pattern)
+    array.flags.writeable = False
+    assert strongest_pair(array) == pair
+
+
+def test_signed_scale_is_symmetric_and_ignores_what_is_not_finite() -> None:
+    scale = signed("score", np.array([-0.5, 3.25, np.nan, -np.inf]))
+    assert (scale.low, scale.high) == (-3.25, 3.25)
+    assert signed("score", np.zeros(3)).high > 0
+
+
+def test_mask_and_scores() -> None:
+    scores, mask = np.random.default_rng(1).normal(size=(5, 5)), causal(5)
+    shown = mask_map(mask, TOKENS, LIGHT)
+    assert (np.isnan(shown.data[0].z) == ~mask).all()
+    assert len(set(shown.data[0].z[mask])) == 1
+    before = score_map(scores, None, TOKENS, LIGHT, "before")
+    after = score_map(scores, mask, TOKENS, LIGHT, "after")
+    assert before.data[0].z == pytest.approx(scores)
+    assert after.data[0].z[mask] == pytest.approx(scores[mask])
+    assert np.isnan(after.data[0].z[~mask]).all()
+    for figure in (before, after):
+        assert figure.data[0].zmax == -figure.data[0].zmin == np.abs(scores).max()
+        assert [color for _, color in figure.data[0].colorscale] == list(LIGHT.diverging)
+    weighted = pattern_map(random_patterns(n_tokens=5), mask, TOKENS, LIGHT, "weights")
+    assert weighted.data[0].z[mask] == pytest.approx(random_patterns(n_tokens=5)[mask])
+
+
+def test_leak_curves_show_the_sums() -> None:
+    sums = {"before": [1.0, 1.0], "score_zero": [0.5, 0.75], "after": [0.25, 1.0]}
+    arrays_of = {name: np.array(values) for name, values in sums.items()}
+    figure = leak_curves(arrays_of, [" a", " a"], LIGHT)
+    shown = {trace.name: list(trace.y) for trace in figure.data}
+    assert shown == {
+        "−∞ before softmax (this model)": [1.0, 1.0],
+        "score 0 before softmax": [0.5, 0.75],
+        "zero after softmax": [0.25, 1.0],
+    }
+    assert all(len(set(trace.x)) == 2 for trace in figure.data)
+
+
+def test_position_figures_show_the_table() -> None:
+    table = np.random.default_rng(2).normal(size=(40, 6)).astype(np.float32)
+    wave = wave_map(table, LIGHT, n_used=3)
+    assert (wave.data[0].z == table).all()
+    assert wave.data[0].zmax == -wave.data[0].zmin == np.abs(table).max()
+    assert wave.layout.shapes[0].y0 == 2.5, "behind the sentence's last position"
+    drawn = dimension_curves(table, [4, 1], LIGHT, n_used=3).data
+    lines = {trace.name: trace.y for trace in drawn if trace.mode == "lines"}
+    assert (lines["dimension 4"] == table[:, 4]).all()
+    assert (lines["dimension 1"] == table[:, 1]).all()
+    points = [trace.y for trace in drawn if trace.mode == "markers"]
+    assert (np.array(points) == table[:3, [4, 1]].T).all(), "the sentence's own positions"
+    similarity = similarity_map(table[:6], LIGHT)
+    assert (similarity.data[0].z == table[:6]).all()
+    assert (similarity.data[0].zmin, similarity.data[0].zmax) == (-1, 1)
+
+
+def test_sum_maps_show_both_parts_and_their_sum_in_one_scale() -> None:
+    embed, positions = np.random.default_rng(3).normal(size=(2, 5, 6)).astype(np.float32)
+    figure = sum_maps(embed, positions, embed + positions, TOKENS, LIGHT)
+    for trace, part in zip(figure.data, (embed, positions, embed + positions), strict=True):
+        assert (trace.z == part).all()
+        assert trace.coloraxis == "coloraxis"
+        assert len(set(trace.y)) == 5
+    scale = figure.layout.coloraxis
+    largest = max(np.abs(embed).max(), np.abs(positions).max(), np.abs(embed + positions).max())
+    assert scale.cmax == -scale.cmin == largest
+
+
+def test_bars_and_the_rest_are_the_whole_distribution() -> None:
+    random = np.random.default_rng(4)
+    before = random.dirichlet(np.full(57, 0.3))
+    kept = np.argsort(np.argsort(-before)) < 9
+    after = np.where(kept, before, 0) / before[kept].sum()
+    vocabulary = [f" w{i}" for i in range(57)]
+    figure = distribution_bars(before, after, kept, vocabulary, LIGHT, n_bars=12)
+    said, sampled = figure.data
+    assert np.sum(said.x) == pytest.approx(1)
+    assert np.sum(sampled.x) == pytest.approx(1)
+    order = np.argsort(-before)[:12]
+    assert list(said.x[:-1]) == list(before[order])
+    assert list(sampled.x[:-1]) == list(after[order])
+    assert [label.strip("\u200b") for label in said.y[:-1]] == [f"w{i}" for i in order]
+    assert list(said.customdata[:-1]) == 9 * ["kept"] + 3 * ["removed"]
+    assert said.y[-1] == "all 45 others"
+    assert said.customdata[-1] == "0 of 45 kept"
+    assert said.y == sampled.y
+
+
+def test_bars_of_tokens_that_look_alike_stay_apart() -> None:
+    vocabulary = ["a", " a", "<b>", "<b>", "\n", "⏎", "all 2 others", "x"]
+    probs = np.linspace(0.2, 0.05, 8) / np.linspace(0.2, 0.05, 8).sum()
+    figure = distribution_bars(probs, probs, probs > 0, vocabulary, LIGHT, n_bars=6)
+    assert len(set(figure.data[0].y)) == 7
+    assert figure.data[0].y[2].startswith("&lt;b&gt;")
+
+
+def test_bars_of_a_vocabulary_smaller_than_the_chart() -> None:
+    probs = np.array([0.5, 0.25, 0.25])
+    figure = distribution_bars(probs, probs, probs > 0, ["a", "b", "c"], LIGHT, n_bars=20)
+    assert np.sum(figure.data[0].x) == 1
+    assert len(set(figure.data[0].y)) == len(figure.data[0].y)
+
+
+def test_a_figure_with_nan_is_still_json() -> None:
+    values = np.array([[np.nan, np.inf], [0.5, -np.inf]])
+    axis = Axis("query", ["a", "b"])
+    figure = heat_map(values, axis, axis, signed("score", values), LIGHT, title="")
+
+    def refuse(constant: str) -> None:
+        pytest.fail(f"{constant} is no JSON")
+
+    json.loads(figure.to_json(), parse_constant=refuse)

@@ -1,0 +1,92 @@
+"""Protects formulas: each is of a function that exists, and the numbers in it are right."""
+
+import importlib
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from model.positions import sinusoidal_encoding
+from tests.model.builders import softmax
+from tests.viz.builders import latex_numbers
+from viz import runs
+from viz.formulas import (
+    FORMULAS,
+    attention_with_sizes,
+    probability_with_numbers,
+    wave_with_numbers,
+    weight_with_numbers,
+)
+
+SEEDS = range(20)
+MASKS = ("causal", "sliding_window", "prefix")
+SHOWN_SOURCES = [*runs.POSITION_SOURCES.values(), *map(runs.mask_source, MASKS)]
+
+
+def after(latex: str, words: str) -> float:
+    """The number that follows some words in a formula."""
+    return latex_numbers(latex.rpartition(words)[2])[0]
+
+
+@pytest.mark.parametrize("name", [*FORMULAS, *SHOWN_SOURCES])
+def test_name_is_a_function_that_exists(name: str) -> None:
+    module, _, function = name.rpartition(".")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+@pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS.keys())
+def test_formula_says_where_it_is_from(formula: object) -> None:
+    assert re.search(r"[A-Z]\w+ et al\. (19|20)\d\d", formula.reference)
+    assert formula.latex.count("{") == formula.latex.count("}")
+
+
+def test_sizes_of_attention() -> None:
+    sizes = re.findall(r"(\d+)\\times (\d+)", attention_with_sizes(3, 5, 7))
+    assert sizes == [("3", "7"), ("3", "7"), ("7", "5"), ("3", "5"), ("5", "7")]
+    assert r"\sqrt{7}" in attention_with_sizes(3, 5, 7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_weight_is_its_cell_of_the_softmax(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    d_head, n_keys = random.choice([5, 32, 64]), random.integers(1, 9)
+    q, k = random.normal(size=d_head), 3 * random.normal(size=(n_keys, d_head))
+    bias = random.normal(size=n_keys) if seed % 2 else np.zeros(n_keys)
+    scores = k @ q / math.sqrt(d_head) + bias
+    latex = weight_with_numbers(k[0] @ q, d_head, bias[0], np.log(np.exp(scores).sum()))
+    parts = re.search(r"\\frac\{(.+?)\}\{\\sqrt\{(\d+)\}\}( [+-].+?)? = (.+?),", latex).groups("0")
+    product, written_d_head, written_bias, score = map(float, parts)
+    assert product == pytest.approx(k[0] @ q, abs=6e-4)
+    assert written_d_head == d_head
+    assert written_bias == pytest.approx(bias[0], abs=6e-4)
+    assert score == pytest.approx(scores[0], abs=6e-4)
+    assert after(latex, " = ") == pytest.approx(softmax(scores)[0], abs=6e-5)
+    exponent, log_total = latex_numbers(latex.rpartition("= e^{")[2])[:2]
+    assert math.exp(exponent - log_total) == pytest.approx(softmax(scores)[0], rel=2e-3)
+
+
+@pytest.mark.parametrize(("position", "dimension"), [(0, 0), (0, 1), (7, 4), (7, 5), (101, 12)])
+def test_one_value_of_the_wave(position: int, dimension: int) -> None:
+    d_model, base = 14, 500.0
+    table = sinusoidal_encoding(torch.arange(102), d_model, base)
+    latex = wave_with_numbers(position, dimension, d_model, base, float(table[position, dimension]))
+    wave = {"sin": math.sin, "cos": math.cos}[re.search(r"\\(sin|cos)\\", latex)[1]]
+    shown = latex_numbers(latex)
+    assert shown[:2] == [position, dimension]
+    numerator, written_base, exponent, of, value = shown[2:]
+    assert of == d_model
+    assert value == pytest.approx(wave(numerator / written_base ** (exponent / of)), abs=6e-5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("temperature", [0.05, 0.8, 1.0, 3.0])
+def test_one_probability_is_its_entry_of_the_softmax(seed: int, temperature: float) -> None:
+    logits = 5 * np.random.default_rng(seed).normal(size=17)
+    log_total = np.logaddexp.reduce(logits / temperature)
+    latex = probability_with_numbers(logits[0], temperature, log_total)
+    assert after(latex, " = ") == pytest.approx(softmax(logits / temperature)[0], abs=6e-5)
+    logit, divisor = latex_numbers(latex)[:2]
+    assert logit == pytest.approx(logits[0], abs=6e-4)
+    assert divisor == temperature

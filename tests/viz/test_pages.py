@@ -1,0 +1,526 @@
+"""Protects the pages: they show what the model did, whatever a person types or a URL says."""
+
+import html
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import checkpoint
+from model.decoding import Sampling, generate
+from model.tokenizer import train_characters
+from tests.model.builders import (
+    GROUPED,
+    SENTENCE,
+    edit_json,
+    softmax,
+    tiny_checkpoint,
+    tiny_model,
+)
+from tests.viz.builders import (
+    ODD_SENTENCES,
+    PAGES,
+    csv_rows,
+    given,
+    latex_numbers,
+    numbers,
+    stories,
+    stories_trace,
+)
+from viz import ui
+from viz.figures.attention import strongest_pair
+from viz.figures.labels import token_labels
+
+STUDIO = Path(__file__).parents[2] / "viz" / "studio.py"
+EXAMPLE = ui.examples()[0]
+TOM = "Tom had a red ball. Tom gave Sam the red ball."
+VARIANTS = {
+    "rope": {"position": "rope", **GROUPED},
+    "alibi": {"position": "alibi"},
+    "learned": {"position": "learned", "norm": "rms", "feedforward": "swiglu"},
+    "none": {"position": "none", "norm_placement": "post"},
+    "window": {"mask": "sliding_window", "window": 3},
+    "prefix": {"mask": "prefix", "prefix_len": 4},
+    "one-head": {"n_layers": 1, "n_heads": 1},
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart as the browser gets it."""
+
+    data: list[dict]
+    layout: dict
+    alt: str
+
+
+def open_page(page: str, **query: str) -> AppTest:
+    """The app as a visitor with this query gets it; it must not fail."""
+    app = AppTest.from_file(str(STUDIO), default_timeout=600)
+    for name, value in {"page": page, **query}.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def chart(app: AppTest, key: str) -> Chart:
+    """The chart drawn under a key."""
+    (proto,) = (
+        element.proto
+        for element in app.get("plotly_chart")
+        if element.proto.id.endswith(f"-figure-{key}")
+    )
+    spec = json.loads(proto.spec)
+    return Chart(spec["data"], spec["layout"], proto.alt)
+
+
+def lines(app: AppTest, kind: str) -> list[str]:
+    """The text of all notes, or of all errors, as a person reads them."""
+    bodies = [element.proto.body for element in app.get("html")]
+    marked = [body for body in bodies if f'class="hl-{kind}"' in body]
+    return [html.unescape(re.sub(r"<[^>]*>", "", body)) for body in marked]
+
+
+def strip(app: AppTest) -> list[tuple[str, float]]:
+    """Label and probability of each token in the strip; NaN for the first."""
+    body = next(e.proto.body for e in app.get("html") if "hl-strip" in e.proto.body)
+    found = re.findall(r'title="token \d+: (.*?)".*?<bdi>(.*?)</bdi>', body)
+    return [(html.unescape(label), (latex_numbers(title) or [np.nan])[0]) for title, label in found]
+
+
+def z(trace: dict) -> np.ndarray:
+    """The values of a heat map."""
+    return numbers(trace["z"])
+
+
+def control(app: AppTest, key: str) -> object:
+    """What a control is set to."""
+    return app.session_state[key]
+
+
+# --- what is shown is what the model did ----------------------------------------------------
+
+
+def test_attention_page_shows_every_head() -> None:
+    app = open_page("Attention", sentence=TOM, layer="L3", head="H5")
+    trace = stories_trace(TOM)
+    record, pattern = trace.attention[3], trace.attention[3].pattern[5]
+    shown, hidden = chart(app, "head").data
+    assert z(shown)[record.mask] == pytest.approx(pattern[record.mask], abs=1e-6)
+    assert np.isnan(z(shown)[~record.mask]).all()
+    assert (np.isfinite(z(hidden)) == ~record.mask).all()
+    picture = z(chart(app, "overview").data[0])
+    n_tokens = len(trace.tokens)
+    pitch = picture.shape[0] // len(trace.attention)
+    for layer, head in np.ndindex(len(trace.attention), len(record.q)):
+        tile = picture[layer * pitch :, head * pitch :][:n_tokens, :n_tokens]
+        expected = np.round(2 + 253 * np.sqrt(trace.attention[layer].pattern[head]))
+        assert np.abs(tile - expected)[record.mask].max() <= 1, (layer, head)
+    query, key = strongest_pair(pattern)
+    weight = latex_numbers(app.latex[-1].value)[-1]
+    assert weight == pytest.approx(pattern[query, key], abs=6e-5)
+    assert f"{pattern[query, key]:.3f}" in chart(app, "head").alt
+
+
+def test_token_strip_shows_each_probability() -> None:
+    app = open_page("Attention", sentence=TOM)
+    labels, probabilities = zip(*strip(app), strict=True)
+    trace = stories_trace(TOM)
+    assert list(labels) == token_labels(trace.tokens)
+    assert np.isnan(probabilities[0])
+    assert probabilities[1:] == pytest.approx(given(trace), abs=6e-5)
+
+
+def test_positions_page_shows_the_wave_of_the_model() -> None:
+    app = open_page("Positions", sentence=TOM)
+    trace, config = stories_trace(TOM), stories().config
+    table = z(chart(app, "wave").data[0])
+    pairs = np.arange(0, config.d_model, 2) / config.d_model
+    angles = np.arange(config.max_seq_len)[:, None] / config.position_base**pairs
+    expected = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(table.shape)
+    assert table == pytest.approx(expected, abs=1e-5)
+    unit = expected / np.linalg.norm(expected, axis=1, keepdims=True)
+    assert z(chart(app, "similarity").data[0]) == pytest.approx(unit @ unit.T, abs=1e-5)
+    for curve in chart(app, "curves").data:
+        if curve["mode"] == "lines":
+            dimension = int(curve["name"].split()[-1])
+            assert numbers(curve["y"]) == pytest.approx(expected[:, dimension], abs=1e-5)
+    embed, positions, total = (z(part) for part in chart(app, "sum").data)
+    assert embed + positions == pytest.approx(total, abs=1e-5)
+    assert positions == pytest.approx(expected[: len(trace.tokens)], abs=1e-5)
+    assert total == pytest.approx(trace.residuals[0].resid_pre, abs=1e-5)
+    wave = next(formula.value for formula in app.latex if r"\mathrm{PE}(1" in formula.value)
+    position, dimension, *_, value = latex_numbers(wave)
+    assert value == pytest.approx(expected[int(position), int(dimension)], abs=6e-5)
+
+
+def test_curves_of_chosen_dimensions() -> None:
+    app = open_page("Positions", sentence=TOM)
+    app.multiselect(key="dimensions").set_value([7]).run()
+    names = {curve.get("name") for curve in chart(app, "curves").data}
+    assert "dimension 7" in names
+    assert "dimension 0" not in names
+    app.multiselect(key="dimensions").set_value([]).run()
+    assert not app.exception
+    assert any("dimension" in line for line in lines(app, "note"))
+
+
+def test_masks_page_shows_mask_scores_and_weights() -> None:
+    app = open_page("Masks", sentence=TOM, layer="L1", head="H2")
+    record = stories_trace(TOM).attention[1]
+    mask, scores = record.mask, record.scores[2].astype(np.float64)
+    assert (np.isnan(z(chart(app, "mask").data[0])) == ~mask).all()
+    assert z(chart(app, "scores-before").data[0]) == pytest.approx(scores, abs=1e-5)
+    after = z(chart(app, "scores-after").data[0])
+    assert after[mask] == pytest.approx(scores[mask], abs=1e-5)
+    assert np.isnan(after[~mask]).all()
+    weights = z(chart(app, "pattern").data[0])
+    assert weights[mask] == pytest.approx(record.pattern[2][mask], abs=1e-6)
+    right, zero_score, too_late = (numbers(curve["y"]) for curve in chart(app, "leak").data)
+    assert right == pytest.approx(np.ones(len(mask)), abs=1e-6)
+    expected = np.where(mask, softmax(np.where(mask, scores, 0)), 0).sum(axis=-1)
+    assert zero_score == pytest.approx(expected, abs=1e-5)
+    assert too_late == pytest.approx(np.where(mask, softmax(scores), 0).sum(axis=-1), abs=1e-5)
+    assert f"{too_late.min():.4f} with zero after" in lines(app, "note")[-1]
+
+
+def test_predict_page_shows_the_whole_distribution() -> None:
+    query = {"temperature": "1.5", "top_k": "10", "top_p": "0.9", "after": "3"}
+    app = open_page("Predict", sentence=TOM, **query)
+    loaded, trace = stories(), stories_trace(TOM)
+    logits = trace.logits[3].astype(np.float64)
+    before, tempered = softmax(logits), softmax(logits / 1.5)
+    order = np.argsort(-tempered)[:10]
+    mass = np.cumsum(tempered[order] / tempered[order].sum())
+    kept = order[: int(np.searchsorted(mass, 0.9)) + 1]
+    said, sampled = chart(app, "distribution").data
+    labels = [html.unescape(label.rstrip("\u200b")) for label in said["y"][:-1]]
+    best = np.argsort(-before)[: len(labels)]
+    vocabulary = [loaded.tokenizer.token_strings([i])[0] for i in best]
+    assert labels == [token_labels([token])[0] for token in vocabulary]
+    assert numbers(said["x"])[:-1] == pytest.approx(before[best], abs=1e-6)
+    expected = np.where(np.isin(best, kept), tempered[best] / tempered[kept].sum(), 0)
+    assert numbers(sampled["x"])[:-1] == pytest.approx(expected, abs=1e-5)
+    assert numbers(said["x"]).sum() == pytest.approx(1, abs=1e-6)
+    assert numbers(sampled["x"]).sum() == pytest.approx(1, abs=1e-6)
+    metrics = [metric.value for metric in app.metric]
+    entropy_before = -(before * np.log(before)).sum()
+    assert metrics[0] == str(len(kept))
+    assert float(metrics[1]) == pytest.approx(tempered[kept].sum(), abs=6e-5)
+    assert float(metrics[2]) == pytest.approx(entropy_before, abs=6e-4)
+    assert latex_numbers(app.latex[-1].value)[-1] == pytest.approx(tempered.max(), abs=6e-5)
+
+
+@pytest.mark.parametrize("text", ["Tom had a red", "שלום 😀 <b>$x$</b>"], ids=ascii)
+def test_continuation_is_the_sentence_and_what_the_model_samples(text: str) -> None:
+    app = open_page("Predict", sentence=text, seed="7", new_tokens="9", temperature="1.2")
+    app.button[0].click().run()
+    loaded, trace = stories(), stories_trace(text)
+    sampling, end_id = Sampling(temperature=1.2, top_p=0.95), loaded.tokenizer.end_id
+    steps = generate(
+        loaded.model, trace.ids.tolist(), sampling, max_new_tokens=9, seed=7, end_id=end_id
+    )
+    expected = loaded.tokenizer.decode([s.token_id for s in steps if s.token_id != end_id])
+    body = next(e.proto.body for e in app.get("html") if "hl-written" in e.proto.body)
+    prompt, written = re.findall(r"<span>(.*?)</span><mark>(.*?)</mark>", body, re.DOTALL)[0]
+    assert html.unescape(written) == expected
+    assert html.unescape(prompt) == text
+
+
+def test_checks_are_listed_and_counted() -> None:
+    app = open_page("Attention", sentence=TOM)
+    table = app.dataframe[0].value
+    assert set(table["verdict"]) == {"passed"}
+    (badge,) = app.get("popover")
+    assert f"{len(table)} checks" in badge.proto.popover.label
+    worst = max(float(error) for error in table["worst error"])
+    assert f"worst error {worst:.0e}" in badge.proto.popover.label
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
+    tiny_checkpoint(shelf / variant, **VARIANTS[variant])
+    config = checkpoint.load(variant).config
+    for page in PAGES:
+        app = open_page(page, sentence=SENTENCE)
+        assert lines(app, "error") == []
+        assert set(app.dataframe[0].value["verdict"]) == {"passed"}
+        formulas = " ".join(formula.value for formula in app.latex)
+        if page == "Positions":
+            assert (r"\mathrm{PE}" in formulas) == (config.position == "sinusoidal")
+        if page == "Masks":
+            mask = z(chart(app, "mask").data[0])
+            seen = {"window": 3, "prefix": 4}.get(variant, 1)
+            assert np.isfinite(mask).sum(axis=-1)[[0, 3, 9]].tolist() == (
+                [1, 3, 3] if variant == "window" else [seen, 4, 10]
+            )
+            assert (r"j \le i \\ -\infty & j > i" in formulas) == (config.mask == "causal")
+
+
+# --- what a person types ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ODD_SENTENCES)
+def test_odd_sentence_is_text_on_every_page(name: str) -> None:
+    text = ODD_SENTENCES[name]
+    trace = stories_trace(text)
+    for page in PAGES:
+        app = open_page(page, sentence=text)
+        assert lines(app, "error") == []
+        assert [label for label, _ in strip(app)] == token_labels(trace.tokens)
+        assert set(app.dataframe[0].value["verdict"]) == {"passed"}
+        specs = [element.proto.spec for element in app.get("plotly_chart")]
+        bodies = [element.proto.body for element in app.get("html")]
+        assert not any("<script" in piece or "<b onclick" in piece for piece in [*specs, *bodies])
+    labels = chart(open_page("Attention", sentence=text), "head").data[0]["y"]
+    assert len(set(labels)) == len(labels) == len(trace.tokens)
+    shown = [html.unescape(label.rstrip("\u200b")) for label in labels]
+    assert shown == token_labels(trace.tokens)
+
+
+@pytest.mark.parametrize("blank", ["", " ", " \t\u3000 "], ids=ascii)
+def test_blank_sentence_gets_a_friendly_line_and_the_example(blank: str) -> None:
+    app = open_page("Attention", sentence=blank)
+    assert any("Type a sentence" in line for line in lines(app, "note"))
+    assert lines(app, "error") == []
+    trace = stories_trace(EXAMPLE.sentence)
+    assert [label for label, _ in strip(app)] == token_labels(trace.tokens)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_sentence_beyond_the_context_says_how_many_tokens_are_cut(page: str) -> None:
+    text = 300 * "word "
+    app = open_page(page, sentence=text)
+    n_tokens, context = len(stories().tokenizer.encode(text)), stories().config.max_seq_len
+    (line,) = (line for line in lines(app, "note") if "cut" in line)
+    assert latex_numbers(line) == [n_tokens, context, context, n_tokens - context]
+    assert len(strip(app)) == context
+
+
+def test_no_room_to_write_on_is_one_line() -> None:
+    app = open_page("Predict", sentence=300 * "word ")
+    app.button[0].click().run()
+    (line,) = lines(app, "error")
+    assert "256" in line
+    assert chart(app, "distribution").data
+
+
+def test_example_brings_its_sentence_layer_and_head() -> None:
+    app = open_page("Attention")
+    example = ui.examples()[1]
+    app.selectbox(key="example").set_value(example.sentence).run()
+    assert not app.exception
+    chosen = control(app, "sentence"), control(app, "layer"), control(app, "head")
+    assert chosen == (example.sentence, example.layer, example.head)
+    pattern = stories_trace(example.sentence).attention[example.layer].pattern[example.head]
+    assert np.nan_to_num(z(chart(app, "head").data[0])) == pytest.approx(pattern, abs=1e-6)
+
+
+def test_every_example_shows_something() -> None:
+    for example in ui.examples():
+        pattern = stories_trace(example.sentence).attention[example.layer].pattern[example.head]
+        query, key = strongest_pair(pattern)
+        assert key not in (0, query)
+        assert pattern[query, key] > 0.3, example.sentence
+
+
+# --- what a URL says --------------------------------------------------------------------------
+
+MENDED = [
+    ("Attention", "model", "no-such-model", "stories"),
+    ("Attention", "model", "../stories", "stories"),
+    ("Attention", "layer", "99", 5),
+    ("Attention", "layer", "abc", EXAMPLE.layer),
+    ("Attention", "layer", "", EXAMPLE.layer),
+    ("Attention", "head", "-3", 0),
+    ("Attention", "head", "nan", EXAMPLE.head),
+    ("Attention", "head", "<script>", EXAMPLE.head),
+    ("Predict", "temperature", "-1", 0.05),
+    ("Predict", "temperature", "nan", 0.8),
+    ("Predict", "temperature", "inf", 3.0),
+    ("Predict", "temperature", "warm", 0.8),
+    ("Predict", "top_p", "7", 1.0),
+    ("Predict", "top_k", "37", 40),
+    ("Predict", "top_k", "0", 1),
+    ("Predict", "seed", "-5", 0),
+    ("Predict", "seed", "many", 0),
+    ("Predict", "new_tokens", "0", 1),
+    ("Predict", "after", "99", 12),
+    ("Nonsense", "page", "Nonsense", "Attention"),
+]
+VALID = {
+    "sentence": (TOM, TOM),
+    "layer": ("L4", 4),
+    "head": ("H0", 0),
+    "after": ("2: a", 2),
+    "temperature": ("1.5", 1.5),
+    "top_k": ("5", 5),
+    "top_p": ("0.5", 0.5),
+    "seed": ("7", 7),
+    "new_tokens": ("12", 12),
+}
+
+
+@pytest.mark.parametrize(("page", "key", "raw", "value"), MENDED, ids=lambda x: str(x) or "empty")
+def test_impossible_setting_becomes_the_nearest_and_says_so(
+    page: str, key: str, raw: str, value: object
+) -> None:
+    app = open_page(page, **{key: raw})
+    assert control(app, key) == value
+    names = {"top_k": "Top-k", "top_p": "Top-p", "new_tokens": "New tokens", "after": "After"}
+    (line,) = lines(app, "note")
+    assert line.startswith(names.get(key, key.capitalize()))
+    assert raw in line
+    assert lines(app, "error") == []
+    app.run()
+    assert lines(app, "note") == [], "said once"
+    assert control(app, key) == value
+
+
+def test_valid_settings_come_back_from_the_url() -> None:
+    app = open_page("Predict", **{key: raw for key, (raw, _) in VALID.items()})
+    assert {key: control(app, key) for key in VALID} == {key: v for key, (_, v) in VALID.items()}
+    assert lines(app, "note") == []
+    assert app.title[0].value.endswith("Predict")
+
+
+@pytest.mark.parametrize(("key", "raw"), [("layer", "4"), ("layer", "L4"), ("head", "6")])
+def test_number_and_name_both_choose(key: str, raw: str) -> None:
+    app = open_page("Attention", **{key: raw})
+    assert control(app, key) == int(raw.strip("L"))
+    assert lines(app, "note") == []
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "raw"),
+    [
+        ("Attention", "layer", "L4"),
+        ("Attention", "layer", "4"),
+        ("Attention", "layer", "99"),
+        ("Predict", "top_k", "37"),
+        ("Predict", "temperature", "-1"),
+        ("Predict", "after", "3"),
+    ],
+)
+def test_url_describes_the_view_it_opened(page: str, key: str, raw: str) -> None:
+    """Opened, mended and copied, it opens the same view again, with nothing left to say."""
+    app = open_page(page, **{key: raw})
+    again = open_page(**{"page": page} | {name: value[-1] for name, value in _query(app).items()})
+    assert control(again, key) == control(app, key)
+    assert lines(again, "note") == []
+
+
+@pytest.mark.parametrize("page", ["Attention", "Masks"])
+def test_sampling_stays_in_the_url_on_other_pages(page: str) -> None:
+    app = open_page("Predict", temperature="1.5", top_k="5", seed="7")
+    app.segmented_control(key="page").set_value(page).run()
+    query = _query(app)
+    assert {key: query.get(key) for key in ("temperature", "top_k", "seed")} == {
+        "temperature": ["1.5"],
+        "top_k": ["5"],
+        "seed": ["7"],
+    }
+
+
+def _query(app: AppTest) -> dict[str, list[str]]:
+    return {name: list(np.atleast_1d(value)) for name, value in app.query_params.items()}
+
+
+# --- another model in the same session ----------------------------------------------------------
+
+
+def test_settings_follow_to_another_model(shelf: Path) -> None:
+    """What the other model has not becomes the nearest; what a person left alone stays so."""
+    tiny_checkpoint(shelf / "big", n_layers=4, n_heads=5, d_model=40)
+    tiny_checkpoint(shelf / "small")
+    app = open_page("Predict", model="big", sentence=SENTENCE, layer="L3", head="H4")
+    app.selectbox(key="model").set_value("small").run()
+    assert not app.exception
+    assert (control(app, "layer"), control(app, "head")) == (1, 2)
+    assert [line.split()[0] for line in lines(app, "note")] == ["Layer", "Head"]
+
+
+def test_top_k_left_alone_keeps_all_tokens_of_another_model(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "small")  # 13 tokens
+    tokenizer = train_characters([SENTENCE, "bdfgijklpqruvwxyz"])
+    checkpoint.save(shelf / "large", tiny_model(vocab_size=tokenizer.vocab_size), tokenizer)
+    app = open_page("Predict", model="small", sentence="the cat")
+    app.selectbox(key="model").set_value("large").run()
+    assert control(app, "top_k") == tokenizer.vocab_size
+    assert lines(app, "note") == []
+
+
+# --- a checkpoint that cannot be used -----------------------------------------------------------
+
+
+def truncate(folder: Path) -> None:
+    """Cut the weights in the middle."""
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+
+
+def misspell(folder: Path) -> None:
+    """A config with a key nobody knows."""
+    edit_json(folder / "config.json", lambda fields: fields.update(n_haeds=3))
+
+
+def lose_tokenizer(folder: Path) -> None:
+    """A folder copied without its tokenizer."""
+    (folder / "tokenizer.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "word"),
+    [(truncate, "cut"), (misspell, "n_haeds"), (lose_tokenizer, "tokenizer.json is missing")],
+)
+def test_broken_checkpoint_is_one_line(
+    damage: Callable[[Path], None], word: str, shelf: Path
+) -> None:
+    damage(tiny_checkpoint(shelf / "broken"))
+    for page in PAGES:
+        app = open_page(page)
+        (line,) = lines(app, "error")
+        assert word in line
+        assert "\n" not in line
+        assert not app.get("plotly_chart")
+
+
+def test_no_checkpoint_is_one_line(shelf: Path) -> None:
+    (line,) = lines(open_page("Attention"), "error")
+    assert "no checkpoint" in line
+    assert "README" in line
+
+
+def test_another_model_can_be_chosen_beside_a_broken_one(shelf: Path) -> None:
+    truncate(tiny_checkpoint(shelf / "broken"))
+    tiny_checkpoint(shelf / "whole")
+    app = open_page("Attention", sentence=SENTENCE)
+    assert len(lines(app, "error")) == 1
+    app.selectbox(key="model").set_value("whole").run()
+    assert lines(app, "error") == []
+    assert chart(app, "head").data
+
+
+def test_unknown_device_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_DEVICE", "abacus")
+    (line,) = lines(open_page("Attention"), "error")
+    assert "abacus" in line
+
+
+# --- exports ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["line-breaks", "control", "right-to-left", "latex"])
+def test_table_has_one_row_a_token(name: str) -> None:
+    trace = stories_trace(ODD_SENTENCES[name])
+    values = trace.attention[0].pattern[0]
+    header, *rows = csv_rows(ui.table_csv(values, trace.tokens, trace.tokens, "query \\ key"))
+    assert header[0] == "query \\ key"
+    assert len(rows) == len(trace.tokens)
+    assert np.array([row[1:] for row in rows], float) == pytest.approx(values)

@@ -1,0 +1,171 @@
+"""Protects the numbers behind the pages: recomputed here in float64, and never stale."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from model import checkpoint
+from model.capture import Trace
+from model.decoding import Sampling, generate
+from model.tokenizer import train_characters
+from tests.model.builders import (
+    SENTENCE,
+    all_arrays,
+    pattern_of,
+    softmax,
+    tiny_checkpoint,
+    tiny_model,
+    tiny_trace,
+)
+from viz import runs
+
+SAMPLINGS = [
+    Sampling(),
+    Sampling(temperature=0.05),
+    Sampling(temperature=3.0, top_k=5),
+    Sampling(temperature=0.7, top_p=0.6),
+    Sampling(temperature=1.5, top_k=9, top_p=0.8),
+    Sampling(top_k=1),
+]
+
+
+@pytest.fixture
+def trace() -> Trace:
+    """A sentence of 7 tokens through a small random model, with logits far apart."""
+    return tiny_trace(tiny_model())
+
+
+def entropy(probs: np.ndarray) -> float:
+    """−Σ p ln p in nats."""
+    some = probs[probs > 0]
+    return float(-(some * np.log(some)).sum())
+
+
+def filtered(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
+    """What is sampled from, by a loop over tokens from the likeliest down."""
+    tempered = softmax(logits / sampling.temperature)
+    order = np.argsort(-tempered, kind="stable")[: sampling.top_k]
+    within_k = tempered[order] / tempered[order].sum()
+    kept, mass = [], 0.0
+    for token, prob in zip(order, within_k, strict=True):
+        if mass < sampling.top_p or sampling.top_p == 1:
+            kept.append(token)
+        mass += prob
+    probs = np.zeros_like(tempered)
+    probs[kept] = tempered[kept] / tempered[kept].sum()
+    return probs
+
+
+def test_probability_of_each_token_given_those_before(trace: Trace) -> None:
+    probs = runs.given_probabilities(trace)
+    assert np.isnan(probs[0])
+    for position in range(1, len(trace.ids)):
+        expected = softmax(trace.logits[position - 1])[trace.ids[position]]
+        assert probs[position] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
+@pytest.mark.parametrize("position", [0, 6])
+def test_distribution(sampling: Sampling, position: int, trace: Trace) -> None:
+    spread = runs.distribution(trace, position, sampling)
+    logits = trace.logits[position]
+    expected = filtered(logits.astype(np.float64), sampling)
+    assert spread.logits == pytest.approx(logits)
+    assert spread.before == pytest.approx(softmax(logits), abs=1e-6)
+    assert spread.tempered == pytest.approx(softmax(logits / sampling.temperature), abs=1e-5)
+    assert (spread.kept == (expected > 0)).all()
+    assert spread.after == pytest.approx(expected, abs=1e-5)
+    assert (spread.after[~spread.kept] == 0).all()
+    for probs in (spread.before, spread.tempered, spread.after):
+        assert probs.sum(dtype=np.float64) == pytest.approx(1, abs=1e-6)
+    assert spread.kept_mass == pytest.approx(spread.tempered[expected > 0].sum(), abs=1e-6)
+    assert spread.entropy_before == pytest.approx(entropy(softmax(logits)), abs=1e-5)
+    assert spread.entropy_after == pytest.approx(entropy(expected), abs=1e-4)
+
+
+@pytest.mark.parametrize(("n_words", "n_cut"), [(1, 0), (6, 0), (8, 8), (50, 176)])
+def test_what_does_not_fit_is_counted(n_words: int, n_cut: int, shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny")  # a token a character, context 23
+    text = " ".join(n_words * ["cat"])
+    run = runs.run("tiny", "cpu", text)
+    assert run.n_cut == n_cut
+    assert "".join(run.trace.tokens) == text[:23]
+    assert run.trace.attention[0].pattern.shape[-1] == len(run.trace.tokens)
+
+
+def test_every_run_is_checked(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", position="alibi")
+    run = runs.run("tiny", "cpu", SENTENCE)
+    assert len(run.checks) >= 11
+    assert all(check.passed for check in run.checks)
+    assert run.worst.error == max(check.error for check in run.checks)
+    assert run.trace.attention[1].pattern == pytest.approx(
+        pattern_of(run.trace.attention[1]), abs=1e-6
+    )
+
+
+def test_npz_is_the_trace(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", position="alibi")
+    run = runs.run("tiny", "cpu", SENTENCE)
+    with np.load(io.BytesIO(runs.trace_npz(run)), allow_pickle=False) as stored:
+        assert tuple(stored["tokens"]) == run.trace.tokens
+        for address, array in all_arrays(run.trace).items():
+            layer, _, name = address.rpartition(".")
+            whole = stored[name]
+            found = whole[int(layer)] if layer and name != "mask" else whole
+            assert np.array_equal(found, array), address
+
+
+def test_continuation_is_what_the_model_generates(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny")
+    loaded = checkpoint.load("tiny", "cpu")
+    ids = tuple(loaded.tokenizer.encode("the cat"))
+    sampling = Sampling(temperature=1.3, top_k=7, top_p=0.9)
+    expected = list(generate(loaded.model, ids, sampling, max_new_tokens=9, seed=5))
+    end_id = loaded.tokenizer.end_id
+    stop = next((i + 1 for i, step in enumerate(expected) if step.token_id == end_id), 9)
+    found = list(runs.continuation("tiny", "cpu", ids, sampling, 9, 5))
+    assert [token for token, _ in found] == [step.token_id for step in expected[:stop]]
+    for (token, prob), step in zip(found, expected, strict=False):
+        assert prob == pytest.approx(float(step.probs[token]))
+    written = [loaded.tokenizer.encode("cat")[0], end_id]
+    assert runs.decode("tiny", "cpu", written) == "c"
+
+
+def test_replaced_checkpoint_is_not_remembered(shelf: Path) -> None:
+    """A checkpoint trained again under its old name: all that is shown is the new one's."""
+    folder = tiny_checkpoint(shelf / "mine")
+    before = [
+        runs.vocabulary("mine", "cpu"),
+        runs.position_table("mine", "cpu"),
+        runs.similarity("mine", "cpu"),
+    ]
+    tokenizer = train_characters(["other letters, and more of them"])
+    model = tiny_model(vocab_size=tokenizer.vocab_size, max_seq_len=19, position="learned")
+    checkpoint.save(folder, model, tokenizer, torch.float32)
+    assert runs.load("mine", "cpu").config == model.config
+    assert runs.run("mine", "cpu", "more").trace.logits.shape[-1] == tokenizer.vocab_size
+    vocabulary = runs.vocabulary("mine", "cpu")
+    assert vocabulary != before[0]
+    assert len(vocabulary) == tokenizer.vocab_size
+    table = runs.position_table("mine", "cpu")
+    assert table == pytest.approx(model.position.table.weight.numpy())
+    assert runs.similarity("mine", "cpu").shape == (19, 19)
+
+
+@pytest.mark.parametrize("position", ["rope", "alibi", "none"])
+def test_a_scheme_that_adds_nothing_has_no_table(position: str, shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", position=position)
+    assert runs.position_table("tiny", "cpu") is None
+
+
+def test_device_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_DEVICE", "cpu")
+    assert runs.device_names()[0] == "cpu"
+    assert len(set(runs.device_names())) == len(runs.device_names())
+    monkeypatch.setenv("HEADLIGHT_DEVICE", "abacus")
+    with pytest.raises(ValueError, match="abacus"):
+        runs.device_names()
