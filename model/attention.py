@@ -17,7 +17,7 @@ def attention_scores(q: Tensor, k: Tensor, bias: Tensor | None = None) -> Tensor
     q: (B, H, Tq, Dh), k: (B, H, Tk, Dh), bias: broadcastable to (B, H, Tq, Tk).
     Returns (B, H, Tq, Tk).
     """
-    scores = (q / math.sqrt(q.shape[-1])) @ k.transpose(-2, -1)  # (B, H, Tq, Tk)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, Tq, Tk)
     return scores if bias is None else scores + bias
 
 

@@ -158,7 +158,7 @@ def capture(model: RecordableModel, ids: Sequence[int], tokens: Sequence[str]) -
     n_layers = model.config.n_layers
     return Trace(
         config=model.config,
-        ids=np.array(ids, dtype=np.int64),
+        ids=_to_numpy(torch.tensor(ids, dtype=torch.long)),
         tokens=tuple(tokens),
         embed=values["embed"][0],
         positions=values.get("positions", _zeros_like(values["embed"][0])),

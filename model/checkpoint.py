@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from model.config import ModelConfig
 from model.tokenizer import Tokenizer
 from model.transformer import DecoderTransformer
 
+STORED_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 SHIPPED = Path(__file__).resolve().parent.parent / "assets" / "checkpoints"
 
 
@@ -58,8 +59,11 @@ def save(
     dtype: torch.dtype = torch.float16,
 ) -> None:
     """Write a checkpoint folder, weights in `dtype`; each file appears whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
     weights = {name: x.detach().to(dtype).contiguous() for name, x in own_weights(model).items()}
+    for name, weight in weights.items():
+        if not weight.isfinite().all():
+            raise ValueError(f"{name} has values that {dtype} cannot hold; save as torch.float32")
+    folder.mkdir(parents=True, exist_ok=True)
     config = json.dumps(model.config.to_dict(), indent=2) + "\n"
     with replacing(folder / "config.json") as path:
         path.write_text(config, encoding="utf-8")
@@ -83,8 +87,9 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
             f"{folder.name}: the tokenizer has {tokenizer.vocab_size} tokens but the config says "
             f"vocab_size {config.vocab_size}; use the tokenizer the model was trained with"
         )
+    weights = _read_weights(folder / "model.safetensors", _skeleton(config, folder))
     model = DecoderTransformer(config)
-    _load_weights(model, folder / "model.safetensors")
+    model.load_state_dict(weights, strict=False)
     model.requires_grad_(False).eval().to(choose_device(device))
     return Checkpoint(folder.name, folder, model, tokenizer)
 
@@ -98,7 +103,7 @@ def own_weights(model: DecoderTransformer) -> dict[str, Tensor]:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """`with replacing(path) as new:` write to `new`; on success it takes the place of `path`."""
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    new = path.parent / f"{path.name}.{os.getpid()}.new"
     try:
         yield new
         os.replace(new, path)
@@ -108,8 +113,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def _find_folder(name_or_folder: str | Path) -> Path:
     for folder in (SHIPPED / str(name_or_folder), Path(name_or_folder)):
-        if (folder / "config.json").is_file():
-            return folder
+        with suppress(OSError):  # a name that no file can have
+            if (folder / "config.json").is_file():
+                return folder
     raise ValueError(
         f"no checkpoint {str(name_or_folder)!r}: give a folder with config.json, or one of "
         f"{', '.join(shipped_names()) or '(none shipped)'}"
@@ -119,7 +125,7 @@ def _find_folder(name_or_folder: str | Path) -> Path:
 def _read_config(path: Path) -> ModelConfig:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON: {error}; copy it again") from None
     if not isinstance(fields, dict):
         raise ValueError(f"{path} holds no JSON object; copy it again")
@@ -129,14 +135,22 @@ def _read_config(path: Path) -> ModelConfig:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _load_weights(model: DecoderTransformer, path: Path) -> None:
+def _skeleton(config: ModelConfig, folder: Path) -> dict[str, Tensor]:
+    """Names and shapes of the weights a config asks for, without their memory."""
+    try:
+        with torch.device("meta"):
+            return own_weights(DecoderTransformer(config))
+    except (RuntimeError, TypeError):  # a size beyond 64 bits
+        raise ValueError(f"{folder / 'config.json'}: a size is beyond any memory") from None
+
+
+def _read_weights(path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
     try:
         weights = load_file(path)
     except FileNotFoundError:
         raise ValueError(f"{path} is missing; copy the whole checkpoint folder") from None
     except (SafetensorError, OSError) as error:
         raise ValueError(f"{path} cannot be read: {error}; it may be cut, copy it again") from None
-    expected = own_weights(model)
     _refuse(path, "lacks", sorted(set(expected) - set(weights)))
     _refuse(path, "has unknown", sorted(set(weights) - set(expected)))
     for name, weight in weights.items():
@@ -145,12 +159,16 @@ def _load_weights(model: DecoderTransformer, path: Path) -> None:
                 f"{path}: {name} has shape {tuple(weight.shape)} but config.json asks for "
                 f"{tuple(expected[name].shape)}; the two files belong to different models"
             )
+        if weight.dtype not in STORED_TYPES:
+            raise ValueError(
+                f"{path}: {name} is stored as {weight.dtype}; convert it to float16 or float32"
+            )
         if not weight.isfinite().all():
             n_bad = int((~weight.isfinite()).sum())
             raise ValueError(
                 f"{path}: {name} has {n_bad} NaN or infinite values; train or copy it again"
             )
-    model.load_state_dict({name: x.float() for name, x in weights.items()}, strict=False)
+    return {name: x.float() for name, x in weights.items()}
 
 
 def _refuse(path: Path, verb: str, names: list[str]) -> None:

@@ -1,6 +1,7 @@
 """The sizes and the variants of one model, as a frozen dataclass that refuses nonsense."""
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,11 +54,11 @@ class ModelConfig:
     position_base: float = 10_000.0
 
     def __post_init__(self) -> None:
+        self._check_types()
         if self.n_kv_heads is None:
             object.__setattr__(self, "n_kv_heads", self.n_heads)
         if self.d_ff is None:
             object.__setattr__(self, "d_ff", 4 * self.d_model)
-        self._check_types()
         self._check_choices()
         self._check_sizes()
         self._check_mask()
@@ -90,6 +91,8 @@ class ModelConfig:
     def _check_types(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
+            if value is None and field.default is None:
+                continue
             expected = {bool: bool, str: str, float: (int, float)}.get(field.type, int)
             is_stray_bool = isinstance(value, bool) and field.type is not bool
             if not isinstance(value, expected) or is_stray_bool:
@@ -126,10 +129,12 @@ class ModelConfig:
                 f"config: d_head {self.d_head} is odd; RoPE rotates pairs of dimensions, "
                 "use an even d_model / n_heads"
             )
-        if not self.norm_eps > 0:
-            raise ValueError(f"config: norm_eps is {self.norm_eps}; it must be above 0")
-        if not self.position_base > 1:
-            raise ValueError(f"config: position_base is {self.position_base}; it must be above 1")
+        if not 0 < self.norm_eps < math.inf:
+            raise ValueError(f"config: norm_eps is {self.norm_eps}; it must be above 0 and finite")
+        if not 1 < self.position_base < math.inf:
+            raise ValueError(
+                f"config: position_base is {self.position_base}; it must be above 1 and finite"
+            )
 
     def _check_mask(self) -> None:
         if self.mask == "sliding_window" and self.window < 1:

@@ -15,7 +15,7 @@ from model.tokenizer import Tokenizer
 def read_text(path: Path) -> str:
     """A UTF-8 text file; ValueError when it is missing, empty or no UTF-8."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes().decode()
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}; check the path") from None
     except UnicodeDecodeError as error:

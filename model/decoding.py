@@ -22,10 +22,10 @@ class Sampling:
     top_p: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.temperature < math.inf:
+        if not 1e-3 <= self.temperature < math.inf:
             raise ValueError(
-                f"temperature is {self.temperature:g}; it must be above 0 (for greedy decoding "
-                "use top-k 1)"
+                f"temperature is {self.temperature:g}; it must be above 0, at least 0.001 (for "
+                "greedy decoding use top-k 1)"
             )
         if self.top_k is not None and self.top_k < 1:
             raise ValueError(f"top-k is {self.top_k}; it must be at least 1")
@@ -111,6 +111,8 @@ def generate(
         )
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed is {seed}; it must be between 0 and 2⁶³ − 1")
     device = next(model.parameters()).device
     generator = torch.Generator().manual_seed(seed)
     sequence = torch.tensor([list(ids)], device=device)  # (1, T)

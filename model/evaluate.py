@@ -51,6 +51,8 @@ def evaluate(
         raise ValueError(
             f"window is {window}; it must be between 1 and the context {model.config.max_seq_len}"
         )
+    if not text:
+        raise ValueError("the text is empty; give at least one character")
     device = next(model.parameters()).device
     ids = torch.tensor([tokenizer.end_id, *tokenizer.encode_documents(text)], device=device)
     started = time.perf_counter()

@@ -28,7 +28,7 @@ def prefix(seq_len: int, prefix_len: int, device: torch.device | str = "cpu") ->
     (Raffel et al. 2020, §3.2.1, "prefix LM".)
     """
     in_prefix = torch.arange(seq_len, device=device) < prefix_len
-    return causal(seq_len, device) | in_prefix[None, :] & in_prefix[:, None]
+    return causal(seq_len, device) | in_prefix[None, :]
 
 
 def padding(lengths: Tensor, seq_len: int) -> Tensor:

@@ -21,8 +21,8 @@ _ANY_CHARACTER = Regex(r"[\s\S]")
 class Tokenizer:
     """One vocabulary, with `encode` for sentences and `encode_documents` for files.
 
-    Byte-level BPE puts a space before a text that does not start with white space, so that the
-    first word becomes the same token as anywhere else.
+    Byte-level BPE puts a space before a text's first word, so that it becomes the same token as
+    anywhere else; not where that costs a token, as for a word seen only at the start of stories.
     """
 
     def __init__(self, backend: tokenizers.Tokenizer) -> None:
@@ -40,17 +40,18 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of a text, every character of it taken literally."""
-        return self.backend.encode(self._spaced(text), add_special_tokens=False).ids
+        return self._encode_start(_checked(text))
 
     def encode_documents(self, text: str) -> list[int]:
         """Ids of a text file in which `<|endoftext|>` separates documents."""
         ids: list[int] = []
-        for number, document in enumerate(self._spaced(text).split(END_OF_TEXT)):
+        for number, document in enumerate(_checked(text).split(END_OF_TEXT)):
             if number:
                 ids.append(self.end_id)
             # Pieces keep memory low and never cut a word: a line break ends a piece of its own.
-            pieces = _paragraphs(document)
-            encodings = self.backend.encode_batch_fast(pieces, add_special_tokens=False)
+            first, *others = _paragraphs(document)
+            ids.extend(self._encode_start(first))
+            encodings = self.backend.encode_batch_fast(others, add_special_tokens=False)
             ids.extend(i for encoding in encodings for i in encoding.ids)
         return ids
 
@@ -76,17 +77,20 @@ class Tokenizer:
     def load(cls, path: Path) -> "Tokenizer":
         """Read tokenizer.json; ValueError when it is missing or broken."""
         try:
-            return cls(tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8")))
+            backend = tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise ValueError(f"{path} is missing; copy the whole checkpoint folder") from None
-        except ValueError:
-            raise
         except Exception as error:  # the library raises bare Exception on bad JSON
             raise ValueError(f"{path} is no tokenizer: {error}; copy it again") from None
+        return cls(backend)
 
-    def _spaced(self, text: str) -> str:
-        needs_space = self.is_byte_level and text and not text[0].isspace()
-        return f" {text}" if needs_space else text
+    def _encode_start(self, text: str) -> list[int]:
+        """Ids of a text that starts a sentence or a document; see the class on the space."""
+        plain = self.backend.encode(text, add_special_tokens=False).ids
+        if not self.is_byte_level or not text or text[0].isspace():
+            return plain
+        spaced = self.backend.encode(f" {text}", add_special_tokens=False).ids
+        return spaced if len(spaced) <= len(plain) else plain
 
     def _bytes(self, token_id: int) -> bytes:
         piece = self.backend.id_to_token(token_id)
@@ -137,6 +141,17 @@ def _training_pieces(texts: Iterable[str]) -> Iterable[str]:
             yield from _paragraphs(document)
 
 
+def _checked(text: str) -> str:
+    """The text; ValueError when it holds half a character, as from a terminal that is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"character {error.start} of the text is no Unicode; type it again as UTF-8"
+        ) from None
+    return text
+
+
 def _paragraphs(text: str) -> list[str]:
     """Cut before the first character behind each blank line, so that pieces join to the text."""
     pieces = text.split("\n\n")
@@ -161,12 +176,13 @@ def _strings_of_bytes(tokens: list[bytes]) -> Iterable[str]:
 
 
 def _next_whole_text(tokens: list[bytes], start: int) -> tuple[int, str | None]:
-    """The fewest tokens from `start` whose bytes decode, within one character's four bytes."""
-    for end in range(start + 1, min(start + 4, len(tokens)) + 1):
+    """The fewest tokens from `start` whose bytes decode, as long as only the end is missing."""
+    for end in range(start + 1, len(tokens) + 1):
         try:
             return end, b"".join(tokens[start:end]).decode()
-        except UnicodeDecodeError:
-            continue
+        except UnicodeDecodeError as error:
+            if error.reason != "unexpected end of data":
+                break
     return start + 1, None
 
 

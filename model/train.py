@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.optim import Optimizer
@@ -81,12 +81,33 @@ class Recipe:
             raise ValueError(f"recipe: optimizer {self.optimizer!r}; choose {_names(OPTIMIZERS)}")
         if self.precision not in PRECISIONS:
             raise ValueError(f"recipe: precision {self.precision!r}; choose {_names(PRECISIONS)}")
+        self._check_types()
+        if not self.stages:
+            raise ValueError("recipe: there is no stage; give one with steps and seq_len")
+        for name in ("batch_tokens", "log_every", "save_every", "evaluate_every"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"recipe: {name} is {getattr(self, name)}; it must be at least 1")
+        if self.seed < 0:
+            raise ValueError(f"recipe: seed is {self.seed}; it must be at least 0")
         for stage in self.stages:
             if stage.steps < 1 or not 1 <= stage.seq_len <= self.batch_tokens:
                 raise ValueError(
                     f"recipe: a stage of {stage.steps} steps with seq_len {stage.seq_len} and "
                     f"batch_tokens {self.batch_tokens}; a batch holds at least one window"
                 )
+
+    def _check_types(self) -> None:
+        for owner in (self, *self.stages):
+            for field in dataclasses.fields(owner):
+                value = getattr(owner, field.name)
+                expected = {str: str, bool: bool, int: int, float: (int, float)}.get(field.type)
+                if expected and not isinstance(value, expected):
+                    raise ValueError(
+                        f"recipe: {field.name} is {value!r}; it must be of type "
+                        f"{field.type.__name__}"
+                    )
+        if not isinstance(self.model, dict):
+            raise ValueError("recipe: model is no table; write it as [model]")
 
     @property
     def total_steps(self) -> int:
@@ -111,7 +132,11 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Metrics:
-    """One line of the training log; `loss` in nats per token, the mean since the last line."""
+    """One line of the training log.
+
+    `loss` is in nats per token, the mean since the last line or since a resume; `learning_rate` is
+    that of the hidden matrices at this step.
+    """
 
     step: int
     loss: float
@@ -185,7 +210,7 @@ class Run:
             for index, moments in optimizer.state_dict()["state"].items():
                 for name, value in moments.items():
                     tensors[f"optimizer.{number}.{index}.{name}"] = torch.as_tensor(value)
-        metadata = {"steps_done": str(self.steps_done)}
+        metadata = {"steps_done": str(self.steps_done), "optimizer": self.recipe.optimizer}
         with checkpoint.replacing(folder / STATE_FILE) as path:
             save_file({name: x.contiguous() for name, x in tensors.items()}, path, metadata)
 
@@ -194,8 +219,22 @@ class Run:
         path = folder / STATE_FILE
         if not path.is_file():
             raise ValueError(f"{path} is missing; start without --resume")
-        tensors = load_file(path)
-        weights = {name: tensors[f"model.{name}"] for name in checkpoint.own_weights(self.model)}
+        try:
+            tensors, metadata = load_file(path), _metadata(path)
+        except SafetensorError as error:
+            raise ValueError(f"{path} cannot be read: {error}; start without --resume") from None
+        weights = {
+            name.removeprefix("model."): x
+            for name, x in tensors.items()
+            if name.startswith("model.")
+        }
+        own = checkpoint.own_weights(self.model)
+        shapes = [{name: x.shape for name, x in group.items()} for group in (weights, own)]
+        if (
+            shapes[0] != shapes[1]
+            or metadata.get("optimizer", self.recipe.optimizer) != self.recipe.optimizer
+        ):
+            raise ValueError(f"{path} is of another recipe; resume with the one it was begun with")
         self.model.load_state_dict(weights, strict=False)
         for number, optimizer in enumerate(self.optimizers):
             optimizer.load_state_dict(
@@ -204,7 +243,7 @@ class Run:
                     "param_groups": optimizer.state_dict()["param_groups"],
                 }
             )
-        self.steps_done = _steps_done(path)
+        self.steps_done = int(metadata["steps_done"])
         for optimizer, schedule in zip(self.optimizers, self.schedules, strict=True):
             _set_schedule(optimizer, schedule, self.steps_done)
 
@@ -239,7 +278,7 @@ def train(
     Stops early, with its state saved, after `max_minutes`; `resume` goes on from that state and
     gives the same weights bit for bit on CPU. Metrics are also written to `out/metrics.jsonl`.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    _prepare(out, resume)
     tokenizer = _tokenizer(recipe, texts, out, resume)
     ids = encode_texts(tokenizer, texts)
     run = Run(recipe, tokenizer, device or cli.choose_device())
@@ -257,6 +296,19 @@ def train(
         checkpoint.save(out, run.model, tokenizer)
 
 
+def _prepare(out: Path, resume: bool) -> None:
+    """Make the folder; ValueError where a start would have nothing to go on from, or destroy."""
+    state = out / STATE_FILE
+    if resume and not state.is_file():
+        raise ValueError(f"{state} is missing; start without --resume")
+    if state.is_file() and not resume:
+        raise ValueError(f"{out} holds a training run; add --resume or choose another folder")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"cannot write to {out}: {error.strerror}; choose another") from None
+
+
 def _steps(
     run: Run, ids: np.ndarray, held_out: dict[str, str], out: Path, deadline: float
 ) -> Iterator[Metrics]:
@@ -264,22 +316,31 @@ def _steps(
     for windows in _batches(recipe, ids, run.steps_done):
         losses.append(run.step(windows))
         step, is_last = run.steps_done, run.steps_done == recipe.total_steps
-        if step % recipe.log_every == 0 or is_last:
+        is_due = step % recipe.evaluate_every == 0 or is_last
+        if step % recipe.log_every == 0 or is_due:
             seconds = time.monotonic() - since
-            is_due = held_out and (step % recipe.evaluate_every == 0 or is_last)
             yield Metrics(
                 step=step,
                 loss=torch.stack(losses).mean().item(),
-                learning_rate=run.optimizers[0].param_groups[0]["lr"],
-                tokens=step * recipe.batch_tokens,
-                tokens_per_second=len(losses) * recipe.batch_tokens / seconds,
-                held_out=_evaluate_all(run, held_out) if is_due else None,
+                learning_rate=recipe.matrix_lr * lr_share(recipe, step - 1),
+                tokens=_tokens_until(recipe, step),
+                tokens_per_second=len(losses) * windows[:, 1:].numel() / seconds,
+                held_out=_evaluate_all(run, held_out) if is_due and held_out else None,
             )
             losses, since = [], time.monotonic()
         if step % recipe.save_every == 0:
             run.save(out)
         if time.monotonic() > deadline:
             return
+
+
+def _tokens_until(recipe: Recipe, step: int) -> int:
+    tokens = 0
+    for stage in recipe.stages:
+        steps = min(step, stage.steps)
+        tokens += steps * (recipe.batch_tokens // stage.seq_len) * stage.seq_len
+        step -= steps
+    return tokens
 
 
 def _batches(recipe: Recipe, ids: np.ndarray, steps_done: int) -> Iterator[Tensor]:
@@ -351,9 +412,9 @@ def _set_schedule(optimizer: Optimizer, schedule: LambdaLR, steps_done: int) -> 
         group["lr"] = base_lr * share(steps_done)
 
 
-def _steps_done(path: Path) -> int:
+def _metadata(path: Path) -> dict[str, str]:
     with safe_open(path, framework="pt") as file:
-        return int(file.metadata()["steps_done"])
+        return file.metadata() or {}
 
 
 def _lines_until(log: Path, steps_done: int) -> list[str]:
@@ -371,6 +432,8 @@ def hold_out(texts: list[str]) -> tuple[list[str], dict[str, str]]:
     for number, text in enumerate(texts):
         cut = text.rfind("\n\n", 0, int(len(text) * (1 - HELD_OUT_SHARE))) + 2
         cut = cut if cut > 1 else int(len(text) * (1 - HELD_OUT_SHARE))
+        if not text[cut:].removeprefix(END_OF_TEXT):
+            cut = int(len(text) * (1 - HELD_OUT_SHARE))
         kept.append(text[:cut])
         held_out[f"corpus {number}"] = text[cut:].removeprefix(END_OF_TEXT)
     return kept, held_out
@@ -417,7 +480,8 @@ def _run(arguments: Namespace) -> dict[str, object]:
             device=device,
         ):
             on_progress(metrics.step, recipe.total_steps)
-    is_finished = metrics is not None and metrics.step == recipe.total_steps
+    steps_done = int(_metadata(arguments.out / STATE_FILE)["steps_done"])
+    is_finished = steps_done == recipe.total_steps
     return {"finished": is_finished, **(dataclasses.asdict(metrics) if metrics else {})}
 
 

@@ -54,7 +54,8 @@ def check(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
 
 def relative_error(actual: np.ndarray, expected: np.ndarray) -> float:
     """max |actual − expected| / max(1, max |expected|); infinite where anything is not finite."""
-    if actual.shape != expected.shape or not np.isfinite(actual).all():
+    are_finite = np.isfinite(actual).all() and np.isfinite(expected).all()
+    if actual.shape != expected.shape or not are_finite:
         return math.inf
     difference = np.abs(actual.astype(np.float64) - expected).max(initial=0.0)
     return float(difference / max(1.0, np.abs(expected).max(initial=0.0)))
@@ -88,7 +89,7 @@ def _row_sums(record: AttentionRecord) -> float:
 
 def _masked_cells(record: AttentionRecord) -> float:
     hidden = np.broadcast_to(~record.mask, record.pattern.shape)
-    return float(np.abs(record.pattern[hidden]).max(initial=0.0))
+    return relative_error(record.pattern[hidden], np.zeros(hidden.sum()))
 
 
 def _weighted_values(record: AttentionRecord) -> float:
@@ -109,7 +110,7 @@ def _embedding(trace: Trace, model: DecoderTransformer) -> float:
     model.embed_tokens(_ids(trace, model), recorder)
     embed = relative_error(trace.embed, _array(recorder.values["embed"]))
     if "positions" not in recorder.values:
-        return max(embed, float(np.abs(trace.positions).max()))
+        return max(embed, relative_error(trace.positions, np.zeros_like(trace.positions)))
     return max(embed, relative_error(trace.positions, recorder.values["positions"].cpu().numpy()))
 
 

@@ -120,7 +120,7 @@ def test_tokens_that_cut_every_character_are_still_shown_as_characters() -> None
     letters = "".join(chr(a) + chr(b) for a in range(0xFE, 0x580, 64) for b in range(0x430, 0x43F))
     tokenizer = train_bpe([letters], 258)
     ids = tokenizer.encode("оооо")
-    assert len(ids) == 6
+    assert len(ids) == 5
     assert not [string for string in tokenizer.token_strings(ids) if "\\x" in string]
 
 

@@ -371,12 +371,13 @@ VALID = {
 def test_impossible_setting_becomes_the_nearest_and_says_so(
     page: str, key: str, raw: str, value: object
 ) -> None:
-    app = open_page(page, **{key: raw})
+    app = open_page(**{"page": page} | {key: raw})
     assert control(app, key) == value
     names = {"top_k": "Top-k", "top_p": "Top-p", "new_tokens": "New tokens", "after": "After"}
     (line,) = lines(app, "note")
     assert line.startswith(names.get(key, key.capitalize()))
     assert raw in line
+    assert not re.search(r"\de[+-]\d", line), "numbers as people write them"
     assert lines(app, "error") == []
     app.run()
     assert lines(app, "note") == [], "said once"
