@@ -33,8 +33,8 @@ PATIENCE = 120_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {
     const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
     return [...(chart?.calcdata ?? [])].map(([first]) => {
-        const trace = first.trace, z = first.z ?? trace.z;
-        return z ? z.map(row => Array.from(row)) : Array.from(trace.x);
+        const {type, x, y, z} = first.trace;
+        return z ? z.map(row => Array.from(row)) : Array.from(type === 'bar' ? x : y);
     });
 }"""
 PLACE = """([key, trace, row, column]) => {
@@ -62,7 +62,7 @@ def wait_until_idle(page: Page) -> None:
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
-def visit(page: Page, **query: str) -> None:
+def visit(page: Page, /, **query: str) -> None:
     """Open the app and wait for the last chart of the page."""
     page.goto("/?" + urlencode(query))
     wait_for_charts(page, query.get("page", PAGES[0]))
@@ -98,7 +98,7 @@ def query(page: Page) -> dict[str, str]:
 
 
 def drawn(page: Page, key: str) -> list[np.ndarray]:
-    """The values each trace of a figure draws: z of a heat map, x of the others."""
+    """The values each trace of a figure draws: z of a heat map, the lengths of bars, y of lines."""
     return [np.array(values, dtype=float) for values in page.evaluate(DRAWN, key)]
 
 
@@ -178,9 +178,10 @@ def test_click_on_a_small_map_opens_it(page: Page) -> None:
         targets.nth(8 * layer + head).scroll_into_view_if_needed()
         box = targets.nth(8 * layer + head).bounding_box()
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        expect(page.locator(".hoverlayer")).to_contain_text(f"L{layer} H{head}")
+        hovered = figure(page, "overview").locator(".hoverlayer")
+        expect(hovered).to_contain_text(f"L{layer} H{head}")
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        expect(figure(page, "head").locator(".gtitle")).to_contain_text(f"L{layer} H{head}")
+        figure(page, "head").get_by_text(f"L{layer} H{head}:").wait_for()
         wait_until_idle(page)
         assert (picked(page, "Layer"), picked(page, "Head")) == (f"L{layer}", f"H{head}")
         record = trace.attention[layer]

@@ -40,6 +40,7 @@ class Example:
 class View:
     """What a page draws: one run of one model, the chosen layer and head, and the colours."""
 
+    sentence: str
     model: str
     device: str
     run: runs.Run
@@ -142,7 +143,7 @@ def open_page() -> View:
         device = _device_picker()
         run = runs.run(model, device, sentence)
         layer, head = _head_pickers(run)
-    view = View(model, device, run, layer, head, palette(st.context.theme.type))
+    view = View(sentence, model, device, run, layer, head, palette(st.context.theme.type))
     _say_cut(run)
     with st.container(horizontal=True, vertical_alignment="center", key="status"):
         token_strip(view.tokens, runs.given_probabilities(run.trace))
@@ -362,6 +363,14 @@ def token_strip(
             f"<bdi>{html.escape(label)}</bdi>{below}</span>"
         )
     st.html(f'<div class="hl-strip" role="group" aria-label="Tokens">{"".join(pieces)}</div>')
+
+
+def what_to_look_for(view: View) -> None:
+    """For an example sentence and its head: what it shows."""
+    for example in examples():
+        here = (example.sentence, example.layer, example.head)
+        if here == (view.sentence, view.layer, view.head):
+            notice(f"Look for this in {view.head_name}: {example.look_for}.")
 
 
 # --- what a page is made of -----------------------------------------------------------------

@@ -59,7 +59,7 @@ class Chart:
     alt: str
 
 
-def open_page(page: str, **query: str) -> AppTest:
+def open_page(page: str, /, **query: str) -> AppTest:
     """The app as a visitor with this query gets it; it must not fail."""
     app = AppTest.from_file(str(STUDIO), default_timeout=600)
     for name, value in {"page": page, **query}.items():
@@ -371,7 +371,7 @@ VALID = {
 def test_impossible_setting_becomes_the_nearest_and_says_so(
     page: str, key: str, raw: str, value: object
 ) -> None:
-    app = open_page(**{"page": page} | {key: raw})
+    app = open_page(page, **{key: raw})
     assert control(app, key) == value
     names = {"top_k": "Top-k", "top_p": "Top-p", "new_tokens": "New tokens", "after": "After"}
     (line,) = lines(app, "note")
@@ -412,7 +412,7 @@ def test_number_and_name_both_choose(key: str, raw: str) -> None:
 def test_url_describes_the_view_it_opened(page: str, key: str, raw: str) -> None:
     """Opened, mended and copied, it opens the same view again, with nothing left to say."""
     app = open_page(page, **{key: raw})
-    again = open_page(**{"page": page} | {name: value[-1] for name, value in _query(app).items()})
+    again = open_page(page, **{name: value[-1] for name, value in _query(app).items()})
     assert control(again, key) == control(app, key)
     assert lines(again, "note") == []
 

@@ -22,6 +22,7 @@ def render() -> None:
         "The stronger the colour, the more the token in the row reads from the one in the column. "
         "Hatched cells are masked: they may not be read. Click a small map to open it.",
     )
+    ui.what_to_look_for(view)
     with st.container(key="two-up"):
         left, right = st.columns([5, 6])
         with left:
