@@ -129,9 +129,13 @@ def distribution(trace: Trace, position: int, sampling: Sampling) -> Distributio
     )
 
 
-@st.cache_data(max_entries=4)
 def vocabulary(name: str, device: str) -> list[str]:
     """What each id stands for, by id."""
+    return _vocabulary(name, device, checkpoint.modified(name))
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _vocabulary(name: str, device: str, modified: int) -> list[str]:
     tokenizer = load(name, device).tokenizer
     return [tokenizer.token_strings([i])[0] for i in range(tokenizer.vocab_size)]
 
@@ -152,18 +156,26 @@ def continuation(
         yield step.token_id, float(step.probs[step.token_id])
 
 
-@st.cache_data(max_entries=4)
 def position_table(name: str, device: str) -> np.ndarray | None:
     """The vectors the model adds at each position of its context, or None. (max_seq_len, D)."""
+    return _position_table(name, device, checkpoint.modified(name))
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _position_table(name: str, device: str, modified: int) -> np.ndarray | None:
     model = load(name, device).model
     positions = torch.arange(model.config.max_seq_len, device=next(model.parameters()).device)
     table = model.position.added(positions)
     return None if table is None else table.cpu().numpy()
 
 
-@st.cache_data(max_entries=4)
 def similarity(name: str, device: str) -> np.ndarray:
     """Cosine between the position vectors of every two positions, (max_seq_len, max_seq_len)."""
+    return _similarity(name, device, checkpoint.modified(name))
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _similarity(name: str, device: str, modified: int) -> np.ndarray:
     return cosine_similarity(position_table(name, device))
 
 

@@ -135,11 +135,12 @@ def page_style(colors: Palette) -> str:
     """The style sheet for what Streamlit has no widget for: notices, token strip, narrow pages."""
     return f"""<style>
     .stMainBlockContainer {{ padding-top: 4rem; padding-bottom: 3rem; max-width: 1500px; }}
-    .hl-note, .hl-error {{
+    .hl-note, .hl-hint, .hl-error {{
         margin: 0; padding: .45rem .8rem; border-radius: .4rem; font-size: .95rem;
         background: {colors.surface}; border-left: 4px solid {colors.frame};
         overflow-wrap: anywhere;
     }}
+    .hl-hint {{ border-left-color: {colors.accent}; }}
     .hl-error {{ border-left-color: {colors.bad}; }}
     .st-key-controls > div:first-child, .st-key-status > div:first-child {{ flex: 1 1 420px; }}
     .hl-strip {{ display: flex; flex-wrap: wrap; gap: .25rem; line-height: 1.3; }}

@@ -66,7 +66,7 @@ def examples() -> list[Example]:
 
 
 def notice(text: str, kind: str = "note") -> None:
-    """One plain line to the person; `kind` is note or error. The text is shown as it stands."""
+    """One plain line to the person; `kind` is note, hint or error. The text is no markup."""
     role = "alert" if kind == "error" else "status"
     st.html(f'<p class="hl-{kind}" role="{role}">{html.escape(text)}</p>')
 
@@ -101,10 +101,10 @@ def remembered(key: str, settings: object) -> object:
     return value if kept_settings == settings else None
 
 
-def written(tokens: Sequence[str], continuation: str) -> None:
+def written(prompt: str, continuation: str) -> None:
     """The sentence and, set apart, what the model wrote behind it."""
     st.html(
-        f'<p class="hl-written"><span>{html.escape("".join(tokens).strip())}</span>'
+        f'<p class="hl-written"><span>{html.escape(prompt)}</span>'
         f"<mark>{html.escape(continuation)}</mark></p>"
     )
 
@@ -119,16 +119,16 @@ def style() -> None:
 
 def page_picker(titles: list[str]) -> str:
     """Which page is open; the first one when the URL names none."""
-    settle("page", lambda raw: _nearest_option("Page", raw, titles, titles[0], str))
-    return st.segmented_control(
+    settle("page", titles[0], lambda raw: _nearest_option("Page", raw, titles, titles[0], str))
+    title = st.segmented_control(
         "Page",
         titles,
-        default=titles[0],
         required=True,
         key="page",
-        bind="query-params",
+        persist_state="session",
         label_visibility="collapsed",
     )
+    return publish("page", title, titles[0])
 
 
 def open_page() -> View:
@@ -160,49 +160,60 @@ def choice(
     width: int | Literal["stretch"] = "stretch",
 ) -> Option:
     """A selectbox that lives in the URL; an impossible value becomes the nearest, and says so."""
-    settle(key, lambda raw: _nearest_option(label, raw, options, default, name))
-    index = list(options).index(default)
-    return st.selectbox(
-        label,
-        options,
-        index=index,
-        key=key,
-        format_func=name,
-        bind="query-params",
-        width=width,
+    settle(key, default, lambda raw: _nearest_option(label, raw, options, default, name))
+    value = st.selectbox(
+        label, options, key=key, format_func=name, persist_state="session", width=width
     )
+    return publish(key, value, default)
 
 
 def steps(
     label: str, key: str, options: Sequence[int], default: int, name: Callable[[int], str]
 ) -> int:
     """A slider over given values that lives in the URL; others become the nearest one."""
-    settle(key, lambda raw: _nearest_option(label, raw, options, default, name))
-    return st.select_slider(label, options, default, key=key, format_func=name, bind="query-params")
+    settle(key, default, lambda raw: _nearest_option(label, raw, options, default, name))
+    value = st.select_slider(label, options, key=key, format_func=name, persist_state="session")
+    return publish(key, value, default)
 
 
 def slider(label: str, key: str, low: float, high: float, default: float, step: float) -> float:
     """A slider that lives in the URL; a value outside becomes the nearest one, and says so."""
-    settle(key, lambda raw: _nearest_number(label, raw, low, high, default))
-    return st.slider(label, low, high, default, step, key=key, bind="query-params")
+    settle(key, default, lambda raw: _nearest_number(label, raw, low, high, default))
+    value = st.slider(label, low, high, step=step, key=key, persist_state="session")
+    return publish(key, value, default)
 
 
 def number(label: str, key: str, low: int, high: int, default: int) -> int:
     """A whole number that lives in the URL; one outside becomes the nearest, and says so."""
-    settle(key, lambda raw: _nearest_number(label, raw, low, high, default))
-    return st.number_input(label, low, high, default, key=key, bind="query-params", width=130)
+    settle(key, default, lambda raw: _nearest_number(label, raw, low, high, default))
+    value = st.number_input(label, low, high, key=key, persist_state="session", width=130)
+    return publish(key, value, default)
 
 
-def settle(key: str, nearest: Callable[[object], tuple[object, str | None]]) -> None:
-    """Bring a control's value, from the URL or from before, into what is possible now."""
-    raw = st.session_state.get(key, st.query_params.get(key))
-    if raw is None:
-        return
-    value, complaint = nearest(raw)
+def settle(
+    key: str, default: object, nearest: Callable[[object], tuple[object, str | None]]
+) -> None:
+    """Give a control its value before it is drawn: the session's, else the URL's, else the default.
+
+    What is not possible (any more) becomes the nearest that is, and a line says so. Streamlit's own
+    binding to the URL drops such values without a word, and forgets controls of other pages.
+    """
+    held = key in st.session_state
+    raw = st.session_state[key] if held else st.query_params.get(key)
+    value, complaint = (default, None) if raw is None else nearest(raw)
     if complaint:
         notice(complaint)
-    if value != raw or key in st.session_state:
+    if not held or value != raw:
         st.session_state[key] = value
+
+
+def publish(key: str, value: Option, default: Option) -> Option:
+    """Write a control's value into the URL, or take it out when it is the default."""
+    if value == default:
+        st.query_params.pop(key, None)
+    elif st.query_params.get(key) != str(value):
+        st.query_params[key] = str(value)
+    return value
 
 
 def _nearest_option(
@@ -228,11 +239,17 @@ def _nearest_number(
 ) -> tuple[float, str | None]:
     wanted = _number(raw)
     if wanted is None:
-        return default, f"{label} {raw} is no number; using {default:g}."
+        return default, f"{label} {raw} is no number; using {_plain(default)}."
     value = type(default)(min(max(wanted, low), high))
     if value != wanted:
-        return value, f"{label} {raw} is outside {low:g} to {high:g}; using {value:g}."
+        range_ = f"{_plain(low)} to {_plain(high)}"
+        return value, f"{label} {raw} is outside {range_}; using {_plain(value)}."
     return value, None
+
+
+def _plain(number: float) -> str:
+    """A number as people write it."""
+    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
 
 
 def _number(raw: object) -> float | None:
@@ -245,14 +262,15 @@ def _number(raw: object) -> float | None:
 
 def _sentence_box() -> str:
     first = examples()[0].sentence
+    settle("sentence", first, lambda raw: (str(raw), None))
     text = st.text_input(
         "Sentence",
-        first,
         key="sentence",
-        bind="query-params",
+        persist_state="session",
         live="400ms",
         placeholder="Type a sentence",
     )
+    publish("sentence", text, first)
     if text.strip():
         return text
     notice("Type a sentence to see it here. Until then, this is the example.")
@@ -370,7 +388,7 @@ def what_to_look_for(view: View) -> None:
     for example in examples():
         here = (example.sentence, example.layer, example.head)
         if here == (view.sentence, view.layer, view.head):
-            notice(f"Look for this in {view.head_name}: {example.look_for}.")
+            notice(f"Look for this in {view.head_name}: {example.look_for}.", kind="hint")
 
 
 # --- what a page is made of -----------------------------------------------------------------

@@ -91,10 +91,12 @@ def test_patterns_recomputed_in_float64(n_tokens: int) -> None:
 
 @pytest.mark.parametrize("n_tokens", LENGTHS)
 def test_capture_does_not_change_the_logits(n_tokens: int) -> None:
+    """Up to float32 rounding: the residual stream reaches 300, where one unit in the last place
+    is 3e-5, and the logits 20. A float64 run lies as far from either as they from each other."""
     trace = trace_of(n_tokens)
     with torch.inference_mode():
         logits = stories().model(torch.tensor(trace.ids)[None])[0].numpy()
-    assert np.abs(trace.logits - logits).max() <= 1e-5
+    assert np.abs(trace.logits - logits).max() <= 2e-6 * np.abs(logits).max()
 
 
 def test_it_has_learned_to_tell_stories() -> None:

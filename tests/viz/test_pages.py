@@ -35,6 +35,7 @@ from tests.viz.builders import (
 from viz import ui
 from viz.figures.attention import strongest_pair
 from viz.figures.labels import token_labels
+from viz.pages import predict
 
 STUDIO = Path(__file__).parents[2] / "viz" / "studio.py"
 EXAMPLE = ui.examples()[0]
@@ -453,7 +454,7 @@ def test_top_k_left_alone_keeps_all_tokens_of_another_model(shelf: Path) -> None
     checkpoint.save(shelf / "large", tiny_model(vocab_size=tokenizer.vocab_size), tokenizer)
     app = open_page("Predict", model="small", sentence="the cat")
     app.selectbox(key="model").set_value("large").run()
-    assert control(app, "top_k") == tokenizer.vocab_size
+    assert control(app, "top_k") == predict.ALL
     assert lines(app, "note") == []
 
 

@@ -80,7 +80,7 @@ def heat_map(
     )
     if hidden.any():
         _hatch(figure, hidden, rows, columns, colors)
-    _mark_broken(figure, ~finite & ~hidden, rows, columns, colors)
+    _mark_broken(figure, ~finite & ~hidden, colors)
     _lay_out(figure, rows, columns, colors, title, square)
     return figure
 
@@ -153,13 +153,11 @@ def _hatch_path(hidden: np.ndarray) -> str:
     return "".join(strokes)
 
 
-def _mark_broken(
-    figure: go.Figure, broken: np.ndarray, rows: Axis, columns: Axis, colors: Palette
-) -> None:
-    for row, column in np.argwhere(broken)[:200]:
+def _mark_broken(figure: go.Figure, broken: np.ndarray, colors: Palette) -> None:
+    for row, column in np.argwhere(broken):
         figure.add_annotation(
-            x=columns.labels[column],
-            y=rows.labels[row],
+            x=int(column),  # on a category axis a number is a place, a string may be a label
+            y=int(row),
             text="×",
             showarrow=False,
             font={"color": colors.bad, "size": 16},

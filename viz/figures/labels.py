@@ -7,6 +7,7 @@ _NAMED = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\x7f": "␡", "\u00a0": "⍽"}
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"}
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
 _UNIQUE = "\u200b"
+_INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Zs", "Co", "Cs", "Cn"}
 
 
 def visible(token: str) -> str:
@@ -47,7 +48,7 @@ def _visible_character(character: str) -> str:
         return _NAMED[character]
     if character < " ":
         return chr(0x2400 + ord(character))
-    if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Co", "Cs", "Cn"):
+    if unicodedata.category(character) in _INVISIBLE:
         return f"⟨U+{ord(character):04X}⟩"
     return character
 

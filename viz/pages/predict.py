@@ -1,7 +1,5 @@
 """Predict: the next token's distribution, the filters on it, and text sampled from it."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -15,6 +13,7 @@ TITLE = "Predict"
 ICON = ":material/bar_chart:"
 
 MOST_BARS = 20
+ALL = -1  # top-k that keeps the whole vocabulary, whatever the model
 
 
 def render() -> None:
@@ -70,21 +69,17 @@ def _controls(view: ui.View) -> tuple[int, runs.Sampling]:
     with columns[1]:
         temperature = ui.slider("Temperature", "temperature", 0.05, 3.0, 0.8, 0.05)
     with columns[2]:
-        top_k = ui.steps("Top-k", "top_k", steps, vocab_size, _top_k_name(vocab_size))
+        top_k = ui.steps("Top-k", "top_k", steps, ALL, lambda k: "all" if k == ALL else str(k))
     with columns[3]:
         top_p = ui.slider("Top-p", "top_p", 0.01, 1.0, 0.95, 0.01)
-    kept = None if top_k == vocab_size else top_k
+    kept = None if top_k == ALL else top_k
     return position % len(labels), runs.Sampling(temperature=temperature, top_k=kept, top_p=top_p)
 
 
 def _top_k_steps(vocab_size: int) -> list[int]:
-    """1, 2, 3, 4, 5, 7, 10, 15, 20, … up to the whole vocabulary."""
+    """1, 2, 3, 4, 5, 7, 10, 15, 20, … below the vocabulary's size, then all of it."""
     growing = (int(m * 10**e) for e in range(7) for m in (1, 1.5, 2, 3, 4, 5, 7))
-    return [*sorted({k for k in growing if k < vocab_size}), vocab_size]
-
-
-def _top_k_name(vocab_size: int) -> Callable[[int], str]:
-    return lambda k: "all" if k == vocab_size else str(k)
+    return [*sorted({k for k in growing if k < vocab_size}), ALL]
 
 
 def _bars(view: ui.View, spread: runs.Distribution, vocabulary: list[str]) -> None:
@@ -145,6 +140,7 @@ def _continuation(view: ui.View, sampling: runs.Sampling) -> None:
 
 def _write_on(view: ui.View, settings: tuple, asked: bool) -> None:
     text = ui.remembered("continuation", settings)
+    prompt = runs.decode(view.model, view.device, view.run.trace.ids.tolist()).removeprefix(" ")
     area = st.empty()
     if asked:
         ids: list[int] = []
@@ -152,11 +148,11 @@ def _write_on(view: ui.View, settings: tuple, asked: bool) -> None:
             ids.append(token_id)
             text = runs.decode(view.model, view.device, ids)
             with area:
-                ui.written(view.tokens, text)
+                ui.written(prompt, text)
         ui.remember("continuation", settings, text)
     elif text is not None:
         with area:
-            ui.written(view.tokens, text)
+            ui.written(prompt, text)
 
 
 def _csv(spread: runs.Distribution, vocabulary: list[str]) -> bytes:
