@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -70,7 +70,8 @@ def save(
     with replacing(folder / "tokenizer.json") as path:
         tokenizer.save(path)
     with replacing(folder / "model.safetensors") as path:
-        save_file(weights, path)
+        # Shapes do not tell the number of heads; the config in the file's header does.
+        save_file(weights, path, {"config": json.dumps(model.config.to_dict())})
 
 
 def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
@@ -87,8 +88,8 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
             f"{folder.name}: the tokenizer has {tokenizer.vocab_size} tokens but the config says "
             f"vocab_size {config.vocab_size}; use the tokenizer the model was trained with"
         )
-    weights = _read_weights(folder / "model.safetensors", _skeleton(config, folder))
-    model = DecoderTransformer(config)
+    weights = _read_weights(folder / "model.safetensors", _skeleton(config, folder), config)
+    model = _build(config, folder)
     model.load_state_dict(weights, strict=False)
     model.requires_grad_(False).eval().to(choose_device(device))
     return Checkpoint(folder.name, folder, model, tokenizer)
@@ -144,9 +145,22 @@ def _skeleton(config: ModelConfig, folder: Path) -> dict[str, Tensor]:
         raise ValueError(f"{folder / 'config.json'}: a size is beyond any memory") from None
 
 
-def _read_weights(path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
+def _build(config: ModelConfig, folder: Path) -> DecoderTransformer:
+    try:
+        return DecoderTransformer(config)
+    except RuntimeError as error:  # what does not fit in memory
+        raise ValueError(
+            f"{folder / 'config.json'}: the model does not fit in memory: {error}; lower its sizes"
+        ) from None
+
+
+def _read_weights(
+    path: Path, expected: dict[str, Tensor], config: ModelConfig
+) -> dict[str, Tensor]:
     try:
         weights = load_file(path)
+        with safe_open(path, framework="pt") as file:
+            stored = (file.metadata() or {}).get("config")
     except FileNotFoundError:
         raise ValueError(f"{path} is missing; copy the whole checkpoint folder") from None
     except (SafetensorError, OSError) as error:
@@ -168,6 +182,8 @@ def _read_weights(path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
             raise ValueError(
                 f"{path}: {name} has {n_bad} NaN or infinite values; train or copy it again"
             )
+    if stored is not None and json.loads(stored) != config.to_dict():
+        raise ValueError(f"{path} was saved with another config.json; copy both files again")
     return {name: x.float() for name, x in weights.items()}
 
 

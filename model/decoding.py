@@ -24,8 +24,8 @@ class Sampling:
     def __post_init__(self) -> None:
         if not 1e-3 <= self.temperature < math.inf:
             raise ValueError(
-                f"temperature is {self.temperature:g}; it must be above 0, at least 0.001 (for "
-                "greedy decoding use top-k 1)"
+                f"temperature is {self.temperature:g}; it must be above 0, at least 0.001 and "
+                "finite (for greedy decoding use top-k 1)"
             )
         if self.top_k is not None and self.top_k < 1:
             raise ValueError(f"top-k is {self.top_k}; it must be at least 1")

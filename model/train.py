@@ -284,10 +284,12 @@ def train(
     run = Run(recipe, tokenizer, device or cli.choose_device())
     if resume:
         run.load(out)
+    batches = _batches(recipe, ids, run.steps_done)
+    tokenizer.save(out / "tokenizer.json")
     log = out / METRICS_FILE
     log.write_text("".join(_lines_until(log, run.steps_done) if resume else []), encoding="utf-8")
     deadline = time.monotonic() + 60 * max_minutes
-    for metrics in _steps(run, ids, held_out, out, deadline):
+    for metrics in _steps(run, batches, held_out, out, deadline):
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(metrics)) + "\n")
         yield metrics
@@ -303,6 +305,8 @@ def _prepare(out: Path, resume: bool) -> None:
         raise ValueError(f"{state} is missing; start without --resume")
     if state.is_file() and not resume:
         raise ValueError(f"{out} holds a training run; add --resume or choose another folder")
+    if (out / "model.safetensors").is_file() and not resume:
+        raise ValueError(f"{out} holds a finished checkpoint; choose another folder")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -310,10 +314,10 @@ def _prepare(out: Path, resume: bool) -> None:
 
 
 def _steps(
-    run: Run, ids: np.ndarray, held_out: dict[str, str], out: Path, deadline: float
+    run: Run, batches: Iterator[Tensor], held_out: dict[str, str], out: Path, deadline: float
 ) -> Iterator[Metrics]:
     recipe, losses, since = run.recipe, [], time.monotonic()
-    for windows in _batches(recipe, ids, run.steps_done):
+    for windows in batches:
         losses.append(run.step(windows))
         step, is_last = run.steps_done, run.steps_done == recipe.total_steps
         is_due = step % recipe.evaluate_every == 0 or is_last
@@ -344,13 +348,20 @@ def _tokens_until(recipe: Recipe, step: int) -> int:
 
 
 def _batches(recipe: Recipe, ids: np.ndarray, steps_done: int) -> Iterator[Tensor]:
-    first = 0
-    for stage in recipe.stages:
-        batch_size = recipe.batch_tokens // stage.seq_len
-        windows = TokenWindows(ids, stage.seq_len, batch_size, recipe.seed)
-        for step in range(max(steps_done - first, 0), stage.steps):
-            yield windows.batch(step)
-        first += stage.steps
+    """The batches still to come; ValueError at once when the corpus is too short for a stage."""
+    stages = [
+        (stage, TokenWindows(ids, stage.seq_len, recipe.batch_tokens // stage.seq_len, recipe.seed))
+        for stage in recipe.stages
+    ]
+
+    def remaining() -> Iterator[Tensor]:
+        first = 0
+        for stage, windows in stages:
+            for step in range(max(steps_done - first, 0), stage.steps):
+                yield windows.batch(step)
+            first += stage.steps
+
+    return remaining()
 
 
 def _evaluate_all(run: Run, held_out: dict[str, str]) -> dict[str, Evaluation]:
@@ -387,12 +398,9 @@ def has_fast_bfloat16(device: torch.device) -> bool:
 
 
 def _tokenizer(recipe: Recipe, texts: list[str], out: Path, resume: bool) -> Tokenizer:
-    path = out / "tokenizer.json"
     if resume:
-        return Tokenizer.load(path)
-    tokenizer = TOKENIZERS[recipe.tokenizer](texts, recipe.vocab_size)
-    tokenizer.save(path)
-    return tokenizer
+        return Tokenizer.load(out / "tokenizer.json")
+    return TOKENIZERS[recipe.tokenizer](texts, recipe.vocab_size)
 
 
 def _moments(tensors: dict[str, Tensor], prefix: str) -> dict[int, dict[str, Tensor]]:

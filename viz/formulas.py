@@ -46,6 +46,11 @@ FORMULAS: dict[str, Formula] = {
 }
 
 
+def minus(number: float) -> str:
+    """A number to be taken away, without a double sign; enough digits for four of e^x."""
+    return f"{-number:+.5f}".replace("+", "+ ").replace("-", "- ")
+
+
 def attention_with_sizes(n_queries: int, n_keys: int, d_head: int) -> str:
     """Attention with this head's sizes under each part."""
     return (
@@ -60,12 +65,12 @@ def attention_with_sizes(n_queries: int, n_keys: int, d_head: int) -> str:
 def weight_with_numbers(product: float, d_head: int, bias: float, log_total: float) -> str:
     """One weight from its own numbers: product, scale, bias, and the row's log-sum-exp."""
     score = product / d_head**0.5 + bias
-    added = "" if bias == 0 else f" {bias:+.3f}"
+    added = "" if bias == 0 else f" {bias:+.5f}"
     weight = math.exp(score - log_total)
     return (
-        rf"\mathrm{{score}} = \frac{{{product:.3f}}}{{\sqrt{{{d_head}}}}}{added} = {score:.3f},"
-        rf"\qquad \mathrm{{weight}} = \frac{{e^{{{score:.3f}}}}}{{\sum_j e^{{s_j}}}}"
-        rf" = e^{{{score:.3f} - ({log_total:.3f})}} = {weight:.4f}"
+        rf"\mathrm{{score}} = \frac{{{product:.4f}}}{{\sqrt{{{d_head}}}}}{added} = {score:.5f},"
+        rf"\qquad \mathrm{{weight}} = \frac{{e^{{{score:.5f}}}}}{{\sum_j e^{{s_j}}}}"
+        rf" = e^{{{score:.5f} {minus(log_total)}}} = {weight:.4f}"
     )
 
 
@@ -85,6 +90,6 @@ def probability_with_numbers(logit: float, temperature: float, log_total: float)
     scaled = logit / temperature
     probability = math.exp(scaled - log_total)
     return (
-        rf"p = \frac{{e^{{{logit:.3f}/{temperature:g}}}}}{{\sum_j e^{{\ell_j/{temperature:g}}}}}"
-        rf" = e^{{{scaled:.3f} - ({log_total:.3f})}} = {probability:.4f}"
+        rf"p = \frac{{e^{{{logit:.5f}/{temperature:g}}}}}{{\sum_j e^{{\ell_j/{temperature:g}}}}}"
+        rf" = e^{{{scaled:.5f} {minus(log_total)}}} = {probability:.4f}"
     )

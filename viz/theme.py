@@ -63,7 +63,7 @@ DARK = Palette(
     frame="#5eead4",
     good="#6fd39a",
     bad="#ff8a80",
-    masked="#1b2434",
+    masked="#222c3f",
     hatch="#3a465e",
     sequential=("#131a28", "#33293d", "#64333c", "#a04c30", "#dc7b2a", "#f6b440", "#fff2cf"),
     diverging=("#9ccbff", "#4785d0", "#27446f", "#161d2c", "#6a4420", "#c97b2d", "#ffc680"),
@@ -91,7 +91,7 @@ def template(colors: Palette) -> go.layout.Template:
         "zerolinecolor": colors.line,
         "tickcolor": colors.line,
         "tickfont": {"color": colors.muted, "size": FONT_SIZE - 1},
-        "title": {"font": {"color": colors.muted, "size": FONT_SIZE}, "standoff": 8},
+        "title": {"font": {"color": colors.muted, "size": FONT_SIZE}, "standoff": 16},
         "automargin": True,
     }
     return go.layout.Template(
@@ -101,7 +101,10 @@ def template(colors: Palette) -> go.layout.Template:
                 "font": {"size": TITLE_SIZE, "color": colors.text},
                 "x": 0,
                 "xref": "container",
-                "pad": {"l": 4},
+                "y": 1,
+                "yref": "container",
+                "yanchor": "top",
+                "pad": {"l": 4, "t": 10},
             },
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
@@ -156,6 +159,7 @@ def page_style(colors: Palette) -> str:
     .hl-token small {{ display: block; text-align: center; color: {colors.muted}; }}
     .hl-marked {{ outline: 2px solid {colors.frame}; }}
     .hl-pair {{ margin: .4rem 0 0; text-align: center; color: {colors.muted}; }}
+    .hl-legend {{ color: {colors.muted}; font-size: .85rem; align-self: center; }}
     .hl-written {{ font-size: 1.1rem; line-height: 1.6; white-space: pre-wrap; max-width: 70ch; }}
     .hl-written mark {{ background: none; color: {colors.accent}; }}
     .st-key-two-up [data-testid="stHorizontalBlock"] {{ flex-wrap: wrap; }}

@@ -144,6 +144,7 @@ def open_page() -> View:
         run = runs.run(model, device, sentence)
         layer, head = _head_pickers(run)
     view = View(sentence, model, device, run, layer, head, palette(st.context.theme.type))
+    show_complaints()
     _say_cut(run)
     with st.container(horizontal=True, vertical_alignment="center", key="status"):
         token_strip(view.tokens, runs.given_probabilities(run.trace))
@@ -202,9 +203,20 @@ def settle(
     raw = st.session_state[key] if held else st.query_params.get(key)
     value, complaint = (default, None) if raw is None else nearest(raw)
     if complaint:
-        notice(complaint)
+        complain(complaint)
     if not held or value != raw:
         st.session_state[key] = value
+
+
+def complain(text: str) -> None:
+    """Keep a line about a setting until `show_complaints`, so that controls stay in their row."""
+    st.session_state.setdefault("complaints", []).append(text)
+
+
+def show_complaints() -> None:
+    """Say, once, what was mended since the last time."""
+    for text in st.session_state.pop("complaints", []):
+        notice(text)
 
 
 def publish(key: str, value: Option, default: Option) -> Option:
@@ -230,7 +242,8 @@ def _nearest_option(
             return option, None
     value, wanted = default, _number(str(raw).lstrip("LH"))
     if wanted is not None and isinstance(default, int):
-        value = min(options, key=lambda option: abs(option - wanted))
+        within = min(max(wanted, min(options)), max(options))  # an infinity has no nearest
+        value = min(options, key=lambda option: abs(option - within))
     return value, f"{label} {raw} does not exist here; showing {name(value)}."
 
 
@@ -273,7 +286,7 @@ def _sentence_box() -> str:
     publish("sentence", text, first)
     if text.strip():
         return text
-    notice("Type a sentence to see it here. Until then, this is the example.")
+    complain("Type a sentence to see it here. Until then, this is the example.")
     return first
 
 
@@ -292,8 +305,9 @@ def _example_picker() -> None:
         index=None,
         key="example",
         placeholder="choose one",
+        format_func=lambda sentence: f"{sentence[:24]}…",
         on_change=open_example,
-        width=150,
+        width=210,
     )
 
 
@@ -329,8 +343,9 @@ def _badge(view: View) -> None:
             f"{config.d_model}, context {config.max_seq_len}, running on **{view.device.upper()}**"
         )
         st.caption(
-            "Every number on this page was recomputed by another route. Errors are the largest "
-            "difference found, relative to the largest value where that is above one."
+            "Attention is recomputed in float64 from q, k, v and the mask; what needs weights runs "
+            "again through the model's own modules, and the whole sentence without capture. Errors "
+            "are the largest difference found, relative to the largest value where above one."
         )
         st.dataframe(checks_table(run), hide_index=True, height="content")
 
@@ -373,14 +388,36 @@ def token_strip(
     ):
         known = bool(np.isfinite(probability))
         title = f"token {number}: " + (f"p = {probability:.4f}" if known else "nothing before it")
-        share = 100 * math.sqrt(probability) if known else 0
-        below = f"<small>{f'{probability:.3f}' if known else '–'}</small>" if numbers else ""
+        share = 100 * probability if known else 0
+        below = f"<small>{_short(probability)}</small>" if numbers else ""
         css_class = "hl-token hl-marked" if number == marked else "hl-token"
         pieces.append(
             f'<span class="{css_class}" title="{title}" style="--share:{share:.0f}%">'
             f"<bdi>{html.escape(label)}</bdi>{below}</span>"
         )
-    st.html(f'<div class="hl-strip" role="group" aria-label="Tokens">{"".join(pieces)}</div>')
+    legend = f'<span class="hl-legend">{_legend(token_labels(tokens))}</span>'
+    st.html(
+        f'<div class="hl-strip" role="group" aria-label="Tokens">{"".join(pieces)}{legend}</div>'
+    )
+
+
+def _legend(labels: Sequence[str]) -> str:
+    """What the bars and the signs in these labels mean."""
+    signs = {
+        "…": "… continues a word",
+        "␣": "␣ is a space",
+        "⏎": "⏎ is a line break",
+        "·1/": "·1/2 is a part of a character",
+    }
+    used = [words for sign, words in signs.items() if any(sign in label for label in labels)]
+    return "; ".join(["bar: the probability the model gave the token", *used])
+
+
+def _short(probability: float) -> str:
+    """A probability in five characters; the first token has none."""
+    if not np.isfinite(probability):
+        return "–"
+    return "&lt;.001" if probability < 0.001 else f"{probability:.3f}"
 
 
 def what_to_look_for(view: View) -> None:
@@ -419,18 +456,28 @@ def show_figure(
 
 def pair(tokens: Sequence[str], query: int, key: int, text: str) -> None:
     """A line about one query and one key; `text` is ours, the tokens are a person's."""
-    labels = [html.escape(label) for label in token_labels(tokens)]
-    st.html(
-        f'<p class="hl-pair">{html.escape(text)} <span class="hl-token"><bdi>{labels[query]}</bdi>'
-        f'</span> reads <span class="hl-token"><bdi>{labels[key]}</bdi></span></p>'
-    )
+    labels = token_labels(tokens)
+    _line(f"{html.escape(text)} {_chip(labels[query])} reads {_chip(labels[key])}")
+
+
+def token_line(text: str, token: str) -> None:
+    """A line about one token; `text` is ours."""
+    _line(f"{html.escape(text)} {_chip(visible(token))}")
+
+
+def _line(inner_html: str) -> None:
+    st.html(f'<p class="hl-pair">{inner_html}</p>')
+
+
+def _chip(label: str) -> str:
+    return f'<span class="hl-token"><bdi>{html.escape(label)}</bdi></span>'
 
 
 def formula(name: str, latex: str | None = None) -> None:
     """The formula of a function, or the same with numbers filled in, and its reference."""
     st.latex(latex or FORMULAS[name].latex)
     if latex is None:
-        st.caption(FORMULAS[name].reference)
+        _line(html.escape(FORMULAS[name].reference))
 
 
 @st.fragment

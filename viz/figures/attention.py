@@ -170,7 +170,7 @@ def _lay_out(figure: go.Figure, n_layers: int, n_heads: int, pitch: int, colors:
         template=template(colors),
         title=f"All heads: {n_layers} layers × {n_heads} heads",
         height=int(np.clip(110 + 82 * n_layers, 260, 720)),
-        margin={"t": 70},
+        margin={"t": 92},
         hoverdistance=80,
         dragmode=False,
     )

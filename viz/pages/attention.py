@@ -18,7 +18,7 @@ def render() -> None:
     ui.heading(
         ICON,
         TITLE,
-        "Each head decides, for every token, how much to read from each token before it. "
+        "Each head decides, for every token, how much to read from itself and those before it. "
         "The stronger the colour, the more the token in the row reads from the one in the column. "
         "Hatched cells are masked: they may not be read. Click a small map to open it.",
     )
@@ -108,7 +108,12 @@ def _formula(view: ui.View) -> None:
         "model.attention.scaled_dot_product",
         attention_with_sizes(n_queries, record.k.shape[1], d_head),
     )
-    ui.pair(view.tokens, query, key, f"The strongest pair of {view.head_name}, number by number:")
+    ui.pair(
+        view.tokens,
+        query,
+        key,
+        f"The strongest pair of {view.head_name}, first token and self left out:",
+    )
     ui.formula(
         "model.attention.scaled_dot_product",
         weight_with_numbers(product, d_head, bias, float(np.logaddexp.reduce(seen))),

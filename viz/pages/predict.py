@@ -26,6 +26,7 @@ def render() -> None:
         "next. Temperature, top-k and top-p reshape that before one is drawn.",
     )
     position, sampling = _controls(view)
+    ui.show_complaints()
     st.caption(
         "Below each token: the probability the model gave it from those before it. "
         "The distribution is for what follows the framed one."
@@ -42,7 +43,7 @@ def render() -> None:
             _survivors(spread, vocabulary)
             _continuation(view, sampling)
     ui.formula("model.decoding.filter_logits")
-    _numbers(spread, sampling)
+    _numbers(spread, sampling, vocabulary)
     ui.source(
         "model.decoding.filter_logits",
         "model.decoding.scale_temperature",
@@ -100,9 +101,9 @@ def _survivors(spread: runs.Distribution, vocabulary: list[str]) -> None:
     top, rest = leading_tokens(spread.before, MOST_BARS)
     cells = (
         (f"Tokens kept of {len(vocabulary):,}", f"{n_kept:,}"),
-        ("Mass kept at this temperature", f"{spread.kept_mass:.4f}"),
-        ("Entropy before, nats", f"{spread.entropy_before:.3f}"),
-        ("Entropy after, nats", f"{spread.entropy_after:.3f}"),
+        ("Mass kept", f"{spread.kept_mass:.4f}"),
+        ("Entropy before", f"{spread.entropy_before:.3f}"),
+        ("Entropy after", f"{spread.entropy_after:.3f}"),
     )
     with st.container(horizontal=True):
         for label, value in cells:
@@ -110,14 +111,16 @@ def _survivors(spread: runs.Distribution, vocabulary: list[str]) -> None:
     others = float(spread.before[rest].sum(dtype=np.float64))
     st.caption(
         f"The bars show the {len(top)} likeliest tokens; the other {len(rest):,} hold "
-        f"{others:.4f} together. Softmax runs over all {len(vocabulary):,}."
+        f"{others:.4f} together. Softmax runs over all {len(vocabulary):,}. Mass kept is the share "
+        "of the distribution at this temperature that top-k and top-p leave; entropies in nats."
     )
 
 
-def _numbers(spread: runs.Distribution, sampling: runs.Sampling) -> None:
+def _numbers(spread: runs.Distribution, sampling: runs.Sampling, vocabulary: list[str]) -> None:
     best = int(spread.logits.argmax())
     scaled = spread.logits.astype(np.float64) / sampling.temperature
-    st.caption("The likeliest token at this temperature, before top-k and top-p:")
+    st.caption("ℓ are the logits, T the temperature, 𝒦 the kept tokens.", text_alignment="center")
+    ui.token_line("Before top-k and top-p, the likeliest token:", vocabulary[best])
     ui.formula(
         "model.decoding.filter_logits",
         probability_with_numbers(
@@ -133,6 +136,7 @@ def _continuation(view: ui.View, sampling: runs.Sampling) -> None:
         seed = ui.number("Seed", "seed", 0, 2**31 - 1, 0)
         n_tokens = ui.number("New tokens", "new_tokens", 1, 200, 40)
         asked = st.button("Continue the sentence", icon=":material/play_arrow:", type="primary")
+    ui.show_complaints()
     prompt = tuple(view.run.trace.ids.tolist())
     settings = (view.model, view.device, prompt, sampling, n_tokens, seed)
     ui.guarded(lambda: _write_on(view, settings, asked))()

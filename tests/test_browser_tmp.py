@@ -1,0 +1,408 @@
+"""Protects what a person does in a real browser: type, hover, click, drag, copy a URL, download.
+
+What is read on the screen is compared with what the model computes here.
+"""
+
+import io
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from playwright.sync_api import Download, Locator, Page, expect
+
+from model.decoding import Sampling, generate
+from model.verify import check
+from tests.conftest import PageLog
+from tests.model.builders import softmax
+from tests.viz.builders import PAGES, csv_rows, latex_numbers, stories, stories_trace
+from viz import theme, ui
+from viz.figures.labels import token_labels
+
+TOM = "Tom had a red ball. Tom gave Sam the red ball."
+HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> $x$ **b** %{y}"
+CHARTS = {
+    "Attention": ["overview", "head"],
+    "Positions": ["wave", "similarity", "curves", "sum"],
+    "Masks": ["mask", "scores-before", "scores-after", "pattern", "leak"],
+    "Predict": ["distribution"],
+}
+PATIENCE = 120_000  # milliseconds; a busy machine is slow, which no test judges
+DRAWN = """key => {
+    const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
+    return [...(chart?.calcdata ?? [])].map(([first]) => {
+        const {type, x, y, z} = first.trace;
+        return z ? z.map(row => Array.from(row)) : Array.from(type === 'bar' ? x : y);
+    });
+}"""
+PLACE = """([key, trace, row, column]) => {
+    const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
+    chart.scrollIntoView({block: 'center'});
+    const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
+    return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
+}"""
+
+
+@pytest.fixture(autouse=True)
+def patient(page: Page) -> None:
+    """No step gives up because the machine is busy."""
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+
+
+def figure(page: Page, key: str) -> Locator:
+    """The figure drawn under a key."""
+    return page.locator(f".st-key-figure-{key}")
+
+
+def wait_until_idle(page: Page) -> None:
+    """Wait for the end of the running script."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
+def visit(page: Page, /, **query: str) -> None:
+    """Open the app and wait for the last chart of the page."""
+    page.goto("/?" + urlencode(query))
+    wait_for_charts(page, query.get("page", PAGES[0]))
+
+
+def wait_for_charts(page: Page, title: str) -> None:
+    """Wait until every chart of a page is drawn."""
+    for key in CHARTS[title]:
+        figure(page, key).locator(".js-plotly-plot .main-svg").first.wait_for()
+    wait_until_idle(page)
+
+
+def turn_to(page: Page, title: str) -> None:
+    """Go to another page by its name."""
+    page.get_by_role("radio", name=title, exact=True).click()
+    wait_for_charts(page, title)
+
+
+def picked(page: Page, label: str) -> str:
+    """What a select box shows."""
+    return page.get_by_role("combobox", name=label, exact=True).input_value()
+
+
+def pick(page: Page, label: str, option: str) -> None:
+    """Choose an option of a select box."""
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def query(page: Page) -> dict[str, str]:
+    """What the URL says."""
+    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def drawn(page: Page, key: str) -> list[np.ndarray]:
+    """The values each trace of a figure draws: z of a heat map, the lengths of bars, y of lines."""
+    return [np.array(values, dtype=float) for values in page.evaluate(DRAWN, key)]
+
+
+def rows_of(page: Page, key: str) -> Locator:
+    """The labels on the y axis of a figure."""
+    return figure(page, key).locator(".ytick text")
+
+
+def strip(page: Page) -> Locator:
+    """The tokens of the sentence."""
+    return page.locator(".hl-strip").first.locator("bdi")
+
+
+def hover(page: Page, key: str, row: float, column: float) -> str:
+    """What a figure says about a place while the mouse is there."""
+    page.mouse.move(1, 1)
+    expect(page.locator(".hoverlayer .hovertext")).to_have_count(0)
+    x, y = page.evaluate(PLACE, [key, 0, row, column])
+    page.mouse.move(x - 2, y - 2)
+    page.mouse.move(x, y)
+    text = figure(page, key).locator(".hoverlayer .hovertext text.nums")
+    text.wait_for()
+    return text.text_content()
+
+
+def download(page: Page, click: Locator) -> Download:
+    """What a click downloads."""
+    with page.expect_download() as waiting:
+        click.click()
+    return waiting.value
+
+
+def content(file: Download) -> bytes:
+    """The bytes of a download."""
+    return Path(file.path()).read_bytes()
+
+
+def same(shown: np.ndarray, pattern: np.ndarray, mask: np.ndarray) -> bool:
+    """Whether a heat map is a pattern with masked cells left out."""
+    return np.allclose(shown[mask], pattern[mask], atol=1e-5) and bool(np.isnan(shown[~mask]).all())
+
+
+def test_first_screen_then_a_sentence_of_ones_own(page: Page) -> None:
+    visit(page)
+    example = ui.examples()[0]
+    trace = stories_trace(example.sentence)
+    record = trace.attention[example.layer]
+    expect(strip(page)).to_have_text(token_labels(trace.tokens))
+    assert same(drawn(page, "head")[0], record.pattern[example.head], record.mask)
+    assert page.get_by_role("figure", name=f"L{example.layer} H{example.head} is framed").count()
+    assert page.locator(".katex").count() >= 3
+    assert page.locator(".katex-error").count() == 0
+
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    tokens = token_labels(stories_trace(TOM).tokens)
+    expect(strip(page)).to_have_text(tokens)
+    expect(rows_of(page, "head")).to_have_text(tokens)
+    wait_until_idle(page)
+    record = stories_trace(TOM).attention[example.layer]
+    pattern = record.pattern[example.head]
+    assert same(drawn(page, "head")[0], pattern, record.mask)
+    assert query(page)["sentence"] == TOM
+    for row, column in [(0, 0), (7, 3), (len(tokens) - 1, 2)]:
+        said = hover(page, "head", row, column)
+        assert latex_numbers(said)[-1] == pytest.approx(pattern[row, column], abs=1e-4)
+        assert f"query {tokens[row]}" in said
+        assert f"key {tokens[column]}" in said
+    assert "masked" in hover(page, "head", 1, 6)
+
+
+def test_click_on_a_small_map_opens_it(page: Page) -> None:
+    visit(page, sentence=TOM)
+    trace = stories_trace(TOM)
+    for layer, head in [(4, 1), (0, 7), (4, 1)]:
+        targets = figure(page, "overview").locator(".scatterlayer .point")
+        expect(targets).to_have_count(48)
+        targets.nth(8 * layer + head).scroll_into_view_if_needed()
+        box = targets.nth(8 * layer + head).bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        hovered = figure(page, "overview").locator(".hoverlayer")
+        expect(hovered).to_contain_text(f"L{layer} H{head}")
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        figure(page, "head").get_by_text(f"L{layer} H{head}:").wait_for()
+        wait_until_idle(page)
+        assert (picked(page, "Layer"), picked(page, "Head")) == (f"L{layer}", f"H{head}")
+        record = trace.attention[layer]
+        assert same(drawn(page, "head")[0], record.pattern[head], record.mask)
+        said = {"layer": "L2", "head": "H3"} | query(page)
+        assert (said["layer"], said["head"]) == (f"L{layer}", f"H{head}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_on_a_narrow_screen(page: Page, scheme: str) -> None:
+    """800 pixels wide: all charts drawn in the theme's colours, and nothing to scroll sideways."""
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 800, "height": 900})
+    visit(page, sentence=TOM)
+    colors = theme.palette(scheme)
+    for title in PAGES:
+        if title != PAGES[0]:
+            turn_to(page, title)
+        app = page.get_by_test_id("stApp")
+        expect(app).to_have_css("background-color", css(colors.background))
+        expect(strip(page).first.locator("..")).to_have_css("background-color", css(colors.surface))
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
+        assert page.evaluate("document.documentElement.scrollWidth") == 800
+        for key in CHARTS[title]:
+            assert all(values.size for values in drawn(page, key)), key
+            assert figure(page, key).get_by_role("figure").get_attribute("aria-label"), key
+            text = figure(page, key).locator(".gtitle, .xtitle").first
+            expect(text).to_have_css("fill", re.compile(fills(colors)))
+        assert page.locator(".katex-error").count() == 0
+
+
+def css(color: str) -> str:
+    """#rrggbb as the browser reports it."""
+    return f"rgb({', '.join(str(int(color[i : i + 2], 16)) for i in (1, 3, 5))})"
+
+
+def fills(colors: theme.Palette) -> str:
+    """A pattern for the colours of titles."""
+    return "|".join(re.escape(css(color)) for color in (colors.text, colors.muted))
+
+
+def test_figures_follow_when_the_theme_is_switched(page: Page) -> None:
+    visit(page)
+    expect(figure(page, "head").locator(".gtitle")).to_have_css("fill", css(theme.LIGHT.text))
+    page.get_by_test_id("stMainMenuButton").click()
+    page.get_by_test_id("stMainMenuItem-theme-Dark").click()
+    app = page.get_by_test_id("stApp")
+    expect(app).to_have_css("background-color", css(theme.DARK.background))
+    title = figure(page, "head").locator(".gtitle")
+    expect(title).to_have_css("fill", css(theme.DARK.text), timeout=10_000)
+
+
+def test_temperature_by_keyboard(page: Page) -> None:
+    visit(page, page="Predict", sentence=TOM, top_p="1")
+    slider = page.get_by_role("slider", name="Temperature")
+    slider = slider if slider.count() else page.get_by_role("slider").first
+    before = drawn(page, "distribution")
+    slider.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_url("**temperature=1**")
+    logits = stories_trace(TOM).logits[-1].astype(np.float64)
+    top = np.argsort(-logits, kind="stable")[:20]
+    expected = softmax(logits / 1.0)[top]
+    page.wait_for_function(
+        "([key, most]) => Math.abs(document.querySelector(`.st-key-figure-${key} .js-plotly-plot`)"
+        ".calcdata[1][0].trace.x[0] - most) < 1e-4",
+        arg=["distribution", float(expected[0])],
+    )
+    said, sampled = drawn(page, "distribution")
+    assert said == pytest.approx(before[0]), "what the model says has no temperature"
+    assert sampled[:20] == pytest.approx(expected, abs=1e-5)
+    assert sampled[0] < before[1][0]
+    assert float(query(page)["temperature"]) == 1.0
+
+
+def test_url_brings_the_whole_view_back(page: Page) -> None:
+    """Set everything by hand, copy the URL to another visitor, read it there."""
+    visit(page, page="Predict", temperature="1.5", seed="7")
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    expect(strip(page)).to_have_text(token_labels(stories_trace(TOM).tokens))
+    pick(page, "Layer", "L4")
+    pick(page, "Head", "H6")
+    pick(page, "After token", "2: a")
+    wait_until_idle(page)
+    expect(page).to_have_url(re.compile("after=2"))
+    sliders = page.get_by_role("slider")
+    sliders.nth(2).focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**top_p=0.94**")
+    wait_until_idle(page)
+    print("URL", page.url)
+    view = seen(page)
+    assert (view["Layer"], view["Head"]) == ("L4", "H6")
+    assert view["sliders"] == ["1.50", "all", "0.94"]
+    other = page.context.new_page()
+    other.set_default_timeout(PATIENCE)
+    other.goto(page.url)
+    wait_for_charts(other, "Predict")
+    print("OTHER", other.url)
+    got = seen(other)
+    print(got["Sentence"], got["After token"])
+    other.wait_for_timeout(3000)
+    print("OTHER", other.url, seen(other)["Sentence"])
+    assert got == view
+    assert other.locator(".hl-note").count() == 0
+    other.close()
+    page.reload()
+    wait_for_charts(page, "Predict")
+    assert seen(page) == view
+
+
+def seen(page: Page) -> dict[str, object]:
+    """What all controls of the Predict page are set to, and the bars."""
+    boxes = ("Model", "Layer", "Head", "After token")
+    fields = ("Sentence", "Seed", "New tokens")
+    sliders = page.get_by_role("slider").all()
+    return {
+        **{label: picked(page, label) for label in boxes},
+        **{label: page.get_by_label(label, exact=True).input_value() for label in fields},
+        "sliders": [slider.get_attribute("aria-valuetext") for slider in sliders],
+        "bars": [values.round(6).tolist() for values in drawn(page, "distribution")],
+    }
+
+
+def test_seeded_continuation(page: Page) -> None:
+    visit(page, page="Predict", sentence=TOM, seed="11", new_tokens="12", temperature="0.9")
+    page.get_by_role("button", name="Continue the sentence").click()
+    loaded, trace = stories(), stories_trace(TOM)
+    sampling, end_id = Sampling(temperature=0.9, top_p=0.95), loaded.tokenizer.end_id
+    steps = generate(
+        loaded.model, trace.ids.tolist(), sampling, max_new_tokens=12, seed=11, end_id=end_id
+    )
+    expected = loaded.tokenizer.decode([s.token_id for s in steps if s.token_id != end_id])
+    expect(page.locator(".hl-written mark")).to_have_text(expected)
+    expect(page.locator(".hl-written span")).to_have_text(TOM)
+
+
+def test_badge_lists_every_check(page: Page) -> None:
+    visit(page, sentence=TOM)
+    checks = check(stories_trace(TOM), stories().model)
+    badge = page.get_by_test_id("stPopover").get_by_role("button")
+    expect(badge).to_contain_text(f"{len(checks)} checks")
+    badge.click()
+    names = page.get_by_test_id("stPopoverBody").locator("td[aria-colindex='1']")
+    expect(names).to_have_text([item.name for item in checks])
+    verdicts = page.get_by_test_id("stPopoverBody").locator("td[aria-colindex='4']")
+    expect(verdicts).to_have_text(["passed"] * len(checks))
+
+
+def test_markup_is_text_everywhere(page: Page) -> None:
+    visit(page, sentence=HOSTILE)
+    tokens = token_labels(stories_trace(HOSTILE).tokens)
+    expect(strip(page)).to_have_text(tokens)
+    sign = tokens.index("<")
+    assert f"key {tokens[sign]}" in hover(page, "head", len(tokens) - 1, sign)
+    figure(page, "overview").locator(".scatterlayer .point").first.hover(force=True)
+    for title in PAGES[1:]:
+        turn_to(page, title)
+    page.get_by_role("button", name="Continue the sentence").click()
+    expect(page.locator(".hl-written span")).to_have_text(HOSTILE)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img[src='x'], .hl-written b, .hl-strip b").count() == 0
+    assert page.locator("text.nums b, .ytick tspan[style*=bold]").count() == 0
+
+
+def test_exports(page: Page) -> None:
+    visit(page, sentence=TOM, layer="L1", head="H4")
+    trace = stories_trace(TOM)
+    file = download(page, page.get_by_role("button", name="Pattern L1 H4 (CSV)"))
+    assert file.suggested_filename == "headlight-pattern-l1-h4.csv"
+    header, *rows = csv_rows(content(file))
+    labels = [f"{i} {token.strip()}" for i, token in enumerate(trace.tokens)]
+    assert header[1:] == [row[0] for row in rows] == labels
+    values = np.array([row[1:] for row in rows], float)
+    assert values == pytest.approx(trace.attention[1].pattern[4], abs=1e-5)
+
+    file = download(page, page.get_by_role("button", name="Whole trace (npz)"))
+    with np.load(io.BytesIO(content(file)), allow_pickle=False) as stored:
+        expected = dict(trace.arrays())
+        assert set(stored) == {*expected, "config"}
+        assert stored["tokens"].tolist() == list(trace.tokens)
+        for name in set(expected) - {"tokens"}:
+            assert stored[name] == pytest.approx(expected[name], abs=1e-4), name
+
+    chart = figure(page, "head").locator(".js-plotly-plot")
+    camera = chart.get_by_role("button", name="Download plot as a PNG")
+    chart.hover()
+    file = download(page, camera)
+    assert file.suggested_filename == "headlight-head.png"
+    assert content(file).startswith(b"\x89PNG\r\n")
+    page.get_by_role("radio", name="SVG").click()
+    wait_until_idle(page)
+    chart.hover()
+    file = download(page, chart.locator(".modebar-btn").first)
+    assert file.suggested_filename == "headlight-head.svg"
+    drawing = "".join(ElementTree.fromstring(content(file)).itertext())
+    assert "L1 H4" in drawing
+    assert "ball" in drawing
+
+
+def test_distribution_download_has_the_whole_vocabulary(page: Page) -> None:
+    visit(page, page="Predict", sentence=TOM)
+    file = download(page, page.get_by_role("button", name="Distribution (CSV)"))
+    header, *rows = csv_rows(content(file))
+    assert header == ["id", "token", "logit", "model", "sampled_from", "kept"]
+    assert {len(row) for row in rows} == {6}
+    assert sorted(int(row[0]) for row in rows) == list(range(stories().config.vocab_size))
+    probs = np.zeros(len(rows))
+    for token_id, _, _, prob, *_ in rows:
+        probs[int(token_id)] = float(prob)
+    assert probs == pytest.approx(softmax(stories_trace(TOM).logits[-1]), abs=1e-6)
+    assert sum(float(row[4]) for row in rows) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_broken_address_is_mended_and_says_so(page: Page, page_log: PageLog) -> None:
+    visit(page, layer="99", head="H1", model="nope")
+    notes = page.locator(".hl-note")
+    expect(notes).to_have_text([re.compile("^Model nope .*stories"), re.compile("^Layer 99 .*L5")])
+    assert (picked(page, "Layer"), picked(page, "Head")) == ("L5", "H1")
+    assert page_log.console_errors == []
+    pick(page, "Head", "H2")
+    expect(notes).to_have_count(0)
