@@ -123,6 +123,7 @@ def page_picker(titles: list[str]) -> str:
     title = st.segmented_control(
         "Page",
         titles,
+        default=st.session_state["page"],
         required=True,
         key="page",
         persist_state="session",

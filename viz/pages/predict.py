@@ -163,7 +163,7 @@ def _csv(spread: runs.Distribution, vocabulary: list[str]) -> bytes:
     frame = pd.DataFrame(
         {
             "id": np.arange(len(vocabulary)),
-            "token": vocabulary,
+            "token": [visible(token) for token in vocabulary],
             "logit": spread.logits,
             "model": spread.before,
             "sampled_from": spread.after,
