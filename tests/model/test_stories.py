@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 from model import checkpoint
 from model.capture import Trace, capture
 from model.checkpoint import SHIPPED, Checkpoint
+from model.decoding import Sampling, generate
 from model.verify import check
 from tests.model.builders import SENTENCE, pattern_of
 
@@ -97,6 +98,17 @@ def test_capture_does_not_change_the_logits(n_tokens: int) -> None:
     with torch.inference_mode():
         logits = stories().model(torch.tensor(trace.ids)[None])[0].numpy()
     assert np.abs(trace.logits - logits).max() <= 2e-6 * np.abs(logits).max()
+
+
+def test_greedy_text_is_the_stored_one() -> None:
+    """Tokenizer, weights, forward pass and decoding together: any slip changes a word."""
+    loaded = stories()
+    ids = loaded.tokenizer.encode("Once upon a time")
+    steps = generate(loaded.model, ids, Sampling(top_k=1), max_new_tokens=30, seed=0)
+    assert loaded.tokenizer.decode([step.token_id for step in steps]) == (
+        ", there was a little girl named Lily. She loved to play with her toys and eat snacks. "
+        "One day, she found a big, red"
+    )
 
 
 def test_it_has_learned_to_tell_stories() -> None:
