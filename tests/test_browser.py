@@ -372,7 +372,7 @@ def test_exports(page: Page) -> None:
     assert file.suggested_filename == "headlight-head.png"
     assert content(file).startswith(b"\x89PNG\r\n")
     page.get_by_role("radio", name="SVG").click()
-    wait_until_idle(page)
+    expect(camera).to_have_count(0)
     chart.hover()
     file = download(page, chart.locator(".modebar-btn").first)
     assert file.suggested_filename == "headlight-head.svg"
