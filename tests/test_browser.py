@@ -373,6 +373,9 @@ def test_exports(page: Page) -> None:
     assert content(file).startswith(b"\x89PNG\r\n")
     page.get_by_role("radio", name="SVG").click()
     expect(camera).to_have_count(0)
+    expect(chart).to_have_count(1)  # for a moment the old chart stands beside the new one
+    wait_until_idle(page)
+    page.wait_for_timeout(1500)
     chart.hover()
     file = download(page, chart.locator(".modebar-btn").first)
     assert file.suggested_filename == "headlight-head.svg"
