@@ -1,4 +1,4 @@
-"""The Headlight app: `streamlit run app.py` serves it on localhost."""
+"""The Headlight app: `streamlit run app.py` serves the pages and what the browser asks for."""
 
 import importlib
 import threading
@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+
+from viz.live.routes import ROUTES
 
 
 def warm_up() -> None:
@@ -20,4 +22,4 @@ async def warm_up_beside(app: st.App) -> AsyncIterator[None]:
     yield
 
 
-app = st.App("viz/studio.py", lifespan=warm_up_beside)
+app = st.App("viz/studio.py", lifespan=warm_up_beside, routes=ROUTES)

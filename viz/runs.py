@@ -18,7 +18,8 @@ from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
 from model.decoding import Sampling, entropy, filter_logits, generate, scale_temperature
 from model.trace import write_npz
-from model.verify import Check, check, worst
+from model.verify import Check, check, worst as worst
+from viz.live import shelf
 
 # The function behind each position scheme, to be shown as the source.
 POSITION_SOURCES = {
@@ -36,8 +37,8 @@ class Run:
 
     trace: Trace
     checks: tuple[Check, ...]
-    worst: Check
     n_cut: int  # tokens beyond the context, left out from the end
+    key: str  # under which browsers may ask for its arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +96,7 @@ def _run(name: str, device: str, text: str, modified: int) -> Run:
     kept = ids[: loaded.config.max_seq_len]
     trace = capture(loaded.model, kept, loaded.tokenizer.token_strings(kept))
     checks = check(trace, loaded.model)
-    return Run(trace, checks, worst(checks), n_cut=len(ids) - len(kept))
+    return Run(trace, checks, n_cut=len(ids) - len(kept), key=shelf.put(trace))
 
 
 def trace_npz(run: Run) -> bytes:

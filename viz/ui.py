@@ -16,12 +16,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from model.verify import Check
 from viz import runs
 from viz.figures.labels import token_labels, visible
 from viz.formulas import FORMULAS
 from viz.theme import Palette, page_style, palette
 
 Option = TypeVar("Option")
+MoreChecks = Callable[[str, str], Sequence[Check]]
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
@@ -132,8 +134,11 @@ def page_picker(titles: list[str]) -> str:
     return publish("page", title, titles[0])
 
 
-def open_page() -> View:
-    """Draw the controls every page has and run the model on the sentence."""
+def open_page(more_checks: MoreChecks = lambda key, head_name: ()) -> View:
+    """Draw the controls every page has and run the model on the sentence.
+
+    `more_checks` gives the checks a page adds to the badge, for a run's key and a head.
+    """
     names = runs.model_names()
     if not names:
         raise ValueError("no checkpoint in assets/checkpoints; train one, see README")
@@ -143,14 +148,38 @@ def open_page() -> View:
         model = choice("Model", "model", names, names[0], width=130)
         device = _device_picker()
         run = runs.run(model, device, sentence)
+        hold("run", run)
         layer, head = _head_pickers(run)
     view = View(sentence, model, device, run, layer, head, palette(st.context.theme.type))
     show_complaints()
     _say_cut(run)
     with st.container(horizontal=True, vertical_alignment="center", key="status"):
         token_strip(view.tokens, runs.given_probabilities(run.trace))
-        _badge(view)
+        _badge(view, (*run.checks, *more_checks(run.key, view.head_name)))
     return view
+
+
+def hold(name: str, run: runs.Run) -> None:
+    """Keep a run for as long as this session shows it, so that its arrays can be asked for."""
+    st.session_state[f"held-{name}"] = run
+
+
+def kept(
+    key: str, default: Option, nearest: Callable[[object], tuple[Option, str | None]]
+) -> Option:
+    """A setting whose control is in the browser; it lives in the session and in the URL."""
+    settle(key, default, nearest)
+    return publish(key, st.session_state[key], default)
+
+
+def kept_option(label: str, key: str, options: Sequence[Option], default: Option) -> Option:
+    """One of several, set in the browser; an impossible value becomes the nearest, and says so."""
+    return kept(key, default, lambda raw: _nearest_option(label, raw, options, default, str))
+
+
+def kept_number(label: str, key: str, low: float, high: float, default: float) -> float:
+    """A number set in the browser; one outside becomes the nearest, and says so."""
+    return kept(key, default, lambda raw: _nearest_number(label, raw, low, high, default))
 
 
 def choice(
@@ -328,15 +357,15 @@ def _device_picker() -> str:
     return choice("Device", "device", devices, devices[0], str.upper, width=100)
 
 
-def _badge(view: View) -> None:
+def _badge(view: View, checks: Sequence[Check]) -> None:
     """Model, device, and how many checks this run passed, with the list behind it."""
-    run, config = view.run, view.run.trace.config
-    failed = [item for item in run.checks if not item.passed]
+    config = view.run.trace.config
+    failed = [item for item in checks if not item.passed]
     label = (
-        f":material/error: {len(failed)} of {len(run.checks)} checks failed"
+        f":material/error: {len(failed)} of {len(checks)} checks failed"
         if failed
-        else f":material/verified: {view.device.upper()} · {len(run.checks)} checks, "
-        f"worst error {run.worst.error:.0e}"
+        else f":material/verified: {view.device.upper()} · {len(checks)} checks, "
+        f"worst error {runs.worst(checks).error:.0e}"
     )
     with st.popover(label, key="badge"):
         st.markdown(
@@ -348,17 +377,17 @@ def _badge(view: View) -> None:
             "again through the model's own modules, and the whole sentence without capture. Errors "
             "are the largest difference found, relative to the largest value where above one."
         )
-        st.dataframe(checks_table(run), hide_index=True, height="content")
+        st.dataframe(checks_table(checks), hide_index=True, height="content")
 
 
-def checks_table(run: runs.Run) -> pd.DataFrame:
+def checks_table(checks: Sequence[Check]) -> pd.DataFrame:
     """The self-check as a table: what, worst error, bound, verdict."""
     return pd.DataFrame(
         {
-            "check": [item.name for item in run.checks],
-            "worst error": [f"{item.error:.1e}" for item in run.checks],
-            "allowed": [f"{item.bound:.0e}" if item.bound else "0" for item in run.checks],
-            "verdict": ["passed" if item.passed else "FAILED" for item in run.checks],
+            "check": [item.name for item in checks],
+            "worst error": [f"{item.error:.1e}" for item in checks],
+            "allowed": [f"{item.bound:.0e}" if item.bound else "0" for item in checks],
+            "verdict": ["passed" if item.passed else "FAILED" for item in checks],
         }
     )
 
@@ -521,8 +550,13 @@ def _numbered(tokens: Sequence[str]) -> list[str]:
     return [f"{i} {visible(token)}" for i, token in enumerate(tokens)]
 
 
-def export(view: View, key: str, csv_files: dict[str, Callable[[], bytes]]) -> None:
-    """Downloads: each table of the page as CSV, the whole trace as npz, and the picture format."""
+def export(
+    view: View, key: str, csv_files: dict[str, Callable[[], bytes]], *, camera: bool = True
+) -> None:
+    """Downloads: each table of the page as CSV, the whole trace as npz, and the picture format.
+
+    `camera` says whether the page has charts whose camera saves in that format.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"export-{key}"):
         for name, make in csv_files.items():
             st.download_button(
@@ -540,6 +574,8 @@ def export(view: View, key: str, csv_files: dict[str, Callable[[], bytes]]) -> N
             icon=":material/dataset:",
             on_click="ignore",
         )
+        if not camera:
+            return
         st.segmented_control(
             "Chart camera saves",
             ["png", "svg"],

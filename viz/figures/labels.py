@@ -1,10 +1,12 @@
 """Token text on figures: readable, unique, and never taken for markup."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
 _NAMED = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\x7f": "␡", "\u00a0": "⍽"}
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"}
+_PART = re.compile(r"^(.+)·(\d+)/\d+$", re.DOTALL)  # how the tokenizer writes part of a character
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
 _UNIQUE = "\u200b"
 _INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Zs", "Co", "Cs", "Cn"}
@@ -26,6 +28,36 @@ def token_labels(tokens: Sequence[str]) -> list[str]:
         f"…{visible(token)}" if previous[-1:].isalnum() and token[:1].isalnum() else visible(token)
         for previous, token in zip(before, tokens, strict=False)
     ]
+
+
+def word_groups(tokens: Sequence[str]) -> list[int]:
+    """Which word each token belongs to, counted from 0: pieces of a word and of a character join.
+
+    An apostrophe before letters stays with its word, other punctuation stands alone.
+    """
+    groups, group = [], -1
+    for previous, token in zip(["", *tokens], tokens, strict=False):
+        group += 0 if _joins(previous, token) else 1
+        groups.append(group)
+    return groups
+
+
+def word_labels(tokens: Sequence[str], groups: Sequence[int]) -> list[str]:
+    """Each word of `word_groups` as a person can read it."""
+    words = [""] * (groups[-1] + 1)
+    for token, group in zip(tokens, groups, strict=True):
+        part = _PART.search(token)
+        words[group] += token if part is None else part[1] if part[2] == "1" else ""
+    return list(map(visible, words))
+
+
+def _joins(previous: str, token: str) -> bool:
+    """Whether a token goes on with the word before it."""
+    part = _PART.search(token)
+    if part:
+        return part[2] != "1"
+    is_letters = token[:1].isalnum() or (token[:1] in "'’" and token[1:2].isalpha())
+    return is_letters and (previous[-1:].isalnum() or previous[-1:] in ("'", "’"))
 
 
 def escape(text: str) -> str:

@@ -1,119 +1,176 @@
-"""Attention: all heads at a glance, one head large, and the formula with its numbers."""
+"""Attention: all heads at a glance, one head under the microscope, and the formula."""
+
+import re
+from collections.abc import Callable
 
 import numpy as np
 import streamlit as st
 
-from viz import ui
-from viz.figures.attention import head_map, overview, strongest_pair
-from viz.figures.labels import token_labels
+from viz import runs, ui
+from viz.figures.attention import strongest_pair
 from viz.formulas import attention_with_sizes, weight_with_numbers
+from viz.live import component
 
 TITLE = "Attention"
 ICON = ":material/grid_view:"
 
+VIEWS = ("map", "lines", "sentence", "whatif", "compare", "summary")
+STAGES = ("product", "scaled", "biased", "masked", "weights", "output")
+CHANGES = ("scale", "mask", "temperature")
+PAIR = re.compile(r"(\d{1,9})-(\d{1,9})")
+NOTHING = ""
+
 
 def render() -> None:
     """Draw the page."""
-    view = ui.open_page()
+    view = ui.open_page(component.browser_checks)
     ui.heading(
         ICON,
         TITLE,
         "Each head decides, for every token, how much to read from itself and those before it. "
-        "The stronger the colour, the more the token in the row reads from the one in the column. "
-        "Hatched cells are masked: they may not be read. Click a small map to open it.",
+        "Click a small map to open that head; point at a cell of its map to see the numbers behind "
+        "it, click to pin it. Hatched cells are masked: they may not be read.",
     )
     ui.what_to_look_for(view)
-    with st.container(key="two-up"):
-        left, right = st.columns([5, 6])
-        with left:
-            _all_heads(view)
-        with right:
-            _one_head(view)
-    _formula(view)
+    settings = _settings(view)
+    second = _second_run(view, settings)
+    ui.show_complaints()
+    component.microscope(
+        component.microscope_data(
+            view.run.trace,
+            view.run.key,
+            view.model,
+            settings,
+            second and (second.trace, second.key),
+        ),
+        on_told=_take_over,
+        on_lost=lambda: None,  # being told is enough: the page runs again and sends a new key
+    )
+    _formula(view, settings["cell"])
     ui.source(
         "model.attention.scaled_dot_product",
         "model.attention.attention_scores",
         "model.attention.attention_pattern",
     )
-    pattern = view.run.trace.attention[view.layer].pattern[view.head]
-    ui.export(
-        view,
-        "attention",
-        {
-            f"Pattern {view.head_name}": lambda: ui.table_csv(
-                pattern, view.tokens, view.tokens, "query \\ key"
+    ui.export(view, "attention", _tables(view), camera=False)
+
+
+def _settings(view: ui.View) -> component.Settings:
+    """What is chosen inside the microscope, from the session or the URL."""
+    config, n_tokens = view.run.trace.config, len(view.tokens)
+    own = (min(view.layer + 1, config.n_layers - 1), view.head)
+    token = ui.kept("token", NOTHING, _whole_number("Token", n_tokens))
+    return {
+        "layer": view.layer,
+        "head": view.head,
+        "view": ui.kept_option("View", "view", VIEWS, "map"),
+        "stage": ui.kept_option("Stage", "stage", STAGES, "weights"),
+        "cell": _numbers(ui.kept("cell", NOTHING, _pair("Cell", n_tokens, n_tokens))),
+        "token": int(token) if token else None,
+        "mass": ui.kept_number("Mass", "mass", 0.1, 1.0, 0.8),
+        "change": ui.kept_option("Change", "change", CHANGES, "scale"),
+        "tau": ui.kept_number("Attention temperature", "tau", 0.1, 4.0, 2.0),
+        "against": ui.kept_option("Compare with", "against", ("head", "sentence"), "head"),
+        "other": _numbers(
+            ui.kept(
+                "other", "{}-{}".format(*own), _pair("Other head", config.n_layers, config.n_heads)
             )
-        },
-    )
-
-
-def _all_heads(view: ui.View) -> None:
-    records = view.run.trace.attention
-    patterns = np.stack([record.pattern for record in records])
-    figure = overview(
-        patterns,
-        records[0].mask,
-        view.tokens,
-        view.colors,
-        layer=view.layer,
-        head=view.head,
-    )
-    ui.show_figure(
-        figure,
-        key="overview",
-        alt=f"Attention of all {len(records)} layers and {patterns.shape[1]} heads as small maps; "
-        f"{view.head_name} is framed.",
-        on_select=_open_clicked_head,
-    )
-
-
-def _open_clicked_head() -> None:
-    points = st.session_state["figure-overview"].selection.points
-    if points:
-        layer, head = points[0]["customdata"]
-        st.session_state.update(layer=layer, head=head)
-
-
-def _one_head(view: ui.View) -> None:
-    record = view.run.trace.attention[view.layer]
-    pattern = record.pattern[view.head]
-    query, key = strongest_pair(pattern)
-    labels = token_labels(view.tokens)
-    ui.show_figure(
-        head_map(
-            pattern,
-            record.mask,
-            record.query_tokens,
-            record.key_tokens,
-            view.colors,
-            name=view.head_name,
         ),
-        key="head",
-        alt=f"Attention weights of {view.head_name}, {len(labels)} by {len(labels)} tokens. "
-        f"Strongest pair: {labels[query]} reads {labels[key]} with weight "
-        f"{pattern[query, key]:.3f}.",
-    )
+        "second": ui.kept("second", NOTHING, lambda raw: (str(raw), None)),
+        "how": ui.kept_option("Summary", "how", ("mean", "maximum"), "mean"),
+        "over": ui.kept_option("Over", "over", ("layer", "head", "all"), "layer"),
+        "hide_first": ui.kept_option("Hide the first token", "hide_first", ("no", "yes"), "no")
+        == "yes",
+        "words": ui.kept_option("Merge pieces", "words", ("no", "yes"), "no") == "yes",
+    }
 
 
-def _formula(view: ui.View) -> None:
+def _take_over(told: component.Settings) -> None:
+    """Keep what a person chose in the browser, in the form the URL has."""
+    for name, value in told.items():
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        elif isinstance(value, list):
+            value = "-".join(map(str, value))
+        elif value is None:
+            value = NOTHING
+        st.session_state[name] = value
+
+
+def _pair(label: str, n_first: int, n_second: int) -> Callable[[object], tuple[str, str | None]]:
+    """Two whole numbers joined by a hyphen, each below its limit; the nearest when they are not."""
+
+    def nearest(raw: object) -> tuple[str, str | None]:
+        match = PAIR.fullmatch(str(raw))
+        if raw == NOTHING:
+            return NOTHING, None
+        if match is None:
+            return NOTHING, f"{label} {raw} is not two numbers such as 3-1; showing the default."
+        pair = (min(int(match[1]), n_first - 1), min(int(match[2]), n_second - 1))
+        value = "{}-{}".format(*pair)
+        return value, None if value == raw else f"{label} {raw} does not exist; showing {value}."
+
+    return nearest
+
+
+def _whole_number(label: str, n: int) -> Callable[[object], tuple[str, str | None]]:
+    """A whole number below n, or nothing."""
+
+    def nearest(raw: object) -> tuple[str, str | None]:
+        if raw == NOTHING:
+            return NOTHING, None
+        if not str(raw).isdecimal():
+            return NOTHING, f"{label} {raw} is no whole number; showing the default."
+        value = str(min(int(str(raw)[:9]), n - 1))
+        return value, None if value == str(raw) else f"{label} {raw} does not exist; it is {value}."
+
+    return nearest
+
+
+def _numbers(pair: str) -> list[int] | None:
+    return [int(number) for number in pair.split("-")] if pair else None
+
+
+def _second_run(view: ui.View, settings: component.Settings) -> runs.Run | None:
+    """The sentence to compare with, through the same model."""
+    text = settings["second"]
+    if settings["against"] != "sentence" or not text.strip():
+        return None
+    run = runs.run(view.model, view.device, text)
+    ui.hold("second-run", run)
+    if run.n_cut:
+        ui.complain(f"The last {run.n_cut} tokens of the second sentence are cut.")
+    return run
+
+
+def _tables(view: ui.View) -> dict[str, Callable[[], bytes]]:
+    pattern = view.run.trace.attention[view.layer].pattern[view.head]
+    return {
+        f"Pattern {view.head_name}": lambda: ui.table_csv(
+            pattern, view.tokens, view.tokens, "query \\ key"
+        )
+    }
+
+
+def _formula(view: ui.View, cell: list[int] | None) -> None:
+    """Attention in general, with this head's sizes, and one weight with its numbers."""
     record = view.run.trace.attention[view.layer]
     n_heads, n_queries, d_head = record.q.shape
-    query, key = strongest_pair(record.pattern[view.head])
-    group = n_heads // len(record.k)
-    product = float(record.q[view.head, query] @ record.k[view.head // group, key])
-    bias = 0.0 if record.bias is None else float(record.bias[view.head, query, key])
-    seen = record.scores[view.head, query][record.mask[query]].astype(np.float64)
     ui.formula("model.attention.scaled_dot_product")
     ui.formula(
         "model.attention.scaled_dot_product",
         attention_with_sizes(n_queries, record.k.shape[1], d_head),
     )
-    ui.pair(
-        view.tokens,
-        query,
-        key,
-        f"The strongest pair of {view.head_name}, first token and self left out:",
-    )
+    query, key = cell or strongest_pair(record.pattern[view.head])
+    what = "The pinned cell of" if cell else "The strongest pair, first token and self left out, of"
+    ui.pair(view.tokens, query, key, f"{what} {view.head_name}:")
+    if not record.mask[query, key]:
+        st.caption("This cell is masked: its weight is exactly zero.", text_alignment="center")
+        return
+    group = n_heads // len(record.k)
+    product = float(record.q[view.head, query] @ record.k[view.head // group, key])
+    bias = 0.0 if record.bias is None else float(record.bias[view.head, query, key])
+    seen = record.scores[view.head, query][record.mask[query]].astype(np.float64)
     ui.formula(
         "model.attention.scaled_dot_product",
         weight_with_numbers(product, d_head, bias, float(np.logaddexp.reduce(seen))),

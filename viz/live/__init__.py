@@ -1,0 +1,1 @@
+"""The one browser component: what answers while the mouse moves. Plain JavaScript, no build."""

@@ -1,0 +1,54 @@
+// The palettes of viz/theme.py, sent with the data, as colours for cells.
+
+/** Red, green and blue of #rrggbb. */
+export function rgb(color) {
+  return [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+}
+
+/** The palette whose background the page has now; Streamlit may have switched since. */
+export function currentPalette(themes, host) {
+  const background = getComputedStyle(host).getPropertyValue("--st-background-color").trim().toLowerCase();
+  return Object.values(themes).find((palette) => palette.background === background) ?? themes.light;
+}
+
+/** 256 colours along a scale, as flat [r, g, b, …] bytes. */
+export function ramp(colors, size = 256) {
+  const stops = colors.map(rgb);
+  const table = new Uint8ClampedArray(3 * size);
+  for (let i = 0; i < size; i++) {
+    const at = (i / (size - 1)) * (stops.length - 1);
+    const low = Math.min(Math.floor(at), stops.length - 2);
+    for (let c = 0; c < 3; c++) {
+      table[3 * i + c] = stops[low][c] + (at - low) * (stops[low + 1][c] - stops[low][c]);
+    }
+  }
+  return table;
+}
+
+/** The colour of a value between low and high on a ramp, as CSS. */
+export function colorAt(table, value, low, high) {
+  const last = table.length / 3 - 1;
+  const share = high > low ? (value - low) / (high - low) : 0;
+  const i = 3 * Math.round(Math.min(Math.max(share, 0), 1) * last);
+  return `rgb(${table[i]},${table[i + 1]},${table[i + 2]})`;
+}
+
+/** A scale in the form Plotly takes. */
+export function plotlyScale(colors) {
+  return colors.map((color, i) => [i / (colors.length - 1), color]);
+}
+
+/** Black or white, whichever reads better on a colour given as rgb(r,g,b). */
+export function inkOn(color) {
+  const [r, g, b] = color.match(/\d+/g).map((x) => {
+    const share = x / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000000" : "#ffffff";
+}
+
+export function paletteVariables(palette) {
+  return Object.entries(palette)
+    .filter(([, value]) => typeof value === "string")
+    .map(([name, value]) => [`--hl-${name}`, value]);
+}

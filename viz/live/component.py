@@ -1,0 +1,135 @@
+"""The microscope as Python sees it: what is sent to the browser, and what comes back.
+
+The browser computes everything about the head it shows from that head's own q, k and v, which it
+fetches by address (`viz.live.routes`). It tells Python which head, cell and view a person chose,
+and how far its numbers are from the trace.
+"""
+
+import base64
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from model.capture import Trace
+from model.verify import Check
+from viz.figures.attention import focus, strongest_pair, tiles
+from viz.figures.labels import escape, token_labels, word_groups, word_labels
+from viz.theme import DARK, FONT, LIGHT, Palette
+
+FOLDER = Path(__file__).parent
+KEY = "microscope"
+ALLOWED_ERROR = 1e-4  # as ALLOWED_ERROR in microscope.js
+LONGEST_TICK = 16
+# Streamlit runs a component's script from an address of its own, so the modules are found from the
+# page's. What fails before they load must be said here.
+LOADER = """export default async (component) => {
+    const root = component.parentElement.querySelector(".hl-live");
+    try {
+        const { mount } = await import(new URL("live/main.js", document.baseURI).href);
+        mount(component);
+    } catch (error) {
+        root.textContent = "The microscope did not load from the app: " + error.message;
+    }
+}"""
+
+_mount = st.components.v2.component(
+    "headlight_live",
+    html='<div class="hl-live" data-drawn=""></div>',
+    css=(FOLDER / "live.css").read_text(encoding="utf-8"),
+    js=LOADER,
+    isolate_styles=False,  # Plotly and accessibility tools need the page's own document
+)
+
+Settings = dict[str, Any]
+
+
+def microscope(
+    data: dict[str, Any], *, on_told: Callable[[Settings], None], on_lost: Callable[[], None]
+) -> None:
+    """Show the microscope; `on_told` gets the settings a person chose there."""
+    _mount(
+        key=KEY,
+        data=data,
+        on_told_change=lambda: on_told(_told()["settings"]),
+        on_lost_change=on_lost,
+    )
+
+
+def browser_checks(key: str, head_name: str) -> tuple[Check, ...]:
+    """The check the browser made of the head it shows, once it has reported one."""
+    checked = _told().get("checked") or {}
+    if (checked.get("key"), checked.get("head")) != (key, head_name):
+        return ()
+    error = checked.get("error")
+    name = f"{head_name} recomputed in the browser = the trace"
+    return (Check(name, math.nan if error is None else float(error), ALLOWED_ERROR),)
+
+
+def _told() -> dict[str, Any]:
+    state = st.session_state.get(KEY)
+    return dict((state and state.get("told")) or {})
+
+
+def microscope_data(
+    trace: Trace, key: str, model: str, settings: Settings, second: tuple[Trace, str] | None
+) -> dict[str, Any]:
+    """What the browser needs before it asks for a head; at most a megabyte."""
+    records = trace.attention
+    patterns = np.stack([record.pattern for record in records])
+    return {
+        **sentence_data(trace, key),
+        "model": model,
+        "n_layers": len(records),
+        "n_heads": patterns.shape[1],
+        "tiles": packed(tiles(patterns, records[0].mask)),
+        "focus": np.round(focus(patterns), 4).tolist(),
+        "strongest": [[_strongest(head) for head in layer] for layer in patterns],
+        "settings": settings,
+        "second": second and sentence_data(*second),
+        "themes": {"light": _palette_data(LIGHT), "dark": _palette_data(DARK)},
+    }
+
+
+def sentence_data(trace: Trace, key: str) -> dict[str, Any]:
+    """Labels of one sentence: plain for text, escaped and short for Plotly's axes."""
+    record = trace.attention[0]
+    groups = word_groups(trace.tokens)
+    words = word_labels(trace.tokens, groups)
+    queries, keys = token_labels(record.query_tokens), token_labels(record.key_tokens)
+    return {
+        "key": key,
+        "queryLabels": queries,
+        "keyLabels": keys,
+        "rowAxis": _ticks(queries),
+        "columnAxis": _ticks(keys),
+        "words": groups,
+        "wordLabels": words,
+        "wordAxis": _ticks(words),
+    }
+
+
+def packed(array: np.ndarray) -> dict[str, Any]:
+    """An array as Plotly's JSON has it: type, shape and base64."""
+    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
+    return {"dtype": array.dtype.str.lstrip("<|"), "shape": list(array.shape), "bdata": data}
+
+
+def _strongest(pattern: np.ndarray) -> list[float]:
+    query, key = strongest_pair(pattern)
+    return [query, key, round(float(pattern[query, key]), 6)]
+
+
+def _ticks(labels: Sequence[str]) -> list[str]:
+    return [
+        escape(label if len(label) <= LONGEST_TICK else f"{label[: LONGEST_TICK - 1]}…")
+        for label in labels
+    ]
+
+
+def _palette_data(palette: Palette) -> dict[str, Any]:
+    return {**dataclasses.asdict(palette), "font": FONT}

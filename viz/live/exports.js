@@ -1,0 +1,115 @@
+// Saving what is on screen: picture, numbers, or the whole instrument as one file that opens offline.
+
+import { html, svg } from "./dom.js";
+import { rowOf } from "./maths.js";
+
+const GAP = 16;
+const SCALE = 2; // PNG pixels for each pixel on screen
+
+/** The row of export buttons of a microscope. */
+export function exportMenu(scope) {
+  const kinds = { PNG: savePng, SVG: saveSvg, HTML: saveHtml, CSV: saveCsv };
+  const buttons = Object.entries(kinds).map(([name, save]) =>
+    html("button", {
+      type: "button", class: "hl-button",
+      onclick: () => save(scope).catch((error) => scope.complain(`${name} was not saved: ${error.message}`)),
+    }, name));
+  return html("div", { class: "hl-row hl-exports", role: "group", "aria-label": "Save what is on screen" }, html("span", {}, "Save this view"), buttons);
+}
+
+function fileName(scope, suffix) {
+  const { layer, head, view, stage } = scope.settings;
+  return `headlight-l${layer}-h${head}-${view === "map" ? stage : view}.${suffix}`;
+}
+
+function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  html("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+async function saveCsv(scope) {
+  const table = scope.view.table();
+  if (!table) throw new Error("there is no matrix here yet");
+  download(new Blob(["\ufeff", csvText(table)], { type: "text/csv" }), fileName(scope, "csv"));
+}
+
+/** A matrix with numbered token labels on both sides; `columns` null numbers them alone. */
+export function csvText({ values, rows, columns, corner }) {
+  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+  const numbered = (labels, i) => (labels ? quoted(`${i} ${labels[i]}`) : String(i));
+  const header = [quoted(corner), ...Array.from({ length: values.columns }, (_, j) => numbered(columns, j))];
+  const lines = Array.from({ length: values.rows }, (_, i) => [numbered(rows, i), ...Array.from(rowOf(values, i), String)]);
+  return `${[header, ...lines].map((line) => line.join(",")).join("\r\n")}\r\n`;
+}
+
+async function saveSvg(scope) {
+  const { text } = await composed(scope);
+  download(new Blob([text], { type: "image/svg+xml" }), fileName(scope, "svg"));
+}
+
+async function savePng(scope) {
+  const { text, width, height } = await composed(scope);
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = html("canvas", { width: width * SCALE, height: height * SCALE });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  if (!blob) throw new Error("the picture is too large for this browser; save SVG");
+  download(blob, fileName(scope, "png"));
+}
+
+/** The drawings of the view below each other in one SVG, under a title. */
+async function composed(scope) {
+  const pieces = (await scope.view.drawings()).map(asElement);
+  if (!pieces.length) throw new Error("there is nothing to draw here yet");
+  const { palette, headName, data } = scope;
+  let y = 40;
+  let width = 320;
+  const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg" });
+  for (const { node, size } of pieces) {
+    node.setAttribute("x", GAP);
+    node.setAttribute("y", y);
+    node.setAttribute("width", size[0]);
+    node.setAttribute("height", size[1]);
+    picture.append(node);
+    y += size[1] + GAP;
+    width = Math.max(width, size[0] + 2 * GAP);
+  }
+  const title = svg("text", { x: GAP, y: 26, fill: palette.text, "font-size": 16 }, `Headlight · ${data.model} · ${headName} · ${scope.said ?? ""}`);
+  const ground = svg("rect", { width, height: y, fill: palette.background });
+  picture.prepend(ground, title);
+  for (const [name, value] of Object.entries({ width, height: y, viewBox: `0 0 ${width} ${y}`, "font-family": palette.font, "font-size": 14, fill: palette.text })) {
+    picture.setAttribute(name, value);
+  }
+  return { text: new XMLSerializer().serializeToString(picture), width, height: y };
+}
+
+/** A drawing, text or element, as an element of its own with its size on screen. */
+function asElement(drawing) {
+  if (typeof drawing === "string") {
+    const node = new DOMParser().parseFromString(drawing, "image/svg+xml").documentElement;
+    return { node, size: [parseFloat(node.getAttribute("width")), parseFloat(node.getAttribute("height"))] };
+  }
+  const box = drawing.getBoundingClientRect();
+  return { node: drawing.cloneNode(true), size: [Math.round(box.width), Math.round(box.height)] };
+}
+
+async function saveHtml(scope) {
+  const [page, plotly, program, style] = await Promise.all(
+    ["live/offline.html", "live/plotly.min.js", "live/program.js", "live/live.css"].map(textOf));
+  const contents = { data: { ...scope.data, settings: scope.settings }, arrays: await scope.library.packed() };
+  const filled = page
+    .replace("/*style*/", () => style)
+    .replace("/*plotly*/", () => plotly.replaceAll("</script", "<\\/script"))
+    .replace("/*program*/", () => program)
+    .replace("/*contents*/", () => JSON.stringify(contents).replaceAll("<", "\\u003c"));
+  download(new Blob([filled], { type: "text/html" }), fileName(scope, "html"));
+}
+
+async function textOf(address) {
+  const response = await fetch(new URL(address, document.baseURI)).catch(() => null);
+  if (!response?.ok) throw new Error("the app does not answer; this needs it");
+  return response.text();
+}

@@ -1,0 +1,227 @@
+// The microscope: the state of the view, the head it shows, and who must know when either changes.
+
+import { Library, MissingArrays, headAddress, summaryAddress } from "./arrays.js";
+import { currentPalette, paletteVariables } from "./colors.js";
+import { check, html, radios } from "./dom.js";
+import { exportMenu } from "./exports.js";
+import { relativeError, steps } from "./maths.js";
+import { Overview } from "./overview.js";
+import { CompareView, LinesView, MapView, SentenceView, SummaryView, WhatIfView } from "./views.js";
+
+const VIEWS = {
+  map: { text: "Step by step", make: MapView },
+  lines: { text: "Lines", make: LinesView },
+  sentence: { text: "Sentence", make: SentenceView },
+  whatif: { text: "What if", make: WhatIfView },
+  compare: { text: "Compare", make: CompareView },
+  summary: { text: "Summary", make: SummaryView },
+};
+const QUIET_MS = 250; // how long a person must rest before Python hears of a change
+const ALLOWED_ERROR = 1e-4;
+const TRACED = { scores: "biased", pattern: "weights", z: "output" }; // a step by its name in the trace
+const computed = new WeakMap(); // steps of arrays, so that a head seen again is not computed again
+
+export class Microscope {
+  /** `tell` hands {settings, checked} to Python, `lost` asks it to run the sentence again. */
+  constructor(root, { tell = () => {}, lost = () => {}, library = new Library(), offline = false } = {}) {
+    Object.assign(this, { root, tell, lost, library, offline });
+    this.views = {};
+    this.looked = null;
+    this.buildFrame();
+  }
+
+  buildFrame() {
+    this.badge = html("output", { class: "hl-badge", "data-check": "" });
+    this.alert = html("p", { class: "hl-error", role: "alert", hidden: true });
+    this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
+    this.title = html("h2", { class: "hl-title" });
+    this.tabs = radios("hl-view", "View", Object.entries(VIEWS).map(([value, { text }]) => ({ value, text })), "", (view) => this.set({ view }));
+    this.options = html("div", { class: "hl-row hl-options" });
+    const heads = html("section", { class: "hl-panel hl-heads", "aria-label": "All heads" });
+    this.stage = html("div", { class: "hl-stage" });
+    this.overview = new Overview(heads, {
+      open: (layer, head) => this.set({ layer, head, ...(this.settings.view === "summary" ? { view: "map" } : {}) }),
+      openMean: (over, index) => this.set({ view: "summary", how: "mean", over, [over]: index }),
+    });
+    this.root.replaceChildren(
+      this.alert, this.spoken,
+      html("div", { class: "hl-grid" },
+        heads,
+        html("section", { class: "hl-panel hl-instrument", "aria-label": "One head" },
+          html("div", { class: "hl-row hl-head-row" }, this.title, this.badge), this.tabs, this.options, this.stage, exportMenu(this))),
+    );
+  }
+
+  /** Take what Python sent. Its settings count only when they are not the echo of ours. */
+  receive(data, host = this.root) {
+    const isNew = data.key !== this.data?.key;
+    this.data = data;
+    this.themes = data.themes;
+    this.usePalette(host);
+    const said = JSON.stringify(data.settings);
+    if (!this.settings || (said !== this.heard && said !== this.told)) {
+      this.settings = { ...data.settings };
+      this.forgetViews();
+    }
+    this.heard = said;
+    if (isNew) this.looked = null;
+    this.redraw();
+  }
+
+  usePalette(host) {
+    this.palette = currentPalette(this.themes, host);
+    for (const [name, value] of paletteVariables(this.palette)) this.root.style.setProperty(name, value);
+  }
+
+  /** Controls take their values when they are made, so other settings need other controls. */
+  forgetViews() {
+    for (const view of Object.values(this.views)) view.leave();
+    this.views = {};
+  }
+
+  set(changes) {
+    this.setQuietly(changes);
+    this.redraw();
+  }
+
+  /** Change settings that the caller has drawn already. */
+  setQuietly(changes) {
+    this.settings = { ...this.settings, ...changes };
+    this.tellSoon();
+  }
+
+  tellSoon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.told = JSON.stringify(this.settings);
+      this.tell({ settings: this.settings, checked: this.checked });
+    }, QUIET_MS);
+  }
+
+  get headName() {
+    return `L${this.settings.layer} H${this.settings.head}`;
+  }
+
+  /** The pinned cell, else the one last looked at, else the strongest pair of the head. */
+  cell() {
+    const { settings, looked, data } = this;
+    const [query, key] = settings.cell ?? looked ?? data.strongest[settings.layer][settings.head];
+    return [Math.min(query, data.queryLabels.length - 1), Math.min(key, data.keyLabels.length - 1)];
+  }
+
+  async redraw() {
+    const { settings, data } = this;
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    this.overview.draw(data, [settings.layer, settings.head], this.palette);
+    check(this.tabs, settings.view);
+    this.drawOptions();
+    this.title.textContent = this.headName;
+    try {
+      const loaded = await this.load(data, settings.layer, settings.head);
+      if (turn !== this.turn) return;
+      this.loaded = loaded;
+      this.showCheck();
+      await this.showView();
+      this.complain(null);
+    } catch (error) {
+      if (turn === this.turn) this.failed(error);
+    }
+    if (turn === this.turn) this.root.dataset.drawn = `${data.key} ${this.headName} ${settings.view} ${settings.stage}`;
+  }
+
+  /** One head of one run: its arrays, its steps, and how far these are from the trace. */
+  async load(data, layer, head) {
+    const arrays = await this.library.fetch(headAddress(data.key, layer, head));
+    if (!computed.has(arrays)) computed.set(arrays, computedFrom(arrays));
+    return computed.get(arrays);
+  }
+
+  /** The head or sentence to compare with, or null when there is none yet. */
+  async loadOther() {
+    const { settings, data } = this;
+    if (settings.against === "sentence") {
+      if (!data.second) return null;
+      const loaded = await this.load(data.second, settings.layer, settings.head);
+      return { ...loaded, data: data.second, name: "second sentence" };
+    }
+    const [layer, head] = settings.other;
+    return { ...(await this.load(data, layer, head)), data, name: `L${layer} H${head}` };
+  }
+
+  async loadSummary() {
+    const { how, over, layer, head } = this.settings;
+    const index = { layer, head, all: 0 }[over];
+    const { pattern } = await this.library.fetch(summaryAddress(this.data.key, how, over, index));
+    return pattern;
+  }
+
+  async showView() {
+    const name = this.settings.view;
+    if (this.shownView !== name) this.views[this.shownView]?.leave();
+    if (!this.views[name]) {
+      const host = html("div", { class: `hl-view hl-view-${name}` });
+      this.views[name] = new VIEWS[name].make(this, host);
+      this.views[name].host = host;
+    }
+    this.shownView = name;
+    if (this.stage.firstChild !== this.views[name].host) this.stage.replaceChildren(this.views[name].host);
+    await this.views[name].draw();
+  }
+
+  get view() {
+    return this.views[this.shownView];
+  }
+
+  drawOptions() {
+    const { hide_first, words, view, stage } = this.settings;
+    const hasWeights = view !== "map" || stage === "weights";
+    const canMerge = view !== "map" && view !== "whatif" && this.data.words.at(-1) + 1 < this.data.words.length;
+    this.options.replaceChildren(
+      option("Hide the first token", hide_first, hasWeights, (on) => this.set({ hide_first: on }), "Many heads park their attention there (a sink); the scale adapts to the rest"),
+      option("Merge pieces to words", words, canMerge, (on) => this.set({ words: on, token: null }), "Weights to the pieces of a word are summed, weights from them averaged"),
+    );
+  }
+
+  showCheck() {
+    const { error } = this.loaded;
+    const passed = error <= ALLOWED_ERROR;
+    this.badge.classList.toggle("hl-bad", !passed);
+    this.badge.dataset.check = error;
+    const shown = Number.isNaN(error) ? "not a number" : error.toExponential(0);
+    this.badge.textContent = passed ? `✓ recomputed here, worst error ${shown}` : `✗ recomputed here, error ${shown}: not the model’s numbers`;
+    const checked = { key: this.data.key, head: this.headName, error: Number.isNaN(error) ? null : error };
+    if (JSON.stringify(checked) !== JSON.stringify(this.checked)) {
+      this.checked = checked;
+      this.tellSoon();
+    }
+  }
+
+  failed(error) {
+    this.complain(error.message);
+    if (error instanceof MissingArrays && error.lost && !this.offline) this.lost(this.data.key);
+    if (!(error instanceof MissingArrays)) console.warn(error);
+  }
+
+  complain(text) {
+    this.alert.hidden = !text;
+    this.alert.textContent = text ?? "";
+  }
+
+  /** Words for the pinned cell and for moves by keyboard; what the mouse passes is kept unsaid. */
+  say(words, aloud) {
+    this.said = words;
+    if (aloud && this.spoken.textContent !== words) this.spoken.textContent = words;
+  }
+}
+
+/** The steps of a head and the worst error between them and what the trace has. */
+function computedFrom(head) {
+  const all = steps(head);
+  const errors = Object.entries(TRACED).map(([traced, step]) => relativeError(all[step].values, head[traced].values));
+  return { head, steps: all, error: Math.max(...errors) };
+}
+
+function option(label, checked, enabled, set, title) {
+  const input = html("input", { type: "checkbox", checked: checked && enabled, disabled: !enabled, onchange: () => set(input.checked) });
+  return html("label", { class: "hl-toggle", title }, input, html("span", {}, label));
+}

@@ -1,0 +1,194 @@
+// A Plotly heat map that says which cell the mouse is on, at the speed of the mouse.
+//
+// Plotly's own hover reports at most twenty times a second, so the cell is found from its axes here.
+
+import { html } from "./dom.js";
+import { plotlyScale } from "./colors.js";
+
+const MOST_TICKS = 40;
+const MOST_STROKES = 48;
+const LETTER = 6.9; // average pixels of a tick label's letter
+const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
+let loading;
+
+/** plotly.js, from the app itself, once. */
+export function loadPlotly() {
+  loading ??= globalThis.Plotly ? Promise.resolve(globalThis.Plotly) : new Promise((resolve, reject) => {
+    const script = html("script", {
+      src: new URL("live/plotly.min.js", document.baseURI).href,
+      onload: () => resolve(globalThis.Plotly),
+      onerror: () => { loading = undefined; reject(new Error("plotly.js did not load from the app")); },
+    });
+    document.head.append(script);
+  });
+  return loading;
+}
+
+/**
+ * A picture is {values, rowLabels, columnLabels, rowTitle, columnTitle, scale, hidden}: a matrix, its
+ * labels (escaped for Plotly), {name, low, high, signed} and a mask of cells to hatch, or null.
+ */
+export class HeatMap {
+  constructor(host, { point = () => {}, pick = () => {}, leave = () => {}, cell = 34, most = 560 } = {}) {
+    this.host = host;
+    this.sizes = { cell, most };
+    this.chart = html("div", { class: "hl-chart" });
+    this.guides = ["row", "column", "cell"].map((name) => html("div", { class: `hl-guide hl-guide-${name}` }));
+    host.append(this.chart, ...this.guides);
+    host.addEventListener("pointermove", (event) => this.tell(event, point));
+    host.addEventListener("pointerleave", leave);
+    host.addEventListener("pointerdown", (event) => (this.down = event), true);
+    addEventListener("pointerup", (event) => this.released(event, pick), true);
+    new ResizeObserver(() => this.resized()).observe(host);
+  }
+
+  /** Draw a picture in a palette; the promise ends when it is on screen. */
+  async draw(picture, palette) {
+    const Plotly = await loadPlotly();
+    this.picture = picture;
+    this.palette = palette;
+    this.width = this.host.clientWidth;
+    await Plotly.react(this.chart, traces(picture, palette), layout(picture, palette, this.width, this.sizes), {
+      displaylogo: false,
+      displayModeBar: picture.values.columns > 40 ? "hover" : false,
+      modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"],
+    });
+    if (this.marked) this.mark(...this.marked);
+  }
+
+  /** Frame a cell, or nothing when row is null. */
+  mark(row, column, pinned = false) {
+    this.marked = [row, column, pinned];
+    const axes = this.chart._fullLayout;
+    const shown = axes && this.picture && row != null && row < this.picture.values.rows && column < this.picture.values.columns;
+    for (const guide of this.guides) guide.hidden = !shown;
+    if (!shown) return;
+    const { xaxis, yaxis } = axes;
+    const [left, right] = [column - 0.5, column + 0.5].map((x) => xaxis._offset + xaxis.c2p(x));
+    const [top, bottom] = [row - 0.5, row + 0.5].map((y) => yaxis._offset + yaxis.c2p(y));
+    place(this.guides[0], xaxis._offset, top, xaxis._length, bottom - top);
+    place(this.guides[1], left, yaxis._offset, right - left, yaxis._length);
+    place(this.guides[2], left, top, right - left, bottom - top);
+    this.guides[2].classList.toggle("hl-pinned", pinned);
+  }
+
+  /** The picture as SVG text. */
+  async svgText() {
+    const Plotly = await loadPlotly();
+    const { width, height } = this.chart._fullLayout;
+    const address = await Plotly.toImage(this.chart, { format: "svg", width, height });
+    return decodeURIComponent(address.slice(address.indexOf(",") + 1));
+  }
+
+  cellAt(event) {
+    const axes = this.chart._fullLayout;
+    if (!axes || !this.picture) return null;
+    const box = this.chart.getBoundingClientRect();
+    const column = Math.round(axes.xaxis.p2c(event.clientX - box.left - axes.xaxis._offset));
+    const row = Math.round(axes.yaxis.p2c(event.clientY - box.top - axes.yaxis._offset));
+    const inside = row >= 0 && column >= 0 && row < this.picture.values.rows && column < this.picture.values.columns;
+    return inside ? { row, column } : null;
+  }
+
+  tell(event, point) {
+    const cell = this.cellAt(event);
+    if (cell) point(cell.row, cell.column);
+  }
+
+  released(event, pick) {
+    const { down } = this;
+    this.down = null;
+    if (!down || Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > CLICK_SLACK) return;
+    const cell = this.cellAt(event);
+    if (cell) pick(cell.row, cell.column);
+  }
+
+  resized() {
+    if (this.picture && Math.abs(this.host.clientWidth - this.width) > 2 && this.host.clientWidth > 0) {
+      this.draw(this.picture, this.palette);
+    }
+  }
+}
+
+function place(node, left, top, width, height) {
+  node.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
+}
+
+function traces({ values, scale, hidden }, palette) {
+  const rows = Array.from({ length: values.rows }, (_, i) => {
+    const row = Float32Array.from(values.values.subarray(i * values.columns, (i + 1) * values.columns));
+    return row.map((value, j) => (hidden?.[i * values.columns + j] || !Number.isFinite(value) ? NaN : value));
+  });
+  const shown = {
+    type: "heatmap", z: rows, zmin: scale.low, zmax: scale.high, hoverinfo: "none",
+    colorscale: plotlyScale(scale.signed ? palette.diverging : palette.sequential),
+    colorbar: colorBar(scale, palette),
+  };
+  if (!hidden) return [shown];
+  const masked = Array.from({ length: values.rows }, (_, i) =>
+    Array.from({ length: values.columns }, (_, j) => (hidden[i * values.columns + j] ? 1 : NaN)),
+  );
+  const grey = [[0, palette.masked], [1, palette.masked]];
+  return [shown, { type: "heatmap", z: masked, colorscale: grey, showscale: false, hoverinfo: "none" }];
+}
+
+function colorBar({ name, low, high }, palette) {
+  return {
+    title: { text: name, side: "top", font: { color: palette.muted, size: 12 } },
+    orientation: "h", x: 0, xanchor: "left", y: 0, yanchor: "top", ypad: 8, xpad: 0,
+    thickness: 9, len: 190, lenmode: "pixels", outlinewidth: 0,
+    tickvals: [low, (low + high) / 2, high], tickformat: ".3~g",
+    tickfont: { color: palette.muted, size: 12 },
+  };
+}
+
+function layout({ values, rowLabels, columnLabels, rowTitle, columnTitle, hidden }, palette, width, sizes) {
+  const left = 34 + LETTER * longest(rowLabels);
+  const top = 30 + 0.8 * LETTER * longest(columnLabels);
+  const room = Math.max(width - left - 12, 80);
+  const size = Math.min(sizes.cell * 1.6, room / values.columns);
+  const side = size * values.columns;
+  const height = Math.min(size * values.rows, Math.max(sizes.most, 120));
+  const axis = { showgrid: false, zeroline: false, tickfont: { color: palette.muted, size: 12 }, ticks: "", automargin: false };
+  const title = (text) => ({ text, font: { color: palette.muted, size: 13 }, standoff: 4 });
+  return {
+    width, height: top + height + 62, autosize: false, hovermode: false, dragmode: values.columns > 40 ? "zoom" : false,
+    font: { family: palette.font, color: palette.text, size: 13 },
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    margin: { l: left, r: Math.max(width - left - side, 8), t: top, b: 62, pad: 0 },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: palette.muted, activecolor: palette.accent },
+    xaxis: { ...axis, side: "top", tickangle: -50, range: [-0.5, values.columns - 0.5], title: title(columnTitle), ...ticks(columnLabels) },
+    yaxis: { ...axis, range: [values.rows - 0.5, -0.5], title: title(rowTitle), ...ticks(rowLabels) },
+    shapes: hidden ? [hatch(hidden, values.rows, values.columns, palette)] : [],
+  };
+}
+
+function longest(labels) {
+  return Math.min(16, Math.max(1, ...labels.map((label) => label.replace(/&[#\w]+;/g, "x").length)));
+}
+
+function ticks(labels) {
+  const step = Math.ceil(labels.length / MOST_TICKS);
+  const values = labels.map((_, i) => i).filter((i) => i % step === 0);
+  return { tickmode: "array", tickvals: values, ticktext: values.map((i) => labels[i]) };
+}
+
+/** One stroke along each run of hidden cells on an anti-diagonal; fewer where cells are many. */
+function hatch(hidden, rows, columns, palette) {
+  const strokes = [];
+  const step = Math.ceil((rows + columns) / (2 * MOST_STROKES));
+  for (let total = 0; total < rows + columns - 1; total += step) {
+    let start = null;
+    const last = Math.max(0, total - columns + 1);
+    for (let row = Math.min(total, rows - 1); row >= last - 1; row--) {
+      const column = total - row;
+      const isHidden = row >= last && hidden[row * columns + column];
+      if (isHidden && !start) start = [column - 0.5, row + 0.5];
+      if (!isHidden && start) {
+        strokes.push(`M${start[0]},${start[1]}L${column - 0.5},${row + 0.5}`);
+        start = null;
+      }
+    }
+  }
+  return { type: "path", path: strokes.join("") || "M0,0", line: { color: palette.hatch, width: 1 }, layer: "above" };
+}

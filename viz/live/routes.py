@@ -1,0 +1,109 @@
+"""What the app serves beside Streamlit: plotly.js, the component's modules, and arrays of a trace.
+
+Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing here
+is reachable without the key of a trace, and nothing is for other origins.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import plotly
+from safetensors.numpy import save
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from model.analysis import summarise_patterns
+from model.capture import AttentionRecord
+from viz.live import shelf
+
+FOLDER = Path(__file__).parent
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+# Compressing for a browser on the same machine costs more than it saves; fresh code after an update.
+HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
+OFFLINE_MODULES = (
+    "maths", "arrays", "dom", "colors", "plots", "operands", "overview", "exports", "views",
+    "microscope", "offline",
+)  # fmt: skip
+IMPORT = re.compile(r"^import\b[^;]*;\n", re.MULTILINE)
+
+
+def head_arrays(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
+    """What the browser computes a head from, and what it compares with: all (rows, columns)."""
+    group = len(record.q) // len(record.k)
+    arrays = {
+        "q": record.q[head],
+        "k": record.k[head // group],
+        "v": record.v[head // group],
+        "mask": record.mask.astype(np.uint8),
+        "scores": record.scores[head],
+        "pattern": record.pattern[head],
+        "z": record.z[head],
+    }
+    if record.bias is not None:
+        arrays["bias"] = record.bias[head]
+    return arrays
+
+
+def offline_program() -> str:
+    """The modules as one script that needs no server: imports and exports taken away."""
+    sources = ((FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in OFFLINE_MODULES)
+    bodies = (re.sub(r"^export ", "", IMPORT.sub("", text), flags=re.MULTILINE) for text in sources)
+    return f"const HeadlightOffline = (() => {{\n{''.join(bodies)}return {{ open }};\n}})();\n"
+
+
+def _arrays_response(arrays: dict[str, np.ndarray]) -> Response:
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return Response(save(contiguous), media_type="application/octet-stream", headers=HEADERS)
+
+
+def _head(request: Request) -> Response:
+    layer, head = request.path_params["layer"], request.path_params["head"]
+    trace = shelf.get(request.path_params["key"])
+    if trace is None or layer >= len(trace.attention) or head >= len(trace.attention[layer].q):
+        return PlainTextResponse("no such head", status_code=404)
+    return _arrays_response(head_arrays(trace.attention[layer], head))
+
+
+def _summary(request: Request) -> Response:
+    trace = shelf.get(request.path_params["key"])
+    if trace is None:
+        return PlainTextResponse("no such trace", status_code=404)
+    patterns = np.stack([record.pattern for record in trace.attention])
+    how, over, index = (request.path_params[name] for name in ("how", "over", "index"))
+    try:
+        return _arrays_response({"pattern": summarise_patterns(patterns, how, over, index)})
+    except ValueError as error:
+        return PlainTextResponse(str(error), status_code=404)
+
+
+def _plotly(request: Request) -> Response:
+    return FileResponse(PLOTLY, media_type="text/javascript", headers=HEADERS)
+
+
+def _offline(request: Request) -> Response:
+    return Response(offline_program(), media_type="text/javascript", headers=HEADERS)
+
+
+class _Modules(StaticFiles):
+    """The component's own files: scripts, style and page, never its Python."""
+
+    SERVED = (".js", ".css", ".html")
+
+    def file_response(self, full_path: str | Path, *rest: object, **named: object) -> Response:
+        if Path(full_path).suffix not in self.SERVED:
+            return PlainTextResponse("not found", status_code=404)
+        response = super().file_response(full_path, *rest, **named)
+        response.headers.update(HEADERS)
+        return response
+
+
+ROUTES = [
+    Route("/live/plotly.min.js", _plotly),
+    Route("/live/program.js", _offline),
+    Route("/live/arrays/{key}/head/{layer:int}/{head:int}", _head),
+    Route("/live/arrays/{key}/{how}/{over}/{index:int}", _summary),
+    Mount("/live", _Modules(directory=FOLDER)),
+]
