@@ -5,7 +5,7 @@ Traces are shared between sessions and read-only. Caches are keyed by plain valu
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
 from model.decoding import Sampling, entropy, filter_logits, generate, scale_temperature
 from model.trace import write_npz
-from model.verify import Check, check, worst as worst
+from model.verify import Check, check, worst
 from viz.live import shelf
 
 # The function behind each position scheme, to be shown as the source.
@@ -97,6 +97,11 @@ def _run(name: str, device: str, text: str, modified: int) -> Run:
     trace = capture(loaded.model, kept, loaded.tokenizer.token_strings(kept))
     checks = check(trace, loaded.model)
     return Run(trace, checks, n_cut=len(ids) - len(kept), key=shelf.put(trace))
+
+
+def verdict(checks: Sequence[Check]) -> tuple[int, Check]:
+    """How many checks failed, and the one to name on a badge."""
+    return sum(not item.passed for item in checks), worst(checks)
 
 
 def trace_npz(run: Run) -> bytes:

@@ -360,12 +360,12 @@ def _device_picker() -> str:
 def _badge(view: View, checks: Sequence[Check]) -> None:
     """Model, device, and how many checks this run passed, with the list behind it."""
     config = view.run.trace.config
-    failed = [item for item in checks if not item.passed]
+    n_failed, worst = runs.verdict(checks)
     label = (
-        f":material/error: {len(failed)} of {len(checks)} checks failed"
-        if failed
+        f":material/error: {n_failed} of {len(checks)} checks failed"
+        if n_failed
         else f":material/verified: {view.device.upper()} · {len(checks)} checks, "
-        f"worst error {runs.worst(checks).error:.0e}"
+        f"worst error {worst.error:.0e}"
     )
     with st.popover(label, key="badge"):
         st.markdown(
