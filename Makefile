@@ -14,7 +14,7 @@ test: .venv/test.stamp
 	@$(BIN)/python -m tests.browser
 	@$(BIN)/python -m pytest
 
-bench: .venv/test.stamp
+bench: .venv/test.stamp .venv/peer.stamp
 	@$(BIN)/python -m tests.browser
 	@$(BIN)/python -m tests.benchmarks
 
@@ -29,6 +29,13 @@ format: .venv/test.stamp
 .venv/test.stamp: tests/requirements.txt .venv/app.stamp
 	$(BIN)/python -m pip install --disable-pip-version-check -r $<
 	@touch $@
+
+# BertViz, which the benchmarks compare with. They do without it where this fails, so make goes on.
+.venv/peer.stamp: tests/benchmarks/requirements.txt tests/benchmarks/package.json .venv/test.stamp
+	@mkdir -p .venv/npm && cp tests/benchmarks/package.json .venv/npm/
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-deps -r $< \
+	  && npm install --prefix .venv/npm --no-package-lock --ignore-scripts --no-audit --no-fund \
+	  && touch $@ || echo "BertViz could not be installed; the benchmarks go on without it"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo \
