@@ -41,9 +41,18 @@ class Checkpoint:
         return next(self.model.parameters()).device
 
 
+def shelves() -> list[Path]:
+    """Folders of checkpoints: the shipped ones, and HEADLIGHT_CHECKPOINTS if that is set."""
+    own = os.environ.get("HEADLIGHT_CHECKPOINTS")
+    return [SHIPPED, Path(own)] if own else [SHIPPED]
+
+
 def shipped_names() -> list[str]:
-    """Names of the checkpoints that come with Headlight."""
-    return sorted(path.parent.name for path in SHIPPED.glob("*/config.json"))
+    """Names of the checkpoints on the shelves, those that come with Headlight first."""
+    names = (
+        path.parent.name for shelf in shelves() for path in sorted(shelf.glob("*/config.json"))
+    )
+    return list(dict.fromkeys(names))
 
 
 def modified(name_or_folder: str | Path) -> int:
@@ -113,7 +122,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _find_folder(name_or_folder: str | Path) -> Path:
-    for folder in (SHIPPED / str(name_or_folder), Path(name_or_folder)):
+    on_shelves = (shelf / str(name_or_folder) for shelf in shelves())
+    for folder in (*on_shelves, Path(name_or_folder)):
         with suppress(OSError):  # a name that no file can have
             if (folder / "config.json").is_file():
                 return folder

@@ -1,4 +1,4 @@
-"""Run all benchmarks, or the named ones: `python -m tests.benchmarks [capture] [page]`.
+"""Run all benchmarks, or the named ones: `python -m tests.benchmarks [capture] [page] …`.
 
 The last line is JSON. Run it while nothing else does; quote medians and ratios.
 """
@@ -7,11 +7,12 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 
-from tests.benchmarks import capture, page
+from tests.benchmarks import capture, microscope, page
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "capture": capture.measure,
     "page": page.measure,
+    "microscope": microscope.measure,
 }
 
 

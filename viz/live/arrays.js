@@ -16,7 +16,14 @@ export function decodeSafetensors(buffer) {
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
   delete header.__metadata__;
   const named = {};
-  for (const [name, { dtype, shape, data_offsets: [start, end] }] of Object.entries(header)) {
+  for (const [
+    name,
+    {
+      dtype,
+      shape,
+      data_offsets: [start, end],
+    },
+  ] of Object.entries(header)) {
     const bytes = buffer.slice(8 + length + start, 8 + length + end);
     named[name] = matrix(shape[0], shape[1], new SAFETENSORS[dtype](bytes));
   }
@@ -53,15 +60,19 @@ export class Library {
 
   async load(address) {
     const response = await fetch(new URL(address, document.baseURI)).catch(() => null);
-    if (!response) throw new MissingArrays("The app does not answer. Heads already opened still work.");
-    if (!response.ok) throw new MissingArrays("The app has let go of this sentence; asking again.", true);
+    if (!response)
+      throw new MissingArrays("The app does not answer. Heads already opened still work.");
+    if (!response.ok)
+      throw new MissingArrays("The app has let go of this sentence; asking again.", true);
     const buffer = await response.arrayBuffer();
     return { buffer, matrices: decodeSafetensors(buffer) };
   }
 
   /** Everything kept, as base64 by address, for a file that opens without the app. */
   async packed() {
-    const entries = await Promise.all(Array.from(this.kept, async ([address, entry]) => [address, base64Of((await entry).buffer)]));
+    const entries = await Promise.all(
+      Array.from(this.kept, async ([address, entry]) => [address, base64Of((await entry).buffer)]),
+    );
     return Object.fromEntries(entries);
   }
 }
@@ -69,11 +80,19 @@ export class Library {
 /** The arrays of a saved file. */
 export class PackedLibrary {
   constructor(arrays) {
-    this.kept = Object.fromEntries(Object.entries(arrays).map(([address, base64]) => [address, decodeSafetensors(bytesOf(base64).buffer)]));
+    this.kept = Object.fromEntries(
+      Object.entries(arrays).map(([address, base64]) => [
+        address,
+        decodeSafetensors(bytesOf(base64).buffer),
+      ]),
+    );
   }
 
   async fetch(address) {
-    if (!this.kept[address]) throw new MissingArrays("This is not in the saved file; it holds what was opened before saving.");
+    if (!this.kept[address])
+      throw new MissingArrays(
+        "This is not in the saved file; it holds what was opened before saving.",
+      );
     return this.kept[address];
   }
 }
@@ -82,7 +101,8 @@ function base64Of(buffer) {
   const bytes = new Uint8Array(buffer);
   const pieces = [];
   const most = 32_768; // arguments a call takes
-  for (let i = 0; i < bytes.length; i += most) pieces.push(String.fromCharCode(...bytes.subarray(i, i + most)));
+  for (let i = 0; i < bytes.length; i += most)
+    pieces.push(String.fromCharCode(...bytes.subarray(i, i + most)));
   return btoa(pieces.join(""));
 }
 

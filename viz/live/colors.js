@@ -7,7 +7,10 @@ export function rgb(color) {
 
 /** The palette whose background the page has now; Streamlit may have switched since. */
 export function currentPalette(themes, host) {
-  const background = getComputedStyle(host).getPropertyValue("--st-background-color").trim().toLowerCase();
+  const background = getComputedStyle(host)
+    .getPropertyValue("--st-background-color")
+    .trim()
+    .toLowerCase();
   return Object.values(themes).find((palette) => palette.background === background) ?? themes.light;
 }
 

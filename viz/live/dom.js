@@ -44,10 +44,19 @@ export function significant(value, count = 4) {
 
 /** A row of native radio buttons that looks like one control. Calls `pick` with the value. */
 export function radios(name, label, options, chosen, pick) {
-  const group = html("fieldset", { class: "hl-radios" }, html("legend", { class: "hl-hidden" }, label));
+  const group = html(
+    "fieldset",
+    { class: "hl-radios" },
+    html("legend", { class: "hl-hidden" }, label),
+  );
   for (const { value, text, title, disabled } of options) {
     const input = html("input", {
-      type: "radio", name, value, checked: value === chosen, disabled, onchange: () => pick(value),
+      type: "radio",
+      name,
+      value,
+      checked: value === chosen,
+      disabled,
+      onchange: () => pick(value),
     });
     group.append(html("label", { title }, input, html("span", {}, text)));
   }
@@ -56,14 +65,15 @@ export function radios(name, label, options, chosen, pick) {
 
 /** Check the radio button of a value without telling anyone. */
 export function check(group, value) {
-  for (const input of group.querySelectorAll("input")) input.checked = input.value === String(value);
+  for (const input of group.querySelectorAll("input"))
+    input.checked = input.value === String(value);
 }
 
 /** A labelled drop-down list. */
 export function select(label, options, chosen, pick) {
   const list = html("select", { onchange: (event) => pick(event.target.value) });
   for (const [value, text] of options) {
-    list.append(html("option", { value, selected: value === String(chosen) }, text));
+    list.append(html("option", { value, selected: String(value) === String(chosen) }, text));
   }
   return html("label", { class: "hl-field" }, html("span", {}, label), list);
 }
@@ -72,7 +82,11 @@ export function select(label, options, chosen, pick) {
 export function slider(label, { min, max, step, value, show = String }, move) {
   const output = html("output", {}, show(value));
   const input = html("input", {
-    type: "range", min, max, step, value,
+    type: "range",
+    min,
+    max,
+    step,
+    value,
     oninput: () => {
       output.textContent = show(Number(input.value));
       input.setAttribute("aria-valuetext", output.textContent);

@@ -10,11 +10,23 @@ const SCALE = 2; // PNG pixels for each pixel on screen
 export function exportMenu(scope) {
   const kinds = { PNG: savePng, SVG: saveSvg, HTML: saveHtml, CSV: saveCsv };
   const buttons = Object.entries(kinds).map(([name, save]) =>
-    html("button", {
-      type: "button", class: "hl-button",
-      onclick: () => save(scope).catch((error) => scope.complain(`${name} was not saved: ${error.message}`)),
-    }, name));
-  return html("div", { class: "hl-row hl-exports", role: "group", "aria-label": "Save what is on screen" }, html("span", {}, "Save this view"), buttons);
+    html(
+      "button",
+      {
+        type: "button",
+        class: "hl-button",
+        onclick: () =>
+          save(scope).catch((error) => scope.complain(`${name} was not saved: ${error.message}`)),
+      },
+      name,
+    ),
+  );
+  return html(
+    "div",
+    { class: "hl-row hl-exports", role: "group", "aria-label": "Save what is on screen" },
+    html("span", {}, "Save this view"),
+    buttons,
+  );
 }
 
 function fileName(scope, suffix) {
@@ -38,8 +50,14 @@ async function saveCsv(scope) {
 export function csvText({ values, rows, columns, corner }) {
   const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
   const numbered = (labels, i) => (labels ? quoted(`${i} ${labels[i]}`) : String(i));
-  const header = [quoted(corner), ...Array.from({ length: values.columns }, (_, j) => numbered(columns, j))];
-  const lines = Array.from({ length: values.rows }, (_, i) => [numbered(rows, i), ...Array.from(rowOf(values, i), String)]);
+  const header = [
+    quoted(corner),
+    ...Array.from({ length: values.columns }, (_, j) => numbered(columns, j)),
+  ];
+  const lines = Array.from({ length: values.rows }, (_, i) => [
+    numbered(rows, i),
+    ...Array.from(rowOf(values, i), String),
+  ]);
   return `${[header, ...lines].map((line) => line.join(",")).join("\r\n")}\r\n`;
 }
 
@@ -77,10 +95,21 @@ async function composed(scope) {
     y += size[1] + GAP;
     width = Math.max(width, size[0] + 2 * GAP);
   }
-  const title = svg("text", { x: GAP, y: 26, fill: palette.text, "font-size": 16 }, `Headlight · ${data.model} · ${headName} · ${scope.said ?? ""}`);
+  const title = svg(
+    "text",
+    { x: GAP, y: 26, fill: palette.text, "font-size": 16 },
+    `Headlight · ${data.model} · ${headName} · ${scope.said ?? ""}`,
+  );
   const ground = svg("rect", { width, height: y, fill: palette.background });
   picture.prepend(ground, title);
-  for (const [name, value] of Object.entries({ width, height: y, viewBox: `0 0 ${width} ${y}`, "font-family": palette.font, "font-size": 14, fill: palette.text })) {
+  for (const [name, value] of Object.entries({
+    width,
+    height: y,
+    viewBox: `0 0 ${width} ${y}`,
+    "font-family": palette.font,
+    "font-size": 14,
+    fill: palette.text,
+  })) {
     picture.setAttribute(name, value);
   }
   return { text: new XMLSerializer().serializeToString(picture), width, height: y };
@@ -90,7 +119,10 @@ async function composed(scope) {
 function asElement(drawing) {
   if (typeof drawing === "string") {
     const node = new DOMParser().parseFromString(drawing, "image/svg+xml").documentElement;
-    return { node, size: [parseFloat(node.getAttribute("width")), parseFloat(node.getAttribute("height"))] };
+    return {
+      node,
+      size: [parseFloat(node.getAttribute("width")), parseFloat(node.getAttribute("height"))],
+    };
   }
   const box = drawing.getBoundingClientRect();
   return { node: drawing.cloneNode(true), size: [Math.round(box.width), Math.round(box.height)] };
@@ -98,13 +130,19 @@ function asElement(drawing) {
 
 async function saveHtml(scope) {
   const [page, plotly, program, style] = await Promise.all(
-    ["live/offline.html", "live/plotly.min.js", "live/program.js", "live/live.css"].map(textOf));
-  const contents = { data: { ...scope.data, settings: scope.settings }, arrays: await scope.library.packed() };
+    ["live/offline.html", "live/plotly.min.js", "live/program.js", "live/live.css"].map(textOf),
+  );
+  const contents = {
+    data: { ...scope.data, settings: scope.settings },
+    arrays: await scope.library.packed(),
+  };
   const filled = page
     .replace("/*style*/", () => style)
     .replace("/*plotly*/", () => plotly.replaceAll("</script", "<\\/script"))
     .replace("/*program*/", () => program)
-    .replace("/*contents*/", () => JSON.stringify(contents).replaceAll("<", "\\u003c"));
+    .replace('{"replaced": "by the arrays"}', () =>
+      JSON.stringify(contents).replaceAll("<", "\\u003c"),
+    );
   download(new Blob([filled], { type: "text/html" }), fileName(scope, "html"));
 }
 

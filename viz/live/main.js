@@ -8,10 +8,13 @@ const open = new WeakMap();
 export function mount({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".hl-live");
   if (!open.has(root)) {
-    open.set(root, new Microscope(root, {
-      tell: (told) => setStateValue("told", told),
-      lost: (key) => setTriggerValue("lost", key),
-    }));
+    open.set(
+      root,
+      new Microscope(root, {
+        tell: (told) => setStateValue("told", told),
+        lost: (key) => setTriggerValue("lost", key),
+      }),
+    );
   }
   open.get(root).receive(data, root);
 }

@@ -76,7 +76,14 @@ export function steps(head, { scale = true, mask = true, temperature = 1 } = {})
   const biased = head.bias ? mapped(scaled, (value, i) => value + head.bias.values[i]) : scaled;
   const hidden = mask ? masked(biased, head.mask.values) : biased;
   const weights = softmaxRows(hidden, temperature);
-  return { product, scaled, biased, masked: hidden, weights, output: weightedValues(weights, head.v) };
+  return {
+    product,
+    scaled,
+    biased,
+    masked: hidden,
+    weights,
+    output: weightedValues(weights, head.v),
+  };
 }
 
 /** Entropy of each row of a pattern, in bits. */
@@ -89,7 +96,16 @@ export function rowEntropies(pattern) {
 /** Natural logarithm of the sum of e^score over a row, what softmax divides by. */
 export function logSumExp(row) {
   const top = row.reduce((a, b) => Math.max(a, b), -Infinity);
-  return top === -Infinity ? top : top + Math.log(row.reduce((sum, x) => sum + Math.exp(x - top), 0));
+  return top === -Infinity
+    ? top
+    : top + Math.log(row.reduce((sum, x) => sum + Math.exp(x - top), 0));
+}
+
+/** How much each column gets in all. */
+export function columnSums(m) {
+  const sums = new Float64Array(m.columns);
+  for (let i = 0; i < m.rows; i++) rowOf(m, i).forEach((value, j) => (sums[j] += value));
+  return sums;
 }
 
 export function mean(values) {
@@ -109,7 +125,9 @@ export function leakedShare(pattern, mask) {
 
 /** The fewest columns of a row that together hold `mass` of its weight, largest first. */
 export function leading(row, mass) {
-  const order = Array.from(row.keys()).filter((j) => row[j] > 0).sort((a, b) => row[b] - row[a] || a - b);
+  const order = Array.from(row.keys())
+    .filter((j) => row[j] > 0)
+    .sort((a, b) => row[b] - row[a] || a - b);
   const wanted = mass * row.reduce((a, b) => a + b, 0);
   const kept = [];
   let held = 0;

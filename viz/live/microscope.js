@@ -6,7 +6,12 @@ import { check, html, radios } from "./dom.js";
 import { exportMenu } from "./exports.js";
 import { relativeError, steps } from "./maths.js";
 import { Overview } from "./overview.js";
-import { CompareView, LinesView, MapView, SentenceView, SummaryView, WhatIfView } from "./views.js";
+import { CompareView } from "./views/compare.js";
+import { LinesView } from "./views/lines.js";
+import { MapView } from "./views/map.js";
+import { SentenceView } from "./views/sentence.js";
+import { SummaryView } from "./views/summary.js";
+import { WhatIfView } from "./views/whatif.js";
 
 const VIEWS = {
   map: { text: "Step by step", make: MapView },
@@ -23,7 +28,10 @@ const computed = new WeakMap(); // steps of arrays, so that a head seen again is
 
 export class Microscope {
   /** `tell` hands {settings, checked} to Python, `lost` asks it to run the sentence again. */
-  constructor(root, { tell = () => {}, lost = () => {}, library = new Library(), offline = false } = {}) {
+  constructor(
+    root,
+    { tell = () => {}, lost = () => {}, library = new Library(), offline = false } = {},
+  ) {
     Object.assign(this, { root, tell, lost, library, offline });
     this.views = {};
     this.looked = null;
@@ -35,20 +43,39 @@ export class Microscope {
     this.alert = html("p", { class: "hl-error", role: "alert", hidden: true });
     this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
     this.title = html("h2", { class: "hl-title" });
-    this.tabs = radios("hl-view", "View", Object.entries(VIEWS).map(([value, { text }]) => ({ value, text })), "", (view) => this.set({ view }));
+    this.tabs = radios(
+      "hl-view",
+      "View",
+      Object.entries(VIEWS).map(([value, { text }]) => ({ value, text })),
+      "",
+      (view) => this.set({ view }),
+    );
     this.options = html("div", { class: "hl-row hl-options" });
     const heads = html("section", { class: "hl-panel hl-heads", "aria-label": "All heads" });
     this.stage = html("div", { class: "hl-stage" });
     this.overview = new Overview(heads, {
-      open: (layer, head) => this.set({ layer, head, ...(this.settings.view === "summary" ? { view: "map" } : {}) }),
+      open: (layer, head) =>
+        this.set({ layer, head, ...(this.settings.view === "summary" ? { view: "map" } : {}) }),
+      near: (layer, head) =>
+        this.library.fetch(headAddress(this.data.key, layer, head)).catch(() => {}),
       openMean: (over, index) => this.set({ view: "summary", how: "mean", over, [over]: index }),
     });
     this.root.replaceChildren(
-      this.alert, this.spoken,
-      html("div", { class: "hl-grid" },
+      this.alert,
+      this.spoken,
+      html(
+        "div",
+        { class: "hl-grid" },
         heads,
-        html("section", { class: "hl-panel hl-instrument", "aria-label": "One head" },
-          html("div", { class: "hl-row hl-head-row" }, this.title, this.badge), this.tabs, this.options, this.stage, exportMenu(this))),
+        html(
+          "section",
+          { class: "hl-panel hl-instrument", "aria-label": "One head" },
+          html("div", { class: "hl-row hl-head-row" }, this.title, this.badge),
+          html("div", { class: "hl-row" }, this.tabs, this.options),
+          this.stage,
+          exportMenu(this),
+        ),
+      ),
     );
   }
 
@@ -70,7 +97,8 @@ export class Microscope {
 
   usePalette(host) {
     this.palette = currentPalette(this.themes, host);
-    for (const [name, value] of paletteVariables(this.palette)) this.root.style.setProperty(name, value);
+    for (const [name, value] of paletteVariables(this.palette))
+      this.root.style.setProperty(name, value);
   }
 
   /** Controls take their values when they are made, so other settings need other controls. */
@@ -126,7 +154,8 @@ export class Microscope {
     } catch (error) {
       if (turn === this.turn) this.failed(error);
     }
-    if (turn === this.turn) this.root.dataset.drawn = `${data.key} ${this.headName} ${settings.view} ${settings.stage}`;
+    if (turn === this.turn)
+      this.root.dataset.drawn = `${data.key} ${this.headName} ${settings.view} ${settings.stage}`;
   }
 
   /** One head of one run: its arrays, its steps, and how far these are from the trace. */
@@ -164,7 +193,8 @@ export class Microscope {
       this.views[name].host = host;
     }
     this.shownView = name;
-    if (this.stage.firstChild !== this.views[name].host) this.stage.replaceChildren(this.views[name].host);
+    if (this.stage.firstChild !== this.views[name].host)
+      this.stage.replaceChildren(this.views[name].host);
     await this.views[name].draw();
   }
 
@@ -175,10 +205,23 @@ export class Microscope {
   drawOptions() {
     const { hide_first, words, view, stage } = this.settings;
     const hasWeights = view !== "map" || stage === "weights";
-    const canMerge = view !== "map" && view !== "whatif" && this.data.words.at(-1) + 1 < this.data.words.length;
+    const canMerge =
+      view !== "map" && view !== "whatif" && this.data.words.at(-1) + 1 < this.data.words.length;
     this.options.replaceChildren(
-      option("Hide the first token", hide_first, hasWeights, (on) => this.set({ hide_first: on }), "Many heads park their attention there (a sink); the scale adapts to the rest"),
-      option("Merge pieces to words", words, canMerge, (on) => this.set({ words: on, token: null }), "Weights to the pieces of a word are summed, weights from them averaged"),
+      option(
+        "Hide the first token",
+        hide_first,
+        hasWeights,
+        (on) => this.set({ hide_first: on }),
+        "Many heads park their attention there (a sink); the scale adapts to the rest",
+      ),
+      option(
+        "Merge pieces to words",
+        words,
+        canMerge,
+        (on) => this.set({ words: on, token: null }),
+        "Weights to the pieces of a word are summed, weights from them averaged",
+      ),
     );
   }
 
@@ -188,8 +231,14 @@ export class Microscope {
     this.badge.classList.toggle("hl-bad", !passed);
     this.badge.dataset.check = error;
     const shown = Number.isNaN(error) ? "not a number" : error.toExponential(0);
-    this.badge.textContent = passed ? `✓ recomputed here, worst error ${shown}` : `✗ recomputed here, error ${shown}: not the model’s numbers`;
-    const checked = { key: this.data.key, head: this.headName, error: Number.isNaN(error) ? null : error };
+    this.badge.textContent = passed
+      ? `✓ recomputed here, worst error ${shown}`
+      : `✗ recomputed here, error ${shown}: not the model’s numbers`;
+    const checked = {
+      key: this.data.key,
+      head: this.headName,
+      error: Number.isNaN(error) ? null : error,
+    };
     if (JSON.stringify(checked) !== JSON.stringify(this.checked)) {
       this.checked = checked;
       this.tellSoon();
@@ -217,11 +266,18 @@ export class Microscope {
 /** The steps of a head and the worst error between them and what the trace has. */
 function computedFrom(head) {
   const all = steps(head);
-  const errors = Object.entries(TRACED).map(([traced, step]) => relativeError(all[step].values, head[traced].values));
+  const errors = Object.entries(TRACED).map(([traced, step]) =>
+    relativeError(all[step].values, head[traced].values),
+  );
   return { head, steps: all, error: Math.max(...errors) };
 }
 
 function option(label, checked, enabled, set, title) {
-  const input = html("input", { type: "checkbox", checked: checked && enabled, disabled: !enabled, onchange: () => set(input.checked) });
+  const input = html("input", {
+    type: "checkbox",
+    checked: checked && enabled,
+    disabled: !enabled,
+    onchange: () => set(input.checked),
+  });
   return html("label", { class: "hl-toggle", title }, input, html("span", {}, label));
 }

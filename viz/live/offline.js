@@ -13,5 +13,6 @@ export function open(root, { data, arrays }) {
 }
 
 function preferredBackground(themes) {
-  return (matchMedia("(prefers-color-scheme: dark)").matches ? themes.dark : themes.light).background;
+  return (matchMedia("(prefers-color-scheme: dark)").matches ? themes.dark : themes.light)
+    .background;
 }

@@ -23,8 +23,11 @@ export class Operands {
     this.vectorReach = Math.max(reach(head.q.values), reach(head.k.values));
     this.valueReach = reach(head.v.values);
     this.parts = {
-      query: new Strip(size), key: new Strip(size), products: new Bars(size, true),
-      row: new Bars(head.k.rows, false), flow: new Strip(size),
+      query: new Strip(size),
+      key: new Strip(size),
+      products: new Bars(size, true),
+      row: new Bars(head.k.rows, false),
+      flow: new Strip(size),
     };
     this.title = html("h3", { class: "hl-cell-title" });
     this.numbers = html("dl", { class: "hl-numbers" });
@@ -44,12 +47,21 @@ export class Operands {
   terms() {
     const root = `÷ √${this.head.q.columns}`;
     const bias = this.head.bias ? [["biased", "+ bias"]] : [];
-    return [["product", "q·k"], ["scaled", root], ...bias, ["masked", "mask"], ["weights", "softmax"], ["output", "z"]];
+    return [
+      ["product", "q·k"],
+      ["scaled", root],
+      ...bias,
+      ["masked", "mask"],
+      ["weights", "softmax"],
+      ["output", "z"],
+    ];
   }
 
   addNumber(name, label) {
     this.values[name] = html("dd", { "data-number": name });
-    this.numbers.append(html("div", { "data-step": name }, html("dt", {}, label), this.values[name]));
+    this.numbers.append(
+      html("div", { "data-step": name }, html("dt", {}, label), this.values[name]),
+    );
   }
 
   figure(name, caption) {
@@ -65,16 +77,24 @@ export class Operands {
     const at = query * head.k.rows + key;
     parts.query.paint(q, (x) => colorAt(this.signed, x, -this.vectorReach, this.vectorReach));
     parts.key.paint(k, (x) => colorAt(this.signed, x, -this.vectorReach, this.vectorReach));
-    parts.products.paint(q.map((x, i) => x * k[i]), palette);
+    parts.products.paint(
+      q.map((x, i) => x * k[i]),
+      palette,
+    );
     parts.row.paint(weights, palette, key);
-    parts.flow.paint(v, (x) => colorAt(this.signed, weights[key] * x, -this.valueReach, this.valueReach));
+    parts.flow.paint(v, (x) =>
+      colorAt(this.signed, weights[key] * x, -this.valueReach, this.valueReach),
+    );
     for (const [name, node] of Object.entries(this.values)) {
       if (name !== "output") node.textContent = this.text(name, at);
     }
     this.values.output.textContent = `z[${dimension}] = ${digits(rowOf(steps.output, query)[dimension])}`;
-    for (const node of this.numbers.children) node.classList.toggle("hl-now", node.dataset.step === stage);
+    for (const node of this.numbers.children)
+      node.classList.toggle("hl-now", node.dataset.step === stage);
     this.title.replaceChildren(
-      html("bdi", {}, this.queryLabels[query]), pinned ? " ⇢ " : " → ", html("bdi", {}, this.keyLabels[key]),
+      html("bdi", {}, this.queryLabels[query]),
+      pinned ? " ⇢ " : " → ",
+      html("bdi", {}, this.keyLabels[key]),
       html("small", {}, pinned ? ` pinned (${query}, ${key})` : ` query ${query}, key ${key}`),
     );
     this.describe(query, key, at, pinned);
@@ -82,7 +102,8 @@ export class Operands {
 
   text(name, at) {
     const value = this.steps[name].values[at];
-    if (name === "masked") return this.head.mask.values[at] ? `${digits(value)} (open)` : "−∞ (masked)";
+    if (name === "masked")
+      return this.head.mask.values[at] ? `${digits(value)} (open)` : "−∞ (masked)";
     return digits(value);
   }
 
@@ -105,8 +126,18 @@ class Strip {
   constructor(size) {
     const width = WIDTH / size;
     this.cells = Array.from({ length: size }, (_, i) =>
-      svg("rect", { x: i * width, y: 0, width: width + 0.3, height: STRIP }));
-    this.node = svg("svg", { viewBox: `0 0 ${WIDTH} ${STRIP}`, preserveAspectRatio: "none", height: STRIP, "aria-hidden": "true" }, this.cells);
+      svg("rect", { x: i * width, y: 0, width: width + 0.3, height: STRIP }),
+    );
+    this.node = svg(
+      "svg",
+      {
+        viewBox: `0 0 ${WIDTH} ${STRIP}`,
+        preserveAspectRatio: "none",
+        height: STRIP,
+        "aria-hidden": "true",
+      },
+      this.cells,
+    );
   }
 
   paint(values, color) {
@@ -124,8 +155,19 @@ class Bars {
     this.down = svg("path");
     this.marked = svg("path");
     this.line = svg("line", { x1: 0, x2: WIDTH, y1: this.base, y2: this.base, "stroke-width": 1 });
-    this.node = svg("svg", { viewBox: `0 0 ${WIDTH} ${BARS}`, preserveAspectRatio: "none", height: BARS, "aria-hidden": "true" },
-      this.up, this.down, this.marked, this.line);
+    this.node = svg(
+      "svg",
+      {
+        viewBox: `0 0 ${WIDTH} ${BARS}`,
+        preserveAspectRatio: "none",
+        height: BARS,
+        "aria-hidden": "true",
+      },
+      this.up,
+      this.down,
+      this.marked,
+      this.line,
+    );
   }
 
   paint(values, palette, marked = -1) {
@@ -138,10 +180,13 @@ class Bars {
       const kind = i === marked ? "marked" : height < 0 ? "down" : "up";
       const least = i === marked ? Math.max(height, 1.5) : height;
       const x = i * width + width * 0.1;
-      paths[kind] += `M${x.toFixed(2)} ${this.base}v${(-least).toFixed(2)}h${(width * 0.8).toFixed(2)}V${this.base}z`;
+      paths[kind] +=
+        `M${x.toFixed(2)} ${this.base}v${(-least).toFixed(2)}h${(width * 0.8).toFixed(2)}V${this.base}z`;
     }
     const [low, , , , , , high] = palette.diverging;
-    const fills = this.signed ? { up: high, down: low, marked: palette.frame } : { up: palette.muted, down: low, marked: palette.accent };
+    const fills = this.signed
+      ? { up: high, down: low, marked: palette.frame }
+      : { up: palette.muted, down: low, marked: palette.accent };
     for (const [kind, path] of Object.entries(paths)) {
       this[kind].setAttribute("d", path);
       this[kind].setAttribute("fill", fills[kind]);
@@ -167,15 +212,55 @@ export function formulaOf(stage, { head, steps }, query, key) {
   const size = String(head.q.columns);
   const ij = "ij";
   const parts = {
-    product: () => [letter("q·k"), sign("="), math("munderover", {}, sign("∑"), letter("d"), number(size)),
-      sub("q", "id"), sub("k", "jd"), sign("="), number(value("product"))],
-    scaled: () => [over([number(value("product"))], [rooted(size)]), sign("="), number(value("scaled"))],
-    biased: () => [number(value("scaled")), sign("+"), sub("b", ij), sign("="), number(value("scaled")), sign("+"),
-      number(head.bias ? digits(head.bias.values[at]) : "0"), sign("="), number(value("biased"))],
-    masked: () => [number(value("biased")), sign("+"), number(head.mask.values[at] ? "0" : "(−∞)"), sign("="), number(value("masked"))],
-    weights: () => [over([power([sub("s", ij)])], [sign("∑"), power([sub("s", "ij′")])]), sign("="), ...softmaxOf(head, steps, query, at)],
-    output: () => [sub("z", "i"), sign("="), sign("∑"), sub("p", ij), sub("v", "j"), sign(","), letter("from here "),
-      number(value("weights")), sign("·"), sub("v", "j")],
+    product: () => [
+      letter("q·k"),
+      sign("="),
+      math("munderover", {}, sign("∑"), letter("d"), number(size)),
+      sub("q", "id"),
+      sub("k", "jd"),
+      sign("="),
+      number(value("product")),
+    ],
+    scaled: () => [
+      over([number(value("product"))], [rooted(size)]),
+      sign("="),
+      number(value("scaled")),
+    ],
+    biased: () => [
+      number(value("scaled")),
+      sign("+"),
+      sub("b", ij),
+      sign("="),
+      number(value("scaled")),
+      sign("+"),
+      number(head.bias ? digits(head.bias.values[at]) : "0"),
+      sign("="),
+      number(value("biased")),
+    ],
+    masked: () => [
+      number(value("biased")),
+      sign("+"),
+      number(head.mask.values[at] ? "0" : "(−∞)"),
+      sign("="),
+      number(value("masked")),
+    ],
+    weights: () => [
+      over([power([sub("s", ij)])], [sign("∑"), power([sub("s", "ij′")])]),
+      sign("="),
+      ...softmaxOf(head, steps, query, at),
+    ],
+    output: () => [
+      sub("z", "i"),
+      sign("="),
+      sign("∑"),
+      sub("p", ij),
+      sub("v", "j"),
+      sign(","),
+      letter("from here "),
+      number(value("weights")),
+      sign("·"),
+      sub("v", "j"),
+    ],
   };
   return math("math", { display: "block", "data-stage": stage }, math("mrow", {}, parts[stage]()));
 }
@@ -184,6 +269,9 @@ function softmaxOf(head, steps, query, at) {
   if (!head.mask.values[at]) return [power([number("−∞")]), sign("="), number("0")];
   const total = logSumExp(rowOf(steps.masked, query));
   const score = steps.masked.values[at];
-  return [power([number(digits(score)), sign(total < 0 ? "+" : "−"), number(digits(Math.abs(total)))]), sign("="),
-    number(digits(steps.weights.values[at]))];
+  return [
+    power([number(digits(score)), sign(total < 0 ? "+" : "−"), number(digits(Math.abs(total)))]),
+    sign("="),
+    number(digits(steps.weights.values[at])),
+  ];
 }

@@ -11,10 +11,16 @@ const MARGIN = { left: 30, top: 22, bars: 44 };
 const MOST_TILE = 74;
 
 export class Overview {
-  constructor(host, { open, openMean }) {
+  constructor(host, { open, openMean, near = () => {} }) {
+    this.near = near; // the mouse is on a tile: a click may follow
     this.open = open;
     this.openMean = openMean;
-    this.picture = svg("svg", { class: "hl-overview", tabindex: 0, role: "application", "aria-roledescription": "map of heads" });
+    this.picture = svg("svg", {
+      class: "hl-overview",
+      tabindex: 0,
+      role: "application",
+      "aria-roledescription": "map of heads",
+    });
     this.caption = html("p", { class: "hl-caption" });
     host.append(this.picture, this.caption);
     this.host = host;
@@ -22,12 +28,15 @@ export class Overview {
     this.picture.addEventListener("pointerleave", () => this.rest());
     this.picture.addEventListener("click", (event) => this.click(event));
     this.picture.addEventListener("keydown", (event) => this.step(event));
-    new ResizeObserver(() => this.data && this.draw(this.data, this.chosen, this.palette)).observe(host);
+    new ResizeObserver(() => this.data && this.draw(this.data, this.chosen, this.palette)).observe(
+      host,
+    );
   }
 
   /** Draw the tiles of `data` with the chosen [layer, head] framed. */
   draw(data, chosen, palette) {
-    const same = this.data === data && this.palette === palette && this.width === this.host.clientWidth;
+    const same =
+      this.data === data && this.palette === palette && this.width === this.host.clientWidth;
     Object.assign(this, { data, chosen, palette, width: this.host.clientWidth });
     if (!same && this.width) this.build();
     if (this.width) this.frame(this.frameNode, ...chosen);
@@ -45,12 +54,23 @@ export class Overview {
     this.picture.setAttribute("height", box[1]);
     const size = this.data.tiles.shape[2];
     const image = svg("image", {
-      href: atlas(this.data, this.palette, GAP / (this.pitch - GAP)), x: MARGIN.left, y: MARGIN.top, width, height,
-      preserveAspectRatio: "none", style: `image-rendering:${size > this.pitch * devicePixelRatio ? "auto" : "pixelated"}`,
+      href: atlas(this.data, this.palette, GAP / (this.pitch - GAP)),
+      x: MARGIN.left,
+      y: MARGIN.top,
+      width,
+      height,
+      preserveAspectRatio: "none",
+      style: `image-rendering:${size > this.pitch * devicePixelRatio ? "auto" : "pixelated"}`,
     });
     this.frameNode = svg("rect", { class: "hl-frame" });
     this.hoverNode = svg("rect", { class: "hl-frame hl-frame-hover", visibility: "hidden" });
-    this.picture.replaceChildren(image, ...this.labels(), ...this.bars(), this.hoverNode, this.frameNode);
+    this.picture.replaceChildren(
+      image,
+      ...this.labels(),
+      ...this.bars(),
+      this.hoverNode,
+      this.frameNode,
+    );
     this.picture.setAttribute("aria-label", this.alternative());
   }
 
@@ -59,24 +79,45 @@ export class Overview {
     const every = Math.ceil(22 / this.pitch);
     const text = (x, y, anchor, words) => svg("text", { x, y, "text-anchor": anchor }, words);
     const layers = Array.from({ length: n_layers }, (_, i) =>
-      i % every ? null : text(MARGIN.left - 6, MARGIN.top + (i + 0.5) * this.pitch + 4, "end", `L${i}`));
+      i % every
+        ? null
+        : text(MARGIN.left - 6, MARGIN.top + (i + 0.5) * this.pitch + 4, "end", `L${i}`),
+    );
     const heads = Array.from({ length: n_heads }, (_, i) =>
-      i % every ? null : text(MARGIN.left + (i + 0.5) * this.pitch, MARGIN.top - 7, "middle", `H${i}`));
+      i % every
+        ? null
+        : text(MARGIN.left + (i + 0.5) * this.pitch, MARGIN.top - 7, "middle", `H${i}`),
+    );
     return [...layers, ...heads].filter(Boolean);
   }
 
   /** Mean focus of each layer, right of its row, and of each head, below its column. */
   bars() {
     const { n_layers, n_heads } = this.data;
-    const [right, below] = [MARGIN.left + this.pitch * n_heads + 4, MARGIN.top + this.pitch * n_layers + 4];
+    const [right, below] = [
+      MARGIN.left + this.pitch * n_heads + 4,
+      MARGIN.top + this.pitch * n_layers + 4,
+    ];
     const most = MARGIN.bars - 8;
     const thick = Math.min(this.pitch * 0.5, 14);
-    const layers = Array.from({ length: n_layers }, (_, i) => svg("rect", {
-      class: "hl-bar", x: right, y: MARGIN.top + (i + 0.5) * this.pitch - thick / 2, height: thick, width: most * this.layerFocus(i),
-    }));
-    const heads = Array.from({ length: n_heads }, (_, i) => svg("rect", {
-      class: "hl-bar", x: MARGIN.left + (i + 0.5) * this.pitch - thick / 2, y: below, width: thick, height: most * this.headFocus(i),
-    }));
+    const layers = Array.from({ length: n_layers }, (_, i) =>
+      svg("rect", {
+        class: "hl-bar",
+        x: right,
+        y: MARGIN.top + (i + 0.5) * this.pitch - thick / 2,
+        height: thick,
+        width: most * this.layerFocus(i),
+      }),
+    );
+    const heads = Array.from({ length: n_heads }, (_, i) =>
+      svg("rect", {
+        class: "hl-bar",
+        x: MARGIN.left + (i + 0.5) * this.pitch - thick / 2,
+        y: below,
+        width: thick,
+        height: most * this.headFocus(i),
+      }),
+    );
     return [...layers, ...heads];
   }
 
@@ -110,11 +151,15 @@ export class Overview {
 
   hover(event) {
     const place = this.at(event);
-    this.hoverNode.setAttribute("visibility", place?.layer != null && place?.head != null ? "visible" : "hidden");
+    this.hoverNode.setAttribute(
+      "visibility",
+      place?.layer != null && place?.head != null ? "visible" : "hidden",
+    );
     if (!place) return this.rest();
     if (place.layer != null && place.head != null) {
       this.frame(this.hoverNode, place.layer, place.head);
       this.caption.textContent = this.strongest(place.layer, place.head);
+      this.near(place.layer, place.head);
     } else if (place.layer != null) {
       this.caption.textContent = `L${place.layer}: mean focus of its heads ${digits(this.layerFocus(place.layer), 2)}. Click for the mean map.`;
     } else {
@@ -124,7 +169,8 @@ export class Overview {
 
   rest() {
     this.hoverNode?.setAttribute("visibility", "hidden");
-    this.caption.textContent = "Brightness: square root of the weight. Bars: focus, the mean of each row’s largest weight.";
+    this.caption.textContent =
+      "Brightness: square root of the weight. Bars: focus, the mean of each row’s largest weight.";
   }
 
   click(event) {
@@ -135,7 +181,9 @@ export class Overview {
   }
 
   step(event) {
-    const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[
+      event.key
+    ];
     if (!move) return;
     event.preventDefault();
     const layer = Math.min(Math.max(this.chosen[0] + move[0], 0), this.data.n_layers - 1);
@@ -150,7 +198,9 @@ export class Overview {
   }
 
   alternative() {
-    const all = this.data.strongest.flatMap((heads, layer) => heads.map((pair, head) => ({ layer, head, weight: pair[2] })));
+    const all = this.data.strongest.flatMap((heads, layer) =>
+      heads.map((pair, head) => ({ layer, head, weight: pair[2] })),
+    );
     const top = all.sort((a, b) => b.weight - a.weight).slice(0, 3);
     return (
       `All ${this.data.n_layers} layers and ${this.data.n_heads} heads as small maps; arrow keys choose one. ` +

@@ -2,25 +2,31 @@
 //
 // Plotly's own hover reports at most twenty times a second, so the cell is found from its axes here.
 
-import { html } from "./dom.js";
+import { html, svg } from "./dom.js";
 import { plotlyScale } from "./colors.js";
 
 const MOST_TICKS = 40;
 const MOST_STROKES = 48;
-const LETTER = 6.9; // average pixels of a tick label's letter
+const LETTER = 6.3; // average pixels of a tick label's letter
+const BAR = 32; // longest bar beside a map, in pixels
 const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
 let loading;
 
 /** plotly.js, from the app itself, once. */
 export function loadPlotly() {
-  loading ??= globalThis.Plotly ? Promise.resolve(globalThis.Plotly) : new Promise((resolve, reject) => {
-    const script = html("script", {
-      src: new URL("live/plotly.min.js", document.baseURI).href,
-      onload: () => resolve(globalThis.Plotly),
-      onerror: () => { loading = undefined; reject(new Error("plotly.js did not load from the app")); },
-    });
-    document.head.append(script);
-  });
+  loading ??= globalThis.Plotly
+    ? Promise.resolve(globalThis.Plotly)
+    : new Promise((resolve, reject) => {
+        const script = html("script", {
+          src: new URL("live/plotly.min.js", document.baseURI).href,
+          onload: () => resolve(globalThis.Plotly),
+          onerror: () => {
+            loading = undefined;
+            reject(new Error("plotly.js did not load from the app"));
+          },
+        });
+        document.head.append(script);
+      });
   return loading;
 }
 
@@ -29,16 +35,30 @@ export function loadPlotly() {
  * labels (escaped for Plotly), {name, low, high, signed} and a mask of cells to hatch, or null.
  */
 export class HeatMap {
-  constructor(host, { point = () => {}, pick = () => {}, leave = () => {}, cell = 34, most = 560 } = {}) {
+  constructor(
+    host,
+    { point = () => {}, pick = () => {}, leave = () => {}, cell = 34, most = 560 } = {},
+  ) {
     this.host = host;
     this.sizes = { cell, most };
     this.chart = html("div", { class: "hl-chart" });
-    this.guides = ["row", "column", "cell"].map((name) => html("div", { class: `hl-guide hl-guide-${name}` }));
-    host.append(this.chart, ...this.guides);
+    this.guides = ["row", "column", "cell"].map((name) =>
+      html("div", { class: `hl-guide hl-guide-${name}` }),
+    );
+    this.sides = svg("svg", { class: "hl-sides", "aria-hidden": "true" });
+    for (const guide of this.guides) guide.hidden = true;
+    host.append(this.chart, this.sides, ...this.guides);
     host.addEventListener("pointermove", (event) => this.tell(event, point));
     host.addEventListener("pointerleave", leave);
-    host.addEventListener("pointerdown", (event) => (this.down = event), true);
-    addEventListener("pointerup", (event) => this.released(event, pick), true);
+    host.addEventListener(
+      "pointerdown",
+      (down) =>
+        addEventListener("pointerup", (up) => this.released(down, up, pick), {
+          capture: true,
+          once: true,
+        }),
+      true,
+    );
     new ResizeObserver(() => this.resized()).observe(host);
   }
 
@@ -48,19 +68,72 @@ export class HeatMap {
     this.picture = picture;
     this.palette = palette;
     this.width = this.host.clientWidth;
-    await Plotly.react(this.chart, traces(picture, palette), layout(picture, palette, this.width, this.sizes), {
+    const frame = layout(picture, palette, this.width, this.sizes);
+    const barLength = Math.min(190, this.width - frame.margin.l - frame.margin.r);
+    await Plotly.react(this.chart, traces(picture, palette, barLength), frame, {
       displaylogo: false,
       displayModeBar: picture.values.columns > 40 ? "hover" : false,
       modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"],
     });
+    this.drawSides();
     if (this.marked) this.mark(...this.marked);
+  }
+
+  /** Bars beside the map, one a row and one a column, from 0 to 1; a click picks the row or column. */
+  drawSides() {
+    const {
+      sides,
+      values: { rows, columns },
+    } = this.picture;
+    this.sides.replaceChildren();
+    if (!sides) return;
+    const { xaxis, yaxis, width, height } = this.chart._fullLayout;
+    this.sides.setAttribute("width", width);
+    this.sides.setAttribute("height", height);
+    const [thickX, thickY] = [xaxis._length / columns, yaxis._length / rows];
+    const [right, below] = [xaxis._offset + xaxis._length + 4, yaxis._offset + yaxis._length + 4];
+    const bar = (box, tip, pick) =>
+      svg("rect", { class: "hl-bar", ...box, onclick: pick }, svg("title", {}, tip));
+    sides.rows.forEach(({ share, tip }, i) =>
+      this.sides.append(
+        bar(
+          {
+            x: right,
+            y: yaxis._offset + yaxis.c2p(i - 0.4),
+            height: 0.8 * thickY,
+            width: Math.max(1, BAR * share),
+          },
+          tip,
+          () => sides.pickRow(i),
+        ),
+      ),
+    );
+    sides.columns.forEach(({ share, tip }, j) =>
+      this.sides.append(
+        bar(
+          {
+            x: xaxis._offset + xaxis.c2p(j - 0.4),
+            y: below,
+            width: 0.8 * thickX,
+            height: Math.max(1, BAR * share),
+          },
+          tip,
+          () => sides.pickColumn(j),
+        ),
+      ),
+    );
   }
 
   /** Frame a cell, or nothing when row is null. */
   mark(row, column, pinned = false) {
     this.marked = [row, column, pinned];
     const axes = this.chart._fullLayout;
-    const shown = axes && this.picture && row != null && row < this.picture.values.rows && column < this.picture.values.columns;
+    const shown =
+      axes &&
+      this.picture &&
+      row != null &&
+      row < this.picture.values.rows &&
+      column < this.picture.values.columns;
     for (const guide of this.guides) guide.hidden = !shown;
     if (!shown) return;
     const { xaxis, yaxis } = axes;
@@ -86,7 +159,11 @@ export class HeatMap {
     const box = this.chart.getBoundingClientRect();
     const column = Math.round(axes.xaxis.p2c(event.clientX - box.left - axes.xaxis._offset));
     const row = Math.round(axes.yaxis.p2c(event.clientY - box.top - axes.yaxis._offset));
-    const inside = row >= 0 && column >= 0 && row < this.picture.values.rows && column < this.picture.values.columns;
+    const inside =
+      row >= 0 &&
+      column >= 0 &&
+      row < this.picture.values.rows &&
+      column < this.picture.values.columns;
     return inside ? { row, column } : null;
   }
 
@@ -95,16 +172,18 @@ export class HeatMap {
     if (cell) point(cell.row, cell.column);
   }
 
-  released(event, pick) {
-    const { down } = this;
-    this.down = null;
-    if (!down || Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > CLICK_SLACK) return;
-    const cell = this.cellAt(event);
+  released(down, up, pick) {
+    if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) > CLICK_SLACK) return;
+    const cell = this.cellAt(up);
     if (cell) pick(cell.row, cell.column);
   }
 
   resized() {
-    if (this.picture && Math.abs(this.host.clientWidth - this.width) > 2 && this.host.clientWidth > 0) {
+    if (
+      this.picture &&
+      Math.abs(this.host.clientWidth - this.width) > 2 &&
+      this.host.clientWidth > 0
+    ) {
       this.draw(this.picture, this.palette);
     }
   }
@@ -114,57 +193,113 @@ function place(node, left, top, width, height) {
   node.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
 }
 
-function traces({ values, scale, hidden }, palette) {
+function traces({ values, scale, hidden, sides }, palette, length) {
   const rows = Array.from({ length: values.rows }, (_, i) => {
-    const row = Float32Array.from(values.values.subarray(i * values.columns, (i + 1) * values.columns));
-    return row.map((value, j) => (hidden?.[i * values.columns + j] || !Number.isFinite(value) ? NaN : value));
+    const row = Float32Array.from(
+      values.values.subarray(i * values.columns, (i + 1) * values.columns),
+    );
+    return row.map((value, j) =>
+      hidden?.[i * values.columns + j] || !Number.isFinite(value) ? NaN : value,
+    );
   });
   const shown = {
-    type: "heatmap", z: rows, zmin: scale.low, zmax: scale.high, hoverinfo: "none",
+    type: "heatmap",
+    z: rows,
+    zmin: scale.low,
+    zmax: scale.high,
+    hoverinfo: "none",
     colorscale: plotlyScale(scale.signed ? palette.diverging : palette.sequential),
-    colorbar: colorBar(scale, palette),
+    colorbar: colorBar(scale, palette, length, sides ? BAR + 10 : 8),
   };
   if (!hidden) return [shown];
   const masked = Array.from({ length: values.rows }, (_, i) =>
     Array.from({ length: values.columns }, (_, j) => (hidden[i * values.columns + j] ? 1 : NaN)),
   );
-  const grey = [[0, palette.masked], [1, palette.masked]];
-  return [shown, { type: "heatmap", z: masked, colorscale: grey, showscale: false, hoverinfo: "none" }];
+  const grey = [
+    [0, palette.masked],
+    [1, palette.masked],
+  ];
+  return [
+    shown,
+    { type: "heatmap", z: masked, colorscale: grey, showscale: false, hoverinfo: "none" },
+  ];
 }
 
-function colorBar({ name, low, high }, palette) {
+function colorBar({ name, low, high }, palette, length, below) {
   return {
     title: { text: name, side: "top", font: { color: palette.muted, size: 12 } },
-    orientation: "h", x: 0, xanchor: "left", y: 0, yanchor: "top", ypad: 8, xpad: 0,
-    thickness: 9, len: 190, lenmode: "pixels", outlinewidth: 0,
-    tickvals: [low, (low + high) / 2, high], tickformat: ".3~g",
+    orientation: "h",
+    x: 0,
+    xanchor: "left",
+    y: 0,
+    yanchor: "top",
+    ypad: below,
+    xpad: 0,
+    thickness: 9,
+    len: length,
+    lenmode: "pixels",
+    outlinewidth: 0,
+    tickvals: [low, (low + high) / 2, high],
+    tickformat: ".3~g",
     tickfont: { color: palette.muted, size: 12 },
   };
 }
 
-function layout({ values, rowLabels, columnLabels, rowTitle, columnTitle, hidden }, palette, width, sizes) {
-  const left = 34 + LETTER * longest(rowLabels);
+function layout(
+  { values, rowLabels, columnLabels, rowTitle, columnTitle, hidden, sides },
+  palette,
+  width,
+  sizes,
+) {
+  const beside = sides ? BAR + 8 : 0;
+  const left = 30 + LETTER * longest(rowLabels);
   const top = 30 + 0.8 * LETTER * longest(columnLabels);
-  const room = Math.max(width - left - 12, 80);
+  const room = Math.max(width - left - 10 - beside, 80);
   const size = Math.min(sizes.cell * 1.6, room / values.columns);
   const side = size * values.columns;
   const height = Math.min(size * values.rows, Math.max(sizes.most, 120));
-  const axis = { showgrid: false, zeroline: false, tickfont: { color: palette.muted, size: 12 }, ticks: "", automargin: false };
+  const axis = {
+    showgrid: false,
+    zeroline: false,
+    tickfont: { color: palette.muted, size: 12 },
+    ticks: "",
+    automargin: false,
+  };
   const title = (text) => ({ text, font: { color: palette.muted, size: 13 }, standoff: 4 });
   return {
-    width, height: top + height + 62, autosize: false, hovermode: false, dragmode: values.columns > 40 ? "zoom" : false,
+    width,
+    height: top + height + 54 + beside,
+    autosize: false,
+    hovermode: false,
+    dragmode: values.columns > 40 ? "zoom" : false,
     font: { family: palette.font, color: palette.text, size: 13 },
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: left, r: Math.max(width - left - side, 8), t: top, b: 62, pad: 0 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    margin: { l: left, r: Math.max(width - left - side, 8), t: top, b: 54 + beside, pad: 0 },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: palette.muted, activecolor: palette.accent },
-    xaxis: { ...axis, side: "top", tickangle: -50, range: [-0.5, values.columns - 0.5], title: title(columnTitle), ...ticks(columnLabels) },
-    yaxis: { ...axis, range: [values.rows - 0.5, -0.5], title: title(rowTitle), ...ticks(rowLabels) },
+    xaxis: {
+      ...axis,
+      side: "top",
+      tickangle: -50,
+      range: [-0.5, values.columns - 0.5],
+      title: title(columnTitle),
+      ...ticks(columnLabels),
+    },
+    yaxis: {
+      ...axis,
+      range: [values.rows - 0.5, -0.5],
+      title: title(rowTitle),
+      ...ticks(rowLabels),
+    },
     shapes: hidden ? [hatch(hidden, values.rows, values.columns, palette)] : [],
   };
 }
 
 function longest(labels) {
-  return Math.min(16, Math.max(1, ...labels.map((label) => label.replace(/&[#\w]+;/g, "x").length)));
+  return Math.min(
+    16,
+    Math.max(1, ...labels.map((label) => label.replace(/&[#\w]+;/g, "x").length)),
+  );
 }
 
 function ticks(labels) {
@@ -190,5 +325,10 @@ function hatch(hidden, rows, columns, palette) {
       }
     }
   }
-  return { type: "path", path: strokes.join("") || "M0,0", line: { color: palette.hatch, width: 1 }, layer: "above" };
+  return {
+    type: "path",
+    path: strokes.join("") || "M0,0",
+    line: { color: palette.hatch, width: 1 },
+    layer: "above",
+  };
 }

@@ -21,12 +21,14 @@ from viz.live import shelf
 
 FOLDER = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-# Compressing for a browser on the same machine costs more than it saves; fresh code after an update.
+# Compressing for a browser on the same machine costs more than it saves; no stale code after an
+# update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
 OFFLINE_MODULES = (
-    "maths", "arrays", "dom", "colors", "plots", "operands", "overview", "exports", "views",
-    "microscope", "offline",
-)  # fmt: skip
+    *("maths", "arrays", "dom", "colors", "plots", "operands", "overview", "exports"),
+    *(f"views/{name}" for name in ("shared", "map", "lines", "sentence", "whatif", "compare")),
+    *("views/summary", "microscope", "offline"),
+)
 IMPORT = re.compile(r"^import\b[^;]*;\n", re.MULTILINE)
 
 

@@ -1,0 +1,221 @@
+"""How fast the microscope answers, beside what is asked, and beside BertViz on the same arrays.
+
+Asked, at 64 tokens on `stories`: hover to operands 16 ms, another head or stage 100 ms.
+Overview of 12 × 12 heads: 0.4 s and 1 MB at 128 tokens, 1.5 s at 512. At 512 tokens: every view
+works, hover 33 ms, heap 400 MB.
+"""
+
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from model import checkpoint
+from model.transformer import DecoderTransformer
+from tests.benchmarks.bertviz_peer import draw_model_view
+from tests.browser import find_browser
+from tests.serving import BROWSER_FLAGS, running_app
+from tests.viz.builders import random_patterns
+from viz.figures.attention import focus, tiles
+from viz.live.component import packed
+from viz.theme import DARK
+
+HOVERS = 200
+PICKS = 24
+WORD = " dog"
+DRAWN = ".hl-live[data-drawn*=' ']"
+# Milliseconds from a pointer event to the operands in place and laid out, all over the map.
+HOVER = """async (times) => {
+    const map = document.querySelector('.hl-view-map .hl-map');
+    const panel = document.querySelector('.hl-operands');
+    const {xaxis, yaxis} = map.querySelector('.js-plotly-plot')._fullLayout;
+    const box = map.querySelector('.js-plotly-plot').getBoundingClientRect();
+    const spent = [];
+    for (let i = 0; i < times; i++) {
+        const share = (i * 0.618) % 1, other = (i * 0.414) % 1;
+        const at = {clientX: box.left + xaxis._offset + share * xaxis._length,
+                    clientY: box.top + yaxis._offset + other * yaxis._length, bubbles: true};
+        const started = performance.now();
+        map.firstChild.dispatchEvent(new PointerEvent('pointermove', at));
+        panel.getBoundingClientRect();
+        spent.push(performance.now() - started);
+        await new Promise(requestAnimationFrame);
+    }
+    return spent;
+}"""
+# Milliseconds from an action to the frame after the microscope says it has drawn.
+UNTIL_DRAWN = """async ([action, places]) => {
+    const root = document.querySelector('.hl-live');
+    const acts = {
+        head: ([layer, head]) => {
+            const picture = document.querySelector('.hl-overview');
+            const chosen = picture.querySelector('.hl-frame:not(.hl-frame-hover)');
+            const frame = chosen.getBoundingClientRect();
+            const [, ...names] = root.dataset.drawn.match(/L(\\d+) H(\\d+)/);
+            const [chosenLayer, chosenHead] = names.map(Number);
+            picture.dispatchEvent(new MouseEvent('click', {bubbles: true,
+                clientX: frame.left + frame.width * (head - chosenHead + 0.5),
+                clientY: frame.top + frame.height * (layer - chosenLayer + 0.5)}));
+        },
+        stage: (name) => document.querySelector(`input[name=hl-stage][value=${name}]`).click(),
+        view: (name) => document.querySelector(`input[name=hl-view][value=${name}]`).click(),
+    };
+    const spent = [];
+    for (const place of places) {
+        const before = root.dataset.drawn;
+        const started = performance.now();
+        acts[action](place);
+        while (root.dataset.drawn === before) await new Promise(resolve => setTimeout(resolve));
+        await new Promise(requestAnimationFrame);
+        spent.push(performance.now() - started);
+        await new Promise(resolve => setTimeout(resolve, 450));
+    }
+    return spent;
+}"""
+OVERVIEW = """async (data) => {
+    const { Overview } = await import(new URL('/live/overview.js', location.href));
+    const host = document.createElement('div');
+    host.style.width = '900px';
+    document.body.replaceChildren(host);
+    const started = performance.now();
+    const overview = new Overview(host, { open() {}, openMean() {} });
+    overview.draw(data, [0, 0], data.palette);
+    const image = host.querySelector('image');
+    const loaded = new Image();
+    loaded.src = image.getAttribute('href');
+    await loaded.decode();
+    await new Promise(requestAnimationFrame);
+    return performance.now() - started;
+}"""
+
+
+def measure() -> dict[str, float]:
+    """All figures of the microscope; the peer's only where it is installed."""
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(
+            executable_path=find_browser(), args=[*BROWSER_FLAGS, "--enable-precise-memory-info"]
+        )
+        with _app_with_long_context(Path(folder)) as url:
+            figures = _at_64(browser, url) | _at_512(browser, url) | _overviews(browser, url)
+        figures |= _beside_bertviz(browser, figures)
+        browser.close()
+    return figures
+
+
+@contextmanager
+def _app_with_long_context(folder: Path) -> Iterator[str]:
+    """The app with one more model: the shape and weights of `stories`, context 512."""
+    stories = checkpoint.load("stories")
+    config = type(stories.config).from_dict(stories.config.to_dict() | {"max_seq_len": 512})
+    model = DecoderTransformer(config)
+    model.load_state_dict(stories.model.state_dict())
+    checkpoint.save(folder / "shelf" / "stories-512", model, stories.tokenizer)
+    os.environ["HEADLIGHT_CHECKPOINTS"] = str(folder / "shelf")
+    try:
+        with running_app(folder / "log.txt") as app:
+            yield app.url
+    finally:
+        del os.environ["HEADLIGHT_CHECKPOINTS"]
+
+
+def _open(browser: Browser, url: str, n_tokens: int, **query: str) -> Page:
+    page = browser.new_page(viewport={"width": 1440, "height": 1000})
+    query |= {"sentence": ("The" + WORD * (n_tokens - 1))}
+    page.goto(f"{url}/?{urlencode(query)}")
+    page.wait_for_selector(DRAWN, timeout=120_000)
+    page.wait_for_timeout(3000)
+    assert page.evaluate("document.querySelectorAll('.hl-strip bdi').length") == n_tokens
+    return page
+
+
+def _percentile(values: list[float], share: float) -> float:
+    return sorted(values)[int(share * (len(values) - 1))]
+
+
+def _at_64(browser: Browser, url: str) -> dict[str, float]:
+    page = _open(browser, url, 64)
+    hovers = page.evaluate(HOVER, HOVERS)
+    heads = [[(3 * i) % 6, (5 * i) % 8] for i in range(1, PICKS + 1)]
+    picks = page.evaluate(UNTIL_DRAWN, ["head", heads])
+    stages = ["output", "product", "scaled", "masked", "weights"] * 4
+    steps = page.evaluate(UNTIL_DRAWN, ["stage", stages])
+    page.close()
+    return {
+        "64 tokens: hover to operands, p50, ms": statistics.median(hovers),
+        "64 tokens: hover to operands, p95, ms (asked ≤ 16)": _percentile(hovers, 0.95),
+        "64 tokens: other head, p50, ms": statistics.median(picks),
+        "64 tokens: other head, p95, ms (asked ≤ 100)": _percentile(picks, 0.95),
+        "64 tokens: stage step, p50, ms": statistics.median(steps),
+        "64 tokens: stage step, p95, ms (asked ≤ 100)": _percentile(steps, 0.95),
+    }
+
+
+def _at_512(browser: Browser, url: str) -> dict[str, float]:
+    page = _open(browser, url, 512, model="stories-512")
+    hovers = page.evaluate(HOVER, HOVERS)
+    views = ["lines", "sentence", "whatif", "compare", "summary", "map"]
+    spent = page.evaluate(UNTIL_DRAWN, ["view", views])
+    heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
+    page.close()
+    return {
+        "512 tokens: hover to operands, p95, ms (asked ≤ 33)": _percentile(hovers, 0.95),
+        **{f"512 tokens: view {name}, ms": ms for name, ms in zip(views, spent, strict=True)},
+        "512 tokens: browser heap, MB (asked ≤ 400)": heap,
+    }
+
+
+def _overview_data(n_tokens: int) -> tuple[dict[str, object], float]:
+    """What the overview of 12 × 12 heads is drawn from, and the seconds its making takes."""
+    patterns = random_patterns(12, 12, n_tokens=n_tokens)
+    mask = np.tri(n_tokens, dtype=bool)
+    started = time.perf_counter()
+    data = {
+        "n_layers": 12,
+        "n_heads": 12,
+        "tiles": packed(tiles(patterns, mask)),
+        "focus": focus(patterns).tolist(),
+        "strongest": [[[1, 0, 0.5]] * 12] * 12,
+        "queryLabels": ["dog"] * n_tokens,
+        "keyLabels": ["dog"] * n_tokens,
+        "palette": {"sequential": DARK.sequential, "masked": DARK.masked},
+    }
+    return data, time.perf_counter() - started
+
+
+def _overviews(browser: Browser, url: str) -> dict[str, float]:
+    page = browser.new_page()
+    page.goto(f"{url}/live/offline.html")
+    figures = {}
+    for n_tokens, asked in ((128, "0.4"), (512, "1.5")):
+        data, making = _overview_data(n_tokens)
+        drawing = statistics.median(page.evaluate(OVERVIEW, data) for _ in range(5))
+        name = f"12 × 12 heads, {n_tokens} tokens"
+        figures[f"{name}: overview, s (asked ≤ {asked})"] = making + drawing / 1000
+        figures[f"{name}: sent, MB (asked ≤ 1)"] = len(json.dumps(data)) / 1e6
+    page.close()
+    return figures
+
+
+def _beside_bertviz(browser: Browser, ours: dict[str, float]) -> dict[str, float]:
+    """BertViz' model view of the same arrays; empty where it is not installed."""
+    tokens = [f"dog{i}" for i in range(128)]
+    peer = draw_model_view(browser, random_patterns(12, 12, n_tokens=128), tokens)
+    if peer is None:
+        return {}
+    own = ours["12 × 12 heads, 128 tokens: overview, s (asked ≤ 0.4)"]
+    sent = ours["12 × 12 heads, 128 tokens: sent, MB (asked ≤ 1)"]
+    seconds = peer.build_seconds + peer.seconds
+    return {
+        "BertViz model view, 12 × 12 heads, 128 tokens, s": seconds,
+        "BertViz model view, 12 × 12 heads, 128 tokens, MB": peer.html_bytes / 1e6,
+        "BertViz / Headlight, time": seconds / own,
+        "BertViz / Headlight, size": peer.html_bytes / 1e6 / sent,
+    }

@@ -1,0 +1,148 @@
+// Two heads, or one head on two sentences, and the signed difference.
+
+import { check, digits, html, radios, select } from "../dom.js";
+import { difference, matrix, mean } from "../maths.js";
+import { HeatMap } from "../plots.js";
+import { pairsInWords, patternTable, shownPattern, signedScale, weightScale } from "./shared.js";
+
+/** This head against another, or this sentence against another, and their signed difference. */
+export class CompareView {
+  constructor(scope, host) {
+    this.scope = scope;
+    this.against = radios(
+      "hl-against",
+      "Compare with",
+      [
+        { value: "head", text: "another head" },
+        { value: "sentence", text: "another sentence" },
+      ],
+      scope.settings.against,
+      (against) => scope.set({ against }),
+    );
+    this.controls = html("div", { class: "hl-row" });
+    this.says = html("p", { class: "hl-caption", role: "status" });
+    this.maps = [0, 1, 2].map(() => ({
+      title: html("h3"),
+      host: html("div", { class: "hl-map" }),
+    }));
+    host.append(
+      html(
+        "div",
+        { class: "hl-wide" },
+        html("div", { class: "hl-row" }, this.against, this.controls),
+        this.says,
+        html(
+          "div",
+          { class: "hl-side" },
+          ...this.maps.map(({ title, host: map }, i) =>
+            html("section", { class: i === 2 ? "hl-span" : null }, title, map),
+          ),
+        ),
+      ),
+    );
+    for (const map of this.maps)
+      map.heatMap = new HeatMap(map.host, {
+        point: (row, column) => this.point(row, column),
+        most: 480,
+      });
+  }
+
+  async draw() {
+    const { settings, loaded, palette, headName, data } = this.scope;
+    check(this.against, settings.against);
+    this.drawControls();
+    const other = await this.scope.loadOther();
+    this.maps.forEach(({ host }) => (host.hidden = !other));
+    if (!other) return;
+    const first = shownPattern(this.scope, loaded.steps.weights, loaded.head.mask.values);
+    const second = shownPattern(
+      this.scope,
+      other.steps.weights,
+      other.head.mask.values,
+      other.data,
+    );
+    const delta = difference(first.values, second.values);
+    const hidden = Uint8Array.from(delta.values, (_, i) => {
+      const [row, column] = [Math.floor(i / delta.columns), i % delta.columns];
+      return first.hidden[row * first.values.columns + column] &&
+        second.hidden[row * second.values.columns + column]
+        ? 1
+        : 0;
+    });
+    const third = { ...(delta.rows === first.values.rows ? first : second), values: delta, hidden };
+    this.sides = [first, second, third];
+    const titles = [headName, other.name, `${headName} − ${other.name}`];
+    const scales = [
+      weightScale(first),
+      weightScale(second),
+      signedScale("difference of weights", delta.values),
+    ];
+    for (const [i, map] of this.maps.entries()) {
+      map.title.textContent = titles[i];
+      map.host.setAttribute("role", "img");
+      map.host.setAttribute(
+        "aria-label",
+        `${titles[i]}: ${pairsInWords({ ...this.sides[i], values: i < 2 ? this.sides[i].values : matrix(delta.rows, delta.columns, delta.values.map(Math.abs)) })}`,
+      );
+      await map.heatMap.draw({ ...this.sides[i], scale: scales[i] }, palette);
+    }
+    const cut =
+      first.values.rows === second.values.rows
+        ? ""
+        : ` The sentences have ${first.values.rows} and ${second.values.rows} rows; the difference covers the first ${delta.rows}.`;
+    this.says.textContent = `Mean difference of a weight: ${digits(mean(Array.from(delta.values, Math.abs)), 4)}. Orange: more on the left; blue: more on the right.${cut}`;
+    if (data !== other.data)
+      this.says.textContent +=
+        " Positions are compared one by one; the labels are those of the shorter sentence.";
+  }
+
+  drawControls() {
+    const { settings, data } = this.scope;
+    if (settings.against === "head") {
+      const names = (n, letter) => Array.from({ length: n }, (_, i) => [i, `${letter}${i}`]);
+      this.controls.replaceChildren(
+        select("Layer of the other", names(data.n_layers, "L"), settings.other[0], (layer) =>
+          this.scope.set({ other: [Number(layer), settings.other[1]] }),
+        ),
+        select("Head of the other", names(data.n_heads, "H"), settings.other[1], (head) =>
+          this.scope.set({ other: [settings.other[0], Number(head)] }),
+        ),
+      );
+    } else if (!this.controls.querySelector("input")) {
+      const box = html("input", {
+        type: "text",
+        value: settings.second,
+        placeholder: "Type a second sentence",
+        onchange: () => this.scope.set({ second: box.value }),
+      });
+      this.controls.replaceChildren(
+        html("label", { class: "hl-field hl-grow" }, html("span", {}, "Second sentence"), box),
+      );
+    }
+  }
+
+  point(row, column) {
+    const said = this.maps.slice(0, 2).map((map, i) => {
+      const { values } = this.sides[i];
+      map.heatMap.mark(row, column);
+      return row < values.rows && column < values.columns
+        ? digits(values.values[row * values.columns + column])
+        : "–";
+    });
+    this.maps[2].heatMap.mark(row, column);
+    this.scope.say(
+      `${this.sides[0].rows[row] ?? row} reads ${this.sides[0].columns[column] ?? column}: ${said.join(" against ")}`,
+      false,
+    );
+  }
+
+  leave() {}
+
+  table() {
+    return this.sides ? patternTable(this.sides[2], "difference") : null;
+  }
+
+  async drawings() {
+    return this.sides ? Promise.all(this.maps.map(({ heatMap }) => heatMap.svgText())) : [];
+  }
+}

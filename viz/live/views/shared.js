@@ -1,0 +1,78 @@
+// What the views share: a pattern as the options ask for it, its scale, and its words.
+
+import { digits } from "../dom.js";
+import { matrix, mergedMask, mergedWords, reach, strongestPairs } from "../maths.js";
+
+export const WEIGHT_PAIRS = 3;
+
+/** Labels and matrix of a pattern as the options ask: words merged, the first token's column hidden. */
+export function shownPattern(scope, pattern, mask, data = scope.data) {
+  const { words, hide_first } = scope.settings;
+  let shown = {
+    values: pattern,
+    allowed: mask,
+    rowLabels: data.rowAxis,
+    columnLabels: data.columnAxis,
+    rows: data.queryLabels,
+    columns: data.keyLabels,
+  };
+  if (words) {
+    shown = {
+      values: mergedWords(pattern, data.words, data.words),
+      allowed: mergedMask(mask, pattern.columns, data.words, data.words),
+      rowLabels: data.wordAxis,
+      columnLabels: data.wordAxis,
+      rows: data.wordLabels,
+      columns: data.wordLabels,
+    };
+  }
+  const { columns } = shown.values;
+  const hidden = Uint8Array.from(shown.values.values, (_, i) =>
+    !shown.allowed[i] || (hide_first && i % columns === 0) ? 1 : 0,
+  );
+  return { ...shown, hidden, rowTitle: "query", columnTitle: "key" };
+}
+
+/** From 0 to the largest weight shown, or to 1 when one comes near it; row 0 has no choice. */
+export function weightScale({ values, hidden }, name = "weight") {
+  let high = 0;
+  for (let i = values.rows > 1 ? values.columns : 0; i < values.values.length; i++) {
+    if (!hidden[i]) high = Math.max(high, values.values[i]);
+  }
+  return high > 0.5 || !high
+    ? { name, low: 0, high: 1 }
+    : { name: `${name}, colours end at ${digits(high, 2)}`, low: 0, high };
+}
+
+export function signedScale(name, values) {
+  const most = reach(values);
+  return { name, low: -most, high: most, signed: true };
+}
+
+export function pairsInWords(shown, n = WEIGHT_PAIRS) {
+  const visible = matrix(
+    shown.values.rows,
+    shown.values.columns,
+    shown.values.values.map((x, i) => (shown.hidden[i] ? 0 : x)),
+  );
+  const pairs = strongestPairs(visible, n);
+  if (!pairs.length) return "No pair has any weight.";
+  return `Strongest pairs: ${pairs.map(({ query, key, weight }) => `${shown.rows[query]} reads ${shown.columns[key]} ${digits(weight, 3)}`).join("; ")}.`;
+}
+
+export function focusable(host, label) {
+  host.tabIndex = 0;
+  host.setAttribute("role", "application");
+  host.setAttribute("aria-roledescription", "heat map");
+  host.setAttribute("aria-label", label);
+}
+
+/** A label no longer than a column. */
+export function clipped(label) {
+  return Array.from(label).length > 18 ? `${Array.from(label).slice(0, 17).join("")}…` : label;
+}
+
+/** A shown pattern as a table to save. */
+export function patternTable({ values, rows, columns }, name) {
+  return { name, values, rows, columns, corner: "query \\ key" };
+}
