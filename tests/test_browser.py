@@ -1,48 +1,44 @@
 """Protects what a person does in a real browser: type, hover, click, drag, copy a URL, download.
 
-What is read on the screen is compared with what the model computes here.
+What is read on the screen is compared with what the model computes here. The microscope has a file
+of its own, `test_microscope.py`.
 """
 
 import io
 import re
-from pathlib import Path
-from urllib.parse import parse_qs, urlencode, urlsplit
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Download, Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from model.decoding import Sampling, generate
 from model.verify import check
 from tests.conftest import PageLog
 from tests.model.builders import softmax
+from tests.screen import (
+    CHARTS,
+    HOSTILE,
+    PATIENCE,
+    TOM,
+    content,
+    download,
+    drawn,
+    figure,
+    hover,
+    pick,
+    picked,
+    query,
+    rows_of,
+    strip,
+    turn_to,
+    visit,
+    wait_for_charts,
+    wait_until_idle,
+)
 from tests.viz.builders import PAGES, csv_rows, latex_numbers, stories, stories_trace
-from viz import theme, ui
+from viz import theme
 from viz.figures.labels import token_labels
-
-TOM = "Tom had a red ball. Tom gave Sam the red ball."
-HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> $x$ **b** %{y}"
-CHARTS = {
-    "Attention": ["overview", "head"],
-    "Positions": ["wave", "similarity", "curves", "sum"],
-    "Masks": ["mask", "scores-before", "scores-after", "pattern", "leak"],
-    "Predict": ["distribution"],
-}
-PATIENCE = 120_000  # milliseconds; a busy machine is slow, which no test judges
-DRAWN = """key => {
-    const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
-    return [...(chart?.calcdata ?? [])].map(([first]) => {
-        const {type, x, y, z} = first.trace;
-        return z ? z.map(row => Array.from(row)) : Array.from(type === 'bar' ? x : y);
-    });
-}"""
-PLACE = """([key, trace, row, column]) => {
-    const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
-    chart.scrollIntoView({block: 'center'});
-    const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
-    return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
-}"""
 
 
 @pytest.fixture(autouse=True)
@@ -52,143 +48,24 @@ def patient(page: Page) -> None:
     expect.set_options(timeout=PATIENCE)
 
 
-def figure(page: Page, key: str) -> Locator:
-    """The figure drawn under a key."""
-    return page.locator(f".st-key-figure-{key}")
-
-
-def wait_until_idle(page: Page) -> None:
-    """Wait for the end of the running script."""
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-
-
-def visit(page: Page, /, **query: str) -> None:
-    """Open the app and wait for the last chart of the page."""
-    page.goto("/?" + urlencode(query))
-    wait_for_charts(page, query.get("page", PAGES[0]))
-
-
-def wait_for_charts(page: Page, title: str) -> None:
-    """Wait until every chart of a page is drawn."""
-    for key in CHARTS[title]:
-        figure(page, key).locator(".js-plotly-plot .main-svg").first.wait_for()
-    wait_until_idle(page)
-
-
-def turn_to(page: Page, title: str) -> None:
-    """Go to another page by its name."""
-    page.get_by_role("radio", name=title, exact=True).click()
-    wait_for_charts(page, title)
-
-
-def picked(page: Page, label: str) -> str:
-    """What a select box shows."""
-    return page.get_by_role("combobox", name=label, exact=True).input_value()
-
-
-def pick(page: Page, label: str, option: str) -> None:
-    """Choose an option of a select box."""
-    page.get_by_role("combobox", name=label, exact=True).click()
-    page.get_by_role("option", name=option, exact=True).click()
-
-
-def query(page: Page) -> dict[str, str]:
-    """What the URL says."""
-    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query).items()}
-
-
-def drawn(page: Page, key: str) -> list[np.ndarray]:
-    """The values each trace of a figure draws: z of a heat map, the lengths of bars, y of lines."""
-    return [np.array(values, dtype=float) for values in page.evaluate(DRAWN, key)]
-
-
-def rows_of(page: Page, key: str) -> Locator:
-    """The labels on the y axis of a figure."""
-    return figure(page, key).locator(".ytick text")
-
-
-def strip(page: Page) -> Locator:
-    """The tokens of the sentence."""
-    return page.locator(".hl-strip").first.locator("bdi")
-
-
-def hover(page: Page, key: str, row: float, column: float) -> str:
-    """What a figure says about a place while the mouse is there."""
-    page.mouse.move(1, 1)
-    expect(page.locator(".hoverlayer .hovertext")).to_have_count(0)
-    x, y = page.evaluate(PLACE, [key, 0, row, column])
-    page.mouse.move(x - 2, y - 2)
-    page.mouse.move(x, y)
-    text = figure(page, key).locator(".hoverlayer .hovertext text.nums")
-    text.wait_for()
-    return text.text_content()
-
-
-def download(page: Page, click: Locator) -> Download:
-    """What a click downloads."""
-    with page.expect_download() as waiting:
-        click.click()
-    return waiting.value
-
-
-def content(file: Download) -> bytes:
-    """The bytes of a download."""
-    return Path(file.path()).read_bytes()
-
-
 def same(shown: np.ndarray, pattern: np.ndarray, mask: np.ndarray) -> bool:
     """Whether a heat map is a pattern with masked cells left out."""
     return np.allclose(shown[mask], pattern[mask], atol=1e-5) and bool(np.isnan(shown[~mask]).all())
 
 
-def test_first_screen_then_a_sentence_of_ones_own(page: Page) -> None:
-    visit(page)
-    example = ui.examples()[0]
-    trace = stories_trace(example.sentence)
-    record = trace.attention[example.layer]
-    expect(strip(page)).to_have_text(token_labels(trace.tokens))
-    assert same(drawn(page, "head")[0], record.pattern[example.head], record.mask)
-    assert page.get_by_role("figure", name=f"L{example.layer} H{example.head} is framed").count()
-    assert page.locator(".katex").count() >= 3
-    assert page.locator(".katex-error").count() == 0
-
-    page.get_by_label("Sentence", exact=True).fill(TOM)
+def test_masks_page_shows_the_head_it_names(page: Page) -> None:
+    visit(page, page="Masks", sentence=TOM, layer="4", head="1")
     tokens = token_labels(stories_trace(TOM).tokens)
     expect(strip(page)).to_have_text(tokens)
-    expect(rows_of(page, "head")).to_have_text(tokens)
-    wait_until_idle(page)
-    record = stories_trace(TOM).attention[example.layer]
-    pattern = record.pattern[example.head]
-    assert same(drawn(page, "head")[0], pattern, record.mask)
-    assert query(page)["sentence"] == TOM
+    expect(rows_of(page, "pattern")).to_have_text(tokens)
+    record = stories_trace(TOM).attention[4]
+    assert same(drawn(page, "pattern")[0], record.pattern[1], record.mask)
     for row, column in [(0, 0), (7, 3), (len(tokens) - 1, 2)]:
-        said = hover(page, "head", row, column)
-        assert latex_numbers(said)[-1] == pytest.approx(pattern[row, column], abs=1e-4)
+        said = hover(page, "pattern", row, column)
+        assert latex_numbers(said)[-1] == pytest.approx(record.pattern[1, row, column], abs=1e-4)
         assert f"query {tokens[row]}" in said
         assert f"key {tokens[column]}" in said
-    assert "masked" in hover(page, "head", 1, 6)
-
-
-def test_click_on_a_small_map_opens_it(page: Page) -> None:
-    visit(page, sentence=TOM)
-    trace = stories_trace(TOM)
-    for layer, head in [(4, 1), (0, 7), (4, 1)]:
-        targets = figure(page, "overview").locator(".scatterlayer .point")
-        expect(targets).to_have_count(48)
-        targets.nth(8 * layer + head).scroll_into_view_if_needed()
-        box = targets.nth(8 * layer + head).bounding_box()
-        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        hovered = figure(page, "overview").locator(".hoverlayer")
-        expect(hovered).to_contain_text(f"L{layer} H{head}")
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        figure(page, "head").get_by_text(f"L{layer} H{head}:").wait_for()
-        wait_until_idle(page)
-        assert (picked(page, "Layer"), picked(page, "Head")) == (f"L{layer}", f"H{head}")
-        record = trace.attention[layer]
-        assert same(drawn(page, "head")[0], record.pattern[head], record.mask)
-        first = ui.examples()[0]
-        said = {"layer": str(first.layer), "head": str(first.head)} | query(page)
-        assert (said["layer"], said["head"]) == (str(layer), str(head))
+    assert "masked" in hover(page, "pattern", 1, 6)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -227,14 +104,14 @@ def fills(colors: theme.Palette) -> str:
 
 def test_figures_follow_a_switched_theme_with_the_next_change(page: Page) -> None:
     """Streamlit tells the server of another theme only when the page is drawn again."""
-    visit(page)
-    expect(figure(page, "head").locator(".gtitle")).to_have_css("fill", css(theme.LIGHT.text))
+    visit(page, page="Masks")
+    expect(figure(page, "mask").locator(".gtitle")).to_have_css("fill", css(theme.LIGHT.text))
     page.get_by_test_id("stMainMenuButton").click()
     page.get_by_test_id("stMainMenuItem-theme-Dark").click()
     app = page.get_by_test_id("stApp")
     expect(app).to_have_css("background-color", css(theme.DARK.background))
     page.get_by_label("Sentence", exact=True).fill(TOM)
-    title = figure(page, "head").locator(".gtitle")
+    title = figure(page, "mask").locator(".gtitle")
     expect(title).to_have_css("fill", css(theme.DARK.text))
 
 
@@ -321,6 +198,7 @@ def test_seeded_continuation(page: Page) -> None:
 def test_badge_lists_every_check(page: Page) -> None:
     visit(page, sentence=TOM)
     checks = check(stories_trace(TOM), stories().model)
+    turn_to(page, "Masks")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
     expect(badge).to_contain_text(f"{len(checks)} checks")
     badge.click()
@@ -334,11 +212,11 @@ def test_markup_is_text_everywhere(page: Page) -> None:
     visit(page, sentence=HOSTILE)
     tokens = token_labels(stories_trace(HOSTILE).tokens)
     expect(strip(page)).to_have_text(tokens)
-    sign = tokens.index("<")
-    assert f"key {tokens[sign]}" in hover(page, "head", len(tokens) - 1, sign)
-    figure(page, "overview").locator(".scatterlayer .point").first.hover(force=True)
     for title in PAGES[1:]:
         turn_to(page, title)
+        if title == "Masks":
+            sign = tokens.index("<")
+            assert f"key {tokens[sign]}" in hover(page, "pattern", len(tokens) - 1, sign)
     page.get_by_role("button", name="Continue the sentence").click()
     expect(page.locator(".hl-written span")).to_have_text(HOSTILE)
     assert page.evaluate("window.hacked") is None
@@ -365,11 +243,12 @@ def test_exports(page: Page) -> None:
         for name in set(expected) - {"tokens"}:
             assert stored[name] == pytest.approx(expected[name], abs=1e-4), name
 
-    chart = figure(page, "head").locator(".js-plotly-plot")
+    turn_to(page, "Masks")
+    chart = figure(page, "pattern").locator(".js-plotly-plot")
     camera = chart.get_by_role("button", name="Download plot as a PNG")
     chart.hover()
     file = download(page, camera)
-    assert file.suggested_filename == "headlight-head.png"
+    assert file.suggested_filename == "headlight-pattern.png"
     assert content(file).startswith(b"\x89PNG\r\n")
     page.get_by_role("radio", name="SVG").click()
     expect(camera).to_have_count(0)
@@ -378,7 +257,7 @@ def test_exports(page: Page) -> None:
     page.wait_for_timeout(1500)
     chart.hover()
     file = download(page, chart.locator(".modebar-btn").first)
-    assert file.suggested_filename == "headlight-head.svg"
+    assert file.suggested_filename == "headlight-pattern.svg"
     drawing = "".join(ElementTree.fromstring(content(file)).itertext())
     assert "L1 H4" in drawing
     assert "ball" in drawing

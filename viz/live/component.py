@@ -51,11 +51,11 @@ Settings = dict[str, Any]
 def microscope(
     data: dict[str, Any], *, on_told: Callable[[Settings], None], on_lost: Callable[[], None]
 ) -> None:
-    """Show the microscope; `on_told` gets the settings a person chose there."""
+    """Show the microscope; `on_told` gets the settings a person changed there."""
     _mount(
         key=KEY,
         data=data,
-        on_told_change=lambda: on_told(_told()["settings"]),
+        on_told_change=lambda: on_told(_told()["changes"]),
         on_lost_change=on_lost,
     )
 

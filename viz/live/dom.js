@@ -71,7 +71,10 @@ export function check(group, value) {
 
 /** A labelled drop-down list. */
 export function select(label, options, chosen, pick) {
-  const list = html("select", { onchange: (event) => pick(event.target.value) });
+  const list = html("select", {
+    "aria-label": label,
+    onchange: (event) => pick(event.target.value),
+  });
   for (const [value, text] of options) {
     list.append(html("option", { value, selected: String(value) === String(chosen) }, text));
   }

@@ -3,7 +3,7 @@
 import { html, svg } from "./dom.js";
 import { rowOf } from "./maths.js";
 
-const GAP = 16;
+const SPACE = 16;
 const SCALE = 2; // PNG pixels for each pixel on screen
 
 /** The row of export buttons of a microscope. */
@@ -87,17 +87,17 @@ async function composed(scope) {
   let width = 320;
   const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg" });
   for (const { node, size } of pieces) {
-    node.setAttribute("x", GAP);
+    node.setAttribute("x", SPACE);
     node.setAttribute("y", y);
     node.setAttribute("width", size[0]);
     node.setAttribute("height", size[1]);
     picture.append(node);
-    y += size[1] + GAP;
-    width = Math.max(width, size[0] + 2 * GAP);
+    y += size[1] + SPACE;
+    width = Math.max(width, size[0] + 2 * SPACE);
   }
   const title = svg(
     "text",
-    { x: GAP, y: 26, fill: palette.text, "font-size": 16 },
+    { x: SPACE, y: 26, fill: palette.text, "font-size": 16 },
     `Headlight · ${data.model} · ${headName} · ${scope.said ?? ""}`,
   );
   const ground = svg("rect", { width, height: y, fill: palette.background });

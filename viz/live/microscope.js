@@ -16,7 +16,7 @@ import { WhatIfView } from "./views/whatif.js";
 const VIEWS = {
   map: { text: "Step by step", make: MapView },
   lines: { text: "Lines", make: LinesView },
-  sentence: { text: "Sentence", make: SentenceView },
+  sentence: { text: "One token", make: SentenceView },
   whatif: { text: "What if", make: WhatIfView },
   compare: { text: "Compare", make: CompareView },
   summary: { text: "Summary", make: SummaryView },
@@ -27,13 +27,14 @@ const TRACED = { scores: "biased", pattern: "weights", z: "output" }; // a step 
 const computed = new WeakMap(); // steps of arrays, so that a head seen again is not computed again
 
 export class Microscope {
-  /** `tell` hands {settings, checked} to Python, `lost` asks it to run the sentence again. */
+  /** `tell` hands {changes, checked} to Python, `lost` asks it to run the sentence again. */
   constructor(
     root,
     { tell = () => {}, lost = () => {}, library = new Library(), offline = false } = {},
   ) {
     Object.assign(this, { root, tell, lost, library, offline });
     this.views = {};
+    this.changes = {}; // settings Python has not heard of yet
     this.looked = null;
     this.buildFrame();
   }
@@ -79,19 +80,18 @@ export class Microscope {
     );
   }
 
-  /** Take what Python sent. Its settings count only when they are not the echo of ours. */
+  /** Take what Python sent; what a person has changed since, and it has not heard, stays. */
   receive(data, host = this.root) {
-    const isNew = data.key !== this.data?.key;
+    if (data.key !== this.data?.key) this.looked = null;
     this.data = data;
     this.themes = data.themes;
     this.usePalette(host);
-    const said = JSON.stringify(data.settings);
-    if (!this.settings || (said !== this.heard && said !== this.told)) {
-      this.settings = { ...data.settings };
-      this.forgetViews();
+    for (const name of Object.keys(this.changes)) {
+      if (same(data.settings[name], this.changes[name])) delete this.changes[name];
     }
-    this.heard = said;
-    if (isNew) this.looked = null;
+    const settings = { ...data.settings, ...this.changes };
+    if (!same(settings, this.settings)) this.forgetViews();
+    this.settings = settings;
     this.redraw();
   }
 
@@ -115,15 +115,14 @@ export class Microscope {
   /** Change settings that the caller has drawn already. */
   setQuietly(changes) {
     this.settings = { ...this.settings, ...changes };
+    Object.assign(this.changes, changes);
     this.tellSoon();
   }
 
   tellSoon() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.told = JSON.stringify(this.settings);
-      this.tell({ settings: this.settings, checked: this.checked });
-    }, QUIET_MS);
+    const tell = () => this.tell({ changes: { ...this.changes }, checked: this.checked });
+    this.timer = setTimeout(tell, QUIET_MS);
   }
 
   get headName() {
@@ -261,6 +260,10 @@ export class Microscope {
     this.said = words;
     if (aloud && this.spoken.textContent !== words) this.spoken.textContent = words;
   }
+}
+
+function same(a, b) {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** The steps of a head and the worst error between them and what the trace has. */

@@ -28,11 +28,13 @@ export class Operands {
       products: new Bars(size, true),
       row: new Bars(head.k.rows, false),
       flow: new Strip(size),
+      given: new Bars(head.k.rows, true),
     };
     this.title = html("h3", { class: "hl-cell-title" });
     this.numbers = html("dl", { class: "hl-numbers" });
     this.values = {};
     for (const [name, label] of this.terms()) this.addNumber(name, label);
+    this.maskTerm = this.numbers.querySelector("[data-term=masked]");
     this.host.replaceChildren(
       this.title,
       this.figure("query", "query q"),
@@ -41,6 +43,7 @@ export class Operands {
       this.numbers,
       this.figure("row", "softmax over the row; this cell marked"),
       this.figure("flow", "weight × value v: what flows from this key"),
+      this.figure("given", "weight × value in this dimension, key by key; their sum is its z"),
     );
   }
 
@@ -60,7 +63,12 @@ export class Operands {
   addNumber(name, label) {
     this.values[name] = html("dd", { "data-number": name });
     this.numbers.append(
-      html("div", { "data-step": name }, html("dt", {}, label), this.values[name]),
+      html(
+        "div",
+        { "data-step": name },
+        html("dt", { "data-term": name }, label),
+        this.values[name],
+      ),
     );
   }
 
@@ -71,40 +79,52 @@ export class Operands {
 
   /** Show the numbers behind one cell; `dimension` is the one of z to spell out. */
   show(query, key, { pinned, stage, dimension = 0 }) {
-    const { head, steps, parts, palette } = this;
-    const [q, k, v] = [rowOf(head.q, query), rowOf(head.k, key), rowOf(head.v, key)];
-    const weights = rowOf(steps.weights, query);
-    const at = query * head.k.rows + key;
-    parts.query.paint(q, (x) => colorAt(this.signed, x, -this.vectorReach, this.vectorReach));
-    parts.key.paint(k, (x) => colorAt(this.signed, x, -this.vectorReach, this.vectorReach));
-    parts.products.paint(
-      q.map((x, i) => x * k[i]),
-      palette,
-    );
-    parts.row.paint(weights, palette, key);
-    parts.flow.paint(v, (x) =>
-      colorAt(this.signed, weights[key] * x, -this.valueReach, this.valueReach),
-    );
+    const at = query * this.head.k.rows + key;
+    this.host.dataset.stage = stage;
+    this.paintVectors(query, key, dimension);
     for (const [name, node] of Object.entries(this.values)) {
-      if (name !== "output") node.textContent = this.text(name, at);
+      node.textContent =
+        name === "output" ? this.outputText(query, dimension) : this.text(name, at);
     }
-    this.values.output.textContent = `z[${dimension}] = ${digits(rowOf(steps.output, query)[dimension])}`;
-    for (const node of this.numbers.children)
+    for (const node of this.numbers.children) {
       node.classList.toggle("hl-now", node.dataset.step === stage);
+    }
+    this.maskTerm.textContent = this.head.mask.values[at] ? "mask: open" : "mask: hidden";
     this.title.replaceChildren(
       html("bdi", {}, this.queryLabels[query]),
       pinned ? " ⇢ " : " → ",
       html("bdi", {}, this.keyLabels[key]),
-      html("small", {}, pinned ? ` pinned (${query}, ${key})` : ` query ${query}, key ${key}`),
+      html("small", {}, `query ${query}, key ${key}${pinned ? ", pinned" : ""}`),
     );
     this.describe(query, key, at, pinned);
   }
 
+  paintVectors(query, key, dimension) {
+    const { head, steps, parts, palette } = this;
+    const [q, k, v] = [rowOf(head.q, query), rowOf(head.k, key), rowOf(head.v, key)];
+    const weights = rowOf(steps.weights, query);
+    const within = (x, most) => colorAt(this.signed, x, -most, most);
+    parts.query.paint(q, (x) => within(x, this.vectorReach));
+    parts.key.paint(k, (x) => within(x, this.vectorReach));
+    parts.products.paint(
+      Float64Array.from(q, (x, i) => x * k[i]),
+      palette,
+    );
+    parts.row.paint(weights, palette, key);
+    parts.flow.paint(v, (x) => within(weights[key] * x, this.valueReach));
+    parts.given.paint(
+      Float64Array.from(weights, (p, j) => p * rowOf(head.v, j)[dimension]),
+      palette,
+      key,
+    );
+  }
+
+  outputText(query, dimension) {
+    return `z[${dimension}] = ${digits(rowOf(this.steps.output, query)[dimension])}`;
+  }
+
   text(name, at) {
-    const value = this.steps[name].values[at];
-    if (name === "masked")
-      return this.head.mask.values[at] ? `${digits(value)} (open)` : "−∞ (masked)";
-    return digits(value);
+    return digits(this.steps[name].values[at]);
   }
 
   describe(query, key, at, pinned) {
@@ -117,7 +137,8 @@ export class Operands {
 
   /** The panel's drawings as one SVG, for export. */
   drawings() {
-    return Object.values(this.parts).map((part) => part.node);
+    const nodes = Object.values(this.parts).map((part) => part.node);
+    return nodes.filter((node) => node.getBoundingClientRect().height > 0);
   }
 }
 
@@ -178,7 +199,7 @@ class Bars {
     for (let i = 0; i < this.size; i++) {
       const height = (values[i] / most) * room;
       const kind = i === marked ? "marked" : height < 0 ? "down" : "up";
-      const least = i === marked ? Math.max(height, 1.5) : height;
+      const least = i === marked && Math.abs(height) < 1.5 ? 1.5 : height;
       const x = i * width + width * 0.1;
       paths[kind] +=
         `M${x.toFixed(2)} ${this.base}v${(-least).toFixed(2)}h${(width * 0.8).toFixed(2)}V${this.base}z`;
@@ -205,8 +226,8 @@ const rooted = (size) => math("msqrt", {}, number(size));
 const over = (above, below) => math("mfrac", {}, math("mrow", {}, above), math("mrow", {}, below));
 const power = (text) => math("msup", {}, letter("e"), math("mrow", {}, text));
 
-/** MathML of one stage with the numbers of cell (query, key). */
-export function formulaOf(stage, { head, steps }, query, key) {
+/** MathML of one stage with the numbers of cell (query, key), or of (query, dimension) of z. */
+export function formulaOf(stage, { head, steps }, query, key, dimension) {
   const at = query * head.k.rows + key;
   const value = (name) => digits(steps[name].values[at]);
   const size = String(head.q.columns);
@@ -250,16 +271,17 @@ export function formulaOf(stage, { head, steps }, query, key) {
       ...softmaxOf(head, steps, query, at),
     ],
     output: () => [
-      sub("z", "i"),
+      math("msub", {}, letter("z"), math("mrow", {}, letter("i"), number(String(dimension)))),
       sign("="),
       sign("∑"),
       sub("p", ij),
-      sub("v", "j"),
-      sign(","),
-      letter("from here "),
+      math("msub", {}, letter("v"), math("mrow", {}, letter("j"), number(String(dimension)))),
+      sign("="),
+      number(digits(rowOf(steps.output, query)[dimension])),
+      math("mtext", {}, ", from this key "),
       number(value("weights")),
       sign("·"),
-      sub("v", "j"),
+      number(digits(rowOf(head.v, key)[dimension])),
     ],
   };
   return math("math", { display: "block", "data-stage": stage }, math("mrow", {}, parts[stage]()));

@@ -217,10 +217,9 @@ function atlas({ tiles, n_layers, n_heads }, palette, gapShare) {
   const canvas = html("canvas", { width: pitch * n_heads, height: pitch * n_layers });
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
-  tiles.bytes ??= bytesOf(tiles.bdata);
   const table = byteColors(palette);
   const pixels = new Uint32Array(image.data.buffer);
-  tiles.bytes.forEach((level, i) => {
+  bytesOf(tiles.bdata).forEach((level, i) => {
     const [tile, cell] = [Math.floor(i / (size * size)), i % (size * size)];
     const x = (tile % n_heads) * pitch + (cell % size);
     const y = Math.floor(tile / n_heads) * pitch + Math.floor(cell / size);

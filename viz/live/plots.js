@@ -6,6 +6,7 @@ import { html, svg } from "./dom.js";
 import { plotlyScale } from "./colors.js";
 
 const MOST_TICKS = 40;
+const TICK_ROOM = 12; // pixels a label needs across its own direction
 const MOST_STROKES = 48;
 const LETTER = 6.3; // average pixels of a tick label's letter
 const BAR = 32; // longest bar beside a map, in pixels
@@ -268,14 +269,14 @@ function layout(
   const title = (text) => ({ text, font: { color: palette.muted, size: 13 }, standoff: 4 });
   return {
     width,
-    height: top + height + 54 + beside,
+    height: top + height + 48 + beside,
     autosize: false,
     hovermode: false,
     dragmode: values.columns > 40 ? "zoom" : false,
     font: { family: palette.font, color: palette.text, size: 13 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: left, r: Math.max(width - left - side, 8), t: top, b: 54 + beside, pad: 0 },
+    margin: { l: left, r: Math.max(width - left - side, 8), t: top, b: 48 + beside, pad: 0 },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: palette.muted, activecolor: palette.accent },
     xaxis: {
       ...axis,
@@ -283,13 +284,13 @@ function layout(
       tickangle: -50,
       range: [-0.5, values.columns - 0.5],
       title: title(columnTitle),
-      ...ticks(columnLabels),
+      ...ticks(columnLabels, size),
     },
     yaxis: {
       ...axis,
       range: [values.rows - 0.5, -0.5],
       title: title(rowTitle),
-      ...ticks(rowLabels),
+      ...ticks(rowLabels, height / values.rows),
     },
     shapes: hidden ? [hatch(hidden, values.rows, values.columns, palette)] : [],
   };
@@ -302,8 +303,8 @@ function longest(labels) {
   );
 }
 
-function ticks(labels) {
-  const step = Math.ceil(labels.length / MOST_TICKS);
+function ticks(labels, pixels) {
+  const step = Math.max(Math.ceil(labels.length / MOST_TICKS), Math.ceil(TICK_ROOM / pixels));
   const values = labels.map((_, i) => i).filter((i) => i % step === 0);
   return { tickmode: "array", tickvals: values, ticktext: values.map((i) => labels[i]) };
 }

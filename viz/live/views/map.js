@@ -188,7 +188,7 @@ export class MapView {
     this.at = [query, key];
     this.heatMap.mark(query, settings.stage === "output" ? this.dimension : key, pinned);
     this.operands.show(query, key, { pinned, stage: settings.stage, dimension: this.dimension });
-    this.formula.replaceChildren(formulaOf(settings.stage, loaded, query, key));
+    this.formula.replaceChildren(formulaOf(settings.stage, loaded, query, key, this.dimension));
   }
 
   key(event) {

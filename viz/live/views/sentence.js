@@ -2,7 +2,6 @@
 
 import { colorAt, inkOn, ramp } from "../colors.js";
 import { digits, html, select, svg } from "../dom.js";
-import { steps } from "../maths.js";
 import { WEIGHT_PAIRS, clipped, patternTable, shownPattern } from "./shared.js";
 
 /** What one token reads, and who reads it, as the sentence itself in shades. */

@@ -1,0 +1,119 @@
+"""What a person does and sees on the pages, for tests in the browser."""
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import numpy as np
+from playwright.sync_api import Download, Locator, Page, expect
+
+from tests.viz.builders import PAGES
+
+TOM = "Tom had a red ball. Tom gave Sam the red ball."
+HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> $x$ **b** %{y}"
+# What each page draws with Plotly; the Attention page has the microscope instead.
+CHARTS = {
+    "Attention": [],
+    "Positions": ["wave", "similarity", "curves", "sum"],
+    "Masks": ["mask", "scores-before", "scores-after", "pattern", "leak"],
+    "Predict": ["distribution"],
+}
+PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
+DRAWN = """key => {
+    const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
+    return [...(chart?.calcdata ?? [])].map(([first]) => {
+        const {type, x, y, z} = first.trace;
+        return z ? z.map(row => Array.from(row)) : Array.from(type === 'bar' ? x : y);
+    });
+}"""
+PLACE = """([key, trace, row, column]) => {
+    const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
+    chart.scrollIntoView({block: 'center'});
+    const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
+    return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
+}"""
+
+
+def figure(page: Page, key: str) -> Locator:
+    """The figure drawn under a key."""
+    return page.locator(f".st-key-figure-{key}")
+
+
+def wait_until_idle(page: Page) -> None:
+    """Wait for the end of the running script."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
+def visit(page: Page, /, **query: str) -> None:
+    """Open the app and wait for the last chart of the page."""
+    page.goto("/?" + urlencode(query))
+    wait_for_charts(page, query.get("page", PAGES[0]))
+
+
+def wait_for_charts(page: Page, title: str) -> None:
+    """Wait until every chart of a page is drawn."""
+    if title == "Attention":
+        page.locator(".hl-live[data-drawn*=' ']").wait_for()
+    for key in CHARTS[title]:
+        figure(page, key).locator(".js-plotly-plot .main-svg").first.wait_for()
+    wait_until_idle(page)
+
+
+def turn_to(page: Page, title: str) -> None:
+    """Go to another page by its name."""
+    page.get_by_role("radio", name=title, exact=True).click()
+    wait_for_charts(page, title)
+
+
+def picked(page: Page, label: str) -> str:
+    """What a select box shows."""
+    return page.get_by_role("combobox", name=label, exact=True).input_value()
+
+
+def pick(page: Page, label: str, option: str) -> None:
+    """Choose an option of a select box."""
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def query(page: Page) -> dict[str, str]:
+    """What the URL says."""
+    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def drawn(page: Page, key: str) -> list[np.ndarray]:
+    """The values each trace of a figure draws: z of a heat map, the lengths of bars, y of lines."""
+    return [np.array(values, dtype=float) for values in page.evaluate(DRAWN, key)]
+
+
+def rows_of(page: Page, key: str) -> Locator:
+    """The labels on the y axis of a figure."""
+    return figure(page, key).locator(".ytick text")
+
+
+def strip(page: Page) -> Locator:
+    """The tokens of the sentence."""
+    return page.locator(".hl-strip").first.locator("bdi")
+
+
+def hover(page: Page, key: str, row: float, column: float) -> str:
+    """What a figure says about a place while the mouse is there."""
+    page.mouse.move(1, 1)
+    expect(page.locator(".hoverlayer .hovertext")).to_have_count(0)
+    x, y = page.evaluate(PLACE, [key, 0, row, column])
+    page.mouse.move(x - 2, y - 2)
+    page.mouse.move(x, y)
+    text = figure(page, key).locator(".hoverlayer .hovertext text.nums")
+    text.wait_for()
+    return text.text_content()
+
+
+def download(page: Page, click: Locator) -> Download:
+    """What a click downloads."""
+    with page.expect_download() as waiting:
+        click.click()
+    return waiting.value
+
+
+def content(file: Download) -> bytes:
+    """The bytes of a download."""
+    return Path(file.path()).read_bytes()

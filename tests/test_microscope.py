@@ -1,0 +1,520 @@
+"""Protects the microscope in a real browser: what it shows of a head is what the model computed."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import axe_playwright_python
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+from safetensors.numpy import load, save
+
+from model.analysis import summarise_patterns
+from model.capture import AttentionRecord
+from tests.conftest import PageLog
+from tests.screen import (
+    HOSTILE,
+    PATIENCE,
+    TOM,
+    content,
+    download,
+    pick,
+    picked,
+    query,
+    strip,
+    visit,
+    wait_until_idle,
+)
+from tests.viz.builders import csv_rows, latex_numbers, stories_trace
+from viz import theme, ui
+from viz.figures.attention import strongest_pair
+from viz.figures.labels import token_labels
+
+AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
+VIEWS = ("map", "lines", "sentence", "whatif", "compare", "summary")
+STAGES = ("product", "scaled", "biased", "masked", "weights", "output")
+DRAWN = """selector => document.querySelector(selector).data[0].z.map(row => Array.from(row))"""
+PLACE = """([selector, row, column]) => {
+    const chart = document.querySelector(selector), {xaxis, yaxis} = chart._fullLayout;
+    chart.scrollIntoView({block: 'center'});
+    const {left, top} = chart.getBoundingClientRect();
+    return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
+}"""
+TILE = """([layer, head]) => {
+    const frame = document.querySelector('.hl-frame:not(.hl-frame-hover)');
+    const image = document.querySelector('.hl-overview image');
+    image.scrollIntoView({block: 'center'});
+    const {left, top} = image.getBoundingClientRect();
+    const pitch = frame.width.baseVal.value;
+    return [left + (head + 0.4) * pitch, top + (layer + 0.4) * pitch];
+}"""
+MAP = ".hl-view-map .js-plotly-plot"
+
+
+@pytest.fixture(autouse=True)
+def patient(page: Page) -> None:
+    """No step gives up because the machine is busy."""
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+
+
+def wait_for(page: Page, head: str, view: str = "map", stage: str = "weights") -> None:
+    """Wait until the microscope has drawn this."""
+    state = re.compile(f"{head} {view} {stage}$")
+    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", state)
+
+
+def shown(page: Page, selector: str = MAP) -> np.ndarray:
+    """The values of a heat map."""
+    return np.array(page.evaluate(DRAWN, selector), dtype=float)
+
+
+def point_at(page: Page, row: int, column: int) -> tuple[float, float]:
+    """Move the mouse onto a cell of the map."""
+    x, y = page.evaluate(PLACE, [MAP, row, column])
+    page.mouse.move(x - 1, y - 1)
+    page.mouse.move(x, y)
+    return x, y
+
+
+def pin(page: Page, row: int, column: int) -> None:
+    """Click a cell of the map."""
+    page.mouse.click(*point_at(page, row, column))
+
+
+def open_head(page: Page, layer: int, head: int) -> None:
+    """Click a tile of the overview."""
+    page.mouse.click(*page.evaluate(TILE, [layer, head]))
+
+
+def number(page: Page, name: str) -> float:
+    """One number of the panel; the last in its text."""
+    text = page.locator(f"[data-number={name}]").text_content()
+    return latex_numbers(text.replace("−", "-"))[-1 if name == "output" else 0]
+
+
+def choose(page: Page, name: str, value: str) -> None:
+    """Click a radio button of the microscope."""
+    page.locator(f"input[name=hl-{name}][value={value}]").click(force=True)
+
+
+def steps_of(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
+    """Every step of one head in float64."""
+    q, k = (x[head].astype(np.float64) for x in (record.q, record.k))
+    product = q @ k.T
+    scaled = product / np.sqrt(q.shape[1])
+    return {
+        "product": product,
+        "scaled": scaled,
+        "biased": scaled,
+        "masked": np.where(record.mask, scaled, np.nan),
+        "weights": np.where(record.mask, record.pattern[head], np.nan),
+        "output": record.z[head],
+    }
+
+
+def test_type_click_pin_read(page: Page) -> None:
+    """The whole way of a person: sentence, head, cell, and its numbers to four digits."""
+    visit(page)
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    trace = stories_trace(TOM)
+    expect(strip(page)).to_have_text(token_labels(trace.tokens))
+    wait_until_idle(page)
+    open_head(page, 4, 1)
+    wait_for(page, "L4 H1")
+    record = trace.attention[4]
+    for row, column in [(9, 4), (11, 0), (5, 5)]:
+        pin(page, row, column)
+        expect(page.locator(".hl-cell-title small")).to_contain_text("pinned")
+        steps = {
+            name: x[row, column] for name, x in steps_of(record, 1).items() if name != "output"
+        }
+        assert number(page, "product") == pytest.approx(steps["product"], abs=2e-4)
+        assert number(page, "scaled") == pytest.approx(steps["scaled"], abs=1e-4)
+        assert number(page, "masked") == pytest.approx(steps["scaled"], abs=1e-4)
+        assert number(page, "weights") == pytest.approx(steps["weights"], abs=1e-4)
+        assert number(page, "output") == pytest.approx(record.z[1, row, 0], abs=1e-4)
+        title = page.locator(".hl-cell-title bdi")
+        expect(title).to_have_text([token_labels(trace.tokens)[i] for i in (row, column)])
+    page.wait_for_url(re.compile("cell=5-5"))
+    wait_until_idle(page)
+    assert (picked(page, "Layer"), picked(page, "Head")) == ("L4", "H1")
+    assert query(page) | {"sentence": TOM, "layer": "4", "head": "1"} == query(page)
+    written = page.locator(".katex-mathml annotation").last.text_content()
+    assert latex_numbers(written)[-1] == pytest.approx(record.pattern[1, 5, 5], abs=1e-4)
+
+
+def test_every_stage_is_the_model_s(page: Page) -> None:
+    visit(page, sentence=TOM, layer="1", head="6")
+    record = stories_trace(TOM).attention[1]
+    for stage, values in steps_of(record, 6).items():
+        choose(page, "stage", stage)
+        wait_for(page, "L1 H6", stage=stage)
+        assert shown(page) == pytest.approx(values, abs=1e-5, rel=1e-5, nan_ok=True), stage
+        expect(page.locator(f"math[data-stage={stage}]")).to_be_visible()
+    error = float(page.locator(".hl-badge").get_attribute("data-check"))
+    assert 0 < error < 1e-5
+
+
+def test_hover_shows_the_masked_cell_as_masked(page: Page) -> None:
+    visit(page, sentence=TOM)
+    point_at(page, 2, 9)
+    expect(page.locator("[data-number=masked]")).to_have_text("−∞")
+    expect(page.locator("[data-term=masked]")).to_have_text("mask: hidden")
+    assert number(page, "weights") == 0
+    point_at(page, 9, 2)
+    expect(page.locator("[data-term=masked]")).to_have_text("mask: open")
+
+
+def test_pinned_cell_survives_stage_and_head_and_comes_back_from_the_url(page: Page) -> None:
+    visit(page, sentence=TOM)
+    pin(page, 8, 3)
+    choose(page, "stage", "scaled")
+    open_head(page, 0, 2)
+    wait_for(page, "L0 H2", stage="scaled")
+    point_at(page, 4, 4)
+    expect(page.locator(".hl-cell-title small")).to_have_text("query 8, key 3, pinned")
+    expected = steps_of(stories_trace(TOM).attention[0], 2)["product"][8, 3]
+    assert number(page, "product") == pytest.approx(expected, abs=2e-4)
+    page.wait_for_url(re.compile("cell=8-3"))
+    page.wait_for_url(re.compile("stage=scaled"))
+    wait_until_idle(page)
+    other = page.context.new_page()
+    other.set_default_timeout(PATIENCE)
+    other.goto(page.url)
+    wait_for(other, "L0 H2", stage="scaled")
+    expect(other.locator(".hl-cell-title small")).to_have_text("query 8, key 3, pinned")
+    other.close()
+    page.keyboard.press("Escape")
+
+
+def test_keyboard_alone_reaches_every_cell(page: Page) -> None:
+    visit(page, sentence="The dog ran.", layer="0", head="0")
+    tokens = token_labels(stories_trace("The dog ran.").tokens)
+    page.locator(".hl-overview").focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp"):
+        page.keyboard.press(key)
+    wait_for(page, "L0 H2")
+    page.locator(".hl-view-map .hl-map").focus()
+    seen = set()
+    page.keyboard.press("Home")
+    for _ in tokens:
+        page.keyboard.press("ArrowUp")
+    for row in range(len(tokens)):
+        page.keyboard.press("Home")
+        for column in range(len(tokens)):
+            expect(page.locator(".hl-cell-title small")).to_have_text(f"query {row}, key {column}")
+            seen.add((row, column))
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
+    assert len(seen) == len(tokens) ** 2
+    expect(page.locator("[aria-live=polite]")).to_contain_text(f"{tokens[-1]} reads")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hl-cell-title small")).to_contain_text("pinned")
+    page.keyboard.press("Escape")
+    expect(page.locator(".hl-cell-title small")).not_to_contain_text("pinned")
+
+
+def test_overview_names_heads_and_opens_means(page: Page) -> None:
+    visit(page, sentence=TOM)
+    trace = stories_trace(TOM)
+    page.mouse.move(*page.evaluate(TILE, [3, 5]))
+    pattern = trace.attention[3].pattern[5]
+    row, column = strongest_pair(pattern)
+    labels = token_labels(trace.tokens)
+    expect(page.locator(".hl-heads .hl-caption")).to_have_text(
+        f"L3 H5 · strongest: {labels[row]} → {labels[column]} {pattern[row, column]:.3f}"
+    )
+    page.locator(".hl-heads .hl-bar").nth(2).click()
+    wait_for(page, "L2 H4", view="summary")
+    expected = trace.attention[2].pattern.mean(axis=0)
+    values = shown(page, ".hl-view-summary .js-plotly-plot")
+    assert values[trace.attention[2].mask] == pytest.approx(
+        expected[trace.attention[2].mask], abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("over", ["layer", "head", "all"])
+def test_summaries_are_python_s(page: Page, over: str) -> None:
+    visit(page, sentence=TOM, view="summary", how="maximum", over=over, layer="3", head="2")
+    wait_for(page, "L3 H2", view="summary")
+    records = stories_trace(TOM).attention
+    patterns = np.stack([record.pattern for record in records])
+    expected = summarise_patterns(
+        patterns, "maximum", over, {"layer": 3, "head": 2, "all": 0}[over]
+    )
+    values = shown(page, ".hl-view-summary .js-plotly-plot")
+    assert values[records[0].mask] == pytest.approx(expected[records[0].mask], abs=1e-6)
+
+
+def test_what_if_shows_both_sides(page: Page) -> None:
+    visit(page, sentence=TOM, view="whatif", layer="2", head="1")
+    wait_for(page, "L2 H1", view="whatif")
+    record = stories_trace(TOM).attention[2]
+    scores = record.scores[1].astype(np.float64)
+    changes = {
+        "scale": softmax_rows(np.where(record.mask, scores * np.sqrt(32), -np.inf)),
+        "mask": softmax_rows(scores),
+        "temperature": softmax_rows(np.where(record.mask, scores / 2, -np.inf)),
+    }
+    for change, expected in changes.items():
+        choose(page, "change", change)
+        says = page.locator(".hl-view-whatif [role=status]")
+        entropy = np.mean([-(row[row > 0] * np.log2(row[row > 0])).sum() for row in expected])
+        expect(says).to_contain_text(f"{entropy:.3f} changed")
+        open_cells = np.ones_like(record.mask) if change == "mask" else record.mask
+        changed = shown(page, ".hl-view-whatif section:nth-child(2) .js-plotly-plot")
+        assert changed[open_cells] == pytest.approx(expected[open_cells], abs=1e-5)
+    leaked = changes["mask"][~record.mask].sum() / len(scores)
+    choose(page, "change", "mask")
+    expect(page.locator(".hl-view-whatif [role=status]")).to_contain_text(f"{100 * leaked:.1f} %")
+
+
+def softmax_rows(scores: np.ndarray) -> np.ndarray:
+    """Softmax of each row."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def test_compare_two_heads_and_two_sentences(page: Page) -> None:
+    visit(page, sentence=TOM, view="compare", layer="1", head="3", other="5-2")
+    wait_for(page, "L1 H3", view="compare")
+    trace, mask = stories_trace(TOM), stories_trace(TOM).attention[0].mask
+    delta = ".hl-view-compare section:nth-child(3) .js-plotly-plot"
+    expected = trace.attention[1].pattern[3] - trace.attention[5].pattern[2]
+    assert shown(page, delta)[mask] == pytest.approx(expected[mask], abs=1e-6)
+    choose(page, "against", "sentence")
+    box = page.get_by_label("Second sentence")
+    second = "Sam had a blue ball."
+    box.fill(second)
+    box.press("Enter")
+    page.wait_for_url(re.compile(f"second={quote(second, safe='.').replace('%20', '.')}"))
+    other = stories_trace(second).attention[1].pattern[3]
+    page.wait_for_function(
+        f"n => document.querySelector({json.dumps(delta)})?.data?.[0].z.length === n",
+        arg=len(other),
+    )
+    n = len(other)
+    expected = trace.attention[1].pattern[3][:n, :n] - other
+    assert shown(page, delta)[mask[:n, :n]] == pytest.approx(expected[mask[:n, :n]], abs=1e-6)
+    expect(page.locator(".hl-view-compare [role=status]")).to_contain_text(f"the first {n}")
+
+
+def test_lines_hold_the_mass_and_one_token_s_shades_are_its_weights(page: Page) -> None:
+    visit(page, sentence=TOM, view="lines", layer="4", head="1", mass="0.5")
+    wait_for(page, "L4 H1", view="lines")
+    pattern = stories_trace(TOM).attention[4].pattern[1]
+    ordered = -np.sort(-pattern, axis=1)
+    kept = (np.cumsum(ordered, axis=1) - ordered < 0.5 - 1e-9).sum()
+    expect(page.locator(".hl-view-lines .hl-caption")).to_contain_text(f"{kept} lines")
+    segments = page.eval_on_selector_all(
+        ".hl-lines path", "paths => paths.map(p => p.getAttribute('d').split('M').length - 1)"
+    )
+    assert sum(segments) == kept
+    choose(page, "view", "sentence")
+    page.get_by_label("Token", exact=True).select_option("8")
+    top = np.argsort(-pattern[8])[:1]
+    labels = token_labels(stories_trace(TOM).tokens)
+    name = f"{labels[8]} reads: {labels[top[0]]} {pattern[8, top[0]]:.3f}"
+    expect(page.locator(".hl-sentence").first).to_have_attribute("aria-label", re.compile(name))
+
+
+def test_hidden_first_token_and_merged_words(page: Page) -> None:
+    sentence = "Dorothy whispered unbelievably."
+    trace = stories_trace(sentence)
+    assert any(label.startswith("…") for label in token_labels(trace.tokens))
+    visit(page, sentence=sentence, view="summary", layer="0", head="0")
+    wait_for(page, "L0 H0", view="summary")
+    chart = ".hl-view-summary .js-plotly-plot"
+    page.get_by_label("Hide the first token").check()
+    page.wait_for_function(f"document.querySelector({json.dumps(chart)}).data[0].z.at(-1)[0] !== 0")
+    expect(page.locator(".hl-view-summary .hl-map")).not_to_have_attribute(
+        "aria-label", re.compile(f"reads {token_labels(trace.tokens)[0]} ")
+    )
+    assert np.isnan(shown(page, chart)[:, 0]).all()
+    page.get_by_label("Merge pieces to words").check()
+    page.wait_for_function(
+        f"n => document.querySelector({json.dumps(chart)}).data[0].z.length === n",
+        arg=len(sentence.replace(".", " .").split()),
+    )
+    page.get_by_label("Hide the first token").uncheck()
+    page.wait_for_function(f"document.querySelector({json.dumps(chart)}).data[0].z.at(-1)[0] > 0")
+    assert np.nansum(shown(page, chart), axis=1) == pytest.approx(1, abs=1e-5)
+
+
+def test_wrong_numbers_are_shown_in_red(page: Page) -> None:
+    """A trace that is not what the browser computes fails in the microscope and on the badge."""
+
+    def corrupt(route: Route) -> None:
+        response = route.fetch()
+        arrays = load(response.body())
+        arrays["pattern"] = arrays["pattern"] + np.float32(3e-4)
+        route.fulfill(response=response, body=save(arrays))
+
+    page.route("**/live/arrays/**", corrupt)
+    visit(page, sentence=TOM)
+    expect(page.locator(".hl-badge.hl-bad")).to_contain_text("not the model’s numbers")
+    badge = page.get_by_test_id("stPopover").get_by_role("button")
+    expect(badge).to_contain_text("1 of 16 checks failed")
+
+
+def test_badge_counts_the_browser_s_own_check(page: Page) -> None:
+    visit(page, sentence=TOM, layer="2", head="7")
+    badge = page.get_by_test_id("stPopover").get_by_role("button")
+    expect(badge).to_contain_text("16 checks")
+    badge.click()
+    names = page.get_by_test_id("stPopoverBody").locator("td[aria-colindex='1']")
+    expect(names.last).to_have_text("L2 H7 recomputed in the browser = the trace")
+
+
+def test_lost_connection_says_what_is_missing(page: Page, page_log: PageLog) -> None:
+    visit(page, sentence=TOM, layer="0", head="0")
+    wait_for(page, "L0 H0")
+    page.route("**/live/arrays/**", lambda route: route.abort())
+    open_head(page, 1, 1)
+    expect(page.locator(".hl-live [role=alert]")).to_contain_text("The app does not answer")
+    open_head(page, 0, 0)
+    wait_for(page, "L0 H0")
+    expect(page.locator(".hl-live [role=alert]")).to_be_hidden()
+    page.unroute("**/live/arrays/**")
+    open_head(page, 1, 1)
+    wait_for(page, "L1 H1")
+    page_log.console_errors.clear()
+
+
+def test_exports_are_what_is_on_screen(page: Page) -> None:
+    visit(page, sentence='He said "no, no" <b>.', layer="3", head="1", stage="scaled")
+    trace = stories_trace('He said "no, no" <b>.')
+    expected = steps_of(trace.attention[3], 1)["scaled"]
+    save_as = page.get_by_role("group", name="Save what is on screen")
+    file = download(page, save_as.get_by_role("button", name="CSV"))
+    assert file.suggested_filename == "headlight-l3-h1-scaled.csv"
+    header, *rows = csv_rows(content(file))
+    labels = [f"{i} {label}" for i, label in enumerate(token_labels(trace.tokens))]
+    assert header[1:] == [row[0] for row in rows] == labels
+    assert np.array([row[1:] for row in rows], float) == pytest.approx(expected, abs=1e-5)
+    file = download(page, save_as.get_by_role("button", name="SVG"))
+    drawing = "".join(ElementTree.fromstring(content(file)).itertext())
+    assert "L3 H1" in drawing
+    assert "said" in drawing
+    file = download(page, save_as.get_by_role("button", name="PNG"))
+    assert content(file).startswith(b"\x89PNG\r\n")
+
+
+def test_saved_page_works_alone(page: Page, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The HTML file opens offline from the disk, and hovering shows the same numbers."""
+    visit(page, sentence=HOSTILE, layer="2", head="3")
+    file = download(page, page.get_by_role("button", name="HTML"))
+    path = tmp_path_factory.mktemp("saved") / "view.html"
+    path.write_bytes(content(file))
+    context = page.context.browser.new_context(
+        offline=True, viewport={"width": 1300, "height": 900}
+    )
+    alone = context.new_page()
+    errors: list[str] = []
+    alone.on("pageerror", lambda error: errors.append(str(error)))
+    alone.on(
+        "request",
+        lambda request: errors.append(request.url) if request.url.startswith("http") else None,
+    )
+    alone.goto(path.as_uri())
+    wait_for(alone, "L2 H3")
+    point_at(alone, 7, 3)
+    expected = stories_trace(HOSTILE).attention[2].pattern[3, 7, 3]
+    assert number(alone, "weights") == pytest.approx(expected, abs=1e-4)
+    open_head(alone, 0, 0)
+    expect(alone.locator("[role=alert]")).to_contain_text("not in the saved file")
+    assert alone.evaluate("window.hacked") is None
+    assert errors == []
+    context.close()
+
+
+def test_theme_is_followed_at_once(page: Page) -> None:
+    visit(page)
+    page.get_by_test_id("stMainMenuButton").click()
+    page.get_by_test_id("stMainMenuItem-theme-Dark").click()
+    dark = tuple(int(theme.DARK.text[i : i + 2], 16) for i in (1, 3, 5))
+    title = page.locator(".hl-live")
+    expect(title).to_have_css("color", f"rgb({dark[0]}, {dark[1]}, {dark[2]})")
+
+
+@pytest.mark.parametrize("sentence", ["x", "dog dog dog dog", HOSTILE, "😀 “q” 'x'\n<b>&lt;"])
+def test_tokens_are_labelled_as_themselves(page: Page, sentence: str) -> None:
+    visit(page, sentence=sentence)
+    labels = token_labels(stories_trace(sentence).tokens)
+    last = len(labels) - 1
+    for view in VIEWS:
+        choose(page, "view", view)
+        wait_for(page, r"L2 H4", view=view)
+    choose(page, "view", "map")
+    wait_for(page, "L2 H4")
+    point_at(page, last, 0)
+    expect(page.locator(".hl-cell-title bdi")).to_have_text([labels[last], labels[0]])
+    short = [label if len(label) <= 16 else f"{label[:15]}…" for label in labels]
+    ticks = page.locator(f"{MAP} .ytick text")
+    expect(ticks.first).to_have_text(short[0])
+    step = -(-len(short) // ticks.count())
+    expect(ticks).to_have_text(short[::step])  # a long sentence names every second token
+    assert page.evaluate("window.hacked") is None
+
+
+def test_head_chosen_above_is_shown_below(page: Page) -> None:
+    visit(page, sentence=TOM)
+    pick(page, "Layer", "L5")
+    wait_for(page, "L5 H4")
+    page.get_by_role("combobox", name="Examples").click()
+    page.get_by_role("option").nth(1).click()
+    example = ui.examples()[1]
+    wait_for(page, f"L{example.layer} H{example.head}")
+    record = stories_trace(example.sentence).attention[example.layer]
+    page.wait_for_function(
+        "n => document.querySelector('.hl-view-map .js-plotly-plot').data[0].z.length === n",
+        arg=len(record.mask),
+    )
+    assert shown(page)[record.mask] == pytest.approx(
+        record.pattern[example.head][record.mask], abs=1e-5
+    )
+
+
+@pytest.fixture(params=["light", "dark"])
+def themed(page: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page in a light and a dark theme."""
+    page.emulate_media(color_scheme=request.param)
+    yield page
+
+
+def test_axe_finds_nothing_serious(themed: Page) -> None:
+    visit(themed, sentence=TOM)
+    for view in VIEWS:
+        choose(themed, "view", view)
+        wait_for(themed, "L2 H4", view=view)
+        assert violations(themed.locator(".hl-live")) == [], view
+
+
+def violations(part: Locator) -> list[str]:
+    """What axe-core calls serious or critical in a part of the page."""
+    page = part.page
+    if not page.evaluate("Boolean(window.axe)"):
+        page.evaluate(Path(AXE).read_text(encoding="utf-8"))
+    found = part.evaluate("async part => (await axe.run(part)).violations")
+    return [
+        f"{item['id']}: {node['html'][:150]}"
+        for item in found
+        if item["impact"] in ("serious", "critical")
+        for node in item["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("width", [800, 390])
+def test_narrow_window_scrolls_no_way_but_down(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    visit(page, sentence=TOM)
+    for view in VIEWS:
+        choose(page, "view", view)
+        wait_for(page, "L2 H4", view=view)
+        wide = page.locator(".hl-live").evaluate("x => x.scrollWidth - x.clientWidth")
+        assert wide <= 0, view
