@@ -139,6 +139,7 @@ def open_page(more_checks: MoreChecks = lambda key, head_name: ()) -> View:
 
     `more_checks` gives the checks a page adds to the badge, for a run's key and a head.
     """
+    st.session_state["said"] = []
     names = runs.model_names()
     if not names:
         raise ValueError("no checkpoint in assets/checkpoints; train one, see README")
@@ -246,7 +247,13 @@ def complain(text: str) -> None:
 def show_complaints() -> None:
     """Say, once, what was mended since the last time."""
     for text in st.session_state.pop("complaints", []):
+        st.session_state["said"].append(text)
         notice(text)
+
+
+def repeat_complaints() -> None:
+    """Say them again when the page is drawn again though nobody asked for anything."""
+    st.session_state.setdefault("complaints", []).extend(st.session_state.get("said", []))
 
 
 def publish(key: str, value: Option, default: Option) -> Option:

@@ -19,7 +19,7 @@ STARTS = 3
 SENTENCES = 24
 N_TOKENS = 32
 TEXT = "the little dog saw a big red ball and ran to the old house by the tree"
-HEAT_MAP = ".st-key-figure-head .heatmaplayer image"
+HEAT_MAP = ".hl-view-map .heatmaplayer image"
 # Resolves with the milliseconds until the drawn heat maps stop changing, once they have changed.
 UPDATE = """async ([selector, before, typed]) => {
     const drawn = () => [...document.querySelectorAll(selector)]

@@ -22,6 +22,7 @@ const VIEWS = {
   summary: { text: "Summary", make: SummaryView },
 };
 const QUIET_MS = 250; // how long a person must rest before Python hears of a change
+const WIDE = 1080; // pixels from which the overview stands beside the map, as in live.css
 const ALLOWED_ERROR = 1e-4;
 const TRACED = { scores: "biased", pattern: "weights", z: "output" }; // a step by its name in the trace
 const computed = new WeakMap(); // steps of arrays, so that a head seen again is not computed again
@@ -54,6 +55,7 @@ export class Microscope {
     this.options = html("div", { class: "hl-row hl-options" });
     const heads = html("section", { class: "hl-panel hl-heads", "aria-label": "All heads" });
     this.stage = html("div", { class: "hl-stage" });
+    this.slot = html("div"); // room below the overview, for a view whose map needs the width
     this.overview = new Overview(heads, {
       open: (layer, head) =>
         this.set({ layer, head, ...(this.settings.view === "summary" ? { view: "map" } : {}) }),
@@ -61,6 +63,7 @@ export class Microscope {
         this.library.fetch(headAddress(this.data.key, layer, head)).catch(() => {}),
       openMean: (over, index) => this.set({ view: "summary", how: "mean", over, [over]: index }),
     });
+    heads.append(this.slot);
     this.root.replaceChildren(
       this.alert,
       this.spoken,
@@ -123,6 +126,10 @@ export class Microscope {
     clearTimeout(this.timer);
     const tell = () => this.tell({ changes: { ...this.changes }, checked: this.checked });
     this.timer = setTimeout(tell, QUIET_MS);
+  }
+
+  get isWide() {
+    return this.root.clientWidth >= WIDE;
   }
 
   get headName() {

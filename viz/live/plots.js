@@ -5,7 +5,7 @@
 import { html, svg } from "./dom.js";
 import { plotlyScale } from "./colors.js";
 
-const MOST_TICKS = 40;
+const MOST_TICKS = 64;
 const TICK_ROOM = 12; // pixels a label needs across its own direction
 const MOST_STROKES = 48;
 const LETTER = 6.3; // average pixels of a tick label's letter

@@ -85,9 +85,11 @@ def _settings(view: ui.View) -> component.Settings:
     }
 
 
-def _take_over(told: component.Settings) -> None:
-    """Keep what a person chose in the browser, in the form the URL has."""
-    for name, value in told.items():
+def _take_over(changes: component.Settings) -> None:
+    """Keep what a person changed in the browser, in the form the URL has."""
+    if not changes:
+        ui.repeat_complaints()  # the browser only reported its check
+    for name, value in changes.items():
         if isinstance(value, bool):
             value = "yes" if value else "no"
         elif isinstance(value, list):

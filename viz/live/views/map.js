@@ -6,6 +6,7 @@ import { HeatMap } from "../plots.js";
 import { Operands, formulaOf } from "../operands.js";
 import { focusable, pairsInWords, shownPattern, signedScale, weightScale } from "./shared.js";
 
+const LONG = 28; // tokens from which a map needs more width than half the page
 const STAGES = [
   { name: "product", text: "q·kᵀ", says: "Each query times each key." },
   { name: "scaled", text: "÷√d", says: "Divided by √d_head, so that softmax does not saturate." },
@@ -18,6 +19,7 @@ const STAGES = [
 export class MapView {
   constructor(scope, host) {
     this.scope = scope;
+    this.host = host;
     this.stages = radios(
       "hl-stage",
       "Stage",
@@ -43,7 +45,6 @@ export class MapView {
         this.map,
         this.formula,
       ),
-      this.panel,
     );
     this.heatMap = new HeatMap(this.map, {
       point: (row, column) => this.point(row, column),
@@ -56,6 +57,7 @@ export class MapView {
 
   async draw() {
     const { settings, loaded, palette } = this.scope;
+    this.makeRoom();
     check(this.stages, settings.stage);
     const stage = STAGES.find(({ name }) => name === settings.stage);
     const noBias =
@@ -250,6 +252,17 @@ export class MapView {
 
   leave() {
     this.stop();
+    this.panel.remove();
+  }
+
+  /** A long sentence gets the width for its map; the numbers then stand below the overview. */
+  makeRoom() {
+    const { data, isWide, slot } = this.scope;
+    const isLong = isWide && data.keyLabels.length > LONG;
+    this.host.classList.toggle("hl-long", isLong);
+    this.heatMap.sizes.most = isLong ? 660 : 560;
+    const place = isLong ? slot : this.host;
+    if (this.panel.parentElement !== place) place.append(this.panel);
   }
 
   table() {
