@@ -58,6 +58,13 @@ export class Library {
     }
   }
 
+  /** Take arrays that came along as base64. */
+  put(address, base64) {
+    if (this.kept.has(address)) return;
+    const { buffer } = bytesOf(base64);
+    this.kept.set(address, { buffer, matrices: decodeSafetensors(buffer) });
+  }
+
   async load(address) {
     const response = await fetch(new URL(address, document.baseURI)).catch(() => null);
     if (!response)

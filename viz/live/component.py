@@ -19,12 +19,15 @@ from model.capture import Trace
 from model.verify import Check
 from viz.figures.attention import focus, strongest_pair, tiles
 from viz.figures.labels import escape, token_labels, word_groups, word_labels
+from viz.live.arrays import encoded, head_address, head_arrays
+from viz.live.routes import MODULES
 from viz.theme import DARK, FONT, LIGHT, Palette
 
 FOLDER = Path(__file__).parent
 KEY = "microscope"
 ALLOWED_ERROR = 1e-4  # as ALLOWED_ERROR in microscope.js
 LONGEST_TICK = 16
+MOST_SENT_ALONG = 400_000  # bytes; larger heads are fetched, so that the page does not wait
 # Streamlit runs a component's script from an address of its own, so the modules are found from the
 # page's. What fails before they load must be said here.
 LOADER = """export default async (component) => {
@@ -45,6 +48,18 @@ _mount = st.components.v2.component(
     isolate_styles=False,  # Plotly and accessibility tools need the page's own document
 )
 
+_preload = st.components.v2.component(
+    "headlight_preload",
+    js="""export default ({ data }) => {
+        if (document.getElementById("plotly")) return;
+        const add = (tag, fields) => document.head.append(
+            Object.assign(document.createElement(tag), fields));
+        const address = (name) => new URL(`live/${name}`, document.baseURI).href;
+        add("script", { id: "plotly", src: address("plotly.min.js") });
+        for (const name of data) add("link", { rel: "modulepreload", href: address(name) });
+    }""",
+)
+
 Settings = dict[str, Any]
 
 
@@ -58,6 +73,12 @@ def microscope(
         on_told_change=lambda: on_told(_told()["changes"]),
         on_lost_change=on_lost,
     )
+
+
+def preload() -> None:
+    """Let the browser load the microscope while Python still computes; shows nothing."""
+    with st.container(key="preload"):
+        _preload(key="preload-live", data=[f"{name}.js" for name in ("main", *MODULES)])
 
 
 def browser_checks(key: str, head_name: str) -> tuple[Check, ...]:
@@ -90,6 +111,7 @@ def microscope_data(
         "focus": np.round(focus(patterns), 4).tolist(),
         "strongest": [[_strongest(head) for head in layer] for layer in patterns],
         "settings": settings,
+        "arrays": _chosen_head(trace, key, settings),
         "second": second and sentence_data(*second),
         "themes": {"light": _palette_data(LIGHT), "dark": _palette_data(DARK)},
     }
@@ -117,6 +139,15 @@ def packed(array: np.ndarray) -> dict[str, Any]:
     """An array as Plotly's JSON has it: type, shape and base64."""
     data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
     return {"dtype": array.dtype.str.lstrip("<|"), "shape": list(array.shape), "bdata": data}
+
+
+def _chosen_head(trace: Trace, key: str, settings: Settings) -> dict[str, str]:
+    """The head to draw first, by its address, so that the browser need not ask; if it is small."""
+    layer, head = settings["layer"], settings["head"]
+    data = encoded(head_arrays(trace.attention[layer], head))
+    if len(data) > MOST_SENT_ALONG:
+        return {}
+    return {head_address(key, layer, head): base64.b64encode(data).decode("ascii")}
 
 
 def _strongest(pattern: np.ndarray) -> list[float]:

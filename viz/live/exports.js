@@ -133,7 +133,7 @@ async function saveHtml(scope) {
     ["live/offline.html", "live/plotly.min.js", "live/program.js", "live/live.css"].map(textOf),
   );
   const contents = {
-    data: { ...scope.data, settings: scope.settings },
+    data: { ...scope.data, arrays: {}, settings: scope.settings },
     arrays: await scope.library.packed(),
   };
   const filled = page

@@ -89,6 +89,7 @@ export class Microscope {
     this.data = data;
     this.themes = data.themes;
     this.usePalette(host);
+    for (const [address, arrays] of Object.entries(data.arrays)) this.library.put(address, arrays);
     for (const name of Object.keys(this.changes)) {
       if (same(data.settings[name], this.changes[name])) delete this.changes[name];
     }

@@ -13,22 +13,25 @@ const BAR = 32; // longest bar beside a map, in pixels
 const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
 let loading;
 
-/** plotly.js, from the app itself, once. */
+/** plotly.js, from the app itself, once; viz/live/component.py may have asked for it already. */
 export function loadPlotly() {
-  loading ??= globalThis.Plotly
-    ? Promise.resolve(globalThis.Plotly)
-    : new Promise((resolve, reject) => {
-        const script = html("script", {
-          src: new URL("live/plotly.min.js", document.baseURI).href,
-          onload: () => resolve(globalThis.Plotly),
-          onerror: () => {
-            loading = undefined;
-            reject(new Error("plotly.js did not load from the app"));
-          },
-        });
-        document.head.append(script);
-      });
+  loading ??= globalThis.Plotly ? Promise.resolve(globalThis.Plotly) : scriptOfPlotly();
   return loading;
+}
+
+function scriptOfPlotly() {
+  const src = new URL("live/plotly.min.js", document.baseURI).href;
+  const asked = document.getElementById("plotly");
+  const script = asked ?? html("script", { id: "plotly", src });
+  return new Promise((resolve, reject) => {
+    script.addEventListener("load", () => resolve(globalThis.Plotly));
+    script.addEventListener("error", () => {
+      loading = undefined;
+      script.remove(); // so that the next try asks anew
+      reject(new Error("plotly.js did not load from the app"));
+    });
+    if (!asked) document.head.append(script);
+  });
 }
 
 /**

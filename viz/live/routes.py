@@ -9,22 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import plotly
-from safetensors.numpy import save
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from model.analysis import summarise_patterns
-from model.capture import AttentionRecord
 from viz.live import shelf
+from viz.live.arrays import encoded, head_arrays
 
 FOLDER = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
-OFFLINE_MODULES = (
+MODULES = (
     *("maths", "arrays", "dom", "colors", "plots", "operands", "overview", "exports"),
     *(f"views/{name}" for name in ("shared", "map", "lines", "sentence", "whatif", "compare")),
     *("views/summary", "microscope", "offline"),
@@ -32,33 +31,15 @@ OFFLINE_MODULES = (
 IMPORT = re.compile(r"^import\b[^;]*;\n", re.MULTILINE)
 
 
-def head_arrays(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
-    """What the browser computes a head from, and what it compares with: all (rows, columns)."""
-    group = len(record.q) // len(record.k)
-    arrays = {
-        "q": record.q[head],
-        "k": record.k[head // group],
-        "v": record.v[head // group],
-        "mask": record.mask.astype(np.uint8),
-        "scores": record.scores[head],
-        "pattern": record.pattern[head],
-        "z": record.z[head],
-    }
-    if record.bias is not None:
-        arrays["bias"] = record.bias[head]
-    return arrays
-
-
 def offline_program() -> str:
     """The modules as one script that needs no server: imports and exports taken away."""
-    sources = ((FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in OFFLINE_MODULES)
+    sources = ((FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in MODULES)
     bodies = (re.sub(r"^export ", "", IMPORT.sub("", text), flags=re.MULTILINE) for text in sources)
     return f"const HeadlightOffline = (() => {{\n{''.join(bodies)}return {{ open }};\n}})();\n"
 
 
 def _arrays_response(arrays: dict[str, np.ndarray]) -> Response:
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    return Response(save(contiguous), media_type="application/octet-stream", headers=HEADERS)
+    return Response(encoded(arrays), media_type="application/octet-stream", headers=HEADERS)
 
 
 def _head(request: Request) -> Response:

@@ -23,6 +23,7 @@ NOTHING = ""
 
 def render() -> None:
     """Draw the page."""
+    component.preload()
     view = ui.open_page(component.browser_checks)
     ui.heading(
         ICON,
