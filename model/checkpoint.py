@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from model.cli import choose_device
 from model.config import ModelConfig
@@ -97,8 +98,8 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
             f"{folder.name}: the tokenizer has {tokenizer.vocab_size} tokens but the config says "
             f"vocab_size {config.vocab_size}; use the tokenizer the model was trained with"
         )
-    weights = _read_weights(folder / "model.safetensors", _skeleton(config, folder), config)
     model = _build(config, folder)
+    weights = _read_weights(folder / "model.safetensors", own_weights(model), config)
     model.load_state_dict(weights, strict=False)
     model.requires_grad_(False).eval().to(choose_device(device))
     return Checkpoint(folder.name, folder, model, tokenizer)
@@ -146,19 +147,27 @@ def _read_config(path: Path) -> ModelConfig:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _skeleton(config: ModelConfig, folder: Path) -> dict[str, Tensor]:
-    """Names and shapes of the weights a config asks for, without their memory."""
-    try:
-        with torch.device("meta"):
-            return own_weights(DecoderTransformer(config))
-    except (RuntimeError, TypeError):  # a size beyond 64 bits
-        raise ValueError(f"{folder / 'config.json'}: a size is beyond any memory") from None
+class _WeightsUnset(TorchFunctionMode):
+    """Builds modules without drawing first weights, which would be overwritten at once."""
+
+    def __torch_function__(
+        self,
+        function: Callable,
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
+        named = kwargs or {}
+        if getattr(function, "__module__", None) == "torch.nn.init":
+            return args[0] if args else named["tensor"]
+        return function(*args, **named)
 
 
 def _build(config: ModelConfig, folder: Path) -> DecoderTransformer:
     try:
-        return DecoderTransformer(config)
-    except RuntimeError as error:  # what does not fit in memory
+        with _WeightsUnset():
+            return DecoderTransformer(config)
+    except (RuntimeError, TypeError) as error:  # what fits neither in memory nor in 64 bits
         raise ValueError(
             f"{folder / 'config.json'}: the model does not fit in memory: {error}; lower its sizes"
         ) from None

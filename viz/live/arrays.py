@@ -1,9 +1,14 @@
 """One head's arrays as the browser takes them: safetensors, every array (rows, columns)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from safetensors.numpy import save
 
-from model.capture import AttentionRecord
+if TYPE_CHECKING:  # it brings torch, for which the server does not wait
+    from model.capture import AttentionRecord
 
 
 def head_arrays(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:

@@ -2,24 +2,25 @@
 
 Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing here
 is reachable without the key of a trace, and nothing is for other origins.
+
+The server answers only after this is imported, so nothing here may import torch at the top.
 """
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-import plotly
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from model.analysis import summarise_patterns
 from viz.live import shelf
 from viz.live.arrays import encoded, head_arrays
 
 FOLDER = Path(__file__).parent
-PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+PLOTLY = Path(find_spec("plotly").origin).parent / "package_data" / "plotly.min.js"
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
@@ -51,6 +52,8 @@ def _head(request: Request) -> Response:
 
 
 def _summary(request: Request) -> Response:
+    from model.analysis import summarise_patterns  # brings torch
+
     trace = shelf.get(request.path_params["key"])
     if trace is None:
         return PlainTextResponse("no such trace", status_code=404)

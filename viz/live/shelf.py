@@ -1,9 +1,13 @@
 """Traces the browser may ask for, by a key nobody can guess; gone when nobody else holds them."""
 
+from __future__ import annotations
+
 import secrets
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from model.capture import Trace
+if TYPE_CHECKING:  # it brings torch, for which the server does not wait
+    from model.capture import Trace
 
 _TRACES: WeakValueDictionary[str, Trace] = WeakValueDictionary()
 
