@@ -135,7 +135,7 @@ def page_style(colors: Palette) -> str:
     """The style sheet for what Streamlit has no widget for: notices, token strip, narrow pages."""
     return f"""<style>
     .stMainBlockContainer {{ padding-top: 4rem; padding-bottom: 3rem; max-width: 1500px; }}
-    .st-key-preload {{ display: none; }}
+    .st-key-preload, div:has(> .st-key-preload) {{ display: none; }}
     [data-testid="stHeading"] h1 {{ padding: 0; }}
     .hl-note, .hl-hint, .hl-error {{
         margin: 0; padding: .45rem .8rem; border-radius: .4rem; font-size: .95rem;

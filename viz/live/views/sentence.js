@@ -54,7 +54,7 @@ export class SentenceView {
     const to = rows.map((_, i) => at(i, Math.min(this.token, columns.length - 1)));
     const name = rows[this.token];
     const ends = [from, to].map(
-      (weights) => `; darkest or brightest: ${digits(Math.max(...weights), 3)}`,
+      (weights) => `largest ${digits(Math.max(...weights), 3)}`,
     );
     this.titles[0].replaceChildren(
       "What ",

@@ -4,6 +4,7 @@ import { digits } from "../dom.js";
 import { matrix, mergedMask, mergedWords, reach, strongestPairs } from "../maths.js";
 
 export const WEIGHT_PAIRS = 3;
+const EARLY_ROWS = 8;
 
 /** Labels and matrix of a pattern as the options ask: words merged, the first token's column hidden. */
 export function shownPattern(scope, pattern, mask, data = scope.data) {
@@ -33,13 +34,18 @@ export function shownPattern(scope, pattern, mask, data = scope.data) {
   return { ...shown, hidden, rowTitle: "query", columnTitle: "key" };
 }
 
-/** From 0 to the largest weight shown, or to 1 when one comes near it; row 0 has no choice. */
+/**
+ * From 0 to the largest weight shown, or to 1 when one comes near it. The first rows do not count:
+ * with few keys to choose from they always have large weights, and would leave the rest dark.
+ */
 export function weightScale({ values, hidden }, name = "weight") {
   let high = 0;
-  for (let i = values.rows > 1 ? values.columns : 0; i < values.values.length; i++) {
+  const first = Math.min(EARLY_ROWS, Math.floor(values.rows / 2));
+  for (let i = first * values.columns; i < values.values.length; i++) {
     if (!hidden[i]) high = Math.max(high, values.values[i]);
   }
-  return high > 0.5 || !high
+  const isFull = high > 0.5 || !high;
+  return isFull
     ? { name, low: 0, high: 1 }
     : { name: `${name}, colours end at ${digits(high, 2)}`, low: 0, high };
 }
