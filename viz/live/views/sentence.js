@@ -53,9 +53,7 @@ export class SentenceView {
     const from = columns.map((_, j) => at(this.token, j));
     const to = rows.map((_, i) => at(i, Math.min(this.token, columns.length - 1)));
     const name = rows[this.token];
-    const ends = [from, to].map(
-      (weights) => `largest ${digits(Math.max(...weights), 3)}`,
-    );
+    const ends = [from, to].map((weights) => `largest ${digits(Math.max(...weights), 3)}`);
     this.titles[0].replaceChildren(
       "What ",
       html("bdi", {}, name),
