@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
@@ -619,28 +620,44 @@ def test_settings_of_the_microscope_come_back_from_the_url() -> None:
     assert live_data(again)["queryLabels"] == live_data(app)["queryLabels"]
 
 
-def test_what_is_chosen_in_the_browser_is_kept() -> None:
+def tell(app: AppTest, changes: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the page again as after the browser told of changes."""
+    session = {"said": list(app.session_state["said"])}
+    with monkeypatch.context() as patch:
+        patch.setattr(st, "session_state", session)
+        attention._take_over(changes)
+    for name, value in session.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception
+
+
+def test_what_is_chosen_in_the_browser_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes back with the next run, and another visitor finds it in the URL."""
     app = open_page("Attention", sentence=TOM)
-    told = {key: value for key, (_, value) in VALID_LIVE.items()}
-    for choice in (told, DEFAULT_LIVE):
-        for name, value in kept_of(choice).items():
-            app.session_state[name] = value
-        app.run()
-        assert not app.exception
-        assert live_data(app)["settings"] == choice
+    chosen = {key: value for key, (_, value) in VALID_LIVE.items()}
+    for changes in (chosen, DEFAULT_LIVE):
+        tell(app, changes, monkeypatch)
+        assert live_data(app)["settings"] == changes
         assert lines(app, "note") == []
         visitor = open_page("Attention", **{name: v[-1] for name, v in _query(app).items()})
-        assert live_data(visitor)["settings"] == choice
+        assert live_data(visitor)["settings"] == changes
     assert set(_query(app)) <= {"page", "sentence"}, "defaults leave the URL"
+    tell(app, {"cell": [4, 2]}, monkeypatch)
+    assert live_data(app)["settings"] == DEFAULT_LIVE | {"cell": [4, 2]}, "the rest stays"
 
 
-def kept_of(told: dict[str, object]) -> dict[str, object]:
-    """What the page keeps in the session of settings told by the browser."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attention.st, "session_state", {})
-        attention._take_over(told)
-        return attention.st.session_state
+def test_notices_outlive_a_redraw_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser reports its check soon after a page opens; that must not sweep the note away."""
+    app = open_page("Attention", layer="99", cell="99-2")
+    said = lines(app, "note")
+    assert len(said) == 2
+    tell(app, {}, monkeypatch)
+    assert lines(app, "note") == said
+    tell(app, {}, monkeypatch)
+    assert lines(app, "note") == said, "as often as it is drawn again"
+    tell(app, {"view": "lines"}, monkeypatch)
+    assert lines(app, "note") == []
 
 
 @pytest.mark.parametrize(("key", "raw"), [("layer", "4"), ("layer", "L4"), ("head", "6")])
