@@ -1,11 +1,11 @@
-"""Protects what is asked of a finished trace: masking in three ways, similarity of positions."""
+"""Protects what is asked of a trace: masking in three ways, similarity, means over heads."""
 
 import math
 
 import numpy as np
 import pytest
 
-from model.analysis import cosine_similarity, masking_alternatives
+from model.analysis import cosine_similarity, masking_alternatives, summarise_patterns
 from tests.model.builders import tiny_model, tiny_trace
 
 LOG3 = math.log(3)
@@ -42,3 +42,48 @@ def test_similarity_knows_no_length(scale: float) -> None:
     x = np.random.default_rng(0).normal(size=(5, 7)).astype(np.float32)
     scaled = cosine_similarity(x * np.float32(scale))
     np.testing.assert_allclose(scaled, cosine_similarity(x), atol=1e-6)
+
+
+def test_summaries_by_hand() -> None:
+    """Two layers of two heads; each head reads with a share of its own, from 0 to 3 quarters."""
+    shares = np.array([[0, 0.25], [0.5, 0.75]])
+    patterns = np.stack([shares, 1 - shares], axis=-1)[:, :, None, :]  # (2, 2, 1, 2)
+    expected = {
+        ("mean", "layer", 0): [[0.125, 0.875]],
+        ("mean", "layer", 1): [[0.625, 0.375]],
+        ("mean", "head", 0): [[0.25, 0.75]],
+        ("mean", "all", 0): [[0.375, 0.625]],
+        ("maximum", "layer", 1): [[0.75, 0.5]],
+        ("maximum", "head", 1): [[0.75, 0.75]],
+        ("maximum", "all", 0): [[0.75, 1.0]],
+    }
+    found = {asked: summarise_patterns(patterns, *asked).tolist() for asked in expected}
+    assert found == expected
+
+
+def test_mean_of_patterns_is_a_pattern() -> None:
+    records = tiny_trace(tiny_model()).attention
+    patterns = np.stack([record.pattern for record in records])
+    for over, index in [("layer", 1), ("head", 2), ("all", 0)]:
+        mean = summarise_patterns(patterns, "mean", over, index)
+        np.testing.assert_allclose(mean.sum(axis=-1), 1, atol=1e-6)
+        assert (mean[~records[0].mask] == 0).all()
+        assert mean.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("how", "over", "index", "word"),
+    [
+        ("median", "layer", 0, "median"),
+        ("", "all", 0, "mean or maximum"),
+        ("mean", "row", 0, "row"),
+        ("mean", "layer", 2, "layer 2"),
+        ("maximum", "head", 3, "head 3"),
+        ("mean", "layer", -1, "layer -1"),
+    ],
+)
+def test_a_summary_that_does_not_exist_is_refused(
+    how: str, over: str, index: int, word: str
+) -> None:
+    with pytest.raises(ValueError, match=word):
+        summarise_patterns(np.zeros((2, 3, 4, 4)), how, over, index)

@@ -3,10 +3,13 @@
 import base64
 import csv
 import io
+import json
 import re
 from functools import cache
+from typing import Any
 
 import numpy as np
+from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
 from model.capture import Trace, capture
@@ -23,6 +26,7 @@ ODD_SENTENCES = {
     "only-emoji": "😀",
     "spaces": "\u3000wide\u2003and\u00a0hard",
     "script": "<script>alert(1)</script><b onclick=x>bold</b>",
+    "quotes": "\"double\" 'single' `tick` \\back\\",
     "latex": "$x$ and $$y$$ \\frac{1}{2}",
     "markdown": "**x** _y_ `z` [a](b) :red[c] # d",
     "template": "%{x} %{y:.2f} {z} &amp; &lt; &#36;",
@@ -52,6 +56,23 @@ def numbers(stored: object) -> np.ndarray:
     array = np.frombuffer(base64.b64decode(stored["bdata"]), np.dtype(stored["dtype"]))
     shape = str(stored.get("shape", array.size)).split(",")
     return array.reshape([int(size) for size in shape])
+
+
+def unpacked(sent: dict[str, Any]) -> np.ndarray:
+    """An array as the browser component gets it."""
+    return np.frombuffer(base64.b64decode(sent["bdata"]), sent["dtype"]).reshape(sent["shape"])
+
+
+def live_json(app: AppTest) -> str:
+    """What the page sends to the browser component, as it is sent."""
+    (element,) = app.get("bidi_component")
+    assert element.proto.component_name == "headlight_live"
+    return element.proto.json
+
+
+def live_data(app: AppTest) -> dict[str, Any]:
+    """What the page sends to the browser component."""
+    return json.loads(live_json(app))
 
 
 def latex_numbers(latex: str) -> list[float]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis.extra import numpy as arrays
 
 from tests.viz.builders import causal, random_patterns
-from viz.figures.attention import head_map, overview, strongest_pair
+from viz.figures.attention import focus, strongest_pair, tiles
 from viz.figures.heatmap import Axis, _hatch_path, heat_map, signed, weights
 from viz.figures.masks import leak_curves, mask_map, pattern_map, score_map
 from viz.figures.positions import dimension_curves, similarity_map, sum_maps, wave_map
@@ -19,43 +19,15 @@ from viz.figures.predict import distribution_bars
 from viz.theme import DARK, LIGHT, Palette
 
 TOKENS = ("The", " cat", " saw", " the", " cat")
-GAP, MASKED, ZERO, ONE = 0, 1, 2, 255
+MASKED, ZERO, ONE = 1, 2, 255
 Cell = tuple[int, int]
 
 
-def overview_of(patterns: np.ndarray, layer: int = 0, head: int = 0) -> go.Figure:
-    """All heads of some causal patterns, tokens named by their number."""
-    n_tokens = patterns.shape[-1]
-    tokens = [f" {i}" for i in range(n_tokens)]
-    return overview(patterns, causal(n_tokens), tokens, LIGHT, layer=layer, head=head)
-
-
-def tiles(figure: go.Figure, n_layers: int, n_heads: int, size: int) -> np.ndarray:
-    """The overview's picture cut at its ticks, (L, H, size, size); all else must be gap."""
-    picture = np.array(figure.data[0].z)
-    lefts = np.array(figure.layout.xaxis.tickvals) - (size - 1) / 2
-    tops = np.array(figure.layout.yaxis.tickvals) - (size - 1) / 2
-    cut = np.empty((n_layers, n_heads, size, size), picture.dtype)
-    rest = picture.copy()
-    for layer, top in enumerate(np.round(tops).astype(int)):
-        for head, left in enumerate(np.round(lefts).astype(int)):
-            cut[layer, head] = picture[top : top + size, left : left + size]
-            rest[top : top + size, left : left + size] = GAP
-    assert (rest == GAP).all()
-    return cut
-
-
-def color_at(figure: go.Figure, byte: int) -> str:
-    """The colour of a byte of the overview, where the scale has a stop for it."""
-    trace = figure.data[0]
-    place = (byte - trace.zmin) / (trace.zmax - trace.zmin)
-    return [color for stop, color in trace.colorscale if stop <= place + 1e-9][-1]
-
-
-def frame(figure: go.Figure) -> go.layout.Shape:
-    """The overview's only rectangle."""
-    (shape,) = figure.layout.shapes
-    return shape
+def merged(values: np.ndarray, size: int) -> np.ndarray:
+    """The largest of each size × size block, blocks at the end smaller. (..., T, T)."""
+    starts = range(0, values.shape[-1], size)
+    rows = np.maximum.reduceat(values, starts, axis=-2)
+    return np.maximum.reduceat(rows, starts, axis=-1)
 
 
 def marked_cells(figure: go.Figure) -> set[Cell]:
@@ -86,82 +58,64 @@ def strokes(path: str) -> Iterator[list[Cell]]:
         yield [(int(y0 - 0.5) - i, int(x0 + 0.5) + i) for i in range(int(x1 - x0))]
 
 
-def test_overview_is_one_picture_of_tiles() -> None:
-    patterns = random_patterns(2, 3, n_tokens=7)
-    figure = overview_of(patterns)
-    assert [trace.type for trace in figure.data] == ["heatmap", "scatter"]
-    assert figure.data[0].z.dtype == np.uint8
-    levels = tiles(figure, 2, 3, 7)
-    expected = np.round(2 + np.sqrt(patterns) * 253)
-    assert (levels[..., causal(7)] == expected[..., causal(7)]).all()
-    assert (levels[..., ~causal(7)] == MASKED).all()
-    assert list(figure.layout.xaxis.ticktext) == ["H0", "H1", "H2"]
-    assert list(figure.layout.yaxis.ticktext) == ["L0", "L1"]
-    low, high = figure.layout.yaxis.range
-    assert low > high, "the first layer is on top"
+def test_tiles_are_the_roots_of_the_weights_head_by_head() -> None:
+    patterns, mask = random_patterns(2, 3, n_tokens=7), causal(7)
+    pictures = tiles(patterns, mask)
+    assert (pictures.shape, pictures.dtype) == ((6, 7, 7), np.uint8)
+    for tile, (layer, head) in enumerate(np.ndindex(2, 3)):
+        expected = np.round(2 + np.sqrt(patterns[layer, head]) * 253)
+        assert (pictures[tile][mask] == expected[mask]).all()
+        assert (pictures[tile][~mask] == MASKED).all()
 
 
-def test_overview_tells_gap_masked_zero_and_weight_apart() -> None:
+def test_tiles_tell_masked_zero_and_weight_apart() -> None:
     pattern = np.zeros((1, 1, 3, 3), np.float32)
     pattern[..., 0] = 1.0
-    figure = overview_of(pattern)
-    assert tiles(figure, 1, 1, 3)[0, 0].tolist() == [
+    assert tiles(pattern, causal(3))[0].tolist() == [
         [ONE, MASKED, MASKED],
         [ONE, ZERO, MASKED],
         [ONE, ZERO, ZERO],
     ]
-    shown = [color_at(figure, byte) for byte in (GAP, MASKED, ZERO, ONE)]
-    assert shown == [LIGHT.background, LIGHT.masked, LIGHT.sequential[0], LIGHT.sequential[-1]]
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 255)
 
 
-def test_overview_merges_cells_of_a_long_sentence_and_keeps_the_largest() -> None:
-    patterns = random_patterns(2, 1, n_tokens=100)
-    levels = tiles(overview_of(patterns), 2, 1, 34)
-    for row, column in np.ndindex(34, 34):
-        cells = patterns[1, 0, 3 * row : 3 * row + 3, 3 * column : 3 * column + 3]
-        expected = MASKED if column > row else round(2 + 253 * float(np.sqrt(cells.max())))
-        assert levels[1, 0, row, column] == expected
+@pytest.mark.parametrize(
+    ("n_tokens", "size", "block"), [(48, 48, 1), (49, 25, 2), (100, 34, 3), (256, 43, 6)]
+)
+def test_tiles_of_a_long_sentence_keep_the_largest_of_merged_cells(
+    n_tokens: int, size: int, block: int
+) -> None:
+    """A cell is masked only when nothing in it may be read."""
+    patterns, mask = random_patterns(2, 1, n_tokens=n_tokens), causal(n_tokens)
+    pictures = tiles(patterns, mask)
+    assert pictures.shape == (2, size, size)
+    levels = np.round(2 + 253 * np.sqrt(merged(patterns, block))).reshape(pictures.shape)
+    assert (pictures == np.where(merged(mask, block), levels, MASKED)).all()
 
 
-@pytest.mark.parametrize(("layer", "head"), [(0, 0), (1, 2), (2, 0)])
-@pytest.mark.parametrize("n_tokens", [1, 7, 100])
-def test_frame_is_around_the_chosen_tile(layer: int, head: int, n_tokens: int) -> None:
-    figure = overview_of(random_patterns(3, 3, n_tokens=n_tokens), layer, head)
-    box, targets = frame(figure), figure.data[1]
-    inside = [
-        tuple(tile)
-        for x, y, tile in zip(targets.x, targets.y, targets.customdata, strict=True)
-        if box.x0 < x < box.x1 and box.y0 < y < box.y1
-    ]
-    assert inside == [(layer, head)]
-    assert box.line.color == LIGHT.frame
+def test_a_weight_rounded_above_one_is_no_gap() -> None:
+    """Bytes wrap around: 256 would be 0."""
+    pattern = np.full((1, 1, 1, 1), np.nextafter(np.float32(1), np.float32(2)))
+    assert tiles(pattern + np.float32(0.01), causal(1)).tolist() == [[[ONE]]]
 
 
-def test_each_tile_takes_a_click_and_names_its_strongest_pair() -> None:
-    patterns = random_patterns(2, 3, n_tokens=7)
-    figure = overview_of(patterns)
-    targets = figure.data[1]
-    assert [tuple(tile) for tile in targets.customdata] == list(np.ndindex(2, 3))
-    centers = {(y, x) for y in figure.layout.yaxis.tickvals for x in figure.layout.xaxis.tickvals}
-    for x, y, (layer, head), text in zip(
-        targets.x, targets.y, targets.customdata, targets.hovertext, strict=True
-    ):
-        assert min((x - cx) ** 2 + (y - cy) ** 2 for cy, cx in centers) < 1
-        query, key = strongest_pair(patterns[layer, head])
-        assert f"L{layer} H{head}" in text
-        assert f"“{query}” → “{key}”, {patterns[layer, head, query, key]:.3f}" in text
-
-
-def test_overview_of_many_heads_is_small() -> None:
-    """144 heads of 128 tokens in at most 1 MB (DESIGN, section 7)."""
-    assert len(overview_of(random_patterns(12, 12, n_tokens=128)).to_json()) <= 1_000_000
+def test_focus_by_hand() -> None:
+    """The first row left out, the mean of the rows' largest weights."""
+    patterns = np.array(
+        [
+            [[1, 0, 0], [1, 0, 0], [0, 1, 0]],
+            [[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.25, 0.5]],
+            [[1, 0, 0], [0.25, 0.75, 0], [0.5, 0.25, 0.25]],
+        ]
+    )
+    assert focus(patterns).tolist() == [1, 0.5, 0.625]
+    assert focus(patterns[None]).shape == (1, 3)
+    assert focus(np.ones((2, 1, 1))).tolist() == [1, 1], "a single token has no choice"
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
-def test_head_map_shows_the_pattern(colors: Palette) -> None:
+def test_heat_map_shows_the_pattern(colors: Palette) -> None:
     pattern, mask = random_patterns(n_tokens=5), causal(5)
-    figure = head_map(pattern, mask, TOKENS, TOKENS, colors, name="L1 H2")
+    figure = pattern_map(pattern, mask, TOKENS, colors, "weights of L1 H2")
     weights_trace, masked_trace = figure.data
     assert (weights_trace.z[mask] == pattern[mask]).all()
     assert np.isnan(weights_trace.z[~mask]).all()
@@ -178,7 +132,8 @@ def test_head_map_shows_the_pattern(colors: Palette) -> None:
 
 def test_rows_are_queries_and_columns_keys() -> None:
     pattern = np.array([[0.25, 0.5, 0.25], [0.125, 0.0, 0.875]])
-    figure = head_map(pattern, pattern > -1, [" a", " b"], [" x", " y", " z"], LIGHT, name="L0 H0")
+    axes = Axis("query", ["a", "b"]), Axis("key", ["x", "y", "z"])
+    figure = heat_map(pattern, *axes, weights(), LIGHT, title="", hidden=pattern < 0)
     assert (list(figure.data[0].y), list(figure.data[0].x)) == (["a", "b"], ["x", "y", "z"])
     assert (figure.layout.yaxis.title.text, figure.layout.xaxis.title.text) == ("query", "key")
     assert (figure.data[0].z == pattern).all()
@@ -186,8 +141,7 @@ def test_rows_are_queries_and_columns_keys() -> None:
 
 
 def test_ticks_of_a_long_sentence_are_some_of_its_labels() -> None:
-    tokens = [" the"] * 100
-    figure = head_map(random_patterns(n_tokens=100), causal(100), tokens, tokens, LIGHT, name="x")
+    figure = pattern_map(random_patterns(n_tokens=100), causal(100), [" the"] * 100, LIGHT, "")
     ticks = figure.layout.xaxis.tickvals
     assert set(ticks) <= set(figure.data[0].x)
     assert 20 <= len(ticks) <= 36

@@ -4,13 +4,21 @@ import html
 import re
 import sys
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.viz.builders import ODD_SENTENCES
-from viz.figures.labels import axis_labels, escape, token_labels, visible
+from viz.figures.labels import (
+    axis_labels,
+    escape,
+    token_labels,
+    visible,
+    word_groups,
+    word_labels,
+)
 
 ISOLATES = "\u2068\u2069"
 UNREADABLE = ("Cc", "Cf", "Zl", "Zp", "Co", "Cs", "Cn")
@@ -74,6 +82,41 @@ def test_visible_text_has_no_unreadable_character(text: str) -> None:
 def test_a_piece_of_a_word_shows_that_it_goes_on() -> None:
     tokens = [" un", "believ", "able", "!", "x", " y", "2", "\n", "z"]
     assert token_labels(tokens) == ["un", "…believ", "…able", "!", "x", "y", "…2", "⏎", "z"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "groups", "words"),
+    [
+        ([" un", "believ", "able", "!"], [0, 0, 0, 1], ["unbelievable", "!"]),
+        ([" didn", "'t", " go"], [0, 0, 1], ["didn't", "go"]),
+        ([" can", "’t"], [0, 0], ["can’t"]),
+        ([" a", " 1", "2", ".", "5"], [0, 1, 1, 2, 3], ["a", "12", ".", "5"]),
+        ([" x", "_", "y"], [0, 1, 2], ["x", "_", "y"]),
+        (["one", "\n", "two", "\t"], [0, 1, 2, 3], ["one", "⏎", "two", "⇥"]),
+        ([" <", "script", ">"], [0, 1, 2], ["<", "script", ">"]),
+        ([' "', "no", '"'], [0, 1, 2], ['"', "no", '"']),
+        ([" 😀·1/4", "😀·2/4", "😀·3/4", "😀·4/4", " 😀"], [0, 0, 0, 0, 1], ["😀", "😀"]),
+        (["😀·1/2", "😀·2/2", "😀·1/2", "😀·2/2"], [0, 0, 1, 1], ["😀", "😀"]),
+        (["של", "ום", " w"], [0, 0, 1], ["\u2068שלום\u2069", "w"]),
+        (["x"], [0], ["x"]),
+    ],
+    ids=ascii,
+)
+def test_pieces_join_to_words(tokens: list[str], groups: list[int], words: list[str]) -> None:
+    assert word_groups(tokens) == groups
+    assert word_labels(tokens, groups) == words
+
+
+@given(st.lists(any_text.filter(lambda text: "·" not in text), min_size=1, max_size=12))
+def test_words_are_runs_of_tokens(tokens: list[str]) -> None:
+    """Groups count up from 0 without a hole, and each word is its tokens joined."""
+    groups = word_groups(tokens)
+    assert (groups[0], len(groups)) == (0, len(tokens))
+    assert {after - before for before, after in pairwise(groups)} <= {0, 1}
+    words = [""] * (groups[-1] + 1)
+    for token, group in zip(tokens, groups, strict=True):
+        words[group] += token
+    assert word_labels(tokens, groups) == list(map(visible, words))
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
+from model.capture import Trace, capture
 from model.decoding import Sampling, generate
 from model.tokenizer import train_characters
 from tests.model.builders import (
@@ -28,17 +30,23 @@ from tests.viz.builders import (
     csv_rows,
     given,
     latex_numbers,
+    live_data,
+    live_json,
     numbers,
     stories,
     stories_trace,
+    unpacked,
 )
-from viz import ui
+from viz import theme, ui
 from viz.figures.attention import strongest_pair
-from viz.figures.labels import token_labels
-from viz.pages import predict
+from viz.figures.labels import token_labels, word_groups, word_labels
+from viz.live import component
+from viz.live import shelf as offered
+from viz.pages import attention, predict
 
 STUDIO = Path(__file__).parents[2] / "viz" / "studio.py"
 EXAMPLE = ui.examples()[0]
+HOSTILE = "<b>\"quoted\"</b> $x$ \\ 'it' 😀"
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
 VARIANTS = {
     "rope": {"position": "rope", **GROUPED},
@@ -100,6 +108,55 @@ def z(trace: dict) -> np.ndarray:
     return numbers(trace["z"])
 
 
+def assert_model_is_sent(app: AppTest, trace: Trace) -> None:
+    """What the browser gets for a sentence: every head at a glance, labels, a key to the rest."""
+    data = live_data(app)
+    assert_sentence_is_sent(data, trace)
+    patterns = np.stack([record.pattern for record in trace.attention])
+    n_layers, n_heads, n_tokens, _ = patterns.shape
+    assert (data["n_layers"], data["n_heads"]) == (n_layers, n_heads)
+    assert_tiles_are_sent(unpacked(data["tiles"]), patterns, trace.attention[0].mask)
+    focus = patterns[:, :, min(1, n_tokens - 1) :].max(axis=-1).mean(axis=-1)
+    assert np.array(data["focus"]) == pytest.approx(focus, abs=6e-5)
+    for layer, head in np.ndindex(n_layers, n_heads):
+        query, key, weight = data["strongest"][layer][head]
+        assert (query, key) == strongest_pair(patterns[layer, head])
+        assert weight == pytest.approx(patterns[layer, head, query, key], abs=1e-6)
+    assert len(live_json(app)) <= 1_000_000
+
+
+def assert_sentence_is_sent(data: dict, trace: Trace) -> None:
+    """Labels as text and escaped for axes, words, and the key under which the trace is found."""
+    assert data["queryLabels"] == data["keyLabels"] == token_labels(trace.tokens)
+    assert data["words"] == word_groups(trace.tokens)
+    assert data["wordLabels"] == word_labels(trace.tokens, data["words"])
+    axes = {"rowAxis": "queryLabels", "columnAxis": "keyLabels", "wordAxis": "wordLabels"}
+    for axis, labels in axes.items():
+        short = [label if len(label) <= 16 else label[:15] + "…" for label in data[labels]]
+        assert list(map(html.unescape, data[axis])) == short
+        assert not set("<>$%") & set("".join(data[axis]))
+    found = offered.get(data["key"])
+    assert found is not None
+    assert found.ids.tolist() == trace.ids.tolist()
+    for mine, theirs in zip(trace.attention, found.attention, strict=True):
+        np.testing.assert_allclose(theirs.pattern, mine.pattern, atol=1e-6)
+
+
+def assert_tiles_are_sent(sent: np.ndarray, patterns: np.ndarray, mask: np.ndarray) -> None:
+    """Small maps are the roots of the weights; of a long sentence the largest of each block."""
+    block = -(-len(mask) // 48)
+    starts = range(0, len(mask), block)
+    largest, allowed = (
+        np.maximum.reduceat(np.maximum.reduceat(values, starts, axis=-2), starts, axis=-1)
+        for values in (patterns, mask)
+    )
+    n_layers, n_heads, size, _ = largest.shape
+    assert sent.shape == (n_layers * n_heads, size, size)
+    levels = np.round(2 + 253 * np.sqrt(largest)).reshape(sent.shape)
+    assert (sent[:, ~allowed] == 1).all()
+    assert np.abs(sent - levels)[:, allowed].max() <= 1
+
+
 def control(app: AppTest, key: str) -> object:
     """What a control is set to."""
     return app.session_state[key]
@@ -108,25 +165,74 @@ def control(app: AppTest, key: str) -> object:
 # --- what is shown is what the model did ----------------------------------------------------
 
 
-def test_attention_page_shows_every_head() -> None:
+def test_attention_page_sends_every_head() -> None:
     app = open_page("Attention", sentence=TOM, layer="L3", head="H5")
     trace = stories_trace(TOM)
+    assert_model_is_sent(app, trace)
+    data = live_data(app)
+    assert (data["settings"]["layer"], data["settings"]["head"]) == (3, 5)
+    assert (data["model"], data["second"]) == ("stories", None)
+    assert data["themes"]["light"]["background"] == theme.LIGHT.background
+    assert data["themes"]["dark"]["sequential"] == list(theme.DARK.sequential)
+
+
+@pytest.mark.parametrize("cell", [None, (7, 3), (8, 8)])
+def test_formula_has_the_numbers_of_the_cell(cell: tuple[int, int] | None) -> None:
+    """The pinned cell, or the strongest pair when none is pinned."""
+    query = {} if cell is None else {"cell": "{}-{}".format(*cell)}
+    app = open_page("Attention", sentence=TOM, layer="L3", head="H5", **query)
+    trace = stories_trace(TOM)
     record, pattern = trace.attention[3], trace.attention[3].pattern[5]
-    shown, hidden = chart(app, "head").data
-    assert z(shown)[record.mask] == pytest.approx(pattern[record.mask], abs=1e-6)
-    assert np.isnan(z(shown)[~record.mask]).all()
-    assert (np.isfinite(z(hidden)) == ~record.mask).all()
-    picture = z(chart(app, "overview").data[0])
-    n_tokens = len(trace.tokens)
-    pitch = picture.shape[0] // len(trace.attention)
-    for layer, head in np.ndindex(len(trace.attention), len(record.q)):
-        tile = picture[layer * pitch :, head * pitch :][:n_tokens, :n_tokens]
-        expected = np.round(2 + 253 * np.sqrt(trace.attention[layer].pattern[head]))
-        assert np.abs(tile - expected)[record.mask].max() <= 1, (layer, head)
-    query, key = strongest_pair(pattern)
+    at = cell or strongest_pair(pattern)
     weight = latex_numbers(app.latex[-1].value)[-1]
-    assert weight == pytest.approx(pattern[query, key], abs=6e-5)
-    assert f"{pattern[query, key]:.3f}" in chart(app, "head").alt
+    assert weight == pytest.approx(pattern[at], abs=6e-5)
+    product = float(record.q[5, at[0]] @ record.k[5, at[1]])
+    assert product == pytest.approx(latex_numbers(app.latex[-1].value)[0], abs=6e-5)
+    labels = token_labels(trace.tokens)
+    (line,) = (text for text in lines(app, "pair") if " reads " in text)
+    assert line.endswith(f"of L3 H5: {labels[at[0]]} reads {labels[at[1]]}")
+    assert line.startswith("The pinned cell" if cell else "The strongest pair")
+
+
+def test_a_pinned_masked_cell_is_said_to_be_zero() -> None:
+    app = open_page("Attention", sentence=TOM, cell="2-9")
+    assert any("masked" in caption.value for caption in app.caption)
+    assert len(app.latex) == 2
+
+
+def test_many_heads_of_a_long_sentence_are_small(shelf: Path) -> None:
+    """144 heads of 128 tokens in at most a megabyte."""
+    sizes = {"n_layers": 12, "n_heads": 12, "d_model": 48, "max_seq_len": 128}
+    tiny_checkpoint(shelf / "large", **sizes)
+    app = open_page("Attention", sentence=(7 * SENTENCE)[:128])
+    assert unpacked(live_data(app)["tiles"]).shape == (144, 43, 43)
+    assert len(live_json(app)) <= 1_000_000
+
+
+def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
+    app = open_page("Attention", sentence=TOM, second=HOSTILE, against="sentence")
+    data = live_data(app)
+    assert_sentence_is_sent(data["second"], stories_trace(HOSTILE))
+    assert_model_is_sent(app, stories_trace(TOM))
+    assert lines(app, "note") == []
+
+
+@pytest.mark.parametrize(
+    "query", [{"second": TOM}, {"second": " \t", "against": "sentence"}, {"against": "sentence"}]
+)
+def test_no_second_sentence_is_none(query: dict[str, str]) -> None:
+    app = open_page("Attention", **query)
+    assert live_data(app)["second"] is None
+    assert lines(app, "note") == lines(app, "error") == []
+
+
+def test_second_sentence_beyond_the_context_says_how_many_tokens_are_cut() -> None:
+    text = 300 * "word "
+    app = open_page("Attention", sentence=TOM, second=text, against="sentence")
+    n_tokens, context = len(stories().tokenizer.encode(text)), stories().config.max_seq_len
+    (line,) = lines(app, "note")
+    assert latex_numbers(line) == [n_tokens - context]
+    assert len(live_data(app)["second"]["queryLabels"]) == context
 
 
 def test_token_strip_shows_each_probability() -> None:
@@ -244,13 +350,44 @@ def test_checks_are_listed_and_counted() -> None:
     assert f"worst error {worst:.0e}" in badge.proto.popover.label
 
 
+@pytest.mark.parametrize(
+    ("error", "shown", "verdict"),
+    [(3e-7, "3.0e-07", "passed"), (2e-3, "2.0e-03", "FAILED"), (None, "nan", "FAILED")],
+    ids=["right", "wrong", "not-a-number"],
+)
+def test_browser_check_joins_the_others(
+    error: float | None, shown: str, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the browser found for the head and sentence shown is listed; for others it is not."""
+    app = open_page("Attention", sentence=TOM, layer="L1", head="H2")
+    n_checks = len(app.dataframe[0].value)
+    checked = {"key": live_data(app)["key"], "head": "L1 H2", "error": error}
+    told: dict[str, object] = {"checked": checked}
+    monkeypatch.setattr(component, "_told", lambda: told)
+    app.run()
+    table = app.dataframe[0].value
+    assert len(table) == n_checks + 1
+    assert table["check"].iloc[-1].startswith("L1 H2")
+    assert (table["worst error"].iloc[-1], table["verdict"].iloc[-1]) == (shown, verdict)
+    count = f"{n_checks + 1} checks, " if verdict == "passed" else f" 1 of {n_checks + 1} checks f"
+    assert count in app.get("popover")[0].proto.popover.label
+    for other in ({"head": "L1 H3"}, {"key": "another"}):
+        told["checked"] = checked | other
+        app.run()
+        assert len(app.dataframe[0].value) == n_checks
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
     tiny_checkpoint(shelf / variant, **VARIANTS[variant])
-    config = checkpoint.load(variant).config
+    loaded = checkpoint.load(variant)
+    config, ids = loaded.config, loaded.tokenizer.encode(SENTENCE)
+    trace = capture(loaded.model, ids, loaded.tokenizer.token_strings(ids))
     for page in PAGES:
         app = open_page(page, sentence=SENTENCE)
         assert lines(app, "error") == []
+        if page == "Attention":
+            assert_model_is_sent(app, trace)
         assert set(app.dataframe[0].value["verdict"]) == {"passed"}
         formulas = " ".join(formula.value for formula in app.latex)
         if page == "Positions":
@@ -279,10 +416,8 @@ def test_odd_sentence_is_text_on_every_page(name: str) -> None:
         specs = [element.proto.spec for element in app.get("plotly_chart")]
         bodies = [element.proto.body for element in app.get("html")]
         assert not any("<script" in piece or "<b onclick" in piece for piece in [*specs, *bodies])
-    labels = chart(open_page("Attention", sentence=text), "head").data[0]["y"]
-    assert len(set(labels)) == len(labels) == len(trace.tokens)
-    shown = [html.unescape(label.rstrip("\u200b")) for label in labels]
-    assert shown == token_labels(trace.tokens)
+        if page == "Attention":
+            assert_model_is_sent(app, trace)
 
 
 @pytest.mark.parametrize("blank", ["", " ", " \t\u3000 "], ids=ascii)
@@ -319,8 +454,9 @@ def test_example_brings_its_sentence_layer_and_head() -> None:
     assert not app.exception
     chosen = control(app, "sentence"), control(app, "layer"), control(app, "head")
     assert chosen == (example.sentence, example.layer, example.head)
-    pattern = stories_trace(example.sentence).attention[example.layer].pattern[example.head]
-    assert np.nan_to_num(z(chart(app, "head").data[0])) == pytest.approx(pattern, abs=1e-6)
+    assert_model_is_sent(app, stories_trace(example.sentence))
+    settings = live_data(app)["settings"]
+    assert (settings["layer"], settings["head"]) == (example.layer, example.head)
 
 
 def test_every_example_shows_something() -> None:
@@ -342,6 +478,34 @@ MENDED = [
     ("Attention", "head", "-3", 0),
     ("Attention", "head", "nan", EXAMPLE.head),
     ("Attention", "head", "<script>", EXAMPLE.head),
+    ("Attention", "view", "picture", "map"),
+    ("Attention", "view", "", "map"),
+    ("Attention", "stage", "Softmax", "weights"),
+    ("Attention", "cell", "99-2", "12-2"),
+    ("Attention", "cell", "3-13", "3-12"),
+    ("Attention", "cell", "03-1", "3-1"),
+    ("Attention", "cell", "3", ""),
+    ("Attention", "cell", "-1-2", ""),
+    ("Attention", "cell", "1-2-3", ""),
+    ("Attention", "cell", "<b>", ""),
+    ("Attention", "token", "99", "12"),
+    ("Attention", "token", "-1", ""),
+    ("Attention", "token", "1.5", ""),
+    ("Attention", "token", "cat", ""),
+    ("Attention", "mass", "7", 1.0),
+    ("Attention", "mass", "0", 0.1),
+    ("Attention", "mass", "nan", 0.8),
+    ("Attention", "mass", "all", 0.8),
+    ("Attention", "change", "dropout", "scale"),
+    ("Attention", "tau", "0", 0.1),
+    ("Attention", "tau", "inf", 4.0),
+    ("Attention", "tau", "hot", 2.0),
+    ("Attention", "against", "myself", "head"),
+    ("Attention", "other", "9-9", "5-7"),
+    ("Attention", "how", "median", "mean"),
+    ("Attention", "over", "row", "layer"),
+    ("Attention", "hide_first", "maybe", "no"),
+    ("Attention", "words", "True", "no"),
     ("Predict", "temperature", "-1", 0.05),
     ("Predict", "temperature", "nan", 0.8),
     ("Predict", "temperature", "inf", 3.0),
@@ -355,6 +519,18 @@ MENDED = [
     ("Predict", "after", "99", 12),
     ("Nonsense", "page", "Nonsense", "Attention"),
 ]
+LABELS = {
+    "top_k": "Top-k",
+    "top_p": "Top-p",
+    "new_tokens": "New tokens",
+    "after": "After",
+    "tau": "Attention temperature",
+    "against": "Compare with",
+    "other": "Other head",
+    "how": "Summary",
+    "hide_first": "Hide the first token",
+    "words": "Merge pieces",
+}
 VALID = {
     "sentence": (TOM, TOM),
     "layer": ("L4", 4),
@@ -366,6 +542,43 @@ VALID = {
     "seed": ("7", 7),
     "new_tokens": ("12", 12),
 }
+# What the URL says, and what the browser component gets.
+VALID_LIVE = {
+    "layer": ("L4", 4),
+    "head": ("H0", 0),
+    "view": ("sentence", "sentence"),
+    "stage": ("masked", "masked"),
+    "cell": ("7-3", [7, 3]),
+    "token": ("5", 5),
+    "mass": ("0.5", 0.5),
+    "change": ("temperature", "temperature"),
+    "tau": ("0.5", 0.5),
+    "against": ("sentence", "sentence"),
+    "other": ("1-6", [1, 6]),
+    "second": (HOSTILE, HOSTILE),
+    "how": ("maximum", "maximum"),
+    "over": ("all", "all"),
+    "hide_first": ("yes", True),
+    "words": ("yes", True),
+}
+DEFAULT_LIVE = {
+    "layer": EXAMPLE.layer,
+    "head": EXAMPLE.head,
+    "view": "map",
+    "stage": "weights",
+    "cell": None,
+    "token": None,
+    "mass": 0.8,
+    "change": "scale",
+    "tau": 2.0,
+    "against": "head",
+    "other": [EXAMPLE.layer + 1, EXAMPLE.head],
+    "second": "",
+    "how": "mean",
+    "over": "layer",
+    "hide_first": False,
+    "words": False,
+}
 
 
 @pytest.mark.parametrize(("page", "key", "raw", "value"), MENDED, ids=lambda x: str(x) or "empty")
@@ -374,9 +587,8 @@ def test_impossible_setting_becomes_the_nearest_and_says_so(
 ) -> None:
     app = open_page(page, **{key: raw})
     assert control(app, key) == value
-    names = {"top_k": "Top-k", "top_p": "Top-p", "new_tokens": "New tokens", "after": "After"}
     (line,) = lines(app, "note")
-    assert line.startswith(names.get(key, key.capitalize()))
+    assert line.startswith(LABELS.get(key, key.capitalize()))
     assert raw in line
     assert not re.search(r"\de[+-]\d", line), "numbers as people write them"
     assert lines(app, "error") == []
@@ -392,6 +604,62 @@ def test_valid_settings_come_back_from_the_url() -> None:
     assert app.title[0].value.endswith("Predict")
 
 
+def test_first_visit_has_the_defaults_and_a_short_url() -> None:
+    app = open_page("Attention")
+    assert live_data(app)["settings"] == DEFAULT_LIVE
+    assert _query(app) == {}
+
+
+def test_settings_of_the_microscope_come_back_from_the_url() -> None:
+    query = {key: raw for key, (raw, _) in VALID_LIVE.items()}
+    app = open_page("Attention", sentence=TOM, **query)
+    assert live_data(app)["settings"] == {key: value for key, (_, value) in VALID_LIVE.items()}
+    assert lines(app, "note") == lines(app, "error") == []
+    again = open_page("Attention", **{name: value[-1] for name, value in _query(app).items()})
+    assert live_data(again)["settings"] == live_data(app)["settings"]
+    assert live_data(again)["queryLabels"] == live_data(app)["queryLabels"]
+
+
+def tell(app: AppTest, changes: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the page again as after the browser told of changes."""
+    session = {"said": list(app.session_state["said"])}
+    with monkeypatch.context() as patch:
+        patch.setattr(st, "session_state", session)
+        attention._take_over(changes)
+    for name, value in session.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception
+
+
+def test_what_is_chosen_in_the_browser_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes back with the next run, and another visitor finds it in the URL."""
+    app = open_page("Attention", sentence=TOM)
+    chosen = {key: value for key, (_, value) in VALID_LIVE.items()}
+    for changes in (chosen, DEFAULT_LIVE):
+        tell(app, changes, monkeypatch)
+        assert live_data(app)["settings"] == changes
+        assert lines(app, "note") == []
+        visitor = open_page("Attention", **{name: v[-1] for name, v in _query(app).items()})
+        assert live_data(visitor)["settings"] == changes
+    assert set(_query(app)) <= {"page", "sentence"}, "defaults leave the URL"
+    tell(app, {"cell": [4, 2]}, monkeypatch)
+    assert live_data(app)["settings"] == DEFAULT_LIVE | {"cell": [4, 2]}, "the rest stays"
+
+
+def test_notices_outlive_a_redraw_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser reports its check soon after a page opens; that must not sweep the note away."""
+    app = open_page("Attention", layer="99", cell="99-2")
+    said = lines(app, "note")
+    assert len(said) == 2
+    tell(app, {}, monkeypatch)
+    assert lines(app, "note") == said
+    tell(app, {}, monkeypatch)
+    assert lines(app, "note") == said, "as often as it is drawn again"
+    tell(app, {"view": "lines"}, monkeypatch)
+    assert lines(app, "note") == []
+
+
 @pytest.mark.parametrize(("key", "raw"), [("layer", "4"), ("layer", "L4"), ("head", "6")])
 def test_number_and_name_both_choose(key: str, raw: str) -> None:
     app = open_page("Attention", **{key: raw})
@@ -405,6 +673,11 @@ def test_number_and_name_both_choose(key: str, raw: str) -> None:
         ("Attention", "layer", "L4"),
         ("Attention", "layer", "4"),
         ("Attention", "layer", "99"),
+        ("Attention", "cell", "99-2"),
+        ("Attention", "token", "99"),
+        ("Attention", "mass", "0.35"),
+        ("Attention", "view", "compare"),
+        ("Attention", "words", "yes"),
         ("Predict", "top_k", "37"),
         ("Predict", "temperature", "-1"),
         ("Predict", "after", "3"),
@@ -491,6 +764,7 @@ def test_broken_checkpoint_is_one_line(
         assert word in line
         assert "\n" not in line
         assert not app.get("plotly_chart")
+        assert not app.get("bidi_component")
 
 
 def test_no_checkpoint_is_one_line(shelf: Path) -> None:
@@ -506,7 +780,7 @@ def test_another_model_can_be_chosen_beside_a_broken_one(shelf: Path) -> None:
     assert len(lines(app, "error")) == 1
     app.selectbox(key="model").set_value("whole").run()
     assert lines(app, "error") == []
-    assert chart(app, "head").data
+    assert live_data(app)["model"] == "whole"
 
 
 def test_unknown_device_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
