@@ -295,7 +295,7 @@ def test_the_offline_program_is_one_script() -> None:
     """One scope for all: no import or export is left, no name meets another, none is missing."""
     program = routes.offline_program()
     assert MODULE_WORD.findall(program) == []
-    sources = [ROOT / f"viz/live/{name}.js" for name in routes.OFFLINE_MODULES]
+    sources = [ROOT / f"viz/live/{name}.js" for name in routes.MODULES]
     texts = {path: path.read_text(encoding="utf-8") for path in sources}
     assert names_that_meet(list(texts.values())) == []
     assert [name for text in texts.values() for name in TOP_NAME.findall(text)] == [

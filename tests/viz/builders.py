@@ -65,7 +65,7 @@ def unpacked(sent: dict[str, Any]) -> np.ndarray:
 
 def live_json(app: AppTest) -> str:
     """What the page sends to the browser component, as it is sent."""
-    (element,) = app.get("bidi_component")
+    *_preload, element = app.get("bidi_component")
     assert element.proto.component_name == "headlight_live"
     return element.proto.json
 

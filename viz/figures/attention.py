@@ -15,7 +15,7 @@ def tiles(patterns: np.ndarray, mask: np.ndarray) -> np.ndarray:
     merge = -(-patterns.shape[-1] // TILE_MOST)
     largest = _merge_cells(patterns, merge)
     visible = _merge_cells(mask, merge)
-    levels = ZERO + np.round(np.sqrt(np.clip(largest, 0, 1)) * (255 - ZERO))
+    levels = ZERO + np.round(np.sqrt(np.clip(np.nan_to_num(largest), 0, 1)) * (255 - ZERO))
     pictures = np.where(visible, levels, MASKED).astype(np.uint8)
     return pictures.reshape(-1, *pictures.shape[-2:])
 

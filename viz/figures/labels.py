@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 _NAMED = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\x7f": "␡", "\u00a0": "⍽"}
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"}
-_PART = re.compile(r"^(.+)·(\d+)/\d+$", re.DOTALL)  # how the tokenizer writes part of a character
+_PART = re.compile(r"^( ?.)·(\d)/\d$", re.DOTALL)  # how the tokenizer writes part of a character
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
+APOSTROPHES = ("'", "’")
 _UNIQUE = "\u200b"
 _INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Zs", "Co", "Cs", "Cn"}
 
@@ -25,19 +26,35 @@ def token_labels(tokens: Sequence[str]) -> list[str]:
     """Visible tokens; a piece that continues the word before it starts with an ellipsis."""
     before = ["", *tokens]
     return [
-        f"…{visible(token)}" if previous[-1:].isalnum() and token[:1].isalnum() else visible(token)
+        f"…{visible(token)}" if _continues(previous, token) else visible(token)
         for previous, token in zip(before, tokens, strict=False)
     ]
+
+
+def clipped(label: str, most: int) -> str:
+    """A label of at most so many characters, its end replaced by an ellipsis when it is longer."""
+    if len(label) <= most:
+        return label
+    end = _END_ISOLATE if label.startswith(_ISOLATE) else ""
+    return f"{label[: most - 1 - len(end)]}…{end}"
 
 
 def word_groups(tokens: Sequence[str]) -> list[int]:
     """Which word each token belongs to, counted from 0: pieces of a word and of a character join.
 
-    An apostrophe before letters stays with its word, other punctuation stands alone.
+    An apostrophe between letters stays with its word, other punctuation stands alone.
     """
-    groups, group = [], -1
-    for previous, token in zip(["", *tokens], tokens, strict=False):
-        group += 0 if _joins(previous, token) else 1
+    characters = [(_character(token), _part(token)) for token in tokens]
+    groups, group, is_inside = [], -1, False  # inside a word, behind an apostrophe
+    for number, (text, part) in enumerate(characters):
+        previous = characters[number - 1][0] if number else ""
+        following = next((x for x, n in characters[number + 1 :] if n == 1), "")
+        is_apostrophe = text[:1] in APOSTROPHES and previous[-1:].isalnum()
+        follows = is_apostrophe and (text[1:2] or following[:1]).isalpha()
+        letters = text[:1].isalnum() and (previous[-1:].isalnum() or is_inside)
+        if part == 1:
+            group += 0 if follows or letters else 1
+            is_inside = follows
         groups.append(group)
     return groups
 
@@ -46,18 +63,27 @@ def word_labels(tokens: Sequence[str], groups: Sequence[int]) -> list[str]:
     """Each word of `word_groups` as a person can read it."""
     words = [""] * (groups[-1] + 1)
     for token, group in zip(tokens, groups, strict=True):
-        part = _PART.search(token)
-        words[group] += token if part is None else part[1] if part[2] == "1" else ""
+        words[group] += _character(token) if _part(token) == 1 else ""
     return list(map(visible, words))
 
 
-def _joins(previous: str, token: str) -> bool:
-    """Whether a token goes on with the word before it."""
+def _continues(previous: str, token: str) -> bool:
+    """Whether a token goes on with the word or the character before it."""
+    if _part(token) > 1:
+        return False  # 😀·2/4 says so itself
+    return _character(previous)[-1:].isalnum() and _character(token)[:1].isalnum()
+
+
+def _character(token: str) -> str:
+    """The text of a token; of a part of a character, that character."""
     part = _PART.search(token)
-    if part:
-        return part[2] != "1"
-    is_letters = token[:1].isalnum() or (token[:1] in "'’" and token[1:2].isalpha())
-    return is_letters and (previous[-1:].isalnum() or previous[-1:] in ("'", "’"))
+    return part[1] if part else token
+
+
+def _part(token: str) -> int:
+    """Which part of a character a token is, counted from 1; whole ones are 1."""
+    part = _PART.search(token)
+    return int(part[2]) if part else 1
 
 
 def escape(text: str) -> str:

@@ -18,7 +18,7 @@ import streamlit as st
 from model.capture import Trace
 from model.verify import Check
 from viz.figures.attention import focus, strongest_pair, tiles
-from viz.figures.labels import escape, token_labels, word_groups, word_labels
+from viz.figures.labels import clipped, escape, token_labels, word_groups, word_labels
 from viz.live.arrays import encoded, head_address, head_arrays
 from viz.live.routes import MODULES
 from viz.theme import DARK, FONT, LIGHT, Palette
@@ -108,9 +108,10 @@ def microscope_data(
         "n_layers": len(records),
         "n_heads": patterns.shape[1],
         "tiles": packed(tiles(patterns, records[0].mask)),
-        "focus": np.round(focus(patterns), 4).tolist(),
+        "focus": [[_finite(value) for value in layer] for layer in focus(patterns)],
         "strongest": [[_strongest(head) for head in layer] for layer in patterns],
         "settings": settings,
+        "heard": _told().get("turn", 0),
         "arrays": _chosen_head(trace, key, settings),
         "second": second and sentence_data(*second),
         "themes": {"light": _palette_data(LIGHT), "dark": _palette_data(DARK)},
@@ -152,12 +153,17 @@ def _chosen_head(trace: Trace, key: str, settings: Settings) -> dict[str, str]:
 
 def _strongest(pattern: np.ndarray) -> list[float]:
     query, key = strongest_pair(pattern)
-    return [query, key, round(float(pattern[query, key]), 6)]
+    return [query, key, _finite(pattern[query, key])]
+
+
+def _finite(value: float) -> float | None:
+    """A number as JSON has it; JSON knows neither NaN nor infinity."""
+    return round(float(value), 6) if np.isfinite(value) else None
 
 
 def _ticks(labels: Sequence[str]) -> list[str]:
     return [
-        escape(label if len(label) <= LONGEST_TICK else f"{label[: LONGEST_TICK - 1]}…")
+        escape(label if len(label) <= LONGEST_TICK else clipped(label, LONGEST_TICK))
         for label in labels
     ]
 

@@ -35,13 +35,6 @@ export function digits(value, places = 4) {
   return value.toFixed(places).replace("-", "−");
 }
 
-/** Four digits that count, for numbers of any size. */
-export function significant(value, count = 4) {
-  if (value === -Infinity) return "−∞";
-  if (!Number.isFinite(value)) return "not a number";
-  return Number(value.toPrecision(count)).toString().replace("-", "−");
-}
-
 /** A row of native radio buttons that looks like one control. Calls `pick` with the value. */
 export function radios(name, label, options, chosen, pick) {
   const group = html(
@@ -100,7 +93,17 @@ export function slider(label, { min, max, step, value, show = String }, move) {
 }
 
 /** A labelled check box. */
-export function toggle(label, checked, set, title) {
-  const input = html("input", { type: "checkbox", checked, onchange: () => set(input.checked) });
+export function toggle(label, set, title) {
+  const input = html("input", { type: "checkbox", onchange: () => set(input.checked) });
   return html("label", { class: "hl-toggle", title }, input, html("span", {}, label));
+}
+
+/**
+ * Fill a container with what `make` gives, unless it holds that already: `what` tells. Elements that
+ * stay keep the keyboard's focus.
+ */
+export function fillOnce(container, what, make) {
+  if (container.dataset.holds === what) return;
+  container.dataset.holds = what;
+  container.replaceChildren(...make());
 }

@@ -129,6 +129,7 @@ function asElement(drawing) {
 }
 
 async function saveHtml(scope) {
+  await scope.redraw(); // so that what is on screen is among the arrays kept
   const [page, plotly, program, style] = await Promise.all(
     ["live/offline.html", "live/plotly.min.js", "live/program.js", "live/live.css"].map(textOf),
   );

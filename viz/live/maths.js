@@ -181,7 +181,8 @@ export function relativeError(a, b) {
   let largest = 1;
   for (let i = 0; i < b.length; i++) {
     const error = Math.abs(a[i] - b[i]);
-    if (!(error <= worst)) worst = error; // NaN must not pass
+    if (!Number.isFinite(error)) return NaN;
+    worst = Math.max(worst, error);
     largest = Math.max(largest, Math.abs(b[i]));
   }
   return a.length === b.length ? worst / largest : NaN;

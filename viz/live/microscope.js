@@ -2,7 +2,7 @@
 
 import { Library, MissingArrays, headAddress, summaryAddress } from "./arrays.js";
 import { currentPalette, paletteVariables } from "./colors.js";
-import { check, html, radios } from "./dom.js";
+import { check, html, radios, toggle } from "./dom.js";
 import { exportMenu } from "./exports.js";
 import { relativeError, steps } from "./maths.js";
 import { Overview } from "./overview.js";
@@ -35,7 +35,7 @@ export class Microscope {
   ) {
     Object.assign(this, { root, tell, lost, library, offline });
     this.views = {};
-    this.changes = {}; // settings Python has not heard of yet
+    this.changes = {}; // {value, turn} of settings Python has not heard of yet
     this.looked = null;
     this.buildFrame();
   }
@@ -52,7 +52,17 @@ export class Microscope {
       "",
       (view) => this.set({ view }),
     );
-    this.options = html("div", { class: "hl-row hl-options" });
+    this.hideFirst = toggle(
+      "Hide the first token",
+      (on) => this.set({ hide_first: on }),
+      "Many heads park their attention there (a sink); the scale adapts to the rest",
+    );
+    this.mergeWords = toggle(
+      "Merge pieces to words",
+      (on) => this.set({ words: on, token: null }),
+      "Weights to the pieces of a word are summed, weights from them averaged",
+    );
+    this.options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
     const heads = html("section", { class: "hl-panel hl-heads", "aria-label": "All heads" });
     this.stage = html("div", { class: "hl-stage" });
     this.slot = html("div"); // room below the overview, for a view whose map needs the width
@@ -90,10 +100,11 @@ export class Microscope {
     this.themes = data.themes;
     this.usePalette(host);
     for (const [address, arrays] of Object.entries(data.arrays)) this.library.put(address, arrays);
-    for (const name of Object.keys(this.changes)) {
-      if (same(data.settings[name], this.changes[name])) delete this.changes[name];
+    this.turn ??= data.heard;
+    for (const [name, { turn }] of Object.entries(this.changes)) {
+      if (turn <= data.heard) delete this.changes[name];
     }
-    const settings = { ...data.settings, ...this.changes };
+    const settings = { ...data.settings, ...this.untold() };
     if (!same(settings, this.settings)) this.forgetViews();
     this.settings = settings;
     this.redraw();
@@ -119,14 +130,26 @@ export class Microscope {
   /** Change settings that the caller has drawn already. */
   setQuietly(changes) {
     this.settings = { ...this.settings, ...changes };
-    Object.assign(this.changes, changes);
+    for (const [name, value] of Object.entries(changes)) this.changes[name] = { value };
     this.tellSoon();
   }
 
   tellSoon() {
     clearTimeout(this.timer);
-    const tell = () => this.tell({ changes: { ...this.changes }, checked: this.checked });
-    this.timer = setTimeout(tell, QUIET_MS);
+    this.timer = setTimeout(() => this.tellNow(), QUIET_MS);
+  }
+
+  /** Hand over all changes not heard yet; Python says up to which turn it has heard. */
+  tellNow() {
+    this.turn += 1;
+    for (const change of Object.values(this.changes)) change.turn ??= this.turn;
+    this.tell({ turn: this.turn, changes: this.untold(), checked: this.checked });
+  }
+
+  untold() {
+    return Object.fromEntries(
+      Object.entries(this.changes).map(([name, { value }]) => [name, value]),
+    );
   }
 
   get isWide() {
@@ -146,22 +169,22 @@ export class Microscope {
 
   async redraw() {
     const { settings, data } = this;
-    const turn = (this.turn = (this.turn ?? 0) + 1);
+    const drawing = (this.drawing = (this.drawing ?? 0) + 1);
     this.overview.draw(data, [settings.layer, settings.head], this.palette);
     check(this.tabs, settings.view);
     this.drawOptions();
     this.title.textContent = this.headName;
     try {
       const loaded = await this.load(data, settings.layer, settings.head);
-      if (turn !== this.turn) return;
+      if (drawing !== this.drawing) return;
       this.loaded = loaded;
       this.showCheck();
       await this.showView();
       this.complain(null);
     } catch (error) {
-      if (turn === this.turn) this.failed(error);
+      if (drawing === this.drawing) this.failed(error);
     }
-    if (turn === this.turn)
+    if (drawing === this.drawing)
       this.root.dataset.drawn = `${data.key} ${this.headName} ${settings.view} ${settings.stage}`;
   }
 
@@ -172,6 +195,14 @@ export class Microscope {
     return computed.get(arrays);
   }
 
+  /** The head to compare with: the chosen one, else the next of this layer, else of the next layer. */
+  get other() {
+    const { layer, head, other } = this.settings;
+    const { n_layers, n_heads } = this.data;
+    if (other) return other;
+    return n_heads > 1 ? [layer, (head + 1) % n_heads] : [(layer + 1) % n_layers, head];
+  }
+
   /** The head or sentence to compare with, or null when there is none yet. */
   async loadOther() {
     const { settings, data } = this;
@@ -180,7 +211,7 @@ export class Microscope {
       const loaded = await this.load(data.second, settings.layer, settings.head);
       return { ...loaded, data: data.second, name: "second sentence" };
     }
-    const [layer, head] = settings.other;
+    const [layer, head] = this.other;
     return { ...(await this.load(data, layer, head)), data, name: `L${layer} H${head}` };
   }
 
@@ -212,24 +243,9 @@ export class Microscope {
   drawOptions() {
     const { hide_first, words, view, stage } = this.settings;
     const hasWeights = view !== "map" || stage === "weights";
-    const canMerge =
-      view !== "map" && view !== "whatif" && this.data.words.at(-1) + 1 < this.data.words.length;
-    this.options.replaceChildren(
-      option(
-        "Hide the first token",
-        hide_first,
-        hasWeights,
-        (on) => this.set({ hide_first: on }),
-        "Many heads park their attention there (a sink); the scale adapts to the rest",
-      ),
-      option(
-        "Merge pieces to words",
-        words,
-        canMerge,
-        (on) => this.set({ words: on, token: null }),
-        "Weights to the pieces of a word are summed, weights from them averaged",
-      ),
-    );
+    const hasPieces = this.data.words.at(-1) + 1 < this.data.words.length;
+    setToggle(this.hideFirst, hide_first, hasWeights);
+    setToggle(this.mergeWords, words, hasPieces && view !== "map" && view !== "whatif");
   }
 
   showCheck() {
@@ -283,12 +299,9 @@ function computedFrom(head) {
   return { head, steps: all, error: Math.max(...errors) };
 }
 
-function option(label, checked, enabled, set, title) {
-  const input = html("input", {
-    type: "checkbox",
-    checked: checked && enabled,
-    disabled: !enabled,
-    onchange: () => set(input.checked),
-  });
-  return html("label", { class: "hl-toggle", title }, input, html("span", {}, label));
+/** Controls stay the same elements, so that the keyboard's focus stays on them. */
+function setToggle(label, checked, enabled) {
+  const input = label.querySelector("input");
+  input.checked = checked && enabled;
+  input.disabled = !enabled;
 }

@@ -140,7 +140,9 @@ export class Overview {
   /** What a place on the picture is: {layer, head}, one of the two for a bar, or null. */
   at(event) {
     const box = this.picture.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left - MARGIN.left, event.clientY - box.top - MARGIN.top];
+    const shrunk = this.picture.viewBox.baseVal.width / box.width || 1; // by a narrow page
+    const x = (event.clientX - box.left) * shrunk - MARGIN.left;
+    const y = (event.clientY - box.top) * shrunk - MARGIN.top;
     const [head, layer] = [Math.floor(x / this.pitch), Math.floor(y / this.pitch)];
     const isLayer = layer >= 0 && layer < this.data.n_layers;
     const isHead = head >= 0 && head < this.data.n_heads;

@@ -79,53 +79,43 @@ export class HeatMap {
       displayModeBar: picture.values.columns > 40 ? "hover" : false,
       modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"],
     });
+    if (!this.listens) this.chart.on("plotly_relayout", () => this.drawOverlays());
+    this.listens = true;
+    this.drawOverlays();
+  }
+
+  drawOverlays() {
     this.drawSides();
     if (this.marked) this.mark(...this.marked);
   }
 
   /** Bars beside the map, one a row and one a column, from 0 to 1; a click picks the row or column. */
   drawSides() {
-    const {
-      sides,
-      values: { rows, columns },
-    } = this.picture;
+    const { sides } = this.picture;
     this.sides.replaceChildren();
     if (!sides) return;
     const { xaxis, yaxis, width, height } = this.chart._fullLayout;
     this.sides.setAttribute("width", width);
     this.sides.setAttribute("height", height);
-    const [thickX, thickY] = [xaxis._length / columns, yaxis._length / rows];
     const [right, below] = [xaxis._offset + xaxis._length + 4, yaxis._offset + yaxis._length + 4];
     const bar = (box, tip, pick) =>
-      svg("rect", { class: "hl-bar", ...box, onclick: pick }, svg("title", {}, tip));
-    sides.rows.forEach(({ share, tip }, i) =>
       this.sides.append(
-        bar(
-          {
-            x: right,
-            y: yaxis._offset + yaxis.c2p(i - 0.4),
-            height: 0.8 * thickY,
-            width: Math.max(1, BAR * share),
-          },
-          tip,
-          () => sides.pickRow(i),
-        ),
-      ),
-    );
-    sides.columns.forEach(({ share, tip }, j) =>
-      this.sides.append(
-        bar(
-          {
-            x: xaxis._offset + xaxis.c2p(j - 0.4),
-            y: below,
-            width: 0.8 * thickX,
-            height: Math.max(1, BAR * share),
-          },
-          tip,
-          () => sides.pickColumn(j),
-        ),
-      ),
-    );
+        svg("rect", { class: "hl-bar", ...box, onclick: pick }, svg("title", {}, tip)),
+      );
+    sides.rows.forEach(({ share, tip }, i) => {
+      const [y, height] = span(yaxis, i, 0.8);
+      if (isInside(yaxis, i)) {
+        bar({ x: right, y, height, width: Math.max(1, BAR * share) }, tip, () => sides.pickRow(i));
+      }
+    });
+    sides.columns.forEach(({ share, tip }, j) => {
+      const [x, width] = span(xaxis, j, 0.8);
+      if (isInside(xaxis, j)) {
+        bar({ x, y: below, width, height: Math.max(1, BAR * share) }, tip, () =>
+          sides.pickColumn(j),
+        );
+      }
+    });
   }
 
   /** Frame a cell, or nothing when row is null. */
@@ -136,16 +126,15 @@ export class HeatMap {
       axes &&
       this.picture &&
       row != null &&
-      row < this.picture.values.rows &&
-      column < this.picture.values.columns;
+      isInside(axes.yaxis, row) &&
+      isInside(axes.xaxis, column);
     for (const guide of this.guides) guide.hidden = !shown;
     if (!shown) return;
     const { xaxis, yaxis } = axes;
-    const [left, right] = [column - 0.5, column + 0.5].map((x) => xaxis._offset + xaxis.c2p(x));
-    const [top, bottom] = [row - 0.5, row + 0.5].map((y) => yaxis._offset + yaxis.c2p(y));
-    place(this.guides[0], xaxis._offset, top, xaxis._length, bottom - top);
-    place(this.guides[1], left, yaxis._offset, right - left, yaxis._length);
-    place(this.guides[2], left, top, right - left, bottom - top);
+    const [[left, width], [top, height]] = [span(xaxis, column, 1), span(yaxis, row, 1)];
+    place(this.guides[0], xaxis._offset, top, xaxis._length, height);
+    place(this.guides[1], left, yaxis._offset, width, yaxis._length);
+    place(this.guides[2], left, top, width, height);
     this.guides[2].classList.toggle("hl-pinned", pinned);
   }
 
@@ -160,15 +149,13 @@ export class HeatMap {
   cellAt(event) {
     const axes = this.chart._fullLayout;
     if (!axes || !this.picture) return null;
+    const { xaxis, yaxis } = axes;
     const box = this.chart.getBoundingClientRect();
-    const column = Math.round(axes.xaxis.p2c(event.clientX - box.left - axes.xaxis._offset));
-    const row = Math.round(axes.yaxis.p2c(event.clientY - box.top - axes.yaxis._offset));
-    const inside =
-      row >= 0 &&
-      column >= 0 &&
-      row < this.picture.values.rows &&
-      column < this.picture.values.columns;
-    return inside ? { row, column } : null;
+    const column = Math.round(xaxis.p2c(event.clientX - box.left - xaxis._offset));
+    const row = Math.round(yaxis.p2c(event.clientY - box.top - yaxis._offset));
+    const { rows, columns } = this.picture.values;
+    const exists = row >= 0 && column >= 0 && row < rows && column < columns;
+    return exists && isInside(yaxis, row) && isInside(xaxis, column) ? { row, column } : null;
   }
 
   tell(event, point) {
@@ -193,40 +180,55 @@ export class HeatMap {
   }
 }
 
+/** Start and length in pixels of cell i on an axis, or of the middle `share` of it. */
+function span(axis, i, share) {
+  const ends = [i - share / 2, i + share / 2].map((at) => axis._offset + axis.c2p(at));
+  return [ends[0], ends[1] - ends[0]];
+}
+
+/** Whether cell i of an axis is in sight; a person may have zoomed. */
+function isInside(axis, i) {
+  const at = axis.c2p(i);
+  return at >= 0 && at <= axis._length;
+}
+
 function place(node, left, top, width, height) {
   node.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
 }
 
 function traces({ values, scale, hidden, sides }, palette, length) {
-  const rows = Array.from({ length: values.rows }, (_, i) => {
-    const row = Float32Array.from(
-      values.values.subarray(i * values.columns, (i + 1) * values.columns),
-    );
-    return row.map((value, j) =>
-      hidden?.[i * values.columns + j] || !Number.isFinite(value) ? NaN : value,
-    );
-  });
+  const isHidden = (i) => Boolean(hidden?.[i]);
   const shown = {
     type: "heatmap",
-    z: rows,
+    z: cells(values, (value, i) => (isHidden(i) || !Number.isFinite(value) ? NaN : value)),
     zmin: scale.low,
     zmax: scale.high,
     hoverinfo: "none",
     colorscale: plotlyScale(scale.signed ? palette.diverging : palette.sequential),
     colorbar: colorBar(scale, palette, length, sides ? BAR + 10 : 8),
   };
-  if (!hidden) return [shown];
-  const masked = Array.from({ length: values.rows }, (_, i) =>
-    Array.from({ length: values.columns }, (_, j) => (hidden[i * values.columns + j] ? 1 : NaN)),
+  const isBroken = (value, i) => !Number.isFinite(value) && !isHidden(i);
+  const extra = [];
+  if (hidden) extra.push(plain(values, (value, i) => isHidden(i), palette.masked));
+  if (values.values.some(isBroken)) extra.push(plain(values, isBroken, palette.bad));
+  return [shown, ...extra];
+}
+
+/** A trace of one colour where `test` holds: masked cells, and cells that are no number. */
+function plain(values, test, color) {
+  const z = cells(values, (value, i) => (test(value, i) ? 1 : NaN));
+  const colorscale = plotlyScale([color, color]);
+  return { type: "heatmap", z, colorscale, showscale: false, hoverinfo: "none" };
+}
+
+/** Rows of a matrix with each value changed, as Plotly takes them. */
+function cells(values, change) {
+  return Array.from({ length: values.rows }, (_, row) =>
+    Float32Array.from({ length: values.columns }, (_, column) => {
+      const i = row * values.columns + column;
+      return change(values.values[i], i);
+    }),
   );
-  const grey = [
-    [0, palette.masked],
-    [1, palette.masked],
-  ];
-  return [
-    shown,
-    { type: "heatmap", z: masked, colorscale: grey, showscale: false, hoverinfo: "none" },
-  ];
 }
 
 function colorBar({ name, low, high }, palette, length, below) {

@@ -59,7 +59,6 @@ def render() -> None:
 def _settings(view: ui.View) -> component.Settings:
     """What is chosen inside the microscope, from the session or the URL."""
     config, n_tokens = view.run.trace.config, len(view.tokens)
-    own = (min(view.layer + 1, config.n_layers - 1), view.head)
     token = ui.kept("token", NOTHING, _whole_number("Token", n_tokens))
     return {
         "layer": view.layer,
@@ -73,9 +72,7 @@ def _settings(view: ui.View) -> component.Settings:
         "tau": ui.kept_number("Attention temperature", "tau", 0.1, 4.0, 2.0),
         "against": ui.kept_option("Compare with", "against", ("head", "sentence"), "head"),
         "other": _numbers(
-            ui.kept(
-                "other", "{}-{}".format(*own), _pair("Other head", config.n_layers, config.n_heads)
-            )
+            ui.kept("other", NOTHING, _pair("Other head", config.n_layers, config.n_heads))
         ),
         "second": ui.kept("second", NOTHING, lambda raw: (str(raw), None)),
         "how": ui.kept_option("Summary", "how", ("mean", "maximum"), "mean"),
@@ -124,7 +121,7 @@ def _whole_number(label: str, n: int) -> Callable[[object], tuple[str, str | Non
             return NOTHING, None
         if not str(raw).isdecimal():
             return NOTHING, f"{label} {raw} is no whole number; showing the default."
-        value = str(min(int(str(raw)[:9]), n - 1))
+        value = str(min(int(str(raw)[:4000]), n - 1))  # Python reads no longer numbers
         return value, None if value == str(raw) else f"{label} {raw} does not exist; it is {value}."
 
     return nearest

@@ -461,3 +461,11 @@ def test_csv_by_hand(modules: Page) -> None:
         '"1 ⏎",1e-7,2',
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [([math.nan, 0.0], [0.0, 0.0]), ([math.inf, 5.0], [math.inf, 1.0])]
+)
+def test_nan_is_not_forgotten(a: list[float], b: list[float], modules: Page) -> None:
+    """A later finite error must not hide that a value was no number."""
+    assert not call(modules, "relativeError", np.array(a), np.array(b)) <= 1e-4

@@ -1,6 +1,6 @@
 // Two heads, or one head on two sentences, and the signed difference.
 
-import { check, digits, html, radios, select } from "../dom.js";
+import { check, digits, fillOnce, html, radios, select } from "../dom.js";
 import { difference, matrix, mean } from "../maths.js";
 import { HeatMap } from "../plots.js";
 import { pairsInWords, patternTable, shownPattern, signedScale, weightScale } from "./shared.js";
@@ -98,27 +98,37 @@ export class CompareView {
 
   drawControls() {
     const { settings, data } = this.scope;
-    if (settings.against === "head") {
-      const names = (n, letter) => Array.from({ length: n }, (_, i) => [i, `${letter}${i}`]);
-      this.controls.replaceChildren(
-        select("Layer of the other", names(data.n_layers, "L"), settings.other[0], (layer) =>
-          this.scope.set({ other: [Number(layer), settings.other[1]] }),
-        ),
-        select("Head of the other", names(data.n_heads, "H"), settings.other[1], (head) =>
-          this.scope.set({ other: [settings.other[0], Number(head)] }),
-        ),
-      );
-    } else if (!this.controls.querySelector("input")) {
-      const box = html("input", {
-        type: "text",
-        value: settings.second,
-        placeholder: "Type a second sentence",
-        onchange: () => this.scope.set({ second: box.value }),
-      });
-      this.controls.replaceChildren(
-        html("label", { class: "hl-field hl-grow" }, html("span", {}, "Second sentence"), box),
-      );
+    if (settings.against === "sentence") {
+      fillOnce(this.controls, "sentence", () => [this.sentenceBox()]);
+      return;
     }
+    fillOnce(this.controls, `${data.n_layers} × ${data.n_heads} heads`, () => this.headBoxes());
+    this.controls.querySelectorAll("select").forEach((list, i) => {
+      list.value = this.scope.other[i];
+    });
+  }
+
+  sentenceBox() {
+    const box = html("input", {
+      type: "text",
+      value: this.scope.settings.second,
+      placeholder: "Type a second sentence",
+      onchange: () => this.scope.set({ second: box.value }),
+    });
+    return html("label", { class: "hl-field hl-grow" }, html("span", {}, "Second sentence"), box);
+  }
+
+  headBoxes() {
+    const { data, other } = this.scope;
+    const names = (n, letter) => Array.from({ length: n }, (_, i) => [i, `${letter}${i}`]);
+    return [
+      select("Layer of the other", names(data.n_layers, "L"), other[0], (layer) =>
+        this.scope.set({ other: [Number(layer), this.scope.other[1]] }),
+      ),
+      select("Head of the other", names(data.n_heads, "H"), other[1], (head) =>
+        this.scope.set({ other: [this.scope.other[0], Number(head)] }),
+      ),
+    ];
   }
 
   point(row, column) {

@@ -1,7 +1,7 @@
 // One token against the whole sentence, as the sentence itself in shades.
 
 import { colorAt, inkOn, ramp } from "../colors.js";
-import { digits, html, select, svg } from "../dom.js";
+import { digits, fillOnce, html, select, svg } from "../dom.js";
 import { WEIGHT_PAIRS, clipped, patternTable, shownPattern } from "./shared.js";
 
 /** What one token reads, and who reads it, as the sentence itself in shades. */
@@ -38,9 +38,10 @@ export class SentenceView {
       last,
     );
     const options = this.shown.rows.map((label, i) => [i, `${i}: ${label}`]);
-    this.tokens.replaceChildren(
+    fillOnce(this.tokens, options.join(), () => [
       select("Token", options, this.token, (at) => this.scope.set({ token: Number(at) })),
-    );
+    ]);
+    this.tokens.querySelector("select").value = this.token;
     this.says.textContent =
       "Click a word to choose it. The shade is its weight, from 0 to the largest of the line; numbers where it is at least 0.05.";
     this.paint();

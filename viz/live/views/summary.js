@@ -1,8 +1,13 @@
 // Many heads in one map: their mean or their maximum.
 
-import { digits, html, select } from "../dom.js";
+import { digits, fillOnce, html, select } from "../dom.js";
 import { HeatMap } from "../plots.js";
 import { pairsInWords, patternTable, shownPattern, weightScale } from "./shared.js";
+
+const HOWS = [
+  ["mean", "mean"],
+  ["maximum", "maximum"],
+];
 
 /** Mean or maximum over the heads of a layer, over the layers of a head number, or over all. */
 export class SummaryView {
@@ -23,18 +28,13 @@ export class SummaryView {
       ["head", `H${settings.head} in all layers`],
       ["all", "all heads of all layers"],
     ];
-    this.controls.replaceChildren(
-      select(
-        "Summary",
-        [
-          ["mean", "mean"],
-          ["maximum", "maximum"],
-        ],
-        how,
-        (value) => this.scope.set({ how: value }),
-      ),
+    fillOnce(this.controls, spans.join(), () => [
+      select("Summary", HOWS, how, (value) => this.scope.set({ how: value })),
       select("Over", spans, over, (value) => this.scope.set({ over: value })),
-    );
+    ]);
+    [how, over].forEach((value, i) => {
+      this.controls.querySelectorAll("select")[i].value = value;
+    });
     const pattern = await this.scope.loadSummary();
     if (!pattern) return;
     this.name = `${how === "mean" ? "Mean" : "Maximum"} over ${spans.find(([value]) => value === over)[1]}`;

@@ -151,12 +151,11 @@ export class WhatIfView {
 
   /** How many keys a row of the changed side may read. */
   allowed(row) {
-    const { hidden, values } = this.sides[1];
+    const { allowed, values } = this.sides[1];
+    const mine = allowed.subarray(row * values.columns, (row + 1) * values.columns);
     return Math.max(
       1,
-      hidden
-        .subarray(row * values.columns, (row + 1) * values.columns)
-        .reduce((n, x) => n + (x ? 0 : 1), 0),
+      mine.reduce((n, x) => n + (x ? 1 : 0), 0),
     );
   }
 
