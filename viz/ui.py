@@ -180,7 +180,7 @@ def kept_option(label: str, key: str, options: Sequence[Option], default: Option
 
 def kept_number(label: str, key: str, low: float, high: float, default: float) -> float:
     """A number set in the browser; one outside becomes the nearest, and says so."""
-    return kept(key, default, lambda raw: _nearest_number(label, raw, low, high, default))
+    return kept(key, default, lambda raw: nearest_number(label, raw, low, high, default))
 
 
 def choice(
@@ -210,14 +210,14 @@ def steps(
 
 def slider(label: str, key: str, low: float, high: float, default: float, step: float) -> float:
     """A slider that lives in the URL; a value outside becomes the nearest one, and says so."""
-    settle(key, default, lambda raw: _nearest_number(label, raw, low, high, default))
+    settle(key, default, lambda raw: nearest_number(label, raw, low, high, default))
     value = st.slider(label, low, high, step=step, key=key, persist_state="session")
     return publish(key, value, default)
 
 
 def number(label: str, key: str, low: int, high: int, default: int) -> int:
     """A whole number that lives in the URL; one outside becomes the nearest, and says so."""
-    settle(key, default, lambda raw: _nearest_number(label, raw, low, high, default))
+    settle(key, default, lambda raw: nearest_number(label, raw, low, high, default))
     value = st.number_input(label, low, high, key=key, persist_state="session", width=130)
     return publish(key, value, default)
 
@@ -284,9 +284,10 @@ def _nearest_option(
     return value, f"{label} {raw} does not exist here; showing {name(value)}."
 
 
-def _nearest_number(
+def nearest_number(
     label: str, raw: object, low: float, high: float, default: float
 ) -> tuple[float, str | None]:
+    """A number within bounds, the default for what is none, and a line about what was mended."""
     wanted = _number(raw)
     if wanted is None:
         return default, f"{label} {raw} is no number; using {_plain(default)}."

@@ -18,16 +18,17 @@ import streamlit as st
 from model.capture import Trace
 from model.verify import Check
 from viz.figures.attention import focus, strongest_pair, tiles
-from viz.figures.labels import clipped, escape, token_labels, word_groups, word_labels
+from viz.figures.labels import clipped, escape, token_labels, visible, word_groups, word_labels
 from viz.live.arrays import encoded, head_address, head_arrays
-from viz.live.routes import MODULES
 from viz.theme import DARK, FONT, LIGHT, Palette
 
 FOLDER = Path(__file__).parent
-KEY = "microscope"
+MICROSCOPE, SAMPLER = "microscope", "sampler"  # keys of the instruments
 ALLOWED_ERROR = 1e-4  # as ALLOWED_ERROR in microscope.js
 LONGEST_TICK = 16
+NAMED_TOKENS = 20  # bars of the sampler
 MOST_SENT_ALONG = 400_000  # bytes; larger heads are fetched, so that the page does not wait
+SCRIPTS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js"))
 # Streamlit runs a component's script from an address of its own, so the modules are found from the
 # page's. What fails before they load must be said here.
 LOADER = """export default async (component) => {
@@ -63,14 +64,20 @@ _preload = st.components.v2.component(
 Settings = dict[str, Any]
 
 
-def microscope(
-    data: dict[str, Any], *, on_told: Callable[[Settings], None], on_lost: Callable[[], None]
+def show(
+    key: str,
+    data: dict[str, Any],
+    *,
+    on_told: Callable[[Settings], None],
+    on_lost: Callable[[], None] = lambda: None,
 ) -> None:
-    """Show the microscope; `on_told` gets the settings a person changed there."""
+    """Show an instrument; `on_told` gets the settings a person changed there."""
+    heard = _told(key).get("turn", 0)
+    themes = {"light": _palette_data(LIGHT), "dark": _palette_data(DARK)}
     _mount(
-        key=KEY,
-        data=data,
-        on_told_change=lambda: on_told(_told()["changes"]),
+        key=key,
+        data={**data, "heard": heard, "themes": themes},
+        on_told_change=lambda: on_told(_told(key)["changes"]),
         on_lost_change=on_lost,
     )
 
@@ -78,12 +85,12 @@ def microscope(
 def preload() -> None:
     """Let the browser load the microscope while Python still computes; shows nothing."""
     with st.container(key="preload"):
-        _preload(key="preload-live", data=[f"{name}.js" for name in ("main", *MODULES)])
+        _preload(key="preload-live", data=SCRIPTS)
 
 
 def browser_checks(key: str, head_name: str) -> tuple[Check, ...]:
     """The check the browser made of the head it shows, once it has reported one."""
-    checked = _told().get("checked") or {}
+    checked = _told(MICROSCOPE).get("checked") or {}
     if (checked.get("key"), checked.get("head")) != (key, head_name):
         return ()
     error = checked.get("error")
@@ -91,8 +98,8 @@ def browser_checks(key: str, head_name: str) -> tuple[Check, ...]:
     return (Check(name, math.nan if error is None else float(error), ALLOWED_ERROR),)
 
 
-def _told() -> dict[str, Any]:
-    state = st.session_state.get(KEY)
+def _told(key: str) -> dict[str, Any]:
+    state = st.session_state.get(key)
     return dict((state and state.get("told")) or {})
 
 
@@ -104,6 +111,7 @@ def microscope_data(
     patterns = np.stack([record.pattern for record in records])
     return {
         **sentence_data(trace, key),
+        "instrument": MICROSCOPE,
         "model": model,
         "n_layers": len(records),
         "n_heads": patterns.shape[1],
@@ -111,10 +119,28 @@ def microscope_data(
         "focus": [[_finite(value) for value in layer] for layer in focus(patterns)],
         "strongest": [[_strongest(head) for head in layer] for layer in patterns],
         "settings": settings,
-        "heard": _told().get("turn", 0),
         "arrays": _chosen_head(trace, key, settings),
         "second": second and sentence_data(*second),
-        "themes": {"light": _palette_data(LIGHT), "dark": _palette_data(DARK)},
+    }
+
+
+def sampler_data(
+    key: str, logits: np.ndarray, vocabulary: Sequence[str], settings: Settings
+) -> dict[str, Any]:
+    """Logits of one position over the whole vocabulary, and the labels of the leading tokens.
+
+    `key` tells one set of logits from another. Temperature changes no order, so the leading tokens
+    are the same for all settings.
+    """
+    leading = np.argsort(-logits, kind="stable")[:NAMED_TOKENS]
+    labels = [visible(vocabulary[i]) for i in leading]
+    return {
+        "instrument": SAMPLER,
+        "key": key,
+        "logits": packed(logits),
+        "labels": labels,
+        "axis": _ticks(labels),
+        "settings": settings,
     }
 
 

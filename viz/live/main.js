@@ -1,20 +1,21 @@
 // Where Streamlit's component meets the instruments: called with new data, and on a change of theme.
 
 import { Microscope } from "./microscope.js";
+import { Sampler } from "./sampler.js";
 
+const INSTRUMENTS = { microscope: Microscope, sampler: Sampler };
 const open = new WeakMap();
 
 /** Show `component.data` in its element; the same element keeps its instrument. */
 export function mount({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".hl-live");
   if (!open.has(root)) {
-    open.set(
-      root,
-      new Microscope(root, {
-        tell: (told) => setStateValue("told", told),
-        lost: (key) => setTriggerValue("lost", key),
-      }),
-    );
+    const Instrument = INSTRUMENTS[data.instrument];
+    const say = {
+      tell: (told) => setStateValue("told", told),
+      lost: (key) => setTriggerValue("lost", key),
+    };
+    open.set(root, new Instrument(root, say));
   }
   open.get(root).receive(data, root);
 }

@@ -2,6 +2,7 @@
 
 import { Library, MissingArrays, headAddress, summaryAddress } from "./arrays.js";
 import { currentPalette, paletteVariables } from "./colors.js";
+import { Conversation, same } from "./conversation.js";
 import { check, html, radios, toggle } from "./dom.js";
 import { exportMenu } from "./exports.js";
 import { relativeError, steps } from "./maths.js";
@@ -21,21 +22,20 @@ const VIEWS = {
   compare: { text: "Compare", make: CompareView },
   summary: { text: "Summary", make: SummaryView },
 };
-const QUIET_MS = 250; // how long a person must rest before Python hears of a change
 const WIDE = 1080; // pixels from which the overview stands beside the map, as in live.css
 const ALLOWED_ERROR = 1e-4;
 const TRACED = { scores: "biased", pattern: "weights", z: "output" }; // a step by its name in the trace
 const computed = new WeakMap(); // steps of arrays, so that a head seen again is not computed again
 
 export class Microscope {
-  /** `tell` hands {changes, checked} to Python, `lost` asks it to run the sentence again. */
+  /** `tell` hands {turn, changes, checked} to Python, `lost` asks it to run the sentence again. */
   constructor(
     root,
     { tell = () => {}, lost = () => {}, library = new Library(), offline = false } = {},
   ) {
-    Object.assign(this, { root, tell, lost, library, offline });
+    this.conversation = new Conversation(tell);
+    Object.assign(this, { root, lost, library, offline });
     this.views = {};
-    this.changes = {}; // {value, turn} of settings Python has not heard of yet
     this.looked = null;
     this.buildFrame();
   }
@@ -100,11 +100,7 @@ export class Microscope {
     this.themes = data.themes;
     this.usePalette(host);
     for (const [address, arrays] of Object.entries(data.arrays)) this.library.put(address, arrays);
-    this.turn ??= data.heard;
-    for (const [name, { turn }] of Object.entries(this.changes)) {
-      if (turn <= data.heard) delete this.changes[name];
-    }
-    const settings = { ...data.settings, ...this.untold() };
+    const settings = this.conversation.merged(data);
     if (!same(settings, this.settings)) this.forgetViews();
     this.settings = settings;
     this.redraw();
@@ -130,26 +126,7 @@ export class Microscope {
   /** Change settings that the caller has drawn already. */
   setQuietly(changes) {
     this.settings = { ...this.settings, ...changes };
-    for (const [name, value] of Object.entries(changes)) this.changes[name] = { value };
-    this.tellSoon();
-  }
-
-  tellSoon() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.tellNow(), QUIET_MS);
-  }
-
-  /** Hand over all changes not heard yet; Python says up to which turn it has heard. */
-  tellNow() {
-    this.turn += 1;
-    for (const change of Object.values(this.changes)) change.turn ??= this.turn;
-    this.tell({ turn: this.turn, changes: this.untold(), checked: this.checked });
-  }
-
-  untold() {
-    return Object.fromEntries(
-      Object.entries(this.changes).map(([name, { value }]) => [name, value]),
-    );
+    this.conversation.change(changes);
   }
 
   get isWide() {
@@ -262,10 +239,7 @@ export class Microscope {
       head: this.headName,
       error: Number.isNaN(error) ? null : error,
     };
-    if (JSON.stringify(checked) !== JSON.stringify(this.checked)) {
-      this.checked = checked;
-      this.tellSoon();
-    }
+    this.conversation.report("checked", checked);
   }
 
   failed(error) {
@@ -284,10 +258,6 @@ export class Microscope {
     this.said = words;
     if (aloud && this.spoken.textContent !== words) this.spoken.textContent = words;
   }
-}
-
-function same(a, b) {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** The steps of a head and the worst error between them and what the trace has. */

@@ -24,11 +24,12 @@ PLOTLY = Path(find_spec("plotly").origin).parent / "package_data" / "plotly.min.
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
-MODULES = (
-    *("maths", "arrays", "dom", "colors", "plots", "operands", "overview", "exports"),
-    *(f"views/{name}" for name in ("shared", "map", "lines", "sentence", "whatif", "compare")),
-    *("views/summary", "microscope", "offline"),
-)
+# The microscope's modules, each after those it imports; a saved page has them in this order.
+MODULES = [
+    "maths", "arrays", "conversation", "dom", "colors", "plots", "operands", "overview", "exports",
+    "views/shared", "views/map", "views/lines", "views/sentence", "views/whatif", "views/compare",
+    "views/summary", "microscope", "offline",
+]  # fmt: skip
 IMPORT = re.compile(r"^import\b[^;]*;\n", re.MULTILINE)
 
 

@@ -36,7 +36,8 @@ def render() -> None:
     settings = _settings(view)
     second = _second_run(view, settings)
     ui.show_complaints()
-    component.microscope(
+    component.show(
+        component.MICROSCOPE,
         component.microscope_data(
             view.run.trace,
             view.run.key,
@@ -45,7 +46,6 @@ def render() -> None:
             second and (second.trace, second.key),
         ),
         on_told=_take_over,
-        on_lost=lambda: None,  # being told is enough: the page runs again and sends a new key
     )
     _formula(view, settings["cell"])
     ui.source(

@@ -1,31 +1,37 @@
 """Predict: the next token's distribution, the filters on it, and text sampled from it."""
 
+from collections.abc import Callable
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from viz import runs, ui
 from viz.figures.labels import token_labels, visible
-from viz.figures.predict import distribution_bars, leading_tokens
 from viz.formulas import probability_with_numbers
+from viz.live import component
 
 TITLE = "Predict"
 ICON = ":material/bar_chart:"
 
-MOST_BARS = 20
 ALL = -1  # top-k that keeps the whole vocabulary, whatever the model
+ORDERS = [",".join(order) for order in permutations(runs.DEFAULT_ORDER)]
 
 
 def render() -> None:
     """Draw the page."""
+    component.preload()
     view = ui.open_page()
     ui.heading(
         ICON,
         TITLE,
         "After each token the model gives every entry of its vocabulary a probability of coming "
-        "next. Temperature, top-k and top-p reshape that before one is drawn.",
+        "next. Temperature, top-k, top-p and min-p reshape that before one is drawn. Drag a slider: "
+        "everything follows, over the whole vocabulary.",
     )
-    position, sampling = _controls(view)
+    position = _position(view)
+    settings, sampling, order = _sampling(view)
     ui.show_complaints()
     st.caption(
         "Below each token: the probability the model gave it from those before it. "
@@ -33,98 +39,90 @@ def render() -> None:
     )
     given = runs.given_probabilities(view.run.trace)
     ui.token_strip(view.tokens, given, numbers=True, marked=position)
-    spread = runs.distribution(view.run.trace, position, sampling)
+    logits = view.run.trace.logits[position]
     vocabulary = runs.vocabulary(view.model, view.device)
-    with st.container(key="two-up"):
-        left, right = st.columns([6, 5], gap="large")
-        with left:
-            _bars(view, spread, vocabulary)
-        with right:
-            _survivors(spread, vocabulary)
-            _continuation(view, sampling)
+    key = f"{view.run.key}-{position}"
+    component.show(
+        component.SAMPLER,
+        component.sampler_data(key, logits, vocabulary, settings),
+        on_told=_take_over,
+    )
+    _continuation(view, sampling)
     ui.formula("model.decoding.filter_logits")
-    _numbers(spread, sampling, vocabulary)
+    _numbers(logits, sampling, vocabulary)
     ui.source(
         "model.decoding.filter_logits",
         "model.decoding.scale_temperature",
         "model.decoding.top_k",
         "model.decoding.top_p",
+        "model.decoding.min_p",
     )
-    ui.export(view, "predict", {"Distribution": lambda: _csv(spread, vocabulary)})
-
-
-def _controls(view: ui.View) -> tuple[int, runs.Sampling]:
-    """The position whose successor is predicted, and how it is sampled."""
-    labels, vocab_size = token_labels(view.tokens), view.run.trace.config.vocab_size
-    steps = _top_k_steps(vocab_size)
-    columns = st.columns([3, 4, 4, 4], gap="medium", vertical_alignment="bottom")
-    with columns[0]:
-        # −1, the default, stays with the last token however the sentence grows.
-        position = ui.choice(
-            "After token",
-            "after",
-            range(-1, len(labels)),
-            -1,
-            lambda i: f"last: {labels[-1]}" if i < 0 else f"{i}: {labels[i]}",
-        )
-    with columns[1]:
-        temperature = ui.slider("Temperature", "temperature", 0.05, 3.0, 0.8, 0.05)
-    with columns[2]:
-        top_k = ui.steps("Top-k", "top_k", steps, ALL, lambda k: "all" if k == ALL else str(k))
-    with columns[3]:
-        top_p = ui.slider("Top-p", "top_p", 0.01, 1.0, 0.95, 0.01)
-    kept = None if top_k == ALL else top_k
-    return position % len(labels), runs.Sampling(temperature=temperature, top_k=kept, top_p=top_p)
-
-
-def _top_k_steps(vocab_size: int) -> list[int]:
-    """1, 2, 3, 4, 5, 7, 10, 15, 20, … below the vocabulary's size, then all of it."""
-    growing = (int(m * 10**e) for e in range(7) for m in (1, 1.5, 2, 3, 4, 5, 7))
-    return [*sorted({k for k in growing if k < vocab_size}), ALL]
-
-
-def _bars(view: ui.View, spread: runs.Distribution, vocabulary: list[str]) -> None:
-    best = int(spread.before.argmax())
-    ui.show_figure(
-        distribution_bars(
-            spread.before, spread.after, spread.kept, vocabulary, view.colors, n_bars=MOST_BARS
-        ),
-        key="distribution",
-        alt=f"The {MOST_BARS} likeliest next tokens and the sum of all others. Likeliest: "
-        f"{visible(vocabulary[best])} with probability {spread.before[best]:.3f}, "
-        f"{spread.after[best]:.3f} after temperature, top-k and top-p.",
+    ui.export(
+        view,
+        "predict",
+        {"Distribution": lambda: _csv(runs.distribution(logits, sampling, order), vocabulary)},
+        camera=False,
     )
 
 
-def _survivors(spread: runs.Distribution, vocabulary: list[str]) -> None:
-    n_kept = int(spread.kept.sum())
-    top, rest = leading_tokens(spread.before, MOST_BARS)
-    cells = (
-        (f"Tokens kept of {len(vocabulary):,}", f"{n_kept:,}"),
-        ("Mass kept", f"{spread.kept_mass:.4f}"),
-        ("Entropy before", f"{spread.entropy_before:.3f}"),
-        ("Entropy after", f"{spread.entropy_after:.3f}"),
+def _position(view: ui.View) -> int:
+    """The position whose successor is predicted."""
+    labels = token_labels(view.tokens)
+    # −1, the default, stays with the last token however the sentence grows.
+    position = ui.choice(
+        "After token",
+        "after",
+        range(-1, len(labels)),
+        -1,
+        lambda i: f"last: {labels[-1]}" if i < 0 else f"{i}: {labels[i]}",
+        width=240,
     )
-    with st.container(horizontal=True):
-        for label, value in cells:
-            st.metric(label, value, width=170)
-    others = float(spread.before[rest].sum(dtype=np.float64))
-    st.caption(
-        f"The bars show the {len(top)} likeliest tokens; the other {len(rest):,} hold "
-        f"{others:.4f} together. Softmax runs over all {len(vocabulary):,}. Mass kept is the share "
-        "of the distribution at this temperature that top-k and top-p leave; entropies in nats."
-    )
+    return position % len(labels)
 
 
-def _numbers(spread: runs.Distribution, sampling: runs.Sampling, vocabulary: list[str]) -> None:
-    best = int(spread.logits.argmax())
-    scaled = spread.logits.astype(np.float64) / sampling.temperature
+def _sampling(view: ui.View) -> tuple[component.Settings, runs.Sampling, tuple[str, ...]]:
+    """How the next token is drawn: as the browser takes it, as the model does, and the order."""
+    vocab_size = view.run.trace.config.vocab_size
+    top_k = ui.kept("top_k", ALL, _nearest_top_k(vocab_size))
+    numbers = {
+        "temperature": ui.kept_number("Temperature", "temperature", 0.05, 3.0, 0.8),
+        "top_k": None if top_k == ALL else top_k,
+        "top_p": ui.kept_number("Top-p", "top_p", 0.01, 1.0, 0.95),
+        "min_p": ui.kept_number("Min-p", "min_p", 0.0, 0.99, 0.0),
+    }
+    order = ui.kept_option("Order", "order", ORDERS, ORDERS[0]).split(",")
+    return {**numbers, "order": order}, runs.Sampling(**numbers), tuple(order)
+
+
+def _nearest_top_k(vocab_size: int) -> Callable[[object], tuple[int, str | None]]:
+    """A whole number up to the vocabulary, or all of it."""
+
+    def nearest(raw: object) -> tuple[int, str | None]:
+        if str(raw) in ("all", str(ALL)):
+            return ALL, None
+        value, complaint = ui.nearest_number("Top-k", raw, 1, vocab_size, ALL)
+        return value, complaint
+
+    return nearest
+
+
+def _take_over(changes: component.Settings) -> None:
+    """Keep what a person changed in the browser, in the form the URL has."""
+    for name, value in changes.items():
+        if name == "top_k" and value is None:
+            value = ALL
+        st.session_state[name] = ",".join(value) if isinstance(value, list) else value
+
+
+def _numbers(logits: np.ndarray, sampling: runs.Sampling, vocabulary: list[str]) -> None:
+    best = int(logits.argmax())
+    scaled = logits.astype(np.float64) / sampling.temperature
     st.caption("ℓ are the logits, T the temperature, 𝒦 the kept tokens.", text_alignment="center")
-    ui.token_line("Before top-k and top-p, the likeliest token:", vocabulary[best])
+    ui.token_line("Before top-k, top-p and min-p, the likeliest token:", vocabulary[best])
     ui.formula(
         "model.decoding.filter_logits",
         probability_with_numbers(
-            float(spread.logits[best]), sampling.temperature, float(np.logaddexp.reduce(scaled))
+            float(logits[best]), sampling.temperature, float(np.logaddexp.reduce(scaled))
         ),
     )
 
