@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from model.capture import NO_RECORDER, Recorder
 from model.config import ModelConfig
+from model.kv_cache import LayerCache
 from model.positions import Position
 
 
@@ -99,11 +100,20 @@ class MultiHeadAttention(nn.Module):
         *,
         mask: Tensor | None = None,
         recorder: Recorder = NO_RECORDER,
+        cache: LayerCache | None = None,
     ) -> Tensor:
-        """x: (B, T, D), mask: broadcastable to (B, H, T, T). Returns (B, T, D)."""
-        positions = torch.arange(x.shape[1], device=x.device)
+        """x: (B, Tq, D), mask: broadcastable to (B, H, Tq, Tk). Returns (B, Tq, D).
+
+        Tk is Tq and the tokens in the cache, which x comes behind and whose keys and values it
+        joins; without a cache Tk = Tq.
+        """
+        start = 0 if cache is None else cache.length
+        key_positions = torch.arange(start + x.shape[1], device=x.device)  # (Tk,)
+        positions = key_positions[start:]  # (Tq,)
         q, k, v = self.project(x, position, positions)
-        bias = position.bias(positions, positions)  # (H, T, T) or None
+        if cache is not None:
+            k, v = cache.append(k, v)  # (B, n_kv_heads, Tk, Dh) each
+        bias = position.bias(positions, key_positions)  # (H, Tq, Tk) or None
         recorder(q=q, k=k, v=v, mask=mask, bias=bias)
         keys, values = share_kv_heads(k, self.n_heads), share_kv_heads(v, self.n_heads)
         if recorder.active:

@@ -9,6 +9,7 @@ from model.attention import MultiHeadAttention
 from model.capture import NO_RECORDER, Recorder
 from model.config import ModelConfig
 from model.feedforward import FEEDFORWARDS
+from model.kv_cache import LayerCache
 from model.norms import NORMS
 from model.positions import Position
 
@@ -57,12 +58,20 @@ class Block(nn.Module):
         *,
         mask: Tensor | None = None,
         recorder: Recorder = NO_RECORDER,
+        cache: LayerCache | None = None,
     ) -> Tensor:
-        """resid_pre: (B, T, D), mask: broadcastable to (B, H, T, T). Returns (B, T, D)."""
+        """resid_pre: (B, Tq, D), mask: broadcastable to (B, H, Tq, Tk). Returns (B, Tq, D).
+
+        Tk counts the tokens in the cache too; without one Tk = Tq.
+        """
 
         read, write, _ = self.placement
         attn_out = self.attn(
-            read(resid_pre, self.attn_norm), position, mask=mask, recorder=recorder.scope("attn")
+            read(resid_pre, self.attn_norm),
+            position,
+            mask=mask,
+            recorder=recorder.scope("attn"),
+            cache=cache,
         )
         resid_mid = write(resid_pre, attn_out, self.attn_norm)
         ffn_out = self.ffn(read(resid_mid, self.ffn_norm))

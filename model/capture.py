@@ -12,6 +12,9 @@ each other's tensors.
     blocks.3.attn.k, v                  (B, n_kv_heads, T, Dh)
     blocks.3.attn.scores, pattern       (B, H, T, T)
     blocks.3.attn.mask, bias            as handed to attention, or absent
+
+With a cache, T is the new tokens, scores and pattern are (B, H, Tq, Tk), and k and v are those of
+all Tk tokens: views of the cache, to be copied before it is used again.
 """
 
 import ctypes

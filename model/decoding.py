@@ -1,25 +1,33 @@
 """From logits to text: pure filters over logits, and generation as a stream of steps."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from model.capture import NO_RECORDER, Recorder
+from model.kv_cache import KVCache
+from model.masks import SEEING_AHEAD
 from model.transformer import DecoderTransformer
+
+# Why a stream of steps ended.
+END_OF_TEXT, MAX_NEW_TOKENS, CONTEXT_FULL = "end of text", "max_new_tokens", "context full"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How the next token is drawn; `top_k` None keeps the whole vocabulary.
+    """How the next token is drawn; `top_k` None, `top_p` 1 and `min_p` 0 remove nothing.
 
-    `top_k=1` is greedy decoding. Raises ValueError with the valid range.
+    `top_k=1` is greedy decoding: `GREEDY`. Raises ValueError with the valid range.
     """
 
     temperature: float = 1.0
     top_k: int | None = None
     top_p: float = 1.0
+    min_p: float = 0.0
 
     def __post_init__(self) -> None:
         if not 1e-3 <= self.temperature < math.inf:
@@ -31,16 +39,31 @@ class Sampling:
             raise ValueError(f"top-k is {self.top_k}; it must be at least 1")
         if not 0 < self.top_p <= 1:
             raise ValueError(f"top-p is {self.top_p:g}; it must be above 0 and at most 1")
+        if not 0 <= self.min_p < 1:
+            raise ValueError(f"min-p is {self.min_p:g}; it must be at least 0 and below 1")
+
+
+GREEDY = Sampling(top_k=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One generated token: what the model said, what the filters left, what was drawn."""
+    """One generated token: what the model said, what the filters left, what was drawn.
+
+    `rank` counts the tokens that the model found likelier, before any filter: 0 is the likeliest.
+    `attention` has one array a layer, the pattern (H, Tk) of the position that predicted this
+    token; empty unless asked for. Key i of it is token `n_dropped` + i of the whole text.
+    `stopped` says on the last step why it is the last, and is None before.
+    """
 
     token_id: int
     logits: Tensor  # (V,) from the model
     kept: Tensor  # (V,) bool, True = survived the filters
     probs: Tensor  # (V,) what was sampled from; zero where removed
+    rank: int
+    attention: tuple[np.ndarray, ...] = ()
+    n_dropped: int = 0
+    stopped: str | None = None
 
 
 def scale_temperature(logits: Tensor, temperature: float) -> Tensor:
@@ -54,10 +77,16 @@ def scale_temperature(logits: Tensor, temperature: float) -> Tensor:
 def top_k(logits: Tensor, k: int) -> Tensor:
     """Keep the k largest logits, −inf elsewhere; exactly k survive, ties go to the lower id.
 
-    (Fan et al. 2018, §5.4.) logits: (V,). Returns (V,).
+    (Fan et al. 2018, §5.4.) logits: (V,). Returns (V,). ValueError when k is below 1.
     """
-    order = logits.argsort(descending=True, stable=True)  # (V,)
-    return logits.index_fill(0, order[k:], -math.inf)
+    if k < 1:
+        raise ValueError(f"top-k is {k}; it must be at least 1")
+    if k >= len(logits):
+        return logits
+    smallest = logits.topk(k).values[-1]  # without sorting the vocabulary
+    larger, equal = logits > smallest, logits == smallest  # (V,) each
+    is_kept = larger | (equal & (equal.cumsum(0) <= k - larger.sum()))
+    return logits.masked_fill(~is_kept, -math.inf)
 
 
 def top_p(logits: Tensor, p: float) -> Tensor:
@@ -65,21 +94,55 @@ def top_p(logits: Tensor, p: float) -> Tensor:
 
     (Nucleus sampling, Holtzman et al. 2020, §3.1.) logits: (V,). Returns (V,).
     """
-    order = logits.argsort(descending=True, stable=True)  # (V,)
-    probs = logits[order].double().softmax(dim=0)
+    left = (logits > -math.inf).nonzero()[:, 0]  # ids, not more than an earlier filter kept
+    values, order = logits[left].sort(descending=True, stable=True)
+    probs = values.double().softmax(dim=0)
     mass_before = probs.cumsum(0) - probs  # what the likelier tokens hold together
     removed = mass_before >= p
     removed[0] = False
-    return logits.index_fill(0, order[removed], -math.inf)
+    return logits.index_fill(0, left[order[removed]], -math.inf)
 
 
-def filter_logits(logits: Tensor, sampling: Sampling) -> Tensor:
-    """Temperature, then top-k, then top-p; at least one token survives. (V,) → (V,)."""
-    logits = scale_temperature(logits, sampling.temperature)
-    if sampling.top_k is not None:
-        logits = top_k(logits, sampling.top_k)
-    if sampling.top_p < 1:
-        logits = top_p(logits, sampling.top_p)
+def min_p(logits: Tensor, p: float) -> Tensor:
+    """Keep the tokens at least p times as likely as the likeliest, −inf elsewhere.
+
+    (Nguyen et al. 2024, §3.) logits: (V,), p: 0 to 1. Returns (V,).
+    """
+    # p_i ≥ p · p_max without a softmax, whose rounding could decide.
+    removed = logits < logits.max() + (math.log(p) if p > 0 else -math.inf)
+    return logits.masked_fill(removed, -math.inf)
+
+
+# Each takes and returns (V,), and does nothing where its setting is off.
+FILTERS: dict[str, Callable[[Tensor, Sampling], Tensor]] = {
+    "temperature": lambda logits, sampling: scale_temperature(logits, sampling.temperature),
+    "top_k": lambda logits, sampling: (
+        logits if sampling.top_k is None else top_k(logits, sampling.top_k)
+    ),
+    "top_p": lambda logits, sampling: (
+        logits if sampling.top_p == 1 else top_p(logits, sampling.top_p)
+    ),
+    "min_p": lambda logits, sampling: (
+        logits if sampling.min_p == 0 else min_p(logits, sampling.min_p)
+    ),
+}
+DEFAULT_ORDER = ("temperature", "top_k", "top_p", "min_p")
+
+
+def filter_logits(
+    logits: Tensor, sampling: Sampling, order: Sequence[str] = DEFAULT_ORDER
+) -> Tensor:
+    """Temperature, then top-k, top-p and min-p; at least one token survives. (V,) → (V,).
+
+    The order matters: a later filter measures only what an earlier one left. `order` names each
+    filter once; anything else is a ValueError.
+    """
+    if sorted(order) != sorted(FILTERS):
+        raise ValueError(
+            f"the order of filters is {', '.join(order)}; name each of {', '.join(FILTERS)} once"
+        )
+    for name in order:
+        logits = FILTERS[name](logits, sampling)
     return logits
 
 
@@ -95,15 +158,108 @@ def generate(
     sampling: Sampling,
     *,
     max_new_tokens: int,
-    seed: int,
+    seed: int = 0,
     end_id: int | None = None,
+    order: Sequence[str] = DEFAULT_ORDER,
+    slide: bool = False,
+    record: bool = False,
 ) -> Iterator[Step]:
-    """Continue `ids` by up to `max_new_tokens`, one step at a time.
+    """Continue `ids` by up to `max_new_tokens`, one step at a time, over a cache.
 
-    Stops behind `end_id` and when the context is full. The same seed gives the same tokens on
-    the same machine. Raises ValueError when there is no prompt or no room behind it.
+    Stops behind `end_id` and when the context is full. With `slide` a full context instead drops
+    its older half and goes on: what remains is numbered from position 0 again and computed
+    afresh, so the model knows nothing of what was dropped, and every position it sees was trained.
+    `record` keeps the attention of each step, on the explicit path.
+
+    The same seed gives the same tokens on the same machine. Raises ValueError when there is no
+    prompt or no room behind it, and for settings outside their range.
     """
     context = model.config.max_seq_len
+    _check_prompt(ids, context, max_new_tokens)
+    _check_settings(model, sampling, seed)
+    generator = torch.Generator().manual_seed(seed)
+    seen, n_dropped = list(ids), 0  # what the model sees, and how much of the text it does not
+    cache = _cache_for(model, context if slide else len(ids) + max_new_tokens)
+    for n_new in range(1, max_new_tokens + 1):
+        if len(seen) == context:
+            n_dropped += context - context // 2
+            del seen[: context - context // 2]
+            cache.truncate(0)
+        logits, attention = _predict(model, cache, [seen], record)
+        drawn = sample(logits[0], sampling, generator, order)
+        seen.append(drawn.token_id)
+        full = len(seen) == context and not slide
+        reasons = {
+            END_OF_TEXT: drawn.token_id == end_id,
+            MAX_NEW_TOKENS: n_new == max_new_tokens,
+            CONTEXT_FULL: full,
+        }
+        stopped = next((reason for reason, applies in reasons.items() if applies), None)
+        yield replace(drawn, attention=attention, n_dropped=n_dropped, stopped=stopped)
+        if stopped:
+            return
+
+
+def sample(
+    logits: Tensor,
+    sampling: Sampling,
+    generator: torch.Generator,
+    order: Sequence[str] = DEFAULT_ORDER,
+) -> Step:
+    """Draw one token from the filtered distribution. logits: (V,)."""
+    if sampling.top_k == 1:  # the likeliest survives every filter in any order: spare them
+        return _likeliest(logits)
+    filtered = filter_logits(logits, sampling, order)
+    probs = filtered.softmax(dim=0)
+    token_id = int(torch.multinomial(probs, 1, generator=generator))
+    return Step(token_id, logits, filtered > -math.inf, probs, rank_of(token_id, logits))
+
+
+def _likeliest(logits: Tensor) -> Step:
+    token_id = int(logits.argmax())  # the lowest id on ties
+    probs = torch.zeros_like(logits)
+    probs[token_id] = 1.0
+    return Step(token_id, logits, probs > 0, probs, rank=0)
+
+
+def rank_of(token_id: int, logits: Tensor) -> int:
+    """How many tokens are likelier, a lower id first on ties: 0 for the likeliest. logits: (V,)."""
+    value = logits[token_id]
+    return int((logits > value).sum() + (logits[:token_id] == value).sum())
+
+
+def _predict(
+    model: DecoderTransformer, cache: KVCache, texts: Sequence[Sequence[int]], record: bool
+) -> tuple[Tensor, tuple[np.ndarray, ...]]:
+    """Logits (B, V) of the token behind each text, and of the first text its attention (H, Tk).
+
+    texts: B of equal length, of which the cache holds the beginnings; the rest is fed to it.
+    """
+    if cache.length < SEEING_AHEAD[model.config.mask](model.config):
+        cache.truncate(0)  # a later token may have changed what these have seen
+    new = [text[cache.length :] for text in texts]
+    recorder = Recorder() if record else NO_RECORDER
+    ids = torch.tensor(new, device=next(model.parameters()).device)
+    logits = model(ids, recorder=recorder, cache=cache)[:, -1].float().cpu()  # (B, V)
+    patterns = [x for name, x in recorder.values.items() if name.endswith(".pattern")]
+    return logits, tuple(_read_only(x[0, :, -1]) for x in patterns)
+
+
+def _read_only(x: Tensor) -> np.ndarray:
+    array = x.float().cpu().numpy().copy()
+    array.flags.writeable = False
+    return array
+
+
+def _cache_for(model: DecoderTransformer, n_tokens: int, batch_size: int = 1) -> KVCache:
+    weight = next(model.parameters())
+    capacity = min(n_tokens, model.config.max_seq_len)
+    return KVCache(
+        model.config, capacity, batch_size=batch_size, device=weight.device, dtype=weight.dtype
+    )
+
+
+def _check_prompt(ids: Sequence[int], context: int, max_new_tokens: int) -> None:
     if not 1 <= len(ids) < context:
         raise ValueError(
             f"the prompt has {len(ids)} tokens; it must have between 1 and {context - 1}, so "
@@ -111,23 +267,14 @@ def generate(
         )
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
+
+
+def _check_settings(model: DecoderTransformer, sampling: Sampling, seed: int) -> None:
+    vocab_size = model.config.vocab_size
+    if sampling.top_k is not None and sampling.top_k > vocab_size:
+        raise ValueError(
+            f"top-k is {sampling.top_k}; it must be between 1 and the {vocab_size} tokens of the "
+            "vocabulary"
+        )
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed is {seed}; it must be between 0 and 2⁶³ − 1")
-    device = next(model.parameters()).device
-    generator = torch.Generator().manual_seed(seed)
-    sequence = torch.tensor([list(ids)], device=device)  # (1, T)
-    for _ in range(min(max_new_tokens, context - len(ids))):
-        logits = model(sequence)[0, -1].float().cpu()  # (V,)
-        step = sample(logits, sampling, generator)
-        yield step
-        if step.token_id == end_id:
-            return
-        sequence = torch.cat([sequence, sequence.new_tensor([[step.token_id]])], dim=1)
-
-
-def sample(logits: Tensor, sampling: Sampling, generator: torch.Generator) -> Step:
-    """Draw one token from the filtered distribution. logits: (V,)."""
-    filtered = filter_logits(logits, sampling)
-    probs = filtered.softmax(dim=0)
-    token_id = int(torch.multinomial(probs, 1, generator=generator))
-    return Step(token_id, logits, filtered > -math.inf, probs)

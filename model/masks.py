@@ -1,4 +1,7 @@
-"""Who may look at whom. A mask is boolean, True = may attend; masks combine with `&`."""
+"""Who may look at whom. A mask is boolean, True = may attend; masks combine with `&`.
+
+`start` leaves out the rows of the first queries, whose work is done: Tq = seq_len − start.
+"""
 
 from collections.abc import Callable
 
@@ -8,27 +11,31 @@ from torch import Tensor
 from model.config import ModelConfig
 
 
-def causal(seq_len: int, device: torch.device | str = "cpu") -> Tensor:
-    """Each token sees itself and what came before. Returns (T, T)."""
-    return torch.ones(seq_len, seq_len, dtype=torch.bool, device=device).tril()
+def causal(seq_len: int, device: torch.device | str = "cpu", start: int = 0) -> Tensor:
+    """Each token sees itself and what came before. Returns (Tq, T)."""
+    return torch.ones(seq_len - start, seq_len, dtype=torch.bool, device=device).tril(start)
 
 
-def sliding_window(seq_len: int, window: int, device: torch.device | str = "cpu") -> Tensor:
-    """Each token sees the positions less than `window` away, on both sides. Returns (T, T).
+def sliding_window(
+    seq_len: int, window: int, device: torch.device | str = "cpu", start: int = 0
+) -> Tensor:
+    """Each token sees the positions less than `window` away, on both sides. Returns (Tq, T).
 
     With the causal mask: the last `window` tokens, itself included (Beltagy et al. 2020, §3.1).
     """
     positions = torch.arange(seq_len, device=device)
-    return (positions[:, None] - positions[None, :]).abs() < window
+    return (positions[start:, None] - positions[None, :]).abs() < window
 
 
-def prefix(seq_len: int, prefix_len: int, device: torch.device | str = "cpu") -> Tensor:
-    """The first `prefix_len` tokens see each other; the rest is causal. Returns (T, T).
+def prefix(
+    seq_len: int, prefix_len: int, device: torch.device | str = "cpu", start: int = 0
+) -> Tensor:
+    """The first `prefix_len` tokens see each other; the rest is causal. Returns (Tq, T).
 
     (Raffel et al. 2020, §3.2.1, "prefix LM".)
     """
     in_prefix = torch.arange(seq_len, device=device) < prefix_len
-    return causal(seq_len, device) | in_prefix[None, :]
+    return causal(seq_len, device, start) | in_prefix[None, :]
 
 
 def padding(lengths: Tensor, seq_len: int) -> Tensor:
@@ -37,11 +44,21 @@ def padding(lengths: Tensor, seq_len: int) -> Tensor:
     return (positions[None, :] < lengths[:, None])[:, None, None, :]
 
 
-# What a config's `mask` means; each returns (T, T).
-MASKS: dict[str, Callable[[ModelConfig, int, torch.device], Tensor]] = {
-    "causal": lambda config, seq_len, device: causal(seq_len, device),
-    "sliding_window": lambda config, seq_len, device: (
-        causal(seq_len, device) & sliding_window(seq_len, config.window, device)
+# What a config's `mask` means; each returns (Tq, T), the rows from `start` on.
+MASKS: dict[str, Callable[..., Tensor]] = {
+    "causal": lambda config, seq_len, device, start=0: causal(seq_len, device, start),
+    "sliding_window": lambda config, seq_len, device, start=0: (
+        causal(seq_len, device, start) & sliding_window(seq_len, config.window, device, start)
     ),
-    "prefix": lambda config, seq_len, device: prefix(seq_len, config.prefix_len, device),
+    "prefix": lambda config, seq_len, device, start=0: prefix(
+        seq_len, config.prefix_len, device, start
+    ),
+}
+
+# How many first tokens see what comes behind them, where a mask lets any: a later token changes
+# their keys, so a cache must be given all of them at once.
+SEEING_AHEAD: dict[str, Callable[[ModelConfig], int]] = {
+    "causal": lambda config: 0,
+    "sliding_window": lambda config: 0,
+    "prefix": lambda config: config.prefix_len,
 }

@@ -15,6 +15,8 @@ from torch import Tensor
 from model.attention import fused_attention, merge_heads, share_kv_heads
 from model.blocks import Block
 from model.capture import RESIDUAL_NAMES, AttentionRecord, Recorder, ResidualRecord, Trace
+from model.kv_cache import KVCache
+from model.masks import SEEING_AHEAD
 from model.transformer import DecoderTransformer
 
 
@@ -172,6 +174,17 @@ def _capture_changes_nothing(trace: Trace, model: DecoderTransformer) -> float:
     return relative_error(trace.logits, _array(model(_ids(trace, model))))
 
 
+def _cached_is_whole(trace: Trace, model: DecoderTransformer) -> float:
+    """Half of the text at once, then all but the last token, then that one: three passes."""
+    ids = _ids(trace, model)
+    seq_len = ids.shape[1]
+    at_once = max(seq_len // 2, SEEING_AHEAD[model.config.mask](model.config))
+    stops = sorted({min(stop, seq_len) for stop in (at_once, max(at_once, seq_len - 1), seq_len)})
+    cache = KVCache(model.config, seq_len, device=ids.device, dtype=model.embed.weight.dtype)
+    pieces = [model(ids[:, cache.length : stop], cache=cache) for stop in stops if stop > 0]
+    return relative_error(trace.logits, _array(torch.cat(pieces, dim=1)))
+
+
 def _device(model: DecoderTransformer) -> torch.device:
     return next(model.parameters()).device
 
@@ -218,4 +231,5 @@ MODEL_CHECKS: tuple[tuple[str, float, ModelCheck], ...] = (
     ("each layer starts where the one before ended", 0.0, _layers_connect),
     ("logits = unembed(final_norm(resid_post))", 1e-5, _logits_of_stream),
     ("logits with capture = logits without", 1e-5, _capture_changes_nothing),
+    ("cached decoding = whole-sequence decoding", 1e-5, _cached_is_whole),
 )

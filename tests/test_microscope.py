@@ -359,13 +359,13 @@ def test_wrong_numbers_are_shown_in_red(page: Page) -> None:
     visit(page, sentence=TOM)
     expect(page.locator(".hl-badge.hl-bad")).to_contain_text("not the model’s numbers")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
-    expect(badge).to_contain_text("1 of 16 checks failed")
+    expect(badge).to_contain_text("1 of 17 checks failed")
 
 
 def test_badge_counts_the_browser_s_own_check(page: Page) -> None:
     visit(page, sentence=TOM, layer="2", head="7")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
-    expect(badge).to_contain_text("16 checks")
+    expect(badge).to_contain_text("17 checks")
     badge.click()
     names = page.get_by_test_id("stPopoverBody").locator("td[aria-colindex='1']")
     expect(names.last).to_have_text("L2 H7 recomputed in the browser = the trace")

@@ -1,12 +1,15 @@
 """Protects the self-check: it passes what is true and each check fails on its own lie."""
 
 import math
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import pytest
+from torch import Tensor
 
-from model.capture import Trace
+from model.capture import Trace, capture
+from model.kv_cache import LayerCache
 from model.transformer import DecoderTransformer
 from model.verify import Check, check, recomputed_pattern, recomputed_scores, relative_error, worst
 from tests.model.builders import GROUPED, pattern_of, tiny_model, tiny_trace, with_cell
@@ -26,6 +29,7 @@ RESIDUALS = "resid_mid and resid_post are the residual sums"
 CONNECT = "each layer starts where the one before ended"
 LOGITS = "logits = unembed(final_norm(resid_post))"
 UNCAPTURED = "logits with capture = logits without"
+CACHED = "cached decoding = whole-sequence decoding"
 
 # A cell of the trace, in the last layer, and the checks that must notice when it lies.
 LIES = {
@@ -45,7 +49,7 @@ LIES = {
     "residuals.resid_post[5, 3]": {RESIDUALS, LOGITS},
     "embed[5, 3]": {EMBEDDING, INPUT},
     "positions[5, 3]": {EMBEDDING, INPUT},
-    "logits[5, 3]": {LOGITS, UNCAPTURED},
+    "logits[5, 3]": {LOGITS, UNCAPTURED, CACHED},
 }
 
 
@@ -85,6 +89,43 @@ def test_what_is_not_a_number_fails(
 ) -> None:
     lie = with_cell(honest(placement)[1], address, lambda x: value)
     assert expected <= failed(lie, placement)
+
+
+def shifted_keys(keys: Tensor, values: Tensor) -> None:
+    """Each key in the place of the next token's."""
+    keys.copy_(keys.roll(1, dims=2))
+
+
+def lost_value(keys: Tensor, values: Tensor) -> None:
+    """The oldest token's value is gone."""
+    values[:, :, 0] = 0.0
+
+
+@pytest.mark.parametrize("fault", [shifted_keys, lost_value])
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_a_broken_cache_is_found(
+    placement: str, fault: Callable[[Tensor, Tensor], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a cache gets wrong about earlier tokens shows in this check, and in no other."""
+    append = LayerCache.append
+
+    def broken(layer: LayerCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        held = append(layer, k, v)
+        if layer.length:
+            fault(*held)
+        return held
+
+    monkeypatch.setattr(LayerCache, "append", broken)
+    assert failed(honest(placement)[1], placement) == {CACHED}
+
+
+@pytest.mark.parametrize("seq_len", [1, 2, 3, 5])
+@pytest.mark.parametrize("prefix_len", [0, 1, 4, 11])
+def test_short_texts_and_prefixes_pass(prefix_len: int, seq_len: int) -> None:
+    model = tiny_model(mask="prefix", prefix_len=prefix_len)
+    ids = list(range(seq_len))
+    checks = check(capture(model, ids, list(map(str, ids))), model)
+    assert [item for item in checks if not item.passed] == []
 
 
 @pytest.mark.parametrize("cell", ["2, 5", "5, 2"])
