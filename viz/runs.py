@@ -16,7 +16,8 @@ from model import checkpoint, cli
 from model.analysis import cosine_similarity, masking_alternatives
 from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
-from model.decoding import Sampling, entropy, filter_logits, generate, scale_temperature
+from model.decoding import DEFAULT_ORDER as DEFAULT_ORDER
+from model.decoding import Sampling, filter_logits, generate
 from model.trace import write_npz
 from model.verify import Check, check, worst
 from viz.live import shelf
@@ -43,20 +44,12 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """The next token's distribution before and after temperature, top-k and top-p, (V,) each."""
+    """The next token's distribution from the model and after the filters, (V,) each."""
 
     logits: np.ndarray
     before: np.ndarray  # softmax of the logits
-    tempered: np.ndarray  # softmax of logits / T
     after: np.ndarray  # what is sampled from; zero where removed
     kept: np.ndarray  # bool
-    entropy_before: float
-    entropy_after: float
-
-    @property
-    def kept_mass(self) -> float:
-        """Share of the tempered distribution that the kept tokens hold."""
-        return float(self.tempered[self.kept].sum(dtype=np.float64))
 
 
 def device_names() -> list[str]:
@@ -119,19 +112,15 @@ def given_probabilities(trace: Trace) -> np.ndarray:
     return np.concatenate([[np.nan], probs])
 
 
-def distribution(trace: Trace, position: int, sampling: Sampling) -> Distribution:
-    """The distribution of the token behind `position`, over the whole vocabulary."""
-    logits = torch.tensor(trace.logits[position])
-    filtered = filter_logits(logits, sampling)
-    before, after = logits.softmax(dim=0), filtered.softmax(dim=0)
+def distribution(logits: np.ndarray, sampling: Sampling, order: Sequence[str]) -> Distribution:
+    """The distribution over the whole vocabulary, before and after the filters. logits: (V,)."""
+    unfiltered = torch.tensor(logits)
+    filtered = filter_logits(unfiltered, sampling, order)
     return Distribution(
-        logits=logits.numpy(),
-        before=before.numpy(),
-        tempered=scale_temperature(logits, sampling.temperature).softmax(dim=0).numpy(),
-        after=after.numpy(),
+        logits=logits,
+        before=unfiltered.double().softmax(dim=0).numpy(),
+        after=filtered.double().softmax(dim=0).numpy(),
         kept=(filtered > -torch.inf).numpy(),
-        entropy_before=entropy(before),
-        entropy_after=entropy(after),
     )
 
 
