@@ -357,6 +357,7 @@ def test_wrong_numbers_are_shown_in_red(page: Page) -> None:
 
     page.route("**/live/arrays/**", corrupt)
     visit(page, sentence=TOM)
+    open_head(page, 1, 1)  # the first head came along with the page
     expect(page.locator(".hl-badge.hl-bad")).to_contain_text("not the model’s numbers")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
     expect(badge).to_contain_text("1 of 17 checks failed")

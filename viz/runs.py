@@ -5,8 +5,9 @@ Traces are shared between sessions and read-only. Caches are keyed by plain valu
 
 import io
 import os
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import streamlit as st
@@ -17,11 +18,12 @@ from model.analysis import cosine_similarity, masking_alternatives
 from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
 from model.decoding import DEFAULT_ORDER as DEFAULT_ORDER
-from model.decoding import Sampling, filter_logits, generate
+from model.decoding import Sampling, Step, filter_logits, generate
 from model.trace import write_npz
 from model.verify import Check, check, worst
 from viz.live import shelf
 
+LEADING = 10  # likeliest tokens kept of each step
 # The function behind each position scheme, to be shown as the source.
 POSITION_SOURCES = {
     "sinusoidal": "model.positions.sinusoidal_encoding",
@@ -135,20 +137,86 @@ def _vocabulary(name: str, device: str, modified: int) -> list[str]:
     return [tokenizer.token_strings([i])[0] for i in range(tokenizer.vocab_size)]
 
 
-def continuation(
-    name: str, device: str, ids: tuple[int, ...], sampling: Sampling, n_tokens: int, seed: int
-) -> Iterator[tuple[int, float]]:
-    """Sampled tokens behind a prompt, each with its probability, as they come."""
+@dataclass(frozen=True, eq=False)
+class Written:
+    """One generated token: how it was drawn, and what the position that predicted it read.
+
+    `leading` are the likeliest tokens as (id, the model's probability, probability drawn with).
+    `attention` has an array (H, Tk) a layer; its key 0 is token `n_dropped` of the whole text.
+    """
+
+    token_id: int
+    rank: int
+    before: float
+    prob: float
+    n_kept: int
+    leading: tuple[tuple[int, float, float], ...]
+    attention: tuple[np.ndarray, ...]
+    n_dropped: int
+    stopped: str | None
+
+
+@dataclass
+class Writing:
+    """A text while it is written: belongs to one browser session. `stopped` says why it ended."""
+
+    stream: Iterator[Written]
+    steps: list[Written] = field(default_factory=list)
+    is_running: bool = True
+    stopped: str | None = None
+
+    def advance(self, seconds: float = 0.0) -> None:
+        """Write one token, and more while there is time."""
+        deadline = time.monotonic() + seconds
+        while self.stopped is None:
+            step = next(self.stream)
+            self.steps.append(step)
+            self.stopped = step.stopped
+            if time.monotonic() >= deadline:
+                break
+        self.is_running = self.is_running and self.stopped is None
+
+
+def write(
+    name: str,
+    device: str,
+    ids: tuple[int, ...],
+    sampling: Sampling,
+    order: tuple[str, ...],
+    n_tokens: int,
+    seed: int,
+    slide: bool,
+) -> Writing:
+    """Begin to continue a prompt; nothing is computed before `advance`."""
     loaded = load(name, device)
-    for step in generate(
+    steps = generate(
         loaded.model,
         ids,
         sampling,
+        order=order,
         max_new_tokens=n_tokens,
         seed=seed,
         end_id=loaded.tokenizer.end_id,
-    ):
-        yield step.token_id, float(step.probs[step.token_id])
+        slide=slide,
+        record=True,
+    )
+    return Writing(map(_written, steps))
+
+
+def _written(step: Step) -> Written:
+    before, probs = step.logits.double().softmax(dim=0), step.probs.double()
+    top = step.logits.topk(min(LEADING, len(before))).indices.tolist()
+    return Written(
+        token_id=step.token_id,
+        rank=step.rank,
+        before=float(before[step.token_id]),
+        prob=float(probs[step.token_id]),
+        n_kept=int(step.kept.sum()),
+        leading=tuple((i, float(before[i]), float(probs[i])) for i in top),
+        attention=step.attention,
+        n_dropped=step.n_dropped,
+        stopped=step.stopped,
+    )
 
 
 def position_table(name: str, device: str) -> np.ndarray | None:

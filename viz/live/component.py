@@ -23,7 +23,7 @@ from viz.live.arrays import encoded, head_address, head_arrays
 from viz.theme import DARK, FONT, LIGHT, Palette
 
 FOLDER = Path(__file__).parent
-MICROSCOPE, SAMPLER = "microscope", "sampler"  # keys of the instruments
+MICROSCOPE, SAMPLER, WRITER = "microscope", "sampler", "writer"  # keys of the instruments
 ALLOWED_ERROR = 1e-4  # as ALLOWED_ERROR in microscope.js
 LONGEST_TICK = 16
 NAMED_TOKENS = 20  # bars of the sampler

@@ -2,8 +2,9 @@
 
 import { Microscope } from "./microscope.js";
 import { Sampler } from "./sampler.js";
+import { Writer } from "./writer.js";
 
-const INSTRUMENTS = { microscope: Microscope, sampler: Sampler };
+const INSTRUMENTS = { microscope: Microscope, sampler: Sampler, writer: Writer };
 const open = new WeakMap();
 
 /** Show `component.data` in its element; the same element keeps its instrument. */

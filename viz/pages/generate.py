@@ -1,0 +1,151 @@
+"""Generate: the text as it is written, token by token, and what each new token read."""
+
+import streamlit as st
+
+from viz import runs, ui
+from viz.figures.labels import clipped, escape, token_labels, visible
+from viz.live import component
+from viz.sampling import sampling_settings
+
+TITLE = "Generate"
+ICON = ":material/edit_note:"
+
+MODES = ("sampled", "greedy")
+TICK_SECONDS = 0.15  # how long to write before the page is drawn again
+
+
+def render() -> None:
+    """Draw the page."""
+    component.preload()
+    view = ui.open_page()
+    ui.heading(
+        ICON,
+        TITLE,
+        "The model writes on, one token at a time. Pause when you like, step back and forth, click "
+        "a word: you see the distribution it was drawn from and what the model read to predict it. "
+        "How it is drawn (temperature, top-k, top-p, min-p) is set on the Predict page.",
+    )
+    settings = _controls(view)
+    ui.show_complaints()
+    _stream(view, settings)
+    ui.source("model.decoding.generate", "model.decoding.sample", "model.kv_cache.KVCache")
+
+
+def _controls(view: ui.View) -> tuple:
+    """Everything a text depends on."""
+    chosen, sampling, order = sampling_settings(view)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        mode = ui.choice("How", "mode", MODES, MODES[0], width=130)
+        seed = ui.number("Seed", "seed", 0, 2**31 - 1, 0)
+        n_tokens = ui.number("New tokens", "new_tokens", 1, 1000, 40)
+        full = ui.choice("When the context is full", "full", ("stop", "slide"), "stop", width=190)
+        if mode == "sampled":
+            st.caption(
+                f"temperature {chosen['temperature']:g} · top-k {chosen['top_k'] or 'all'} · "
+                f"top-p {chosen['top_p']:g} · min-p {chosen['min_p'] or 'off'}"
+            )
+    if full == "slide":
+        ui.notice(
+            "A full context drops its older half. What remains is numbered from position 0 again "
+            "and computed afresh: the model knows nothing of what was dropped."
+        )
+    drawn_with = runs.Sampling(top_k=1) if mode == "greedy" else sampling
+    ids = tuple(view.run.trace.ids.tolist())
+    return (view.model, view.device, ids, drawn_with, order, n_tokens, seed, full == "slide")
+
+
+def _stream(view: ui.View, settings: tuple) -> None:
+    writing = ui.remembered("writing", settings)
+    is_running = writing is not None and writing.is_running
+    draw = ui.guarded(lambda: _write_on(view, settings))
+    st.fragment(draw, run_every=TICK_SECONDS if is_running else None)()
+
+
+def _write_on(view: ui.View, settings: tuple) -> None:
+    """Buttons, the next tokens while it runs, and the text so far."""
+    writing = ui.remembered("writing", settings)
+    wanted = _buttons(writing)
+    if wanted in ("start", "one") and (writing is None or writing.stopped):
+        writing = runs.write(*settings)
+        ui.remember("writing", settings, writing)
+    was_running = writing is not None and writing.is_running and wanted is None
+    if wanted in ("start", "one", "pause", "stop"):
+        writing.is_running = wanted == "start"
+    if wanted == "stop":
+        writing.stopped = "stopped by hand"
+    if wanted == "one" or (writing is not None and writing.is_running):
+        writing.advance(0 if wanted == "one" else TICK_SECONDS)
+    _show(view, settings, writing)
+    if wanted or (was_running and not writing.is_running):
+        st.rerun()  # the clock of the fragment starts or stops with the whole page
+
+
+def _buttons(writing: runs.Writing | None) -> str | None:
+    """The button pressed: start, pause, one or stop."""
+    is_running = writing is not None and writing.is_running
+    is_over = writing is None or writing.stopped is not None
+    label = "Start" if writing is None else "Start again" if is_over else "Go on"
+    pressed = None
+    with st.container(horizontal=True):
+        if is_running:
+            pressed = "pause" if st.button("Pause", icon=":material/pause:") else None
+        elif st.button(label, icon=":material/play_arrow:", type="primary"):
+            pressed = "start"
+        if st.button("One token", icon=":material/skip_next:", disabled=is_running):
+            pressed = "one"
+        if st.button("Stop", icon=":material/stop:", disabled=is_over):
+            pressed = "stop"
+    return pressed
+
+
+def _show(view: ui.View, settings: tuple, writing: runs.Writing | None) -> None:
+    steps = writing.steps if writing else []
+    if writing is not None and writing.stopped == "context full":
+        context = view.run.trace.config.max_seq_len
+        ui.notice(
+            f"The context of {context} tokens is full, so the model stops here. Choose “slide” to "
+            "go on without the older half."
+        )
+    component.show(component.WRITER, _writer_data(view, settings, steps), on_told=_take_over)
+
+
+def _writer_data(view: ui.View, settings: tuple, steps: list[runs.Written]) -> dict[str, object]:
+    """The text and its steps as the browser takes them."""
+    vocabulary = runs.vocabulary(view.model, view.device)
+    tokens = [*view.tokens, *(vocabulary[step.token_id] for step in steps)]
+    labels = token_labels(tokens)
+    return {
+        "instrument": component.WRITER,
+        "key": f"{view.run.key}-{hash(settings)}",
+        "headName": view.head_name,
+        "vocab_size": len(vocabulary),
+        "labels": labels,
+        "axis": [escape(clipped(label, 16)) for label in labels],
+        "n_prompt": len(view.tokens),
+        "steps": [_step_data(step, vocabulary, view.layer, view.head) for step in steps],
+        "settings": {"step": None, "averaged": False} | st.session_state.get("writer-view", {}),
+    }
+
+
+def _step_data(
+    step: runs.Written, vocabulary: list[str], layer: int, head: int
+) -> dict[str, object]:
+    mean = sum(rows.mean(axis=0) for rows in step.attention) / len(step.attention)
+    return {
+        "token_id": step.token_id,
+        "rank": step.rank,
+        "before": step.before,
+        "prob": step.prob,
+        "kept": step.n_kept,
+        "n_dropped": step.n_dropped,
+        "row": step.attention[layer][head].round(6).tolist(),
+        "mean": mean.round(6).tolist(),
+        "leading": [
+            {"id": i, "label": visible(vocabulary[i]), "before": before, "after": after}
+            for i, before, after in step.leading
+        ],
+    }
+
+
+def _take_over(changes: component.Settings) -> None:
+    st.session_state["writer-view"] = st.session_state.get("writer-view", {}) | changes
