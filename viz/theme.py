@@ -63,8 +63,8 @@ DARK = Palette(
     frame="#5eead4",
     good="#6fd39a",
     bad="#ff8a80",
-    masked="#222c3f",
-    hatch="#3a465e",
+    masked="#0a0e18",
+    hatch="#323d55",
     sequential=("#131a28", "#33293d", "#64333c", "#a04c30", "#dc7b2a", "#f6b440", "#fff2cf"),
     diverging=("#9ccbff", "#4785d0", "#27446f", "#161d2c", "#6a4420", "#c97b2d", "#ffc680"),
     series=("#6cb6ff", "#ff9d5c", "#5fd3a5", "#e39bd0", "#e3c34f", "#a7a9ff"),
@@ -145,7 +145,7 @@ def page_style(colors: Palette) -> str:
     .hl-hint {{ border-left-color: {colors.accent}; }}
     .hl-error {{ border-left-color: {colors.bad}; }}
     .st-key-controls > div:first-child, .st-key-status > div:first-child {{ flex: 1 1 420px; }}
-    .hl-strip {{ display: flex; flex-wrap: wrap; gap: .25rem; line-height: 1.3; }}
+    .hl-strip {{ max-height: 7.2rem; overflow-y: auto; display: flex; flex-wrap: wrap; gap: .25rem; line-height: 1.3; }}
     .hl-token {{
         position: relative; padding: .15rem .45rem .3rem; border-radius: .3rem;
         background: {colors.surface}; color: {colors.text}; font-size: .95rem; cursor: default;

@@ -36,6 +36,7 @@ class Example:
     layer: int
     head: int
     look_for: str
+    cell: str  # query and key of what to look for, as 8-1
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +247,7 @@ def complain(text: str) -> None:
 
 def show_complaints() -> None:
     """Say, once, what was mended since the last time."""
-    for text in st.session_state.pop("complaints", []):
+    for text in dict.fromkeys(st.session_state.pop("complaints", [])):
         st.session_state["said"].append(text)
         notice(text)
 
@@ -334,7 +335,12 @@ def _example_picker() -> None:
     def open_example() -> None:
         example = by_sentence[st.session_state["example"]]
         st.session_state.update(
-            sentence=example.sentence, layer=example.layer, head=example.head, example=None
+            sentence=example.sentence,
+            layer=example.layer,
+            head=example.head,
+            cell=example.cell,
+            cell_of=example.sentence,
+            example=None,
         )
 
     st.selectbox(
@@ -435,7 +441,7 @@ def token_strip(
         )
     legend = f'<span class="hl-legend">{_legend(token_labels(tokens))}</span>'
     st.html(
-        f'<div class="hl-strip" role="group" aria-label="Tokens">{"".join(pieces)}{legend}</div>'
+        f'<div class="hl-strip" tabindex="0" role="group" aria-label="Tokens">{"".join(pieces)}{legend}</div>'
     )
 
 
@@ -459,11 +465,11 @@ def _short(probability: float) -> str:
 
 
 def what_to_look_for(view: View) -> None:
-    """For an example sentence and its head: what it shows."""
+    """For an example sentence: what its head shows, whichever head is open."""
     for example in examples():
-        here = (example.sentence, example.layer, example.head)
-        if here == (view.sentence, view.layer, view.head):
-            notice(f"Look for this in {view.head_name}: {example.look_for}.", kind="hint")
+        if example.sentence == view.sentence:
+            name = f"L{example.layer} H{example.head}"
+            notice(f"Look for this in {name}: {example.look_for}.", kind="hint")
 
 
 # --- what a page is made of -----------------------------------------------------------------

@@ -15,7 +15,6 @@ from viz.figures.attention import focus, strongest_pair, tiles
 from viz.figures.heatmap import Axis, _hatch_path, heat_map, signed, weights
 from viz.figures.masks import leak_curves, mask_map, pattern_map, score_map
 from viz.figures.positions import dimension_curves, similarity_map, sum_maps, wave_map
-from viz.figures.predict import distribution_bars
 from viz.theme import DARK, LIGHT, Palette
 
 TOKENS = ("The", " cat", " saw", " the", " cat")
@@ -251,41 +250,6 @@ def test_sum_maps_show_both_parts_and_their_sum_in_one_scale() -> None:
     scale = figure.layout.coloraxis
     largest = max(np.abs(embed).max(), np.abs(positions).max(), np.abs(embed + positions).max())
     assert scale.cmax == -scale.cmin == largest
-
-
-def test_bars_and_the_rest_are_the_whole_distribution() -> None:
-    random = np.random.default_rng(4)
-    before = random.dirichlet(np.full(57, 0.3))
-    kept = np.argsort(np.argsort(-before)) < 9
-    after = np.where(kept, before, 0) / before[kept].sum()
-    vocabulary = [f" w{i}" for i in range(57)]
-    figure = distribution_bars(before, after, kept, vocabulary, LIGHT, n_bars=12)
-    said, sampled = figure.data
-    assert np.sum(said.x) == pytest.approx(1)
-    assert np.sum(sampled.x) == pytest.approx(1)
-    order = np.argsort(-before)[:12]
-    assert list(said.x[:-1]) == list(before[order])
-    assert list(sampled.x[:-1]) == list(after[order])
-    assert [label.strip("\u200b") for label in said.y[:-1]] == [f"w{i}" for i in order]
-    assert list(said.customdata[:-1]) == 9 * ["kept"] + 3 * ["removed"]
-    assert said.y[-1] == "all 45 others"
-    assert said.customdata[-1] == "0 of 45 kept"
-    assert said.y == sampled.y
-
-
-def test_bars_of_tokens_that_look_alike_stay_apart() -> None:
-    vocabulary = ["a", " a", "<b>", "<b>", "\n", "⏎", "all 2 others", "x"]
-    probs = np.linspace(0.2, 0.05, 8) / np.linspace(0.2, 0.05, 8).sum()
-    figure = distribution_bars(probs, probs, probs > 0, vocabulary, LIGHT, n_bars=6)
-    assert len(set(figure.data[0].y)) == 7
-    assert figure.data[0].y[2].startswith("&lt;b&gt;")
-
-
-def test_bars_of_a_vocabulary_smaller_than_the_chart() -> None:
-    probs = np.array([0.5, 0.25, 0.25])
-    figure = distribution_bars(probs, probs, probs > 0, ["a", "b", "c"], LIGHT, n_bars=20)
-    assert np.sum(figure.data[0].x) == 1
-    assert len(set(figure.data[0].y)) == len(figure.data[0].y)
 
 
 def test_a_figure_with_nan_is_still_json() -> None:

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
 from model.capture import Trace, capture
-from model.decoding import Sampling, generate
+from model.decoding import DEFAULT_ORDER, Sampling, generate
 from model.tokenizer import train_characters
 from tests.model.builders import (
     GROUPED,
@@ -37,12 +37,12 @@ from tests.viz.builders import (
     stories_trace,
     unpacked,
 )
-from viz import theme, ui
+from viz import sampling, theme, ui
 from viz.figures.attention import strongest_pair
-from viz.figures.labels import token_labels, word_groups, word_labels
+from viz.figures.labels import token_labels, visible, word_groups, word_labels
 from viz.live import component
 from viz.live import shelf as offered
-from viz.pages import attention, predict
+from viz.pages import attention
 
 STUDIO = Path(__file__).parents[2] / "viz" / "studio.py"
 EXAMPLE = ui.examples()[0]
@@ -297,47 +297,67 @@ def test_masks_page_shows_mask_scores_and_weights() -> None:
     assert f"{too_late.min():.4f} with zero after" in lines(app, "note")[-1]
 
 
-def test_predict_page_shows_the_whole_distribution() -> None:
-    query = {"temperature": "1.5", "top_k": "10", "top_p": "0.9", "after": "3"}
+def test_predict_page_sends_the_whole_vocabulary() -> None:
+    query = {"temperature": "1.5", "top_k": "10", "top_p": "0.9", "min_p": "0.1", "after": "3"}
     app = open_page("Predict", sentence=TOM, **query)
     loaded, trace = stories(), stories_trace(TOM)
-    logits = trace.logits[3].astype(np.float64)
-    before, tempered = softmax(logits), softmax(logits / 1.5)
-    order = np.argsort(-tempered)[:10]
-    mass = np.cumsum(tempered[order] / tempered[order].sum())
-    kept = order[: int(np.searchsorted(mass, 0.9)) + 1]
-    said, sampled = chart(app, "distribution").data
-    labels = [html.unescape(label.rstrip("\u200b")) for label in said["y"][:-1]]
-    best = np.argsort(-before)[: len(labels)]
-    vocabulary = [loaded.tokenizer.token_strings([i])[0] for i in best]
-    assert labels == [token_labels([token])[0] for token in vocabulary]
-    assert numbers(said["x"])[:-1] == pytest.approx(before[best], abs=1e-6)
-    expected = np.where(np.isin(best, kept), tempered[best] / tempered[kept].sum(), 0)
-    assert numbers(sampled["x"])[:-1] == pytest.approx(expected, abs=1e-5)
-    assert numbers(said["x"]).sum() == pytest.approx(1, abs=1e-6)
-    assert numbers(sampled["x"]).sum() == pytest.approx(1, abs=1e-6)
-    metrics = [metric.value for metric in app.metric]
-    entropy_before = -(before * np.log(before)).sum()
-    assert metrics[0] == str(len(kept))
-    assert float(metrics[1]) == pytest.approx(tempered[kept].sum(), abs=6e-5)
-    assert float(metrics[2]) == pytest.approx(entropy_before, abs=6e-4)
+    data = live_data(app)
+    assert (unpacked(data["logits"]) == trace.logits[3]).all()
+    order = list(DEFAULT_ORDER)
+    assert data["settings"] == {
+        "temperature": 1.5, "top_k": 10, "top_p": 0.9, "min_p": 0.1, "order": order
+    }  # fmt: skip
+    best = np.argsort(-trace.logits[3], kind="stable")[: len(data["labels"])]
+    assert data["labels"] == [visible(loaded.tokenizer.token_strings([i])[0]) for i in best]
+    tempered = softmax(trace.logits[3].astype(np.float64) / 1.5)
     assert latex_numbers(app.latex[-1].value)[-1] == pytest.approx(tempered.max(), abs=6e-5)
 
 
+def test_order_of_the_filters_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("Predict", sentence=TOM)
+    assert live_data(app)["settings"]["top_k"] is None
+    order = ["top_p", "temperature", "min_p", "top_k"]
+    changes = {"order": order, "top_k": 7}
+    tell(app, changes, monkeypatch, take_over=sampling.take_over_sampling)
+    assert live_data(app)["settings"]["order"] == order
+    visitor = open_page("Predict", **{name: v[-1] for name, v in _query(app).items()})
+    assert live_data(visitor)["settings"] == live_data(app)["settings"]
+    tell(app, {"top_k": None}, monkeypatch, take_over=sampling.take_over_sampling)
+    assert live_data(app)["settings"]["top_k"] is None
+
+
 @pytest.mark.parametrize("text", ["Tom had a red", "שלום 😀 <b>$x$</b>"], ids=ascii)
-def test_continuation_is_the_sentence_and_what_the_model_samples(text: str) -> None:
-    app = open_page("Predict", sentence=text, seed="7", new_tokens="9", temperature="1.2")
-    app.button[0].click().run()
+def test_generated_text_is_what_the_model_samples(text: str) -> None:
+    app = open_page("Generate", sentence=text, seed="7", new_tokens="9", temperature="1.2")
+    while "Start" in app.button[0].label or "Go on" in app.button[0].label:
+        if app.button[2].disabled and len(live_data(app)["steps"]):
+            break
+        app.button[1].click().run()
+    data = live_data(app)
     loaded, trace = stories(), stories_trace(text)
-    sampling, end_id = Sampling(temperature=1.2, top_p=0.95), loaded.tokenizer.end_id
-    steps = generate(
-        loaded.model, trace.ids.tolist(), sampling, max_new_tokens=9, seed=7, end_id=end_id
-    )
+    drawn_with, end_id = Sampling(temperature=1.2, top_p=0.95), loaded.tokenizer.end_id
+    ids = trace.ids.tolist()
+    steps = list(generate(loaded.model, ids, drawn_with, max_new_tokens=9, seed=7, end_id=end_id))
+    assert [step["token_id"] for step in data["steps"]] == [step.token_id for step in steps]
+    tokens = [*trace.tokens, *loaded.tokenizer.token_strings([s.token_id for s in steps])]
+    assert data["labels"] == token_labels(tokens)
     expected = loaded.tokenizer.decode([s.token_id for s in steps if s.token_id != end_id])
     body = next(e.proto.body for e in app.get("html") if "hl-written" in e.proto.body)
     prompt, written = re.findall(r"<span>(.*?)</span><mark>(.*?)</mark>", body, re.DOTALL)[0]
     assert html.unescape(written) == expected
     assert html.unescape(prompt) == text
+
+
+def test_greedy_takes_the_likeliest_and_stop_keeps_the_text() -> None:
+    app = open_page("Generate", sentence=TOM, mode="greedy", new_tokens="5")
+    app.button[1].click().run()
+    app.button[1].click().run()
+    steps = live_data(app)["steps"]
+    assert [step["rank"] for step in steps] == [0, 0]
+    app.button[2].click().run()
+    assert live_data(app)["steps"] == steps, "nothing generated is lost"
+    assert app.button[0].label == "Start again"
+    assert app.button[2].disabled
 
 
 def test_checks_are_listed_and_counted() -> None:
@@ -363,7 +383,7 @@ def test_browser_check_joins_the_others(
     n_checks = len(app.dataframe[0].value)
     checked = {"key": live_data(app)["key"], "head": "L1 H2", "error": error}
     told: dict[str, object] = {"checked": checked}
-    monkeypatch.setattr(component, "_told", lambda: told)
+    monkeypatch.setattr(component, "_told", lambda key: told)
     app.run()
     table = app.dataframe[0].value
     assert len(table) == n_checks + 1
@@ -440,11 +460,19 @@ def test_sentence_beyond_the_context_says_how_many_tokens_are_cut(page: str) -> 
 
 
 def test_no_room_to_write_on_is_one_line() -> None:
-    app = open_page("Predict", sentence=300 * "word ")
-    app.button[0].click().run()
+    app = open_page("Generate", sentence=300 * "word ")
+    app.button[1].click().run()
     (line,) = lines(app, "error")
     assert "256" in line
-    assert chart(app, "distribution").data
+
+
+def test_a_full_context_says_so_and_offers_to_slide() -> None:
+    app = open_page("Generate", sentence=250 * " word", new_tokens="9", mode="greedy")
+    room = stories().config.max_seq_len - len(live_data(app)["labels"])
+    for _ in range(room):
+        app.button[1].click().run()
+    assert app.button[2].disabled
+    assert any("256" in line and "slide" in line for line in lines(app, "note"))
 
 
 def test_example_brings_its_sentence_layer_and_head() -> None:
@@ -512,11 +540,11 @@ MENDED = [
     ("Predict", "temperature", "inf", 3.0),
     ("Predict", "temperature", "warm", 0.8),
     ("Predict", "top_p", "7", 1.0),
-    ("Predict", "top_k", "37", 40),
+    ("Predict", "top_k", "99999", 4096),
     ("Predict", "top_k", "0", 1),
-    ("Predict", "seed", "-5", 0),
-    ("Predict", "seed", "many", 0),
-    ("Predict", "new_tokens", "0", 1),
+    ("Generate", "seed", "-5", 0),
+    ("Generate", "seed", "many", 0),
+    ("Generate", "new_tokens", "0", 1),
     ("Predict", "after", "99", 12),
     ("Nonsense", "page", "Nonsense", "Attention"),
 ]
@@ -536,7 +564,6 @@ VALID = {
     "sentence": (TOM, TOM),
     "layer": ("L4", 4),
     "head": ("H0", 0),
-    "after": ("2: a", 2),
     "temperature": ("1.5", 1.5),
     "top_k": ("5", 5),
     "top_p": ("0.5", 0.5),
@@ -599,10 +626,10 @@ def test_impossible_setting_becomes_the_nearest_and_says_so(
 
 
 def test_valid_settings_come_back_from_the_url() -> None:
-    app = open_page("Predict", **{key: raw for key, (raw, _) in VALID.items()})
+    app = open_page("Generate", **{key: raw for key, (raw, _) in VALID.items()})
     assert {key: control(app, key) for key in VALID} == {key: v for key, (_, v) in VALID.items()}
     assert lines(app, "note") == []
-    assert app.title[0].value.endswith("Predict")
+    assert app.title[0].value.endswith("Generate")
 
 
 def test_first_visit_has_the_defaults_and_a_short_url() -> None:
@@ -621,12 +648,17 @@ def test_settings_of_the_microscope_come_back_from_the_url() -> None:
     assert live_data(again)["queryLabels"] == live_data(app)["queryLabels"]
 
 
-def tell(app: AppTest, changes: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+def tell(
+    app: AppTest,
+    changes: dict[str, object],
+    monkeypatch: pytest.MonkeyPatch,
+    take_over: Callable[[dict[str, object]], None] = attention._take_over,
+) -> None:
     """Run the page again as after the browser told of changes."""
     session = {"said": list(app.session_state["said"])}
     with monkeypatch.context() as patch:
         patch.setattr(st, "session_state", session)
-        attention._take_over(changes)
+        take_over(changes)
     for name, value in session.items():
         app.session_state[name] = value
     app.run()
@@ -694,7 +726,7 @@ def test_url_describes_the_view_it_opened(page: str, key: str, raw: str) -> None
 
 @pytest.mark.parametrize("page", ["Attention", "Masks"])
 def test_sampling_stays_in_the_url_on_other_pages(page: str) -> None:
-    app = open_page("Predict", temperature="1.5", top_k="5", seed="7")
+    app = open_page("Generate", temperature="1.5", top_k="5", seed="7")
     app.segmented_control(key="page").set_value(page).run()
     query = _query(app)
     assert {key: query.get(key) for key in ("temperature", "top_k", "seed")} == {
@@ -728,7 +760,7 @@ def test_top_k_left_alone_keeps_all_tokens_of_another_model(shelf: Path) -> None
     checkpoint.save(shelf / "large", tiny_model(vocab_size=tokenizer.vocab_size), tokenizer)
     app = open_page("Predict", model="small", sentence="the cat")
     app.selectbox(key="model").set_value("large").run()
-    assert control(app, "top_k") == predict.ALL
+    assert control(app, "top_k") == sampling.ALL
     assert lines(app, "note") == []
 
 

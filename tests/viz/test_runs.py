@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model import checkpoint
-from model.capture import Trace
+from model.capture import Trace, capture
 from model.decoding import Sampling, generate
 from model.tokenizer import train_characters
 from tests.model.builders import (
@@ -70,20 +70,16 @@ def test_probability_of_each_token_given_those_before(trace: Trace) -> None:
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 @pytest.mark.parametrize("position", [0, 6])
 def test_distribution(sampling: Sampling, position: int, trace: Trace) -> None:
-    spread = runs.distribution(trace, position, sampling)
     logits = trace.logits[position]
+    spread = runs.distribution(logits, sampling, runs.DEFAULT_ORDER)
     expected = filtered(logits.astype(np.float64), sampling)
     assert spread.logits == pytest.approx(logits)
-    assert spread.before == pytest.approx(softmax(logits), abs=1e-6)
-    assert spread.tempered == pytest.approx(softmax(logits / sampling.temperature), abs=1e-5)
+    assert spread.before == pytest.approx(softmax(logits.astype(np.float64)), abs=1e-6)
     assert (spread.kept == (expected > 0)).all()
-    assert spread.after == pytest.approx(expected, abs=1e-5)
+    assert spread.after == pytest.approx(expected, abs=1e-6)
     assert (spread.after[~spread.kept] == 0).all()
-    for probs in (spread.before, spread.tempered, spread.after):
-        assert probs.sum(dtype=np.float64) == pytest.approx(1, abs=1e-6)
-    assert spread.kept_mass == pytest.approx(spread.tempered[expected > 0].sum(), abs=1e-6)
-    assert spread.entropy_before == pytest.approx(entropy(softmax(logits)), abs=1e-5)
-    assert spread.entropy_after == pytest.approx(entropy(expected), abs=1e-4)
+    for probs in (spread.before, spread.after):
+        assert probs.sum() == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize(("n_words", "n_cut"), [(1, 0), (6, 0), (8, 8), (50, 176)])
@@ -119,20 +115,31 @@ def test_npz_is_the_trace(shelf: Path) -> None:
             assert np.array_equal(found, array), address
 
 
-def test_continuation_is_what_the_model_generates(shelf: Path) -> None:
-    tiny_checkpoint(shelf / "tiny")
-    loaded = checkpoint.load("tiny", "cpu")
-    ids = tuple(loaded.tokenizer.encode("the cat"))
-    sampling = Sampling(temperature=1.3, top_k=7, top_p=0.9)
-    expected = list(generate(loaded.model, ids, sampling, max_new_tokens=9, seed=5))
+def test_writing_is_what_the_model_generates(shelf: Path) -> None:
+    """Token by token, with what each was drawn from and the attention that predicted it."""
+    tiny_checkpoint(shelf / "tiny", max_seq_len=24)
+    loaded = runs.load("tiny", "cpu")
+    ids, sampling = (3, 1, 4, 1, 5), Sampling(temperature=1.3, top_k=6)
+    writing = runs.write("tiny", "cpu", ids, sampling, runs.DEFAULT_ORDER, 9, 5, False)
+    assert (writing.steps, writing.stopped) == ([], None)
+    writing.advance()
+    assert len(writing.steps) == 1
+    while writing.stopped is None:
+        writing.advance(0.01)
+    assert not writing.is_running
     end_id = loaded.tokenizer.end_id
-    stop = next((i + 1 for i, step in enumerate(expected) if step.token_id == end_id), 9)
-    found = list(runs.continuation("tiny", "cpu", ids, sampling, 9, 5))
-    assert [token for token, _ in found] == [step.token_id for step in expected[:stop]]
-    for (token, prob), step in zip(found, expected, strict=False):
-        assert prob == pytest.approx(float(step.probs[token]))
-    written = [loaded.tokenizer.encode("cat")[0], end_id]
-    assert runs.decode("tiny", "cpu", written) == "c"
+    expected = list(generate(loaded.model, ids, sampling, max_new_tokens=9, seed=5, end_id=end_id))
+    assert [step.token_id for step in writing.steps] == [step.token_id for step in expected]
+    text = list(ids)
+    for found, step in zip(writing.steps, expected, strict=True):
+        assert found.prob == pytest.approx(float(step.probs[step.token_id]), abs=1e-6)
+        assert (found.rank, found.n_kept) == (step.rank, int(step.kept.sum()))
+        likeliest = np.argsort(-step.logits.numpy(), kind="stable")[: len(found.leading)]
+        assert [i for i, _, _ in found.leading] == likeliest.tolist()
+        trace = capture(loaded.model, text, ["x"] * len(text))
+        for rows, record in zip(found.attention, trace.attention, strict=True):
+            assert rows == pytest.approx(record.pattern[:, -1], abs=1e-5)
+        text.append(found.token_id)
 
 
 def test_replaced_checkpoint_is_not_remembered(shelf: Path) -> None:

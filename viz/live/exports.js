@@ -78,41 +78,49 @@ async function savePng(scope) {
   download(blob, fileName(scope, "png"));
 }
 
-/** The drawings of the view below each other in one SVG, under a title. */
+/** The drawings of the view below each other in one SVG, each under its caption. */
 async function composed(scope) {
-  const pieces = (await scope.view.drawings()).map(asElement);
+  const pieces = await scope.view.drawings();
   if (!pieces.length) throw new Error("there is nothing to draw here yet");
-  const { palette, headName, data } = scope;
-  let y = 40;
-  let width = 320;
+  const { palette, data } = scope;
+  const drawn = pieces.map(({ caption, drawing }) => ({ caption, ...asElement(drawing) }));
+  const width = Math.max(480, ...drawn.map(({ size }) => size[0] + 2 * SPACE));
   const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg" });
-  for (const { node, size } of pieces) {
-    node.setAttribute("x", SPACE);
-    node.setAttribute("y", y);
-    node.setAttribute("width", size[0]);
-    node.setAttribute("height", size[1]);
+  let y = SPACE;
+  const write = (words, size, fill) => {
+    for (const line of wrapped(words, (width - 2 * SPACE) / (0.53 * size))) {
+      y += 1.35 * size;
+      picture.append(svg("text", { x: SPACE, y, fill, "font-size": size }, line));
+    }
+  };
+  write(`Headlight · ${data.model} · ${scope.title.textContent}`, 17, palette.text);
+  write(data.queryLabels.join(" "), 14, palette.muted);
+  for (const { caption, node, size } of drawn) {
+    y += SPACE / 2;
+    write(caption, 14, palette.text);
+    y += 6;
+    const box = { x: SPACE, y, width: size[0], height: size[1] };
+    for (const [name, value] of Object.entries(box)) node.setAttribute(name, value);
     picture.append(node);
-    y += size[1] + SPACE;
-    width = Math.max(width, size[0] + 2 * SPACE);
+    y += size[1];
   }
-  const title = svg(
-    "text",
-    { x: SPACE, y: 26, fill: palette.text, "font-size": 16 },
-    `Headlight · ${data.model} · ${headName} · ${scope.said ?? ""}`,
-  );
-  const ground = svg("rect", { width, height: y, fill: palette.background });
-  picture.prepend(ground, title);
-  for (const [name, value] of Object.entries({
-    width,
-    height: y,
-    viewBox: `0 0 ${width} ${y}`,
-    "font-family": palette.font,
-    "font-size": 14,
-    fill: palette.text,
-  })) {
+  y += SPACE;
+  picture.prepend(svg("rect", { width, height: y, fill: palette.background }));
+  const size = { width, height: y, viewBox: `0 0 ${width} ${y}` };
+  const style = { "font-family": palette.font, "font-size": 14, fill: palette.text };
+  for (const [name, value] of Object.entries({ ...size, ...style }))
     picture.setAttribute(name, value);
-  }
   return { text: new XMLSerializer().serializeToString(picture), width, height: y };
+}
+
+/** Words in lines of at most so many letters. */
+function wrapped(words, letters) {
+  const lines = [""];
+  for (const word of words.split(" ")) {
+    if (lines.at(-1).length + word.length + 1 > letters && lines.at(-1)) lines.push("");
+    lines.push(`${lines.pop()} ${word}`.trim());
+  }
+  return lines;
 }
 
 /** A drawing, text or element, as an element of its own with its size on screen. */

@@ -57,11 +57,7 @@ export class Microscope {
       (on) => this.set({ hide_first: on }),
       "Many heads park their attention there (a sink); the scale adapts to the rest",
     );
-    this.mergeWords = toggle(
-      "Merge pieces to words",
-      (on) => this.set({ words: on, token: null }),
-      "Weights to the pieces of a word are summed, weights from them averaged",
-    );
+    this.mergeWords = toggle("Merge pieces to words", (on) => this.set({ words: on, token: null }));
     this.options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
     const heads = html("section", { class: "hl-panel hl-heads", "aria-label": "All heads" });
     this.stage = html("div", { class: "hl-stage" });
@@ -150,11 +146,18 @@ export class Microscope {
     this.overview.draw(data, [settings.layer, settings.head], this.palette);
     check(this.tabs, settings.view);
     this.drawOptions();
-    this.title.textContent = this.headName;
+    this.title.textContent = settings.view === "summary" ? "Many heads" : this.headName;
+    this.badge.hidden = settings.view === "summary";
     try {
       const loaded = await this.load(data, settings.layer, settings.head);
       if (drawing !== this.drawing) return;
       this.loaded = loaded;
+      this.shownHead = {
+        key: data.key,
+        layer: settings.layer,
+        head: settings.head,
+        name: this.headName,
+      };
       this.showCheck();
       await this.showView();
       this.complain(null);
@@ -222,7 +225,13 @@ export class Microscope {
     const hasWeights = view !== "map" || stage === "weights";
     const hasPieces = this.data.words.at(-1) + 1 < this.data.words.length;
     setToggle(this.hideFirst, hide_first, hasWeights);
-    setToggle(this.mergeWords, words, hasPieces && view !== "map" && view !== "whatif");
+    const isBetweenTokens = view === "map" || view === "whatif";
+    setToggle(this.mergeWords, words, hasPieces && !isBetweenTokens);
+    this.mergeWords.title = isBetweenTokens
+      ? "Not in this view: its steps are between tokens. See Lines, One token, Compare, Summary."
+      : hasPieces
+        ? "Weights to the pieces of a word are summed, weights from them averaged"
+        : "Every token of this sentence is a word of its own";
   }
 
   showCheck() {
@@ -242,10 +251,18 @@ export class Microscope {
     this.conversation.report("checked", checked);
   }
 
+  /** Say what is missing; a head that is not here gives way to the one that was. */
   failed(error) {
     this.complain(error.message);
-    if (error instanceof MissingArrays && error.lost && !this.offline) this.lost(this.data.key);
-    if (!(error instanceof MissingArrays)) console.warn(error);
+    if (!(error instanceof MissingArrays)) return console.warn(error);
+    if (error.lost && !this.offline) this.lost(this.data.key);
+    const back = this.shownHead;
+    const isElsewhere = back && this.data.key === back.key && this.headName !== back.name;
+    if (isElsewhere && !error.lost) {
+      this.setQuietly({ layer: back.layer, head: back.head });
+      this.overview.draw(this.data, [back.layer, back.head], this.palette);
+      this.title.textContent = this.headName;
+    }
   }
 
   complain(text) {

@@ -8,6 +8,7 @@ export function open(root, { data, arrays }) {
   root.style.setProperty("--st-background-color", preferredBackground(data.themes));
   document.body.style.background = preferredBackground(data.themes);
   const scope = new Microscope(root, { library: new PackedLibrary(arrays), offline: true });
+  document.title = `Headlight: ${data.queryLabels.join(" ")}`;
   scope.receive(data);
   return scope;
 }

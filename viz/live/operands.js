@@ -49,7 +49,7 @@ export class Operands {
 
   terms() {
     const root = `÷ √${this.head.q.columns}`;
-    const bias = this.head.bias ? [["biased", "+ bias"]] : [];
+    const bias = [["biased", this.head.bias ? "+ bias" : "+ bias (none)"]];
     return [
       ["product", "q·k"],
       ["scaled", root],
@@ -92,7 +92,7 @@ export class Operands {
     this.maskTerm.textContent = this.head.mask.values[at] ? "mask: open" : "mask: hidden";
     this.title.replaceChildren(
       html("bdi", {}, this.queryLabels[query]),
-      pinned ? " ⇢ " : " → ",
+      " → ",
       html("bdi", {}, this.keyLabels[key]),
       html("small", {}, `query ${query}, key ${key}${pinned ? ", pinned" : ""}`),
     );
@@ -135,10 +135,14 @@ export class Operands {
     this.say(words, pinned);
   }
 
-  /** The panel's drawings as one SVG, for export. */
+  /** The panel's drawings in sight, each with its caption, for export. */
   drawings() {
-    const nodes = Object.values(this.parts).map((part) => part.node);
-    return nodes.filter((node) => node.getBoundingClientRect().height > 0);
+    return [...this.host.querySelectorAll("figure")]
+      .filter((figure) => figure.getBoundingClientRect().height > 0)
+      .map((figure) => ({
+        caption: figure.querySelector("figcaption").textContent,
+        drawing: figure.querySelector("svg"),
+      }));
   }
 }
 
@@ -236,7 +240,13 @@ export function formulaOf(stage, { head, steps }, query, key, dimension) {
     product: () => [
       letter("q·k"),
       sign("="),
-      math("munderover", {}, sign("∑"), letter("d"), number(size)),
+      math(
+        "munderover",
+        {},
+        sign("∑"),
+        math("mrow", {}, letter("d"), sign("="), number("1")),
+        number(size),
+      ),
       sub("q", "id"),
       sub("k", "jd"),
       sign("="),
@@ -278,7 +288,7 @@ export function formulaOf(stage, { head, steps }, query, key, dimension) {
       math("msub", {}, letter("v"), math("mrow", {}, letter("j"), number(String(dimension)))),
       sign("="),
       number(digits(rowOf(steps.output, query)[dimension])),
-      math("mtext", {}, ", from this key "),
+      math("mtext", {}, "\u00a0, from this key\u00a0"),
       number(value("weights")),
       sign("·"),
       number(digits(rowOf(head.v, key)[dimension])),

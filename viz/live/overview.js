@@ -172,7 +172,7 @@ export class Overview {
   rest() {
     this.hoverNode?.setAttribute("visibility", "hidden");
     this.caption.textContent =
-      "Brightness: square root of the weight. Bars: focus, the mean of each row’s largest weight.";
+      "The stronger the colour, the larger the weight (its square root). Bars: focus, the mean of each row’s largest weight.";
   }
 
   click(event) {

@@ -196,11 +196,12 @@ function place(node, left, top, width, height) {
   node.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
 }
 
-function traces({ values, scale, hidden, sides }, palette, length) {
+function traces({ values, scale, hidden, blank, sides }, palette, length) {
   const isHidden = (i) => Boolean(hidden?.[i]);
+  const isOut = (i) => isHidden(i) || Boolean(blank?.[i]);
   const shown = {
     type: "heatmap",
-    z: cells(values, (value, i) => (isHidden(i) || !Number.isFinite(value) ? NaN : value)),
+    z: cells(values, (value, i) => (isOut(i) || !Number.isFinite(value) ? NaN : value)),
     zmin: scale.low,
     zmax: scale.high,
     hoverinfo: "none",

@@ -28,8 +28,8 @@ def render() -> None:
     ui.heading(
         ICON,
         TITLE,
-        "Each head decides, for every token, how much to read from itself and those before it. "
-        "Click a small map to open that head; point at a cell of its map to see the numbers behind "
+        "Each head decides, for every token, how much to read from itself and those before it: the "
+        "token in the row reads from the one in the column. Click a small map to open that head; point at a cell of its map to see the numbers behind "
         "it, click to pin it. Hatched cells are masked: they may not be read.",
     )
     ui.what_to_look_for(view)
@@ -59,6 +59,8 @@ def render() -> None:
 def _settings(view: ui.View) -> component.Settings:
     """What is chosen inside the microscope, from the session or the URL."""
     config, n_tokens = view.run.trace.config, len(view.tokens)
+    if st.session_state.setdefault("cell_of", view.sentence) != view.sentence:
+        st.session_state.update(cell=NOTHING, cell_of=view.sentence)  # a pin is of its sentence
     token = ui.kept("token", NOTHING, _whole_number("Token", n_tokens))
     return {
         "layer": view.layer,

@@ -106,6 +106,10 @@ def _show(view: ui.View, settings: tuple, writing: runs.Writing | None) -> None:
             f"The context of {context} tokens is full, so the model stops here. Choose “slide” to "
             "go on without the older half."
         )
+    if steps:
+        prompt = runs.decode(view.model, view.device, list(settings[2])).removeprefix(" ")
+        new_ids = [step.token_id for step in steps]
+        ui.written(prompt, runs.decode(view.model, view.device, new_ids))
     component.show(component.WRITER, _writer_data(view, settings, steps), on_told=_take_over)
 
 

@@ -3,7 +3,14 @@
 import { check, digits, fillOnce, html, radios, select } from "../dom.js";
 import { difference, matrix, mean } from "../maths.js";
 import { HeatMap } from "../plots.js";
-import { pairsInWords, patternTable, shownPattern, signedScale, weightScale } from "./shared.js";
+import {
+  drawnMaps,
+  pairsInWords,
+  patternTable,
+  sharedWeightScale,
+  shownPattern,
+  signedScale,
+} from "./shared.js";
 
 /** This head against another, or this sentence against another, and their signed difference. */
 export class CompareView {
@@ -52,7 +59,9 @@ export class CompareView {
     check(this.against, settings.against);
     this.drawControls();
     const other = await this.scope.loadOther();
-    this.maps.forEach(({ host }) => (host.hidden = !other));
+    this.sides = null;
+    for (const { host, title } of this.maps) host.hidden = title.hidden = !other;
+    this.says.textContent = "Type a second sentence, then press Enter.";
     if (!other) return;
     const first = shownPattern(this.scope, loaded.steps.weights, loaded.head.mask.values);
     const second = shownPattern(
@@ -72,11 +81,8 @@ export class CompareView {
     const third = { ...(delta.rows === first.values.rows ? first : second), values: delta, hidden };
     this.sides = [first, second, third];
     const titles = [headName, other.name, `${headName} − ${other.name}`];
-    const scales = [
-      weightScale(first),
-      weightScale(second),
-      signedScale("difference of weights", delta.values),
-    ];
+    const weights = sharedWeightScale([first, second]);
+    const scales = [weights, weights, signedScale("difference of weights", delta.values)];
     for (const [i, map] of this.maps.entries()) {
       map.title.textContent = titles[i];
       map.host.setAttribute("role", "img");
@@ -90,10 +96,11 @@ export class CompareView {
       first.values.rows === second.values.rows
         ? ""
         : ` The sentences have ${first.values.rows} and ${second.values.rows} rows; the difference covers the first ${delta.rows}.`;
-    this.says.textContent = `Mean difference of a weight: ${digits(mean(Array.from(delta.values, Math.abs)), 4)}. Orange: more on the left; blue: more on the right.${cut}`;
-    if (data !== other.data)
-      this.says.textContent +=
-        " Positions are compared one by one; the labels are those of the shorter sentence.";
+    const open = Array.from(delta.values, Math.abs).filter((_, k) => !hidden[k]);
+    const labels = other.data === data ? "" : " Tokens are compared by position, not by word.";
+    this.says.textContent =
+      `Mean difference of a weight, signs aside, over cells not masked: ${digits(mean(open), 4)}. ` +
+      `Orange: more on the left; blue: more on the right.${cut}${labels}`;
   }
 
   drawControls() {
@@ -153,6 +160,6 @@ export class CompareView {
   }
 
   async drawings() {
-    return this.sides ? Promise.all(this.maps.map(({ heatMap }) => heatMap.svgText())) : [];
+    return this.sides ? drawnMaps(this.maps) : [];
   }
 }

@@ -1,6 +1,6 @@
 // Lines between the tokens that read and those that are read.
 
-import { html, slider, svg } from "../dom.js";
+import { digits, fillOnce, html, select, slider, svg } from "../dom.js";
 import { leading, rowOf } from "../maths.js";
 import { clipped, pairsInWords, patternTable, shownPattern } from "./shared.js";
 
@@ -8,7 +8,8 @@ import { clipped, pairsInWords, patternTable, shownPattern } from "./shared.js";
 export class LinesView {
   constructor(scope, host) {
     this.scope = scope;
-    this.controls = html("div", { class: "hl-row" });
+    this.tokens = html("div");
+    this.controls = html("div", { class: "hl-row" }, this.tokens);
     this.says = html("p", { class: "hl-caption" });
     this.picture = svg("svg", { class: "hl-lines", role: "img" });
     host.append(
@@ -47,6 +48,13 @@ export class LinesView {
       loaded: { head, steps: all },
     } = this.scope;
     this.shown = shownPattern(this.scope, all.weights, head.mask.values);
+    const options = [["", "all"], ...this.shown.rows.map((label, i) => [i, `${i}: ${label}`])];
+    fillOnce(this.tokens, options.join(), () => [
+      select("Lines of", options, "", (at) =>
+        this.scope.set({ token: at === "" ? null : Number(at) }),
+      ),
+    ]);
+    this.tokens.querySelector("select").value = this.chosen()?.at ?? "";
     this.redraw();
   }
 
@@ -56,7 +64,7 @@ export class LinesView {
     const step = rows.length > 120 ? 15 : 22;
     const [left, right, width] = [170, 470, 640];
     const y = (i) => 22 + i * step;
-    const token = this.focus ?? null;
+    const token = this.focus ?? this.chosen();
     const kept = Array.from({ length: values.rows }, (_, i) =>
       leading(
         rowOf(values, i).map((p, j) => (hidden[i * values.columns + j] ? 0 : p)),
@@ -76,7 +84,7 @@ export class LinesView {
             onpointerenter: () => this.look({ side, at: i }),
             onpointerleave: () => this.look(null),
           },
-          clipped(label),
+          clipped(label) + this.weightOf(token, side, i),
         ),
       );
     const height = y(Math.max(rows.length, columns.length)) + 4;
@@ -107,6 +115,23 @@ export class LinesView {
     );
   }
 
+  /** The token chosen in the list, on the side of the queries. */
+  chosen() {
+    const { token } = this.scope.settings;
+    return token == null
+      ? null
+      : { side: "query", at: Math.min(token, this.shown.rows.length - 1) };
+  }
+
+  /** The weight between the token in focus and one of the other side, where there is one. */
+  weightOf(token, side, i) {
+    if (!token || token.side === side) return "";
+    const { values, hidden } = this.shown;
+    const [row, column] = side === "key" ? [token.at, i] : [i, token.at];
+    const at = row * values.columns + column;
+    return hidden[at] || values.values[at] < 0.005 ? "" : `  ${digits(values.values[at], 2)}`;
+  }
+
   look(focus) {
     this.focus = focus;
     cancelAnimationFrame(this.frame);
@@ -120,7 +145,7 @@ export class LinesView {
   }
 
   drawings() {
-    return [this.picture];
+    return [{ caption: this.says.textContent, drawing: this.picture }];
   }
 }
 

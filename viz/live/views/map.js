@@ -34,6 +34,11 @@ export class MapView {
     );
     this.says = html("p", { class: "hl-caption" });
     this.map = html("div", { class: "hl-map" });
+    this.legend = html(
+      "p",
+      { class: "hl-caption" },
+      "Bars: right, how widely a row spreads (its entropy); below, how much a key is read in all.",
+    );
     this.formula = html("div", { class: "hl-formula" });
     this.panel = html("div", { class: "hl-operands" });
     host.append(
@@ -43,6 +48,7 @@ export class MapView {
         html("div", { class: "hl-row" }, this.stages, this.playButton),
         this.says,
         this.map,
+        this.legend,
         this.formula,
       ),
     );
@@ -60,10 +66,7 @@ export class MapView {
     this.makeRoom();
     check(this.stages, settings.stage);
     const stage = STAGES.find(({ name }) => name === settings.stage);
-    const noBias =
-      stage.name === "biased" && !loaded.head.bias
-        ? " This model adds none, so nothing changes."
-        : "";
+    const noBias = stage.name === "biased" && !loaded.head.bias ? " This model adds none." : "";
     this.says.textContent = stage.says + noBias;
     this.dimension = Math.min(this.dimension ?? 0, loaded.head.q.columns - 1);
     if (this.openFor !== loaded || this.openPalette !== palette)
@@ -71,9 +74,10 @@ export class MapView {
     this.openFor = loaded;
     this.openPalette = palette;
     const picture = this.picture();
+    this.legend.hidden = !picture.sides;
     focusable(
       this.map,
-      `${stage.text} of ${this.scope.headName}. ${pairsInWords(this.weights())} Arrow keys move the cell, Enter pins it.`,
+      `${stage.text} of ${this.scope.headName}. ${pairsInWords(this.weights())} Arrow keys move the cell, Enter pins and unpins it.`,
     );
     await this.heatMap.draw(picture, palette);
     this.rest();
@@ -135,7 +139,7 @@ export class MapView {
   sides({ values, rows, columns }) {
     const entropies = rowEntropies(values);
     const most = Math.log2(values.columns) || 1;
-    const received = columnSums(values);
+    const received = columnSums(values); // zero where the first token is left out
     const top = Math.max(...received);
     const best = (row) => rowOf(values, row).reduce((at, p, j, all) => (p > all[at] ? j : at), 0);
     const reader = (key) =>
@@ -163,18 +167,25 @@ export class MapView {
   /** The mouse is over a cell: show it unless one is pinned. */
   point(row, column) {
     if (this.scope.settings.stage === "output") this.dimension = column;
-    if (!this.scope.settings.cell) this.show(row, this.keyOf(column));
+    if (!this.scope.settings.cell) this.show(row, this.keyOf(row, column));
     else if (this.scope.settings.stage === "output") this.rest();
   }
 
-  keyOf(column) {
-    return this.scope.settings.stage === "output" ? this.scope.cell()[1] : column;
+  /** The key a place stands for; in z, whose columns are dimensions, the one already in view. */
+  keyOf(row, column) {
+    if (this.scope.settings.stage !== "output") return column;
+    const { head, steps } = this.scope.loaded;
+    const [, key] = this.scope.cell();
+    const weights = rowOf(steps.weights, row);
+    const isOpen = head.mask.values[row * head.mask.columns + key];
+    return isOpen ? key : weights.reduce((best, p, j) => (p > weights[best] ? j : best), 0);
   }
 
   pick(row, column) {
     const { settings } = this.scope;
-    const cell = [row, this.keyOf(column)];
+    const cell = [row, this.keyOf(row, column)];
     const again = settings.cell && settings.cell[0] === cell[0] && settings.cell[1] === cell[1];
+    if (again) this.scope.looked = cell; // unpinned, it stays in view
     this.scope.setQuietly({ cell: again ? null : cell });
     this.rest();
     this.map.focus({ preventScroll: true });
@@ -241,7 +252,7 @@ export class MapView {
       at += 1;
       if (at >= STAGES.length) this.stop();
       else this.scope.set({ stage: STAGES[at].name });
-    }, 1400);
+    }, 2000);
   }
 
   stop() {
@@ -279,6 +290,7 @@ export class MapView {
   }
 
   async drawings() {
-    return [await this.heatMap.svgText(), ...this.operands.drawings()];
+    const caption = `${this.says.textContent} ${this.scope.said}.`;
+    return [{ caption, drawing: await this.heatMap.svgText() }, ...this.operands.drawings()];
   }
 }

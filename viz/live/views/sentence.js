@@ -43,7 +43,7 @@ export class SentenceView {
     ]);
     this.tokens.querySelector("select").value = this.token;
     this.says.textContent =
-      "Click a word to choose it. The shade is its weight, from 0 to the largest of the line; numbers where it is at least 0.05.";
+      "Click a word to choose it. The shade is the weight, one scale for both lines; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
     this.paint();
   }
 
@@ -67,23 +67,26 @@ export class SentenceView {
       ": its column",
       html("small", {}, ends[1]),
     );
-    this.sentence(this.pictures[0], columns, from, "reads");
-    this.sentence(this.pictures[1], rows, to, "is read by");
+    const high = Math.max(...from, ...to) || 1;
+    const closed = (i, j) => Boolean(hidden[i * values.columns + j]);
+    const self = this.token;
+    this.sentence(this.pictures[0], columns, from, high, (j) => closed(self, j), "reads");
+    this.sentence(this.pictures[1], rows, to, high, (i) => closed(i, self), "is read by");
   }
 
   /** Words in lines as wide as the page, each in the shade of its weight. */
-  sentence(picture, labels, weights, verb) {
+  sentence(picture, labels, weights, high, isClosed, verb) {
     const { palette } = this.scope;
     const table = ramp(palette.sequential);
     const width = Math.max(300, picture.parentElement.clientWidth - 4);
-    const high = Math.max(...weights) || 1;
+    const top = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, WEIGHT_PAIRS);
     let [x, y] = [2, 4];
     const nodes = labels.map((label, i) => {
       const text = clipped(label);
       const wide = Math.max(24, 10 + textWidth(text));
       if (x + wide > width) [x, y] = [2, y + 46];
       const color = colorAt(table, weights[i], 0, high);
-      const strong = weights[i] >= 0.05;
+      const strong = weights[i] >= 0.05 || (top.includes(i) && weights[i] > 0);
       const group = svg(
         "g",
         { class: "hl-word", onclick: () => this.scope.set({ token: i }) },
@@ -96,6 +99,7 @@ export class SentenceView {
           fill: color,
           stroke: i === this.token ? palette.frame : palette.line,
           "stroke-width": i === this.token ? 2.5 : 1,
+          "stroke-dasharray": isClosed(i) ? "3 3" : null,
         }),
         svg(
           "text",
@@ -112,7 +116,7 @@ export class SentenceView {
                 class: "hl-small",
                 fill: palette.muted,
               },
-              digits(weights[i], 2),
+              digits(weights[i], weights[i] < 0.01 ? 3 : 2),
             )
           : null,
       );
@@ -127,7 +131,6 @@ export class SentenceView {
     }))
       picture.setAttribute(name, value);
     picture.replaceChildren(...nodes);
-    const top = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, WEIGHT_PAIRS);
     picture.setAttribute(
       "aria-label",
       `${this.shown.rows[this.token]} ${verb}: ${top.map((i) => `${labels[i]} ${digits(weights[i], 3)}`).join("; ")}.`,
@@ -141,7 +144,7 @@ export class SentenceView {
   }
 
   drawings() {
-    return this.pictures;
+    return this.pictures.map((drawing, i) => ({ caption: this.titles[i].textContent, drawing }));
   }
 }
 

@@ -63,6 +63,7 @@ export class SummaryView {
   }
 
   async drawings() {
-    return this.shown ? [await this.heatMap.svgText()] : [];
+    if (!this.shown) return [];
+    return [{ caption: this.says.textContent, drawing: await this.heatMap.svgText() }];
   }
 }

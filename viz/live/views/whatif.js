@@ -3,7 +3,14 @@
 import { check, digits, html, radios, slider, svg } from "../dom.js";
 import { leakedShare, mean, rowEntropies, steps } from "../maths.js";
 import { HeatMap } from "../plots.js";
-import { focusable, pairsInWords, patternTable, shownPattern, weightScale } from "./shared.js";
+import {
+  drawnMaps,
+  focusable,
+  pairsInWords,
+  patternTable,
+  sharedWeightScale,
+  shownPattern,
+} from "./shared.js";
 
 const CHANGES = {
   scale: { text: "without √d_head", options: { scale: false } },
@@ -95,7 +102,7 @@ export class WhatIfView {
       focusable(map.host, `${map.title.textContent}: ${pairsInWords(this.sides[i])}`);
       map.host.setAttribute("role", "img");
       map.host.removeAttribute("tabindex");
-      await map.heatMap.draw({ ...this.sides[i], scale: weightScale(this.sides[i]) }, palette);
+      await map.heatMap.draw({ ...this.sides[i], scale: sharedWeightScale(this.sides) }, palette);
     }
     this.summarise(asRun.weights, changed.weights, head.mask.values);
   }
@@ -177,9 +184,7 @@ export class WhatIfView {
   }
 
   async drawings() {
-    return [
-      ...(await Promise.all(this.maps.map(({ heatMap }) => heatMap.svgText()))),
-      this.entropies,
-    ];
+    const maps = await drawnMaps(this.maps);
+    return [...maps, { caption: this.says.textContent, drawing: this.entropies }];
   }
 }
