@@ -4,7 +4,11 @@ import time
 from argparse import ArgumentParser, Namespace
 
 from model import checkpoint, cli
-from model.decoding import Sampling, generate
+from model.checkpoint import Checkpoint
+from model.cli import OnProgress
+from model.decoding import GREEDY, Sampling, beam_search, generate
+
+Continued = tuple[list[int], str | None]  # the new ids, and why they end
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -14,30 +18,39 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--temperature", type=float, default=0.8, help="above 0")
     parser.add_argument("--top-k", type=int, help="keep the k likeliest tokens (default: all)")
     parser.add_argument("--top-p", type=float, default=0.95, help="above 0, at most 1")
+    parser.add_argument(
+        "--min-p", type=float, default=0.0, help="share of the likeliest's probability; below 1"
+    )
     parser.add_argument("--seed", type=int, default=0, help="same seed, same text")
+    parser.add_argument("--greedy", action="store_true", help="take the likeliest token each time")
+    parser.add_argument(
+        "--slide", action="store_true", help="let a full context drop its older half and go on"
+    )
+    parser.add_argument("--beam-width", type=int, help="search for the likeliest text instead")
+    parser.add_argument(
+        "--length-penalty", type=float, default=0.0, help="above 0, beams favour longer texts"
+    )
 
 
 def _run(arguments: Namespace) -> dict[str, object]:
+    if arguments.beam_width is not None and (arguments.greedy or arguments.slide):
+        raise ValueError("--beam-width goes with neither --greedy nor --slide; leave one out")
     sampling = Sampling(
-        temperature=arguments.temperature, top_k=arguments.top_k, top_p=arguments.top_p
+        temperature=arguments.temperature,
+        top_k=arguments.top_k,
+        top_p=arguments.top_p,
+        min_p=arguments.min_p,
     )
     loaded = checkpoint.load(arguments.checkpoint, device=arguments.device)
-    tokenizer = loaded.tokenizer
-    prompt_ids = tokenizer.encode(arguments.prompt)
     started = time.perf_counter()
-    new_ids: list[int] = []
     with cli.progress_bar("generate") as on_progress:
-        for step in generate(
-            loaded.model,
-            prompt_ids,
-            sampling,
-            max_new_tokens=arguments.max_new_tokens,
-            seed=arguments.seed,
-            end_id=tokenizer.end_id,
-        ):
-            new_ids.append(step.token_id)
-            on_progress(len(new_ids), arguments.max_new_tokens)
+        if arguments.beam_width is None:
+            chosen = GREEDY if arguments.greedy else sampling
+            new_ids, stopped = _drawn(loaded, chosen, arguments, on_progress)
+        else:
+            new_ids, stopped = _searched(loaded, arguments, on_progress)
     seconds = time.perf_counter() - started
+    tokenizer = loaded.tokenizer
     continuation = tokenizer.decode([i for i in new_ids if i != tokenizer.end_id])
     print(arguments.prompt + continuation)
     return {
@@ -45,16 +58,44 @@ def _run(arguments: Namespace) -> dict[str, object]:
         "prompt": arguments.prompt,
         "continuation": continuation,
         "new_tokens": len(new_ids),
-        "stopped": _reason(new_ids, tokenizer.end_id, arguments.max_new_tokens),
+        "stopped": stopped,
         "seed": arguments.seed,
         "tokens_per_second": len(new_ids) / seconds,
     }
 
 
-def _reason(new_ids: list[int], end_id: int, max_new_tokens: int) -> str:
-    if new_ids[-1] == end_id:
-        return "end of text"
-    return "max_new_tokens" if len(new_ids) == max_new_tokens else "context full"
+def _drawn(
+    loaded: Checkpoint, sampling: Sampling, arguments: Namespace, on_progress: OnProgress
+) -> Continued:
+    new_ids, stopped = [], None
+    for step in generate(
+        loaded.model,
+        loaded.tokenizer.encode(arguments.prompt),
+        sampling,
+        max_new_tokens=arguments.max_new_tokens,
+        seed=arguments.seed,
+        end_id=loaded.tokenizer.end_id,
+        slide=arguments.slide,
+    ):
+        new_ids.append(step.token_id)
+        stopped = step.stopped
+        on_progress(len(new_ids), arguments.max_new_tokens)
+    return new_ids, stopped
+
+
+def _searched(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgress) -> Continued:
+    steps = []
+    for step in beam_search(
+        loaded.model,
+        loaded.tokenizer.encode(arguments.prompt),
+        beam_width=arguments.beam_width,
+        max_new_tokens=arguments.max_new_tokens,
+        length_penalty=arguments.length_penalty,
+        end_id=loaded.tokenizer.end_id,
+    ):
+        steps.append(step)
+        on_progress(len(steps), arguments.max_new_tokens)
+    return list(steps[-1].winner.ids), steps[-1].stopped
 
 
 if __name__ == "__main__":

@@ -7,12 +7,13 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 
-from tests.benchmarks import capture, microscope, page
+from tests.benchmarks import capture, decoding, microscope, page
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "capture": capture.measure,
     "page": page.measure,
     "microscope": microscope.measure,
+    "decoding": decoding.measure,
 }
 
 

@@ -1,0 +1,145 @@
+"""Tokens a second with the cache, beside Hugging Face's `generate` on equal weights.
+
+Asked, CPU, float32, greedy: at least 1.3 times theirs on the shape of `stories`, 1.0 times on the
+shape of GPT-2 small. There the weights must come from memory for every token, so the share of
+that limit is printed too: the time a plain sum over as many bytes takes, over our time.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from model import checkpoint
+from model.config import ModelConfig
+from model.decoding import GREEDY, generate
+from model.kv_cache import KVCache
+from model.transformer import DecoderTransformer
+from tests.model.peers import gpt2_weights
+
+# Both as GPT-2 has them: learned positions, biases, tied embeddings, GELU by tanh.
+VARIANT = {"position": "learned", "feedforward": "gelu_tanh"}
+STORIES = ModelConfig(
+    vocab_size=4096, d_model=256, n_layers=6, n_heads=8, max_seq_len=256, **VARIANT
+)
+GPT2_SMALL = ModelConfig(
+    vocab_size=50257, d_model=768, n_layers=12, n_heads=12, max_seq_len=1024, **VARIANT
+)
+PROMPT_LEN = 16
+LENGTHS = (32, 64, 128, 256)
+
+
+def measure() -> dict[str, float]:
+    """All figures, on one thread: of more, most would wait for each other at these sizes."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return (
+            _beside_hugging_face("stories", STORIES, n_new=128, n_rounds=9, asked=1.3)
+            | _beside_hugging_face("GPT-2 small", GPT2_SMALL, n_new=24, n_rounds=7, asked=1.0)
+            | _growth()
+        )
+    finally:
+        torch.set_num_threads(n_threads)
+
+
+@torch.inference_mode()
+def _beside_hugging_face(
+    name: str, config: ModelConfig, *, n_new: int, n_rounds: int, asked: float
+) -> dict[str, float]:
+    """Tokens a second of both, after they have given the same tokens."""
+    ours, theirs = _equal_models(config)
+    prompt = torch.randint(config.vocab_size, (1, PROMPT_LEN))
+    sides = [partial(_our_ids, ours, prompt, n_new), partial(_their_ids, theirs, prompt, n_new)]
+    if sides[0]() != sides[1]():
+        raise RuntimeError(f"{name}: the two models do not give the same tokens")
+    n_values = sum(weight.numel() for weight in ours.parameters())
+    n_values -= config.max_seq_len * config.d_model  # of the positions, one row is read
+    as_many = torch.ones(n_values)
+    our_ms, their_ms, sum_ms = _medians([*sides, as_many.sum], n_rounds)
+    return {
+        f"{name}: Headlight, tokens/s": 1000 * n_new / our_ms,
+        f"{name}: Hugging Face, tokens/s": 1000 * n_new / their_ms,
+        f"{name}: Headlight / Hugging Face (asked ≥ {asked})": their_ms / our_ms,
+        f"{name}: weights, MB": as_many.nbytes / 1e6,
+        f"{name}: reading as much, ms": sum_ms,
+        f"{name}: Headlight, share of the memory's limit": n_new * sum_ms / our_ms,
+        f"{name}: Hugging Face, share of the memory's limit": n_new * sum_ms / their_ms,
+    }
+
+
+def _equal_models(config: ModelConfig) -> tuple[DecoderTransformer, GPT2LMHeadModel]:
+    torch.manual_seed(0)
+    theirs = GPT2LMHeadModel(
+        GPT2Config(
+            vocab_size=config.vocab_size,
+            n_positions=config.max_seq_len,
+            n_embd=config.d_model,
+            n_layer=config.n_layers,
+            n_head=config.n_heads,
+            bos_token_id=None,
+            eos_token_id=None,
+            initializer_range=0.1,  # far from ties, which rounding would decide
+        )
+    ).eval()
+    ours = DecoderTransformer(config)
+    ours.load_state_dict(gpt2_weights(theirs.state_dict(), list(ours.state_dict())))
+    return ours.requires_grad_(False).eval(), theirs
+
+
+def _our_ids(model: DecoderTransformer, prompt: torch.Tensor, n_new: int) -> list[int]:
+    steps = generate(model, prompt[0].tolist(), GREEDY, max_new_tokens=n_new)
+    return [step.token_id for step in steps]
+
+
+def _their_ids(model: GPT2LMHeadModel, prompt: torch.Tensor, n_new: int) -> list[int]:
+    ids = model.generate(
+        prompt,
+        attention_mask=torch.ones_like(prompt),
+        max_new_tokens=n_new,
+        do_sample=False,
+        pad_token_id=0,
+    )
+    return ids[0, prompt.shape[1] :].tolist()
+
+
+@torch.inference_mode()
+def _growth() -> dict[str, float]:
+    """Milliseconds for one more token behind a text, and the power of its length they grow with."""
+    model = checkpoint.load("stories", device="cpu").model
+    ids = torch.arange(1, max(LENGTHS) + 1)[None]
+    figures: dict[str, float] = {}
+    variants = {"with": [], "without": []}
+    for length in LENGTHS:
+        cache = KVCache(model.config)
+        model(ids[:, : length - 1], cache=cache)
+        with_cache = partial(_one_more, model, ids[:, length - 1 : length], cache)
+        times = _medians([with_cache, partial(model, ids[:, :length])], n_rounds=25)
+        for (name, so_far), ms in zip(variants.items(), times, strict=True):
+            so_far.append(ms)
+            figures[f"token {length} {name} the cache, ms"] = ms
+    for name, times in variants.items():
+        exponent = np.polyfit(np.log(LENGTHS), np.log(times), 1)[0]
+        figures[f"growth with length {name} the cache, exponent"] = float(exponent)
+    return figures
+
+
+def _one_more(model: DecoderTransformer, new: torch.Tensor, cache: KVCache) -> None:
+    model(new, cache=cache)
+    cache.truncate(cache.length - 1)
+
+
+def _medians(variants: list[Callable[[], object]], n_rounds: int) -> list[float]:
+    """Median milliseconds of each, over rounds in which each runs once."""
+    rounds = [[_milliseconds(variant) for variant in variants] for _ in range(n_rounds + 1)]
+    return [statistics.median(times) for times in zip(*rounds[1:], strict=True)]
+
+
+def _milliseconds(variant: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    variant()
+    return 1000 * (time.perf_counter() - started)
