@@ -145,7 +145,10 @@ def page_style(colors: Palette) -> str:
     .hl-hint {{ border-left-color: {colors.accent}; }}
     .hl-error {{ border-left-color: {colors.bad}; }}
     .st-key-controls > div:first-child, .st-key-status > div:first-child {{ flex: 1 1 420px; }}
-    .hl-strip {{ max-height: 7.2rem; overflow-y: auto; display: flex; flex-wrap: wrap; gap: .25rem; line-height: 1.3; }}
+    .hl-strip {{
+        display: flex; flex-wrap: wrap; gap: .25rem; line-height: 1.3;
+        max-height: 7.2rem; overflow-y: auto;
+    }}
     .hl-token {{
         position: relative; padding: .15rem .45rem .3rem; border-radius: .3rem;
         background: {colors.surface}; color: {colors.text}; font-size: .95rem; cursor: default;

@@ -440,9 +440,8 @@ def token_strip(
             f"<bdi>{html.escape(label)}</bdi>{below}</span>"
         )
     legend = f'<span class="hl-legend">{_legend(token_labels(tokens))}</span>'
-    st.html(
-        f'<div class="hl-strip" tabindex="0" role="group" aria-label="Tokens">{"".join(pieces)}{legend}</div>'
-    )
+    inside = "".join([*pieces, legend])
+    st.html(f'<div class="hl-strip" tabindex="0" role="group" aria-label="Tokens">{inside}</div>')
 
 
 def _legend(labels: Sequence[str]) -> str:

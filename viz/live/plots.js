@@ -275,14 +275,21 @@ function layout(
   const title = (text) => ({ text, font: { color: palette.muted, size: 13 }, standoff: 4 });
   return {
     width,
-    height: top + height + 48 + beside,
+    height: top + height + 58 + beside,
     autosize: false,
     hovermode: false,
     dragmode: values.columns > 40 ? "zoom" : false,
     font: { family: palette.font, color: palette.text, size: 13 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: left, r: Math.max(width - left - side, 8), t: top, b: 48 + beside, pad: 0 },
+    margin: {
+      l: left,
+      r: Math.max(width - left - side, 8),
+      t: top,
+      b: 58 + beside,
+      pad: 0,
+      autoexpand: false, // room made for the colour bar would take it from the cells
+    },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: palette.muted, activecolor: palette.accent },
     xaxis: {
       ...axis,

@@ -29,8 +29,9 @@ def render() -> None:
         ICON,
         TITLE,
         "Each head decides, for every token, how much to read from itself and those before it: the "
-        "token in the row reads from the one in the column. Click a small map to open that head; point at a cell of its map to see the numbers behind "
-        "it, click to pin it. Hatched cells are masked: they may not be read.",
+        "token in the row reads from the one in the column. Click a small map to open that head; "
+        "point at a cell of its map to see the numbers behind it, click to pin it. Hatched cells "
+        "are masked: they may not be read.",
     )
     ui.what_to_look_for(view)
     settings = _settings(view)
