@@ -13,6 +13,9 @@ from model.kv_cache import KVCache
 from model.masks import SEEING_AHEAD
 from model.transformer import DecoderTransformer
 
+# A cut that only rounding would move stays where exact arithmetic has it: ten tokens of mass 0.1
+# are three at p = 0.3, in whatever order they are added up. sampling.js has the same.
+SLACK = 1e-12
 # Why a stream of steps ended.
 END_OF_TEXT, MAX_NEW_TOKENS, CONTEXT_FULL = "end of text", "max_new_tokens", "context full"
 
@@ -98,7 +101,7 @@ def top_p(logits: Tensor, p: float) -> Tensor:
     values, order = logits[left].sort(descending=True, stable=True)
     probs = values.double().softmax(dim=0)
     mass_before = probs.cumsum(0) - probs  # what the likelier tokens hold together
-    removed = mass_before >= p
+    removed = mass_before >= p - SLACK
     removed[0] = False
     return logits.index_fill(0, left[order[removed]], -math.inf)
 
@@ -109,7 +112,7 @@ def min_p(logits: Tensor, p: float) -> Tensor:
     (Nguyen et al. 2024, §3.) logits: (V,), p: 0 to 1. Returns (V,).
     """
     # p_i ≥ p · p_max without a softmax, whose rounding could decide.
-    removed = logits < logits.max() + (math.log(p) if p > 0 else -math.inf)
+    removed = logits < logits.max() + (math.log(p) if p > 0 else -math.inf) - SLACK
     return logits.masked_fill(removed, -math.inf)
 
 
@@ -135,12 +138,13 @@ def filter_logits(
     """Temperature, then top-k, top-p and min-p; at least one token survives. (V,) → (V,).
 
     The order matters: a later filter measures only what an earlier one left. `order` names each
-    filter once; anything else is a ValueError.
+    filter once; anything else is a ValueError. Computed and returned in float64.
     """
     if sorted(order) != sorted(FILTERS):
         raise ValueError(
             f"the order of filters is {', '.join(order)}; name each of {', '.join(FILTERS)} once"
         )
+    logits = logits.double()
     for name in order:
         logits = FILTERS[name](logits, sampling)
     return logits

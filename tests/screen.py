@@ -10,12 +10,13 @@ from tests.viz.builders import PAGES
 
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
 HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> $x$ **b** %{y}"
-# What each page draws with Plotly; the Attention page has the microscope instead.
+# What each page draws with Plotly in Python; three have an instrument of the browser instead.
 CHARTS = {
     "Attention": [],
     "Positions": ["wave", "similarity", "curves", "sum"],
     "Masks": ["mask", "scores-before", "scores-after", "pattern", "leak"],
-    "Predict": ["distribution"],
+    "Predict": [],
+    "Generate": [],
 }
 PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {
@@ -51,7 +52,7 @@ def visit(page: Page, /, **query: str) -> None:
 
 def wait_for_charts(page: Page, title: str) -> None:
     """Wait until every chart of a page is drawn."""
-    if title == "Attention":
+    if title in ("Attention", "Predict", "Generate"):
         page.locator(".hl-live[data-drawn*=' ']").wait_for()
     for key in CHARTS[title]:
         figure(page, key).locator(".js-plotly-plot .main-svg").first.wait_for()

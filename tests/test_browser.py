@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from model.capture import capture
 from model.decoding import Sampling, generate
 from model.verify import check
 from tests.conftest import PageLog
@@ -115,33 +116,67 @@ def test_figures_follow_a_switched_theme_with_the_next_change(page: Page) -> Non
     expect(title).to_have_css("fill", css(theme.DARK.text))
 
 
-def test_temperature_by_keyboard(page: Page) -> None:
+BARS = """() => {
+    const [says, kept] = document.querySelector('.hl-sampler .js-plotly-plot').data;
+    return [Array.from(says.x), Array.from(kept.x)];
+}"""
+
+
+def test_probabilities_follow_the_slider_while_it_is_dragged(page: Page) -> None:
+    """Three probabilities against Python in the middle of a drag, before the mouse is released."""
     visit(page, page="Predict", sentence=TOM, top_p="1")
-    slider = page.get_by_role("slider", name="Temperature")
-    slider = slider if slider.count() else page.get_by_role("slider").first
-    before = drawn(page, "distribution")
-    slider.focus()
-    for _ in range(4):
-        page.keyboard.press("ArrowRight")
-    page.wait_for_url("**temperature=1**")
+    track = page.get_by_label("Temperature").bounding_box()
     logits = stories_trace(TOM).logits[-1].astype(np.float64)
     top = np.argsort(-logits, kind="stable")[:20]
-    expected = softmax(logits / 1.0)[top]
-    page.wait_for_function(
-        "([key, most]) => Math.abs(document.querySelector(`.st-key-figure-${key} .js-plotly-plot`)"
-        ".calcdata[1][0].trace.x[0] - most) < 1e-4",
-        arg=["distribution", float(expected[0])],
-    )
-    said, sampled = drawn(page, "distribution")
-    assert said == pytest.approx(before[0]), "what the model says has no temperature"
-    assert sampled[:20] == pytest.approx(expected, abs=1e-5)
-    assert sampled[0] < before[1][0]
-    assert float(query(page)["temperature"]) == 1.0
+    y = track["y"] + track["height"] / 2
+    page.mouse.move(track["x"] + track["width"] * 0.3, y)
+    page.mouse.down()
+    seen = set()
+    for share in (0.5, 0.75, 0.2):
+        page.mouse.move(track["x"] + track["width"] * share, y, steps=5)
+        temperature = float(page.locator(".hl-order output").first.text_content())
+        seen.add(temperature)
+        expected = softmax(logits / temperature)[top]
+        says, kept = page.evaluate(BARS)
+        assert says[:20] == pytest.approx(softmax(logits)[top], abs=1e-6)
+        assert kept[:3] == pytest.approx(expected[:3], abs=1e-6)
+        assert kept[:20] == pytest.approx(expected, abs=1e-6)
+        assert sum(kept) == pytest.approx(1, abs=1e-6)
+    assert len(seen) == 3
+    assert "temperature" not in query(page)
+    page.mouse.up()
+    page.wait_for_url(re.compile(f"temperature={temperature:g}"))
+
+
+def test_order_of_the_filters_can_be_changed(page: Page) -> None:
+    visit(page, page="Predict", sentence=TOM, temperature="2", top_p="0.6")
+    left = page.locator("[data-step=top_p] td").first
+    first = left.text_content()
+    page.get_by_role("button", name="Top-p earlier").click()
+    page.get_by_role("button", name="Top-p earlier").click()
+    logits = stories_trace(TOM).logits[-1].astype(np.float64)
+    for temperature, text in ((2.0, first), (1.0, None)):
+        mass = np.cumsum(-np.sort(-softmax(logits / temperature)))
+        expected = f"{int(np.searchsorted(mass, 0.6)) + 1:,}"
+        assert text in (None, expected)
+    expect(left).to_have_text(expected)
+    page.wait_for_url(re.compile("order="))
+
+
+def test_sampler_by_keyboard(page: Page) -> None:
+    visit(page, page="Predict", sentence=TOM)
+    page.get_by_label("Min-p").focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_url("**min_p=0.1**")
+    probs = softmax(stories_trace(TOM).logits[-1].astype(np.float64) / 0.8)
+    left = page.locator("[data-step=min_p] td").first
+    expect(left).to_have_text(str(int((probs >= 0.1 * probs.max()).sum())))
 
 
 def test_url_brings_the_whole_view_back(page: Page) -> None:
     """Set everything by hand, copy the URL to another visitor, read it there."""
-    visit(page, page="Predict", temperature="1.5", seed="7")
+    visit(page, page="Predict", temperature="1.5")
     page.get_by_label("Sentence", exact=True).fill(TOM)
     expect(strip(page)).to_have_text(token_labels(stories_trace(TOM).tokens))
     pick(page, "Layer", "L4")
@@ -149,14 +184,13 @@ def test_url_brings_the_whole_view_back(page: Page) -> None:
     pick(page, "After token", "2: a")
     wait_until_idle(page)
     expect(page).to_have_url(re.compile("after=2"))
-    sliders = page.get_by_role("slider")
-    sliders.nth(2).focus()
+    page.get_by_label("Top-p").focus()
     page.keyboard.press("ArrowLeft")
     page.wait_for_url("**top_p=0.94**")
     wait_until_idle(page)
     view = seen(page)
     assert (view["Layer"], view["Head"]) == ("L4", "H6")
-    assert view["sliders"] == ["1.50", "all", "0.94"]
+    assert view["sliders"] == ["1.50", "all", "0.94", "off"]
     other = page.context.new_page()
     other.set_default_timeout(PATIENCE)
     other.goto(page.url)
@@ -172,27 +206,79 @@ def test_url_brings_the_whole_view_back(page: Page) -> None:
 def seen(page: Page) -> dict[str, object]:
     """What all controls of the Predict page are set to, and the bars."""
     boxes = ("Model", "Layer", "Head", "After token")
-    fields = ("Sentence", "Seed", "New tokens")
-    sliders = page.get_by_role("slider").all()
     return {
         **{label: picked(page, label) for label in boxes},
-        **{label: page.get_by_label(label, exact=True).input_value() for label in fields},
-        "sliders": [slider.get_attribute("aria-valuetext") for slider in sliders],
-        "bars": [values.round(6).tolist() for values in drawn(page, "distribution")],
+        "Sentence": page.get_by_label("Sentence", exact=True).input_value(),
+        "sliders": page.locator(".hl-order output").all_text_contents(),
+        "bars": np.round(page.evaluate(BARS), 6).tolist(),
     }
 
 
-def test_seeded_continuation(page: Page) -> None:
-    visit(page, page="Predict", sentence=TOM, seed="11", new_tokens="12", temperature="0.9")
-    page.get_by_role("button", name="Continue the sentence").click()
+def generated(page: Page) -> Locator:
+    """The tokens written so far."""
+    return page.locator(".hl-token-button.hl-new")
+
+
+def test_generate_stop_scrub_and_find_the_same_attention(page: Page) -> None:
+    """Forty tokens with a seed; an earlier one's row is what the whole prefix gives."""
+    options = {"temperature": "0.9", "seed": "11", "new_tokens": "40", "layer": "4", "head": "1"}
+    visit(page, page="Generate", sentence=TOM, **options)
+    page.get_by_role("button", name="Start", exact=False).click()
     loaded, trace = stories(), stories_trace(TOM)
     sampling, end_id = Sampling(temperature=0.9, top_p=0.95), loaded.tokenizer.end_id
-    steps = generate(
-        loaded.model, trace.ids.tolist(), sampling, max_new_tokens=12, seed=11, end_id=end_id
+    ids = trace.ids.tolist()
+    steps = list(generate(loaded.model, ids, sampling, max_new_tokens=40, seed=11, end_id=end_id))
+    expect(generated(page)).to_have_count(len(steps))
+    written = loaded.tokenizer.token_strings([step.token_id for step in steps])
+    tokens = [*trace.tokens, *written]
+    expect(generated(page)).to_have_text(token_labels(tokens)[len(ids) :])
+    at = 17
+    generated(page).nth(at).click()
+    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", re.compile(f" {at}$"))
+    prefix = ids + [step.token_id for step in steps[:at]]
+    whole = capture(loaded.model, prefix, tokens[: len(prefix)])
+    row = whole.attention[4].pattern[1, -1]
+    shades = page.locator(".hl-token-button").evaluate_all(
+        "all => all.map(one => one.title.match(/[0-9.]+/)?.[0]).filter(Boolean).map(Number)"
     )
-    expected = loaded.tokenizer.decode([s.token_id for s in steps if s.token_id != end_id])
-    expect(page.locator(".hl-written mark")).to_have_text(expected)
-    expect(page.locator(".hl-written span")).to_have_text(TOM)
+    assert shades == pytest.approx(row, abs=6e-5)
+    expect(page.locator(".hl-live [role=status]")).to_contain_text(
+        f"probability {float(steps[at].probs[steps[at].token_id]):.4f}"
+    )
+    page.get_by_role("button", name="Step back").click()
+    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", re.compile(f" {at - 1}$"))
+
+
+def test_a_stream_is_paused_stepped_and_stopped(page: Page) -> None:
+    visit(page, page="Generate", sentence=TOM, new_tokens="200", seed="3")
+    page.get_by_role("button", name="Start", exact=False).click()
+    generated(page).nth(3).wait_for()
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Go on").wait_for()
+    wait_until_idle(page)
+    n = generated(page).count()
+    page.wait_for_timeout(700)
+    assert generated(page).count() == n
+    page.get_by_role("button", name="One token").click()
+    expect(generated(page)).to_have_count(n + 1)
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Start again").wait_for()
+    expect(generated(page)).to_have_count(n + 1)
+
+
+def test_two_visitors_write_at_once(page: Page) -> None:
+    """Same seed, same text, however many write."""
+    other = page.context.new_page()
+    other.set_default_timeout(PATIENCE)
+    texts = []
+    for visitor in (page, other):
+        visit(visitor, page="Generate", sentence=TOM, new_tokens="25", seed="5")
+        visitor.get_by_role("button", name="Start", exact=False).click()
+    for visitor in (page, other):
+        visitor.get_by_role("button", name="Start again").wait_for()
+        texts.append(visitor.locator(".hl-written mark").text_content())
+    assert texts[0] == texts[1]
+    other.close()
 
 
 def test_badge_lists_every_check(page: Page) -> None:
@@ -217,7 +303,7 @@ def test_markup_is_text_everywhere(page: Page) -> None:
         if title == "Masks":
             sign = tokens.index("<")
             assert f"key {tokens[sign]}" in hover(page, "pattern", len(tokens) - 1, sign)
-    page.get_by_role("button", name="Continue the sentence").click()
+    page.get_by_role("button", name="One token").click()
     expect(page.locator(".hl-written span")).to_have_text(HOSTILE)
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src='x'], .hl-written b, .hl-strip b").count() == 0

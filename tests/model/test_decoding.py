@@ -249,7 +249,7 @@ def test_a_step_says_what_was_left() -> None:
     for step in drawn(tiny_model(), Sampling(temperature=0.7, top_k=5)):
         assert step.logits.shape == step.kept.shape == step.probs.shape == (17,)
         assert step.kept.sum() == 5
-        expected = (step.logits[step.kept] / 0.7).softmax(dim=0)
+        expected = (step.logits[step.kept].double() / 0.7).softmax(dim=0)
         torch.testing.assert_close(step.probs[step.kept], expected)
 
 
