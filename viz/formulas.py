@@ -38,6 +38,10 @@ FORMULAS: dict[str, Formula] = {
         r" -\infty & \text{otherwise} \end{cases}",
         "Raffel et al. 2020, §3.2.1",
     ),
+    "model.decoding.normalised_score": Formula(
+        r"s(y) = \frac{\log p(y \mid x)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",
+        "Wu et al. 2016, eq. 14, without the coverage term",
+    ),
     "model.decoding.filter_logits": Formula(
         r"p_i = \frac{\exp(\ell_i / T)}{\sum_{j \in \mathcal{K}} \exp(\ell_j / T)}"
         r"\quad (i \in \mathcal{K}),\qquad p_i = 0 \quad (i \notin \mathcal{K})",
@@ -83,6 +87,12 @@ def wave_with_numbers(
         rf"\mathrm{{PE}}({position}, {dimension}) = \{wave}\!\left("
         rf"\frac{{{position}}}{{{base:g}^{{{2 * pair}/{d_model}}}}}\right) = {value:.4f}"
     )
+
+
+def score_with_numbers(total: float, n_tokens: int, alpha: float, score: float) -> str:
+    """The score of a text of n new tokens from its own numbers."""
+    divisor = rf"\left(\frac{{5 + {n_tokens}}}{{6}}\right)^{{{alpha:g}}}"
+    return rf"s = \frac{{{total:.4f}}}{{{divisor}}} = {score:.4f}"
 
 
 def probability_with_numbers(logit: float, temperature: float, log_total: float) -> str:

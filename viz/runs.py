@@ -18,7 +18,7 @@ from model.analysis import cosine_similarity, masking_alternatives
 from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
 from model.decoding import DEFAULT_ORDER as DEFAULT_ORDER
-from model.decoding import Sampling, Step, filter_logits, generate
+from model.decoding import BeamStep, Sampling, Step, beam_search, filter_logits, generate
 from model.trace import write_npz
 from model.verify import Check, check, worst
 from viz.live import shelf
@@ -216,6 +216,36 @@ def _written(step: Step) -> Written:
         attention=step.attention,
         n_dropped=step.n_dropped,
         stopped=step.stopped,
+    )
+
+
+def beams(
+    name: str, device: str, ids: tuple[int, ...], width: int, n_tokens: int, length_penalty: float
+) -> tuple[BeamStep, ...]:
+    """All steps of a beam search behind a prompt."""
+    return _beams(name, device, ids, width, n_tokens, length_penalty, checkpoint.modified(name))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _beams(
+    name: str,
+    device: str,
+    ids: tuple[int, ...],
+    width: int,
+    n_tokens: int,
+    length_penalty: float,
+    modified: int,
+) -> tuple[BeamStep, ...]:
+    loaded = load(name, device)
+    return tuple(
+        beam_search(
+            loaded.model,
+            ids,
+            beam_width=width,
+            max_new_tokens=n_tokens,
+            length_penalty=length_penalty,
+            end_id=loaded.tokenizer.end_id,
+        )
     )
 
 

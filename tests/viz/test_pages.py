@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
 from model.capture import Trace, capture
-from model.decoding import DEFAULT_ORDER, Sampling, generate
+from model.decoding import DEFAULT_ORDER, Sampling, beam_search, generate
 from model.tokenizer import train_characters
 from tests.model.builders import (
     GROUPED,
@@ -358,6 +358,34 @@ def test_greedy_takes_the_likeliest_and_stop_keeps_the_text() -> None:
     assert live_data(app)["steps"] == steps, "nothing generated is lost"
     assert app.button[0].label == "Start again"
     assert app.button[2].disabled
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_beam_tree_is_the_model_s(width: int) -> None:
+    app = open_page("Generate", sentence=TOM, mode="beam", beam_width=str(width), alpha="0.7")
+    trace = stories_trace(TOM)
+    steps = list(
+        beam_search(
+            stories().model,
+            trace.ids.tolist(),
+            beam_width=width,
+            max_new_tokens=8,
+            length_penalty=0.7,
+            end_id=stories().tokenizer.end_id,
+        )
+    )
+    pruned, kept, winner = chart(app, "beam").data[3:]
+    n_candidates = sum(len(step.candidates) for step in steps)
+    assert len(pruned["x"]) + len(kept["x"]) + len(winner["x"]) == n_candidates
+    best = steps[-1].winner
+    tokens = stories().tokenizer.token_strings(list(best.ids))
+    assert [html.unescape(x).rstrip("…") for x in winner["text"]] == [
+        visible(token)[:12].rstrip("…") for token in tokens
+    ]
+    assert latex_numbers(app.latex[-1].value)[-1] == pytest.approx(best.score, abs=6e-5)
+    texts = [e.proto.body for e in app.get("html") if "hl-written" in e.proto.body]
+    assert len(texts) == 2
+    assert (texts[0] == texts[1]) or width > 1, "width 1 is greedy"
 
 
 def test_checks_are_listed_and_counted() -> None:

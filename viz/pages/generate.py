@@ -3,14 +3,17 @@
 import streamlit as st
 
 from viz import runs, ui
+from viz.figures.beam import Node, beam_tree
 from viz.figures.labels import clipped, escape, token_labels, visible
+from viz.formulas import score_with_numbers
 from viz.live import component
 from viz.sampling import sampling_settings
 
 TITLE = "Generate"
 ICON = ":material/edit_note:"
 
-MODES = ("sampled", "greedy")
+MODES = ("sampled", "greedy", "beam")
+MOST_BEAMS = 12
 TICK_SECONDS = 0.15  # how long to write before the page is drawn again
 
 
@@ -25,17 +28,21 @@ def render() -> None:
         "a word: you see the distribution it was drawn from and what the model read to predict it. "
         "How it is drawn (temperature, top-k, top-p, min-p) is set on the Predict page.",
     )
-    settings = _controls(view)
+    mode = ui.choice("How", "mode", MODES, MODES[0], width=140)
+    if mode == "beam":
+        _beam(view)
+        ui.source("model.decoding.beam_search", "model.decoding.normalised_score")
+        return
+    settings = _controls(view, mode)
     ui.show_complaints()
     _stream(view, settings)
     ui.source("model.decoding.generate", "model.decoding.sample", "model.kv_cache.KVCache")
 
 
-def _controls(view: ui.View) -> tuple:
+def _controls(view: ui.View, mode: str) -> tuple:
     """Everything a text depends on."""
     chosen, sampling, order = sampling_settings(view)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        mode = ui.choice("How", "mode", MODES, MODES[0], width=130)
         seed = ui.number("Seed", "seed", 0, 2**31 - 1, 0)
         n_tokens = ui.number("New tokens", "new_tokens", 1, 1000, 40)
         full = ui.choice("When the context is full", "full", ("stop", "slide"), "stop", width=190)
@@ -52,6 +59,62 @@ def _controls(view: ui.View) -> tuple:
     drawn_with = runs.Sampling(top_k=1) if mode == "greedy" else sampling
     ids = tuple(view.run.trace.ids.tolist())
     return (view.model, view.device, ids, drawn_with, order, n_tokens, seed, full == "slide")
+
+
+def _beam(view: ui.View) -> None:
+    """The tree of a beam search, its winner, and what greedy decoding would have written."""
+    vocab_size = view.run.trace.config.vocab_size
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        width = ui.number("Beam width", "beam_width", 1, min(MOST_BEAMS, vocab_size), 3)
+        n_tokens = ui.number("New tokens", "beam_tokens", 1, 24, 8)
+        penalty = ui.slider("Length normalisation α", "alpha", 0.0, 2.0, 0.0, 0.1)
+    ui.show_complaints()
+    ids = tuple(view.run.trace.ids.tolist())
+    settings = (view.model, view.device, ids)
+    steps = runs.beams(*settings, width, n_tokens, penalty)
+    greedy = runs.beams(*settings, 1, n_tokens, penalty)
+    winner = steps[-1].winner
+    st.caption(
+        "At each step every beam is continued by every token; the best so many are kept (filled), "
+        "the runners-up are pruned (open). The winner has the best score: the log probability of "
+        "its text, divided by ((5 + n)/6)^α for n new tokens. Width 1 is greedy."
+    )
+    ui.show_figure(
+        beam_tree(_nodes(view, steps), view.tokens[-1], view.colors),
+        key="beam",
+        alt=f"A tree of {sum(len(step.candidates) for step in steps)} candidates in {len(steps)} "
+        f"steps. The winner's score is {winner.score:.3f}.",
+    )
+    prompt = runs.decode(view.model, view.device, list(ids)).removeprefix(" ")
+    for name, found in (("Beam search", winner), ("Greedy", greedy[-1].winner)):
+        st.caption(f"{name}: log probability {found.total:.4f}, score {found.score:.4f}")
+        ui.written(prompt, runs.decode(view.model, view.device, list(found.ids)))
+    ui.formula("model.decoding.normalised_score")
+    ui.formula(
+        "model.decoding.normalised_score",
+        score_with_numbers(winner.total, len(winner.ids), penalty, winner.score),
+    )
+
+
+def _nodes(view: ui.View, steps: tuple) -> list[Node]:
+    vocabulary = runs.vocabulary(view.model, view.device)
+    path = steps[-1].winner.ids
+    return [
+        Node(
+            step=number,
+            place=place,
+            parent=candidate.parent,
+            label=visible(vocabulary[candidate.token_id]),
+            log_prob=candidate.log_prob,
+            total=candidate.total,
+            score=candidate.score,
+            kept=candidate.kept,
+            finished=candidate.finished,
+            on_path=candidate.kept and candidate.ids == path[: number + 1],
+        )
+        for number, step in enumerate(steps)
+        for place, candidate in enumerate(step.candidates)
+    ]
 
 
 def _stream(view: ui.View, settings: tuple) -> None:
