@@ -45,13 +45,25 @@ class Checkpoint:
 def shelves() -> list[Path]:
     """Folders of checkpoints: the shipped ones, and HEADLIGHT_CHECKPOINTS if that is set."""
     own = os.environ.get("HEADLIGHT_CHECKPOINTS")
-    return [SHIPPED, Path(own)] if own else [SHIPPED]
+    if not own:
+        return [SHIPPED]
+    folder = Path(own).expanduser()
+    try:
+        is_folder = folder.is_dir()
+    except OSError:  # a name that no file can have
+        is_folder = False
+    if not is_folder:
+        raise ValueError(f"HEADLIGHT_CHECKPOINTS is {own[:200]!r}, which is no folder; unset it")
+    return [SHIPPED, folder]
 
 
 def shipped_names() -> list[str]:
     """Names of the checkpoints on the shelves, those that come with Headlight first."""
     names = (
-        path.parent.name for shelf in shelves() for path in sorted(shelf.glob("*/config.json"))
+        path.parent.name
+        for shelf in shelves()
+        for path in sorted(shelf.glob("*/config.json"))
+        if path.is_file()
     )
     return list(dict.fromkeys(names))
 

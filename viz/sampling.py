@@ -19,10 +19,10 @@ def sampling_settings(
     vocab_size = view.run.trace.config.vocab_size
     top_k = ui.kept("top_k", ALL, _nearest_top_k(vocab_size))
     numbers = {
-        "temperature": ui.kept_number("Temperature", "temperature", 0.05, 3.0, 0.8),
+        "temperature": ui.kept_number("Temperature", "temperature", 0.05, 3.0, 0.8, 0.01),
         "top_k": None if top_k == ALL else top_k,
-        "top_p": ui.kept_number("Top-p", "top_p", 0.01, 1.0, 0.95),
-        "min_p": ui.kept_number("Min-p", "min_p", 0.0, 0.99, 0.0),
+        "top_p": ui.kept_number("Top-p", "top_p", 0.01, 1.0, 0.95, 0.01),
+        "min_p": ui.kept_number("Min-p", "min_p", 0.0, 0.99, 0.0, 0.01),
     }
     order = ui.kept_option("Order", "order", ORDERS, ORDERS[0]).split(",")
     return {**numbers, "order": order}, runs.Sampling(**numbers), tuple(order)

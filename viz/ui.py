@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
 from typing import Literal, TypeVar
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ from viz.theme import Palette, page_style, palette
 Option = TypeVar("Option")
 MoreChecks = Callable[[str, str], Sequence[Check]]
 
+LONGEST_IN_URL = 8_000  # servers and browsers refuse addresses much longer
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 
@@ -179,9 +181,19 @@ def kept_option(label: str, key: str, options: Sequence[Option], default: Option
     return kept(key, default, lambda raw: _nearest_option(label, raw, options, default, str))
 
 
-def kept_number(label: str, key: str, low: float, high: float, default: float) -> float:
-    """A number set in the browser; one outside becomes the nearest, and says so."""
-    return kept(key, default, lambda raw: nearest_number(label, raw, low, high, default))
+def kept_number(
+    label: str, key: str, low: float, high: float, default: float, step: float
+) -> float:
+    """A number set in the browser; one outside, or between its steps, becomes the nearest."""
+
+    def nearest(raw: object) -> tuple[float, str | None]:
+        value, complaint = nearest_number(label, raw, low, high, default)
+        on_step = round(round(value / step) * step, 10)
+        if complaint is None and abs(on_step - value) > 1e-9:
+            complaint = f"{label} {raw} is between steps of {step:g}; using {on_step:g}."
+        return on_step, complaint
+
+    return kept(key, default, nearest)
 
 
 def choice(
@@ -232,7 +244,7 @@ def settle(
     binding to the URL drops such values without a word, and forgets controls of other pages.
     """
     held = key in st.session_state
-    raw = st.session_state[key] if held else st.query_params.get(key)
+    raw = st.session_state[key] if held else st.query_params.get(key) or None
     value, complaint = (default, None) if raw is None else nearest(raw)
     if complaint:
         complain(complaint)
@@ -261,6 +273,9 @@ def publish(key: str, value: Option, default: Option) -> Option:
     """Write a control's value into the URL, or take it out when it is the default."""
     if value == default:
         st.query_params.pop(key, None)
+    elif len(quote(str(value))) > LONGEST_IN_URL:
+        st.query_params.pop(key, None)
+        complain(f"The {key} is too long for the address: a copied link opens without it.")
     elif st.query_params.get(key) != str(value):
         st.query_params[key] = str(value)
     return value

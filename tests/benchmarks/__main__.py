@@ -7,12 +7,13 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 
-from tests.benchmarks import capture, decoding, microscope, page
+from tests.benchmarks import capture, decoding, microscope, page, sampler
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "capture": capture.measure,
     "page": page.measure,
     "microscope": microscope.measure,
+    "sampler": sampler.measure,
     "decoding": decoding.measure,
 }
 

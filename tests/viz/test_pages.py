@@ -383,7 +383,7 @@ def test_beam_tree_is_the_model_s(width: int) -> None:
         visible(token)[:12].rstrip("…") for token in tokens
     ]
     assert latex_numbers(app.latex[-1].value)[-1] == pytest.approx(best.score, abs=6e-5)
-    texts = [e.proto.body for e in app.get("html") if "hl-written" in e.proto.body]
+    texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
     assert len(texts) == 2
     assert (texts[0] == texts[1]) or width > 1, "width 1 is greedy"
 

@@ -69,10 +69,15 @@ export class Library {
     const response = await fetch(new URL(address, document.baseURI)).catch(() => null);
     if (!response)
       throw new MissingArrays("The app does not answer. Heads already opened still work.");
-    if (!response.ok)
-      throw new MissingArrays("The app has let go of this sentence; asking again.", true);
+    const isLost = response.status === 404;
+    if (isLost) throw new MissingArrays("The app has let go of this sentence; asking again.", true);
+    if (!response.ok) throw new MissingArrays(`The app could not send this (${response.status}).`);
     const buffer = await response.arrayBuffer();
-    return { buffer, matrices: decodeSafetensors(buffer) };
+    try {
+      return { buffer, matrices: decodeSafetensors(buffer) };
+    } catch {
+      throw new MissingArrays("The app sent something that cannot be read.");
+    }
   }
 
   /** Everything kept, as base64 by address, for a file that opens without the app. */

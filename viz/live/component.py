@@ -52,11 +52,13 @@ _mount = st.components.v2.component(
 _preload = st.components.v2.component(
     "headlight_preload",
     js="""export default ({ data }) => {
-        if (document.getElementById("plotly")) return;
+        if (globalThis.Plotly || document.getElementById("plotly")) return;
         const add = (tag, fields) => document.head.append(
             Object.assign(document.createElement(tag), fields));
         const address = (name) => new URL(`live/${name}`, document.baseURI).href;
-        add("script", { id: "plotly", src: address("plotly.min.js") });
+        const over = (event) => { event.target.dataset.over = ""; };
+        const src = address("plotly.min.js");
+        add("script", { id: "plotly", src, onload: over, onerror: over });
         for (const name of data) add("link", { rel: "modulepreload", href: address(name) });
     }""",
 )

@@ -9,6 +9,7 @@ export class Conversation {
   constructor(tell) {
     this.tell = tell;
     this.changes = {}; // {value, turn}; no turn until it was told
+    this.told = {}; // the value last told of each setting
     this.facts = {};
   }
 
@@ -16,9 +17,16 @@ export class Conversation {
   merged({ settings, heard }) {
     this.turn ??= heard;
     for (const [name, { turn }] of Object.entries(this.changes)) {
-      if (turn <= heard) delete this.changes[name];
+      if (turn <= heard || this.isNews(name, settings)) delete this.changes[name];
     }
+    this.last = settings;
     return { ...settings, ...this.untold() };
+  }
+
+  /** Whether Python has a value that is neither its last one nor one we told: chosen elsewhere. */
+  isNews(name, settings) {
+    const isNew = this.last && !same(settings[name], this.last[name]);
+    return isNew && !same(settings[name], this.told[name]);
   }
 
   /** A person changed settings. */
@@ -42,6 +50,7 @@ export class Conversation {
   tellNow() {
     this.turn += 1;
     for (const change of Object.values(this.changes)) change.turn ??= this.turn;
+    Object.assign(this.told, this.untold());
     this.tell({ turn: this.turn, changes: this.untold(), ...this.facts });
   }
 

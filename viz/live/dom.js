@@ -76,9 +76,11 @@ export function select(label, options, chosen, pick) {
 
 /** A labelled slider that calls `move` while it is dragged and shows its value. */
 export function slider(label, { min, max, step, value, show = String }, move) {
-  const output = html("output", {}, show(value));
+  const output = html("b", { class: "hl-value" }, show(value));
   const input = html("input", {
     type: "range",
+    "aria-label": label,
+    "aria-valuetext": show(value),
     min,
     max,
     step,

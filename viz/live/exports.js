@@ -16,7 +16,9 @@ export function exportMenu(scope) {
         type: "button",
         class: "hl-button",
         onclick: () =>
-          save(scope).catch((error) => scope.complain(`${name} was not saved: ${error.message}`)),
+          whenDrawn(scope, save).catch((error) =>
+            scope.complain(`${name} was not saved: ${error.message}`),
+          ),
       },
       name,
     ),
@@ -27,6 +29,12 @@ export function exportMenu(scope) {
     html("span", {}, "Save this view"),
     buttons,
   );
+}
+
+/** Save only what is on screen: not a view that is still on its way. */
+async function whenDrawn(scope, save) {
+  if (!scope.view || (scope.isBusy && !scope.offline)) throw new Error("it is not drawn yet");
+  await save(scope);
 }
 
 function fileName(scope, suffix) {

@@ -97,6 +97,8 @@ export class Microscope {
     this.usePalette(host);
     for (const [address, arrays] of Object.entries(data.arrays)) this.library.put(address, arrays);
     const settings = this.conversation.merged(data);
+    settings.layer = Math.min(settings.layer, data.n_layers - 1);
+    settings.head = Math.min(settings.head, data.n_heads - 1);
     if (!same(settings, this.settings)) this.forgetViews();
     this.settings = settings;
     this.redraw();
@@ -140,32 +142,48 @@ export class Microscope {
     return [Math.min(query, data.queryLabels.length - 1), Math.min(key, data.keyLabels.length - 1)];
   }
 
+  /** Draw what is chosen. The title and the check change with the numbers, never before them. */
   async redraw() {
     const { settings, data } = this;
     const drawing = (this.drawing = (this.drawing ?? 0) + 1);
+    this.root.setAttribute("aria-busy", "true");
     this.overview.draw(data, [settings.layer, settings.head], this.palette);
     check(this.tabs, settings.view);
     this.drawOptions();
-    this.title.textContent = settings.view === "summary" ? "Many heads" : this.headName;
-    this.badge.hidden = settings.view === "summary";
     try {
       const loaded = await this.load(data, settings.layer, settings.head);
-      if (drawing !== this.drawing) return;
-      this.loaded = loaded;
-      this.shownHead = {
-        key: data.key,
-        layer: settings.layer,
-        head: settings.head,
-        name: this.headName,
-      };
-      this.showCheck();
-      await this.showView();
-      this.complain(null);
+      if (!this.isCurrent(drawing)) return;
+      this.showHead(loaded);
+      await this.showView(drawing);
+      if (this.isCurrent(drawing)) this.drawn();
     } catch (error) {
-      if (drawing === this.drawing) this.failed(error);
+      if (this.isCurrent(drawing)) this.failed(error);
     }
-    if (drawing === this.drawing)
-      this.root.dataset.drawn = `${data.key} ${this.headName} ${settings.view} ${settings.stage}`;
+  }
+
+  /** Whether nothing newer has been asked for since a drawing began. */
+  isCurrent(drawing) {
+    return drawing === this.drawing;
+  }
+
+  showHead(loaded) {
+    const { layer, head, view } = this.settings;
+    this.loaded = loaded;
+    this.shownHead = { key: this.data.key, layer, head };
+    this.title.textContent = view === "summary" ? "Many heads" : this.headName;
+    this.badge.hidden = view === "summary";
+    this.showCheck();
+  }
+
+  drawn() {
+    const { view, stage } = this.settings;
+    this.complain(null);
+    this.root.removeAttribute("aria-busy");
+    this.root.dataset.drawn = `${this.data.key} ${this.headName} ${view} ${stage}`;
+  }
+
+  get isBusy() {
+    return this.root.hasAttribute("aria-busy");
   }
 
   /** One head of one run: its arrays, its steps, and how far these are from the trace. */
@@ -202,7 +220,7 @@ export class Microscope {
     return pattern;
   }
 
-  async showView() {
+  async showView(drawing) {
     const name = this.settings.view;
     if (this.shownView !== name) this.views[this.shownView]?.leave();
     if (!this.views[name]) {
@@ -213,7 +231,7 @@ export class Microscope {
     this.shownView = name;
     if (this.stage.firstChild !== this.views[name].host)
       this.stage.replaceChildren(this.views[name].host);
-    await this.views[name].draw();
+    await this.views[name].draw(() => this.isCurrent(drawing));
   }
 
   get view() {
@@ -253,21 +271,33 @@ export class Microscope {
 
   /** Say what is missing; a head that is not here gives way to the one that was. */
   failed(error) {
-    this.complain(error.message);
+    const { layer, head } = this.settings;
+    const again = this.offline ? null : () => this.set({ layer, head });
+    this.complain(error.message, again);
+    this.root.removeAttribute("aria-busy");
     if (!(error instanceof MissingArrays)) return console.warn(error);
     if (error.lost && !this.offline) this.lost(this.data.key);
     const back = this.shownHead;
-    const isElsewhere = back && this.data.key === back.key && this.headName !== back.name;
-    if (isElsewhere && !error.lost) {
-      this.setQuietly({ layer: back.layer, head: back.head });
-      this.overview.draw(this.data, [back.layer, back.head], this.palette);
-      this.title.textContent = this.headName;
-    }
+    if (back?.key !== this.data.key) return this.clear();
+    if (back.layer === layer && back.head === head) return;
+    this.setQuietly({ layer: back.layer, head: back.head });
+    this.overview.draw(this.data, [back.layer, back.head], this.palette);
   }
 
-  complain(text) {
+  /** Nothing of this sentence is here: show nothing rather than another's numbers. */
+  clear() {
+    this.title.textContent = "";
+    this.badge.textContent = "";
+    this.stage.replaceChildren();
+    this.root.dataset.drawn = "";
+  }
+
+  complain(text, again = null) {
     this.alert.hidden = !text;
-    this.alert.textContent = text ?? "";
+    this.alert.replaceChildren(text ?? "");
+    if (!again) return;
+    const button = { type: "button", class: "hl-button", onclick: again };
+    this.alert.append(" ", html("button", button, "Try again"));
   }
 
   /** Words for the pinned cell and for moves by keyboard; what the mouse passes is kept unsaid. */

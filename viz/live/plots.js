@@ -21,15 +21,17 @@ export function loadPlotly() {
 
 function scriptOfPlotly() {
   const src = new URL("live/plotly.min.js", document.baseURI).href;
-  const asked = document.getElementById("plotly");
+  const asked = document.querySelector("#plotly:not([data-over])");
   const script = asked ?? html("script", { id: "plotly", src });
   return new Promise((resolve, reject) => {
-    script.addEventListener("load", () => resolve(globalThis.Plotly));
-    script.addEventListener("error", () => {
-      loading = undefined;
-      script.remove(); // so that the next try asks anew
-      reject(new Error("plotly.js did not load from the app"));
-    });
+    const over = () => {
+      script.remove();
+      if (globalThis.Plotly) return resolve(globalThis.Plotly);
+      loading = undefined; // so that the next try asks anew
+      return reject(new Error("plotly.js did not load from the app; heat maps need it"));
+    };
+    script.addEventListener("load", over);
+    script.addEventListener("error", over);
     if (!asked) document.head.append(script);
   });
 }

@@ -7,6 +7,7 @@ The server answers only after this is imported, so nothing here may import torch
 """
 
 import re
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,6 +31,7 @@ MODULES = [
     "views/shared", "views/map", "views/lines", "views/sentence", "views/whatif", "views/compare",
     "views/summary", "microscope", "offline",
 ]  # fmt: skip
+SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 IMPORT = re.compile(r"^import\b[^;]*;\n", re.MULTILINE)
 
 
@@ -44,8 +46,13 @@ def _arrays_response(arrays: dict[str, np.ndarray]) -> Response:
     return Response(encoded(arrays), media_type="application/octet-stream", headers=HEADERS)
 
 
+def _number(text: str) -> int:
+    """A layer or head number; what is none is larger than any."""
+    return int(text) if SHORT_NUMBER.fullmatch(text) else sys.maxsize
+
+
 def _head(request: Request) -> Response:
-    layer, head = request.path_params["layer"], request.path_params["head"]
+    layer, head = (_number(request.path_params[name]) for name in ("layer", "head"))
     trace = shelf.get(request.path_params["key"])
     if trace is None or layer >= len(trace.attention) or head >= len(trace.attention[layer].q):
         return PlainTextResponse("no such head", status_code=404)
@@ -59,7 +66,8 @@ def _summary(request: Request) -> Response:
     if trace is None:
         return PlainTextResponse("no such trace", status_code=404)
     patterns = np.stack([record.pattern for record in trace.attention])
-    how, over, index = (request.path_params[name] for name in ("how", "over", "index"))
+    how, over = (request.path_params[name] for name in ("how", "over"))
+    index = _number(request.path_params["index"])
     try:
         return _arrays_response({"pattern": summarise_patterns(patterns, how, over, index)})
     except ValueError as error:
@@ -90,7 +98,7 @@ class _Modules(StaticFiles):
 ROUTES = [
     Route("/live/plotly.min.js", _plotly),
     Route("/live/program.js", _offline),
-    Route("/live/arrays/{key}/head/{layer:int}/{head:int}", _head),
-    Route("/live/arrays/{key}/{how}/{over}/{index:int}", _summary),
+    Route("/live/arrays/{key}/head/{layer}/{head}", _head),
+    Route("/live/arrays/{key}/{how}/{over}/{index}", _summary),
     Mount("/live", _Modules(directory=FOLDER)),
 ]

@@ -1,10 +1,10 @@
 // The sampler: the next token's distribution over the whole vocabulary, redrawn while a slider moves.
 
 import { bytesOf } from "./arrays.js";
+import { drawBars } from "./bars.js";
 import { currentPalette, paletteVariables } from "./colors.js";
 import { Conversation, same } from "./conversation.js";
 import { digits, html, math, slider, svg } from "./dom.js";
-import { loadPlotly } from "./plots.js";
 import { applied, entropy, powers, probabilities, sortedIds, sumOf } from "./sampling.js";
 
 const BARS = 20;
@@ -19,7 +19,7 @@ export class Sampler {
     this.conversation = new Conversation(tell);
     this.sliders = {};
     this.controls = html("section", { class: "hl-panel hl-sampling", "aria-label": "Sampling" });
-    this.chart = html("div", { class: "hl-chart", role: "img" });
+    this.chart = svg("svg", { class: "hl-bars", role: "img" });
     this.curve = svg("svg", { class: "hl-curve", role: "img", width: "100%" });
     this.table = html("table", { class: "hl-table" });
     this.facts = html("dl", { class: "hl-numbers" });
@@ -53,6 +53,7 @@ export class Sampler {
     this.sorted = Float32Array.from(this.ids, (id) => logits[id]);
     this.before = probabilities(this.sorted, 1);
     this.entropyBefore = entropy(this.before);
+    this.ranks = spacedRanks(this.sorted.length);
   }
 
   set(changes) {
@@ -177,83 +178,27 @@ export class Sampler {
   showBars(tempered, after) {
     const n = Math.min(BARS, this.sorted.length);
     const rest = (probs) => Math.max(0, 1 - sumOf(probs, Math.min(n, probs.length)));
-    const shown = (probs) => Array.from({ length: n }, (_, i) => probs[i] ?? 0);
-    const kept = [...shown(after), after.length > n ? rest(after) : 0];
-    const lost = shown(tempered).map((p, i) => (i < after.length ? 0 : p));
-    const says = [...shown(this.before), rest(this.before)];
-    this.drawn = { kept, says, lost };
-    const labels = this.data.axis.slice(0, n).map((label, i) => (i ? label : `${label} ★`));
-    this.drawChart([...labels, OTHERS], says, kept, [...lost, 0]);
-    const top = [0, 1, 2].filter((i) => i < n);
+    const rows = Array.from({ length: n }, (_, i) => ({
+      label: i ? this.data.labels[i] : `★ ${this.data.labels[i]}`,
+      before: this.before[i],
+      after: after[i] ?? 0,
+      lost: i < after.length ? 0 : tempered[i],
+    }));
+    const others = {
+      label: OTHERS,
+      before: rest(this.before),
+      after: after.length > n ? rest(after) : 0,
+    };
+    this.rows = [...rows, others];
+    drawBars(this.chart, this.rows, {
+      palette: this.palette,
+      width: Math.max(280, this.chart.parentElement.clientWidth),
+      legend: "grey: the model says; colour: sampled from; dashed: removed; ★ greedy’s choice",
+    });
+    const top = rows.slice(0, 3);
     this.chart.setAttribute(
       "aria-label",
-      `Leading next tokens. ${top.map((i) => `${this.data.labels[i]}: ${digits(this.before[i], 3)} from the model, ${digits(kept[i], 3)} sampled from`).join("; ")}.`,
-    );
-  }
-
-  async drawChart(labels, says, kept, lost) {
-    const Plotly = globalThis.Plotly ?? (await loadPlotly());
-    const { palette } = this;
-    const y = labels.map((_, i) => i);
-    const bar = (x, name, marker, extra = {}) => ({
-      type: "bar",
-      orientation: "h",
-      x,
-      y,
-      name,
-      marker,
-      hovertemplate: "%{x:.4f}<extra>%{fullData.name}</extra>",
-      ...extra,
-    });
-    const traces = [
-      bar(says, "the model says", { color: palette.muted }, { width: 0.34, offset: -0.38 }),
-      bar(kept, "sampled from", { color: palette.accent }, { width: 0.34, offset: 0.02 }),
-      bar(
-        lost,
-        "removed",
-        {
-          color: palette.accent,
-          opacity: 0.3,
-          pattern: { shape: "/", fgcolor: palette.background },
-        },
-        { width: 0.34, offset: 0.02 },
-      ),
-    ];
-    const axis = {
-      gridcolor: palette.line,
-      zerolinecolor: palette.line,
-      tickfont: { color: palette.muted, size: 12 },
-    };
-    const width = this.chart.parentElement.clientWidth;
-    return Plotly.react(
-      this.chart,
-      traces,
-      {
-        width,
-        height: 64 + 24 * labels.length,
-        autosize: false,
-        dragmode: false,
-        font: { family: palette.font, color: palette.text, size: 13 },
-        paper_bgcolor: "rgba(0,0,0,0)",
-        plot_bgcolor: "rgba(0,0,0,0)",
-        margin: {
-          l: 20 + 6.6 * Math.max(...labels.map((label) => label.length)),
-          r: 10,
-          t: 34,
-          b: 28,
-        },
-        legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
-        xaxis: { ...axis, rangemode: "tozero", tickformat: ".2~f" },
-        yaxis: {
-          ...axis,
-          autorange: "reversed",
-          tickmode: "array",
-          tickvals: y,
-          ticktext: labels,
-          showgrid: false,
-        },
-      },
-      { displayModeBar: false },
+      `Leading next tokens. ${top.map(({ before, after: kept }, i) => `${this.data.labels[i]}: ${digits(before, 3)} from the model, ${digits(kept, 3)} sampled from`).join("; ")}.`,
     );
   }
 
@@ -266,13 +211,11 @@ export class Sampler {
     const y = (mass) => top + (1 - mass) * (height - top - bottom);
     const points = [];
     let mass = 0;
-    let next = 0;
-    tempered.forEach((p, i) => {
-      mass += p;
-      if (Math.log(i + 1) < next && i + 1 < tempered.length) return;
-      next = Math.log(i + 1) + most / CURVE_POINTS;
-      points.push(`${x(i + 1).toFixed(1)} ${y(mass).toFixed(1)}`);
-    });
+    let from = 0;
+    for (const rank of this.ranks) {
+      for (; from < rank; from++) mass += tempered[from];
+      points.push(`${x(rank).toFixed(1)} ${y(mass).toFixed(1)}`);
+    }
     const line = (x1, y1, x2, y2, attributes) => svg("line", { x1, y1, x2, y2, ...attributes });
     const text = (at, words, attributes) =>
       svg("text", { ...at, fill: palette.muted, "font-size": 12, ...attributes }, words);
@@ -305,7 +248,9 @@ export class Sampler {
         "stroke-width": 1.6,
       }),
       line(x(count), top, x(count), y(0), { stroke: palette.accent, "stroke-width": 2 }),
-      text({ x: left + 6, y: top + 12 }, "cumulative mass by rank; shaded: kept"),
+      text({ x: width - right - 4, y: y(0) - 8 }, "cumulative mass by rank; shaded: kept", {
+        "text-anchor": "end",
+      }),
     );
   }
 
@@ -344,6 +289,15 @@ export class Sampler {
       ),
     );
   }
+}
+
+/** Ranks from 1 to n, closer at the start, as a logarithmic axis wants them. */
+function spacedRanks(n) {
+  const most = Math.log(n);
+  const spaced = Array.from({ length: CURVE_POINTS }, (_, i) =>
+    Math.round(Math.exp((most * i) / (CURVE_POINTS - 1))),
+  );
+  return [...new Set(spaced)];
 }
 
 /** 1, 2, 3, 5, 7, 10, 15, 20, … below the vocabulary's size, then all of it. */

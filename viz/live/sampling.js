@@ -47,14 +47,17 @@ const FILTERS = {
 export function applied(sorted, sampling, order = DEFAULT_ORDER) {
   let count = sorted.length;
   let temperature = 1;
+  let values = null; // over all tokens; they change with the temperature alone
   const steps = order.map((name) => {
     if (name === "temperature") {
       temperature = sampling.temperature;
+      values = null;
       return { name, count, mass: 1 };
     }
-    const before = powers(sorted, temperature, count);
-    count = FILTERS[name](sampling, count, before);
-    return { name, count, mass: sumOf(before.values, count) / before.total };
+    values ??= powers(sorted, temperature).values;
+    const total = sumOf(values, count);
+    count = FILTERS[name](sampling, count, { values, total });
+    return { name, count, mass: sumOf(values, count) / total };
   });
   return { steps, count, temperature };
 }

@@ -1,12 +1,11 @@
 // The writer: a text as it was generated, and for each new token what it was drawn from and read.
 
+import { drawBars } from "./bars.js";
 import { colorAt, currentPalette, inkOn, paletteVariables, ramp } from "./colors.js";
 import { Conversation, same } from "./conversation.js";
 import { digits, html, radios, check, svg } from "./dom.js";
 import { matrix } from "./maths.js";
 import { HeatMap } from "./plots.js";
-
-const BAR = { width: 360, row: 22, label: 110 };
 
 export class Writer {
   constructor(root, { tell = () => {} } = {}) {
@@ -14,7 +13,7 @@ export class Writer {
     this.conversation = new Conversation(tell);
     this.text = html("div", { class: "hl-text", role: "group", "aria-label": "Text" });
     this.says = html("p", { class: "hl-caption", role: "status" });
-    this.bars = svg("svg", { class: "hl-step-bars", role: "img" });
+    this.bars = svg("svg", { class: "hl-bars", role: "img" });
     this.map = html("div", { class: "hl-map", role: "img" });
     this.heatMap = new HeatMap(this.map, { pick: (row) => this.go(row), most: 420 });
     this.scrubber = html("input", {
@@ -179,71 +178,17 @@ export class Writer {
 
   /** The leading tokens of the step's distribution, the chosen one marked. */
   showBars({ leading, token_id, kept }) {
-    const { palette } = this;
-    const most = Math.max(...leading.map(({ before, after }) => Math.max(before, after)));
-    const room = BAR.width - BAR.label - 50;
-    const rows = leading.flatMap(({ id, label, before, after }, i) => {
-      const y = 4 + i * BAR.row;
-      const isChosen = id === token_id;
-      const name = isChosen ? `▸ ${label}` : label;
-      return [
-        svg(
-          "text",
-          {
-            x: BAR.label - 6,
-            y: y + 14,
-            "text-anchor": "end",
-            fill: isChosen ? palette.accent : palette.text,
-            "font-weight": isChosen ? 700 : 400,
-          },
-          name.slice(0, 16),
-        ),
-        svg("rect", {
-          x: BAR.label,
-          y: y + 2,
-          height: 7,
-          width: Math.max(1, (before / most) * room),
-          fill: palette.muted,
-        }),
-        svg("rect", {
-          x: BAR.label,
-          y: y + 10,
-          height: 7,
-          width: Math.max(0, (after / most) * room),
-          fill: palette.accent,
-        }),
-        svg(
-          "text",
-          {
-            x: BAR.label + 6 + (Math.max(before, after) / most) * room,
-            y: y + 14,
-            fill: palette.muted,
-            "font-size": 12,
-          },
-          after ? digits(after, 3) : "removed",
-        ),
-      ];
+    const rows = leading.map(({ id, label, before, after }) => {
+      const mark = id === token_id;
+      return { label: mark ? `▸ ${label}` : label, before, after, mark };
     });
-    const height = 28 + leading.length * BAR.row;
-    const legend = svg(
-      "text",
-      { x: 4, y: height - 6, fill: palette.muted, "font-size": 12 },
-      `grey: the model; colour: sampled from (${kept.toLocaleString("en")} tokens left)`,
-    );
-    for (const [name, value] of Object.entries({
-      viewBox: `0 0 ${BAR.width} ${height}`,
-      width: BAR.width,
-      height,
-    }))
-      this.bars.setAttribute(name, value);
-    this.bars.replaceChildren(...rows, legend);
-    this.bars.setAttribute(
-      "aria-label",
-      `Leading tokens: ${leading
-        .slice(0, 3)
-        .map(({ label, after }) => `${label} ${digits(after, 3)}`)
-        .join("; ")}.`,
-    );
+    drawBars(this.bars, rows, {
+      palette: this.palette,
+      width: Math.max(280, this.bars.parentElement.clientWidth),
+      legend: `grey: the model; colour: sampled from (${kept.toLocaleString("en")} tokens left)`,
+    });
+    const top = leading.slice(0, 3).map(({ label, after }) => `${label} ${digits(after, 3)}`);
+    this.bars.setAttribute("aria-label", `Leading tokens: ${top.join("; ")}.`);
   }
 
   /** One row a new token, one column a token of the text. */

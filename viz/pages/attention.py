@@ -70,20 +70,24 @@ def _settings(view: ui.View) -> component.Settings:
         "stage": ui.kept_option("Stage", "stage", STAGES, "weights"),
         "cell": _numbers(ui.kept("cell", NOTHING, _pair("Cell", n_tokens, n_tokens))),
         "token": int(token) if token else None,
-        "mass": ui.kept_number("Mass", "mass", 0.1, 1.0, 0.8),
+        "mass": ui.kept_number("Mass", "mass", 0.1, 1.0, 0.8, 0.05),
         "change": ui.kept_option("Change", "change", CHANGES, "scale"),
-        "tau": ui.kept_number("Attention temperature", "tau", 0.1, 4.0, 2.0),
+        "tau": ui.kept_number("Attention temperature", "tau", 0.1, 4.0, 2.0, 0.1),
         "against": ui.kept_option("Compare with", "against", ("head", "sentence"), "head"),
         "other": _numbers(
             ui.kept("other", NOTHING, _pair("Other head", config.n_layers, config.n_heads))
         ),
-        "second": ui.kept("second", NOTHING, lambda raw: (str(raw), None)),
+        "second": ui.kept("second", NOTHING, _text),
         "how": ui.kept_option("Summary", "how", ("mean", "maximum"), "mean"),
         "over": ui.kept_option("Over", "over", ("layer", "head", "all"), "layer"),
         "hide_first": ui.kept_option("Hide the first token", "hide_first", ("no", "yes"), "no")
         == "yes",
         "words": ui.kept_option("Merge pieces", "words", ("no", "yes"), "no") == "yes",
     }
+
+
+def _text(raw: object) -> tuple[str, None]:
+    return str(raw), None
 
 
 def _take_over(changes: component.Settings) -> None:
@@ -97,6 +101,8 @@ def _take_over(changes: component.Settings) -> None:
             value = "-".join(map(str, value))
         elif value is None:
             value = NOTHING
+        elif isinstance(value, str):
+            value = value.encode("utf-8", "replace").decode()  # half a character is none
         st.session_state[name] = value
 
 

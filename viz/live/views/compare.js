@@ -54,11 +54,12 @@ export class CompareView {
       });
   }
 
-  async draw() {
+  async draw(isCurrent = () => true) {
     const { settings, loaded, palette, headName, data } = this.scope;
     check(this.against, settings.against);
     this.drawControls();
     const other = await this.scope.loadOther();
+    if (!isCurrent()) return;
     this.sides = null;
     for (const { host, title } of this.maps) host.hidden = title.hidden = !other;
     this.says.textContent = "Type a second sentence, then press Enter.";
@@ -120,7 +121,7 @@ export class CompareView {
       type: "text",
       value: this.scope.settings.second,
       placeholder: "Type a second sentence",
-      onchange: () => this.scope.set({ second: box.value }),
+      onchange: () => this.scope.set({ second: box.value.toWellFormed?.() ?? box.value }),
     });
     return html("label", { class: "hl-field hl-grow" }, html("span", {}, "Second sentence"), box);
   }

@@ -20,7 +20,7 @@ export class SummaryView {
     this.heatMap = new HeatMap(this.map, { point: (row, column) => this.point(row, column) });
   }
 
-  async draw() {
+  async draw(isCurrent = () => true) {
     const { settings, palette, loaded } = this.scope;
     const { how, over } = settings;
     const spans = [
@@ -36,7 +36,7 @@ export class SummaryView {
       this.controls.querySelectorAll("select")[i].value = value;
     });
     const pattern = await this.scope.loadSummary();
-    if (!pattern) return;
+    if (!isCurrent()) return;
     this.name = `${how === "mean" ? "Mean" : "Maximum"} over ${spans.find(([value]) => value === over)[1]}`;
     this.shown = shownPattern(this.scope, pattern, loaded.head.mask.values);
     const rows =
