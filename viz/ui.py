@@ -244,7 +244,7 @@ def settle(
     binding to the URL drops such values without a word, and forgets controls of other pages.
     """
     held = key in st.session_state
-    raw = st.session_state[key] if held else st.query_params.get(key) or None
+    raw = st.session_state[key] if held else st.query_params.get(key)
     value, complaint = (default, None) if raw is None else nearest(raw)
     if complaint:
         complain(complaint)

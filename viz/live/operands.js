@@ -230,71 +230,74 @@ const rooted = (size) => math("msqrt", {}, number(size));
 const over = (above, below) => math("mfrac", {}, math("mrow", {}, above), math("mrow", {}, below));
 const power = (text) => math("msup", {}, letter("e"), math("mrow", {}, text));
 
+// The formula of each stage, from {head, steps, query, key, at, dimension, size} and `value`, the
+// cell's number at a step.
+const STAGE_FORMULAS = {
+  product: ({ value, size }) => [
+    letter("q·k"),
+    sign("="),
+    math(
+      "munderover",
+      {},
+      sign("∑"),
+      math("mrow", {}, letter("d"), sign("="), number("1")),
+      number(size),
+    ),
+    sub("q", "id"),
+    sub("k", "jd"),
+    sign("="),
+    number(value("product")),
+  ],
+  scaled: ({ value, size }) => [
+    over([number(value("product"))], [rooted(size)]),
+    sign("="),
+    number(value("scaled")),
+  ],
+  biased: ({ head, at, value }) => [
+    number(value("scaled")),
+    sign("+"),
+    sub("b", "ij"),
+    sign("="),
+    number(value("scaled")),
+    sign("+"),
+    number(head.bias ? digits(head.bias.values[at]) : "0"),
+    sign("="),
+    number(value("biased")),
+  ],
+  masked: ({ head, at, value }) => [
+    number(value("biased")),
+    sign("+"),
+    number(head.mask.values[at] ? "0" : "(−∞)"),
+    sign("="),
+    number(value("masked")),
+  ],
+  weights: ({ head, steps, query, at }) => [
+    over([power([sub("s", "ij")])], [sign("∑"), power([sub("s", "ij′")])]),
+    sign("="),
+    ...softmaxOf(head, steps, query, at),
+  ],
+  output: ({ head, steps, query, key, dimension, value }) => [
+    math("msub", {}, letter("z"), math("mrow", {}, letter("i"), number(String(dimension)))),
+    sign("="),
+    sign("∑"),
+    sub("p", "ij"),
+    math("msub", {}, letter("v"), math("mrow", {}, letter("j"), number(String(dimension)))),
+    sign("="),
+    number(digits(rowOf(steps.output, query)[dimension])),
+    math("mtext", {}, "\u00a0, from this key\u00a0"),
+    number(value("weights")),
+    sign("·"),
+    number(digits(rowOf(head.v, key)[dimension])),
+  ],
+};
+
 /** MathML of one stage with the numbers of cell (query, key), or of (query, dimension) of z. */
 export function formulaOf(stage, { head, steps }, query, key, dimension) {
   const at = query * head.k.rows + key;
   const value = (name) => digits(steps[name].values[at]);
   const size = String(head.q.columns);
-  const ij = "ij";
-  const parts = {
-    product: () => [
-      letter("q·k"),
-      sign("="),
-      math(
-        "munderover",
-        {},
-        sign("∑"),
-        math("mrow", {}, letter("d"), sign("="), number("1")),
-        number(size),
-      ),
-      sub("q", "id"),
-      sub("k", "jd"),
-      sign("="),
-      number(value("product")),
-    ],
-    scaled: () => [
-      over([number(value("product"))], [rooted(size)]),
-      sign("="),
-      number(value("scaled")),
-    ],
-    biased: () => [
-      number(value("scaled")),
-      sign("+"),
-      sub("b", ij),
-      sign("="),
-      number(value("scaled")),
-      sign("+"),
-      number(head.bias ? digits(head.bias.values[at]) : "0"),
-      sign("="),
-      number(value("biased")),
-    ],
-    masked: () => [
-      number(value("biased")),
-      sign("+"),
-      number(head.mask.values[at] ? "0" : "(−∞)"),
-      sign("="),
-      number(value("masked")),
-    ],
-    weights: () => [
-      over([power([sub("s", ij)])], [sign("∑"), power([sub("s", "ij′")])]),
-      sign("="),
-      ...softmaxOf(head, steps, query, at),
-    ],
-    output: () => [
-      math("msub", {}, letter("z"), math("mrow", {}, letter("i"), number(String(dimension)))),
-      sign("="),
-      sign("∑"),
-      sub("p", ij),
-      math("msub", {}, letter("v"), math("mrow", {}, letter("j"), number(String(dimension)))),
-      sign("="),
-      number(digits(rowOf(steps.output, query)[dimension])),
-      math("mtext", {}, "\u00a0, from this key\u00a0"),
-      number(value("weights")),
-      sign("·"),
-      number(digits(rowOf(head.v, key)[dimension])),
-    ],
-  };
-  return math("math", { display: "block", "data-stage": stage }, math("mrow", {}, parts[stage]()));
+  const parts = STAGE_FORMULAS[stage]({ head, steps, query, key, at, dimension, size, value });
+  return math("math", { display: "block", "data-stage": stage }, math("mrow", {}, parts));
 }
 
 function softmaxOf(head, steps, query, at) {
