@@ -15,6 +15,7 @@ CHARTS = {
     "Attention": [],
     "Positions": ["wave", "similarity", "curves", "sum"],
     "Masks": ["mask", "scores-before", "scores-after", "pattern", "leak"],
+    "Lens": ["lens", "rank", "likeliest"],
     "Predict": ["distribution"],
 }
 PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
