@@ -286,12 +286,13 @@ def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:
     figure.update_layout(
         template=template(colors),
         title="The likeliest next token, layer by layer",
-        height=int(np.clip(190 + ROW_PIXELS * len(grid.rows), 300, 900)),
-        margin={"t": 92},
+        height=int(np.clip(156 + ROW_PIXELS * len(grid.rows), 300, 900)),
+        margin={"t": 92, "b": 64},
     )
     room = max(len(grid.labels), LEAST_COLUMNS)
     figure.update_xaxes(
-        title="after token",
+        title={"text": "after token", "standoff": 8},
+        automargin=False,
         tickvals=grid.positions,
         ticktext=[escape(clipped(label, grid.most_characters)) for label in grid.labels],
         tickangle=0,
