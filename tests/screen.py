@@ -15,6 +15,7 @@ CHARTS = {
     "Attention": [],
     "Positions": ["wave", "similarity", "curves", "sum"],
     "Masks": ["mask", "scores-before", "scores-after", "pattern", "leak"],
+    "Lens": ["lens", "rank", "likeliest"],
     "Predict": [],
     "Generate": [],
 }

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from model.analysis import logit_lens
 from model.capture import capture
 from model.decoding import Sampling, generate
 from model.verify import check
@@ -67,6 +68,35 @@ def test_masks_page_shows_the_head_it_names(page: Page) -> None:
         assert f"query {tokens[row]}" in said
         assert f"key {tokens[column]}" in said
     assert "masked" in hover(page, "pattern", 1, 6)
+
+
+def test_lens_says_what_the_model_says(page: Page) -> None:
+    visit(page, page="Lens", sentence=TOM, layer="1", after="2")
+    trace = stories_trace(TOM)
+    lens = logit_lens(trace, stories().model)
+    assert drawn(page, "lens")[0] == pytest.approx(lens.probs[..., 0], abs=1e-5)
+    assert drawn(page, "rank")[0] == pytest.approx(lens.rank[:, 2] + 1)
+    tokens = token_labels(trace.tokens)
+    for row, column in [(0, 0), (6, len(tokens) - 1), (3, 5)]:
+        said = hover(page, "lens", row, column)
+        assert f"after token {tokens[column]}, entropy" in said
+        best = stories().tokenizer.token_strings([lens.ids[row, column, 0]])[0]
+        assert f"{lens.probs[row, column, 0]:.5f}  {best.strip()}" in said
+
+
+def test_a_wide_lens_scrolls_in_its_own_frame_to_the_chosen_token(page: Page) -> None:
+    page.set_viewport_size({"width": 800, "height": 900})
+    visit(page, page="Lens", sentence=f"{TOM} {TOM}")
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
+    frame = page.locator(".st-key-wide-chart-end")
+    assert frame.evaluate("frame => frame.scrollWidth > frame.clientWidth + 300")
+    right = "node => node.getBoundingClientRect().right"
+    chosen = figure(page, "lens").locator(".shapelayer path").last
+    assert chosen.evaluate(right) <= frame.evaluate(right)
+    pick(page, "After token", "2: a")
+    expect(frame).to_have_count(0)
+    expect(page.locator(".st-key-wide-chart")).to_have_count(1)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -47,6 +47,10 @@ FORMULAS: dict[str, Formula] = {
         r"\quad (i \in \mathcal{K}),\qquad p_i = 0 \quad (i \notin \mathcal{K})",
         "Ackley et al. 1985; Fan et al. 2018; Holtzman et al. 2020",
     ),
+    "model.analysis.logit_lens": Formula(
+        r"\mathrm{LogitLens}(h) = \mathrm{softmax}\big(W_U\,\mathrm{norm}_{\mathrm{final}}(h)\big)",
+        "nostalgebraist 2020; Belrose et al. 2023, §2",
+    ),
 }
 
 
@@ -102,4 +106,17 @@ def probability_with_numbers(logit: float, temperature: float, log_total: float)
     return (
         rf"p = \frac{{e^{{{logit:.5f}/{temperature:g}}}}}{{\sum_j e^{{\ell_j/{temperature:g}}}}}"
         rf" = e^{{{scaled:.5f} {minus(log_total)}}} = {probability:.4f}"
+    )
+
+
+def lens_with_numbers(
+    logit: float, log_total: float, vocab_size: int, entropy: float, rank: int
+) -> str:
+    """One cell of the logit lens from its own numbers; `rank` counts from 1."""
+    probability = math.exp(logit - log_total)
+    return (
+        rf"p = \frac{{e^{{{logit:.5f}}}}}{{\sum_{{j=1}}^{{{vocab_size}}} e^{{\ell_j}}}}"
+        rf" = e^{{{logit:.5f} {minus(log_total)}}} = {probability:.4f},"
+        rf"\qquad H = -\sum_j p_j \ln p_j = {entropy:.4f},"
+        rf"\qquad \mathrm{{rank}} = {rank}"
     )

@@ -14,7 +14,7 @@ import streamlit as st
 import torch
 
 from model import checkpoint, cli
-from model.analysis import cosine_similarity, masking_alternatives
+from model.analysis import LogitLens, cosine_similarity, logit_lens, masking_alternatives
 from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
 from model.decoding import DEFAULT_ORDER as DEFAULT_ORDER
@@ -92,6 +92,16 @@ def _run(name: str, device: str, text: str, modified: int) -> Run:
     trace = capture(loaded.model, kept, loaded.tokenizer.token_strings(kept))
     checks = check(trace, loaded.model)
     return Run(trace, checks, n_cut=len(ids) - len(kept), key=shelf.put(trace))
+
+
+def lens(name: str, device: str, text: str) -> LogitLens:
+    """What the residual stream of one sentence says at every layer."""
+    return _lens(name, device, text, checkpoint.modified(name))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _lens(name: str, device: str, text: str, modified: int) -> LogitLens:
+    return logit_lens(run(name, device, text).trace, load(name, device).model, LEADING)
 
 
 def verdict(checks: Sequence[Check]) -> tuple[int, Check]:

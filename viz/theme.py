@@ -166,4 +166,8 @@ def page_style(colors: Palette) -> str:
     .hl-written mark {{ background: none; color: {colors.accent}; }}
     .st-key-two-up [data-testid="stHorizontalBlock"] {{ flex-wrap: wrap; }}
     .st-key-two-up [data-testid="stColumn"] {{ min-width: min(460px, 100%); }}
+    .st-key-wide-chart, .st-key-wide-chart-end {{ overflow-x: auto; }}
+    .st-key-wide-chart > div, .st-key-wide-chart-end > div {{ min-width: 1240px; }}
+    .st-key-wide-chart-end {{ direction: rtl; }}
+    .st-key-wide-chart-end > div {{ direction: ltr; }}
     </style>"""

@@ -378,6 +378,21 @@ def _head_pickers(run: runs.Run) -> tuple[int, int]:
     return layer, head
 
 
+def position_picker(view: View) -> int:
+    """The position whose successor is predicted."""
+    labels = token_labels(view.tokens)
+    # −1, the default, stays with the last token however the sentence grows.
+    position = choice(
+        "After token",
+        "after",
+        range(-1, len(labels)),
+        -1,
+        lambda i: f"last: {labels[-1]}" if i < 0 else f"{i}: {labels[i]}",
+        width=240,
+    )
+    return position % len(labels)
+
+
 def _device_picker() -> str:
     """The device to run on, where there is a choice; else the only one there is."""
     devices = runs.device_names()

@@ -1,12 +1,19 @@
-"""Protects what is asked of a trace: masking in three ways, similarity, means over heads."""
+"""Protects what is asked of a trace: masking three ways, similarity, means, the logit lens."""
 
 import math
 
 import numpy as np
 import pytest
 
-from model.analysis import cosine_similarity, masking_alternatives, summarise_patterns
-from tests.model.builders import tiny_model, tiny_trace
+from model.analysis import (
+    cosine_similarity,
+    logit_lens,
+    masking_alternatives,
+    summarise_patterns,
+)
+from model.capture import Trace, capture
+from model.transformer import DecoderTransformer
+from tests.model.builders import softmax, tiny_model, tiny_trace
 
 LOG3 = math.log(3)
 
@@ -87,3 +94,87 @@ def test_a_summary_that_does_not_exist_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=word):
         summarise_patterns(np.zeros((2, 3, 4, 4)), how, over, index)
+
+
+def lens_logits(trace: Trace, model: DecoderTransformer) -> np.ndarray:
+    """Every row of the lens in numpy float64, by the definition of LayerNorm. (L + 1, T, V)."""
+    stream = [trace.residuals[0].resid_pre, *(record.resid_post for record in trace.residuals)]
+    x = np.stack(stream).astype(np.float64)
+    if model.config.norm_placement == "pre":
+        centred = x - x.mean(axis=-1, keepdims=True)
+        deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + model.config.norm_eps)
+        norm = model.final_norm
+        x = centred / deviation * norm.gain.double().numpy() + norm.offset.double().numpy()
+    return x @ model.unembed.weight.double().numpy().T
+
+
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_lens_by_definition(placement: str) -> None:
+    """A post-norm model has no final norm, so its stream is unembedded as it is."""
+    model = tiny_model(norm_placement=placement, n_layers=3)
+    trace = tiny_trace(model)
+    lens, logits = logit_lens(trace, model, k=4), lens_logits(trace, model)
+    order, probs = np.argsort(-logits), softmax(logits)
+    assert lens.ids.tolist() == order[..., :4].tolist()
+    assert lens.ids.shape == lens.probs.shape == lens.logits.shape == (4, 7, 4)
+    np.testing.assert_allclose(lens.probs, np.take_along_axis(probs, lens.ids, -1), atol=1e-5)
+    np.testing.assert_allclose(
+        np.exp(lens.logits - lens.log_total[..., None]), lens.probs, atol=1e-12
+    )
+    np.testing.assert_allclose(lens.entropy, -(probs * np.log(probs)).sum(axis=-1), atol=1e-5)
+    answers = order[-1, :, 0]
+    places = (order == answers[None, :, None]).argmax(axis=-1)
+    assert lens.rank.tolist() == places.tolist()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"norm_placement": "post"},
+        {"norm": "rms", "position": "rope"},
+        {"position": "learned", "n_layers": 1},
+        {"tied_embeddings": False, "position": "alibi"},
+        {"mask": "prefix", "prefix_len": 4},
+    ],
+    ids=str,
+)
+def test_last_row_of_the_lens_is_what_the_model_says(changes: dict[str, object]) -> None:
+    model = tiny_model(**changes)
+    trace = tiny_trace(model)
+    lens = logit_lens(trace, model)
+    said = softmax(trace.logits)
+    assert lens.error <= 1e-6
+    assert lens.ids[-1, :, 0].tolist() == trace.logits.argmax(axis=-1).tolist()
+    np.testing.assert_allclose(
+        lens.probs[-1], np.take_along_axis(said, lens.ids[-1], -1), atol=1e-6
+    )
+    assert (lens.rank[-1] == 0).all()
+    assert len(lens.rank) == model.config.n_layers + 1
+
+
+def test_the_lens_of_another_model_is_found_out() -> None:
+    model, other = tiny_model(), tiny_model(seed=1)
+    assert logit_lens(tiny_trace(model), other).error > 1e-2
+
+
+def test_lens_keeps_the_whole_vocabulary_when_that_is_all_there_is() -> None:
+    model = tiny_model(vocab_size=5)
+    lens = logit_lens(capture(model, [3], ["x"]), model, k=10)
+    assert lens.ids.shape == (3, 1, 5)
+    np.testing.assert_allclose(lens.probs.sum(axis=-1), 1, atol=1e-12)
+
+
+def test_equally_likely_tokens_share_the_better_rank() -> None:
+    """With nothing unembedded all tokens are alike: entropy ln V, and the answer is first."""
+    model = tiny_model(tied_embeddings=False)
+    model.unembed.weight.zero_()
+    lens = logit_lens(tiny_trace(model), model)
+    assert (lens.rank == 0).all()
+    np.testing.assert_allclose(lens.entropy, math.log(17), atol=1e-12)
+
+
+def test_a_lens_that_keeps_nothing_is_refused() -> None:
+    model = tiny_model()
+    with pytest.raises(ValueError, match="at least 1"):
+        logit_lens(tiny_trace(model), model, k=0)

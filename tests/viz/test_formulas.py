@@ -15,6 +15,7 @@ from viz import runs
 from viz.formulas import (
     FORMULAS,
     attention_with_sizes,
+    lens_with_numbers,
     probability_with_numbers,
     wave_with_numbers,
     weight_with_numbers,
@@ -91,3 +92,18 @@ def test_one_probability_is_its_entry_of_the_softmax(seed: int, temperature: flo
     logit, divisor = latex_numbers(latex)[:2]
     assert logit == pytest.approx(logits[0], abs=6e-4)
     assert divisor == temperature
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_cell_of_the_lens(seed: int) -> None:
+    logits = 5 * np.random.default_rng(seed).normal(size=17)
+    log_total, probs = np.logaddexp.reduce(logits), softmax(logits)
+    entropy = -(probs * np.log(probs)).sum()
+    latex = lens_with_numbers(logits[3], log_total, 17, entropy, 5)
+    assert r"\sum_{j=1}^{17}" in latex
+    *_, probability, written_entropy, rank = latex_numbers(latex)
+    assert probability == pytest.approx(probs[3], abs=6e-5)
+    assert written_entropy == pytest.approx(entropy, abs=6e-5)
+    assert rank == 5
+    exponent, sign, size = re.search(r"= e\^\{(-?[\d.]+) ([+-]) ([\d.]+)\}", latex).groups()
+    assert math.exp(float(exponent) + float(sign + size)) == pytest.approx(probs[3], rel=1e-4)

@@ -4,7 +4,7 @@ import html
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
+from model.analysis import logit_lens
 from model.capture import Trace, capture
 from model.decoding import DEFAULT_ORDER, Sampling, beam_search, generate
 from model.tokenizer import train_characters
@@ -37,12 +38,12 @@ from tests.viz.builders import (
     stories_trace,
     unpacked,
 )
-from viz import sampling, theme, ui
+from viz import runs, sampling, theme, ui
 from viz.figures.attention import strongest_pair
 from viz.figures.labels import token_labels, visible, word_groups, word_labels
 from viz.live import component
 from viz.live import shelf as offered
-from viz.pages import attention
+from viz.pages import attention, lens
 
 STUDIO = Path(__file__).parents[2] / "viz" / "studio.py"
 EXAMPLE = ui.examples()[0]
@@ -326,6 +327,101 @@ def test_order_of_the_filters_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert live_data(app)["settings"]["top_k"] is None
 
 
+def test_lens_page_shows_what_every_layer_says() -> None:
+    app = open_page("Lens", sentence=TOM, layer="L1", after="7")
+    trace, vocabulary = stories_trace(TOM), stories().tokenizer
+    lens = logit_lens(trace, stories().model)
+    heat, written = chart(app, "lens").data
+    assert z(heat) == pytest.approx(lens.probs[..., 0], abs=1e-6)
+    assert z(heat)[-1] == pytest.approx(softmax(trace.logits).max(axis=-1), abs=1e-5)
+    said = [vocabulary.token_strings([i])[0] for i in trace.logits.argmax(axis=-1)]
+    labels = [token_labels([*pair])[1] for pair in zip(trace.tokens, said, strict=True)]
+    assert [html.unescape(x) for x in written["text"][-len(said) :]] == [
+        f"<b>{x}</b>" for x in labels
+    ]
+    (rank,) = chart(app, "rank").data
+    assert numbers(rank["y"]) == pytest.approx(lens.rank[:, 7] + 1)
+    (bars,) = chart(app, "likeliest").data
+    assert numbers(bars["x"]) == pytest.approx(lens.probs[2, 7], abs=1e-6)
+    *_, probability, entropy, place = latex_numbers(app.latex[-1].value)
+    assert probability == pytest.approx(lens.probs[2, 7, 0], abs=6e-5)
+    assert entropy == pytest.approx(lens.entropy[2, 7], abs=6e-5)
+    assert place == lens.rank[2, 7] + 1
+    assert labels[7] in chart(app, "rank").alt
+    (line,) = (caption.value for caption in app.caption if "Check" in caption.value)
+    assert (
+        f"Check passed: the last row's logits are the model's own, largest difference "
+        f"{lens.error:.1e}" in line
+    )
+    app = open_page("Lens", sentence=TOM, lens_color="entropy")
+    assert z(chart(app, "lens").data[0]) == pytest.approx(lens.entropy, abs=1e-5)
+
+
+def test_lens_of_a_wrong_model_says_that_the_check_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = replace(logit_lens(stories_trace(TOM), stories().model), error=0.25)
+    monkeypatch.setattr(runs, "lens", lambda *run: wrong)
+    (line,) = lines(open_page("Lens", sentence=TOM), "error")
+    assert line.startswith("Check FAILED")
+    assert "2.5e-01" in line
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "notes"),
+    [
+        ({}, 108, ["108 to 131"]),
+        ({"after": "50"}, 38, ["38 to 61"]),
+        ({"lens_start": "24"}, 24, ["24 to 47 of 0 to 131", "131, is outside"]),
+        ({"lens_start": "24 to 47", "after": "30"}, 24, ["24 to 47"]),
+        (
+            {"lens_start": "40"},
+            36,
+            ["Window 40 does not exist here; showing 36 to 59", "is outside"],
+        ),
+        ({"lens_start": "9999"}, 108, ["showing 108 to 131", "108 to 131 of 0 to 131"]),
+    ],
+    ids=str,
+)
+def test_lens_of_a_long_sentence_shows_a_window(
+    query: dict[str, str], first: int, notes: list[str]
+) -> None:
+    app = open_page("Lens", sentence=" ".join(22 * ["The red ball was big."]), **query)
+    assert len(strip(app)) == 132
+    heat, written = chart(app, "lens").data
+    assert numbers(heat["x"]).tolist() == list(range(first, first + 24))
+    assert z(heat).shape == (7, 24)
+    assert len(written["text"]) == 7 * 24
+    said = " ".join(lines(app, "note"))
+    assert all(note in said for note in notes)
+    app.run()
+    assert any(line.startswith("A window") for line in lines(app, "note")), "said each time"
+
+
+def test_lens_tables_hold_the_whole_sentence() -> None:
+    device = runs.device_names()[0]
+    run = runs.run("stories", device, HOSTILE)
+    view = ui.View(HOSTILE, "stories", device, run, 2, 3, theme.LIGHT)
+    seen = runs.lens("stories", device, HOSTILE)
+    tables = lens._tables(lens.Reading(view, seen, runs.vocabulary("stories", device), 3, 0))
+    header, *rows = csv_rows(tables["Lens top tokens"]())
+    assert header == [
+        "after_layer",
+        "position",
+        "after_token",
+        "place",
+        "id",
+        "token",
+        "probability",
+    ]
+    assert [int(row[4]) for row in rows] == seen.ids.ravel().tolist()
+    assert [float(row[6]) for row in rows] == pytest.approx(seen.probs.ravel())
+    assert [row[3] for row in rows[:11]] == [*map(str, range(1, 11)), "1"]
+    header, *rows = csv_rows(tables["Lens ranks"]())
+    assert {len(row) for row in rows} == {len(header)}
+    assert [int(row[5]) for row in rows] == (seen.rank + 1).ravel().tolist()
+    assert [float(row[6]) for row in rows] == pytest.approx(seen.entropy.ravel())
+    assert rows[-1][:2] == ["L5", str(len(run.trace.tokens) - 1)]
+
+
 @pytest.mark.parametrize("text", ["Tom had a red", "שלום 😀 <b>$x$</b>"], ids=ascii)
 def test_generated_text_is_what_the_model_samples(text: str) -> None:
     app = open_page("Generate", sentence=text, seed="7", new_tokens="9", temperature="1.2")
@@ -447,6 +543,12 @@ def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
                 [1, 3, 3] if variant == "window" else [seen, 4, 10]
             )
             assert (r"j \le i \\ -\infty & j > i" in formulas) == (config.mask == "causal")
+        if page == "Lens":
+            expected = logit_lens(trace, loaded.model)
+            assert z(chart(app, "lens").data[0]) == pytest.approx(expected.probs[..., 0], abs=1e-6)
+            notes = lines(app, "note")
+            assert any("no final norm" in note for note in notes) == (variant == "none")
+            assert any("Check passed" in caption.value for caption in app.caption)
 
 
 # --- what a person types ----------------------------------------------------------------------
@@ -574,6 +676,9 @@ MENDED = [
     ("Generate", "seed", "many", 0),
     ("Generate", "new_tokens", "0", 1),
     ("Predict", "after", "99", 12),
+    ("Lens", "lens_color", "rainbow", "probability"),
+    ("Lens", "lens_start", "7", -1),
+    ("Lens", "after", "-9", -1),
     ("Nonsense", "page", "Nonsense", "Attention"),
 ]
 LABELS = {
@@ -587,6 +692,8 @@ LABELS = {
     "how": "Summary",
     "hide_first": "Hide the first token",
     "words": "Merge pieces",
+    "lens_color": "Colour",
+    "lens_start": "Window",
 }
 VALID = {
     "sentence": (TOM, TOM),
@@ -742,6 +849,9 @@ def test_number_and_name_both_choose(key: str, raw: str) -> None:
         ("Predict", "top_k", "37"),
         ("Predict", "temperature", "-1"),
         ("Predict", "after", "3"),
+        ("Lens", "lens_color", "entropy"),
+        ("Lens", "lens_start", "7"),
+        ("Lens", "after", "99"),
     ],
 )
 def test_url_describes_the_view_it_opened(page: str, key: str, raw: str) -> None:

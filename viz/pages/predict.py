@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from viz import runs, ui
-from viz.figures.labels import token_labels, visible
+from viz.figures.labels import visible
 from viz.formulas import probability_with_numbers
 from viz.live import component
 from viz.sampling import sampling_settings, take_over_sampling
@@ -25,7 +25,7 @@ def render() -> None:
         "next. Temperature, top-k, top-p and min-p reshape that before one is drawn. "
         "Drag a slider: everything follows, over the whole vocabulary.",
     )
-    position = _position(view)
+    position = ui.position_picker(view)
     settings, sampling, order = sampling_settings(view)
     ui.show_complaints()
     st.caption(
@@ -57,21 +57,6 @@ def render() -> None:
         {"Distribution": lambda: _csv(runs.distribution(logits, sampling, order), vocabulary)},
         camera=False,
     )
-
-
-def _position(view: ui.View) -> int:
-    """The position whose successor is predicted."""
-    labels = token_labels(view.tokens)
-    # −1, the default, stays with the last token however the sentence grows.
-    position = ui.choice(
-        "After token",
-        "after",
-        range(-1, len(labels)),
-        -1,
-        lambda i: f"last: {labels[-1]}" if i < 0 else f"{i}: {labels[i]}",
-        width=240,
-    )
-    return position % len(labels)
 
 
 def _numbers(logits: np.ndarray, sampling: runs.Sampling, vocabulary: list[str]) -> None:

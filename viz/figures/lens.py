@@ -1,0 +1,313 @@
+"""The logit lens as pictures: what every layer would say next, and when it finds the answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.figures.heatmap import Scale, color_bar, weights
+from viz.figures.labels import clipped, escape, token_labels
+from viz.theme import Palette, color_scale, template
+
+MOST_POSITIONS = 24  # columns whose tokens can still be read
+LEAST_COLUMNS = 9  # room for so many, so that a short sentence is not drawn in giant cells
+WIDE = 14  # more columns scroll on a narrow page
+ROW_PIXELS = 38
+TICK_CHARACTERS = 14
+HOVER_CHARACTERS = 40
+CHART_HEIGHT = 380
+
+
+def row_names(n_rows: int) -> list[str]:
+    """What each row of the lens reads: the input of the first layer, then what leaves each."""
+    return ["input", *(f"L{layer}" for layer in range(n_rows - 1))]
+
+
+def window_of(n_tokens: int, start: int, chosen: int) -> range:
+    """At most MOST_POSITIONS positions from `start` on, or around the chosen one when it is −1."""
+    size = min(n_tokens, MOST_POSITIONS)
+    first = chosen - size // 2 if start < 0 else start
+    first = int(np.clip(first, 0, n_tokens - size))
+    return range(first, first + size)
+
+
+def said_label(previous: str, token: str) -> str:
+    """A predicted token as it would read behind the token before it: …ing goes on with a word."""
+    return token_labels([previous, token])[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """What is drawn of the lens: a window of W positions, the first of them number `start`.
+
+    `words` are labels [row][column][k] of the likeliest tokens, plain text as `labels` (W) are.
+    """
+
+    words: Sequence[Sequence[Sequence[str]]]
+    probs: np.ndarray  # (L + 1, W, K)
+    entropy: np.ndarray  # (L + 1, W)
+    is_answer: np.ndarray  # (L + 1, W) bool: the final answer is on top already
+    labels: Sequence[str]
+    start: int
+
+    @property
+    def positions(self) -> list[int]:
+        """The positions in the window."""
+        return list(range(self.start, self.start + len(self.labels)))
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a narrow page cannot show all columns side by side."""
+        return len(self.labels) > WIDE
+
+    @property
+    def most_characters(self) -> int:
+        """How many characters fit into a cell."""
+        return 8 if len(self.labels) > 10 else 11
+
+    def is_far_right(self, position: int) -> bool:
+        """Whether a narrow page has to scroll to a position."""
+        return self.is_wide and position > self.positions[len(self.labels) // 2]
+
+    @property
+    def rows(self) -> list[str]:
+        """The names of the rows."""
+        return row_names(len(self.probs))
+
+
+def probability_scale() -> Scale:
+    """Colours by the probability of the likeliest token."""
+    return weights("probability of the token")
+
+
+def entropy_scale(entropy: np.ndarray) -> Scale:
+    """Colours by entropy in nats, from 0 to the largest of these."""
+    largest = float(entropy[np.isfinite(entropy)].max(initial=0.0))
+    return Scale("entropy, nats", 0.0, largest or 1.0)
+
+
+def lens_map(
+    grid: Grid, values: np.ndarray, scale: Scale, chosen: tuple[int, int], colors: Palette
+) -> go.Figure:
+    """Layers upward, positions across, the likeliest token in each cell; bold: the final answer.
+
+    values (L + 1, W) are the colours; `chosen` is the row and the position to frame.
+    """
+    bar = {"tickformat": ".2~f"}
+    if grid.is_far_right(chosen[1]):
+        bar |= {"x": 1, "xanchor": "right"}
+    figure = go.Figure(
+        go.Heatmap(
+            z=values.astype(np.float32),
+            x=grid.positions,
+            y=list(range(len(grid.rows))),
+            zmin=scale.low,
+            zmax=scale.high,
+            colorscale=color_scale(colors.sequential),
+            colorbar=color_bar(scale, colors) | bar,
+            xgap=2,
+            ygap=2,
+            hoverongaps=False,
+            hovertext=_hover_texts(grid),
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    )
+    _write_cells(figure, grid, (values - scale.low) / (scale.high - scale.low), colors)
+    _frame(figure, grid, chosen, colors)
+    _lay_out(figure, grid, colors)
+    return figure
+
+
+def rank_curve(
+    rank: np.ndarray, chosen: int, vocab_size: int, colors: Palette, title: str
+) -> go.Figure:
+    """Rank of the final answer by layer at one position, (L + 1,), 0 = likeliest; drawn from 1.
+
+    The axis is logarithmic with rank 1 on top. `chosen` is the row to ring; the title is escaped.
+    """
+    places, names = rank + 1, row_names(len(rank))
+    figure = go.Figure(
+        go.Scatter(
+            x=list(range(len(names))),
+            y=places,
+            mode="lines+markers",
+            line={"color": colors.series[0], "width": 2},
+            marker={
+                "opacity": 1,
+                "size": [13 if row == chosen else 8 for row in range(len(names))],
+                "line": {
+                    "color": colors.frame,
+                    "width": [3 if row == chosen else 0 for row in range(len(names))],
+                },
+            },
+            customdata=names,
+            hovertemplate=f"%{{customdata}}: rank <b>%{{y:,}}</b> of {vocab_size:,}<extra></extra>",
+        )
+    )
+    worst = max(float(places.max()), 10.0)
+    figure.update_layout(template=template(colors), title=escape(title), height=CHART_HEIGHT)
+    figure.update_xaxes(
+        title="after layer",
+        tickvals=list(range(len(names))),
+        ticktext=names,
+        showgrid=False,
+        zeroline=False,
+    )
+    figure.update_yaxes(
+        title="rank, 1 on top (logarithmic)",
+        type="log",
+        range=[np.log10(worst) + 0.15, -0.15],
+        tickvals=[10**power for power in range(len(str(vocab_size)))],
+        tickformat=",",
+    )
+    return figure
+
+
+def likeliest_bars(
+    words: Sequence[str], probs: np.ndarray, colors: Palette, title: str
+) -> go.Figure:
+    """The likeliest tokens of one cell and their probabilities, (K,); the title is escaped."""
+    places = list(range(len(words)))
+    figure = go.Figure(
+        go.Bar(
+            x=probs,
+            y=places,
+            orientation="h",
+            marker={"color": colors.accent},
+            text=[f"{prob:.3f}" for prob in probs],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[escape(word) for word in words],
+            hovertemplate="<b>%{customdata}</b> %{x:.5f}<extra></extra>",
+        )
+    )
+    figure.update_layout(template=template(colors), title=escape(title), height=CHART_HEIGHT)
+    figure.update_xaxes(title="probability", range=[0, 1.12], tickvals=[0, 0.25, 0.5, 0.75, 1])
+    figure.update_yaxes(
+        tickvals=places,
+        ticktext=list(map(_tick_label, words)),
+        autorange="reversed",
+        showgrid=False,
+        ticks="outside",
+        ticklen=5,
+    )
+    return figure
+
+
+def _hover_texts(grid: Grid) -> list[list[str]]:
+    """For each cell where it is, and a line for each of its tokens, likeliest first; escaped."""
+    return [
+        [_hover_text(grid, row, column) for column in range(len(grid.labels))]
+        for row in range(len(grid.rows))
+    ]
+
+
+def _hover_text(grid: Grid, row: int, column: int) -> str:
+    name = grid.rows[row]
+    label = escape(clipped(grid.labels[column], HOVER_CHARACTERS))
+    lines = [
+        f"{prob:.5f}  <b>{escape(clipped(word, HOVER_CHARACTERS))}</b>"
+        for word, prob in zip(grid.words[row][column], grid.probs[row, column], strict=True)
+    ]
+    entropy = f"entropy {grid.entropy[row, column]:.3f} nats"
+    return "<br>".join([f"{name}, after token <b>{label}</b>, {entropy}", *lines])
+
+
+def _tick_label(label: str) -> str:
+    return escape(clipped(label, TICK_CHARACTERS))
+
+
+def _write_cells(figure: go.Figure, grid: Grid, shares: np.ndarray, colors: Palette) -> None:
+    """The likeliest token in each cell, in the ink that stands out; × where a number is broken."""
+    rows, columns = np.indices(shares.shape).reshape(2, -1)
+    texts = []
+    for row, column in zip(rows, columns, strict=True):
+        text = escape(clipped(grid.words[row][column][0], grid.most_characters))
+        text = f"<b>{text}</b>" if grid.is_answer[row, column] else text
+        texts.append(text if np.isfinite(shares[row, column]) else "×")
+    figure.add_trace(
+        go.Scatter(
+            x=columns + grid.start,
+            y=rows,
+            text=texts,
+            mode="text",
+            textfont={"size": 12, "color": [ink(share, colors) for share in shares.ravel()]},
+            hoverinfo="skip",
+            showlegend=False,
+            yaxis="y2" if grid.is_wide else "y",
+        )
+    )
+
+
+def ink(share: float, colors: Palette) -> str:
+    """Text or background colour, whichever stands out more on this share of the scale."""
+    stops = np.array([_rgb(color) for color in colors.sequential])
+    if not np.isfinite(share):
+        return colors.bad
+    place = float(np.clip(share, 0, 1)) * (len(stops) - 1)
+    ground = [np.interp(place, np.arange(len(stops)), channel) for channel in stops.T]
+
+    def contrast(color: str) -> float:
+        low, high = sorted((_luminance(np.array(ground)), _luminance(_rgb(color))))
+        return (high + 0.05) / (low + 0.05)
+
+    return max((colors.text, colors.background), key=contrast)
+
+
+def _rgb(color: str) -> np.ndarray:
+    return np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+
+
+def _luminance(rgb: np.ndarray) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def _frame(figure: go.Figure, grid: Grid, chosen: tuple[int, int], colors: Palette) -> None:
+    """A dotted frame around the chosen position, a solid one around the chosen cell."""
+    row, position = chosen
+    if position not in grid.positions:
+        return
+    column = (-0.5, len(grid.rows) - 0.5, {"width": 1.5, "dash": "dot"})
+    for low, high, line in (column, (row - 0.5, row + 0.5, {"width": 3})):
+        figure.add_shape(
+            type="rect",
+            x0=position - 0.5,
+            x1=position + 0.5,
+            y0=low,
+            y1=high,
+            line={"color": colors.frame, **line},
+        )
+
+
+def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:
+    figure.update_layout(
+        template=template(colors),
+        title="The likeliest next token, layer by layer",
+        height=int(np.clip(156 + ROW_PIXELS * len(grid.rows), 300, 900)),
+        margin={"t": 92, "b": 64},
+    )
+    room = max(len(grid.labels), LEAST_COLUMNS)
+    figure.update_xaxes(
+        title={"text": "after token", "standoff": 8},
+        automargin=False,
+        tickvals=grid.positions,
+        ticktext=[escape(clipped(label, grid.most_characters)) for label in grid.labels],
+        tickangle=0,
+        domain=[0, len(grid.labels) / room],
+        range=[grid.positions[0] - 0.5, grid.positions[-1] + 0.5],
+        showgrid=False,
+        zeroline=False,
+    )
+    layers = {
+        "tickvals": list(range(len(grid.rows))),
+        "ticktext": grid.rows,
+        "range": [-0.5, len(grid.rows) - 0.5],
+        "showgrid": False,
+        "zeroline": False,
+    }
+    figure.update_layout(yaxis={"title": "after layer", **layers})
+    if grid.is_wide:
+        figure.update_layout(yaxis2={"overlaying": "y", "side": "right", "matches": "y", **layers})
