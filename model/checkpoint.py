@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from model.cli import choose_device
 from model.config import ModelConfig
 from model.tokenizer import Tokenizer
-from model.transformer import DecoderTransformer
+from model.transformer import DecoderTransformer, lay_out_by_columns
 
 STORED_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 SHIPPED = Path(__file__).resolve().parent.parent / "assets" / "checkpoints"
@@ -113,6 +113,7 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
     model = _build(config, folder)
     weights = _read_weights(folder / "model.safetensors", own_weights(model), config)
     model.load_state_dict(weights, strict=False)
+    lay_out_by_columns(model)
     model.requires_grad_(False).eval().to(choose_device(device))
     return Checkpoint(folder.name, folder, model, tokenizer)
 

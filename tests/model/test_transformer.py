@@ -16,7 +16,7 @@ from model.feedforward import FEEDFORWARDS
 from model.masks import MASKS
 from model.norms import NORMS
 from model.positions import POSITIONS
-from model.transformer import DecoderTransformer, initialise
+from model.transformer import DecoderTransformer, initialise, lay_out_by_columns
 from model.verify import check
 from tests.model.builders import (
     GROUPED,
@@ -141,6 +141,18 @@ def test_tied_embeddings_are_one_weight() -> None:
     tied, untied = tiny_model(), tiny_model(tied_embeddings=False)
     assert tied.unembed.weight is tied.embed.weight
     assert not torch.equal(untied.unembed.weight, untied.embed.weight)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_layout_by_columns_changes_no_value(tied: bool) -> None:
+    model, ids = tiny_model(tied_embeddings=tied), tiny_ids(batch_size=2)
+    expected, before = model(ids), {name: x.clone() for name, x in model.state_dict().items()}
+    lay_out_by_columns(model)
+    for name, weight in model.state_dict().items():
+        assert torch.equal(weight, before[name]), name
+        assert weight.T.is_contiguous() or weight.ndim == 1, name
+    assert (model.unembed.weight is model.embed.weight) == tied
+    torch.testing.assert_close(model(ids), expected, atol=1e-5, rtol=1e-5)
 
 
 def test_scaled_embeddings_enter_times_the_root_of_d_model() -> None:
