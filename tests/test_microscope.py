@@ -378,6 +378,10 @@ def test_lost_connection_says_what_is_missing(page: Page, page_log: PageLog) -> 
     page.route("**/live/arrays/**", lambda route: route.abort())
     open_head(page, 1, 1)
     expect(page.locator(".hl-live [role=alert]")).to_contain_text("The app does not answer")
+    expect(page.locator(".hl-title")).to_have_text("L0 H0")  # what is shown keeps its name
+    record = stories_trace(TOM).attention[0]
+    mask = record.mask
+    assert shown(page)[mask] == pytest.approx(record.pattern[0][mask], abs=1e-5)
     open_head(page, 0, 0)
     wait_for(page, "L0 H0")
     expect(page.locator(".hl-live [role=alert]")).to_be_hidden()
@@ -385,6 +389,53 @@ def test_lost_connection_says_what_is_missing(page: Page, page_log: PageLog) -> 
     open_head(page, 1, 1)
     wait_for(page, "L1 H1")
     page_log.console_errors.clear()
+
+
+def test_a_late_answer_does_not_replace_a_newer_one(page: Page) -> None:
+    """The mean is asked for and comes after the maximum that was asked for later."""
+    visit(page, sentence=TOM, view="summary", over="layer", layer="2")
+    wait_for(page, "L2 H4", view="summary")
+    held: list[Route] = []
+    page.route("**/mean/all/**", lambda route: held.append(route))
+    page.get_by_label("Over", exact=True).select_option("all")
+    page.get_by_label("Summary", exact=True).select_option("maximum")
+    says = page.locator(".hl-view-summary .hl-caption")
+    expect(says).to_contain_text("Maximum over all heads of all layers")
+    for route in held:
+        route.continue_()
+    wait_until_idle(page)
+    page.wait_for_timeout(500)
+    expect(says).to_contain_text("Maximum over all heads of all layers")
+    records = stories_trace(TOM).attention
+    patterns = np.stack([record.pattern for record in records])
+    values = shown(page, ".hl-view-summary .js-plotly-plot")
+    expected = patterns.max(axis=(0, 1))
+    assert values[records[0].mask] == pytest.approx(expected[records[0].mask], abs=1e-6)
+
+
+def test_without_plotly_a_line_says_so_and_trying_again_helps(
+    page: Page, page_log: PageLog
+) -> None:
+    page.route("**/plotly.min.js", lambda route: route.abort())
+    page.goto("/")
+    alert = page.locator(".hl-live [role=alert]")
+    expect(alert).to_contain_text("plotly.js did not load")
+    page.unroute("**/plotly.min.js")
+    alert.get_by_role("button", name="Try again").click()
+    wait_for(page, "L2 H4")
+    page_log.console_errors.clear()
+
+
+def test_example_shows_its_pair(page: Page) -> None:
+    visit(page)
+    page.get_by_role("combobox", name="Examples").click()
+    page.get_by_role("option").nth(1).click()
+    example = ui.examples()[1]
+    place = "query {}, key {}, pinned".format(*example.cell.split("-"))
+    expect(page.locator(".hl-cell-title small")).to_have_text(place)
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    expect(strip(page)).to_have_text(token_labels(stories_trace(TOM).tokens))
+    expect(page.locator(".hl-cell-title small")).not_to_contain_text("pinned")
 
 
 def test_exports_are_what_is_on_screen(page: Page) -> None:
@@ -429,6 +480,10 @@ def test_saved_page_works_alone(page: Page, tmp_path_factory: pytest.TempPathFac
     assert number(alone, "weights") == pytest.approx(expected, abs=1e-4)
     open_head(alone, 0, 0)
     expect(alone.locator("[role=alert]")).to_contain_text("not in the saved file")
+    expect(alone.locator(".hl-title")).to_have_text("L2 H3")
+    record = stories_trace(HOSTILE).attention[2]
+    still = shown(alone)[record.mask]
+    assert still == pytest.approx(record.pattern[3][record.mask], abs=1e-5)
     assert alone.evaluate("window.hacked") is None
     assert errors == []
     context.close()

@@ -147,7 +147,7 @@ def page_style(colors: Palette) -> str:
     .st-key-controls > div:first-child, .st-key-status > div:first-child {{ flex: 1 1 420px; }}
     .hl-strip {{
         display: flex; flex-wrap: wrap; gap: .25rem; line-height: 1.3;
-        max-height: 7.2rem; overflow-y: auto;
+        max-height: 7.2rem; overflow-y: auto; padding: 3px;
     }}
     .hl-token {{
         position: relative; padding: .15rem .45rem .3rem; border-radius: .3rem;

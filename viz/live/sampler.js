@@ -88,9 +88,9 @@ export class Sampler {
 
   /** Top-k over a scale that grows: 1, 2, 3, … 50, … and all. */
   topKField() {
-    const steps = topKSteps(this.sorted.length);
     const { top_k } = this.settings;
-    const at = top_k ? steps.findIndex((k) => k >= top_k) : steps.length - 1;
+    const steps = topKSteps(this.sorted.length, top_k);
+    const at = top_k ? steps.indexOf(top_k) : steps.length - 1;
     return {
       min: 0,
       max: steps.length - 1,
@@ -301,8 +301,8 @@ function spacedRanks(n) {
 }
 
 /** 1, 2, 3, 5, 7, 10, 15, 20, … below the vocabulary's size, then all of it. */
-export function topKSteps(size) {
-  const steps = new Set();
+export function topKSteps(size, chosen) {
+  const steps = new Set(chosen ? [chosen] : []); // an address may name one between
   for (let decade = 1; decade < size; decade *= 10) {
     for (const factor of [1, 1.5, 2, 3, 4, 5, 7]) steps.add(Math.floor(factor * decade));
   }
