@@ -397,8 +397,8 @@ def test_a_late_answer_does_not_replace_a_newer_one(page: Page) -> None:
     wait_for(page, "L2 H4", view="summary")
     held: list[Route] = []
     page.route("**/mean/all/**", lambda route: held.append(route))
-    page.get_by_label("Over", exact=True).select_option("all")
-    page.get_by_label("Summary", exact=True).select_option("maximum")
+    page.get_by_role("combobox", name="Over").select_option("all")
+    page.get_by_role("combobox", name="Summary").select_option("maximum")
     says = page.locator(".hl-view-summary .hl-caption")
     expect(says).to_contain_text("Maximum over all heads of all layers")
     for route in held:
