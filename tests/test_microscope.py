@@ -511,7 +511,7 @@ def test_tokens_are_labelled_as_themselves(page: Page, sentence: str) -> None:
     point_at(page, last, 0)
     expect(page.locator(".hl-cell-title bdi")).to_have_text([labels[last], labels[0]])
     short = [label if len(label) <= 16 else f"{label[:15]}…" for label in labels]
-    ticks = page.locator(f"{MAP} .ytick text")
+    ticks = page.locator(".hl-view-map .hl-tick-row")
     expect(ticks.first).to_have_text(short[0])
     step = -(-len(short) // ticks.count())
     expect(ticks).to_have_text(short[::step])  # a long sentence names every second token

@@ -101,6 +101,8 @@ export class Microscope {
     settings.head = Math.min(settings.head, data.n_heads - 1);
     if (!same(settings, this.settings)) this.forgetViews();
     this.settings = settings;
+    const wanted = [data.key, data.second?.key, settings, this.palette.background];
+    if (same(wanted, this.onScreen) && !this.isBusy) return; // an echo of what is drawn already
     this.redraw();
   }
 
@@ -179,6 +181,7 @@ export class Microscope {
     const { view, stage } = this.settings;
     this.complain(null);
     this.root.removeAttribute("aria-busy");
+    this.onScreen = [this.data.key, this.data.second?.key, this.settings, this.palette.background];
     this.root.dataset.drawn = `${this.data.key} ${this.headName} ${view} ${stage}`;
   }
 
@@ -271,6 +274,7 @@ export class Microscope {
 
   /** Say what is missing; a head that is not here gives way to the one that was. */
   failed(error) {
+    this.onScreen = null;
     const { layer, head } = this.settings;
     const again = this.offline ? null : () => this.set({ layer, head });
     this.complain(error.message, again);

@@ -5,9 +5,9 @@
 import { html, svg } from "./dom.js";
 import { plotlyScale } from "./colors.js";
 
-const MOST_TICKS = 64;
 const TICK_ROOM = 12; // pixels a label needs across its own direction
 const MOST_STROKES = 48;
+const UNESCAPED = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&#36;": "$", "&#37;": "%" }; // labels.py
 const LETTER = 6.3; // average pixels of a tick label's letter
 const BAR = 32; // longest bar beside a map, in pixels
 const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
@@ -53,7 +53,8 @@ export class HeatMap {
     );
     this.sides = svg("svg", { class: "hl-sides", "aria-hidden": "true" });
     for (const guide of this.guides) guide.hidden = true;
-    host.append(this.chart, this.sides, ...this.guides);
+    this.names = svg("svg", { class: "hl-sides hl-names", "aria-hidden": "true" });
+    host.append(this.chart, this.names, this.sides, ...this.guides);
     host.addEventListener("pointermove", (event) => this.tell(event, point));
     host.addEventListener("pointerleave", leave);
     host.addEventListener(
@@ -76,7 +77,8 @@ export class HeatMap {
     this.width = this.host.clientWidth;
     const frame = layout(picture, palette, this.width, this.sizes);
     const barLength = Math.min(190, this.width - frame.margin.l - frame.margin.r);
-    await Plotly.react(this.chart, traces(picture, palette, barLength), frame, {
+    this.frame = frame;
+    await Plotly.react(this.chart, traces(picture, palette, barLength), unnamed(frame), {
       displaylogo: false,
       displayModeBar: picture.values.columns > 40 ? "hover" : false,
       modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"],
@@ -87,8 +89,48 @@ export class HeatMap {
   }
 
   drawOverlays() {
+    this.drawNames();
     this.drawSides();
     if (this.marked) this.mark(...this.marked);
+  }
+
+  /**
+   * Labels and titles of the axes. Plotly takes 40 ms for 64 labels a side, each time; here they stay
+   * until they change.
+   */
+  drawNames() {
+    const { rowLabels, columnLabels, rowTitle, columnTitle } = this.picture;
+    const { xaxis, yaxis, width, height } = this.chart._fullLayout;
+    const named = [rowLabels, columnLabels, xaxis.range.join(), yaxis.range.join(), width, height];
+    if (this.named?.every((value, i) => value === named[i])) return;
+    this.named = named;
+    const [left, top] = [xaxis._offset, yaxis._offset];
+    const rows = shownLabels(rowLabels, yaxis).map(([label, at]) =>
+      svg("text", { class: "hl-tick-row", x: left - 6, y: at + 4, "text-anchor": "end" }, label),
+    );
+    const columns = shownLabels(columnLabels, xaxis).map(([label, at]) =>
+      svg(
+        "text",
+        { class: "hl-tick-column", transform: `translate(${at + 3} ${top - 6}) rotate(-50)` },
+        label,
+      ),
+    );
+    const middle = [left + xaxis._length / 2, top + yaxis._length / 2];
+    const titles = [
+      svg("text", { class: "hl-axis", x: middle[0], y: 13, "text-anchor": "middle" }, columnTitle),
+      svg(
+        "text",
+        {
+          class: "hl-axis",
+          transform: `translate(13 ${middle[1]}) rotate(-90)`,
+          "text-anchor": "middle",
+        },
+        rowTitle,
+      ),
+    ];
+    this.names.setAttribute("width", width);
+    this.names.setAttribute("height", height);
+    this.names.replaceChildren(...rows, ...columns, ...titles);
   }
 
   /** Bars beside the map, one a row and one a column, from 0 to 1; a click picks the row or column. */
@@ -143,8 +185,14 @@ export class HeatMap {
   /** The picture as SVG text. */
   async svgText() {
     const Plotly = await loadPlotly();
-    const { width, height } = this.chart._fullLayout;
-    const address = await Plotly.toImage(this.chart, { format: "svg", width, height });
+    const { xaxis, yaxis, width, height } = this.chart._fullLayout;
+    const layout = {
+      ...this.frame,
+      xaxis: { ...this.frame.xaxis, range: xaxis.range },
+      yaxis: { ...this.frame.yaxis, range: yaxis.range },
+    };
+    const figure = { data: this.chart.data, layout };
+    const address = await Plotly.toImage(figure, { format: "svg", width, height });
     return decodeURIComponent(address.slice(address.indexOf(",") + 1));
   }
 
@@ -311,6 +359,24 @@ function layout(
   };
 }
 
+/** A layout without the labels that `drawNames` draws. */
+function unnamed(frame) {
+  const bare = { showticklabels: false, title: undefined };
+  return { ...frame, xaxis: { ...frame.xaxis, ...bare }, yaxis: { ...frame.yaxis, ...bare } };
+}
+
+/** The labels there is room for on an axis, as text, each with its place in pixels. */
+function shownLabels(labels, axis) {
+  const [, pixels] = span(axis, 0, 1);
+  const { tickvals } = ticks(labels, pixels);
+  return tickvals
+    .filter((i) => isInside(axis, i))
+    .map((i) => [
+      labels[i].replace(/&[#\w]+;/g, (mark) => UNESCAPED[mark]),
+      axis._offset + axis.c2p(i),
+    ]);
+}
+
 function longest(labels) {
   return Math.min(
     16,
@@ -319,7 +385,7 @@ function longest(labels) {
 }
 
 function ticks(labels, pixels) {
-  const step = Math.max(Math.ceil(labels.length / MOST_TICKS), Math.ceil(TICK_ROOM / pixels));
+  const step = Math.ceil(TICK_ROOM / pixels);
   const values = labels.map((_, i) => i).filter((i) => i % step === 0);
   return { tickmode: "array", tickvals: values, ticktext: values.map((i) => labels[i]) };
 }
