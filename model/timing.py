@@ -12,17 +12,19 @@ from torch import Tensor
 from model.kv_cache import KVCache
 from model.masks import SEEING_AHEAD
 from model.transformer import DecoderTransformer
+from model.verify import relative_error
 
 WITH_CACHE, WITHOUT, PREFILL, DECODE = "with cache", "without cache", "prefill", "decode"
 MOST_LENGTHS = 9
-MOST_ROUNDS, DECODE_ROUNDS = 15, 3
+LEAST_ROUNDS, MOST_ROUNDS, DECODE_ROUNDS = 3, 15, 3
 
 
 @dataclass(frozen=True)
 class Lap:
     """Something timed once: one more token in a text of `n_tokens`, or `n_tokens` in all.
 
-    `difference` is the largest between the logits with the cache and without it. `progress` says
+    `difference` is the relative error of the logits with the cache against those without it, as
+    in `model.verify`. `progress` says
     how much of the whole measurement is done, 0 to 1.
     """
 
@@ -33,6 +35,11 @@ class Lap:
     difference: float = 0.0
 
 
+def fed_at_once(model: DecoderTransformer) -> int:
+    """Tokens a cache must be given before a single one can follow."""
+    return max(1, SEEING_AHEAD[model.config.mask](model.config))
+
+
 def lengths_to_time(model: DecoderTransformer) -> list[int]:
     """Text lengths a factor √2 apart, up to the context; the last token is the one timed.
 
@@ -41,7 +48,7 @@ def lengths_to_time(model: DecoderTransformer) -> list[int]:
     """
     context = model.config.max_seq_len
     sizes = {round(context / 2 ** (half / 2)) for half in range(MOST_LENGTHS)}
-    return sorted(size for size in sizes if size > _fed_at_once(model))
+    return sorted(size for size in sizes if size > fed_at_once(model))
 
 
 @torch.inference_mode()
@@ -49,26 +56,26 @@ def time_tokens(model: DecoderTransformer, budget_s: float = 5.0) -> Iterator[La
     """Time one more token at growing lengths with and without the cache, prefill and decoding.
 
     Yields a lap after each run. Goes round after round, so that a disturbance falls on all
-    lengths alike, until it has enough rounds or the budget is spent; at least one whole. Raises
+    lengths alike, until it has enough rounds, or a few and the budget is spent. Raises
     ValueError where the context leaves nothing to time.
     """
     lengths = lengths_to_time(model)
     if not lengths:
         raise ValueError(
             f"the context of {model.config.max_seq_len} tokens leaves no token behind the first "
-            f"{_fed_at_once(model)}, which enter at once; there is nothing to time"
+            f"{fed_at_once(model)}, which enter at once; there is nothing to time"
         )
     device = next(model.parameters()).device
     ids = torch.arange(model.config.max_seq_len, device=device)[None] % model.config.vocab_size
     for n_new in (ids.shape[1], 1, 1):  # the first runs of a kind are slow
         _timed(model, ids[:, :n_new])
-    start, n_done, n_round = time.perf_counter(), 0, 1 + 2 * len(lengths)
-    for lap in chain.from_iterable(_round(model, ids, lengths) for _ in range(MOST_ROUNDS)):
-        n_done += 1
-        spent = (time.perf_counter() - start) / budget_s
-        share = max(n_done / (MOST_ROUNDS * n_round), min(spent, 1.0))
-        yield replace(lap, progress=0.8 * share)
-        if spent >= 1 and n_done >= n_round:
+    n_round, spent_s = 1 + 2 * len(lengths), 0.0
+    rounds = chain.from_iterable(_round(model, ids, lengths) for _ in range(MOST_ROUNDS))
+    for n_done, lap in enumerate(rounds, start=1):
+        spent_s += lap.seconds  # not what the caller does between laps
+        spent = min(spent_s / budget_s, n_done / (LEAST_ROUNDS * n_round), 1.0)
+        yield replace(lap, progress=0.8 * max(n_done / (MOST_ROUNDS * n_round), spent))
+        if spent == 1:
             break
     for n in range(1, DECODE_ROUNDS + 1):
         n_decoded, seconds = _decode(model, ids, budget_s / 5)
@@ -89,6 +96,18 @@ def tokens_per_second(laps: Sequence[Lap], way: str) -> float:
     return float(np.median([lap.n_tokens / lap.seconds for lap in laps if lap.way == way]))
 
 
+def spread(laps: Sequence[Lap]) -> float:
+    """How unsteady the times were: upper by lower quartile, the median over ways and lengths.
+
+    1 when every time was the same.
+    """
+    times = {}
+    for lap in laps:
+        times.setdefault((lap.way, lap.n_tokens), []).append(lap.seconds)
+    quartiles = [np.percentile(seconds, (25, 75)) for seconds in times.values()]
+    return float(np.median([high / low for low, high in quartiles]))
+
+
 def growth(seconds: dict[int, float]) -> tuple[float, float]:
     """Exponent a and factor c of the line c · n^a through times at lengths n, both logarithmic.
 
@@ -96,11 +115,6 @@ def growth(seconds: dict[int, float]) -> tuple[float, float]:
     """
     exponent, log_factor = np.polyfit(np.log(list(seconds)), np.log(list(seconds.values())), 1)
     return float(exponent), float(np.exp(log_factor))
-
-
-def _fed_at_once(model: DecoderTransformer) -> int:
-    """Tokens a cache must be given before a single one can follow."""
-    return max(1, SEEING_AHEAD[model.config.mask](model.config))
 
 
 def _round(model: DecoderTransformer, ids: Tensor, lengths: Sequence[int]) -> Iterator[Lap]:
@@ -116,17 +130,21 @@ def _round(model: DecoderTransformer, ids: Tensor, lengths: Sequence[int]) -> It
         seconds, cached = _timed(model, ids[:, n - 1 : n], cache)
         yield Lap(WITH_CACHE, n, seconds)
         seconds, whole = _timed(model, ids[:, :n])
-        yield Lap(WITHOUT, n, seconds, difference=(cached - whole).abs().max().item())
+        yield Lap(WITHOUT, n, seconds, difference=_error(cached, whole))
 
 
 def _decode(model: DecoderTransformer, ids: Tensor, budget_s: float) -> tuple[int, float]:
     """How many tokens went through the cache one at a time, and in how many seconds."""
     cache = _cache(model)
-    _timed(model, ids[:, : _fed_at_once(model)], cache)
+    _timed(model, ids[:, : fed_at_once(model)], cache)
     first, start = cache.length, time.perf_counter()
     while cache.length < ids.shape[1] and time.perf_counter() - start < budget_s:
         _timed(model, ids[:, cache.length : cache.length + 1], cache)
     return cache.length - first, time.perf_counter() - start
+
+
+def _error(actual: Tensor, expected: Tensor) -> float:
+    return relative_error(actual.float().cpu().numpy(), expected.float().cpu().numpy())
 
 
 def _timed(

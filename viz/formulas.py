@@ -38,6 +38,11 @@ FORMULAS: dict[str, Formula] = {
         r" -\infty & \text{otherwise} \end{cases}",
         "Raffel et al. 2020, §3.2.1",
     ),
+    "model.kv_cache.cache_bytes": Formula(
+        r"\mathrm{bytes} = 2 \cdot L \cdot n_{\mathrm{kv\,heads}} \cdot d_{\mathrm{head}}"
+        r" \cdot T \cdot b",
+        "Pope et al. 2022, §3.3; 2 for keys and values, L layers, T tokens, b bytes a value",
+    ),
     "model.decoding.filter_logits": Formula(
         r"p_i = \frac{\exp(\ell_i / T)}{\sum_{j \in \mathcal{K}} \exp(\ell_j / T)}"
         r"\quad (i \in \mathcal{K}),\qquad p_i = 0 \quad (i \notin \mathcal{K})",
@@ -93,3 +98,12 @@ def probability_with_numbers(logit: float, temperature: float, log_total: float)
         rf"p = \frac{{e^{{{logit:.5f}/{temperature:g}}}}}{{\sum_j e^{{\ell_j/{temperature:g}}}}}"
         rf" = e^{{{scaled:.5f} {minus(log_total)}}} = {probability:.4f}"
     )
+
+
+def cache_with_numbers(
+    n_layers: int, n_kv_heads: int, d_head: int, n_tokens: int, bytes_per_value: int, n_bytes: int
+) -> str:
+    """The bytes of a cache from its own numbers."""
+    sizes = (2, n_layers, n_kv_heads, d_head, n_tokens, bytes_per_value)
+    grouped = f"{n_bytes:,}".replace(",", "{,}")
+    return r" \cdot ".join(map(str, sizes)) + rf" = {grouped}\ \mathrm{{bytes}}"
