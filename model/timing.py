@@ -1,7 +1,11 @@
-"""How long a token takes with the cache and without it: both really run, and are compared."""
+"""How long a token takes with the cache and without it: both really run, and are compared.
+
+On one CPU thread, so that other work on the machine disturbs little.
+"""
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -151,10 +155,22 @@ def _timed(
     model: DecoderTransformer, ids: Tensor, cache: KVCache | None = None
 ) -> tuple[float, Tensor]:
     """Seconds until the likeliest next token is known, and its logits (V,)."""
-    start = time.perf_counter()
-    logits = model(ids, cache=cache)[0, -1]
-    logits.argmax().item()  # waits for the device
-    return time.perf_counter() - start, logits
+    with _one_thread():
+        start = time.perf_counter()
+        logits = model(ids, cache=cache)[0, -1]
+        logits.argmax().item()  # waits for the device
+        return time.perf_counter() - start, logits
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Threads that wait for each other are slow and unsteady on a busy machine."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(n_threads)
 
 
 def _cache(model: DecoderTransformer) -> KVCache:

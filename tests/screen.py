@@ -16,6 +16,7 @@ CHARTS = {
     "Positions": ["wave", "similarity", "curves", "sum"],
     "Masks": ["mask", "scores-before", "scores-after", "pattern", "leak"],
     "Predict": ["distribution"],
+    "Cache": ["filling"],
 }
 PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {

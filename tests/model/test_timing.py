@@ -1,6 +1,7 @@
 """Protects the measurement: what it runs and in which order. No time is ever asserted."""
 
 import pytest
+import torch
 
 from model.timing import (
     DECODE,
@@ -54,6 +55,12 @@ def test_a_spent_budget_ends_it_after_a_few_rounds() -> None:
     n_lengths = len(lengths_to_time(model))
     assert len(laps) == LEAST_ROUNDS * (1 + 2 * n_lengths) + DECODE_ROUNDS
     assert laps[-1].progress == 1
+
+
+def test_the_threads_of_others_are_left_as_they_were() -> None:
+    before = torch.get_num_threads()
+    for _ in time_tokens(tiny_model(), budget_s=1e-9):
+        assert torch.get_num_threads() == before
 
 
 @pytest.mark.parametrize("changes", [{"max_seq_len": 1}, {"mask": "prefix", "prefix_len": 11}])
