@@ -18,7 +18,7 @@ PARTS = ("keys", "values")
 MEAN, CHOSEN = "all heads", "this head"
 ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
 UNSTEADY = 1.5  # spread of the times from which the page warns
-TICK_SECONDS, PAUSE_SECONDS = 0.3, 0.05  # how long to measure before the bar moves, and not to
+TICK_SECONDS, PAUSE_SECONDS = 0.3, 0.2  # how long to measure before the bar moves, and not to
 COLUMNS = {
     "published": "as published, fp16",
     "eight_bits": "if in 8 bits",
@@ -318,7 +318,10 @@ def _measured(view: ui.View, pace: runs.Pace) -> None:
         "starting each operation costs more than the arithmetic. With more tokens the power nears "
         "2 without the cache, since every token is compared with every other, and 1 with it."
     )
-    st.caption(f"Medians of {pace.n_rounds} rounds.{fitted if fits else ''}")
+    st.caption(
+        f"Medians of {pace.n_rounds} rounds. Prefill takes all tokens at once, decoding one at a "
+        f"time.{fitted if fits else ''}"
+    )
     ui.source("model.timing.time_tokens", "model.timing.medians", "model.timing.growth")
     _say_check(
         pace.difference <= ALLOWED_ERROR,
@@ -357,15 +360,15 @@ def _rates(pace: runs.Pace, longest: int) -> None:
     figures = {
         f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
         f"Token {longest:,} with cache": f"{1000 * fast:.2f} ms",
-        "Prefill, all at once": _per_second(pace.prefill),
-        "Decode, one at a time": _per_second(pace.decode),
+        "Prefill, tokens/s": _per_second(pace.prefill),
+        "Decode, tokens/s": _per_second(pace.decode),
     }
     for column, (label, text) in zip(st.columns(4), figures.items(), strict=True):
         column.metric(label, text)
 
 
 def _per_second(rate: float | None) -> str:
-    return "not measured" if rate is None else f"{rate:,.0f} tokens/s"
+    return "–" if rate is None else f"{rate:,.0f}"
 
 
 def _pace_csv(pace: runs.Pace) -> bytes:
