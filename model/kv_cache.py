@@ -47,9 +47,13 @@ class LayerCache:
         self.values.narrow(2, start, n_new).copy_(v)
         return self.keys.narrow(2, 0, start + n_new), self.values.narrow(2, 0, start + n_new)
 
+    def held(self) -> tuple[Tensor, Tensor]:
+        """Keys and values of the tokens held, (B, n_kv_heads, length, Dh) each, views."""
+        return self.keys.narrow(2, 0, self.length), self.values.narrow(2, 0, self.length)
+
     def reorder(self, rows: Tensor) -> None:
         """Row i becomes what row rows[i] was. rows: whole numbers, (new B,)."""
-        held = [x.narrow(2, 0, self.length)[rows] for x in (self.keys, self.values)]
+        held = [x[rows] for x in self.held()]
         if len(rows) != len(self.keys):
             shape = (len(rows), *self.keys.shape[1:])
             self.keys, self.values = self.keys.new_empty(shape), self.values.new_empty(shape)

@@ -18,6 +18,7 @@ CHARTS = {
     "Lens": ["lens", "rank", "likeliest"],
     "Predict": [],
     "Generate": [],
+    "Cache": ["filling"],
 }
 PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {

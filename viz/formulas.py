@@ -42,6 +42,11 @@ FORMULAS: dict[str, Formula] = {
         r"s(y) = \frac{\log p(y \mid x)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",
         "Wu et al. 2016, eq. 14, without the coverage term",
     ),
+    "model.kv_cache.cache_bytes": Formula(
+        r"\mathrm{bytes} = 2 \cdot L \cdot n_{\mathrm{kv\,heads}} \cdot d_{\mathrm{head}}"
+        r" \cdot T \cdot b",
+        "Pope et al. 2022, §3.3; 2 for keys and values, L layers, T tokens, b bytes a value",
+    ),
     "model.decoding.filter_logits": Formula(
         r"p_i = \frac{\exp(\ell_i / T)}{\sum_{j \in \mathcal{K}} \exp(\ell_j / T)}"
         r"\quad (i \in \mathcal{K}),\qquad p_i = 0 \quad (i \notin \mathcal{K})",
@@ -120,3 +125,12 @@ def lens_with_numbers(
         rf"\qquad H = -\sum_j p_j \ln p_j = {entropy:.4f},"
         rf"\qquad \mathrm{{rank}} = {rank}"
     )
+
+
+def cache_with_numbers(
+    n_layers: int, n_kv_heads: int, d_head: int, n_tokens: int, bytes_per_value: int, n_bytes: int
+) -> str:
+    """The bytes of a cache from its own numbers."""
+    sizes = (2, n_layers, n_kv_heads, d_head, n_tokens, bytes_per_value)
+    grouped = f"{n_bytes:,}".replace(",", "{,}")
+    return r" \cdot ".join(map(str, sizes)) + rf" = {grouped}\ \mathrm{{bytes}}"

@@ -13,14 +13,17 @@ import numpy as np
 import streamlit as st
 import torch
 
-from model import checkpoint, cli
+from model import checkpoint, cli, cost, timing
 from model.analysis import LogitLens, cosine_similarity, logit_lens, masking_alternatives
 from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
+from model.cost import KnownModel
 from model.decoding import DEFAULT_ORDER as DEFAULT_ORDER
 from model.decoding import BeamStep, Sampling, Step, beam_search, filter_logits, generate
+from model.kv_cache import KVCache
+from model.timing import DECODE, PREFILL, WITH_CACHE, WITHOUT, Lap
 from model.trace import write_npz
-from model.verify import Check, check, worst
+from model.verify import Check, check, relative_error, worst
 from viz.live import shelf
 
 LEADING = 10  # likeliest tokens kept of each step
@@ -257,6 +260,148 @@ def _beams(
             end_id=loaded.tokenizer.end_id,
         )
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Filling:
+    """A sentence as it went into a real cache: a prefill, then one token at a time.
+
+    `keys` and `values` (L, n_kv_heads, T, Dh) were read out of the cache's tensors behind each
+    step, the columns that step had written. `bytes_held` has, by the number of tokens held, what
+    was measured then; `is_kept` says whether the full cache still held the very same numbers.
+    """
+
+    keys: np.ndarray
+    values: np.ndarray
+    bytes_held: dict[int, int]
+    bytes_reserved: int  # for the whole context
+    bytes_per_value: int
+    is_kept: bool
+
+
+def fed_at_once(name: str, device: str) -> int:
+    """How many first tokens a cache must be given together; at least 1."""
+    return timing.fed_at_once(load(name, device).model)
+
+
+def fill(name: str, device: str, ids: tuple[int, ...], n_prefill: int) -> Filling:
+    """Run ids through a cache, the first `n_prefill` at once and then one a step."""
+    return _fill(name, device, ids, n_prefill, checkpoint.modified(name))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+@torch.inference_mode()
+def _fill(name: str, device: str, ids: tuple[int, ...], n_prefill: int, modified: int) -> Filling:
+    model = load(name, device).model
+    weight = next(model.parameters())
+    cache = KVCache(model.config, device=weight.device, dtype=weight.dtype)
+    tokens = torch.tensor([ids], device=weight.device)  # (1, T)
+    steps, bytes_held = [], {0: _bytes_held(cache)}
+    for stop in range(n_prefill, len(ids) + 1):
+        start = cache.length
+        model(tokens[:, start:stop], cache=cache)
+        bytes_held[stop] = _bytes_held(cache)
+        steps.append(_read(cache, start))
+    keys, values = (np.concatenate(parts, axis=2) for parts in zip(*steps, strict=True))
+    is_kept = all(map(np.array_equal, (keys, values), _read(cache, 0)))
+    return Filling(keys, values, bytes_held, cache.bytes_reserved, weight.element_size(), is_kept)
+
+
+def _read(cache: KVCache, start: int) -> tuple[np.ndarray, np.ndarray]:
+    """Copies of the keys and values of tokens from `start` on, (L, n_kv_heads, T − start, Dh)."""
+    held = [layer.held() for layer in cache.layers]
+    keys, values = (torch.cat(parts)[:, :, start:] for parts in zip(*held, strict=True))
+    return keys.float().cpu().numpy(), values.float().cpu().numpy()
+
+
+def _bytes_held(cache: KVCache) -> int:
+    """Element size × number of elements, over all tensors with the tokens held."""
+    tensors = (x for layer in cache.layers for x in layer.held())
+    return sum(x.element_size() * x.numel() for x in tensors)
+
+
+def filling_errors(filling: Filling, trace: Trace, n_held: int) -> tuple[float, float]:
+    """How far the first `n_held` keys and values are from the trace's own k and v."""
+    pairs = ((filling.keys, "k"), (filling.values, "v"))
+    return tuple(
+        relative_error(
+            held[:, :, :n_held],
+            np.stack([getattr(record, name)[:, :n_held] for record in trace.attention]),
+        )
+        for held, name in pairs
+    )
+
+
+def cache_variants(known: KnownModel, n_tokens: int) -> dict[str, int | None]:
+    """Bytes of a known model's cache in several layouts; see `model.cost.cache_variants`."""
+    return cost.cache_variants(known, n_tokens)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Medians of a measurement: seconds of one more token by text length, and tokens a second."""
+
+    with_cache: dict[int, float]
+    without: dict[int, float]
+    prefill: float | None
+    decode: float | None
+    n_rounds: int
+    spread: float  # 1 when all rounds took equally long; see `model.timing.spread`
+    difference: float  # between the logits of the two ways
+
+
+@dataclass
+class Measuring:
+    """A measurement while it is taken: belongs to one browser session."""
+
+    stream: Iterator[Lap]
+    laps: list[Lap] = field(default_factory=list)
+    is_running: bool = True
+
+    @property
+    def progress(self) -> float:
+        """How much of it is done, 0 to 1."""
+        return self.laps[-1].progress if self.laps else 0.0
+
+    def advance(self, seconds: float) -> None:
+        """Take one more time, and further ones while there is time."""
+        deadline = time.monotonic() + seconds
+        while self.is_running:
+            lap = next(self.stream, None)
+            self.is_running = lap is not None
+            self.laps += [lap] if lap else []
+            if time.monotonic() >= deadline:
+                break
+
+
+def measure(name: str, device: str) -> Measuring:
+    """Begin to time tokens with and without the cache; nothing runs before `advance`."""
+    return Measuring(timing.time_tokens(load(name, device).model))
+
+
+def pace(laps: Sequence[Lap]) -> Pace | None:
+    """What the times so far amount to; None while fewer than two lengths ran both ways."""
+    with_cache, without = (timing.medians(laps, way) for way in (WITH_CACHE, WITHOUT))
+    if len(without) < 2:
+        return None
+    rates = {
+        way: timing.tokens_per_second(laps, way) if any(lap.way == way for lap in laps) else None
+        for way in (PREFILL, DECODE)
+    }
+    return Pace(
+        {n: with_cache[n] for n in without},
+        without,
+        rates[PREFILL],
+        rates[DECODE],
+        n_rounds=sum(lap.way == PREFILL for lap in laps),
+        spread=timing.spread(laps),
+        difference=max(lap.difference for lap in laps),
+    )
+
+
+def growth(seconds: dict[int, float]) -> tuple[float, float]:
+    """Exponent and factor of the power of the length that times follow; see `model.timing`."""
+    return timing.growth(seconds)
 
 
 def position_table(name: str, device: str) -> np.ndarray | None:

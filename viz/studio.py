@@ -3,9 +3,9 @@
 import streamlit as st
 
 from viz import ui
-from viz.pages import attention, generate, lens, masks, positions, predict
+from viz.pages import attention, cache, generate, lens, masks, positions, predict
 
-PAGES = {page.TITLE: page for page in (attention, positions, masks, lens, predict, generate)}
+PAGES = {page.TITLE: page for page in (attention, positions, masks, lens, predict, generate, cache)}
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
 from tests.model.builders import softmax
 
-PAGES = ("Attention", "Positions", "Masks", "Lens", "Predict", "Generate")
+PAGES = ("Attention", "Positions", "Masks", "Lens", "Predict", "Cache", "Generate")
 ODD_SENTENCES = {
     "control": "a\x00b \x07\x1b[31mred\x7f",
     "line-breaks": "one\ntwo\tthree\r\nfour",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from model.kv_cache import cache_bytes
 from model.positions import sinusoidal_encoding
 from tests.model.builders import softmax
 from tests.viz.builders import latex_numbers
@@ -15,6 +16,7 @@ from viz import runs
 from viz.formulas import (
     FORMULAS,
     attention_with_sizes,
+    cache_with_numbers,
     lens_with_numbers,
     probability_with_numbers,
     wave_with_numbers,
@@ -107,3 +109,9 @@ def test_one_cell_of_the_lens(seed: int) -> None:
     assert rank == 5
     exponent, sign, size = re.search(r"= e\^\{(-?[\d.]+) ([+-]) ([\d.]+)\}", latex).groups()
     assert math.exp(float(exponent) + float(sign + size)) == pytest.approx(probs[3], rel=1e-4)
+
+
+def test_bytes_of_a_cache_are_the_product() -> None:
+    latex = cache_with_numbers(96, 96, 128, 2048, 2, cache_bytes(96, 96, 128, 2048))
+    factors, _, total = latex.replace("{,}", "").partition("=")
+    assert math.prod(latex_numbers(factors)) == latex_numbers(total)[0] == 9_663_676_416

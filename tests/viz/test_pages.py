@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from model import checkpoint
 from model.analysis import logit_lens
@@ -40,6 +41,7 @@ from tests.viz.builders import (
 )
 from viz import runs, sampling, theme, ui
 from viz.figures.attention import strongest_pair
+from viz.figures.cache import bytes_text
 from viz.figures.labels import token_labels, visible, word_groups, word_labels
 from viz.live import component
 from viz.live import shelf as offered
@@ -325,6 +327,98 @@ def test_order_of_the_filters_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert live_data(visitor)["settings"] == live_data(app)["settings"]
     tell(app, {"top_k": None}, monkeypatch, take_over=sampling.take_over_sampling)
     assert live_data(app)["settings"]["top_k"] is None
+
+
+@pytest.mark.parametrize("part", ["keys", "values"])
+@pytest.mark.parametrize("heads", ["all heads", "this head"])
+def test_cache_page_shows_what_the_cache_holds(part: str, heads: str) -> None:
+    query = {"part": part, "heads": heads, "prefill": "3", "held": "5", "head": "H6"}
+    app = open_page("Cache", sentence=TOM, **query)
+    trace, config = stories_trace(TOM), stories().config
+    vectors = np.stack([getattr(record, part[0]) for record in trace.attention])
+    lengths = np.linalg.norm(vectors, axis=-1)
+    expected = lengths.mean(axis=1) if heads == "all heads" else lengths[:, 6]
+    shown = z(chart(app, "filling").data[0])
+    assert shown[:, :5] == pytest.approx(expected[:, :5], abs=1e-4)
+    assert np.isnan(shown[:, 5:]).all()
+    per_token = 2 * config.n_layers * config.n_kv_heads * config.d_head * 4
+    held, each, full = (metric.value for metric in app.metric)
+    assert (held, each) == (bytes_text(5 * per_token), bytes_text(per_token))
+    assert full == bytes_text(config.max_seq_len * per_token)
+    assert latex_numbers(app.latex[-1].value.replace("{,}", ""))[-1] == 5 * per_token
+    (check,) = (caption.value for caption in app.caption if "Check passed" in caption.value)
+    errors = re.findall(r"\d\.\de-\d\d", check)
+    assert max(map(float, errors)) < 1e-5
+
+
+def test_cache_page_counts_known_models() -> None:
+    app = open_page("Cache", sentence=TOM, context="2048")
+    table = app.dataframe[-1].value.set_index("model")
+    assert table.loc["GPT-3 175B", "as published, fp16"] == "9.66 GB"
+    assert table.loc["GPT-3 175B", "if in 8 bits"] == "4.83 GB"
+    assert table.loc["GPT-3 175B", "if each head had its own"] == "= published"
+    assert table.loc["GPT-2 small", "if 8 kv heads"] == "–", "12 heads cannot share 8"
+    assert table.loc["DeepSeek-V2", "if a latent"] == "= published"
+    (line,) = (caption.value for caption in app.caption if "hypothetical" in caption.value)
+    assert "GPT-2 small;" in line
+
+
+def test_cache_settings_left_alone_follow_the_sentence() -> None:
+    app = open_page("Cache", sentence=TOM)
+    for text in ("Tom", "Tom had a red", TOM, 300 * "word "):
+        app.text_input(key="sentence").set_value(text).run()
+        assert not app.exception
+        assert lines(app, "error") == []
+        assert not any("outside" in line or "not exist" in line for line in lines(app, "note"))
+        assert 1 <= control(app, "prefill") <= control(app, "held") <= len(strip(app))
+        assert set(_query(app)) <= {"page", "sentence"}
+
+
+@pytest.mark.parametrize("variant", ["rope", "window", "prefix"])
+def test_cache_page_measures_and_keeps_it(variant: str, shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", **VARIANTS[variant])
+    app = open_page("Cache", sentence="the cat")
+    _measure(app)
+    without, *_, with_cache = (
+        c for c in chart(app, "pace").data if c["name"] in ("without cache", "with cache")
+    )
+    assert without["x"] == with_cache["x"]
+    assert (numbers(without["y"]) > 0).all()
+    assert any("passed: both ways gave the same logits" in caption.value for caption in app.caption)
+    app.text_input(key="sentence").set_value("the mat").run()
+    assert chart(app, "pace").data[0]["y"] == without["y"]
+
+
+def test_measurement_can_be_stopped() -> None:
+    app = open_page("Cache", sentence=TOM)
+    _button(app, "Measure on this machine").click().run()
+    _button(app, "Stop").click().run()
+    assert not app.exception
+    assert _button(app, "Measure again")
+    assert lines(app, "error") == []
+
+
+def test_nothing_to_measure_is_one_line(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", mask="prefix", prefix_len=23)
+    app = open_page("Cache", sentence=SENTENCE)
+    _button(app, "Measure on this machine").click().run()
+    (line,) = lines(app, "error")
+    assert "nothing to time" in line
+
+
+def _button(app: AppTest, label: str) -> Button:
+    (button,) = (button for button in app.button if button.label == label)
+    return button
+
+
+def _measure(app: AppTest) -> None:
+    _button(app, "Measure on this machine").click().run()
+    for _ in range(200):
+        if any(button.label == "Measure again" for button in app.button):
+            return
+        app.run()
+        assert not app.exception
+    raise AssertionError("the measurement does not end")
 
 
 def test_lens_page_shows_what_every_layer_says() -> None:
@@ -676,6 +770,13 @@ MENDED = [
     ("Generate", "seed", "many", 0),
     ("Generate", "new_tokens", "0", 1),
     ("Predict", "after", "99", 12),
+    ("Cache", "part", "queries", "keys"),
+    ("Cache", "heads", "none", "all heads"),
+    ("Cache", "prefill", "0", 1),
+    ("Cache", "prefill", "99", 13),
+    ("Cache", "held", "99", 13),
+    ("Cache", "held", "3", 4),
+    ("Cache", "context", "0", 1),
     ("Lens", "lens_color", "rainbow", "probability"),
     ("Lens", "lens_start", "7", -1),
     ("Lens", "after", "-9", -1),
@@ -692,6 +793,8 @@ LABELS = {
     "how": "Summary",
     "hide_first": "Hide the first token",
     "words": "Merge pieces",
+    "part": "Show",
+    "held": "Tokens held",
     "lens_color": "Colour",
     "lens_start": "Window",
 }

@@ -1,5 +1,6 @@
 """Protects the numbers behind the pages: recomputed here in float64, and never stale."""
 
+import dataclasses
 import io
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import torch
 from model import checkpoint
 from model.capture import Trace, capture
 from model.decoding import Sampling, generate
+from model.kv_cache import cache_bytes
+from model.timing import PREFILL, WITH_CACHE, WITHOUT, Lap
 from model.tokenizer import train_characters
 from tests.model.builders import (
+    GROUPED,
     SENTENCE,
     all_arrays,
     pattern_of,
@@ -30,6 +34,14 @@ SAMPLINGS = [
     Sampling(temperature=1.5, top_k=9, top_p=0.8),
     Sampling(top_k=1),
 ]
+
+
+CACHED = {
+    "rope": {"position": "rope", **GROUPED},
+    "alibi": {"position": "alibi"},
+    "window": {"mask": "sliding_window", "window": 3},
+    "prefix": {"mask": "prefix", "prefix_len": 4},
+}
 
 
 @pytest.fixture
@@ -176,3 +188,46 @@ def test_device_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_DEVICE", "abacus")
     with pytest.raises(ValueError, match="abacus"):
         runs.device_names()
+
+
+@pytest.mark.parametrize("n_prefill", [4, 7, 13])
+@pytest.mark.parametrize("variant", CACHED)
+def test_filling_is_read_out_of_the_cache(variant: str, n_prefill: int, shelf: Path) -> None:
+    """Equal to the trace's k and v whatever the pieces, and as many bytes as the formula says."""
+    tiny_checkpoint(shelf / "tiny", **CACHED[variant])
+    run = runs.run("tiny", "cpu", "the cat sat o")
+    config, ids = run.trace.config, tuple(run.trace.ids.tolist())
+    filling = runs.fill("tiny", "cpu", ids, n_prefill)
+    for name, held in (("k", filling.keys), ("v", filling.values)):
+        expected = np.stack([getattr(record, name) for record in run.trace.attention])
+        assert held == pytest.approx(expected, abs=1e-5)
+    sizes = config.n_layers, config.n_kv_heads, config.d_head
+    assert filling.bytes_held == {
+        n: cache_bytes(*sizes, n, 4) for n in (0, *range(n_prefill, len(ids) + 1))
+    }
+    assert filling.bytes_reserved == cache_bytes(*sizes, config.max_seq_len, 4)
+    assert filling.is_kept
+    assert max(runs.filling_errors(filling, run.trace, len(ids))) <= 1e-5
+
+
+def test_filling_errors_are_of_what_is_held(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny")
+    run = runs.run("tiny", "cpu", "the cat")
+    filling = runs.fill("tiny", "cpu", tuple(run.trace.ids.tolist()), 2)
+    values = filling.values.copy()
+    values[-1, -1, 5, -1] += 0.5
+    wrong = dataclasses.replace(filling, values=values)
+    assert max(runs.filling_errors(wrong, run.trace, 5)) <= 1e-5
+    keys_error, values_error = runs.filling_errors(wrong, run.trace, 6)
+    assert keys_error <= 1e-5
+    assert values_error > 0.05
+
+
+def test_pace_by_hand() -> None:
+    laps = [Lap(way, 8, s) for way, s in [(WITHOUT, 4.0), (WITH_CACHE, 2.0), (PREFILL, 2.0)]]
+    assert runs.pace(laps) is None
+    laps += [Lap(WITH_CACHE, 4, 1.0), Lap(WITHOUT, 4, 3.0, difference=0.25)]
+    pace = runs.pace(laps)
+    assert (pace.with_cache, pace.without) == ({4: 1.0, 8: 2.0}, {4: 3.0, 8: 4.0})
+    assert (pace.prefill, pace.decode) == (4.0, None)
+    assert (pace.n_rounds, pace.spread, pace.difference) == (1, 1.0, 0.25)

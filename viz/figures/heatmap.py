@@ -52,12 +52,13 @@ def heat_map(
     *,
     title: str,
     hidden: np.ndarray | None = None,
+    hidden_note: str = "<b>masked</b>: may not attend",
     square: bool = True,
 ) -> go.Figure:
     """A heat map of `values` (rows, columns), first row on top.
 
-    Cells where `hidden` is True are hatched and say so on hover. A cell that is NaN or infinite
-    is left empty and marked with ×.
+    Cells where `hidden` is True are hatched and say `hidden_note` on hover. A cell that is NaN or
+    infinite is left empty and marked with ×.
     """
     shown = np.asarray(values, dtype=np.float32)
     finite = np.isfinite(shown)
@@ -79,7 +80,7 @@ def heat_map(
         )
     )
     if hidden.any():
-        _hatch(figure, hidden, rows, columns, colors)
+        _hatch(figure, hidden, hidden_note, rows, columns, colors)
     _mark_broken(figure, ~finite & ~hidden, colors)
     _lay_out(figure, rows, columns, colors, title, square)
     return figure
@@ -109,7 +110,12 @@ def color_bar(scale: Scale, colors: Palette, y: float = 1.0) -> dict[str, object
 
 
 def _hatch(
-    figure: go.Figure, hidden: np.ndarray, rows: Axis, columns: Axis, colors: Palette
+    figure: go.Figure,
+    hidden: np.ndarray,
+    note: str,
+    rows: Axis,
+    columns: Axis,
+    colors: Palette,
 ) -> None:
     """Grey cells under diagonal lines, so that masked cannot be taken for zero."""
     figure.add_trace(
@@ -122,7 +128,7 @@ def _hatch(
             hoverongaps=False,
             hovertemplate=(
                 f"{rows.title} <b>%{{y}}</b><br>{columns.title} <b>%{{x}}</b><br>"
-                "<b>masked</b>: may not attend<extra></extra>"
+                f"{note}<extra></extra>"
             ),
         )
     )

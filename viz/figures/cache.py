@@ -1,0 +1,135 @@
+"""The cache as pictures: keys or values as they fill it, and the time they save."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.figures.heatmap import Axis, Scale, heat_map
+from viz.figures.labels import axis_labels
+from viz.theme import Palette, template
+
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def bytes_text(n_bytes: float) -> str:
+    """Bytes as people write them, in powers of 1000 with three digits: 9.66 GB."""
+    unit = 0
+    while n_bytes >= 999.5 and unit < len(UNITS) - 1:
+        n_bytes, unit = n_bytes / 1000, unit + 1
+    return f"{n_bytes:.3g} {UNITS[unit]}" if n_bytes < 999.5 else f"{n_bytes:,.0f} {UNITS[unit]}"
+
+
+def filling_map(
+    lengths: np.ndarray,
+    n_held: int,
+    n_prefill: int,
+    tokens: Sequence[str],
+    colors: Palette,
+    title: str,
+) -> go.Figure:
+    """Length of each token's key or value in each layer, (L, T); what is not held is hatched.
+
+    Colours keep their meaning while the cache fills. A line marks the end of the prefill, a frame
+    the tokens that the last step brought.
+    """
+    n_layers, n_tokens = lengths.shape
+    empty = np.broadcast_to(np.arange(n_tokens) >= n_held, lengths.shape)
+    figure = heat_map(
+        lengths,
+        Axis("layer", [f"L{layer}" for layer in range(n_layers)]),
+        Axis("token", axis_labels(tokens)),
+        Scale("length", 0.0, float(lengths.max()) or 1.0),
+        colors,
+        title=title,
+        hidden=empty,
+        hidden_note="<b>empty</b>: not computed yet",
+        square=False,
+    )
+    figure.data[0].colorbar.y = 1.09  # above the words on the prefill
+    if n_prefill < n_tokens:
+        _mark_prefill(figure, n_prefill, n_tokens, colors)
+    if n_held:
+        first = 0 if n_held == n_prefill else n_held - 1
+        figure.add_shape(
+            type="rect",
+            x0=first - 0.5,
+            x1=n_held - 0.5,
+            y0=-0.5,
+            y1=n_layers - 0.5,
+            line={"color": colors.frame, "width": 3},
+        )
+    return figure
+
+
+def _mark_prefill(figure: go.Figure, n_prefill: int, n_tokens: int, colors: Palette) -> None:
+    figure.add_vline(x=n_prefill - 0.5, line={"color": colors.frame, "width": 2, "dash": "dot"})
+    is_left = n_prefill > n_tokens / 2
+    figure.add_annotation(
+        x=n_prefill - 0.5,
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="right" if is_left else "left",
+        text="prefill ends" if is_left else "from here one at a time",
+        showarrow=False,
+        font={"color": colors.frame, "size": 12},
+    )
+
+
+def pace_lines(
+    lines: dict[str, dict[int, float]],
+    fits: dict[str, tuple[float, float]],
+    fitted_from: int,
+    colors: Palette,
+    title: str,
+) -> go.Figure:
+    """Milliseconds of one more token by text length, one line a way, both axes logarithmic.
+
+    lines: seconds by length. fits: exponent and factor of a line's power, for those that have
+    one, drawn dotted from `fitted_from` tokens on.
+    """
+    figure = go.Figure()
+    for (name, seconds), color in zip(lines.items(), colors.series, strict=False):
+        figure.add_trace(
+            go.Scatter(
+                x=list(seconds),
+                y=[1000 * s for s in seconds.values()],
+                name=name,
+                mode="lines+markers",
+                line={"color": color, "width": 2},
+                marker={"size": 7},
+                hovertemplate=f"{name}<br>text of <b>%{{x}}</b> tokens: <b>%{{y:.2f}} ms</b>"
+                "<extra></extra>",
+            )
+        )
+        if name in fits:
+            fitted = [n for n in seconds if n >= fitted_from]
+            figure.add_trace(_power(fitted, *fits[name], color))
+    _lay_out_pace(figure, lines, colors, title)
+    return figure
+
+
+def _power(lengths: list[int], exponent: float, factor: float, color: str) -> go.Scatter:
+    return go.Scatter(
+        x=lengths,
+        y=[1000 * factor * n**exponent for n in lengths],
+        name=f"∝ n<sup>{exponent:.2f}</sup>",
+        mode="lines",
+        line={"color": color, "width": 2, "dash": "dot"},
+        hoverinfo="skip",
+    )
+
+
+def _lay_out_pace(
+    figure: go.Figure, lines: dict[str, dict[int, float]], colors: Palette, title: str
+) -> None:
+    sizes = sorted({n for seconds in lines.values() for n in seconds})
+    ticks = [digit * 10.0**power for power in range(-4, 7) for digit in (1, 2, 5)]
+    figure.update_layout(template=template(colors), title=title, height=420, margin={"t": 92})
+    figure.update_xaxes(
+        title="tokens in the text", type="log", tickvals=sizes, ticktext=list(map(str, sizes))
+    )
+    figure.update_yaxes(
+        title="milliseconds", type="log", tickvals=ticks, ticktext=[f"{t:g}" for t in ticks]
+    )
