@@ -177,6 +177,7 @@ class Writing:
     steps: list[Written] = field(default_factory=list)
     is_running: bool = True
     stopped: str | None = None
+    sent: dict[object, list[object]] = field(default_factory=dict)  # steps as sent, by head
 
     def advance(self, seconds: float = 0.0) -> None:
         """Write one token, and more while there is time."""

@@ -7,6 +7,8 @@ import { digits, html, radios, check, svg } from "./dom.js";
 import { matrix } from "./maths.js";
 import { HeatMap } from "./plots.js";
 
+const MAP_REST_MS = 600; // between two drawings of the map
+
 export class Writer {
   constructor(root, { tell = () => {} } = {}) {
     this.root = root;
@@ -173,7 +175,7 @@ export class Writer {
       ` (${digits(reads[best], 3)}). Shade: how much was read.`,
     );
     this.showBars(step);
-    this.showMap(at);
+    this.showMapSoon(at);
   }
 
   /** The leading tokens of the step's distribution, the chosen one marked. */
@@ -189,6 +191,18 @@ export class Writer {
     });
     const top = leading.slice(0, 3).map(({ label, after }) => `${label} ${digits(after, 3)}`);
     this.bars.setAttribute("aria-label", `Leading tokens: ${top.join("; ")}.`);
+  }
+
+  /** The map takes longer than a token does, so while text streams in it is drawn now and then. */
+  showMapSoon(at) {
+    clearTimeout(this.mapTimer);
+    const rest = (this.mapDrawn ?? -Infinity) + MAP_REST_MS - performance.now();
+    const draw = () => {
+      this.mapDrawn = performance.now();
+      this.showMap(at);
+    };
+    if (rest <= 0) draw();
+    else this.mapTimer = setTimeout(draw, rest);
   }
 
   /** One row a new token, one column a token of the text. */

@@ -1,5 +1,6 @@
 """Generate: the text as it is written, token by token, and what each new token read."""
 
+import numpy as np
 import streamlit as st
 
 from viz import runs, ui
@@ -14,7 +15,7 @@ ICON = ":material/edit_note:"
 
 MODES = ("sampled", "greedy", "beam")
 MOST_BEAMS = 12
-TICK_SECONDS = 0.15  # how long to write before the page is drawn again
+TICK_SECONDS = 0.08  # how long to write before the page is drawn again, and the pause between
 
 
 def render() -> None:
@@ -173,12 +174,15 @@ def _show(view: ui.View, settings: tuple, writing: runs.Writing | None) -> None:
         prompt = runs.decode(view.model, view.device, list(settings[2])).removeprefix(" ")
         new_ids = [step.token_id for step in steps]
         ui.written(prompt, runs.decode(view.model, view.device, new_ids))
-    component.show(component.WRITER, _writer_data(view, settings, steps), on_told=_take_over)
+    component.show(component.WRITER, _writer_data(view, settings, writing), on_told=_take_over)
 
 
-def _writer_data(view: ui.View, settings: tuple, steps: list[runs.Written]) -> dict[str, object]:
-    """The text and its steps as the browser takes them."""
+def _writer_data(view: ui.View, settings: tuple, writing: runs.Writing | None) -> dict[str, object]:
+    """The text and its steps as the browser takes them; a step is prepared once for a head."""
     vocabulary = runs.vocabulary(view.model, view.device)
+    steps = writing.steps if writing else []
+    sent = writing.sent.setdefault((view.layer, view.head), []) if writing else []
+    sent += [_step_data(step, vocabulary, view.layer, view.head) for step in steps[len(sent) :]]
     tokens = [*view.tokens, *(vocabulary[step.token_id] for step in steps)]
     labels = token_labels(tokens)
     return {
@@ -189,7 +193,7 @@ def _writer_data(view: ui.View, settings: tuple, steps: list[runs.Written]) -> d
         "labels": labels,
         "axis": [escape(clipped(label, 16)) for label in labels],
         "n_prompt": len(view.tokens),
-        "steps": [_step_data(step, vocabulary, view.layer, view.head) for step in steps],
+        "steps": sent,
         "settings": {"step": None, "averaged": False} | st.session_state.get("writer-view", {}),
     }
 
@@ -205,13 +209,18 @@ def _step_data(
         "prob": step.prob,
         "kept": step.n_kept,
         "n_dropped": step.n_dropped,
-        "row": step.attention[layer][head].round(6).tolist(),
-        "mean": mean.round(6).tolist(),
+        "row": _short(step.attention[layer][head]),
+        "mean": _short(mean),
         "leading": [
             {"id": i, "label": visible(vocabulary[i]), "before": before, "after": after}
             for i, before, after in step.leading
         ],
     }
+
+
+def _short(weights: np.ndarray) -> list[float]:
+    """Weights to five places; float32 as it is would be written in seventeen."""
+    return weights.astype(np.float64).round(5).tolist()
 
 
 def _take_over(changes: component.Settings) -> None:
