@@ -106,6 +106,11 @@ def remembered(key: str, settings: object) -> object:
     return value if kept_settings == settings else None
 
 
+def last(key: str) -> tuple | None:
+    """What was kept last, with its settings, whether or not they are still the same."""
+    return st.session_state.get(f"remembered-{key}")
+
+
 def written(prompt: str, continuation: str) -> None:
     """The sentence and, set apart, what the model wrote behind it."""
     st.html(

@@ -154,7 +154,7 @@ export class Sampler {
         cell(digits(mass)),
       ),
     );
-    const head = ["After", "tokens left", "mass kept"].map((text) =>
+    const head = ["After", "tokens left", "of the mass before"].map((text) =>
       html("th", { scope: "col" }, text),
     );
     this.table.replaceChildren(html("thead", {}, html("tr", {}, head)), html("tbody", {}, rows));
@@ -163,8 +163,8 @@ export class Sampler {
   showFacts(after) {
     const nats = entropy(after);
     const facts = [
-      ["entropy before", digits(this.entropyBefore, 3), "entropy-before"],
-      ["entropy after", digits(nats, 3), "entropy-after"],
+      ["entropy before, nats", digits(this.entropyBefore, 3), "entropy-before"],
+      ["entropy after, nats", digits(nats, 3), "entropy-after"],
       ["perplexity before", digits(Math.exp(this.entropyBefore), 1), "perplexity-before"],
       ["perplexity after", digits(Math.exp(nats), 1), "perplexity-after"],
     ];
@@ -248,9 +248,13 @@ export class Sampler {
         "stroke-width": 1.6,
       }),
       line(x(count), top, x(count), y(0), { stroke: palette.accent, "stroke-width": 2 }),
-      text({ x: width - right - 4, y: y(0) - 8 }, "cumulative mass by rank; shaded: kept", {
-        "text-anchor": "end",
-      }),
+      text(
+        { x: width - right - 4, y: y(0) - 8 },
+        "mass by rank at this temperature; shaded: kept",
+        {
+          "text-anchor": "end",
+        },
+      ),
     );
   }
 

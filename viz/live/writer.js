@@ -136,6 +136,7 @@ export class Writer {
         "hl-token-button",
         isNew ? "hl-new" : "",
         step && i === produced ? "hl-chosen" : "",
+        step && i < step.n_dropped ? "hl-dropped" : "",
       ];
       const style = step && i < produced ? `background:${color};color:${inkOn(color)}` : null;
       const title = step && i < produced ? `read with ${digits(weight)}` : null;
@@ -172,7 +173,7 @@ export class Writer {
       `, drawn with probability ${digits(step.prob)} (the model says ${digits(step.before)}; rank ${step.rank + 1} of ${this.data.vocab_size.toLocaleString("en")}). `,
       `${this.settings.averaged ? "All heads" : headName} read most from `,
       html("bdi", {}, labels[step.n_dropped + best]),
-      ` (${digits(reads[best], 3)}). Shade: how much was read.`,
+      ` (${digits(reads[best], 3)}). Shade: how much was read by the position before it${step.n_dropped ? "; struck out: dropped from the context" : ""}.`,
     );
     this.showBars(step);
     this.showMapSoon(at);
@@ -187,7 +188,7 @@ export class Writer {
     drawBars(this.bars, rows, {
       palette: this.palette,
       width: Math.max(280, this.bars.parentElement.clientWidth),
-      legend: `grey: the model; colour: sampled from (${kept.toLocaleString("en")} tokens left)`,
+      legend: `grey: the model; colour: sampled from (left: ${kept.toLocaleString("en")})`,
     });
     const top = leading.slice(0, 3).map(({ label, after }) => `${label} ${digits(after, 3)}`);
     this.bars.setAttribute("aria-label", `Leading tokens: ${top.join("; ")}.`);
@@ -239,6 +240,8 @@ export class Writer {
     )
       await this.heatMap.draw(picture, this.palette);
     this.mapped = [this.data.key, steps.length, this.settings.averaged, this.palette.background];
-    this.heatMap.mark(at, Math.min(n_prompt + at - 1, columns - 1));
+    const reads = this.row(steps[at]);
+    const best = reads.reduce((top, p, i) => (p > reads[top] ? i : top), 0);
+    this.heatMap.mark(at, steps[at].n_dropped + best);
   }
 }

@@ -26,7 +26,7 @@ def render() -> None:
         ICON,
         TITLE,
         "The model writes on, one token at a time. Pause when you like, step back and forth, click "
-        "a word: you see the distribution it was drawn from and what the model read to predict it. "
+        "an outlined word: you see the distribution it was drawn from and what the model read to predict it. "
         "How it is drawn (temperature, top-k, top-p, min-p) is set on the Predict page.",
     )
     mode = ui.choice("How", "mode", MODES, MODES[0], width=140)
@@ -87,6 +87,11 @@ def _beam(view: ui.View) -> None:
         f"steps. The winner's score is {winner.score:.3f}.",
     )
     prompt = runs.decode(view.model, view.device, list(ids)).removeprefix(" ")
+    if winner.score < greedy[-1].winner.score - 1e-9:
+        ui.notice(
+            "Greedy found the better text here: its path was pruned on the way. Beam search looks "
+            "at more, but does not always find the best."
+        )
     for name, found in (("Beam search", winner), ("Greedy", greedy[-1].winner)):
         st.caption(f"{name}: log probability {found.total:.4f}, score {found.score:.4f}")
         ui.written(prompt, runs.decode(view.model, view.device, list(found.ids)))
@@ -155,7 +160,8 @@ def _buttons(writing: runs.Writing | None) -> str | None:
             pressed = "pause" if st.button("Pause", icon=":material/pause:") else None
         elif st.button(label, icon=":material/play_arrow:", type="primary"):
             pressed = "start"
-        if st.button("One token", icon=":material/skip_next:", disabled=is_running):
+        is_done = writing is not None and is_over
+        if st.button("One token", icon=":material/skip_next:", disabled=is_running or is_done):
             pressed = "one"
         if st.button("Stop", icon=":material/stop:", disabled=is_over):
             pressed = "stop"
@@ -163,18 +169,29 @@ def _buttons(writing: runs.Writing | None) -> str | None:
 
 
 def _show(view: ui.View, settings: tuple, writing: runs.Writing | None) -> None:
+    before = None if writing else ui.last("writing")
+    if before is not None and before[0][:3] == settings[:3] and before[1].steps:
+        ui.notice("This was drawn with other settings; Start writes with the new ones.")
+        writing = before[1]
     steps = writing.steps if writing else []
-    if writing is not None and writing.stopped == "context full":
-        context = view.run.trace.config.max_seq_len
-        ui.notice(
-            f"The context of {context} tokens is full, so the model stops here. Choose “slide” to "
-            "go on without the older half."
-        )
+    if writing is not None and writing.stopped:
+        ui.notice(_why_stopped(writing.stopped, len(steps), view.run.trace.config.max_seq_len))
     if steps:
         prompt = runs.decode(view.model, view.device, list(settings[2])).removeprefix(" ")
         new_ids = [step.token_id for step in steps]
         ui.written(prompt, runs.decode(view.model, view.device, new_ids))
     component.show(component.WRITER, _writer_data(view, settings, writing), on_told=_take_over)
+
+
+def _why_stopped(reason: str, n_tokens: int, context: int) -> str:
+    """What ended a text, in words."""
+    if reason == "context full":
+        return (
+            f"Stopped: the context of {context} tokens is full. Choose “slide” to go on without "
+            "the older half."
+        )
+    names = {"end of text": "the model ended the text", "max_new_tokens": "all tokens are written"}
+    return f"Stopped after {n_tokens} new tokens: {names.get(reason, reason)}."
 
 
 def _writer_data(view: ui.View, settings: tuple, writing: runs.Writing | None) -> dict[str, object]:

@@ -63,7 +63,9 @@ def _numbers(logits: np.ndarray, sampling: runs.Sampling, vocabulary: list[str])
     best = int(logits.argmax())
     scaled = logits.astype(np.float64) / sampling.temperature
     st.caption("ℓ are the logits, T the temperature, 𝒦 the kept tokens.", text_alignment="center")
-    ui.token_line("Before top-k, top-p and min-p, the likeliest token:", vocabulary[best])
+    ui.token_line(
+        "At this temperature over the whole vocabulary, the likeliest token:", vocabulary[best]
+    )
     ui.formula(
         "model.decoding.filter_logits",
         probability_with_numbers(
