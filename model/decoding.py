@@ -179,7 +179,7 @@ def generate(
     prompt or no room behind it, and for settings outside their range.
     """
     context = model.config.max_seq_len
-    _check_prompt(ids, context, max_new_tokens)
+    _check_prompt(ids, context, max_new_tokens, slide)
     _check_settings(model, sampling, seed)
     generator = torch.Generator().manual_seed(seed)
     seen, n_dropped = list(ids), 0  # what the model sees, and how much of the text it does not
@@ -388,11 +388,14 @@ def _cache_for(model: DecoderTransformer, n_tokens: int, batch_size: int = 1) ->
     )
 
 
-def _check_prompt(ids: Sequence[int], context: int, max_new_tokens: int) -> None:
-    if not 1 <= len(ids) < context:
+def _check_prompt(
+    ids: Sequence[int], context: int, max_new_tokens: int, slide: bool = False
+) -> None:
+    most = context if slide and context > 1 else context - 1
+    if not 1 <= len(ids) <= most:
         raise ValueError(
-            f"the prompt has {len(ids)} tokens; it must have between 1 and {context - 1}, so "
-            f"that something fits behind it in the context of {context}"
+            f"the prompt has {len(ids)} tokens; it must have between 1 and {most}, so "
+            f"that something fits behind it in the context of {context}; shorten the prompt"
         )
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")

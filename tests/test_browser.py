@@ -197,6 +197,16 @@ def test_order_of_the_filters_can_be_changed(page: Page) -> None:
     page.wait_for_url(re.compile("order="))
 
 
+def test_top_k_to_the_end_is_all(page: Page) -> None:
+    visit(page, page="Predict", sentence=TOM, top_k="50")
+    page.get_by_label("Top-k", exact=True).focus()
+    page.keyboard.press("End")
+    expect(page).not_to_have_url(re.compile("top_k="))
+    wait_until_idle(page)
+    expect(page.locator(".hl-order .hl-value").nth(1)).to_have_text("all")
+    expect(page.locator("[data-step=top_k] td").first).to_have_text("4,096")
+
+
 def test_sampler_by_keyboard(page: Page) -> None:
     visit(page, page="Predict", sentence=TOM)
     page.get_by_label("Min-p", exact=True).focus()

@@ -180,10 +180,14 @@ class Writing:
     sent: dict[object, list[object]] = field(default_factory=dict)  # steps as sent, by head
 
     def advance(self, seconds: float = 0.0) -> None:
-        """Write one token, and more while there is time."""
+        """Write one token, and more while there is time. ValueError for a prompt without room."""
         deadline = time.monotonic() + seconds
         while self.stopped is None:
-            step = next(self.stream)
+            try:
+                step = next(self.stream)
+            except ValueError as error:
+                self.is_running, self.stopped = False, str(error)
+                raise
             self.steps.append(step)
             self.stopped = step.stopped
             if time.monotonic() >= deadline:

@@ -35,7 +35,7 @@ def _nearest_top_k(vocab_size: int) -> Callable[[object], tuple[int, str | None]
         if str(raw) in ("all", str(ALL)):
             return ALL, None
         value, complaint = ui.nearest_number("Top-k", raw, 1, vocab_size, ALL)
-        return value, complaint
+        return value, complaint and complaint.replace(f"using {ALL}", "using all")
 
     return nearest
 
@@ -43,6 +43,6 @@ def _nearest_top_k(vocab_size: int) -> Callable[[object], tuple[int, str | None]
 def take_over_sampling(changes: component.Settings) -> None:
     """Keep what a person changed in the browser, in the form the URL has."""
     for name, value in changes.items():
-        if name == "top_k" and value is None:
+        if name == "top_k" and not value:
             value = ALL
         st.session_state[name] = ",".join(value) if isinstance(value, list) else value

@@ -313,6 +313,8 @@ def nearest_number(
     if wanted is None:
         return default, f"{label} {raw} is no number; using {_plain(default)}."
     value = type(default)(min(max(wanted, low), high))
+    if value != wanted and low <= wanted <= high:
+        return value, f"{label} {raw} is no whole number; using {_plain(value)}."
     if value != wanted:
         range_ = f"{_plain(low)} to {_plain(high)}"
         return value, f"{label} {raw} is outside {range_}; using {_plain(value)}."

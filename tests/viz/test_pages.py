@@ -685,9 +685,20 @@ def test_sentence_beyond_the_context_says_how_many_tokens_are_cut(page: str) -> 
 
 def test_no_room_to_write_on_is_one_line() -> None:
     app = open_page("Generate", sentence=300 * "word ")
+    for _ in range(2):  # and pressing again is no worse
+        app.button[1 if not app.button[1].disabled else 0].click().run()
+        assert not app.exception
+        (line,) = [*lines(app, "error"), *lines(app, "note")][-1:]
+        assert "256" in line
+
+
+def test_a_full_prompt_can_slide() -> None:
+    app = open_page("Generate", sentence=250 * " word", full="slide", mode="greedy")
+    room = stories().config.max_seq_len - len(live_data(app)["labels"])
+    app.text_input(key="sentence").set_value((250 + room) * " word").run()
     app.button[1].click().run()
-    (line,) = lines(app, "error")
-    assert "256" in line
+    assert lines(app, "error") == []
+    assert len(live_data(app)["steps"]) == 1
 
 
 def test_a_full_context_says_so_and_offers_to_slide() -> None:

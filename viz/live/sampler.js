@@ -83,7 +83,15 @@ export class Sampler {
         "Applied from top to bottom. Move a step and see whether it matters.",
       ),
     );
-    this.controls.querySelector(`[data-setting="${held}"]`)?.focus();
+    this.focusOn(held);
+  }
+
+  /** Give the keyboard's focus back; a button that can go no further hands it to its opposite. */
+  focusOn(setting) {
+    const node = setting && this.controls.querySelector(`[data-setting="${setting}"]`);
+    if (!node) return;
+    const row = node.closest("li");
+    (node.disabled ? row.querySelector("button:not(:disabled)") : node).focus();
   }
 
   /** Top-k over a scale that grows: 1, 2, 3, … 50, … and all. */
@@ -97,7 +105,7 @@ export class Sampler {
       step: 1,
       value: at < 0 ? steps.length - 1 : at,
       show: (i) => (i === steps.length - 1 ? "all" : steps[i].toLocaleString("en")),
-      read: (i) => (i === steps.length - 1 ? 0 : steps[i]),
+      read: (i) => (i === steps.length - 1 ? null : steps[i]),
     };
   }
 

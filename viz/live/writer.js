@@ -138,8 +138,16 @@ export class Writer {
         step && i === produced ? "hl-chosen" : "",
         step && i < step.n_dropped ? "hl-dropped" : "",
       ];
-      const style = step && i < produced ? `background:${color};color:${inkOn(color)}` : null;
-      const title = step && i < produced ? `read with ${digits(weight)}` : null;
+      const style =
+        step && i < produced && i >= step.n_dropped
+          ? `background:${color};color:${inkOn(color)}`
+          : null;
+      const isDropped = step && i < step.n_dropped;
+      const title = isDropped
+        ? "dropped from the context"
+        : step && i < produced
+          ? `read with ${digits(weight)}`
+          : null;
       return html(
         "button",
         {
@@ -235,11 +243,18 @@ export class Writer {
         this.data.key,
         steps.length,
         this.settings.averaged,
+        this.data.headName,
         this.palette.background,
       ])
     )
       await this.heatMap.draw(picture, this.palette);
-    this.mapped = [this.data.key, steps.length, this.settings.averaged, this.palette.background];
+    this.mapped = [
+      this.data.key,
+      steps.length,
+      this.settings.averaged,
+      this.data.headName,
+      this.palette.background,
+    ];
     const reads = this.row(steps[at]);
     const best = reads.reduce((top, p, i) => (p > reads[top] ? i : top), 0);
     this.heatMap.mark(at, steps[at].n_dropped + best);

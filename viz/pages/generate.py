@@ -26,8 +26,8 @@ def render() -> None:
         ICON,
         TITLE,
         "The model writes on, one token at a time. Pause when you like, step back and forth, click "
-        "an outlined word: you see the distribution it was drawn from and what the model read to predict it. "
-        "How it is drawn (temperature, top-k, top-p, min-p) is set on the Predict page.",
+        "an outlined word: you see the distribution it was drawn from and what the model read to "
+        "predict it. Temperature, top-k, top-p and min-p are set on the Predict page.",
     )
     mode = ui.choice("How", "mode", MODES, MODES[0], width=140)
     if mode == "beam":
@@ -57,9 +57,10 @@ def _controls(view: ui.View, mode: str) -> tuple:
             "A full context drops its older half. What remains is numbered from position 0 again "
             "and computed afresh: the model knows nothing of what was dropped."
         )
-    drawn_with = runs.Sampling(top_k=1) if mode == "greedy" else sampling
+    if mode == "greedy":  # which depends on neither
+        sampling, order, seed = runs.Sampling(top_k=1), runs.DEFAULT_ORDER, 0
     ids = tuple(view.run.trace.ids.tolist())
-    return (view.model, view.device, ids, drawn_with, order, n_tokens, seed, full == "slide")
+    return (view.model, view.device, ids, sampling, order, n_tokens, seed, full == "slide")
 
 
 def _beam(view: ui.View) -> None:
@@ -137,13 +138,14 @@ def _write_on(view: ui.View, settings: tuple) -> None:
     if wanted in ("start", "one") and (writing is None or writing.stopped):
         writing = runs.write(*settings)
         ui.remember("writing", settings, writing)
+        _take_over({"step": None})
     was_running = writing is not None and writing.is_running and wanted is None
     if wanted in ("start", "one", "pause", "stop"):
         writing.is_running = wanted == "start"
     if wanted == "stop":
         writing.stopped = "stopped by hand"
     if wanted == "one" or (writing is not None and writing.is_running):
-        writing.advance(0 if wanted == "one" else TICK_SECONDS)
+        ui.guarded(lambda: writing.advance(0 if wanted == "one" else TICK_SECONDS))()
     _show(view, settings, writing)
     if wanted or (was_running and not writing.is_running):
         st.rerun()  # the clock of the fragment starts or stops with the whole page
