@@ -412,7 +412,7 @@ def test_impossible_sampling_is_refused(options: dict[str, float], message: str)
         ({"seed": 2**64}, "seed is 18446744073709551616; it must"),
         ({"sampling": Sampling(top_k=18)}, "top-k is 18; .* between 1 and the 17 tokens"),
         ({"order": ("top_k",)}, "the order of filters is top_k; name each"),
-        ({"ids": [1] * 11, "slide": True}, "the prompt has 11 tokens"),
+        ({"ids": [1] * 12, "slide": True}, "the prompt has 12 tokens; .* between 1 and 11"),
     ],
 )
 def test_impossible_generation_is_refused(changes: dict[str, Any], message: str) -> None:

@@ -81,6 +81,7 @@ def show(
         data={**data, "heard": heard, "themes": themes},
         on_told_change=lambda: on_told(_told(key)["changes"]),
         on_lost_change=on_lost,
+        on_tick_change=lambda: None,  # to be run again is all a tick asks for
     )
 
 

@@ -15,6 +15,7 @@ export function mount({ data, parentElement, setStateValue, setTriggerValue }) {
     const say = {
       tell: (told) => setStateValue("told", told),
       lost: (key) => setTriggerValue("lost", key),
+      tick: (n) => setTriggerValue("tick", n),
     };
     open.set(root, new Instrument(root, say));
   }

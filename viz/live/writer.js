@@ -7,10 +7,13 @@ import { digits, html, radios, check, svg } from "./dom.js";
 import { matrix } from "./maths.js";
 import { HeatMap } from "./plots.js";
 
+const TICK_MS = 15;
+const PATIENCE_MS = 2500;
 const MAP_REST_MS = 600; // between two drawings of the map
 
 export class Writer {
-  constructor(root, { tell = () => {} } = {}) {
+  constructor(root, { tell = () => {}, tick = () => {} } = {}) {
+    this.tick = tick;
     this.root = root;
     this.conversation = new Conversation(tell);
     this.text = html("div", { class: "hl-text", role: "group", "aria-label": "Text" });
@@ -85,6 +88,21 @@ export class Writer {
       this.root.style.setProperty(name, value);
     this.settings = this.conversation.merged(data);
     this.redraw();
+    this.goOn();
+  }
+
+  /**
+   * Ask for the next tokens once these are on screen: the text comes as fast as it can be shown, and
+   * no faster. Asked again when no answer comes.
+   */
+  goOn(rest = TICK_MS) {
+    clearTimeout(this.ticker);
+    if (!this.data.running) return;
+    this.ticker = setTimeout(() => {
+      this.ticks = (this.ticks ?? 0) + 1;
+      this.tick(this.ticks);
+      this.goOn(PATIENCE_MS);
+    }, rest);
   }
 
   set(changes) {

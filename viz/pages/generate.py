@@ -15,7 +15,7 @@ ICON = ":material/edit_note:"
 
 MODES = ("sampled", "greedy", "beam")
 MOST_BEAMS = 12
-TICK_SECONDS = 0.08  # how long to write before the page is drawn again, and the pause between
+WRITE_SECONDS = 0.05  # how long to write before the page is drawn again
 
 
 def render() -> None:
@@ -124,50 +124,69 @@ def _nodes(view: ui.View, steps: tuple) -> list[Node]:
     ]
 
 
+@st.fragment
 def _stream(view: ui.View, settings: tuple) -> None:
-    writing = ui.remembered("writing", settings)
-    is_running = writing is not None and writing.is_running
-    draw = ui.guarded(lambda: _write_on(view, settings))
-    st.fragment(draw, run_every=TICK_SECONDS if is_running else None)()
+    """The text; while it runs, the browser asks for more once it has shown the last tokens."""
+    ui.guarded(lambda: _write_on(view, settings))()
 
 
 def _write_on(view: ui.View, settings: tuple) -> None:
     """Buttons, the next tokens while it runs, and the text so far."""
+    wanted = st.session_state.pop("pressed", None)
+    writing = _after_press(wanted, settings)
+    above = st.container()
+    if writing is not None and (wanted == "one" or writing.is_running):
+        ui.guarded(lambda: writing.advance(0 if wanted == "one" else WRITE_SECONDS))()
+    with above:
+        _buttons(writing)
+    _show(view, settings, writing)
+
+
+def _after_press(wanted: str | None, settings: tuple) -> runs.Writing | None:
+    """The text of these settings after a button was pressed, or none was."""
     writing = ui.remembered("writing", settings)
-    wanted = _buttons(writing)
-    if wanted in ("start", "one") and (writing is None or writing.stopped):
+    is_over = writing is None or writing.stopped is not None
+    if (wanted == "start" and is_over) or (wanted == "one" and writing is None):
         writing = runs.write(*settings)
         ui.remember("writing", settings, writing)
         _take_over({"step": None})
-    was_running = writing is not None and writing.is_running and wanted is None
-    if wanted in ("start", "one", "pause", "stop"):
+    if wanted and writing is not None:
         writing.is_running = wanted == "start"
-    if wanted == "stop":
-        writing.stopped = "stopped by hand"
-    if wanted == "one" or (writing is not None and writing.is_running):
-        ui.guarded(lambda: writing.advance(0 if wanted == "one" else TICK_SECONDS))()
-    _show(view, settings, writing)
-    if wanted or (was_running and not writing.is_running):
-        st.rerun()  # the clock of the fragment starts or stops with the whole page
+        if wanted == "stop":
+            writing.stopped = "stopped by hand"
+    return writing
 
 
-def _buttons(writing: runs.Writing | None) -> str | None:
-    """The button pressed: start, pause, one or stop."""
+def _buttons(writing: runs.Writing | None) -> None:
+    """Start, pause, one token, stop; what is pressed is noted before the page is drawn again."""
     is_running = writing is not None and writing.is_running
-    is_over = writing is None or writing.stopped is not None
+    is_over = writing is not None and writing.stopped is not None
     label = "Start" if writing is None else "Start again" if is_over else "Go on"
-    pressed = None
     with st.container(horizontal=True):
         if is_running:
-            pressed = "pause" if st.button("Pause", icon=":material/pause:") else None
-        elif st.button(label, icon=":material/play_arrow:", type="primary"):
-            pressed = "start"
-        is_done = writing is not None and is_over
-        if st.button("One token", icon=":material/skip_next:", disabled=is_running or is_done):
-            pressed = "one"
-        if st.button("Stop", icon=":material/stop:", disabled=is_over):
-            pressed = "stop"
-    return pressed
+            _button("Pause", "pause", "pause")
+        else:
+            _button(label, "start", "play_arrow", primary=True)
+        _button("One token", "one", "skip_next", disabled=is_running or is_over)
+        _button("Stop", "stop", "stop", disabled=writing is None or is_over)
+
+
+def _button(
+    label: str, meaning: str, icon: str, *, primary: bool = False, disabled: bool = False
+) -> None:
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        type="primary" if primary else "secondary",
+        disabled=disabled,
+        on_click=_press,
+        args=(meaning,),
+    )
+
+
+def _press(meaning: str) -> None:
+    """Note a press. A run that is cut short by another must not lose it."""
+    st.session_state["pressed"] = meaning
 
 
 def _show(view: ui.View, settings: tuple, writing: runs.Writing | None) -> None:
@@ -213,6 +232,7 @@ def _writer_data(view: ui.View, settings: tuple, writing: runs.Writing | None) -
         "axis": [escape(clipped(label, 16)) for label in labels],
         "n_prompt": len(view.tokens),
         "steps": sent,
+        "running": writing is not None and writing.is_running,
         "settings": {"step": None, "averaged": False} | st.session_state.get("writer-view", {}),
     }
 
