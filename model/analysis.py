@@ -38,6 +38,38 @@ def cosine_similarity(vectors: np.ndarray) -> np.ndarray:
     return unit @ unit.T
 
 
+def layers_to_reach(mask: np.ndarray) -> np.ndarray:
+    """How many layers it takes until token i can know of token j; −1 where it never can.
+
+    One layer carries what a token holds to all that may read it, so after n layers i knows of
+    whatever a path of n steps through the mask joins it to. A token knows itself: 0 layers.
+
+    mask: (T, T) bool, True = may attend. Returns (T, T) whole numbers.
+    """
+    steps = mask.astype(np.float32)
+    known = np.eye(len(mask), dtype=bool)
+    layers = np.where(known, 0, -1)
+    for layer in range(1, len(mask) + 1):
+        reached = known | (steps @ known > 0)
+        if (reached == known).all():
+            break
+        layers[reached & ~known] = layer
+        known = reached
+    return layers
+
+
+def future_share(pattern: np.ndarray) -> float:
+    """Share of all attention that goes to later tokens. pattern: (..., T, T), rows sum to one."""
+    total = pattern.sum(dtype=np.float64)
+    return float(np.triu(pattern, 1).sum(dtype=np.float64) / total) if total else 0.0
+
+
+def next_token_losses(logits: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """−ln p of each token but the first, in nats. logits: (T, V), ids: (T,). Returns (T − 1,)."""
+    log_probs = torch.tensor(logits[:-1]).double().log_softmax(dim=-1)
+    return -log_probs.gather(1, torch.tensor(ids[1:])[:, None])[:, 0].numpy()
+
+
 def summarise_patterns(patterns: np.ndarray, how: str, over: str, index: int) -> np.ndarray:
     """Mean or maximum of attention patterns over heads, layers, or both. (L, H, Tq, Tk) → (Tq, Tk).
 

@@ -141,59 +141,99 @@ class RecordableModel(Protocol):
     def parameters(self) -> Iterator[Tensor]:
         """The weights; the first one tells the device."""
 
-    def __call__(self, ids: Tensor, *, recorder: Recorder) -> Tensor:
+    def __call__(self, ids: Tensor, *, mask: Tensor | None, recorder: Recorder) -> Tensor:
         """Logits (B, T, V) for ids (B, T)."""
 
 
-@torch.inference_mode()
-def capture(model: RecordableModel, ids: Sequence[int], tokens: Sequence[str]) -> Trace:
+def capture(
+    model: RecordableModel,
+    ids: Sequence[int],
+    tokens: Sequence[str],
+    mask: np.ndarray | None = None,
+) -> Trace:
     """Run the model once on one sentence and keep everything.
 
-    ids and tokens: T of each, the same tokens as numbers and as strings for display.
-    Raises ValueError for an empty sentence or one longer than the model's context.
+    ids and tokens: T of each, the same tokens as numbers and as strings for display. mask: (T, T)
+    bool, True = may attend, taken instead of the model's own. Raises ValueError for an empty
+    sentence, one longer than the model's context, and a mask of another shape.
     """
-    if len(ids) != len(tokens):
-        raise ValueError(f"{len(ids)} ids but {len(tokens)} tokens; give one string for each id")
+    return capture_batch(model, [ids], [tokens], None if mask is None else mask[None])[0]
+
+
+@torch.inference_mode()
+def capture_batch(
+    model: RecordableModel,
+    ids: Sequence[Sequence[int]],
+    tokens: Sequence[Sequence[str]],
+    mask: np.ndarray | None = None,
+) -> list[Trace]:
+    """Run the model once on sentences of equal length, and keep everything of each.
+
+    ids and tokens: B sentences of T tokens each. mask: (B, T, T) bool. See `capture`.
+    """
+    for sentence, strings in zip(ids, tokens, strict=True):
+        if len(sentence) != len(strings):
+            raise ValueError(
+                f"{len(sentence)} ids but {len(strings)} tokens; give one string for each id"
+            )
     recorder = Recorder()
     device = next(model.parameters()).device
-    logits = model(torch.tensor([ids], dtype=torch.long, device=device), recorder=recorder)
+    batch = torch.tensor(ids, dtype=torch.long, device=device)  # (B, T)
+    logits = model(batch, mask=_on_device(mask, batch), recorder=recorder)
     values = {address: _to_numpy(x) for address, x in recorder.values.items()}
-    n_layers = model.config.n_layers
+    values |= {"ids": _to_numpy(batch), "logits": _to_numpy(logits)}
+    return [_trace(values, row, tuple(tokens[row]), model.config) for row in range(len(batch))]
+
+
+def _on_device(mask: np.ndarray | None, batch: Tensor) -> Tensor | None:
+    """A mask for all heads, (B, 1, T, T). batch: (B, T)."""
+    if mask is None:
+        return None
+    expected = (*batch.shape, batch.shape[-1])
+    if mask.shape != expected:
+        raise ValueError(f"the mask has shape {mask.shape} but the tokens ask for {expected}")
+    return torch.tensor(mask, dtype=torch.bool, device=batch.device)[:, None]
+
+
+def _trace(
+    values: dict[str, np.ndarray], row: int, tokens: tuple[str, ...], config: ModelConfig
+) -> Trace:
+    """The trace of one sentence of a batch."""
+    layers = range(config.n_layers)
     return Trace(
-        config=model.config,
-        ids=_to_numpy(torch.tensor(ids, dtype=torch.long)),
-        tokens=tuple(tokens),
-        embed=values["embed"][0],
-        positions=values.get("positions", _zeros_like(values["embed"][0])),
-        attention=tuple(
-            _attention_record(values, layer, tuple(tokens)) for layer in range(n_layers)
-        ),
-        residuals=tuple(_residual_record(values, layer) for layer in range(n_layers)),
-        logits=_to_numpy(logits)[0],
+        config=config,
+        ids=values["ids"][row],
+        tokens=tokens,
+        embed=values["embed"][row],
+        positions=values.get("positions", _zeros_like(values["embed"][row])),
+        attention=tuple(_attention_record(values, row, layer, tokens) for layer in layers),
+        residuals=tuple(_residual_record(values, row, layer) for layer in layers),
+        logits=values["logits"][row],
     )
 
 
 def _attention_record(
-    values: dict[str, np.ndarray], layer: int, tokens: tuple[str, ...]
+    values: dict[str, np.ndarray], row: int, layer: int, tokens: tuple[str, ...]
 ) -> AttentionRecord:
     prefix = f"blocks.{layer}.attn."
-    batch_of_one = {name: values[prefix + name][0] for name in ("q", "k", "v", "z")}
+    names = ("q", "k", "v", "scores", "pattern", "z")
+    mask = values[prefix + "mask"]  # (T, T) for all sentences, or (B, 1, T, T)
     return AttentionRecord(
         stack="decoder",
         layer=layer,
         kind="self",
         query_tokens=tokens,
         key_tokens=tokens,
-        scores=values[prefix + "scores"][0],
-        pattern=values[prefix + "pattern"][0],
-        mask=values[prefix + "mask"],
+        mask=mask if mask.ndim == 2 else mask[row, 0],
         bias=values.get(prefix + "bias"),
-        **batch_of_one,
+        **{name: values[prefix + name][row] for name in names},
     )
 
 
-def _residual_record(values: dict[str, np.ndarray], layer: int) -> ResidualRecord:
-    return ResidualRecord(**{name: values[f"blocks.{layer}.{name}"][0] for name in RESIDUAL_NAMES})
+def _residual_record(values: dict[str, np.ndarray], row: int, layer: int) -> ResidualRecord:
+    return ResidualRecord(
+        **{name: values[f"blocks.{layer}.{name}"][row] for name in RESIDUAL_NAMES}
+    )
 
 
 def _to_numpy(x: Tensor) -> np.ndarray:

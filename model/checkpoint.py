@@ -214,9 +214,17 @@ def _read_weights(
             raise ValueError(
                 f"{path}: {name} has {n_bad} NaN or infinite values; train or copy it again"
             )
-    if stored is not None and json.loads(stored) != config.to_dict():
+    if stored is not None and not _is_config(stored, config):
         raise ValueError(f"{path} was saved with another config.json; copy both files again")
     return {name: x.float() for name, x in weights.items()}
+
+
+def _is_config(stored: str, config: ModelConfig) -> bool:
+    """Whether a file's header means this config; an older one lacks fields that have a default."""
+    try:
+        return ModelConfig.from_dict(json.loads(stored)) == config
+    except (ValueError, TypeError):
+        return False
 
 
 def _refuse(path: Path, verb: str, names: list[str]) -> None:

@@ -9,7 +9,7 @@ POSITION_NAMES = ("sinusoidal", "learned", "rope", "alibi", "none")
 NORM_NAMES = ("layer", "rms")
 NORM_PLACEMENTS = ("pre", "post")
 FEEDFORWARD_NAMES = ("relu", "gelu", "gelu_tanh", "swiglu")
-MASK_NAMES = ("causal", "sliding_window", "prefix")
+MASK_NAMES = ("causal", "sliding_window", "prefix", "global_tokens")
 
 _CHOICES = {
     "position": POSITION_NAMES,
@@ -28,7 +28,8 @@ class ModelConfig:
     `n_kv_heads` defaults to `n_heads` (every head has its own keys and values) and `d_ff` to
     four times `d_model`. `window` counts the positions a token may see under the sliding-window
     mask, itself included; `prefix_len` counts the first tokens that see each other under the
-    prefix mask. `scale_embeddings` multiplies embeddings by √d_model (Vaswani et al. 2017, §3.4).
+    prefix mask; `n_global` counts the first tokens that all see, whatever the window, under the
+    mask of global tokens. `scale_embeddings` multiplies embeddings by √d_model (Vaswani et al. 2017, §3.4).
 
     Raises ValueError naming the numbers and the remedy when the fields do not fit together.
     """
@@ -47,6 +48,7 @@ class ModelConfig:
     mask: str = "causal"
     window: int = 0
     prefix_len: int = 0
+    n_global: int = 0
     tied_embeddings: bool = True
     scale_embeddings: bool = False
     bias: bool = True
@@ -137,13 +139,14 @@ class ModelConfig:
             )
 
     def _check_mask(self) -> None:
-        if self.mask == "sliding_window" and self.window < 1:
+        if self.mask in ("sliding_window", "global_tokens") and self.window < 1:
             raise ValueError(
-                f"config: mask is sliding_window but window is {self.window}; "
+                f"config: mask is {self.mask} but window is {self.window}; "
                 "set window to the number of positions each token may see (at least 1)"
             )
-        if not 0 <= self.prefix_len <= self.max_seq_len:
-            raise ValueError(
-                f"config: prefix_len {self.prefix_len} is outside 0 to max_seq_len "
-                f"{self.max_seq_len}"
-            )
+        for name in ("prefix_len", "n_global"):
+            if not 0 <= getattr(self, name) <= self.max_seq_len:
+                raise ValueError(
+                    f"config: {name} {getattr(self, name)} is outside 0 to max_seq_len "
+                    f"{self.max_seq_len}"
+                )

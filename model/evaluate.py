@@ -28,6 +28,7 @@ class Evaluation:
     bytes: int
     window: int
     tokens_per_second: float
+    by_position: tuple[float, ...] = ()  # mean loss of every `bin_size` positions of a window
 
 
 @torch.inference_mode()
@@ -38,28 +39,37 @@ def evaluate(
     *,
     window: int | None = None,
     batch_size: int = 16,
+    bin_size: int | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Evaluation:
     """Predict every token of a text once, in windows that do not overlap.
 
     The text is preceded by the end-of-text token, so its first token is predicted too, and each
     window sees only itself. `window` is the number of tokens in it, by default the model's
-    context. Bits per byte = total nats / ln 2 / bytes of the text as UTF-8.
+    context. Bits per byte = total nats / ln 2 / bytes of the text as UTF-8. With a `bin_size` the
+    loss is also given by position in the window, over whole windows alone.
+    Raises ValueError for an empty text, a window above the context and bins that do not fill it.
     """
     window = model.config.max_seq_len if window is None else window
     if not 1 <= window <= model.config.max_seq_len:
         raise ValueError(
             f"window is {window}; it must be between 1 and the context {model.config.max_seq_len}"
         )
+    if bin_size is not None and (bin_size < 1 or window % bin_size):
+        raise ValueError(f"bins of {bin_size} positions do not fill a window of {window}")
     if not text:
         raise ValueError("the text is empty; give at least one character")
     device = next(model.parameters()).device
     ids = torch.tensor([tokenizer.end_id, *tokenizer.encode_documents(text)], device=device)
     started = time.perf_counter()
-    total, done = 0.0, 0
+    total, done, sums, n_whole = 0.0, 0, torch.zeros(window, dtype=torch.float64), 0
     for inputs, targets in _window_batches(ids, window, batch_size):
-        total += total_loss(model(inputs), targets)
+        losses = token_losses(model(inputs), targets)  # (B, T)
+        total += losses.sum().item()
         done += targets.numel()
+        if targets.shape[1] == window:
+            sums += losses.sum(dim=0)
+            n_whole += len(targets)
         on_progress(done, len(ids) - 1)
     loss, n_bytes = total / done, len(text.encode())
     return Evaluation(
@@ -70,12 +80,20 @@ def evaluate(
         bytes=n_bytes,
         window=window,
         tokens_per_second=done / (time.perf_counter() - started),
+        by_position=_binned(sums, n_whole, bin_size) if bin_size else (),
     )
 
 
-def total_loss(logits: Tensor, targets: Tensor) -> float:
-    """Sum of −ln p(target) over all positions. logits: (B, T, V), targets: (B, T)."""
-    return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), reduction="sum").item()
+def token_losses(logits: Tensor, targets: Tensor) -> Tensor:
+    """−ln p(target) of every token. logits: (B, T, V), targets: (B, T). Returns (B, T) float64."""
+    flat = F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), reduction="none")
+    return flat.view(targets.shape).double().cpu()
+
+
+def _binned(sums: Tensor, n_windows: int, bin_size: int) -> tuple[float, ...]:
+    """Mean loss of each bin of positions, from sums over windows; empty without a whole window."""
+    means = sums.view(-1, bin_size).mean(dim=-1) / max(1, n_windows)
+    return tuple(means.tolist()) if n_windows else ()
 
 
 def _window_batches(ids: Tensor, window: int, batch_size: int) -> list[tuple[Tensor, Tensor]]:
@@ -95,6 +113,7 @@ def _arguments(parser: ArgumentParser) -> None:
     cli.add_checkpoint_arguments(parser)
     parser.add_argument("--text-file", type=Path, required=True, help="UTF-8 text to predict")
     parser.add_argument("--window", type=int, help="tokens in a window (default: the context)")
+    parser.add_argument("--by-position", type=int, metavar="N", help="also the loss by N positions")
 
 
 def _run(arguments: Namespace) -> dict[str, object]:
@@ -106,9 +125,11 @@ def _run(arguments: Namespace) -> dict[str, object]:
             loaded.tokenizer,
             text,
             window=arguments.window,
+            bin_size=arguments.by_position,
             on_progress=on_progress,
         )
-    return {"checkpoint": loaded.name, "text_file": str(arguments.text_file), **asdict(scores)}
+    answer = {"checkpoint": loaded.name, "text_file": str(arguments.text_file), **asdict(scores)}
+    return {name: value for name, value in answer.items() if value != ()}
 
 
 if __name__ == "__main__":

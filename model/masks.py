@@ -38,10 +38,26 @@ def prefix(
     return causal(seq_len, device, start) | in_prefix[None, :]
 
 
-def padding(lengths: Tensor, seq_len: int) -> Tensor:
-    """Nobody sees the filler behind a sentence's end. lengths: (B,). Returns (B, 1, 1, T)."""
-    positions = torch.arange(seq_len, device=lengths.device)
-    return (positions[None, :] < lengths[:, None])[:, None, None, :]
+def global_tokens(
+    seq_len: int, n_global: int, device: torch.device | str = "cpu", start: int = 0
+) -> Tensor:
+    """The first `n_global` tokens see all tokens and all see them. Returns (Tq, T).
+
+    Joined to a window by `|` (Beltagy et al. 2020, §3.1, "Global Attention").
+    """
+    is_global = torch.arange(seq_len, device=device) < n_global
+    return is_global[start:, None] | is_global[None, :]
+
+
+def padding(lengths: Tensor, seq_len: int, in_front: bool = False) -> Tensor:
+    """Nobody sees the filler that makes sentences equally long. lengths: (B,).
+
+    The filler is behind a sentence's end or in front of its start. Returns (B, 1, 1, T).
+    """
+    positions = torch.arange(seq_len, device=lengths.device)[None, :]
+    lengths = lengths[:, None]
+    is_text = positions >= seq_len - lengths if in_front else positions < lengths  # (B, T)
+    return is_text[:, None, None, :]
 
 
 # What a config's `mask` means; each returns (Tq, T), the rows from `start` on.
@@ -53,6 +69,13 @@ MASKS: dict[str, Callable[..., Tensor]] = {
     "prefix": lambda config, seq_len, device, start=0: prefix(
         seq_len, config.prefix_len, device, start
     ),
+    "global_tokens": lambda config, seq_len, device, start=0: (
+        causal(seq_len, device, start)
+        & (
+            sliding_window(seq_len, config.window, device, start)
+            | global_tokens(seq_len, config.n_global, device, start)
+        )
+    ),
 }
 
 # How many first tokens see what comes behind them, where a mask lets any: a later token changes
@@ -61,4 +84,5 @@ SEEING_AHEAD: dict[str, Callable[[ModelConfig], int]] = {
     "causal": lambda config: 0,
     "sliding_window": lambda config: 0,
     "prefix": lambda config: config.prefix_len,
+    "global_tokens": lambda config: 0,
 }

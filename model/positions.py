@@ -28,13 +28,32 @@ def sinusoidal_encoding(positions: Tensor, d_model: int, base: float = 10_000.0)
     return waves.flatten(-2).float()  # (T, D)
 
 
+def shift_waves(waves: Tensor, offset: int, base: float = 10_000.0) -> Tensor:
+    """The sinusoidal encoding `offset` positions on, by turning each pair; no position enters.
+
+    sin(a + b) = sin a cos b + cos a sin b and cos(a + b) = cos a cos b − sin a sin b, so
+    PE(pos + k) is the same rotation of PE(pos) for every pos (Vaswani et al. 2017, §3.5).
+
+    waves: (T, D). Returns (T, D) in float64.
+    """
+    sin, cos = waves.double().unflatten(-1, (-1, 2)).unbind(dim=-1)  # (T, D/2) each
+    even = torch.arange(0, waves.shape[-1], 2, device=waves.device, dtype=torch.float64)
+    angles = offset * base ** (-even / waves.shape[-1])  # (D/2,)
+    turned = (
+        sin * angles.cos() + cos * angles.sin(),
+        cos * angles.cos() - sin * angles.sin(),
+    )
+    return torch.stack(turned, dim=-1).flatten(-2)
+
+
 def rope_angles(positions: Tensor, d_head: int, base: float = 10_000.0) -> Tensor:
     """Angle in radians by which RoPE turns pair i at each position: pos · base^(−2i/d_head).
 
-    (Su et al. 2021, eq. 15.) positions: (T,). Returns (T, Dh/2).
+    (Su et al. 2021, eq. 15.) positions: (T,). Returns (T, Dh/2) in float64: in float32 an angle of
+    some hundred turns has lost four digits, and scores would drift with the position.
     """
     even = torch.arange(0, d_head, 2, device=positions.device, dtype=torch.float64)
-    return (positions[:, None].double() * base ** (-even / d_head)).float()
+    return positions[:, None].double() * base ** (-even / d_head)
 
 
 def rotate_pairs(x: Tensor, angles: Tensor) -> Tensor:

@@ -7,8 +7,11 @@ import pytest
 
 from model.analysis import (
     cosine_similarity,
+    future_share,
+    layers_to_reach,
     logit_lens,
     masking_alternatives,
+    next_token_losses,
     summarise_patterns,
 )
 from model.capture import Trace, capture
@@ -178,3 +181,63 @@ def test_a_lens_that_keeps_nothing_is_refused() -> None:
     model = tiny_model()
     with pytest.raises(ValueError, match="at least 1"):
         logit_lens(tiny_trace(model), model, k=0)
+
+
+def test_reach_by_hand() -> None:
+    """A window of two: each layer brings one more token; nothing comes from ahead."""
+    window = np.tri(4, dtype=bool) & ~np.tri(4, k=-2, dtype=bool)
+    assert layers_to_reach(window).tolist() == [
+        [0, -1, -1, -1],
+        [1, 0, -1, -1],
+        [2, 1, 0, -1],
+        [3, 2, 1, 0],
+    ]
+    assert layers_to_reach(np.tri(3, dtype=bool)).tolist() == [[0, -1, -1], [1, 0, -1], [1, 1, 0]]
+    assert layers_to_reach(np.zeros((2, 2), dtype=bool)).tolist() == [[0, -1], [-1, 0]]
+    hub = np.array([[1, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=bool)  # all through the first
+    assert layers_to_reach(hub).tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reach_is_the_shortest_path(seed: int) -> None:
+    """By squaring nothing: breadth first from each token."""
+    mask = np.random.default_rng(seed).random((9, 9)) < 0.2
+    for token, found in enumerate(layers_to_reach(mask)):
+        distance, frontier = {token: 0}, [token]
+        while frontier:
+            node = frontier.pop(0)
+            for other in np.flatnonzero(mask[node]).tolist():
+                if other not in distance:
+                    distance[other] = distance[node] + 1
+                    frontier.append(other)
+        assert found.tolist() == [distance.get(j, -1) for j in range(9)]
+
+
+def test_what_the_model_can_know_is_what_it_reaches() -> None:
+    """A token's outputs change with another's id exactly where a path of two layers joins them."""
+    mask = np.random.default_rng(3).random((7, 7)) < 0.25
+    model, tokens = tiny_model(), list("abcdefg")
+    before = capture(model, [1, 2, 3, 4, 5, 6, 7], tokens, mask).logits
+    reach = layers_to_reach(mask)
+    for j in range(7):
+        ids = [1, 2, 3, 4, 5, 6, 7]
+        ids[j] = 12
+        changed = np.abs(capture(model, ids, tokens, mask).logits - before).max(axis=-1) > 1e-4
+        knows = (reach[:, j] >= 0) & (reach[:, j] <= 2)
+        np.testing.assert_array_equal(changed, knows)
+
+
+def test_future_share_by_hand() -> None:
+    pattern = np.array([[[0.5, 0.5], [0.0, 1.0]], [[0.25, 0.75], [1.0, 0.0]]])
+    assert future_share(pattern[0]) == pytest.approx(0.25)
+    assert future_share(pattern) == pytest.approx(1.25 / 4)
+    assert future_share(np.zeros((2, 2))) == 0.0
+    assert future_share(tiny_trace(tiny_model()).attention[0].pattern) == 0.0
+
+
+def test_losses_are_minus_log_p() -> None:
+    trace = tiny_trace(tiny_model())
+    probs = softmax(trace.logits[:-1])
+    expected = -np.log(probs[np.arange(6), trace.ids[1:]])
+    np.testing.assert_allclose(next_token_losses(trace.logits, trace.ids), expected, rtol=1e-6)
+    assert next_token_losses(trace.logits[:1], trace.ids[:1]).shape == (0,)

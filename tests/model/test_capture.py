@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from model import attention
-from model.capture import NO_RECORDER, Recorder, Trace, capture
+from model.capture import NO_RECORDER, Recorder, Trace, capture, capture_batch
 from model.transformer import DecoderTransformer
 from tests.model.builders import GROUPED, all_arrays, tiny_ids, tiny_model, tiny_trace
 
@@ -20,6 +20,7 @@ VARIANTS = [
     {"position": "rope", "mask": "sliding_window", "window": 3},
     {"position": "alibi", "norm_placement": "post"},
     {"position": "none", "mask": "prefix", "prefix_len": 4},
+    {"position": "learned", "mask": "global_tokens", "window": 2, "n_global": 1},
 ]
 
 
@@ -78,7 +79,7 @@ def test_arrays_have_the_published_names_and_shapes(variant: dict[str, Any]) -> 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_positions_are_zero_where_nothing_is_added(variant: dict[str, Any]) -> None:
     trace = tiny_trace(tiny_model(**GROUPED, **variant))
-    assert (np.abs(trace.positions).max() > 0) == (variant["position"] == "sinusoidal")
+    assert (np.abs(trace.positions).max() > 0) == (variant["position"] in ("sinusoidal", "learned"))
     np.testing.assert_array_equal(trace.embed + trace.positions, trace.residuals[0].resid_pre)
 
 
@@ -173,3 +174,35 @@ def test_a_model_in_training_can_be_captured() -> None:
 def test_impossible_sentences_are_refused(ids: list[int], tokens: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         capture(tiny_model(), ids, tokens)
+
+
+def test_a_mask_takes_the_place_of_the_models_own() -> None:
+    model, ids = tiny_model(position="alibi"), [3, 1, 4, 1]
+    mask = np.array([[1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0], [1, 1, 1, 1]], dtype=bool)
+    trace = capture(model, ids, list("abcd"), mask)
+    for record in trace.attention:
+        np.testing.assert_array_equal(record.mask, mask)
+        assert (record.pattern[:, ~mask] == 0).all()
+        assert (record.pattern[:, mask] > 0).all()
+        assert (record.z[:, 2] == 0).all(), "a row that may read nothing"
+    own = capture(model, ids, list("abcd"))
+    assert_equal(capture(model, ids, list("abcd"), np.tri(4, dtype=bool)), own)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (4, 5)])
+def test_a_mask_of_another_shape_is_refused(shape: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match=r"mask has shape .* the tokens ask for \(1, 4, 4\)"):
+        capture(tiny_model(), [3, 1, 4, 1], list("abcd"), np.ones(shape, dtype=bool))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_sentence_of_a_batch_is_as_if_alone(variant: dict[str, Any]) -> None:
+    model = tiny_model(**GROUPED, **variant)
+    batch, masks = tiny_ids(3).tolist(), np.random.default_rng(0).random((3, T, T)) < 0.7
+    masks |= np.eye(T, dtype=bool)
+    together = capture_batch(model, batch, [list("abcdefg")] * 3, masks)
+    for ids, mask, trace in zip(batch, masks, together, strict=True):
+        alone = capture(model, ids, list("abcdefg"), mask)
+        assert trace.ids.tolist() == ids
+        for name, array in all_arrays(alone).items():
+            np.testing.assert_allclose(all_arrays(trace)[name], array, atol=1e-5, err_msg=name)

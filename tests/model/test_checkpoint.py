@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -100,6 +101,27 @@ def test_cache_key_changes_with_the_weights(tmp_path: Path) -> None:
     assert checkpoint.modified(tmp_path) != first
     with pytest.raises(ValueError, match="no checkpoint"):
         checkpoint.modified(tmp_path / "missing")
+
+
+def rewrite_header(folder: Path, change: Callable[[dict[str, object]], object]) -> None:
+    """Apply a change to the config in the header of the weights."""
+    path = folder / "model.safetensors"
+    with safe_open(path, framework="pt") as file:
+        config = json.loads(file.metadata()["config"])
+    change(config)
+    save_file(load_file(path), path, {"config": json.dumps(config)})
+
+
+def test_a_file_from_before_a_field_was_added_still_loads(tmp_path: Path) -> None:
+    """Its config lacks the field, which has a default; another value is another model."""
+    folder = tiny_checkpoint(tmp_path)
+    rewrite_header(folder, lambda config: config.pop("n_global"))
+    assert checkpoint.load(folder).config.n_global == 0
+    for change in ({"n_global": 3}, {"unheard": 1}, {"n_heads": 7}):
+        tiny_checkpoint(folder)
+        rewrite_header(folder, lambda config, change=change: config.update(change))
+        with pytest.raises(ValueError, match="was saved with another config.json; copy both"):
+            checkpoint.load(folder)
 
 
 @pytest.mark.parametrize(

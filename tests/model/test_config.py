@@ -51,6 +51,8 @@ def test_unknown_variant_is_refused_with_the_choices(name: str) -> None:
         ({"mask": "sliding_window"}, "window is 0; set window"),
         ({"mask": "prefix", "prefix_len": 13}, "prefix_len 13 is outside 0 to max_seq_len 11"),
         ({"prefix_len": -1}, "prefix_len -1 is outside"),
+        ({"mask": "global_tokens", "n_global": 2}, "window is 0; set window"),
+        ({"n_global": 12}, "n_global 12 is outside 0 to max_seq_len 11"),
     ],
 )
 def test_impossible_sizes_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from model import evaluate as command_module
-from model.evaluate import evaluate, total_loss
+from model.evaluate import evaluate, token_losses
 from model.tokenizer import END_OF_TEXT
 from model.transformer import DecoderTransformer
 from tests.model.builders import SENTENCE, normal, tiny_checkpoint, tiny_model, tiny_tokenizer
@@ -88,14 +88,32 @@ def test_an_endless_perplexity_is_still_a_number() -> None:
     assert evaluate(model, TOKENIZER, SENTENCE).perplexity == math.exp(700)
 
 
-def test_total_loss_is_the_sum_of_minus_log_p() -> None:
+def test_token_losses_are_minus_log_p() -> None:
     logits, targets = normal(2, 3, 5), torch.tensor([[0, 1, 2], [3, 4, 0]])
     by_hand = [
-        -logits[b, t].double().softmax(0)[targets[b, t]].log().item()
+        [-logits[b, t].double().softmax(0)[targets[b, t]].log().item() for t in range(3)]
         for b in range(2)
-        for t in range(3)
     ]
-    assert total_loss(logits, targets) == pytest.approx(sum(by_hand), rel=1e-6)
+    torch.testing.assert_close(
+        token_losses(logits, targets), torch.tensor(by_hand).double(), rtol=1e-6, atol=1e-7
+    )
+
+
+def test_loss_by_position_is_over_whole_windows() -> None:
+    """22 predictions in windows of 6: three whole ones, and a rest that is left out."""
+    model, ids = model_for_text(), [TOKENIZER.end_id, *TOKENIZER.encode(SENTENCE)]
+    losses = [-probabilities(model, ids[start : start + 7]).log() for start in (0, 6, 12)]
+    means = torch.stack(losses).mean(dim=0).view(3, 2).mean(dim=1)
+    scores = evaluate(model, TOKENIZER, SENTENCE, window=6, bin_size=2, batch_size=2)
+    assert scores.by_position == pytest.approx(means.tolist(), rel=1e-5)
+    assert evaluate(model, TOKENIZER, SENTENCE, window=6).by_position == ()
+    assert evaluate(model, TOKENIZER, "cat", window=6, bin_size=2).by_position == ()
+
+
+@pytest.mark.parametrize("bin_size", [0, -1, 4, 7])
+def test_bins_that_do_not_fill_the_window_are_refused(bin_size: int) -> None:
+    with pytest.raises(ValueError, match=f"bins of {bin_size} .* window of 6"):
+        evaluate(model_for_text(), TOKENIZER, SENTENCE, window=6, bin_size=bin_size)
 
 
 @pytest.mark.parametrize("window", [0, -1, 12])
@@ -118,5 +136,8 @@ def test_command_prints_the_scores(tmp_path: Path, command: Command) -> None:
     assert (result.code, result.err) == (0, [])
     assert (answer["checkpoint"], answer["tokens"], answer["window"]) == ("mine", 21, 5)
     assert answer["perplexity"] == pytest.approx(math.exp(answer["loss"]))
+    assert "by_position" not in answer
+    result = command(command_module, *options, "--by-position", 5)
+    assert len(json.loads(result.out[-1])["by_position"]) == 1
     missing = command(command_module, "--checkpoint", folder, "--text-file", tmp_path / "b.txt")
     assert (missing.code, len(missing.err)) == (2, 1)

@@ -31,6 +31,19 @@ def test_padding_hides_the_filler_as_a_key() -> None:
     assert picture(mask[:, 0, 0]) == ["xx.", "...", "xxx"]
 
 
+def test_global_tokens_see_all_and_are_seen() -> None:
+    assert picture(masks.global_tokens(4, 1)) == ["xxxx", "x...", "x...", "x..."]
+    assert picture(masks.global_tokens(3, 5)) == ["xxx", "xxx", "xxx"]
+    assert picture(masks.global_tokens(3, 0)) == ["...", "...", "..."]
+    both = masks.sliding_window(5, 2) | masks.global_tokens(5, 1)
+    assert picture(both) == ["xxxxx", "xxx..", "xxxx.", "x.xxx", "x..xx"]
+
+
+def test_padding_in_front_hides_the_filler_there() -> None:
+    mask = masks.padding(torch.tensor([2, 0, 3]), 3, in_front=True)
+    assert picture(mask[:, 0, 0]) == [".xx", "...", "xxx"]
+
+
 def test_padding_combines_with_causal() -> None:
     mask = masks.causal(3) & masks.padding(torch.tensor([2, 3]), 3)
     assert mask.shape == (2, 1, 3, 3)
@@ -44,8 +57,10 @@ def test_padding_combines_with_causal() -> None:
         ("causal", ["x....", "xx...", "xxx..", "xxxx.", "xxxxx"]),
         ("sliding_window", ["x....", "xx...", "xxx..", ".xxx.", "..xxx"]),
         ("prefix", ["xx...", "xx...", "xxx..", "xxxx.", "xxxxx"]),
+        ("global_tokens", ["x....", "xx...", "xxx..", "xxxx.", "x.xxx"]),
     ],
 )
 def test_config_means_this_mask(name: str, rows: list[str]) -> None:
-    config = tiny_config(mask=name, window=3, prefix_len=2)
+    config = tiny_config(mask=name, window=3, prefix_len=2, n_global=1)
     assert picture(MASKS[name](config, 5, CPU)) == rows
+    assert picture(MASKS[name](config, 5, CPU, 3)) == rows[3:]

@@ -35,7 +35,7 @@ def test_sinusoidal_product_depends_on_distance_only() -> None:
 
 def test_rope_turns_each_pair_by_its_own_angle() -> None:
     angles = rope_angles(torch.tensor([3]), 4, base=100.0)  # 3 · 100^0 and 3 · 100^(−2/4)
-    torch.testing.assert_close(angles, torch.tensor([[3.0, 0.3]]))
+    torch.testing.assert_close(angles, torch.tensor([[3.0, 0.3]], dtype=torch.float64))
     turned = rotate_pairs(torch.tensor([1.0, 0.0, 0.0, 2.0])[None, None, None], angles)
     expected = [math.cos(3), -2 * math.sin(0.3), math.sin(3), 2 * math.cos(0.3)]
     torch.testing.assert_close(turned.flatten(), torch.tensor(expected))

@@ -14,7 +14,7 @@ import pytest
 from model import checkpoint, trace
 from model.config import ModelConfig
 from model.trace import trace_text, write_npz
-from model.verify import ATTENTION_CHECKS, MODEL_CHECKS
+from model.verify import ATTENTION_CHECKS, CACHED, MODEL_CHECKS, UNCAPTURED
 from tests.model.builders import GROUPED, SENTENCE, softmax, tiny_checkpoint
 from tests.model.conftest import Command
 
@@ -54,7 +54,8 @@ def test_last_line_says_what_was_proved(tmp_path: Path, command: Command) -> Non
     answer = json.loads(result.out[-1])
     assert answer["tokens"] == 7
     assert answer["checks_passed"] is True
-    assert set(answer["checks"]) == {name for name, *_ in (*ATTENTION_CHECKS, *MODEL_CHECKS)}
+    names = {name for name, *_ in (*ATTENTION_CHECKS, *MODEL_CHECKS)}
+    assert set(answer["checks"]) == names | {UNCAPTURED, CACHED}
     assert answer["worst_error"] == max(answer["checks"].values()) < 1e-5
     assert answer["bytes"] == out.stat().st_size
 

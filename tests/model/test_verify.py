@@ -128,6 +128,22 @@ def test_short_texts_and_prefixes_pass(prefix_len: int, seq_len: int) -> None:
     assert [item for item in checks if not item.passed] == []
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_any_mask_can_be_checked(seed: int) -> None:
+    """Without a word on cached decoding, which knows the model's own mask alone."""
+    model = honest()[0]
+    mask = np.random.default_rng(seed).random((7, 7)) < 0.5
+    mask[3] = False
+    trace = capture(model, list(range(7)), list("abcdefg"), mask)
+    checks = check(trace, model, mask)
+    assert {item.name for item in checks} == set.union(*LIES.values()) - {CACHED}
+    assert [item for item in checks if not item.passed] == []
+    assert UNCAPTURED in {item.name for item in check(trace, model) if not item.passed}
+    other = mask.copy()
+    other[4, 2] = not other[4, 2]
+    assert UNCAPTURED in {item.name for item in check(trace, model, other) if not item.passed}
+
+
 @pytest.mark.parametrize("cell", ["2, 5", "5, 2"])
 def test_another_mask_is_found(cell: str) -> None:
     lie = with_cell(honest()[1], f"attention.mask[{cell}]", lambda x: not x)
