@@ -29,7 +29,8 @@ class ModelConfig:
     four times `d_model`. `window` counts the positions a token may see under the sliding-window
     mask, itself included; `prefix_len` counts the first tokens that see each other under the
     prefix mask; `n_global` counts the first tokens that all see, whatever the window, under the
-    mask of global tokens. `scale_embeddings` multiplies embeddings by √d_model (Vaswani et al. 2017, §3.4).
+    mask of global tokens. `scale_embeddings` multiplies embeddings by √d_model (Vaswani et al.
+    2017, §3.4).
 
     Raises ValueError naming the numbers and the remedy when the fields do not fit together.
     """

@@ -120,7 +120,7 @@ def test_a_file_from_before_a_field_was_added_still_loads(tmp_path: Path) -> Non
     for change in ({"n_global": 3}, {"unheard": 1}, {"n_heads": 7}):
         tiny_checkpoint(folder)
         rewrite_header(folder, lambda config, change=change: config.update(change))
-        with pytest.raises(ValueError, match="was saved with another config.json; copy both"):
+        with pytest.raises(ValueError, match=r"was saved with another config\.json; copy both"):
             checkpoint.load(folder)
 
 
