@@ -70,7 +70,7 @@ def shipped_names() -> list[str]:
 
 def modified(name_or_folder: str | Path) -> int:
     """When the weights on disk last changed, in nanoseconds; a key for caches."""
-    path = _find_folder(name_or_folder) / "model.safetensors"
+    path = find_folder(name_or_folder) / "model.safetensors"
     return path.stat().st_mtime_ns if path.is_file() else 0
 
 
@@ -102,7 +102,7 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
     Raises ValueError, one line with cause and remedy, when a file is missing or broken, a weight
     is missing, unknown, of another shape or not finite, or the tokenizer does not fit.
     """
-    folder = _find_folder(name_or_folder)
+    folder = find_folder(name_or_folder)
     config = _read_config(folder / "config.json")
     tokenizer = Tokenizer.load(folder / "tokenizer.json")
     if tokenizer.vocab_size != config.vocab_size:
@@ -135,7 +135,8 @@ def replacing(path: Path) -> Iterator[Path]:
         new.unlink(missing_ok=True)
 
 
-def _find_folder(name_or_folder: str | Path) -> Path:
+def find_folder(name_or_folder: str | Path) -> Path:
+    """Where a checkpoint lies, by its shipped name or its folder; ValueError when nowhere."""
     on_shelves = (shelf / str(name_or_folder) for shelf in shelves())
     for folder in (*on_shelves, Path(name_or_folder)):
         with suppress(OSError):  # a name that no file can have

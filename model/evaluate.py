@@ -1,10 +1,11 @@
 """How well a model predicts a text: `python -m model.evaluate --checkpoint C --text-file F`."""
 
+import json
 import math
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import torch
@@ -82,6 +83,28 @@ def evaluate(
         tokens_per_second=done / (time.perf_counter() - started),
         by_position=_binned(sums, n_whole, bin_size) if bin_size else (),
     )
+
+
+def read_scores(folder: Path) -> dict[int, Evaluation]:
+    """Scores stored with a checkpoint, by window: `held_out.json`, lines this command has printed.
+
+    Empty without such a file; ValueError when it is broken.
+    """
+    path = folder / "held_out.json"
+    if not path.is_file():
+        return {}
+    try:
+        lines = json.loads(path.read_text(encoding="utf-8"))
+        scores = [_evaluation(line) for line in lines]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ValueError(f"{path} holds no scores: {error}; copy it again") from None
+    return {score.window: score for score in scores}
+
+
+def _evaluation(line: dict[str, object]) -> Evaluation:
+    wanted = {field.name for field in fields(Evaluation)}
+    known = {name: value for name, value in line.items() if name in wanted}
+    return Evaluation(**known | {"by_position": tuple(map(float, line["by_position"]))})
 
 
 def token_losses(logits: Tensor, targets: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from model.attention import share_kv_heads
 from model.capture import Trace, capture
-from model.positions import Position, rope_angles, rotate_pairs, shift_waves
+from model.positions import Position, rope_angles, rotate_pairs, shift_waves, wave_product
 from model.transformer import DecoderTransformer
 from model.verify import Check, relative_error
 
@@ -35,6 +35,15 @@ def rotation_error(waves: Tensor, base: float) -> float:
         for k in range(1, len(waves))
     ]
     return float(max(errors, default=0.0))
+
+
+def product_error(waves: Tensor, base: float) -> float:
+    """How far dot products are from those of the distance alone; see `relative_error`. (T, D)."""
+    at = torch.arange(len(waves), device=waves.device)
+    by_distance = wave_product(at, waves.shape[-1], base)  # (T,)
+    expected = by_distance[(at[:, None] - at[None, :]).abs()]  # (T, T)
+    products = waves.double() @ waves.double().T
+    return relative_error(products.cpu().numpy(), expected.cpu().numpy())
 
 
 class Unturned(NamedTuple):
@@ -103,8 +112,12 @@ def hide_nothing(n_tokens: int) -> np.ndarray:
 
 def _sinusoidal(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
     waves, config = model.position.table, model.config
-    error = rotation_error(waves, config.position_base)
-    return (Check("PE(pos + k) = one rotation of PE(pos) for every pos", error, 1e-5),)
+    turned = rotation_error(waves, config.position_base)
+    product = product_error(waves, config.position_base)
+    return (
+        Check("PE(pos + k) = one rotation of PE(pos) for every pos", turned, 1e-5),
+        Check("PE(pos) · PE(pos + k) depends on k only", product, 1e-5),
+    )
 
 
 def _learned(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:

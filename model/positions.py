@@ -46,6 +46,15 @@ def shift_waves(waves: Tensor, offset: int, base: float = 10_000.0) -> Tensor:
     return torch.stack(turned, dim=-1).flatten(-2)
 
 
+def wave_product(distance: Tensor, d_model: int, base: float = 10_000.0) -> Tensor:
+    """PE(pos) · PE(pos + k) = Σᵢ cos(k / base^(2i/d_model)): of the distance k alone.
+
+    From cos a cos b + sin a sin b = cos(a − b). distance: (N,). Returns (N,) in float64.
+    """
+    even = torch.arange(0, d_model, 2, device=distance.device, dtype=torch.float64)
+    return (distance[:, None].double() * base ** (-even / d_model)).cos().sum(dim=-1)
+
+
 def rope_angles(positions: Tensor, d_head: int, base: float = 10_000.0) -> Tensor:
     """Angle in radians by which RoPE turns pair i at each position: pos · base^(−2i/d_head).
 

@@ -25,6 +25,44 @@ FORMULAS: dict[str, Formula] = {
         r"\mathrm{PE}(pos, 2i{+}1) = \cos\!\frac{pos}{10000^{2i/d_{\mathrm{model}}}}",
         "Vaswani et al. 2017, §3.5",
     ),
+    "model.positions.shift_waves": Formula(
+        r"\begin{pmatrix} \sin \omega_i (p{+}k) \\ \cos \omega_i (p{+}k) \end{pmatrix} ="
+        r"\begin{pmatrix} \cos \omega_i k & \sin \omega_i k \\"
+        r" -\sin \omega_i k & \cos \omega_i k \end{pmatrix}"
+        r"\begin{pmatrix} \sin \omega_i p \\ \cos \omega_i p \end{pmatrix},"
+        r"\qquad \omega_i = 10000^{-2i/d_{\mathrm{model}}}",
+        "Vaswani et al. 2017, §3.5; the matrix knows the offset k, not the position p",
+    ),
+    "model.positions.wave_product": Formula(
+        r"\mathrm{PE}(p) \cdot \mathrm{PE}(p{+}k) = \sum_{i=0}^{d_{\mathrm{model}}/2-1}"
+        r" \cos \omega_i k",
+        "Vaswani et al. 2017, §3.5, with cos a cos b + sin a sin b = cos(a − b)",
+    ),
+    "model.positions.LearnedPosition": Formula(
+        r"x_p = E[t_p] + P[p], \qquad 0 \le p < n_{\mathrm{max}}",
+        "Gehring et al. 2017, §3.1; E the embedding of token t, P the trained table",
+    ),
+    "model.positions.rotate_pairs": Formula(
+        r"\begin{pmatrix} q'_i \\ q'_{i+d/2} \end{pmatrix} ="
+        r"\begin{pmatrix} \cos m\theta_i & -\sin m\theta_i \\"
+        r" \sin m\theta_i & \cos m\theta_i \end{pmatrix}"
+        r"\begin{pmatrix} q_i \\ q_{i+d/2} \end{pmatrix},"
+        r"\qquad \theta_i = 10000^{-2i/d_{\mathrm{head}}}",
+        "Su et al. 2021, eq. 34, with dimension i paired with i + d_head/2 (halves, as in Llama)",
+    ),
+    "model.identities.rope_scores": Formula(
+        r"\langle R_m q,\; R_n k \rangle = \langle R_{m-n}\, q,\; k \rangle",
+        "Su et al. 2021, eq. 16: the score knows the distance m − n, not the places m and n",
+    ),
+    "model.positions.alibi_bias": Formula(
+        r"\mathrm{score}_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_{\mathrm{head}}}}"
+        r" - s_h\,(i - j), \qquad s_h = 2^{-8(h+1)/H}",
+        "Press et al. 2022, §3; head h of H, counted from 0; other slopes where H is no power of 2",
+    ),
+    "model.positions.Position": Formula(
+        r"f(\Pi X) = \Pi f(X) \quad \text{for every permutation } \Pi",
+        "Lee et al. 2019, property 1, without positions and mask",
+    ),
     "model.masks.causal": Formula(
         r"M_{ij} = \begin{cases} 0 & j \le i \\ -\infty & j > i \end{cases}",
         "Vaswani et al. 2017, §3.2.3",
@@ -37,6 +75,28 @@ FORMULAS: dict[str, Formula] = {
         r"M_{ij} = \begin{cases} 0 & j \le i \ \text{ or } \ i, j < n_{\mathrm{prefix}} \\"
         r" -\infty & \text{otherwise} \end{cases}",
         "Raffel et al. 2020, §3.2.1",
+    ),
+    "model.masks.global_tokens": Formula(
+        r"M_{ij} = \begin{cases} 0 & j \le i \ \text{ and }\ (\, i - j < w"
+        r" \ \text{ or } \ j < n_{\mathrm{global}}) \\ -\infty & \text{otherwise} \end{cases}",
+        "Beltagy et al. 2020, §3.1, with the causal mask; the global tokens are the first ones",
+    ),
+    "model.masks.padding": Formula(
+        r"M_{ij} = \begin{cases} 0 & j \le i \ \text{ and }\ j < \mathrm{length} \\"
+        r" -\infty & \text{otherwise} \end{cases}",
+        "as for BERT's sentences of different length (Devlin et al. 2019), with the causal mask",
+    ),
+    "model.identities.hide_nothing": Formula(
+        r"M_{ij} = 0", "Devlin et al. 2019, §3.1: each token sees all, on both sides"
+    ),
+    "model.analysis.layers_to_reach": Formula(
+        r"\mathrm{known}_0 = I, \qquad \mathrm{known}_{n+1} = \mathrm{known}_n \,\lor\,"
+        r" (\mathrm{mask} \cdot \mathrm{known}_n)",
+        "the receptive field of Beltagy et al. 2020, §3.1, for any mask",
+    ),
+    "model.analysis.next_token_losses": Formula(
+        r"\mathcal{L} = -\frac{1}{T-1} \sum_{t=1}^{T-1} \ln p(x_{t+1} \mid x_1, \dots, x_t)",
+        "Bengio et al. 2003, §2; in nats, over the T tokens of the sentence",
     ),
     "model.decoding.normalised_score": Formula(
         r"s(y) = \frac{\log p(y \mid x)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",
@@ -96,6 +156,57 @@ def wave_with_numbers(
         rf"\mathrm{{PE}}({position}, {dimension}) = \{wave}\!\left("
         rf"\frac{{{position}}}{{{base:g}^{{{2 * pair}/{d_model}}}}}\right) = {value:.4f}"
     )
+
+
+def rotation_with_numbers(pair: int, offset: int, frequency: float) -> str:
+    """The rotation of one pair by an offset, from its own numbers."""
+    angle = frequency * offset
+    cos, sin = math.cos(angle), math.sin(angle)
+    return (
+        rf"i = {pair},\ k = {offset}:\qquad \omega_i k = {angle:.5f},\qquad"
+        rf"\begin{{pmatrix}} {cos:.4f} & {sin:.4f} \\ {-sin:.4f} & {cos:.4f} \end{{pmatrix}}"
+    )
+
+
+def distance_with_numbers(places: tuple[int, int], shift: int, here: float, moved: float) -> str:
+    """One score of RoPE at two places and at the same distance elsewhere."""
+    query, key = places
+    return (
+        rf"s({query}, {key}) = {here:.6f},\qquad s({query + shift}, {key + shift}) = {moved:.6f},"
+        rf"\qquad |\Delta| = {scientific(abs(moved - here))}"
+    )
+
+
+def bias_with_numbers(product: float, d_head: int, slope: float, distance: int) -> str:
+    """One score of ALiBi from its own numbers: product, scale, slope and distance."""
+    score = product / d_head**0.5 - slope * distance
+    return (
+        rf"\mathrm{{score}} = \frac{{{product:.4f}}}{{\sqrt{{{d_head}}}}}"
+        rf" - {slope:.5g} \cdot {distance} = {score:.4f}"
+    )
+
+
+def share_with_numbers(n_pairs: int, n_tokens: int) -> str:
+    """How many of all pairs a mask lets attend."""
+    return (
+        rf"\frac{{\text{{attended pairs}}}}{{n^2}} = \frac{{{n_pairs}}}{{{n_tokens}^2}}"
+        rf" = \frac{{{n_pairs}}}{{{n_tokens**2}}} = {n_pairs / n_tokens**2:.4f}"
+    )
+
+
+def loss_with_numbers(total: float, n_predicted: int) -> str:
+    """The mean loss of a sentence from its own numbers, and what it amounts to."""
+    loss = total / n_predicted
+    return (
+        rf"\mathcal{{L}} = \frac{{{total:.4f}}}{{{n_predicted}}} = {loss:.4f}\ \text{{nats}},"
+        rf"\qquad e^{{\mathcal{{L}}}} = {math.exp(loss):.2f}"
+    )
+
+
+def scientific(number: float) -> str:
+    """A small number as LaTeX: 3.1 · 10⁻⁷."""
+    mantissa, _, exponent = f"{number:.1e}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if number else "0"
 
 
 def score_with_numbers(total: float, n_tokens: int, alpha: float, score: float) -> str:

@@ -36,6 +36,12 @@ class Palette:
     diverging: ColorScale
     series: ColorScale
 
+    @property
+    def cyclic(self) -> ColorScale:
+        """For angles: leaves one colour by orange and comes back to it by blue."""
+        blue, middle, orange = self.diverging[:3], self.diverging[3], self.diverging[4:]
+        return (middle, *orange, *reversed(orange[:-1]), middle, *reversed(blue[1:]), *blue, middle)
+
 
 LIGHT = Palette(
     background="#fdfcf9",
@@ -137,12 +143,14 @@ def page_style(colors: Palette) -> str:
     .stMainBlockContainer {{ padding-top: 4rem; padding-bottom: 3rem; max-width: 1500px; }}
     .st-key-preload, div:has(> .st-key-preload) {{ display: none; }}
     [data-testid="stHeading"] h1 {{ padding: 0; }}
-    .hl-note, .hl-hint, .hl-error {{
+    .hl-note, .hl-hint, .hl-error, .hl-good {{
         margin: 0; padding: .45rem .8rem; border-radius: .4rem; font-size: .95rem;
         background: {colors.surface}; border-left: 4px solid {colors.frame};
         overflow-wrap: anywhere;
     }}
     .hl-hint {{ border-left-color: {colors.accent}; }}
+    .hl-good {{ border-left-color: {colors.good}; }}
+    .hl-good b {{ color: {colors.good}; }}
     .hl-error {{ border-left-color: {colors.bad}; }}
     .st-key-controls > div:first-child, .st-key-status > div:first-child {{ flex: 1 1 420px; }}
     .hl-strip {{
@@ -159,13 +167,19 @@ def page_style(colors: Palette) -> str:
         background: {colors.accent}; border-radius: 0 0 0 .3rem;
     }}
     .hl-token small {{ display: block; text-align: center; color: {colors.muted}; }}
+    .hl-strip.hl-lessons {{ max-height: none; gap: .6rem .35rem; }}
+    .hl-lesson {{
+        display: inline-flex; flex-direction: column; align-items: center; gap: .15rem;
+        color: {colors.muted};
+    }}
+    .hl-lesson.hl-legend {{ align-self: stretch; justify-content: space-around; }}
     .hl-marked {{ outline: 2px solid {colors.frame}; }}
     .hl-pair {{ margin: .4rem 0 0; text-align: center; color: {colors.muted}; }}
     .hl-legend {{ color: {colors.muted}; font-size: .85rem; align-self: center; }}
     .hl-written {{ font-size: 1.1rem; line-height: 1.6; white-space: pre-wrap; max-width: 70ch; }}
     .hl-written mark {{ background: none; color: {colors.accent}; }}
-    .st-key-two-up [data-testid="stHorizontalBlock"] {{ flex-wrap: wrap; }}
-    .st-key-two-up [data-testid="stColumn"] {{ min-width: min(460px, 100%); }}
+    [class*="st-key-two-up"] [data-testid="stHorizontalBlock"] {{ flex-wrap: wrap; }}
+    [class*="st-key-two-up"] [data-testid="stColumn"] {{ min-width: min(460px, 100%); }}
     .st-key-wide-chart, .st-key-wide-chart-end {{ overflow-x: auto; }}
     .st-key-wide-chart > div, .st-key-wide-chart-end > div {{ min-width: 1240px; }}
     .st-key-wide-chart-end {{ direction: rtl; }}

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.verify import Check
 from viz import runs
@@ -24,7 +25,6 @@ from viz.formulas import FORMULAS
 from viz.theme import Palette, page_style, palette
 
 Option = TypeVar("Option")
-MoreChecks = Callable[[str, str], Sequence[Check]]
 
 LONGEST_IN_URL = 8_000  # servers and browsers refuse addresses much longer
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
@@ -129,23 +129,13 @@ def style() -> None:
 
 def page_picker(titles: list[str]) -> str:
     """Which page is open; the first one when the URL names none."""
-    settle("page", titles[0], lambda raw: _nearest_option("Page", raw, titles, titles[0], str))
-    title = st.segmented_control(
-        "Page",
-        titles,
-        default=st.session_state["page"],
-        required=True,
-        key="page",
-        persist_state="session",
-        label_visibility="collapsed",
-    )
-    return publish("page", title, titles[0])
+    return segments("Page", "page", {title: title for title in titles}, titles[0])
 
 
-def open_page(more_checks: MoreChecks = lambda key, head_name: ()) -> View:
+def open_page(more_checks: Callable[[View], Sequence[Check]] = lambda view: ()) -> View:
     """Draw the controls every page has and run the model on the sentence.
 
-    `more_checks` gives the checks a page adds to the badge, for a run's key and a head.
+    `more_checks` gives the checks a page adds to the badge.
     """
     st.session_state["said"] = []
     names = runs.model_names()
@@ -164,7 +154,7 @@ def open_page(more_checks: MoreChecks = lambda key, head_name: ()) -> View:
     _say_cut(run)
     with st.container(horizontal=True, vertical_alignment="center", key="status"):
         token_strip(view.tokens, runs.given_probabilities(run.trace))
-        _badge(view, (*run.checks, *more_checks(run.key, view.head_name)))
+        _badge(view, (*run.checks, *more_checks(view)))
     return view
 
 
@@ -217,12 +207,36 @@ def choice(
     return publish(key, value, default)
 
 
+def segments(label: str, key: str, names: dict[str, str], default: str) -> str:
+    """A row of buttons that lives in the URL, one of them pressed; `names` are what they say."""
+    options = list(names)
+    settle(key, default, lambda raw: _nearest_option(label, raw, options, default, names.get))
+    value = st.segmented_control(
+        label,
+        options,
+        default=st.session_state[key],
+        required=True,
+        key=key,
+        persist_state="session",
+        format_func=names.get,
+        label_visibility="collapsed",
+    )
+    return publish(key, value, default)
+
+
 def steps(
     label: str, key: str, options: Sequence[int], default: int, name: Callable[[int], str]
 ) -> int:
     """A slider over given values that lives in the URL; others become the nearest one."""
     settle(key, default, lambda raw: _nearest_option(label, raw, options, default, name))
     value = st.select_slider(label, options, key=key, format_func=name, persist_state="session")
+    return publish(key, value, default)
+
+
+def text(label: str, key: str, default: str) -> str:
+    """A line of text that lives in the URL."""
+    settle(key, default, lambda raw: (str(raw), None))
+    value = st.text_input(label, key=key, persist_state="session", live="400ms")
     return publish(key, value, default)
 
 
@@ -385,19 +399,48 @@ def _head_pickers(run: runs.Run) -> tuple[int, int]:
     return layer, head
 
 
-def position_picker(view: View) -> int:
-    """The position whose successor is predicted."""
+def switch_model(name: str) -> None:
+    """Run another model from the next run on; of layer and head, the nearest it has."""
+    config = runs.load(name, runs.device_names()[0]).config
+    limits = {"layer": config.n_layers, "head": config.n_heads}
+    for key, limit in limits.items():
+        st.session_state[key] = min(st.session_state.get(key, 0), limit - 1)
+    st.session_state["model"] = name
+
+
+def token_picker(view: View, label: str, key: str, default: int, name: str) -> int:
+    """One of the sentence's tokens; `default` and its name may change with the sentence."""
     labels = token_labels(view.tokens)
-    # −1, the default, stays with the last token however the sentence grows.
-    position = choice(
-        "After token",
-        "after",
+    # −1, the default, stays what its name says however the sentence changes.
+    chosen = choice(
+        label,
+        key,
         range(-1, len(labels)),
         -1,
-        lambda i: f"last: {labels[-1]}" if i < 0 else f"{i}: {labels[i]}",
-        width=240,
+        lambda i: f"{name}: {labels[default]}" if i < 0 else f"{i}: {labels[i]}",
+        width=220,
     )
-    return position % len(labels)
+    return default if chosen < 0 else chosen
+
+
+def places(first: int, second: int, most: int, of: object) -> dict[str, int]:
+    """Two positions set in the browser; they start anew when what they are `of` changes."""
+    if st.session_state.setdefault("places_of", of) != of:
+        st.session_state.update(place_first=first, place_second=second, places_of=of)
+    return {
+        "first": int(kept_number("First position", "place_first", 0, most, first, 1)),
+        "second": int(kept_number("Second position", "place_second", 0, most, second, 1)),
+    }
+
+
+def take_over_places(changes: dict[str, object]) -> None:
+    """Keep the positions a person set in the browser."""
+    st.session_state.update({f"place_{name}": value for name, value in changes.items()})
+
+
+def position_picker(view: View) -> int:
+    """The position whose successor is predicted."""
+    return token_picker(view, "After token", "after", len(view.tokens) - 1, "last")
 
 
 def _device_picker() -> str:
@@ -411,14 +454,7 @@ def _device_picker() -> str:
 def _badge(view: View, checks: Sequence[Check]) -> None:
     """Model, device, and how many checks this run passed, with the list behind it."""
     config = view.run.trace.config
-    n_failed, worst = runs.verdict(checks)
-    label = (
-        f":material/error: {n_failed} of {len(checks)} checks failed"
-        if n_failed
-        else f":material/verified: {view.device.upper()} · {len(checks)} checks, "
-        f"worst error {worst.error:.0e}"
-    )
-    with st.popover(label, key="badge"):
+    with st.popover(_verdict(checks, f"{view.device.upper()} · "), key="badge"):
         st.markdown(
             f"**{view.model}**: {config.n_layers} layers × {config.n_heads} heads, d_model "
             f"{config.d_model}, context {config.max_seq_len}, running on **{view.device.upper()}**"
@@ -429,6 +465,31 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
             "are the largest difference found, relative to the largest value where above one."
         )
         st.dataframe(checks_table(checks), hide_index=True, height="content")
+
+
+def checked(what: str, checks: Sequence[Check], key: str) -> None:
+    """How many checks a further run passed, with the list behind it. `what` is ours."""
+    with st.popover(_verdict(checks, f"{what}: "), key=f"checks-{key}"):
+        st.dataframe(checks_table(checks), hide_index=True, height="content")
+
+
+def _verdict(checks: Sequence[Check], before: str) -> str:
+    n_failed, worst = runs.verdict(checks)
+    if n_failed:
+        return f":material/error: {before}{n_failed} of {len(checks)} checks failed"
+    return f":material/verified: {before}{len(checks)} checks, worst error {worst.error:.0e}"
+
+
+def identities(checks: Sequence[Check]) -> None:
+    """Promises of a scheme, each with the worst error measured in this run. The names are ours."""
+    for item in checks:
+        verdict = "holds" if item.passed else "FAILS"
+        allowed = f"{item.bound:.0e}" if item.bound else "0"
+        kind = "good" if item.passed else "error"
+        st.html(
+            f'<p class="hl-{kind}" role="status">{html.escape(item.name)}: worst error '
+            f"<b>{item.error:.1e}</b>, allowed {allowed}: <b>{verdict}</b></p>"
+        )
 
 
 def checks_table(checks: Sequence[Check]) -> pd.DataFrame:
@@ -517,6 +578,23 @@ def heading(icon: str, title: str, text: str) -> None:
     st.markdown(text)
 
 
+def section(title: str, text: str) -> None:
+    """A part of a page: its name and, in a sentence or two, what is seen. Our own words only."""
+    st.subheader(title, anchor=False)
+    st.markdown(text)
+
+
+def row(key: str) -> DeltaGenerator:
+    """Controls side by side."""
+    return st.container(horizontal=True, vertical_alignment="bottom", key=f"row-{key}")
+
+
+def two_up(key: str, widths: tuple[int, int] = (1, 1)) -> list[DeltaGenerator]:
+    """Two columns that stand below each other where the page is narrow."""
+    with st.container(key=f"two-up-{key}"):
+        return st.columns(widths)
+
+
 def show_figure(
     figure: go.Figure, *, key: str, alt: str, on_select: Callable[[], None] | None = None
 ) -> None:
@@ -538,6 +616,47 @@ def pair(tokens: Sequence[str], query: int, key: int, text: str) -> None:
     """A line about one query and one key; `text` is ours, the tokens are a person's."""
     labels = token_labels(tokens)
     _line(f"{html.escape(text)} {_chip(labels[query])} reads {_chip(labels[key])}")
+
+
+def words(what: str, tokens: Sequence[str]) -> None:
+    """Tokens in a row behind a word or two of ours."""
+    chips = "".join(map(_chip, token_labels(tokens)))
+    st.html(
+        f'<div class="hl-strip"><span class="hl-legend">{html.escape(what)}</span>{chips}</div>'
+    )
+
+
+def lessons(inputs: Sequence[str], targets: Sequence[str], probabilities: np.ndarray) -> None:
+    """What goes in at each position, what should come out, and how likely the model found it."""
+    columns = [
+        f'<span class="hl-lesson"><small>{number}</small>{_chip(read)}'
+        f'<span aria-hidden="true">↓</span>{_chip(said)}<small>{_short(probability)}</small></span>'
+        for number, (read, said, probability) in enumerate(
+            zip(token_labels(inputs), token_labels(targets), probabilities, strict=True)
+        )
+    ]
+    legend = (
+        '<span class="hl-lesson hl-legend"><small>position</small><span>input</span><span></span>'
+        "<span>target</span><small>p of the target</small></span>"
+    )
+    inside = "".join([legend, *columns])
+    st.html(
+        '<div class="hl-strip hl-lessons" tabindex="0" role="group" '
+        f'aria-label="Inputs and targets">{inside}</div>'
+    )
+
+
+def lessons_csv(inputs: Sequence[str], targets: Sequence[str], probabilities: np.ndarray) -> bytes:
+    """The same as a table."""
+    frame = pd.DataFrame(
+        {
+            "position": range(len(inputs)),
+            "input": list(map(visible, inputs)),
+            "target": list(map(visible, targets)),
+            "probability": probabilities,
+        }
+    )
+    return frame.to_csv(index=False).encode("utf-8-sig")
 
 
 def token_line(text: str, token: str) -> None:

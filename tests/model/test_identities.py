@@ -16,6 +16,7 @@ from model.identities import (
     moved_logits,
     outputs,
     permutation_error,
+    product_error,
     rope_scores,
     rotation_error,
     unturned,
@@ -65,6 +66,7 @@ def test_every_scheme_keeps_its_promises(position: str) -> None:
 def test_waves_are_moved_by_one_rotation(d_model: int, base: float) -> None:
     waves = sinusoidal_encoding(torch.arange(300), d_model, base)
     assert rotation_error(waves, base) <= 1e-6
+    assert product_error(waves, base) <= 1e-6
     by_formula = sinusoidal_encoding(torch.arange(70, 100), d_model, base)
     torch.testing.assert_close(
         shift_waves(waves[:30], 70, base).float(), by_formula, atol=1e-6, rtol=0
@@ -87,6 +89,7 @@ def test_a_wrong_wave_is_found(place: tuple[int, int]) -> None:
     waves = sinusoidal_encoding(torch.arange(10), 6)
     waves[place] += 0.01
     assert rotation_error(waves, 10_000.0) > 5e-3
+    assert product_error(waves, 10_000.0) > 5e-4
 
 
 def test_a_table_of_one_position_has_nothing_to_move() -> None:

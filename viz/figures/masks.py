@@ -5,16 +5,20 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.heatmap import Axis, heat_map, signed, weights
+from viz.figures.heatmap import Axis, Scale, heat_map, signed, weights
 from viz.figures.labels import axis_labels
+from viz.figures.lines import mark_line
 from viz.theme import Palette, template
 
+CURVES_HEIGHT = 360
+EVERY_PAIR = "all pairs, n²"
 
-def mask_map(mask: np.ndarray, tokens: Sequence[str], colors: Palette) -> go.Figure:
+
+def mask_map(
+    mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str = "The mask"
+) -> go.Figure:
     """The mask (T, T): what each token may read, and what is hidden from it."""
-    figure = _token_map(
-        0.4 * mask.astype(np.float32), mask, tokens, colors, title="The mask in use"
-    )
+    figure = _token_map(0.4 * mask.astype(np.float32), mask, tokens, colors, title=title)
     figure.data[0].showscale = False
     figure.data[
         0
@@ -96,3 +100,140 @@ def _token_map(
         title=title,
         hidden=~mask,
     )
+
+
+def reach_map(
+    layers: np.ndarray, tokens: Sequence[str], n_layers: int, colors: Palette
+) -> go.Figure:
+    """Layers until a token can know of another, (T, T), −1 where never; never is hatched.
+
+    The colours end at the number of layers the model has: beyond it nothing arrives either.
+    """
+    labels = axis_labels(tokens)
+    most = max(n_layers, int(layers.max(initial=1)))
+    return heat_map(
+        layers,
+        Axis("token", labels),
+        Axis("knows of", labels),
+        Scale("layers", 0.0, float(most), digits=-2),
+        colors,
+        title=f"Layers until the row's token can know of the column's (this model has {n_layers})",
+        hidden=layers < 0,
+        hidden_note="<b>never</b>: no path through the mask",
+    )
+
+
+def reach_curve(known: Sequence[int], n_layers: int, n_tokens: int, colors: Palette) -> go.Figure:
+    """How many tokens the last one can know of after 0, 1, 2, … layers."""
+    figure = go.Figure(
+        go.Scatter(
+            x=list(range(len(known))),
+            y=list(known),
+            mode="lines+markers",
+            line={"color": colors.series[0], "width": 2, "shape": "hv"},
+            marker={"size": 7},
+            hovertemplate="after %{x} layers: <b>%{y}</b> tokens<extra></extra>",
+        )
+    )
+    mark_line(figure, "x", n_layers, f"this model: {n_layers} layers", colors, "bottom right")
+    figure.update_layout(
+        template=template(colors),
+        title="Tokens the last one can know of",
+        height=CURVES_HEIGHT,
+        showlegend=False,
+    )
+    figure.update_xaxes(title="layers", showgrid=False, dtick=max(1, len(known) // 12))
+    figure.update_yaxes(title="tokens", range=[0, 1.08 * n_tokens])
+    return figure
+
+
+def cost_curves(
+    lengths: Sequence[int], pairs: dict[str, Sequence[int]], chosen: str, colors: Palette
+) -> go.Figure:
+    """Attended pairs over the length of the text for each kind of mask; the chosen is strong."""
+    figure = go.Figure()
+    for number, (name, counts) in enumerate(pairs.items()):
+        is_chosen = name == chosen
+        figure.add_trace(
+            go.Scatter(
+                x=list(lengths),
+                y=list(counts),
+                name=name,
+                mode="lines",
+                opacity=1.0 if is_chosen else 0.55,
+                line={
+                    "color": colors.series[number % len(colors.series)],
+                    "width": 4 if is_chosen else 1.5,
+                    "dash": "dot" if name == EVERY_PAIR else "solid",
+                },
+                hovertemplate=f"{name}, %{{x}} tokens: <b>%{{y:,}}</b> pairs<extra></extra>",
+            )
+        )
+    figure.update_layout(
+        template=template(colors),
+        title="Cost: attended pairs by length",
+        height=CURVES_HEIGHT,
+        margin={"t": 100},
+    )
+    figure.update_xaxes(title="tokens", type="log", showgrid=False, dtick=1)
+    figure.update_yaxes(title="pairs", type="log", dtick=1)
+    return figure
+
+
+def loss_bars(losses: dict[str, np.ndarray], tokens: Sequence[str], colors: Palette) -> go.Figure:
+    """The loss of each token but the first, (T − 1,), under each mask, side by side."""
+    figure = go.Figure()
+    labels = axis_labels(tokens)[1:]
+    for (name, values), color in zip(losses.items(), colors.series, strict=False):
+        figure.add_trace(
+            go.Bar(
+                x=labels,
+                y=values,
+                name=name,
+                marker={"color": color},
+                hovertemplate=f"{name}<br>predicting <b>%{{x}}</b>: <b>%{{y:.4f}}</b> nats"
+                "<extra></extra>",
+            )
+        )
+    figure.update_layout(
+        template=template(colors),
+        title="Loss of each token: −ln of the probability it was given",
+        height=CURVES_HEIGHT,
+        margin={"t": 84},
+        bargap=0.25,
+    )
+    figure.update_xaxes(title="token predicted", type="category", tickangle=-50, showgrid=False)
+    figure.update_yaxes(title="nats")
+    return figure
+
+
+def share_map(shares: np.ndarray, colors: Palette, title: str) -> go.Figure:
+    """A share between 0 and 1 for every layer and head, (L, H), each written in its cell."""
+    figure = heat_map(
+        shares,
+        Axis("layer", [f"L{layer}" for layer in range(len(shares))]),
+        Axis("head", [f"H{head}" for head in range(shares.shape[1])]),
+        weights("share"),
+        colors,
+        title=title,
+        square=False,
+    )
+    figure.data[0].update(text=np.round(shares, 3), texttemplate="%{text:.3f}")
+    figure.update_layout(height=CURVES_HEIGHT)
+    figure.update_xaxes(tickangle=0)
+    return figure
+
+
+def change_bars(
+    changes: dict[str, np.ndarray], tokens: Sequence[str], colors: Palette, title: str
+) -> go.Figure:
+    """The largest change of a next-token probability at each position, (T,), under each mask."""
+    figure = loss_bars(changes, ["", *tokens], colors)
+    figure.update_layout(title=title)
+    figure.update_xaxes(title="after token")
+    figure.update_yaxes(title="change of a probability", rangemode="tozero")
+    for trace in figure.data:
+        trace.hovertemplate = (
+            f"{trace.name}<br>after <b>%{{x}}</b>: up to <b>%{{y:.6f}}</b><extra></extra>"
+        )
+    return figure

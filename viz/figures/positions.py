@@ -8,6 +8,7 @@ from plotly.subplots import make_subplots
 
 from viz.figures.heatmap import Scale, color_bar, signed
 from viz.figures.labels import axis_labels
+from viz.figures.lines import mark_line
 from viz.theme import Palette, color_scale, template
 
 CURVES_HEIGHT = 340
@@ -15,7 +16,13 @@ MAP_HEIGHT = 560
 FIRST_VIEW = 80  # positions on screen before a person zooms out
 
 
-def wave_map(table: np.ndarray, colors: Palette, *, n_used: int) -> go.Figure:
+def wave_map(
+    table: np.ndarray,
+    colors: Palette,
+    *,
+    n_used: int,
+    title: str = "One row a position, one column a dimension",
+) -> go.Figure:
     """The vectors added at each position, (T, D): positions down, dimensions across.
 
     A line marks the `n_used` positions the sentence takes.
@@ -30,23 +37,76 @@ def wave_map(table: np.ndarray, colors: Palette, *, n_used: int) -> go.Figure:
             ),
         )
     )
-    figure.add_hline(
-        y=n_used - 0.5,
-        line={"color": colors.frame, "width": 2, "dash": "dot"},
-        annotation={
-            "text": "the sentence ends here",
-            "font": {"color": colors.frame},
-            "bgcolor": colors.background,
-        },
-        annotation_position="top right" if n_used > len(table) / 8 else "bottom right",
-    )
+    place = "top right" if n_used > len(table) / 8 else "bottom right"
+    mark_line(figure, "y", n_used - 0.5, "the sentence ends here", colors, place)
     figure.update_layout(
         template=template(colors),
-        title="One row a position, one column a dimension",
+        title=title,
         height=MAP_HEIGHT,
     )
     figure.update_xaxes(title="dimension", showgrid=False)
     figure.update_yaxes(title="position", autorange="reversed", showgrid=False)
+    return figure
+
+
+def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
+    """The same vectors (T, D) as a surface over position and dimension, to be turned."""
+    figure = go.Figure(
+        go.Surface(
+            z=table.astype(np.float32),
+            cmin=-1,
+            cmax=1,
+            colorscale=color_scale(colors.diverging),
+            showscale=False,
+            hovertemplate=(
+                "position <b>%{y}</b><br>dimension <b>%{x}</b><br>value <b>%{z:.5f}</b>"
+                "<extra></extra>"
+            ),
+        )
+    )
+    axis = {"color": colors.muted, "gridcolor": colors.line, "showbackground": False}
+    figure.update_layout(
+        template=template(colors),
+        title="The surface over position and dimension (drag to turn)",
+        height=MAP_HEIGHT,
+        scene={
+            "xaxis": axis | {"title": "dimension"},
+            "yaxis": axis | {"title": "position"},
+            "zaxis": axis | {"title": "value", "range": [-2.5, 2.5]},
+            "aspectratio": {"x": 1.3, "y": 1.6, "z": 0.5},
+            "camera": {"eye": {"x": 1.2, "y": -1.5, "z": 1.1}},
+        },
+    )
+    return figure
+
+
+def wavelength_curve(
+    frequencies: np.ndarray, colors: Palette, *, n_trained: int, pair_name: str
+) -> go.Figure:
+    """After how many positions each pair of dimensions has turned once, on a growing scale.
+
+    frequencies: (D/2,), radians a position. A line marks the length the model was trained on.
+    """
+    pairs, wavelengths = np.arange(len(frequencies)), 2 * np.pi / frequencies
+    figure = go.Figure(
+        go.Scatter(
+            x=pairs,
+            y=wavelengths,
+            mode="lines+markers",
+            line={"color": colors.series[0], "width": 2},
+            marker={"size": 5},
+            hovertemplate="pair %{x}: one turn in <b>%{y:,.2f}</b> positions<extra></extra>",
+        )
+    )
+    mark_line(figure, "y", n_trained, f"context: {n_trained} positions", colors, "top left")
+    figure.update_layout(
+        template=template(colors),
+        title="Wavelength of each pair",
+        height=CURVES_HEIGHT,
+        showlegend=False,
+    )
+    figure.update_xaxes(title=pair_name, showgrid=False)
+    figure.update_yaxes(title="positions for one turn", type="log", dtick=1)
     return figure
 
 
@@ -90,7 +150,9 @@ def dimension_curves(
     return figure
 
 
-def similarity_map(similarity: np.ndarray, colors: Palette) -> go.Figure:
+def similarity_map(
+    similarity: np.ndarray, colors: Palette, title: str = "Similarity between positions"
+) -> go.Figure:
     """How alike the vectors of every two positions are, (T, T), cosine from −1 to 1."""
     scale = Scale("cosine", -1.0, 1.0, signed=True)
     figure = go.Figure(
@@ -101,9 +163,7 @@ def similarity_map(similarity: np.ndarray, colors: Palette) -> go.Figure:
             "<extra></extra>",
         )
     )
-    figure.update_layout(
-        template=template(colors), title="Similarity between positions", height=MAP_HEIGHT
-    )
+    figure.update_layout(template=template(colors), title=title, height=MAP_HEIGHT)
     figure.update_xaxes(title="position", constrain="domain", constraintoward="left")
     figure.update_yaxes(
         title="position",

@@ -24,7 +24,7 @@ NOTHING = ""
 def render() -> None:
     """Draw the page."""
     component.preload()
-    view = ui.open_page(component.browser_checks)
+    view = ui.open_page(lambda view: component.browser_checks(view.run.key, view.head_name))
     ui.heading(
         ICON,
         TITLE,

@@ -14,7 +14,7 @@ import streamlit as st
 import torch
 
 from model import checkpoint, cli, cost, timing
-from model.analysis import LogitLens, cosine_similarity, logit_lens, masking_alternatives
+from model.analysis import LogitLens, logit_lens
 from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
 from model.cost import KnownModel
@@ -26,15 +26,8 @@ from model.trace import write_npz
 from model.verify import Check, check, relative_error, worst
 from viz.live import shelf
 
+FIRST_MODEL = "stories"
 LEADING = 10  # likeliest tokens kept of each step
-# The function behind each position scheme, to be shown as the source.
-POSITION_SOURCES = {
-    "sinusoidal": "model.positions.sinusoidal_encoding",
-    "learned": "model.positions.LearnedPosition",
-    "rope": "model.positions.rotate_pairs",
-    "alibi": "model.positions.alibi_bias",
-    "none": "model.positions.Position",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +61,8 @@ def device_names() -> list[str]:
 
 
 def model_names() -> list[str]:
-    """Names of the checkpoints on offer."""
-    return checkpoint.shipped_names()
+    """Names of the checkpoints on offer, the one the examples are for first."""
+    return sorted(checkpoint.shipped_names(), key=lambda name: name != FIRST_MODEL)
 
 
 def load(name: str, device: str) -> Checkpoint:
@@ -77,7 +70,7 @@ def load(name: str, device: str) -> Checkpoint:
     return _load(name, device, checkpoint.modified(name))
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _load(name: str, device: str, modified: int) -> Checkpoint:
     return checkpoint.load(name, device)
 
@@ -87,7 +80,7 @@ def run(name: str, device: str, text: str) -> Run:
     return _run(name, device, text, checkpoint.modified(name))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=16, show_spinner=False)
 def _run(name: str, device: str, text: str, modified: int) -> Run:
     loaded = load(name, device)
     ids = loaded.tokenizer.encode(text)
@@ -125,6 +118,29 @@ def given_probabilities(trace: Trace) -> np.ndarray:
     chosen = torch.tensor(trace.ids[1:])[:, None]
     probs = logits.softmax(dim=-1).gather(1, chosen)[:, 0].numpy()
     return np.concatenate([[np.nan], probs])
+
+
+def target_probabilities(trace: Trace, targets: Sequence[int]) -> np.ndarray:
+    """Probability the model gave a target at each position, (T,)."""
+    probs = torch.tensor(trace.logits).double().softmax(dim=-1)
+    return probs.gather(1, torch.tensor(targets)[:, None])[:, 0].numpy()
+
+
+def best_other(logits: np.ndarray, token_id: int) -> int:
+    """The likeliest token but one. logits: (V,)."""
+    first, second = np.argsort(-logits, kind="stable")[:2]
+    return int(second if first == token_id else first)
+
+
+def next_tokens(
+    name: str, device: str, before: Trace, after: Trace, position: int
+) -> list[tuple[str, float, float]]:
+    """The likeliest next tokens after a position in either of two runs, by the second one."""
+    pair = [torch.tensor(x.logits[position]).double().softmax(dim=0) for x in (before, after)]
+    leading = {i for probs in pair for i in probs.topk(min(LEADING, len(probs))).indices.tolist()}
+    chosen = sorted(leading, key=lambda i: -pair[1][i])
+    words = vocabulary(name, device)
+    return [(words[i], float(pair[0][i]), float(pair[1][i])) for i in chosen]
 
 
 def distribution(logits: np.ndarray, sampling: Sampling, order: Sequence[str]) -> Distribution:
@@ -409,41 +425,7 @@ def growth(seconds: dict[int, float]) -> tuple[float, float]:
     return timing.growth(seconds)
 
 
-def position_table(name: str, device: str) -> np.ndarray | None:
-    """The vectors the model adds at each position of its context, or None. (max_seq_len, D)."""
-    return _position_table(name, device, checkpoint.modified(name))
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _position_table(name: str, device: str, modified: int) -> np.ndarray | None:
-    model = load(name, device).model
-    positions = torch.arange(model.config.max_seq_len, device=next(model.parameters()).device)
-    table = model.position.added(positions)
-    return None if table is None else table.cpu().numpy()
-
-
-def similarity(name: str, device: str) -> np.ndarray:
-    """Cosine between the position vectors of every two positions, (max_seq_len, max_seq_len)."""
-    return _similarity(name, device, checkpoint.modified(name))
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _similarity(name: str, device: str, modified: int) -> np.ndarray:
-    return cosine_similarity(position_table(name, device))
-
-
-def mask_source(mask: str) -> str:
-    """Dotted name of the function that draws a config's mask."""
-    return f"model.masks.{mask}"
-
-
 def decode(name: str, device: str, ids: list[int]) -> str:
     """The text of generated ids, without the end-of-text token."""
     tokenizer = load(name, device).tokenizer
     return tokenizer.decode([i for i in ids if i != tokenizer.end_id])
-
-
-def alternatives(trace: Trace, layer: int, head: int) -> dict[str, np.ndarray]:
-    """The same scores masked in three ways; see `model.analysis.masking_alternatives`."""
-    record = trace.attention[layer]
-    return masking_alternatives(record.scores[head], record.mask)

@@ -1,0 +1,146 @@
+"""Two sentences of different length in one batch, and who reads the filler."""
+
+import numpy as np
+import streamlit as st
+
+from viz import ui
+from viz.figures.masks import pattern_map, share_map
+from viz.runs import masks
+
+SECOND = "The dog ran."
+SIDES = {"behind": "Filler behind", "front": "Filler in front"}
+
+
+def draw(view: ui.View) -> None:
+    """Draw the view."""
+    st.markdown(
+        "A batch is a rectangle: sentences of different length are filled up to the longest, here "
+        "with the end-of-text token. The filler means nothing, and nobody should read it."
+    )
+    with ui.row("padding"):
+        second = ui.text("Second sentence", "padded", SECOND)
+        side = ui.segments("Side", "side", SIDES, "behind")
+    ids = _fitting(view, second)
+    ui.show_complaints()
+    if ids is None:
+        return
+    if len(ids[0]) == len(ids[1]):
+        ui.notice(f"Both sentences have {len(ids[0])} tokens: no filler is needed. Change one.")
+        return
+    in_front = side == "front"
+    hidden, seen = (
+        masks.padded(view.model, view.device, ids, in_front, is_hidden)
+        for is_hidden in (True, False)
+    )
+    _batch(hidden)
+    _patterns(view, hidden, seen)
+    shares = tuple(_filler_shares(padded) for padded in (hidden, seen))
+    _shares(view, shares[1])
+    _say(view, hidden, seen, shares, in_front)
+    ui.formula("model.masks.padding")
+    ui.checked("both batches", (*hidden.checks, *seen.checks), "mask")
+    ui.source("model.masks.padding")
+    ui.export(
+        view,
+        "masks",
+        {
+            "Shares on filler": lambda: ui.table_csv(
+                shares[1],
+                [f"L{layer}" for layer in range(len(shares[1]))],
+                [f"H{head}" for head in range(shares[1].shape[1])],
+                "layer \\ head",
+            )
+        },
+    )
+
+
+def _fitting(view: ui.View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Ids of both sentences, cut to the context."""
+    context = view.run.trace.config.max_seq_len
+    found = masks.encode(view.model, view.device, second)
+    if not found:
+        ui.complain("Type a second sentence to fill up the batch.")
+        return None
+    if len(found) > context:
+        ui.complain(f"The last {len(found) - context} tokens of the second sentence are cut.")
+    return tuple(view.run.trace.ids.tolist()), found[:context]
+
+
+def _batch(padded: masks.Padded) -> None:
+    """Both rows of the batch as they ran."""
+    for number, trace in enumerate(padded.traces):
+        ui.words(f"Row {number}", trace.tokens)
+
+
+def _patterns(view: ui.View, hidden: masks.Padded, seen: masks.Padded) -> None:
+    pairs = (("hidden", hidden, "with a padding mask"), ("seen", seen, "without one"))
+    for column, (key, padded, words) in zip(ui.two_up("padded"), pairs, strict=True):
+        trace = padded.traces[padded.short]
+        record = trace.attention[view.layer]
+        with column:
+            ui.show_figure(
+                pattern_map(
+                    record.pattern[view.head],
+                    record.mask,
+                    trace.tokens,
+                    view.colors,
+                    f"The shorter sentence, {view.head_name}: {words}",
+                ),
+                key=f"padded-{key}",
+                alt=f"Attention of {view.head_name} in the filled-up sentence {words}.",
+            )
+
+
+def _filler_shares(padded: masks.Padded) -> np.ndarray:
+    """Share of attention the sentence's own tokens give to filler. (L, H)."""
+    own, filler = ~padded.is_filler, padded.is_filler
+    return np.stack(
+        [
+            record.pattern[:, own][:, :, filler].sum(axis=(1, 2)) / own.sum()
+            for record in padded.traces[padded.short].attention
+        ]
+    )
+
+
+def _shares(view: ui.View, shares: np.ndarray) -> None:
+    ui.show_figure(
+        share_map(shares, view.colors, "Attention on filler, by head, without a padding mask"),
+        key="filler",
+        alt=f"Share of attention on filler in each head, {shares.mean():.3f} on average.",
+    )
+
+
+def _say(
+    view: ui.View,
+    hidden: masks.Padded,
+    seen: masks.Padded,
+    shares: tuple[np.ndarray, np.ndarray],
+    in_front: bool,
+) -> None:
+    n_filler = int(hidden.is_filler.sum())
+    ui.notice(
+        f"{n_filler} filler tokens. The sentence's own tokens give them {shares[0].mean():.1%} of "
+        f"their attention with a padding mask, {shares[1].mean():.1%} without."
+    )
+    if not in_front:
+        ui.notice(
+            "Filler behind lies in the future, and the causal mask hides that already: only the "
+            "filler itself reads filler, and its rows are thrown away. Choose filler in front, as "
+            "when a batch is continued, and see the difference."
+        )
+    else:
+        rows = hidden.traces[hidden.short].attention[view.layer].pattern[:, :n_filler]
+        ui.notice(
+            "Filler in front may read nothing, not even itself: its rows are empty and come out "
+            f"as zeros (largest weight {rows.max():g})."
+        )
+    because = (
+        "The padding mask keeps the sentence as it is alone."
+        if hidden.alone <= 1e-5
+        else "The mask hides the filler, but behind it the sentence stands at other positions, and "
+        f"this model ({view.run.trace.config.position}) counts positions from the start."
+    )
+    ui.notice(
+        f"Logits of the sentence in the batch against the sentence alone: relative error "
+        f"{hidden.alone:.1e} with a padding mask, {seen.alone:.1e} without. {because}"
+    )

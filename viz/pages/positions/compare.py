@@ -1,0 +1,197 @@
+"""Five models that differ in their positions alone, on one sentence and on held-out text."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model.evaluate import Evaluation
+from viz import ui
+from viz.figures.schemes import LossCurve, Part, loss_curves, pattern_row
+from viz.runs import Run, positions
+
+NAMES = {
+    "sinusoidal": "Sinusoidal",
+    "learned": "Learned",
+    "rope": "RoPE",
+    "alibi": "ALiBi",
+    "none": "None",
+}
+ACTS = {
+    "sinusoidal": "adds a wave to each embedding",
+    "learned": "adds a trained row to each embedding",
+    "rope": "turns queries and keys",
+    "alibi": "lowers scores with distance",
+    "none": "does nothing",
+}
+MOVED = 64  # by how many positions the sentence is moved, if the shortest context allows
+SAME = 1e-4  # a probability that changes by less than rounding does not tell where it stands
+TRAINED = 128  # tokens in a window of training, as in the recipes
+
+
+def draw(view: ui.View) -> None:
+    """Draw the tab."""
+    found = positions.side_by_side(view.device, view.sentence)
+    if not found:
+        ui.notice("The five checkpoints positions-* are not on the shelf; see README.")
+        return
+    _patterns(view, found)
+    _losses(view, found)
+    table = _properties(view, found)
+    ui.source(*(positions.SOURCES[scheme] for scheme in found))
+    ui.export(
+        view, "positions", {"Properties": lambda: table.to_csv(index=False).encode("utf-8-sig")}
+    )
+
+
+def _patterns(view: ui.View, found: dict[str, Run]) -> None:
+    ui.section(
+        "The same head of each model on this sentence",
+        f"{view.head_name} in five models from the same seed and data. Heads need not have "
+        "learnt the same task; what differs at a glance is how each spreads over distance.",
+    )
+    layer, head = (
+        min(chosen, most - 1)
+        for chosen, most in zip((view.layer, view.head), _sizes(found), strict=True)
+    )
+    records = {scheme: run.trace.attention[layer] for scheme, run in found.items()}
+    ui.show_figure(
+        pattern_row(
+            [
+                Part(NAMES[scheme], record.query_tokens, record.pattern[head])
+                for scheme, record in records.items()
+            ],
+            [record.mask for record in records.values()],
+            view.colors,
+        ),
+        key="patterns",
+        alt=f"Attention of L{layer} H{head} in {len(found)} models side by side.",
+    )
+    if (layer, head) != (view.layer, view.head):
+        st.caption(f"These models have no {view.head_name}; L{layer} H{head} is shown.")
+    for scheme, run in found.items():
+        if run.n_cut:
+            ui.notice(
+                f"{NAMES[scheme]} has no position for the last {run.n_cut} tokens: its context "
+                f"ends at {run.trace.config.max_seq_len}."
+            )
+    checks = [item for run in found.values() for item in run.checks]
+    ui.checked(f"{len(found)} models", checks, "family")
+
+
+def _sizes(found: dict[str, Run]) -> tuple[int, int]:
+    config = next(iter(found.values())).trace.config
+    return config.n_layers, config.n_heads
+
+
+def _losses(view: ui.View, found: dict[str, Run]) -> None:
+    ui.section(
+        "Past the trained length",
+        f"All five were trained on windows of {TRAINED} tokens. Here each reads held-out books in "
+        "longer windows: where does its loss go? A learned table simply ends.",
+    )
+    stored = {scheme: positions.scores(positions.family()[scheme]) for scheme in found}
+    curves = [
+        LossCurve(NAMES[scheme], *_longest(windows))
+        for scheme, windows in stored.items()
+        if windows
+    ]
+    if not curves:
+        ui.notice("No held-out scores are stored with these checkpoints.")
+        return
+    ui.show_figure(
+        loss_curves(curves, view.colors, n_trained=TRAINED),
+        key="losses",
+        alt="Loss by position: "
+        + "; ".join(
+            f"{x.name} {x.losses[0]:.2f} at first, {x.losses[-1]:.2f} at last" for x in curves
+        ),
+    )
+    st.caption(
+        "Bits per byte on `valid.txt`, three whole children's books nobody trained on, in windows "
+        "of each length; stored with the checkpoints as `python -m model.evaluate` printed it."
+    )
+    lengths = sorted({window for windows in stored.values() for window in windows})
+    table = {"scheme": [NAMES[scheme] for scheme in stored]}
+    for length in lengths:
+        table[f"{length} tokens"] = [
+            f"{windows[length].bits_per_byte:.4f}" if length in windows else "no row"
+            for windows in stored.values()
+        ]
+    st.dataframe(pd.DataFrame(table), hide_index=True, height="content")
+    ui.formula("model.analysis.next_token_losses")
+
+
+def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:
+    """Losses by position in the longest window, and the positions in a bin."""
+    length = max(windows)
+    losses = np.array(windows[length].by_position)
+    return losses, length // len(losses)
+
+
+def _properties(view: ui.View, found: dict[str, Run]) -> pd.DataFrame:
+    ui.section(
+        "What each scheme is",
+        "Every cell is measured here: counted in the model, found by moving this sentence, or "
+        "read off the held-out losses above.",
+    )
+    n_tokens = max(len(run.trace.tokens) for run in found.values())
+    shortest = min(run.trace.config.max_seq_len for run in found.values())
+    shift = min(MOVED, shortest - n_tokens)
+    columns: dict[str, Callable[[str], str]] = {
+        "scheme": NAMES.get,
+        "what it does": ACTS.get,
+        "parameters added": lambda scheme: _parameters(view, scheme),
+        f"moved by {shift} positions, a probability changes by": lambda scheme: _moved(
+            view, scheme, shift
+        ),
+        "positions are": lambda scheme: _kind(view, scheme, shift),
+        "loss past the trained length": _extrapolates,
+    }
+    table = pd.DataFrame({name: [cell(x) for x in found] for name, cell in columns.items()})
+    st.dataframe(table, hide_index=True, height="content")
+    st.caption(
+        "“Moved”: the same tokens stand further back, behind others that nobody may read. If "
+        "nothing changes beyond rounding, the model sees distances only. “Past”: mean loss at "
+        f"positions {TRAINED} and later against positions 64 to {TRAINED - 1}."
+    )
+    return table
+
+
+def _parameters(view: ui.View, scheme: str) -> str:
+    added, total = positions.n_parameters(positions.family()[scheme], view.device)
+    return f"{added:,} of {total:,}"
+
+
+def _moved(view: ui.View, scheme: str, shift: int) -> str:
+    change = _change(view, scheme, shift)
+    return "sentence fills the table" if change is None else f"{change:.1e}"
+
+
+def _kind(view: ui.View, scheme: str, shift: int) -> str:
+    change = _change(view, scheme, shift)
+    if change is None:
+        return "not measured"
+    return "relative" if change <= SAME else "absolute"
+
+
+def _change(view: ui.View, scheme: str, shift: int) -> float | None:
+    if shift < 1:
+        return None
+    name = positions.family()[scheme]
+    return positions.change_when_moved(name, view.device, view.sentence, shift)
+
+
+def _extrapolates(scheme: str) -> str:
+    """Loss beyond the trained length against the loss before its end, and what that means."""
+    windows = positions.scores(positions.family()[scheme])
+    if not windows:
+        return "not measured"
+    losses, bin_size = _longest(windows)
+    end = TRAINED // bin_size
+    if len(losses) <= end:
+        return f"none: ends at {TRAINED}"
+    inside, beyond = losses[end // 2 : end].mean(), losses[end:].mean()
+    verdict = "extrapolates" if beyond <= inside else "does not extrapolate"
+    return f"{inside:.2f} → {beyond:.2f}: {verdict}"

@@ -1,0 +1,96 @@
+"""No positions: another order of the words gives the same outputs in another order."""
+
+import streamlit as st
+
+from viz import ui
+from viz.figures.labels import visible
+from viz.figures.schemes import Part, output_maps
+from viz.runs import positions
+
+DOG = "dog bites man"
+WAYS = (
+    (
+        "no-mask",
+        False,
+        "Without a mask",
+        "Every token sees every token, so nothing tells the first from the last.",
+    ),
+    (
+        "causal",
+        True,
+        "With its causal mask",
+        "The first token sees one token, the second two: the mask tells the model where each "
+        "stands. This is how a model without positions still learns order.",
+    ),
+)
+
+
+def draw(view: ui.View) -> None:
+    """Draw the tab."""
+    order = _order(view)
+    for key, is_masked, title, text in WAYS:
+        _outputs(view, order, key, is_masked, title, text)
+    ui.source(positions.SOURCES["none"], "model.identities.permutation_error")
+    ui.export(view, "positions", {})
+
+
+def _order(view: ui.View) -> tuple[int, ...]:
+    """The other order: two tokens change places."""
+    ui.section(
+        "The same words in another order",
+        "This model is told nothing about positions. Let two tokens change places, and compare "
+        "what comes out for each token, in both orders.",
+    )
+    last = len(view.tokens) - 1
+    with ui.row("swap"):
+        first = ui.token_picker(view, "Swap token", "swap", 0, "first")
+        second = ui.token_picker(view, "with", "swap_with", last, "last")
+        st.button(f"Try “{DOG}”", on_click=_try_dog)
+    order = list(range(last + 1))
+    order[first], order[second] = second, first
+    ui.show_complaints()
+    ui.words("One order", view.tokens)
+    ui.words("The other", [view.tokens[i] for i in order])
+    if first == second:
+        ui.notice("Both are the same token: choose two to see another order.")
+    return tuple(order)
+
+
+def _try_dog() -> None:
+    st.session_state.update(sentence=DOG, swap=-1, swap_with=-1)
+
+
+def _outputs(
+    view: ui.View, order: tuple[int, ...], key: str, is_masked: bool, title: str, text: str
+) -> None:
+    ui.section(title, text)
+    found = positions.reordered(view.model, view.device, view.sentence, order, is_masked)
+    other = [view.tokens[i] for i in order]
+    ui.show_figure(
+        output_maps(
+            [
+                Part("outputs, one order", view.tokens, found.first),
+                Part("outputs, the other order", other, found.second),
+                Part("rows put back, difference", view.tokens, found.difference),
+            ],
+            view.colors,
+        ),
+        key=key,
+        alt=f"{title}: outputs of both orders and their difference, at most "
+        f"{abs(found.difference).max():.2g}.",
+    )
+    token = int(abs(found.difference).max(axis=1).argmax())
+    where = f", at “{visible(view.tokens[token])}”" if found.error > 1e-5 else ""
+    ui.notice(
+        f"{title}: with the rows put back, outputs differ by at most "
+        f"{abs(found.difference).max():.1e}{where}; the largest output is "
+        f"{abs(found.first).max():.2f}, so the relative error is {found.error:.1e}. "
+        + (
+            "The order makes no difference beyond rounding."
+            if found.error <= 1e-5
+            else "The order makes a difference."
+        )
+    )
+    if not is_masked:
+        ui.identities(positions.checks(view.model, view.device, view.sentence))
+        ui.formula("model.positions.Position")

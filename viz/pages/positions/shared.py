@@ -1,0 +1,36 @@
+"""What several schemes show: tables, and how positions join the embeddings."""
+
+import numpy as np
+import streamlit as st
+
+from viz import ui
+from viz.figures.positions import sum_maps
+
+MOST_POSITIONS = 256  # rows of a table in similarity maps; more would be a megabyte
+
+
+def embedding_sum(view: ui.View) -> None:
+    """Embedding + position = input, for the typed sentence."""
+    trace = view.run.trace
+    total = trace.residuals[0].resid_pre
+    ui.section("In this sentence", "Embedding + position = what enters layer 0.")
+    ui.show_figure(
+        sum_maps(trace.embed, trace.positions, total, trace.tokens, view.colors),
+        key="sum",
+        alt="Three heat maps, token by dimension: embedding, position, and their sum.",
+    )
+    sizes = [float(np.sqrt(np.mean(x**2))) for x in (trace.embed, trace.positions, total)]
+    st.caption(
+        f"Typical size (root mean square): embedding {sizes[0]:.3f}, position {sizes[1]:.3f}, "
+        f"input {sizes[2]:.3f}."
+    )
+    token = len(trace.tokens) - 1
+    st.latex(
+        rf"{trace.embed[token, 0]:.4f} \;+\; ({trace.positions[token, 0]:.4f}) \;=\; "
+        rf"{total[token, 0]:.4f} \qquad \text{{(last token, dimension 0)}}"
+    )
+
+
+def neighbours(similarity: np.ndarray) -> float:
+    """Mean cosine of positions next to each other."""
+    return float(np.diagonal(similarity, 1).mean()) if len(similarity) > 1 else 1.0
