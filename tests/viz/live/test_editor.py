@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import axe_playwright_python
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -14,6 +15,7 @@ from tests.viz.builders import causal, stories_trace, unpacked
 from viz.live import component
 from viz.theme import FONT, LIGHT
 
+AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 LAYER, HEAD = 2, 4
 # The editor alone, with what it tells Python kept in a list.
 HARNESS = """async () => {
@@ -23,7 +25,7 @@ HARNESS = """async () => {
     globalThis.opened = data => {
         document.body.replaceChildren();
         globalThis.told = [];
-        const root = document.createElement('div');
+        const root = document.createElement('main');
         root.className = 'hl-live';
         root.style.width = '1000px';
         document.body.append(root);
@@ -209,6 +211,19 @@ def test_a_token_is_never_markup(bare: Page, trace: Trace) -> None:
     assert bare.locator(".hl-live :is(bdi b, img)").count() == 0
     expect(bare.locator("[data-edits]")).to_contain_text("<b>x</b>")
     expect(bare.locator(".hl-bars")).to_contain_text("not a number")
+
+
+def test_accessible(bare: Page, trace: Trace) -> None:
+    """Also with a row that is empty and figures that wait."""
+    open_editor(bare, answer(trace, "1-0.1-1"))
+    bare.add_script_tag(path=AXE)
+    click(bare, 4, 1)
+    dimmed = ".hl-chart, .hl-bars"  # what waits is meant to be faint
+    found = bare.evaluate(
+        "out => axe.run({include: '.hl-live', exclude: out}).then(result => result.violations)",
+        dimmed,
+    )
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
 @pytest.mark.parametrize(
