@@ -10,8 +10,8 @@ const LETTER = 7.4;
 const MOST_LETTERS = 16;
 
 /**
- * Fill an SVG with rows {label, before, after, lost, mark}: `lost` is what a removed token would have
- * had, `mark` says it is the chosen one.
+ * Fill an SVG with rows {label, before, after, lost, mark, number}: `lost` is what a removed token
+ * would have had, `mark` says it is the chosen one, `number` is written in place of `after`.
  */
 export function drawBars(node, rows, { palette, width, legend }) {
   const names = rows.map(({ label }) => clip(label));
@@ -26,7 +26,7 @@ export function drawBars(node, rows, { palette, width, legend }) {
   node.replaceChildren(...nodes);
 }
 
-function rowOf({ before, after, lost = 0, mark }, name, y, { left, scale, palette }) {
+function rowOf({ before, after, lost = 0, mark, number }, name, y, { left, scale, palette }) {
   const bar = (value, top, attributes) =>
     svg("rect", {
       x: left,
@@ -43,7 +43,7 @@ function rowOf({ before, after, lost = 0, mark }, name, y, { left, scale, palett
     lost
       ? bar(lost, 11, { fill: "none", stroke: palette.accent, "stroke-dasharray": "3 2" })
       : null,
-    text(end, y + 15, palette.muted, after ? digits(after) : "removed", "start", 12),
+    text(end, y + 15, palette.muted, number ?? (after ? digits(after) : "removed"), "start", 12),
   ].filter(Boolean);
 }
 

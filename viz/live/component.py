@@ -24,6 +24,7 @@ from viz.theme import DARK, FONT, LIGHT, Palette
 
 FOLDER = Path(__file__).parent
 MICROSCOPE, SAMPLER, WRITER = "microscope", "sampler", "writer"  # keys of the instruments
+EDITOR, ROTOR = "editor", "rotor"
 ALLOWED_ERROR = 1e-4  # as ALLOWED_ERROR in microscope.js
 LONGEST_TICK = 16
 NAMED_TOKENS = 20  # bars of the sampler
@@ -143,6 +144,74 @@ def sampler_data(
         "logits": packed(logits),
         "labels": labels,
         "axis": _ticks(labels),
+        "settings": settings,
+    }
+
+
+def editor_data(
+    trace: Trace,
+    key: str,
+    head: tuple[int, int],
+    base: np.ndarray,
+    bars: Sequence[tuple[str, float, float]],
+    bars_title: str,
+    settings: Settings,
+) -> dict[str, Any]:
+    """One head of a run under an edited mask, and what the run says next.
+
+    `key` is new when anything but the edits changed. base: (T, T) bool, the mask before them;
+    `trace` ran under the mask with them. bars: a token's label, its probability under the mask as
+    it was and under the edited one. `settings["edits"]` names the cells that differ: 3-1.5-2.
+    """
+    layer, number = head
+    record = trace.attention[layer]
+    return {
+        **sentence_data(trace, key),
+        "instrument": EDITOR,
+        "head": f"L{layer} H{number}",
+        "pattern": packed(record.pattern[number].astype(np.float32)),
+        "mask": packed(record.mask.astype(np.uint8)),
+        "base": packed(base.astype(np.uint8)),
+        "bars": [
+            {"label": label, "before": _finite(before), "after": _finite(after)}
+            for label, before, after in bars
+        ],
+        "barsTitle": bars_title,
+        "settings": settings,
+    }
+
+
+def rotor_data(
+    kind: str,
+    key: str,
+    first: np.ndarray,
+    second: np.ndarray,
+    frequencies: np.ndarray,
+    divisor: float,
+    most: int,
+    names: tuple[str, str],
+    actual: tuple[int, int, float] | None,
+    settings: Settings,
+) -> dict[str, Any]:
+    """Pairs of dimensions as hands that turn with their position.
+
+    kind: "rope" (pairs are dimensions i and i + Dh/2) or "wave" (2i and 2i + 1). first, second:
+    (n_pairs, 2), x and y of each pair before it is turned. frequencies: (n_pairs,), radians a
+    position. The score is the sum over pairs / divisor; `actual` is what the model itself got at
+    two positions. settings: {"first": m, "second": n}, from 0 to `most`.
+    """
+    return {
+        "instrument": ROTOR,
+        "kind": kind,
+        "key": key,
+        "first": packed(first.astype(np.float32)),
+        "second": packed(second.astype(np.float32)),
+        "frequencies": [float(frequency) for frequency in frequencies],
+        "divisor": float(divisor),
+        "most": int(most),
+        "names": dict(zip(("first", "second"), names, strict=True)),
+        "actual": actual
+        and {"first": int(actual[0]), "second": int(actual[1]), "score": float(actual[2])},
         "settings": settings,
     }
 

@@ -6,8 +6,9 @@
 const QUIET_MS = 250; // how long a person must rest before Python hears of a change
 
 export class Conversation {
-  constructor(tell) {
+  constructor(tell, quiet = QUIET_MS) {
     this.tell = tell;
+    this.quiet = quiet;
     this.changes = {}; // {value, turn}; no turn until it was told
     this.told = {}; // the value last told of each setting
     this.facts = {};
@@ -44,7 +45,7 @@ export class Conversation {
 
   tellSoon() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.tellNow(), QUIET_MS);
+    this.timer = setTimeout(() => this.tellNow(), this.quiet);
   }
 
   tellNow() {

@@ -1,10 +1,18 @@
 // Where Streamlit's component meets the instruments: called with new data, and on a change of theme.
 
+import { Editor } from "./editor.js";
 import { Microscope } from "./microscope.js";
+import { Rotor } from "./rotor.js";
 import { Sampler } from "./sampler.js";
 import { Writer } from "./writer.js";
 
-const INSTRUMENTS = { microscope: Microscope, sampler: Sampler, writer: Writer };
+const INSTRUMENTS = {
+  microscope: Microscope,
+  sampler: Sampler,
+  writer: Writer,
+  editor: Editor,
+  rotor: Rotor,
+};
 const open = new WeakMap();
 
 /** Show `component.data` in its element; the same element keeps its instrument. */

@@ -9,6 +9,7 @@ const TICK_ROOM = 12; // pixels a label needs across its own direction
 const MOST_STROKES = 48;
 const UNESCAPED = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&#36;": "$", "&#37;": "%" }; // labels.py
 const LETTER = 6.3; // average pixels of a tick label's letter
+export const ZOOMED_FROM = 40; // columns above which a person may want to zoom
 const BAR = 32; // longest bar beside a map, in pixels
 const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
 let loading;
@@ -39,14 +40,27 @@ function scriptOfPlotly() {
 /**
  * A picture is {values, rowLabels, columnLabels, rowTitle, columnTitle, scale, hidden}: a matrix, its
  * labels (escaped for Plotly), {name, low, high, signed} and a mask of cells to hatch, or null.
+ * Pictures with the same `revision` keep what a person zoomed to.
+ *
+ * `point`, `pick` and `leave` hear of the mouse on cells, `name` of a click on a label, and `over`
+ * that the cells have moved on the screen. `drag` is what Plotly does when the mouse is dragged.
  */
 export class HeatMap {
   constructor(
     host,
-    { point = () => {}, pick = () => {}, leave = () => {}, cell = 34, most = 560 } = {},
+    {
+      point = () => {},
+      pick = () => {},
+      leave = () => {},
+      over = () => {},
+      name = null,
+      cell = 34,
+      most = 560,
+      drag,
+    } = {},
   ) {
-    this.host = host;
-    this.sizes = { cell, most };
+    Object.assign(this, { host, over, name });
+    this.sizes = { cell, most, drag };
     this.chart = html("div", { class: "hl-chart" });
     this.guides = ["row", "column", "cell"].map((name) =>
       html("div", { class: `hl-guide hl-guide-${name}` }),
@@ -78,10 +92,12 @@ export class HeatMap {
     const frame = layout(picture, palette, this.width, this.sizes);
     const barLength = Math.min(190, this.width - frame.margin.l - frame.margin.r);
     this.frame = frame;
+    const drags = this.sizes.drag === undefined ? [] : ["zoom2d", "pan2d"]; // chosen elsewhere
     await Plotly.react(this.chart, traces(picture, palette, barLength), unnamed(frame), {
       displaylogo: false,
-      displayModeBar: picture.values.columns > 40 ? "hover" : false,
-      modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"],
+      displayModeBar: picture.values.columns > ZOOMED_FROM ? "hover" : false,
+      doubleClick: this.sizes.drag === false ? false : "reset+autosize",
+      modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d", ...drags],
     });
     if (!this.listens) this.chart.on("plotly_relayout", () => this.drawOverlays());
     this.listens = true;
@@ -92,6 +108,7 @@ export class HeatMap {
     this.drawNames();
     this.drawSides();
     if (this.marked) this.mark(...this.marked);
+    this.over();
   }
 
   /**
@@ -105,16 +122,15 @@ export class HeatMap {
     if (this.named?.every((value, i) => value === named[i])) return;
     this.named = named;
     const [left, top] = [xaxis._offset, yaxis._offset];
-    const rows = shownLabels(rowLabels, yaxis).map(([label, at]) =>
-      svg("text", { class: "hl-tick-row", x: left - 6, y: at + 4, "text-anchor": "end" }, label),
-    );
-    const columns = shownLabels(columnLabels, xaxis).map(([label, at]) =>
-      svg(
-        "text",
-        { class: "hl-tick-column", transform: `translate(${at + 3} ${top - 6}) rotate(-50)` },
-        label,
-      ),
-    );
+    const rows = shownLabels(rowLabels, yaxis).map(([label, at, i]) => {
+      const place = { x: left - 6, y: at + 4, "text-anchor": "end" };
+      return svg("text", { class: "hl-tick-row", ...place, ...this.clicks("row", i) }, label);
+    });
+    const columns = shownLabels(columnLabels, xaxis).map(([label, at, i]) => {
+      const transform = `translate(${at + 3} ${top - 6}) rotate(-50)`;
+      const clicks = this.clicks("column", i);
+      return svg("text", { class: "hl-tick-column", transform, ...clicks }, label);
+    });
     const middle = [left + xaxis._length / 2, top + yaxis._length / 2];
     const titles = [
       svg("text", { class: "hl-axis", x: middle[0], y: 13, "text-anchor": "middle" }, columnTitle),
@@ -131,6 +147,11 @@ export class HeatMap {
     this.names.setAttribute("width", width);
     this.names.setAttribute("height", height);
     this.names.replaceChildren(...rows, ...columns, ...titles);
+  }
+
+  /** What makes a label a thing to click, where someone listens. */
+  clicks(axis, i) {
+    return this.name && { "data-clicks": true, onclick: () => this.name(axis, i) };
   }
 
   /** Bars beside the map, one a row and one a column, from 0 to 1; a click picks the row or column. */
@@ -165,21 +186,25 @@ export class HeatMap {
   /** Frame a cell, or nothing when row is null. */
   mark(row, column, pinned = false) {
     this.marked = [row, column, pinned];
-    const axes = this.chart._fullLayout;
-    const shown =
-      axes &&
-      this.picture &&
-      row != null &&
-      isInside(axes.yaxis, row) &&
-      isInside(axes.xaxis, column);
-    for (const guide of this.guides) guide.hidden = !shown;
-    if (!shown) return;
-    const { xaxis, yaxis } = axes;
-    const [[left, width], [top, height]] = [span(xaxis, column, 1), span(yaxis, row, 1)];
+    const box = row != null && this.boxOf(row, column);
+    for (const guide of this.guides) guide.hidden = !box;
+    if (!box) return;
+    const { xaxis, yaxis } = this.chart._fullLayout;
+    const { left, top, width, height } = box;
     place(this.guides[0], xaxis._offset, top, xaxis._length, height);
     place(this.guides[1], left, yaxis._offset, width, yaxis._length);
     place(this.guides[2], left, top, width, height);
     this.guides[2].classList.toggle("hl-pinned", pinned);
+  }
+
+  /** Where a cell is in the host, in pixels, or null when it is out of sight. */
+  boxOf(row, column) {
+    const axes = this.chart._fullLayout;
+    if (!axes || !this.picture) return null;
+    const { xaxis, yaxis } = axes;
+    if (!isInside(yaxis, row) || !isInside(xaxis, column)) return null;
+    const [[left, width], [top, height]] = [span(xaxis, column, 1), span(yaxis, row, 1)];
+    return { left, top, width, height };
   }
 
   /** The picture as SVG text. */
@@ -303,7 +328,7 @@ function colorBar({ name, low, high }, palette, length, below) {
 }
 
 function layout(
-  { values, rowLabels, columnLabels, rowTitle, columnTitle, hidden, sides },
+  { values, rowLabels, columnLabels, rowTitle, columnTitle, hidden, sides, revision },
   palette,
   width,
   sizes,
@@ -328,7 +353,8 @@ function layout(
     height: top + height + 58 + beside,
     autosize: false,
     hovermode: false,
-    dragmode: values.columns > 40 ? "zoom" : false,
+    dragmode: sizes.drag ?? (values.columns > ZOOMED_FROM ? "zoom" : false),
+    uirevision: revision,
     font: { family: palette.font, color: palette.text, size: 13 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
@@ -365,7 +391,7 @@ function unnamed(frame) {
   return { ...frame, xaxis: { ...frame.xaxis, ...bare }, yaxis: { ...frame.yaxis, ...bare } };
 }
 
-/** The labels there is room for on an axis, as text, each with its place in pixels. */
+/** The labels there is room for on an axis, as text, each with its place in pixels and its number. */
 function shownLabels(labels, axis) {
   const [, pixels] = span(axis, 0, 1);
   const { tickvals } = ticks(labels, pixels);
@@ -374,6 +400,7 @@ function shownLabels(labels, axis) {
     .map((i) => [
       labels[i].replace(/&[#\w]+;/g, (mark) => UNESCAPED[mark]),
       axis._offset + axis.c2p(i),
+      i,
     ]);
 }
 
