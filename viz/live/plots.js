@@ -96,7 +96,8 @@ export class HeatMap {
     await Plotly.react(this.chart, traces(picture, palette, barLength), unnamed(frame), {
       displaylogo: false,
       displayModeBar: picture.values.columns > ZOOMED_FROM ? "hover" : false,
-      doubleClick: this.sizes.drag === false ? false : "reset+autosize",
+      doubleClick: drags.length ? false : "reset+autosize", // cells may be clicked fast
+      showTips: !drags.length, // Plotly's tip is that a double click zooms out
       modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d", ...drags],
     });
     if (!this.listens) this.chart.on("plotly_relayout", () => this.drawOverlays());
