@@ -15,6 +15,26 @@ class Formula:
     reference: str
 
 
+# When query i may read key j, by the name of the function in model.masks.
+_SEEN = {
+    "causal": r"j \le i",
+    "sliding_window": r"|i - j| < w",
+    "prefix": r"j \le i \ \text{ or } \ j < n_{\mathrm{prefix}}",
+    "global_tokens": r"|i - j| < w \ \text{ or } \ i < g \ \text{ or } \ j < g",
+    "padding": r"j < \mathrm{length}",
+}
+
+
+def _cases(seen: str) -> str:
+    return rf"M_{{ij}} = \begin{{cases}} 0 & {seen} \\ -\infty & \text{{otherwise}} \end{{cases}}"
+
+
+def with_causal(name: str) -> str:
+    """A mask of `model.masks` joined to the causal one by `&`."""
+    seen = _SEEN[name.rpartition(".")[2]]
+    return _cases(rf"({seen}) \ \text{{ and }} \ {_SEEN['causal']}")
+
+
 FORMULAS: dict[str, Formula] = {
     "model.attention.scaled_dot_product": Formula(
         r"\mathrm{softmax}\!\left(\frac{QK^{\top}}{\sqrt{d_{\mathrm{head}}}} + M\right)V",
@@ -63,28 +83,17 @@ FORMULAS: dict[str, Formula] = {
         r"f(\Pi X) = \Pi f(X) \quad \text{for every permutation } \Pi",
         "Lee et al. 2019, property 1, without positions and mask",
     ),
-    "model.masks.causal": Formula(
-        r"M_{ij} = \begin{cases} 0 & j \le i \\ -\infty & j > i \end{cases}",
-        "Vaswani et al. 2017, §3.2.3",
-    ),
+    "model.masks.causal": Formula(_cases(_SEEN["causal"]), "Vaswani et al. 2017, §3.2.3"),
     "model.masks.sliding_window": Formula(
-        r"M_{ij} = \begin{cases} 0 & i - w < j \le i \\ -\infty & \text{otherwise} \end{cases}",
-        "Beltagy et al. 2020, §3.1, with the causal mask",
+        _cases(_SEEN["sliding_window"]), "Beltagy et al. 2020, §3.1"
     ),
-    "model.masks.prefix": Formula(
-        r"M_{ij} = \begin{cases} 0 & j \le i \ \text{ or } \ i, j < n_{\mathrm{prefix}} \\"
-        r" -\infty & \text{otherwise} \end{cases}",
-        "Raffel et al. 2020, §3.2.1",
-    ),
+    "model.masks.prefix": Formula(_cases(_SEEN["prefix"]), "Raffel et al. 2020, §3.2.1"),
     "model.masks.global_tokens": Formula(
-        r"M_{ij} = \begin{cases} 0 & j \le i \ \text{ and }\ (\, i - j < w"
-        r" \ \text{ or } \ j < n_{\mathrm{global}}) \\ -\infty & \text{otherwise} \end{cases}",
-        "Beltagy et al. 2020, §3.1, with the causal mask; the global tokens are the first ones",
+        _cases(_SEEN["global_tokens"]),
+        "Beltagy et al. 2020, §3.1: a window w, and g global tokens, here the first ones",
     ),
     "model.masks.padding": Formula(
-        r"M_{ij} = \begin{cases} 0 & j \le i \ \text{ and }\ j < \mathrm{length} \\"
-        r" -\infty & \text{otherwise} \end{cases}",
-        "as for BERT's sentences of different length (Devlin et al. 2019), with the causal mask",
+        _cases(_SEEN["padding"]), "as for BERT's sentences of different length, Devlin et al. 2019"
     ),
     "model.identities.hide_nothing": Formula(
         r"M_{ij} = 0", "Devlin et al. 2019, §3.1: each token sees all, on both sides"
@@ -96,7 +105,7 @@ FORMULAS: dict[str, Formula] = {
     ),
     "model.analysis.next_token_losses": Formula(
         r"\mathcal{L} = -\frac{1}{T-1} \sum_{t=1}^{T-1} \ln p(x_{t+1} \mid x_1, \dots, x_t)",
-        "Bengio et al. 2003, §2; in nats, over the T tokens of the sentence",
+        "Bengio et al. 2003, §2; in nats, the mean over the tokens predicted",
     ),
     "model.decoding.normalised_score": Formula(
         r"s(y) = \frac{\log p(y \mid x)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",

@@ -144,7 +144,7 @@ def open_page(more_checks: Callable[[View], Sequence[Check]] = lambda view: ()) 
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         sentence = _sentence_box()
         _example_picker()
-        model = choice("Model", "model", names, names[0], width=130)
+        model = choice("Model", "model", names, names[0], width=190)
         device = _device_picker()
         run = runs.run(model, device, sentence)
         hold("run", run)

@@ -17,11 +17,11 @@ from viz.figures.attention import focus, strongest_pair, tiles
 from viz.figures.beam import Node, beam_tree
 from viz.figures.cache import bytes_text, filling_map, pace_lines
 from viz.figures.heatmap import Axis, _hatch_path, heat_map, signed, weights
+from viz.figures.ink import ink
 from viz.figures.labels import token_labels
 from viz.figures.lens import (
     Grid,
     entropy_scale,
-    ink,
     lens_map,
     likeliest_bars,
     probability_scale,

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.heatmap import Scale, color_bar, weights
+from viz.figures.ink import ink
 from viz.figures.labels import clipped, escape, token_labels
 from viz.theme import Palette, color_scale, template
 
@@ -238,31 +239,6 @@ def _write_cells(figure: go.Figure, grid: Grid, shares: np.ndarray, colors: Pale
             yaxis="y2" if grid.is_wide else "y",
         )
     )
-
-
-def ink(share: float, colors: Palette) -> str:
-    """Text or background colour, whichever stands out more on this share of the scale."""
-    stops = np.array([_rgb(color) for color in colors.sequential])
-    if not np.isfinite(share):
-        return colors.bad
-    place = float(np.clip(share, 0, 1)) * (len(stops) - 1)
-    ground = [np.interp(place, np.arange(len(stops)), channel) for channel in stops.T]
-
-    def contrast(color: str) -> float:
-        low, high = sorted((_luminance(np.array(ground)), _luminance(_rgb(color))))
-        return (high + 0.05) / (low + 0.05)
-
-    return max((colors.text, colors.background), key=contrast)
-
-
-def _rgb(color: str) -> np.ndarray:
-    return np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
-
-
-def _luminance(rgb: np.ndarray) -> float:
-    """Relative luminance as WCAG 2 defines it."""
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def _frame(figure: go.Figure, grid: Grid, chosen: tuple[int, int], colors: Palette) -> None:

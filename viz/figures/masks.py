@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.heatmap import Axis, Scale, heat_map, signed, weights
+from viz.figures.ink import ink
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
 from viz.theme import Palette, template
@@ -135,7 +136,8 @@ def reach_curve(known: Sequence[int], n_layers: int, n_tokens: int, colors: Pale
             hovertemplate="after %{x} layers: <b>%{y}</b> tokens<extra></extra>",
         )
     )
-    mark_line(figure, "x", n_layers, f"this model: {n_layers} layers", colors, "bottom right")
+    words = f"this model: {n_layers} layers"
+    mark_line(figure, "x", n_layers, words, colors, place="bottom right")
     figure.update_layout(
         template=template(colors),
         title="Tokens the last one can know of",
@@ -209,16 +211,28 @@ def loss_bars(losses: dict[str, np.ndarray], tokens: Sequence[str], colors: Pale
 
 def share_map(shares: np.ndarray, colors: Palette, title: str) -> go.Figure:
     """A share between 0 and 1 for every layer and head, (L, H), each written in its cell."""
+    layers = [f"L{layer}" for layer in range(len(shares))]
+    heads = [f"H{head}" for head in range(shares.shape[1])]
     figure = heat_map(
         shares,
-        Axis("layer", [f"L{layer}" for layer in range(len(shares))]),
-        Axis("head", [f"H{head}" for head in range(shares.shape[1])]),
+        Axis("layer", layers),
+        Axis("head", heads),
         weights("share"),
         colors,
         title=title,
         square=False,
     )
-    figure.data[0].update(text=np.round(shares, 3), texttemplate="%{text:.3f}")
+    figure.add_trace(
+        go.Scatter(
+            x=heads * len(layers),
+            y=np.repeat(layers, len(heads)),
+            text=[f"{share:.3f}" for share in shares.ravel()],
+            mode="text",
+            textfont={"size": 12, "color": [ink(share, colors) for share in shares.ravel()]},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
     figure.update_layout(height=CURVES_HEIGHT)
     figure.update_xaxes(tickangle=0)
     return figure

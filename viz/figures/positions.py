@@ -38,7 +38,7 @@ def wave_map(
         )
     )
     place = "top right" if n_used > len(table) / 8 else "bottom right"
-    mark_line(figure, "y", n_used - 0.5, "the sentence ends here", colors, place)
+    mark_line(figure, "y", n_used - 0.5, "the sentence ends here", colors, place=place)
     figure.update_layout(
         template=template(colors),
         title=title,
@@ -50,29 +50,29 @@ def wave_map(
 
 
 def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
-    """The same vectors (T, D) as a surface over position and dimension, to be turned."""
+    """The sine of each pair, every other column of (T, D), as a surface to be turned."""
     figure = go.Figure(
         go.Surface(
-            z=table.astype(np.float32),
+            z=table[:, 0::2].astype(np.float32),
             cmin=-1,
             cmax=1,
             colorscale=color_scale(colors.diverging),
             showscale=False,
+            lighting={"ambient": 0.85, "diffuse": 0.35, "specular": 0.02},
             hovertemplate=(
-                "position <b>%{y}</b><br>dimension <b>%{x}</b><br>value <b>%{z:.5f}</b>"
-                "<extra></extra>"
+                "position <b>%{y}</b><br>pair <b>%{x}</b><br>sine <b>%{z:.5f}</b><extra></extra>"
             ),
         )
     )
     axis = {"color": colors.muted, "gridcolor": colors.line, "showbackground": False}
     figure.update_layout(
         template=template(colors),
-        title="The surface over position and dimension (drag to turn)",
+        title="The sines over position and pair of dimensions (drag to turn)",
         height=MAP_HEIGHT,
         scene={
-            "xaxis": axis | {"title": "dimension"},
+            "xaxis": axis | {"title": "pair i"},
             "yaxis": axis | {"title": "position"},
-            "zaxis": axis | {"title": "value", "range": [-2.5, 2.5]},
+            "zaxis": axis | {"title": "", "range": [-3, 3], "tickvals": [-1, 0, 1]},
             "aspectratio": {"x": 1.3, "y": 1.6, "z": 0.5},
             "camera": {"eye": {"x": 1.2, "y": -1.5, "z": 1.1}},
         },
@@ -81,11 +81,11 @@ def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
 
 
 def wavelength_curve(
-    frequencies: np.ndarray, colors: Palette, *, n_trained: int, pair_name: str
+    frequencies: np.ndarray, colors: Palette, *, context: int, pair_name: str
 ) -> go.Figure:
     """After how many positions each pair of dimensions has turned once, on a growing scale.
 
-    frequencies: (D/2,), radians a position. A line marks the length the model was trained on.
+    frequencies: (D/2,), radians a position. A line marks the model's context.
     """
     pairs, wavelengths = np.arange(len(frequencies)), 2 * np.pi / frequencies
     figure = go.Figure(
@@ -98,7 +98,8 @@ def wavelength_curve(
             hovertemplate="pair %{x}: one turn in <b>%{y:,.2f}</b> positions<extra></extra>",
         )
     )
-    mark_line(figure, "y", n_trained, f"context: {n_trained} positions", colors, "top left")
+    words = f"context: {context} positions"
+    mark_line(figure, "y", context, words, colors, place="top left", is_log=True)
     figure.update_layout(
         template=template(colors),
         title="Wavelength of each pair",
@@ -143,6 +144,7 @@ def dimension_curves(
         template=template(colors),
         title="Single dimensions (double-click for all positions)",
         height=CURVES_HEIGHT,
+        margin={"t": 84},
     )
     last = min(max(FIRST_VIEW, n_used), len(table)) - 1
     figure.update_xaxes(title="position", showgrid=False, range=[-0.5, last + 0.5])

@@ -24,6 +24,7 @@ from model.kv_cache import KVCache
 from model.timing import DECODE, PREFILL, WITH_CACHE, WITHOUT, Lap
 from model.trace import write_npz
 from model.verify import Check, check, relative_error, worst
+from viz.figures.labels import visible
 from viz.live import shelf
 
 FIRST_MODEL = "stories"
@@ -140,7 +141,7 @@ def next_tokens(
     leading = {i for probs in pair for i in probs.topk(min(LEADING, len(probs))).indices.tolist()}
     chosen = sorted(leading, key=lambda i: -pair[1][i])
     words = vocabulary(name, device)
-    return [(words[i], float(pair[0][i]), float(pair[1][i])) for i in chosen]
+    return [(visible(words[i]), float(pair[0][i]), float(pair[1][i])) for i in chosen]
 
 
 def distribution(logits: np.ndarray, sampling: Sampling, order: Sequence[str]) -> Distribution:

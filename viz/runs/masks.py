@@ -1,6 +1,6 @@
 """What the Masks page asks of models: the same sentence under any mask, alone or in a batch."""
 
-import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,22 +12,24 @@ from model.analysis import masking_alternatives
 from model.attention import additive_mask, attention_pattern
 from model.capture import Trace, capture, capture_batch
 from model.config import ModelConfig
-from model.masks import MASKS, causal, padding
+from model.masks import MASKS, causal, global_tokens, padding, prefix, sliding_window
 from model.verify import Check, check, relative_error
 from viz.live import shelf
 from viz.runs import Run, load
 
-KINDS = ("causal", "sliding_window", "prefix", "global_tokens", "padding", "everything")
-
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the kinds of mask are set by; each kind looks at its own."""
+    """What the kinds of mask are set by; each kind looks at its own.
+
+    `is_causal` joins the causal mask to those that have another side, by `&`.
+    """
 
     window: int = 4
     prefix_len: int = 3
     n_global: int = 1
     n_filler: int = 2
+    is_causal: bool = True
 
 
 def source(kind: str) -> str:
@@ -40,22 +42,26 @@ def own(config: ModelConfig, n_tokens: int) -> np.ndarray:
     return MASKS[config.mask](config, n_tokens, "cpu").numpy()
 
 
-def matrix(kind: str, sizes: Sizes, config: ModelConfig, n_tokens: int) -> np.ndarray:
+def matrix(kind: str, sizes: Sizes, n_tokens: int) -> np.ndarray:
     """A kind of mask over n tokens, (T, T). Under `padding` the last ones are filler."""
-    if kind == "everything":
-        return np.ones((n_tokens, n_tokens), dtype=bool)
-    if kind == "padding":
-        lengths = torch.tensor([n_tokens - sizes.n_filler])
-        return (causal(n_tokens) & padding(lengths, n_tokens)[0, 0]).numpy()
-    context = config.max_seq_len
-    changed = dataclasses.replace(
-        config,
-        mask=kind,
-        window=sizes.window,
-        prefix_len=min(sizes.prefix_len, context),
-        n_global=min(sizes.n_global, context),
-    )
-    return MASKS[kind](changed, n_tokens, "cpu").numpy()
+    mask = _MATRICES[kind](sizes, n_tokens)
+    if kind in TWO_SIDED and sizes.is_causal:
+        mask = mask & causal(n_tokens)
+    return mask.numpy()
+
+
+_MATRICES: dict[str, Callable[[Sizes, int], torch.Tensor]] = {
+    "causal": lambda sizes, n: causal(n),
+    "sliding_window": lambda sizes, n: sliding_window(n, sizes.window),
+    "prefix": lambda sizes, n: prefix(n, sizes.prefix_len),
+    "global_tokens": lambda sizes, n: (
+        sliding_window(n, sizes.window) | global_tokens(n, sizes.n_global)
+    ),
+    "padding": lambda sizes, n: padding(torch.tensor([n - sizes.n_filler]), n)[0, 0].expand(n, -1),
+    "everything": lambda sizes, n: torch.ones(n, n, dtype=torch.bool),
+}
+KINDS = tuple(_MATRICES)
+TWO_SIDED = ("sliding_window", "global_tokens", "padding")
 
 
 def masked(name: str, device: str, ids: tuple[int, ...], mask: np.ndarray) -> Run:

@@ -22,8 +22,10 @@ def draw(view: ui.View) -> None:
         "Click a cell to hide it or to show it again; press and move to paint several. The model "
         "runs anew under your mask: its pattern on the left, what it says next on the right."
     )
-    chosen = choose(view)
-    position = ui.position_picker(view)
+    controls = ui.row("mask")
+    chosen = choose(view, controls)
+    with controls:
+        position = ui.position_picker(view)
     edits, mask = _edited(view, chosen.mask)
     ui.show_complaints()
     base, run = run_under(view, chosen, chosen.mask), run_under(view, chosen, mask)

@@ -12,7 +12,7 @@ from viz.figures.masks import (
     reach_curve,
     reach_map,
 )
-from viz.formulas import share_with_numbers
+from viz.formulas import share_with_numbers, with_causal
 from viz.pages.masks.shared import NAMES, WORDS, Chosen, choose, mask_csv, run_under
 from viz.runs import Run, masks
 
@@ -21,7 +21,8 @@ LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 
 def draw(view: ui.View) -> None:
     """Draw the view."""
-    chosen = choose(view)
+    chosen = choose(view, ui.row("mask"))
+    ui.show_complaints()
     run = run_under(view, chosen, chosen.mask)
     tokens = run.trace.tokens
     trained = (
@@ -31,12 +32,15 @@ def draw(view: ui.View) -> None:
     )
     st.markdown(f"{WORDS[chosen.kind]} {trained}")
     _matrix_and_pattern(view, chosen, run)
-    ui.formula(masks.source(chosen.kind))
+    source = masks.source(chosen.kind)
+    ui.formula(source)
+    if chosen.kind in masks.TWO_SIDED and chosen.sizes.is_causal:
+        ui.formula(source, with_causal(source))
     layers = masks.reach(chosen.mask)
     _reach(view, layers, tokens)
     _cost(view, chosen)
     ui.checked(f"{chosen.name}", run.checks, "mask")
-    ui.source(masks.source(chosen.kind), "model.analysis.layers_to_reach")
+    ui.source(source, "model.analysis.layers_to_reach")
     ui.export(
         view,
         "masks",
@@ -107,12 +111,12 @@ def _reach(view: ui.View, layers: np.ndarray, tokens: tuple[str, ...]) -> None:
     ui.notice(
         f"After {n_layers} layers, all this model has, the last token can know of "
         f"{known[min(n_layers, len(known) - 1)]} of {len(tokens)} tokens. The longest way takes "
-        f"{layers.max()} layers; {int((layers < 0).sum())} of {layers.size} pairs never meet."
+        f"{layers.max()} layer{'' if layers.max() == 1 else 's'}; for {int((layers < 0).sum())} of "
+        f"{layers.size} pairs there is none."
     )
 
 
 def _cost(view: ui.View, chosen: Chosen) -> None:
-    config, n_tokens = view.run.trace.config, len(chosen.ids)
     ui.section(
         "What it costs",
         "Each pair that may attend costs a product of d_head numbers in every head and layer. A "
@@ -120,7 +124,7 @@ def _cost(view: ui.View, chosen: Chosen) -> None:
     )
     kinds = ("causal", "sliding_window", "prefix", "global_tokens")
     pairs = {
-        NAMES[kind]: [int(masks.matrix(kind, chosen.sizes, config, n).sum()) for n in LENGTHS]
+        NAMES[kind]: [int(masks.matrix(kind, chosen.sizes, n).sum()) for n in LENGTHS]
         for kind in kinds
     }
     pairs[EVERY_PAIR] = [n * n for n in LENGTHS]
@@ -130,4 +134,6 @@ def _cost(view: ui.View, chosen: Chosen) -> None:
         alt=f"Attended pairs by length; at {LENGTHS[-1]} tokens "
         + ", ".join(f"{name} {counts[-1]:,}" for name, counts in pairs.items()),
     )
-    ui.formula(masks.source(chosen.kind), share_with_numbers(int(chosen.mask.sum()), n_tokens))
+    ui.formula(
+        masks.source(chosen.kind), share_with_numbers(int(chosen.mask.sum()), len(chosen.ids))
+    )

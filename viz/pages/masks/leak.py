@@ -15,7 +15,7 @@ WITH, WITHOUT = "with its mask", "without a mask"
 def draw(view: ui.View) -> None:
     """Draw the view."""
     n_tokens = len(view.tokens)
-    everything = masks.matrix("everything", masks.Sizes(), view.run.trace.config, n_tokens)
+    everything = masks.matrix("everything", masks.Sizes(), n_tokens)
     ids = tuple(view.run.trace.ids.tolist())
     open_run = masks.masked(view.model, view.device, ids, everything)
     if n_tokens < 2:
@@ -64,7 +64,8 @@ def _loss(view: ui.View, open_run: Run) -> None:
     )
     ui.notice(
         f"Mean loss {WITH}: {before:.4f} nats per token. {WITHOUT.capitalize()}: {after:.4f}, "
-        f"{verdict}. Neither number without the mask says how well it predicts: it saw the answer."
+        f"{verdict}. The second number says nothing of how well it predicts: the answers were in "
+        "sight."
     )
     ui.formula("model.analysis.next_token_losses")
     for name, values in losses.items():
@@ -124,6 +125,6 @@ def _past(view: ui.View, ids: tuple[int, ...], everything: np.ndarray) -> None:
         "without.",
     )
     ui.notice(
-        f"“{old}” becomes “{new}”: with its mask no probability before it changes by more than "
-        f"{changes[WITH].max():.1e}; without, up to {changes[WITHOUT].max():.4f}."
+        f"“{old}” becomes “{new}”. With its mask the probabilities before it change by at most "
+        f"{changes[WITH].max():g}; without, by up to {changes[WITHOUT].max():.4f}."
     )

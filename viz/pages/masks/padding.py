@@ -8,7 +8,7 @@ from viz.figures.masks import pattern_map, share_map
 from viz.runs import masks
 
 SECOND = "The dog ran."
-SIDES = {"behind": "Filler behind", "front": "Filler in front"}
+SIDES = {"front": "Filler in front", "behind": "Filler behind"}
 
 
 def draw(view: ui.View) -> None:
@@ -19,7 +19,7 @@ def draw(view: ui.View) -> None:
     )
     with ui.row("padding"):
         second = ui.text("Second sentence", "padded", SECOND)
-        side = ui.segments("Side", "side", SIDES, "behind")
+        side = ui.segments("Side", "side", SIDES, "front")
     ids = _fitting(view, second)
     ui.show_complaints()
     if ids is None:
@@ -125,8 +125,8 @@ def _say(
     if not in_front:
         ui.notice(
             "Filler behind lies in the future, and the causal mask hides that already: only the "
-            "filler itself reads filler, and its rows are thrown away. Choose filler in front, as "
-            "when a batch is continued, and see the difference."
+            "filler itself reads filler, and its rows are thrown away. In front, where a batch "
+            "that is to be continued has it, a padding mask is needed."
         )
     else:
         rows = hidden.traces[hidden.short].attention[view.layer].pattern[:, :n_filler]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from streamlit.delta_generator import DeltaGenerator
 
 from viz import ui
 from viz.runs import Run, masks
@@ -18,16 +19,18 @@ NAMES = {
 WORDS = {
     "causal": "Each token reads itself and what came before. So each position can be trained to "
     "predict the next token without having seen it.",
-    "sliding_window": "Each token reads itself and the few before it. What is further back arrives "
-    "only by way of other tokens, a window a layer.",
+    "sliding_window": "Each token reads itself and its near neighbours; with the causal mask, only "
+    "those before it. What is further away arrives by way of other tokens, a window a layer.",
     "prefix": "The first tokens, a question or a text to translate, all read each other; the rest "
     "is causal.",
-    "global_tokens": "A window, and a few first tokens that everyone may read. Through them, "
-    "anything reaches anything later in two layers, at little more than the window's cost.",
+    "global_tokens": "A window, and a few first tokens that read everyone and that everyone may "
+    "read, at little more than the window's cost. On both sides anything reaches anything through "
+    "them in two layers; with the causal mask they cannot pass on what comes after them.",
     "padding": "Sentences in a batch must be equally long, so the short ones are filled up. "
     "Nobody may read the filler.",
     "everything": "No mask at all, as in an encoder: each token reads all, on both sides.",
 }
+SIDES = {"causal": "and causal", "both": "both sides"}
 LONGEST = 512
 
 
@@ -47,40 +50,46 @@ class Chosen:
         return NAMES[self.kind]
 
 
-def choose(view: ui.View) -> Chosen:
-    """The pickers of a mask: its kind, and the sizes this kind has."""
+def choose(view: ui.View, row: DeltaGenerator) -> Chosen:
+    """The pickers of a mask, in a row of controls: its kind, and the sizes this kind has."""
     config = view.run.trace.config
-    with ui.row("mask"):
+    with row:
         kind = ui.choice("Mask", "mask", masks.KINDS, config.mask, NAMES.get, width=220)
         sizes = _sizes(view, kind)
-    ui.show_complaints()
     filler = masks.filler_id(view.model, view.device)
     n_filler = sizes.n_filler if kind == "padding" else 0
     ids = (*view.run.trace.ids.tolist(), *(n_filler * [filler]))
-    mask = masks.matrix(kind, sizes, config, len(ids))
+    mask = masks.matrix(kind, sizes, len(ids))
     own = masks.own(config, len(ids))
     return Chosen(kind, sizes, ids, mask, is_own=bool((mask == own).all()))
 
 
 def _sizes(view: ui.View, kind: str) -> masks.Sizes:
     """Each kind's own numbers; those of other kinds keep their defaults."""
-    n_tokens = len(view.tokens)
-    config, plain = view.run.trace.config, masks.Sizes()
-    found = {}
+    config, plain, found = view.run.trace.config, masks.Sizes(), {}
     if kind in ("sliding_window", "global_tokens"):
         found["window"] = ui.number("Window", "window", 1, LONGEST, config.window or plain.window)
     if kind == "prefix":
-        found["prefix_len"] = ui.number("Prefix", "prefix", 0, config.max_seq_len, plain.prefix_len)
+        found["prefix_len"] = ui.number(
+            "Prefix", "prefix", 0, LONGEST, config.prefix_len or plain.prefix_len
+        )
     if kind == "global_tokens":
-        found["n_global"] = ui.number("Global", "global", 0, config.max_seq_len, plain.n_global)
-    room = config.max_seq_len - n_tokens
-    if kind == "padding" and room:
-        most = min(room, LONGEST)
-        found["n_filler"] = ui.number("Filler", "filler", 0, most, min(plain.n_filler, most))
-    elif kind == "padding":
-        found["n_filler"] = 0
-        ui.complain("The sentence fills the context: there is no room for filler.")
+        found["n_global"] = ui.number(
+            "Global", "global", 0, LONGEST, config.n_global or plain.n_global
+        )
+    if kind == "padding":
+        found["n_filler"] = _filler(view, plain.n_filler)
+    if kind in masks.TWO_SIDED:
+        found["is_causal"] = ui.segments("Direction", "sides", SIDES, "causal") == "causal"
     return masks.Sizes(**found)
+
+
+def _filler(view: ui.View, default: int) -> int:
+    most = min(LONGEST, view.run.trace.config.max_seq_len - len(view.tokens))
+    if most:
+        return ui.number("Filler", "filler", 0, most, min(default, most))
+    ui.complain("The sentence fills the context: there is no room for filler.")
+    return 0
 
 
 def run_under(view: ui.View, chosen: Chosen, mask: np.ndarray) -> Run:

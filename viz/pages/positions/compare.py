@@ -120,7 +120,6 @@ def _losses(view: ui.View, found: dict[str, Run]) -> None:
             for windows in stored.values()
         ]
     st.dataframe(pd.DataFrame(table), hide_index=True, height="content")
-    ui.formula("model.analysis.next_token_losses")
 
 
 def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:

@@ -39,7 +39,8 @@ def _order(view: ui.View) -> tuple[int, ...]:
     ui.section(
         "The same words in another order",
         "This model is told nothing about positions. Let two tokens change places, and compare "
-        "what comes out for each token, in both orders.",
+        "what comes out for each token, in both orders: the numbers from which the next token is "
+        "predicted, one row a token.",
     )
     last = len(view.tokens) - 1
     with ui.row("swap"):

@@ -157,7 +157,7 @@ def _angles(view: ui.View) -> None:
             wavelength_curve(
                 frequencies,
                 view.colors,
-                n_trained=config.max_seq_len,
+                context=config.max_seq_len,
                 pair_name=f"pair i: dimensions i and i + {config.d_head // 2}",
             ),
             key="wavelengths",

@@ -101,7 +101,7 @@ def _curves(view: ui.View, table: np.ndarray) -> None:
     with right:
         ui.show_figure(
             wavelength_curve(
-                frequencies, view.colors, n_trained=len(table), pair_name="pair i of dimensions"
+                frequencies, view.colors, context=len(table), pair_name="pair i of dimensions"
             ),
             key="wavelengths",
             alt=f"Wavelength of each pair, from {lengths[0]:.2f} to {lengths[-1]:,.0f} positions.",
@@ -153,7 +153,7 @@ def _rotation(view: ui.View) -> None:
             frequencies,
             1.0,
             config.max_seq_len - 1,
-            ("position p", "position q"),
+            ("the first", "the second"),
             None,
             places,
         ),
