@@ -161,7 +161,7 @@ def wrong_imports(path: Path, root: Path) -> list[str]:
         for name in names
         if room_name(name) and ROOMS[room_name(name)].floor > room.floor
     ]
-    if module != "viz.runs" and "streamlit" in map(library, names):
+    if room_name(module) != "viz.runs" and "streamlit" in map(library, names):
         # A page may name a type such as Trace; the model's functions it reaches through viz.runs.
         faults += [
             f"{name}: only viz.runs works with both streamlit and the model"

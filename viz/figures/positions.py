@@ -74,7 +74,7 @@ def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
             "yaxis": axis | {"title": "position"},
             "zaxis": axis | {"title": "", "range": [-3, 3], "tickvals": [-1, 0, 1]},
             "aspectratio": {"x": 1.3, "y": 1.6, "z": 0.5},
-            "camera": {"eye": {"x": 1.2, "y": -1.5, "z": 1.1}},
+            "camera": {"eye": {"x": 1.5, "y": -1.9, "z": 1.2}, "center": {"z": -0.15}},
         },
     )
     return figure
