@@ -101,10 +101,18 @@ def read_scores(folder: Path) -> dict[int, Evaluation]:
     return {score.window: score for score in scores}
 
 
-def _evaluation(line: dict[str, object]) -> Evaluation:
-    wanted = {field.name for field in fields(Evaluation)}
-    known = {name: value for name, value in line.items() if name in wanted}
-    return Evaluation(**known | {"by_position": tuple(map(float, line["by_position"]))})
+def _evaluation(line: object) -> Evaluation:
+    """One line of stored scores, every number checked."""
+    if not isinstance(line, dict):
+        raise ValueError(f"{str(line)[:40]!r} is no line of scores")
+    kinds = {field.name: field.type for field in fields(Evaluation) if field.name != "by_position"}
+    numbers = {name: kind(line[name]) for name, kind in kinds.items()}
+    by_position = tuple(map(float, line["by_position"]))
+    if not all(map(math.isfinite, (*numbers.values(), *by_position))):
+        raise ValueError("a number is not finite")
+    if not by_position or numbers["window"] < 1 or numbers["window"] % len(by_position):
+        raise ValueError(f"{len(by_position)} bins do not fill a window of {numbers['window']}")
+    return Evaluation(**numbers, by_position=by_position)
 
 
 def token_losses(logits: Tensor, targets: Tensor) -> Tensor:

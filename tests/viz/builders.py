@@ -92,11 +92,21 @@ def stories() -> Checkpoint:
 
 
 @cache
-def stories_trace(text: str) -> Trace:
-    """What the shipped model does on a text, cut to its context."""
-    loaded = stories()
+def scheme_model(scheme: str) -> Checkpoint:
+    """The shipped model of a position scheme, on the device the app takes by default."""
+    return checkpoint.load(f"positions-{scheme}")
+
+
+def trace_of(loaded: Checkpoint, text: str) -> Trace:
+    """What a model does on a text, cut to its context."""
     ids = loaded.tokenizer.encode(text)[: loaded.config.max_seq_len]
     return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids))
+
+
+@cache
+def stories_trace(text: str) -> Trace:
+    """What the shipped model does on a text, cut to its context."""
+    return trace_of(stories(), text)
 
 
 def given(trace: Trace) -> np.ndarray:

@@ -12,20 +12,26 @@ from model.kv_cache import cache_bytes
 from model.positions import sinusoidal_encoding
 from tests.model.builders import softmax
 from tests.viz.builders import latex_numbers
-from viz import runs
 from viz.formulas import (
     FORMULAS,
     attention_with_sizes,
+    bias_with_numbers,
     cache_with_numbers,
+    distance_with_numbers,
     lens_with_numbers,
+    loss_with_numbers,
     probability_with_numbers,
+    rotation_with_numbers,
+    scientific,
+    share_with_numbers,
     wave_with_numbers,
     weight_with_numbers,
+    with_causal,
 )
+from viz.runs import masks, positions
 
 SEEDS = range(20)
-MASKS = ("causal", "sliding_window", "prefix")
-SHOWN_SOURCES = [*runs.POSITION_SOURCES.values(), *map(runs.mask_source, MASKS)]
+SHOWN_SOURCES = [*positions.SOURCES.values(), *map(masks.source, masks.KINDS)]
 
 
 def after(latex: str, words: str) -> float:
@@ -115,3 +121,42 @@ def test_bytes_of_a_cache_are_the_product() -> None:
     latex = cache_with_numbers(96, 96, 128, 2048, 2, cache_bytes(96, 96, 128, 2048))
     factors, _, total = latex.replace("{,}", "").partition("=")
     assert math.prod(latex_numbers(factors)) == latex_numbers(total)[0] == 9_663_676_416
+
+
+@pytest.mark.parametrize("offset", [0, 3, -7])
+def test_rotation_is_that_of_the_pair(offset: int) -> None:
+    latex = rotation_with_numbers(4, offset, 0.25)
+    pair, k, angle, *matrix = latex_numbers(latex)
+    assert (pair, k, angle) == (4, offset, 0.25 * offset)
+    cos, sin = math.cos(angle), math.sin(angle)
+    assert matrix == pytest.approx([cos, sin, -sin, cos], abs=6e-5)
+
+
+def test_distance_says_how_far_two_scores_are_apart() -> None:
+    latex = distance_with_numbers((7, 2), 100, 1.25, 1.250003)
+    assert "s(7, 2) = 1.250000" in latex
+    assert "s(107, 102) = 1.250003" in latex
+    assert latex.endswith(r"3.0 \cdot 10^{-6}")
+    assert distance_with_numbers((7, 2), 1, 1.0, 1.0).endswith("= 0")
+
+
+def test_bias_is_slope_times_distance() -> None:
+    latex = bias_with_numbers(8.0, 16, 0.25, 3)
+    assert latex_numbers(latex) == [8.0, 16, 0.25, 3, 1.25] or after(latex, " = ") == 1.25
+
+
+def test_share_and_loss_are_quotients() -> None:
+    assert latex_numbers(share_with_numbers(6, 3))[-4:] == [3, 6, 9, 0.6667][-4:]
+    total, count, loss, perplexity = latex_numbers(loss_with_numbers(6.0, 4))
+    assert (total, count, loss) == (6, 4, 1.5)
+    assert perplexity == pytest.approx(math.exp(1.5), abs=6e-3)
+
+
+@pytest.mark.parametrize(("number", "latex"), [(3.14e-7, r"3.1 \cdot 10^{-7}"), (0.0, "0")])
+def test_small_numbers_are_powers_of_ten(number: float, latex: str) -> None:
+    assert scientific(number) == latex
+
+
+def test_joining_the_causal_mask_adds_its_condition() -> None:
+    latex = with_causal("model.masks.global_tokens")
+    assert latex.index("i - j") < latex.index("and") < latex.index(r"j \le i")

@@ -1,10 +1,9 @@
 """Protects the pages: they show what the model did, whatever a person types or a URL says."""
 
 import html
-import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +25,7 @@ from tests.model.builders import (
     tiny_checkpoint,
     tiny_model,
 )
+from tests.viz.apps import chart, control, lines, open_page, strip, z
 from tests.viz.builders import (
     ODD_SENTENCES,
     PAGES,
@@ -47,7 +47,6 @@ from viz.live import component
 from viz.live import shelf as offered
 from viz.pages import attention, lens
 
-STUDIO = Path(__file__).parents[2] / "viz" / "studio.py"
 EXAMPLE = ui.examples()[0]
 HOSTILE = "<b>\"quoted\"</b> $x$ \\ 'it' 😀"
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
@@ -60,55 +59,6 @@ VARIANTS = {
     "prefix": {"mask": "prefix", "prefix_len": 4},
     "one-head": {"n_layers": 1, "n_heads": 1},
 }
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart as the browser gets it."""
-
-    data: list[dict]
-    layout: dict
-    alt: str
-
-
-def open_page(page: str, /, **query: str) -> AppTest:
-    """The app as a visitor with this query gets it; it must not fail."""
-    app = AppTest.from_file(str(STUDIO), default_timeout=600)
-    for name, value in {"page": page, **query}.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def chart(app: AppTest, key: str) -> Chart:
-    """The chart drawn under a key."""
-    (proto,) = (
-        element.proto
-        for element in app.get("plotly_chart")
-        if element.proto.id.endswith(f"-figure-{key}")
-    )
-    spec = json.loads(proto.spec)
-    return Chart(spec["data"], spec["layout"], proto.alt)
-
-
-def lines(app: AppTest, kind: str) -> list[str]:
-    """The text of all notes, or of all errors, as a person reads them."""
-    bodies = [element.proto.body for element in app.get("html")]
-    marked = [body for body in bodies if f'class="hl-{kind}"' in body]
-    return [html.unescape(re.sub(r"<[^>]*>", "", body)) for body in marked]
-
-
-def strip(app: AppTest) -> list[tuple[str, float]]:
-    """Label and probability of each token in the strip; NaN for the first."""
-    body = next(e.proto.body for e in app.get("html") if "hl-strip" in e.proto.body)
-    found = re.findall(r'title="token \d+: (.*?)".*?<bdi>(.*?)</bdi>', body)
-    return [(html.unescape(label), (latex_numbers(title) or [np.nan])[0]) for title, label in found]
-
-
-def z(trace: dict) -> np.ndarray:
-    """The values of a heat map."""
-    return numbers(trace["z"])
 
 
 def assert_model_is_sent(app: AppTest, trace: Trace) -> None:
@@ -158,11 +108,6 @@ def assert_tiles_are_sent(sent: np.ndarray, patterns: np.ndarray, mask: np.ndarr
     levels = np.round(2 + 253 * np.sqrt(largest)).reshape(sent.shape)
     assert (sent[:, ~allowed] == 1).all()
     assert np.abs(sent - levels)[:, allowed].max() <= 1
-
-
-def control(app: AppTest, key: str) -> object:
-    """What a control is set to."""
-    return app.session_state[key]
 
 
 # --- what is shown is what the model did ----------------------------------------------------
@@ -245,59 +190,6 @@ def test_token_strip_shows_each_probability() -> None:
     assert list(labels) == token_labels(trace.tokens)
     assert np.isnan(probabilities[0])
     assert probabilities[1:] == pytest.approx(given(trace), abs=6e-5)
-
-
-def test_positions_page_shows_the_wave_of_the_model() -> None:
-    app = open_page("Positions", sentence=TOM)
-    trace, config = stories_trace(TOM), stories().config
-    table = z(chart(app, "wave").data[0])
-    pairs = np.arange(0, config.d_model, 2) / config.d_model
-    angles = np.arange(config.max_seq_len)[:, None] / config.position_base**pairs
-    expected = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(table.shape)
-    assert table == pytest.approx(expected, abs=1e-5)
-    unit = expected / np.linalg.norm(expected, axis=1, keepdims=True)
-    assert z(chart(app, "similarity").data[0]) == pytest.approx(unit @ unit.T, abs=1e-5)
-    for curve in chart(app, "curves").data:
-        if curve["mode"] == "lines":
-            dimension = int(curve["name"].split()[-1])
-            assert numbers(curve["y"]) == pytest.approx(expected[:, dimension], abs=1e-5)
-    embed, positions, total = (z(part) for part in chart(app, "sum").data)
-    assert embed + positions == pytest.approx(total, abs=1e-5)
-    assert positions == pytest.approx(expected[: len(trace.tokens)], abs=1e-5)
-    assert total == pytest.approx(trace.residuals[0].resid_pre, abs=1e-5)
-    wave = next(formula.value for formula in app.latex if r"\mathrm{PE}(1" in formula.value)
-    position, dimension, *_, value = latex_numbers(wave)
-    assert value == pytest.approx(expected[int(position), int(dimension)], abs=6e-5)
-
-
-def test_curves_of_chosen_dimensions() -> None:
-    app = open_page("Positions", sentence=TOM)
-    app.multiselect(key="dimensions").set_value([7]).run()
-    names = {curve.get("name") for curve in chart(app, "curves").data}
-    assert "dimension 7" in names
-    assert "dimension 0" not in names
-    app.multiselect(key="dimensions").set_value([]).run()
-    assert not app.exception
-    assert any("dimension" in line for line in lines(app, "note"))
-
-
-def test_masks_page_shows_mask_scores_and_weights() -> None:
-    app = open_page("Masks", sentence=TOM, layer="L1", head="H2")
-    record = stories_trace(TOM).attention[1]
-    mask, scores = record.mask, record.scores[2].astype(np.float64)
-    assert (np.isnan(z(chart(app, "mask").data[0])) == ~mask).all()
-    assert z(chart(app, "scores-before").data[0]) == pytest.approx(scores, abs=1e-5)
-    after = z(chart(app, "scores-after").data[0])
-    assert after[mask] == pytest.approx(scores[mask], abs=1e-5)
-    assert np.isnan(after[~mask]).all()
-    weights = z(chart(app, "pattern").data[0])
-    assert weights[mask] == pytest.approx(record.pattern[2][mask], abs=1e-6)
-    right, zero_score, too_late = (numbers(curve["y"]) for curve in chart(app, "leak").data)
-    assert right == pytest.approx(np.ones(len(mask)), abs=1e-6)
-    expected = np.where(mask, softmax(np.where(mask, scores, 0)), 0).sum(axis=-1)
-    assert zero_score == pytest.approx(expected, abs=1e-5)
-    assert too_late == pytest.approx(np.where(mask, softmax(scores), 0).sum(axis=-1), abs=1e-5)
-    assert f"{too_late.min():.4f} with zero after" in lines(app, "note")[-1]
 
 
 def test_predict_page_sends_the_whole_vocabulary() -> None:
@@ -636,7 +528,7 @@ def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
             assert np.isfinite(mask).sum(axis=-1)[[0, 3, 9]].tolist() == (
                 [1, 3, 3] if variant == "window" else [seen, 4, 10]
             )
-            assert (r"j \le i \\ -\infty & j > i" in formulas) == (config.mask == "causal")
+            assert (r"& j \le i \\ -\infty" in formulas) == (config.mask == "causal")
         if page == "Lens":
             expected = logit_lens(trace, loaded.model)
             assert z(chart(app, "lens").data[0]) == pytest.approx(expected.probs[..., 0], abs=1e-6)

@@ -25,6 +25,7 @@ from tests.model.builders import (
     tiny_trace,
 )
 from viz import runs
+from viz.runs import positions
 
 SAMPLINGS = [
     Sampling(),
@@ -159,8 +160,7 @@ def test_replaced_checkpoint_is_not_remembered(shelf: Path) -> None:
     folder = tiny_checkpoint(shelf / "mine")
     before = [
         runs.vocabulary("mine", "cpu"),
-        runs.position_table("mine", "cpu"),
-        runs.similarity("mine", "cpu"),
+        positions.table("mine", "cpu"),
     ]
     tokenizer = train_characters(["other letters, and more of them"])
     model = tiny_model(vocab_size=tokenizer.vocab_size, max_seq_len=19, position="learned")
@@ -170,15 +170,14 @@ def test_replaced_checkpoint_is_not_remembered(shelf: Path) -> None:
     vocabulary = runs.vocabulary("mine", "cpu")
     assert vocabulary != before[0]
     assert len(vocabulary) == tokenizer.vocab_size
-    table = runs.position_table("mine", "cpu")
+    table = positions.table("mine", "cpu")
     assert table == pytest.approx(model.position.table.weight.numpy())
-    assert runs.similarity("mine", "cpu").shape == (19, 19)
 
 
 @pytest.mark.parametrize("position", ["rope", "alibi", "none"])
 def test_a_scheme_that_adds_nothing_has_no_table(position: str, shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", position=position)
-    assert runs.position_table("tiny", "cpu") is None
+    assert positions.table("tiny", "cpu") is None
 
 
 def test_device_setting(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,8 @@ def _edited(view: ui.View, base: np.ndarray) -> tuple[str, np.ndarray]:
         cells = [_cell(text, n_tokens) for text in str(raw).split(".")] if raw else []
         kept = ".".join(f"{query}-{key}" for query, key in dict.fromkeys(filter(None, cells)))
         n_lost = sum(cell is None for cell in cells)
-        return kept, f"{n_lost} edited cells do not exist here." if n_lost else None
+        lost = "1 edited cell does" if n_lost == 1 else f"{n_lost} edited cells do"
+        return kept, f"{lost} not exist here." if n_lost else None
 
     edits = ui.kept("edits", NO_EDITS, nearest)
     mask = base.copy()

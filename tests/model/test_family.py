@@ -1,0 +1,122 @@
+"""Protects the checkpoints `positions-*`: alike but for positions, and as their cards say."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from model import checkpoint
+from model.analysis import next_token_losses
+from model.capture import Trace, capture
+from model.checkpoint import SHIPPED, Checkpoint
+from model.config import POSITION_NAMES
+from model.evaluate import read_scores
+from model.identities import check_identities
+from model.verify import check
+
+EXAMPLE = "The animal didn't cross the street because it was too tired."
+STORY = (SHIPPED / "stories" / "card.md").read_text(encoding="utf-8").rpartition("```\n")[0]
+STORY = STORY.rpartition("```\n")[2]  # five continuations, some 450 tokens
+
+
+@cache
+def model_of(scheme: str) -> Checkpoint:
+    """The shipped checkpoint of a scheme, on the CPU."""
+    return checkpoint.load(f"positions-{scheme}", device="cpu")
+
+
+def trace_of(scheme: str, text: str, n_tokens: int | None = None) -> Trace:
+    """What a scheme's model does on a text, cut to a number of tokens."""
+    loaded = model_of(scheme)
+    ids = loaded.tokenizer.encode(text)[: n_tokens or loaded.config.max_seq_len]
+    return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids))
+
+
+def test_they_differ_in_their_positions_alone() -> None:
+    configs = [model_of(scheme).config.to_dict() for scheme in POSITION_NAMES]
+    names = {name for name in configs[0] if len({str(config[name]) for config in configs}) > 1}
+    assert names == {"position", "max_seq_len"}
+    assert [config["position"] for config in configs] == list(POSITION_NAMES)
+    contexts = [config["max_seq_len"] for config in configs]
+    assert contexts == [512, 128, 512, 512, 512], "a learned table ends where training ended"
+    expected = {"n_layers": 4, "n_heads": 4, "d_model": 128, "mask": "causal"}
+    assert expected.items() <= configs[0].items()
+    tokenizers = {
+        (SHIPPED / f"positions-{scheme}" / "tokenizer.json").read_bytes()
+        for scheme in POSITION_NAMES
+    }
+    assert len(tokenizers) == 1
+
+
+def test_all_are_half_precision_and_small_together() -> None:
+    folders = [SHIPPED / f"positions-{scheme}" for scheme in POSITION_NAMES]
+    for folder in folders:
+        weights = load_file(folder / "model.safetensors")
+        assert {weight.dtype for weight in weights.values()} == {torch.float16}
+    assert sum(x.stat().st_size for folder in folders for x in folder.iterdir()) <= 20_000_000
+
+
+@pytest.mark.parametrize("scheme", POSITION_NAMES)
+@pytest.mark.parametrize("n_tokens", [13, 128])
+def test_every_check_and_promise_holds(scheme: str, n_tokens: int) -> None:
+    trace = trace_of(scheme, STORY, n_tokens)
+    model = model_of(scheme).model
+    checks = (*check(trace, model), *check_identities(trace, model))
+    assert len(trace.ids) == n_tokens
+    assert [item for item in checks if not item.passed] == []
+
+
+def test_promises_hold_over_the_whole_context() -> None:
+    for scheme in ("rope", "alibi", "none"):
+        trace = trace_of(scheme, 2 * STORY, 512)
+        assert len(trace.ids) == 512
+        checks = check_identities(trace, model_of(scheme).model)
+        assert [item for item in checks if not item.passed] == []
+
+
+def test_better_positions_predict_better_at_the_trained_length() -> None:
+    bits = {
+        scheme: read_scores(SHIPPED / f"positions-{scheme}")[128].bits_per_byte
+        for scheme in POSITION_NAMES
+    }
+    assert max(bits["rope"], bits["alibi"]) <= bits["sinusoidal"] <= bits["none"]
+
+
+@pytest.mark.parametrize("scheme", POSITION_NAMES)
+def test_card_says_what_is_stored(scheme: str) -> None:
+    folder = SHIPPED / f"positions-{scheme}"
+    card, scores = (folder / "card.md").read_text(encoding="utf-8"), read_scores(folder)
+    assert sorted(scores) == [w for w in (64, 128, 256, 512) if scheme != "learned" or w <= 128]
+    for window, score in scores.items():
+        assert f"| {window} | {score.bits_per_byte:.4f} | {score.loss:.4f} |" in card
+        assert np.mean(score.by_position) == pytest.approx(score.loss, abs=5e-3)
+    assert ("no row in the table" in card) == (scheme == "learned")
+    n_parameters = sum(x.numel() for x in model_of(scheme).model.parameters())
+    assert f"{n_parameters:,}" in card
+    for words in ("Project Gutenberg", "public domain", "CDLA-Sharing-1.0", "16.4 million tokens"):
+        assert words.lower() in card.lower(), words
+    for other in POSITION_NAMES:
+        bits = read_scores(SHIPPED / f"positions-{other}")[128].bits_per_byte
+        assert re.search(rf"`positions-{other}` \| {bits:.4f} \|", card)
+
+
+def test_past_the_trained_length_the_waves_fail_and_alibi_does_not() -> None:
+    """On a text of our own: the mean loss behind position 160 against that of the same tokens
+    read from the start of a window that training knew."""
+    late = {}
+    for scheme in ("sinusoidal", "alibi"):
+        whole = trace_of(scheme, STORY, 320)
+        known = trace_of(scheme, STORY[len(STORY) // 2 :], 128)
+        losses = [next_token_losses(x.logits, x.ids) for x in (whole, known)]
+        late[scheme] = losses[0][160:].mean() - losses[1][32:].mean()
+    assert late["sinusoidal"] > 0.5
+    assert abs(late["alibi"]) < 0.5
+
+
+def test_they_have_learned_to_tell_stories() -> None:
+    for scheme in POSITION_NAMES:
+        trace = trace_of(scheme, "Once upon a time, there was a little girl named Lily.")
+        assert np.exp(-next_token_losses(trace.logits, trace.ids)).mean() > 0.3
