@@ -68,9 +68,9 @@ def shipped_names() -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def modified(name_or_folder: str | Path) -> int:
-    """When the weights on disk last changed, in nanoseconds; a key for caches."""
-    path = find_folder(name_or_folder) / "model.safetensors"
+def modified(name_or_folder: str | Path, file: str = "model.safetensors") -> int:
+    """When the weights (or another file) last changed, in nanoseconds, or 0; a key for caches."""
+    path = find_folder(name_or_folder) / file
     return path.stat().st_mtime_ns if path.is_file() else 0
 
 
@@ -103,7 +103,7 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
     is missing, unknown, of another shape or not finite, or the tokenizer does not fit.
     """
     folder = find_folder(name_or_folder)
-    config = _read_config(folder / "config.json")
+    config = read_config(folder / "config.json")
     tokenizer = Tokenizer.load(folder / "tokenizer.json")
     if tokenizer.vocab_size != config.vocab_size:
         raise ValueError(
@@ -148,7 +148,8 @@ def find_folder(name_or_folder: str | Path) -> Path:
     )
 
 
-def _read_config(path: Path) -> ModelConfig:
+def read_config(path: Path) -> ModelConfig:
+    """The config in a JSON file; ValueError when it is broken."""
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

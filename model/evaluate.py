@@ -17,6 +17,8 @@ from model.data import read_text
 from model.tokenizer import Tokenizer
 from model.transformer import DecoderTransformer
 
+STORED = "held_out.json"  # scores in a checkpoint's folder
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -57,7 +59,9 @@ def evaluate(
             f"window is {window}; it must be between 1 and the context {model.config.max_seq_len}"
         )
     if bin_size is not None and (bin_size < 1 or window % bin_size):
-        raise ValueError(f"bins of {bin_size} positions do not fill a window of {window}")
+        raise ValueError(
+            f"bins of {bin_size} positions do not fill a window of {window}; give a divisor of it"
+        )
     if not text:
         raise ValueError("the text is empty; give at least one character")
     device = next(model.parameters()).device
@@ -72,6 +76,11 @@ def evaluate(
             sums += losses.sum(dim=0)
             n_whole += len(targets)
         on_progress(done, len(ids) - 1)
+    if bin_size and not n_whole:
+        raise ValueError(
+            f"the text has {done} tokens, less than a window of {window}, so there is no loss by "
+            "position; give a longer text or a shorter window"
+        )
     loss, n_bytes = total / done, len(text.encode())
     return Evaluation(
         loss=loss,
@@ -90,26 +99,36 @@ def read_scores(folder: Path) -> dict[int, Evaluation]:
 
     Empty without such a file; ValueError when it is broken.
     """
-    path = folder / "held_out.json"
+    path = folder / STORED
     if not path.is_file():
         return {}
     try:
         lines = json.loads(path.read_text(encoding="utf-8"))
-        scores = [_evaluation(line) for line in lines]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        scores = [_evaluation(line, folder.name) for line in lines]
+        if len({score.window for score in scores}) < len(scores):
+            raise ValueError("a window is there twice")
+    except KeyError as error:
+        raise ValueError(
+            f"{path}: a line lacks {error}; store lines that --by-position has printed"
+        ) from None
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} holds no scores: {error}; copy it again") from None
     return {score.window: score for score in scores}
 
 
-def _evaluation(line: object) -> Evaluation:
-    """One line of stored scores, every number checked."""
+def _evaluation(line: object, name: str) -> Evaluation:
+    """One line of stored scores of a checkpoint, every number checked."""
     if not isinstance(line, dict):
         raise ValueError(f"{str(line)[:40]!r} is no line of scores")
+    if line["checkpoint"] != name:
+        raise ValueError(f"a line is of the checkpoint {str(line['checkpoint'])[:40]!r}")
     kinds = {field.name: field.type for field in fields(Evaluation) if field.name != "by_position"}
     numbers = {name: kind(line[name]) for name, kind in kinds.items()}
+    if not isinstance(line["by_position"], list):
+        raise ValueError("by_position is no list")
     by_position = tuple(map(float, line["by_position"]))
-    if not all(map(math.isfinite, (*numbers.values(), *by_position))):
-        raise ValueError("a number is not finite")
+    if not all(0 <= x < math.inf for x in (*numbers.values(), *by_position)):
+        raise ValueError("a number is negative or not finite")
     if not by_position or numbers["window"] < 1 or numbers["window"] % len(by_position):
         raise ValueError(f"{len(by_position)} bins do not fill a window of {numbers['window']}")
     return Evaluation(**numbers, by_position=by_position)
@@ -122,9 +141,8 @@ def token_losses(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def _binned(sums: Tensor, n_windows: int, bin_size: int) -> tuple[float, ...]:
-    """Mean loss of each bin of positions, from sums over windows; empty without a whole window."""
-    means = sums.view(-1, bin_size).mean(dim=-1) / max(1, n_windows)
-    return tuple(means.tolist()) if n_windows else ()
+    """Mean loss of each bin of positions, from sums over windows."""
+    return tuple((sums.view(-1, bin_size).mean(dim=-1) / n_windows).tolist())
 
 
 def _window_batches(ids: Tensor, window: int, batch_size: int) -> list[tuple[Tensor, Tensor]]:

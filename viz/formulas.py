@@ -22,6 +22,7 @@ _SEEN = {
     "prefix": r"j \le i \ \text{ or } \ j < n_{\mathrm{prefix}}",
     "global_tokens": r"|i - j| < w \ \text{ or } \ i < g \ \text{ or } \ j < g",
     "padding": r"j < \mathrm{length}",
+    "padding_front": r"j \ge T - \mathrm{length}",
 }
 
 

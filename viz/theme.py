@@ -38,9 +38,9 @@ class Palette:
 
     @property
     def cyclic(self) -> ColorScale:
-        """For angles: leaves one colour by orange and comes back to it by blue."""
-        blue, middle, orange = self.diverging[:3], self.diverging[3], self.diverging[4:]
-        return (middle, *orange, *reversed(orange[:-1]), middle, *reversed(blue[1:]), *blue, middle)
+        """For angles: from one colour by orange to the text's at half a turn, and back by blue."""
+        blue, middle, orange = self.diverging[1], self.diverging[3], self.diverging[-2]
+        return (middle, orange, self.text, blue, middle)
 
 
 LIGHT = Palette(
@@ -174,6 +174,7 @@ def page_style(colors: Palette) -> str:
     }}
     .hl-lesson.hl-legend {{ align-self: stretch; justify-content: space-around; }}
     .hl-marked {{ outline: 2px solid {colors.frame}; }}
+    .katex-display {{ padding: .4rem 0; }}
     .hl-pair {{ margin: .4rem 0 0; text-align: center; color: {colors.muted}; }}
     .hl-legend {{ color: {colors.muted}; font-size: .85rem; align-self: center; }}
     .hl-written {{ font-size: 1.1rem; line-height: 1.6; white-space: pre-wrap; max-width: 70ch; }}

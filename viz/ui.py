@@ -91,6 +91,7 @@ def guarded(draw: Callable[[], None]) -> Callable[[], None]:
             draw()
         except ValueError as error:
             notice(str(error), kind="error")
+        show_complaints()
 
     return safely
 
@@ -224,6 +225,30 @@ def segments(label: str, key: str, names: dict[str, str], default: str) -> str:
     return publish(key, value, default)
 
 
+def several(label: str, key: str, options: range, default: Sequence[int], most: int) -> list[int]:
+    """Some of many numbers, in the URL as 0-20-50; those that do not exist are let go, and said."""
+
+    def nearest(raw: object) -> tuple[str, str | None]:
+        words = [word for word in str(raw).split("-") if word]
+        good = [word for word in words if word.isdecimal() and int(word[:9]) in options][:most]
+        lost = [word for word in words if word not in good]
+        complaint = f"{label} {', '.join(lost)[:60]} cannot be shown here." if lost else None
+        return "-".join(dict.fromkeys(good)), complaint
+
+    usual = "-".join(map(str, default))
+    settle(f"{key}_kept", usual, nearest)
+    st.session_state[key] = [
+        int(word) for word in st.session_state[f"{key}_kept"].split("-") if word
+    ]
+
+    def keep() -> None:
+        st.session_state[f"{key}_kept"] = "-".join(map(str, st.session_state[key]))
+
+    chosen = st.multiselect(label, options, key=key, max_selections=most, on_change=keep)
+    publish(f"{key}_kept", st.session_state[f"{key}_kept"], usual)
+    return chosen
+
+
 def steps(
     label: str, key: str, options: Sequence[int], default: int, name: Callable[[int], str]
 ) -> int:
@@ -279,7 +304,7 @@ def complain(text: str) -> None:
 def show_complaints() -> None:
     """Say, once, what was mended since the last time."""
     for text in dict.fromkeys(st.session_state.pop("complaints", [])):
-        st.session_state["said"].append(text)
+        st.session_state.setdefault("said", []).append(text)
         notice(text)
 
 
@@ -294,7 +319,7 @@ def publish(key: str, value: Option, default: Option) -> Option:
         st.query_params.pop(key, None)
     elif len(quote(str(value))) > LONGEST_IN_URL:
         st.query_params.pop(key, None)
-        complain(f"The {key} is too long for the address: a copied link opens without it.")
+        complain(f"Too long for the address: {key}. A copied link opens without it.")
     elif st.query_params.get(key) != str(value):
         st.query_params[key] = str(value)
     return value
@@ -316,7 +341,7 @@ def _nearest_option(
     if wanted is not None and isinstance(default, int):
         within = min(max(wanted, min(options)), max(options))  # an infinity has no nearest
         value = min(options, key=lambda option: abs(option - within))
-    return value, f"{label} {raw} does not exist here; showing {name(value)}."
+    return value, f"{label} {_shown(raw)} does not exist here; showing {name(value)}."
 
 
 def nearest_number(
@@ -325,7 +350,7 @@ def nearest_number(
     """A number within bounds, the default for what is none, and a line about what was mended."""
     wanted = _number(raw)
     if wanted is None:
-        return default, f"{label} {raw} is no number; using {_plain(default)}."
+        return default, f"{label} {_shown(raw)} is no number; using {_plain(default)}."
     value = type(default)(min(max(wanted, low), high))
     if value != wanted and low <= wanted <= high:
         return value, f"{label} {raw} is no whole number; using {_plain(value)}."
@@ -333,6 +358,11 @@ def nearest_number(
         range_ = f"{_plain(low)} to {_plain(high)}"
         return value, f"{label} {raw} is outside {range_}; using {_plain(value)}."
     return value, None
+
+
+def _shown(raw: object) -> str:
+    """What a person gave, as it is named in a line."""
+    return str(raw).strip() or "(empty)"
 
 
 def _plain(number: float) -> str:
@@ -394,6 +424,10 @@ def _example_picker() -> None:
 def _head_pickers(run: runs.Run) -> tuple[int, int]:
     config, first = run.trace.config, examples()[0]
     layers, heads = range(config.n_layers), range(config.n_heads)
+    if st.session_state.pop("is_switched", False):  # nobody asked for another layer or head
+        for key, numbers in (("layer", layers), ("head", heads)):
+            if key in st.session_state:
+                st.session_state[key] = min(st.session_state[key], numbers[-1])
     layer = choice("Layer", "layer", layers, min(first.layer, layers[-1]), "L{}".format, width=90)
     head = choice("Head", "head", heads, min(first.head, heads[-1]), "H{}".format, width=90)
     return layer, head
@@ -401,11 +435,7 @@ def _head_pickers(run: runs.Run) -> tuple[int, int]:
 
 def switch_model(name: str) -> None:
     """Run another model from the next run on; of layer and head, the nearest it has."""
-    config = runs.load(name, runs.device_names()[0]).config
-    limits = {"layer": config.n_layers, "head": config.n_heads}
-    for key, limit in limits.items():
-        st.session_state[key] = min(st.session_state.get(key, 0), limit - 1)
-    st.session_state["model"] = name
+    st.session_state.update(model=name, is_switched=True)
 
 
 def token_picker(view: View, label: str, key: str, default: int, name: str) -> int:

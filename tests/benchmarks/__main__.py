@@ -7,13 +7,14 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 
-from tests.benchmarks import capture, decoding, microscope, page, sampler, stream
+from tests.benchmarks import capture, decoding, microscope, page, sampler, schemes, stream
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "capture": capture.measure,
     "page": page.measure,
     "microscope": microscope.measure,
     "sampler": sampler.measure,
+    "schemes": schemes.measure,
     "stream": stream.measure,
     "decoding": decoding.measure,
 }

@@ -107,12 +107,13 @@ def test_loss_by_position_is_over_whole_windows() -> None:
     scores = evaluate(model, TOKENIZER, SENTENCE, window=6, bin_size=2, batch_size=2)
     assert scores.by_position == pytest.approx(means.tolist(), rel=1e-5)
     assert evaluate(model, TOKENIZER, SENTENCE, window=6).by_position == ()
-    assert evaluate(model, TOKENIZER, "cat", window=6, bin_size=2).by_position == ()
+    with pytest.raises(ValueError, match=r"3 tokens, less than a window of 6, .* shorter window"):
+        evaluate(model, TOKENIZER, "cat", window=6, bin_size=2)
 
 
 @pytest.mark.parametrize("bin_size", [0, -1, 4, 7])
 def test_bins_that_do_not_fill_the_window_are_refused(bin_size: int) -> None:
-    with pytest.raises(ValueError, match=f"bins of {bin_size} .* window of 6"):
+    with pytest.raises(ValueError, match=f"bins of {bin_size} .* window of 6; give a divisor"):
         evaluate(model_for_text(), TOKENIZER, SENTENCE, window=6, bin_size=bin_size)
 
 

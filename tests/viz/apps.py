@@ -66,3 +66,8 @@ def z(trace: dict) -> np.ndarray:
 def control(app: AppTest, key: str) -> object:
     """What a control is set to."""
     return app.session_state[key]
+
+
+def query_of(app: AppTest) -> dict[str, list[str]]:
+    """What the URL says."""
+    return {name: list(np.atleast_1d(value)) for name, value in app.query_params.items()}

@@ -214,8 +214,8 @@ def test_mask_and_scores() -> None:
     shown = mask_map(mask, TOKENS, LIGHT)
     assert (np.isnan(shown.data[0].z) == ~mask).all()
     assert len(set(shown.data[0].z[mask])) == 1
-    before = score_map(scores, None, TOKENS, LIGHT, "before")
-    after = score_map(scores, mask, TOKENS, LIGHT, "after")
+    before = score_map(scores, None, TOKENS, LIGHT, "before", scale_of=scores)
+    after = score_map(scores, mask, TOKENS, LIGHT, "after", scale_of=scores)
     assert before.data[0].z == pytest.approx(scores)
     assert after.data[0].z[mask] == pytest.approx(scores[mask])
     assert np.isnan(after.data[0].z[~mask]).all()

@@ -142,11 +142,11 @@ def test_distance_says_how_far_two_scores_are_apart() -> None:
 
 def test_bias_is_slope_times_distance() -> None:
     latex = bias_with_numbers(8.0, 16, 0.25, 3)
-    assert latex_numbers(latex) == [8.0, 16, 0.25, 3, 1.25] or after(latex, " = ") == 1.25
+    assert latex_numbers(latex) == [8.0, 16, 0.25, 3, 1.25]
 
 
 def test_share_and_loss_are_quotients() -> None:
-    assert latex_numbers(share_with_numbers(6, 3))[-4:] == [3, 6, 9, 0.6667][-4:]
+    assert latex_numbers(share_with_numbers(6, 3)) == [2, 6, 3, 2, 6, 9, 0.6667]
     total, count, loss, perplexity = latex_numbers(loss_with_numbers(6.0, 4))
     assert (total, count, loss) == (6, 4, 1.5)
     assert perplexity == pytest.approx(math.exp(1.5), abs=6e-3)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
 from tests.model.builders import SENTENCE, softmax, tiny_checkpoint
-from tests.viz.apps import chart, control, lines, open_page, z
+from tests.viz.apps import chart, control, lines, open_page, query_of, z
 from tests.viz.builders import (
     given,
     latex_numbers,
@@ -105,9 +105,12 @@ def test_reach_is_what_steps_through_the_mask_join(name: str) -> None:
     shown = z(chart(app, "reach").data[0])
     assert np.array_equal(shown, expected, equal_nan=True)
     counts = numbers(chart(app, "known").data[0]["y"])
-    assert counts.tolist() == [(expected[-1] <= layer).sum() for layer in range(len(counts))]
-    after = int((expected[-1] <= 6).sum())
-    assert f"the last token can know of {after} of {n} tokens" in note_with(app, "After 6 layers")
+    n_own = len(stories_trace(TOM).ids)  # of the sentence; filler comes behind
+    known = [(expected[n_own - 1] <= layer).sum() for layer in range(len(counts))]
+    assert counts.tolist() == known
+    after = int((expected[n_own - 1] <= 6).sum())
+    note = note_with(app, "After 6 layers")
+    assert f"the last token can know of {after} of {n_own} tokens" in note
 
 
 def test_global_tokens_join_all_in_two_layers_only_when_they_see_all() -> None:
@@ -192,7 +195,7 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     assert z(chart(app, "filler").data[0]) == pytest.approx(shares, abs=1e-5)
     assert (shares.max() > 0.01) == (side == "front")
     assert f"0.0% of their attention with a padding mask, {shares.mean():.1%} without" in note_with(
-        app, "filler tokens"
+        app, "Tokens of filler"
     )
     alone = trace_of(loaded, second).logits
     for key, place in (("hidden", 0), ("seen", 1)):
@@ -202,6 +205,9 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
         assert written[place] == pytest.approx(error, rel=0.06, abs=2e-6)
     moved = side == "front" and scheme == "stories"
     assert ("stands at other positions" in note) == moved
+    assert ("causal mask alone keeps" in note) == (side == "behind")
+    latex = next(x.value for x in app.latex if r"\mathrm{length}" in x.value)
+    assert (r"j \ge T - " in latex) == (side == "front")
     assert ("empty and come out as zeros (largest weight 0)" in " ".join(lines(app, "note"))) == (
         side == "front"
     )
@@ -212,7 +218,7 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     [
         ("", "Type a second sentence"),
         (TOM, "no filler is needed"),
-        ("x " * 400, "tokens of the sec"),
+        ("x " * 400, "The second sentence has"),
     ],
 )
 def test_second_sentences_that_pad_nothing(padded: str, words: str) -> None:
@@ -255,8 +261,8 @@ def test_shift_by_one(model: str) -> None:
     body = next(x.proto.body for x in app.get("html") if "hl-lessons" in x.proto.body)
     words = re.findall(r"<bdi>(.*?)</bdi>", body)
     labels = token_labels(loaded.tokenizer.token_strings(ids))
-    assert words[0::2] == ["start", *labels]
-    assert words[1::2] == [*labels, "end"]
+    assert words[0::2] == ["⟨start⟩", *labels]
+    assert words[1::2] == [*labels, "⟨end⟩"]
     shown = re.findall(r"</span><small>([^<]*)</small>", body)
     for text, probability in zip(shown[1:], probs, strict=True):
         assert text == ("&lt;.001" if probability < 0.001 else f"{probability:.3f}")
@@ -271,11 +277,19 @@ def trace_under_own(loaded: Checkpoint, ids: list[int]) -> Trace:
 
 
 def test_shift_leaves_room_for_the_start() -> None:
+    """A context of 256: the start and 255 tokens go in, and the 256th is the last target."""
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 30)
-    assert any(
-        "takes one place of the context" in x
-        for x in lines(open_view("shift", sentence=text), "note")
-    )
+    app = open_view("shift", sentence=text)
+    assert "255 of 256 tokens fit the context of 256" in note_with(app, "start token")
+    loaded = stories()
+    ids = loaded.tokenizer.encode(text)[:256]
+    probs = softmax(trace_under_own(loaded, [loaded.tokenizer.end_id, *ids[:255]]).logits)
+    body = next(x.proto.body for x in app.get("html") if "hl-lessons" in x.proto.body)
+    words = re.findall(r"<bdi>(.*?)</bdi>", body)
+    assert (len(words), "⟨end⟩" in words) == (512, False)
+    latex = next(x.value for x in app.latex if r"\text{nats}" in x.value)
+    losses = -np.log(probs[np.arange(256), ids])
+    assert latex_numbers(latex)[1:3] == [256, pytest.approx(losses.mean(), abs=1e-4)]
 
 
 # --- the editable mask --------------------------------------------------------------------------
@@ -293,7 +307,7 @@ def test_edited_mask_is_the_one_the_model_runs_under(mask: str, edits: str) -> N
     for query, key in re.findall(r"(\d+)-(\d+)", edits):
         edited[int(query), int(key)] ^= True
     data = live_data(app)
-    assert data["settings"] == {"edits": edits}
+    assert data["settings"]["edits"] == edits
     assert (unpacked(data["base"]) == base).all()
     assert (unpacked(data["mask"]) == edited).all()
     before, after = (under(loaded, trace.ids.tolist(), x) for x in (base, edited))
@@ -312,11 +326,42 @@ def test_edited_mask_is_the_one_the_model_runs_under(mask: str, edits: str) -> N
         assert "(largest |z| = 0)" in notes[0]
 
 
-def test_edits_are_of_their_sentence() -> None:
-    app = open_view("edit", edits="7-3")
-    app.text_input(key="sentence").set_value("The old bear walked.").run()
-    assert live_data(app)["settings"] == {"edits": ""}
-    assert "edits" not in app.query_params
+LET_GO = "were of another sentence or mask"
+
+
+def test_edits_are_of_their_sentence_and_mask() -> None:
+    for key, value in (("sentence", "The old bear walked."), ("mask", "everything")):
+        app = open_view("edit", edits="3-1")
+        before = live_data(app)["settings"]
+        widget = app.text_input if key == "sentence" else app.selectbox
+        widget(key=key).set_value(value).run()
+        settings = live_data(app)["settings"]
+        assert settings["edits"] == ""
+        assert settings["edits_of"] != before["edits_of"]
+        assert not {"edits", "edits_of"} & set(app.query_params)
+        assert note_with(app, LET_GO)
+
+
+def test_edits_in_an_address_are_of_the_sentence_there() -> None:
+    """The sentence may change while another view or page is open, which keeps the old edits."""
+    app = open_view("edit", edits="3-1")
+    query = {name: value[-1] for name, value in query_of(app).items()}
+    assert query["edits"] == "3-1"
+    assert live_data(open_page(query.pop("page"), **query))["settings"]["edits"] == "3-1"
+    other = open_page("Masks", **query | {"sentence": "one two three four five"})
+    assert live_data(other)["settings"]["edits"] == ""
+    assert note_with(other, LET_GO)
+
+
+def test_a_press_on_the_map_of_another_sentence_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_view("edit")
+    old = live_data(app)["settings"]["edits_of"]
+    app.text_input(key="sentence").set_value("one two three four five").run()
+    new = live_data(app)["settings"]["edits_of"]
+    for of, kept in ((old, ""), (new, "2-0")):
+        app.session_state["edits"], app.session_state["edits_of"] = "2-0", of
+        app.run()
+        assert live_data(app)["settings"] == {"edits": kept, "edits_of": new}
 
 
 @pytest.mark.parametrize(
@@ -325,12 +370,12 @@ def test_edits_are_of_their_sentence() -> None:
 )
 def test_cells_that_do_not_exist_are_left_out(edits: str, kept: str, n_lost: int) -> None:
     app = open_view("edit", edits=edits)
-    assert live_data(app)["settings"] == {"edits": kept}
+    assert live_data(app)["settings"]["edits"] == kept
     notes = [line for line in lines(app, "note") if "not exist here" in line]
     assert len(notes) == (n_lost > 0)
-    assert not notes or notes[0].startswith(
-        "1 edited cell does" if n_lost == 1 else f"{n_lost} edited cells do"
-    )
+    start = "1 edited cell does" if n_lost == 1 else f"{n_lost} edited cells do"
+    assert not notes or notes[0].startswith(start)
+    assert not notes or notes[0].endswith("below 13 tokens.")
 
 
 # --- other models and odd settings --------------------------------------------------------------

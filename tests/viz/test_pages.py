@@ -25,7 +25,7 @@ from tests.model.builders import (
     tiny_checkpoint,
     tiny_model,
 )
-from tests.viz.apps import chart, control, lines, open_page, strip, z
+from tests.viz.apps import chart, control, lines, open_page, query_of, strip, z
 from tests.viz.builders import (
     ODD_SENTENCES,
     PAGES,
@@ -215,7 +215,7 @@ def test_order_of_the_filters_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     changes = {"order": order, "top_k": 7}
     tell(app, changes, monkeypatch, take_over=sampling.take_over_sampling)
     assert live_data(app)["settings"]["order"] == order
-    visitor = open_page("Predict", **{name: v[-1] for name, v in _query(app).items()})
+    visitor = open_page("Predict", **{name: v[-1] for name, v in query_of(app).items()})
     assert live_data(visitor)["settings"] == live_data(app)["settings"]
     tell(app, {"top_k": None}, monkeypatch, take_over=sampling.take_over_sampling)
     assert live_data(app)["settings"]["top_k"] is None
@@ -263,7 +263,7 @@ def test_cache_settings_left_alone_follow_the_sentence() -> None:
         assert lines(app, "error") == []
         assert not any("outside" in line or "not exist" in line for line in lines(app, "note"))
         assert 1 <= control(app, "prefill") <= control(app, "held") <= len(strip(app))
-        assert set(_query(app)) <= {"page", "sentence"}
+        assert set(query_of(app)) <= {"page", "sentence"}
 
 
 @pytest.mark.parametrize("variant", ["rope", "window", "prefix"])
@@ -776,7 +776,7 @@ def test_valid_settings_come_back_from_the_url() -> None:
 def test_first_visit_has_the_defaults_and_a_short_url() -> None:
     app = open_page("Attention")
     assert live_data(app)["settings"] == DEFAULT_LIVE
-    assert _query(app) == {}
+    assert query_of(app) == {}
 
 
 def test_settings_of_the_microscope_come_back_from_the_url() -> None:
@@ -784,7 +784,7 @@ def test_settings_of_the_microscope_come_back_from_the_url() -> None:
     app = open_page("Attention", sentence=TOM, **query)
     assert live_data(app)["settings"] == {key: value for key, (_, value) in VALID_LIVE.items()}
     assert lines(app, "note") == lines(app, "error") == []
-    again = open_page("Attention", **{name: value[-1] for name, value in _query(app).items()})
+    again = open_page("Attention", **{name: value[-1] for name, value in query_of(app).items()})
     assert live_data(again)["settings"] == live_data(app)["settings"]
     assert live_data(again)["queryLabels"] == live_data(app)["queryLabels"]
 
@@ -814,9 +814,9 @@ def test_what_is_chosen_in_the_browser_is_kept(monkeypatch: pytest.MonkeyPatch) 
         tell(app, changes, monkeypatch)
         assert live_data(app)["settings"] == changes
         assert lines(app, "note") == []
-        visitor = open_page("Attention", **{name: v[-1] for name, v in _query(app).items()})
+        visitor = open_page("Attention", **{name: v[-1] for name, v in query_of(app).items()})
         assert live_data(visitor)["settings"] == changes
-    assert set(_query(app)) <= {"page", "sentence"}, "defaults leave the URL"
+    assert set(query_of(app)) <= {"page", "sentence"}, "defaults leave the URL"
     tell(app, {"cell": [4, 2]}, monkeypatch)
     assert live_data(app)["settings"] == DEFAULT_LIVE | {"cell": [4, 2]}, "the rest stays"
 
@@ -863,7 +863,7 @@ def test_number_and_name_both_choose(key: str, raw: str) -> None:
 def test_url_describes_the_view_it_opened(page: str, key: str, raw: str) -> None:
     """Opened, mended and copied, it opens the same view again, with nothing left to say."""
     app = open_page(page, **{key: raw})
-    again = open_page(page, **{name: value[-1] for name, value in _query(app).items()})
+    again = open_page(page, **{name: value[-1] for name, value in query_of(app).items()})
     assert control(again, key) == control(app, key)
     assert lines(again, "note") == []
 
@@ -872,16 +872,12 @@ def test_url_describes_the_view_it_opened(page: str, key: str, raw: str) -> None
 def test_sampling_stays_in_the_url_on_other_pages(page: str) -> None:
     app = open_page("Generate", temperature="1.5", top_k="5", seed="7")
     app.segmented_control(key="page").set_value(page).run()
-    query = _query(app)
+    query = query_of(app)
     assert {key: query.get(key) for key in ("temperature", "top_k", "seed")} == {
         "temperature": ["1.5"],
         "top_k": ["5"],
         "seed": ["7"],
     }
-
-
-def _query(app: AppTest) -> dict[str, list[str]]:
-    return {name: list(np.atleast_1d(value)) for name, value in app.query_params.items()}
 
 
 # --- another model in the same session ----------------------------------------------------------

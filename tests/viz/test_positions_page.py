@@ -31,6 +31,10 @@ from viz.figures.labels import token_labels
 
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
 SCHEMES = ("sinusoidal", "learned", "rope", "alibi", "none")
+KINDS = {
+    "Sinusoidal": "absolute", "Learned": "absolute",
+    "RoPE": "relative", "ALiBi": "relative", "None": "none",
+}  # fmt: skip
 
 
 def open_tab(scheme: str, /, **query: str) -> AppTest:
@@ -261,7 +265,10 @@ def test_other_orders_of_the_same_words(swap: tuple[int, int]) -> None:
             for x in lines(app, "note")
             if "rows put back" in x and (x.startswith("Without") == (key == "no-mask"))
         )
-        assert ("no difference beyond rounding" in note) == is_same
+        words = (
+            "Both orders are the same" if swap[0] == swap[1] else "no difference beyond rounding"
+        )
+        assert (words in note) == is_same
     assert promises(app)["no mask: reversed tokens have the same outputs, reversed"][1] == 1e-5
 
 
@@ -311,7 +318,7 @@ def test_compare_reads_the_stored_scores() -> None:
     assert list(curves) == ["Sinusoidal", "Learned", "RoPE", "ALiBi", "None"]
     assert [len(numbers(curve["y"])) for curve in curves.values()] == [32, 8, 32, 32, 32]
     assert numbers(curves["RoPE"]["x"])[:2].tolist() == [8, 24]
-    table = app.dataframe[-2].value.set_index("scheme")
+    table = app.dataframe[-1].value.set_index("scheme")
     bits = table["128 tokens"].astype(float)
     assert bits["RoPE"] <= bits["Sinusoidal"] <= bits["None"]
     assert bits["ALiBi"] <= bits["Sinusoidal"]
@@ -320,13 +327,11 @@ def test_compare_reads_the_stored_scores() -> None:
 
 def test_properties_are_measured() -> None:
     app = open_page("Positions", sentence=TOM, compare="yes")
-    table = app.dataframe[-1].value.set_index("scheme")
-    kinds = ["absolute", "absolute", "relative", "relative", "relative"]
-    assert table["positions are"].tolist() == kinds
+    table = app.table[0].value
+    assert table["positions are"].to_dict() == KINDS
     added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"]]
     assert added == [0, 128 * 128, 0, 0, 0]
-    (moved,) = [name for name in table.columns if name.startswith("moved by 64")]
-    changes = table[moved].astype(float).to_numpy()
+    changes = table["moved, a probability changes by"].astype(float).to_numpy()
     assert (changes[:2] > 1e-2).all()
     assert (changes[2:] < 1e-4).all()
     verdicts = table["loss past the trained length"]
@@ -335,10 +340,18 @@ def test_properties_are_measured() -> None:
     assert verdicts["Learned"] == "none: ends at 128"
 
 
-def test_a_sentence_that_fills_the_table_leaves_no_room_to_move() -> None:
+def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> None:
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
-    table = open_page("Positions", sentence=text, compare="yes").dataframe[-1].value
-    assert (table["positions are"] == "not measured").all()
+    table = open_page("Positions", sentence=text, compare="yes").table[0].value
+    assert table["positions are"].to_dict() == KINDS | {"Learned": "not measured"}
+    assert table["moved, a probability changes by"]["Learned"] == "no room to move"
+
+
+def test_no_order_can_be_told_of_equal_tokens() -> None:
+    kinds = (
+        open_page("Positions", sentence="the the", compare="yes").table[0].value["positions are"]
+    )
+    assert kinds["None"] == kinds["RoPE"] == "not measured"
 
 
 # --- checkpoints that are not as they should be -------------------------------------------------
@@ -355,13 +368,15 @@ def test_without_the_family_other_models_have_their_tab(shelf: Path) -> None:
 
 GOOD = {
     "loss": 1, "perplexity": 1, "bits_per_byte": 1, "tokens": 1, "bytes": 1, "window": 4,
-    "tokens_per_second": 1, "by_position": [1, 2],
+    "tokens_per_second": 1, "by_position": [1, 2], "checkpoint": "positions-alibi",
 }  # fmt: skip
 BROKEN = [
     "{", "[]", '[{"window": 3}]', '["x"]', "null", "[1]",
     *(json.dumps([GOOD | {name: value}]) for name, value in (
         ("by_position", []), ("by_position", [1, 2, 3]), ("by_position", "x"),
         ("by_position", [float("nan"), 1]), ("bits_per_byte", "x"), ("window", 0), ("loss", None),
+        ("by_position", {}), ("checkpoint", "stories"), ("window", -5), ("loss", -1),
+        ("window", []),
     )),
 ]  # fmt: skip
 
@@ -376,8 +391,44 @@ def test_broken_scores_are_one_line(broken: str, shelf: Path) -> None:
         assert any("No held-out scores" in line for line in lines(app, "note"))
         return
     (line,) = lines(app, "error")
-    assert "held_out.json holds no scores" in line
-    assert line.endswith("copy it again")
+    assert "held_out.json" in line
+    assert line.endswith(("copy it again", "store lines that --by-position has printed"))
+
+
+def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
+    shutil.copytree(SHIPPED_FAMILY / "positions-alibi", shelf / "positions-alibi")
+    stored = shelf / "positions-alibi" / "held_out.json"
+    text = stored.read_text()
+    stored.unlink()
+    assert any("No held-out" in x for x in lines(open_page("Positions", compare="yes"), "note"))
+    stored.write_text(text)
+    assert chart(open_page("Positions", compare="yes"), "losses").data
+    stored.write_text(text.replace("[\n", "[\n" + text.splitlines()[1] + "\n"))
+    (line,) = lines(open_page("Positions", compare="yes"), "error")
+    assert "a window is there twice" in line
+
+
+def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> None:
+    for scheme in ("alibi", "none", "rope"):
+        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
+    tiny_checkpoint(shelf / "positions-learned", position="rope", n_layers=2)
+    app = open_page("Positions", compare="yes")
+    note = next(line for line in lines(app, "note") if line.startswith("Not on the shelf"))
+    assert "positions-sinusoidal, positions-learned" in note
+    assert len(chart(app, "patterns").data) == 2 * 3
+    assert any("in 3 models" in x.value for x in app.markdown)
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_tab_of_a_broken_model_is_one_line(file: str, shelf: Path) -> None:
+    for scheme in ("alibi", "rope"):
+        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
+    (shelf / "positions-rope" / file).write_text("{")
+    app = open_page("Positions", sentence=TOM, model="positions-alibi")
+    app.segmented_control(key="scheme").set_value("rope").run()
+    assert not app.exception
+    (line,) = lines(app, "error")
+    assert file in line
 
 
 SHIPPED_FAMILY = SHIPPED  # before a test puts its own shelf there

@@ -30,15 +30,24 @@ def mask_map(
 
 
 def score_map(
-    scores: np.ndarray, mask: np.ndarray | None, tokens: Sequence[str], colors: Palette, title: str
+    scores: np.ndarray,
+    mask: np.ndarray | None,
+    tokens: Sequence[str],
+    colors: Palette,
+    title: str,
+    *,
+    scale_of: np.ndarray,
 ) -> go.Figure:
-    """Scores (T, T), signed; with a mask, hidden cells are hatched and stand for −∞."""
+    """Scores (T, T), signed; with a mask, hidden cells are hatched and stand for −∞.
+
+    The colours reach as far as the numbers in `scale_of`, so that two maps can be compared.
+    """
     labels = axis_labels(tokens)
     return heat_map(
         scores,
         Axis("query", labels),
         Axis("key", labels),
-        signed("score", scores),
+        signed("score", scale_of),
         colors,
         title=title,
         hidden=None if mask is None else ~mask,

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from viz.figures.heatmap import MOST_TICKS, Axis, Scale, color_bar, heat_map, signed, weights
+from viz.figures.heatmap import Axis, Scale, color_bar, heat_map, signed, weights
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
 from viz.theme import Palette, color_scale, template
@@ -46,13 +46,30 @@ def bias_map(
     bias: np.ndarray, mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str
 ) -> go.Figure:
     """What is added to one head's scores, (T, T); masked cells hatched."""
+    return _signed_map("bias", bias, mask, tokens, colors, title)
+
+
+def difference_map(
+    difference: np.ndarray, mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str
+) -> go.Figure:
+    """One pattern less another, (T, T); masked cells hatched."""
+    return _signed_map("difference", difference, mask, tokens, colors, title)
+
+
+def _signed_map(
+    name: str,
+    values: np.ndarray,
+    mask: np.ndarray,
+    tokens: Sequence[str],
+    colors: Palette,
+    title: str,
+) -> go.Figure:
     labels = axis_labels(tokens)
-    shown = np.where(mask, bias, 0)
     return heat_map(
-        bias,
+        values,
         Axis("query", labels),
         Axis("key", labels),
-        signed("bias", shown),
+        signed(name, values[mask]),
         colors,
         title=title,
         hidden=~mask,
@@ -91,7 +108,7 @@ class Part:
 def output_maps(parts: Sequence[Part], colors: Palette) -> go.Figure:
     """Outputs of two orders and their difference, each (T, D), all in one colour scale."""
     scale = signed("value", np.concatenate([part.values for part in parts[:2]]))
-    figure = _side_by_side([part.title for part in parts], spacing=0.07)
+    figure = _side_by_side([part.title for part in parts], spacing=0.1)
     for column, part in enumerate(parts, start=1):
         trace = go.Heatmap(
             z=part.values.astype(np.float32),
@@ -132,9 +149,10 @@ def pattern_row(parts: Sequence[Part], masks: Sequence[np.ndarray], colors: Pale
         figure.add_trace(hidden, row=1, col=column)
     _lay_out_side_by_side(figure, weights(), colors, colors.sequential)
     longest = max((part.tokens for part in parts), key=len)
+    ends = [-0.5, len(longest) - 0.5]  # a shorter one keeps its scale, and ends where it ends
     figure.update_layout(height=MAP_HEIGHT)
-    figure.update_xaxes(tickangle=-60, **_ticks(longest, 18))
-    figure.update_yaxes(**_ticks(longest, MOST_TICKS))
+    figure.update_xaxes(tickangle=-90, range=ends, **_ticks(longest, 13))
+    figure.update_yaxes(autorange=False, range=ends[::-1], **_ticks(longest, 20))
     return figure
 
 

@@ -5,7 +5,8 @@
 import { digits, svg } from "./dom.js";
 
 const ROW = 22;
-const NUMBER = 62; // room for a number behind the longest bar
+const NUMBER = 62; // least room for a number behind the longest bar
+const DIGIT = 6.8; // average pixels of a number's character
 const LETTER = 7.4;
 const MOST_LETTERS = 16;
 
@@ -17,7 +18,8 @@ export function drawBars(node, rows, { palette, width, legend }) {
   const names = rows.map(({ label }) => clip(label));
   const left = 14 + LETTER * Math.min(MOST_LETTERS, Math.max(...names.map((name) => name.length)));
   const most = Math.max(...rows.map(({ before, after }) => Math.max(before, after)), 1e-9);
-  const scale = Math.max(40, width - left - NUMBER) / most;
+  const longest = Math.max(0, ...rows.map(({ number }) => number?.length ?? 0));
+  const scale = Math.max(40, width - left - Math.max(NUMBER, 16 + DIGIT * longest)) / most;
   const nodes = rows.flatMap((row, i) => rowOf(row, names[i], i * ROW, { left, scale, palette }));
   const height = rows.length * ROW + 26;
   nodes.push(text(4, height - 8, palette.muted, legend, "start", 12));

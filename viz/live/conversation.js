@@ -4,13 +4,14 @@
 // or told after that turn stays as the person left it; everything else is as Python says.
 
 const QUIET_MS = 250; // how long a person must rest before Python hears of a change
+const MOST_TOLD = 50; // values of a setting that Python may still answer to
 
 export class Conversation {
   constructor(tell, quiet = QUIET_MS) {
     this.tell = tell;
     this.quiet = quiet;
     this.changes = {}; // {value, turn}; no turn until it was told
-    this.told = {}; // the value last told of each setting
+    this.told = {}; // the values told of each setting, the last one last
     this.facts = {};
   }
 
@@ -27,7 +28,8 @@ export class Conversation {
   /** Whether Python has a value that is neither its last one nor one we told: chosen elsewhere. */
   isNews(name, settings) {
     const isNew = this.last && !same(settings[name], this.last[name]);
-    return isNew && !same(settings[name], this.told[name]);
+    // Python may be behind: what it has now may have been told some changes ago.
+    return isNew && !this.told[name]?.some((value) => same(settings[name], value));
   }
 
   /** A person changed settings. */
@@ -51,7 +53,8 @@ export class Conversation {
   tellNow() {
     this.turn += 1;
     for (const change of Object.values(this.changes)) change.turn ??= this.turn;
-    Object.assign(this.told, this.untold());
+    for (const [name, value] of Object.entries(this.untold()))
+      this.told[name] = [...(this.told[name] ?? []), value].slice(-MOST_TOLD);
     this.tell({ turn: this.turn, changes: this.untold(), ...this.facts });
   }
 

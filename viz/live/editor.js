@@ -170,7 +170,8 @@ export class Editor {
     this.edits = changed;
     this.mask = edits.flipped(this.base, changed);
     this.settings = { ...this.settings, edits: text };
-    this.conversation.change({ edits: text });
+    // With what they are edits of, should another map be on its way.
+    this.conversation.change({ edits: text, edits_of: this.data.settings.edits_of });
     this.settle();
   }
 
@@ -379,19 +380,25 @@ export class Editor {
       label,
       before: before ?? 0,
       after: after ?? 0,
-      number: digits(after ?? NaN),
+      number: change(before, after),
     }));
     if (!rows.length) return this.bars.replaceChildren();
     drawBars(this.bars, rows, {
       palette: this.palette,
       width: Math.max(280, this.bars.parentElement.clientWidth),
-      legend: "grey: as the mask was; colour: with your edits",
+      legend: "grey: as the mask was → colour: with your edits",
     });
     const told = data.bars
       .slice(0, NAMED)
       .map((row) => `${row.label}: ${digits(row.before ?? NaN)}, now ${digits(row.after ?? NaN)}`);
     this.bars.setAttribute("aria-label", `${data.barsTitle}. ${told.join("; ")}.`);
   }
+}
+
+/** A probability as it was and is; once where four digits do not tell them apart. */
+function change(before, after) {
+  const [was, is] = [before, after].map((value) => digits(value ?? NaN));
+  return was === is ? is : `${was} → ${is}`;
 }
 
 /** The strongest pair of a pattern, the first key and the diagonal last: where to look first. */

@@ -12,17 +12,20 @@ const ARC = 0.36; // of the radius
 const BOX = 100; // side of a circle's drawing, its middle at 0
 const SHARE = 36; // longest share's bar, to either side
 const CHART = { height: 230, left: 56, right: 12, top: 14, bottom: 40 };
+const LEAST_SPAN = 64; // distances in sight to either side; they double while the dot goes further
 const TICKS = [10, 20, 25, 50]; // steps of an axis, times a power of ten
 const KINDS = {
   rope: {
     score: "score q·k / √d",
+    distance: "distance: query − key",
     dims: (i, n) => `dims ${i}, ${i + n}`,
     says: "Each pair of dimensions of the query and of the key turns with its own token’s position. The angle between the hands, and so the pair’s share of the score, changes only with the distance.",
   },
   wave: {
     score: "dot product",
+    distance: "distance: first − second",
     dims: (i) => `dims ${2 * i}, ${2 * i + 1}`,
-    says: "Sine and cosine of one frequency are the ends of a hand that turns with the position. The dot product of two positions adds up the cosines of the angles between the hands.",
+    says: "Cosine and sine of one frequency are where the tip of a hand stands, across and up; it turns with the position. The dot product of two positions adds up the cosines of the angles between the hands.",
   },
 };
 
@@ -185,7 +188,8 @@ export class Rotor {
     this.showSliders([m, n]);
     this.tiles.forEach((tile) => this.turn(tile, turned, shares[tile.pair]));
     this.showFacts(m, n, turned, shares);
-    this.placeDot(m - n);
+    if (spanOf(m - n, this.data.most) === this.span) this.placeDot(m - n);
+    else this.drawChart();
   }
 
   buildHands() {
@@ -263,7 +267,7 @@ export class Rotor {
       ["before", "before “Move both”"],
       ["drift", "changed since by"],
       ["distance", "distance"],
-      ["angle", [dims, ": turned apart"]],
+      ["angle", [dims, ": turned apart by"]],
       ["share", "share of this pair"],
     ];
     this.numbers = Object.fromEntries(
@@ -280,7 +284,7 @@ export class Rotor {
   showFacts(m, n, turned, shares) {
     const i = this.picked;
     const score = shares.reduce((sum, share) => sum + share, 0);
-    const angle = (m - n) * this.data.frequencies[i];
+    const angle = withinHalfTurn((m - n) * this.data.frequencies[i]);
     this.dims.textContent = this.kind.dims(i, shares.length);
     const values = { score, distance: m - n, angle, share: shares[i] };
     const texts = {
@@ -327,20 +331,26 @@ export class Rotor {
 
   /** The line and its axes, which no position changes. */
   drawChart() {
-    const { most } = this.data;
+    const { most, kind } = this.data;
+    const [m, n] = this.positions();
+    const span = (this.span = spanOf(m - n, most));
     const width = Math.max(280, this.chart.parentElement.clientWidth);
     const { height, left, right, top, bottom } = CHART;
-    const wave = rotation.scoresByDistance(this.sides, most, this.picked);
-    const low = Math.min(0, ...this.curve, ...wave);
-    const high = Math.max(0, ...this.curve, ...wave);
+    const seen = (scores) => scores.subarray(most - span, most + span + 1);
+    const curve = seen(this.curve);
+    // Beside the sum of all waves a single one is flat.
+    const shares = rotation.scoresByDistance(this.sides, most, this.picked);
+    const wave = kind === "wave" ? [] : seen(shares);
+    const low = Math.min(0, ...curve, ...wave);
+    const high = Math.max(0, ...curve, ...wave);
     const room = high - low || 1;
-    const x = (distance) => left + ((distance + most) / (2 * most || 1)) * (width - left - right);
+    const x = (distance) => left + ((distance + span) / (2 * span || 1)) * (width - left - right);
     const y = (score) => top + ((high - score) / room) * (height - top - bottom);
     this.places = { x, y };
     const line = (scores, name) =>
       svg("path", {
         class: name,
-        d: `M${Array.from(scores, (score, i) => `${x(i - most).toFixed(1)} ${y(score).toFixed(1)}`).join("L")}`,
+        d: `M${Array.from(scores, (score, i) => `${x(i - span).toFixed(1)} ${y(score).toFixed(1)}`).join("L")}`,
       });
     this.now = svg("line", { class: "hl-now-line", y1: top, y2: height - bottom });
     this.dot = svg("circle", { class: "hl-now-dot", r: 5.5 });
@@ -348,19 +358,22 @@ export class Rotor {
     this.chart.setAttribute("width", width);
     this.chart.setAttribute("height", height);
     this.chart.replaceChildren(
-      ...axes({ x, y, width, low, high, most }),
-      line(wave, "hl-wave"),
-      line(this.curve, "hl-score-line"),
+      ...axes({ x, y, width, low, high, span, title: this.kind.distance }),
+      ...(wave.length ? [line(wave, "hl-wave")] : []),
+      line(curve, "hl-score-line"),
       this.now,
       this.dot,
     );
+    this.showLegend(wave.length > 0);
+    this.placeDot(m - n);
+  }
+
+  showLegend(hasShare) {
     const dims = this.kind.dims(this.picked, this.data.frequencies.length);
     const thick = html("i", { class: "hl-key hl-key-score" });
     const thin = html("i", { class: "hl-key hl-key-wave" });
-    const names = [this.kind.score, `share of ${dims} (click a circle for another)`];
-    this.legend.replaceChildren(thick, ` ${names[0]}  `, thin, ` ${names[1]}`);
-    const [m, n] = this.positions();
-    this.placeDot(m - n);
+    const share = [thin, ` share of ${dims} (click a circle for another)`];
+    this.legend.replaceChildren(thick, ` ${this.kind.score}  `, ...(hasShare ? share : []));
   }
 
   placeDot(distance) {
@@ -371,17 +384,29 @@ export class Rotor {
     for (const end of ["x1", "x2"]) this.now.setAttribute(end, x(distance));
     this.chart.setAttribute(
       "aria-label",
-      `${this.kind.score} over the distance, from ${-this.data.most} to ${this.data.most}. Now at distance ${distance}: ${digits(score)}.`,
+      `${this.kind.score} over the distance, from ${-this.span} to ${this.span}. Now at distance ${distance}: ${digits(score)}.`,
     );
   }
 }
 
+/** How many distances are in sight to either side of 0. */
+function spanOf(distance, most) {
+  let span = LEAST_SPAN;
+  while (span < 1.25 * Math.abs(distance)) span *= 2;
+  return Math.min(span, most);
+}
+
+/** The same direction as an angle from −π to π. */
+function withinHalfTurn(angle) {
+  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
+}
+
 /** Lines and numbers of the chart's axes. */
-function axes({ x, y, width, low, high, most }) {
+function axes({ x, y, width, low, high, span, title }) {
   const { height, left, right, top, bottom } = CHART;
   const text = (at, words, anchor = "middle") =>
     svg("text", { ...at, "text-anchor": anchor }, words);
-  const across = ticks(-most, most, (width - left - right) / 60);
+  const across = ticks(-span, span, (width - left - right) / 60);
   const up = ticks(low, high, 4);
   return [
     ...up.map((score) =>
@@ -396,7 +421,7 @@ function axes({ x, y, width, low, high, most }) {
     ...up.map((score) => text({ x: left - 6, y: y(score) + 4 }, plain(score), "end")),
     svg("line", { class: "hl-grid-line", x1: x(0), x2: x(0), y1: top, y2: height - bottom }),
     ...across.map((distance) => text({ x: x(distance), y: height - bottom + 16 }, plain(distance))),
-    text({ x: (left + width - right) / 2, y: height - 5 }, "distance: first − second"),
+    text({ x: (left + width - right) / 2, y: height - 5 }, title),
   ];
 }
 

@@ -60,20 +60,27 @@ _MATRICES: dict[str, Callable[[Sizes, int], torch.Tensor]] = {
     "padding": lambda sizes, n: padding(torch.tensor([n - sizes.n_filler]), n)[0, 0].expand(n, -1),
     "everything": lambda sizes, n: torch.ones(n, n, dtype=torch.bool),
 }
+FILLER = "⟨fill⟩"
 KINDS = tuple(_MATRICES)
 TWO_SIDED = ("sliding_window", "global_tokens", "padding")
 
 
-def masked(name: str, device: str, ids: tuple[int, ...], mask: np.ndarray) -> Run:
-    """Capture and check tokens under a mask (T, T)."""
-    return _masked(name, device, ids, mask.tobytes(), checkpoint.modified(name))
+def masked(
+    name: str, device: str, ids: tuple[int, ...], mask: np.ndarray, n_filler: int = 0
+) -> Run:
+    """Capture and check tokens under a mask (T, T); the last `n_filler` are called filler."""
+    return _masked(name, device, ids, mask.tobytes(), n_filler, checkpoint.modified(name))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _masked(name: str, device: str, ids: tuple[int, ...], mask: bytes, modified: int) -> Run:
+def _masked(
+    name: str, device: str, ids: tuple[int, ...], mask: bytes, n_filler: int, modified: int
+) -> Run:
     loaded = load(name, device)
     cells = np.frombuffer(mask, dtype=bool).reshape(len(ids), len(ids))
-    trace = capture(loaded.model, ids, loaded.tokenizer.token_strings(ids), cells)
+    is_filler = np.arange(len(ids)) >= len(ids) - n_filler
+    tokens = _with_filler(loaded.tokenizer.token_strings(ids), is_filler)
+    trace = capture(loaded.model, ids, tokens, cells)
     return Run(trace, check(trace, loaded.model, cells), n_cut=0, key=shelf.put(trace))
 
 
@@ -113,6 +120,11 @@ def filler_id(name: str, device: str) -> int:
 def token_strings(name: str, device: str, ids: tuple[int, ...]) -> list[str]:
     """Tokens as strings for display."""
     return load(name, device).tokenizer.token_strings(ids)
+
+
+def _with_filler(strings: list[str], is_filler: np.ndarray) -> list[str]:
+    """Tokens for display, filler by a short name."""
+    return [FILLER if fills else word for word, fills in zip(strings, is_filler, strict=True)]
 
 
 def encode(name: str, device: str, text: str) -> tuple[int, ...]:
@@ -165,7 +177,10 @@ def _padded(
     own_mask = MASKS[loaded.config.mask](loaded.config, longest, "cpu")
     hidden = padding(torch.tensor(lengths), longest, in_front)[:, 0]  # (2, 1, T)
     masks = (own_mask & hidden if is_hidden else own_mask.expand(2, -1, -1)).numpy()
-    tokens = [loaded.tokenizer.token_strings(ids) for ids in batch]
+    tokens = [
+        _with_filler(loaded.tokenizer.token_strings(ids), fills)
+        for ids, fills in zip(batch, ~hidden[:, 0].numpy(), strict=True)
+    ]
     traces = capture_batch(loaded.model, batch, tokens, masks)
     short = int(np.argmin(lengths))
     is_filler = ~hidden[short, 0].numpy()

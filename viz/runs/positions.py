@@ -12,7 +12,7 @@ from model.analysis import cosine_similarity
 from model.attention import attention_pattern
 from model.capture import AttentionRecord
 from model.config import POSITION_NAMES
-from model.evaluate import Evaluation, read_scores
+from model.evaluate import STORED, Evaluation, read_scores
 from model.positions import alibi_slopes, rope_angles, sinusoidal_encoding
 from model.verify import Check, relative_error
 from viz.runs import Run, load, model_names, run
@@ -26,13 +26,29 @@ SOURCES = {
     "alibi": "model.positions.alibi_bias",
     "none": "model.positions.Position",
 }
+SAME = 1e-5  # relative; less is float32's own rounding
 FAMILY = "positions-"  # checkpoints that differ in their scheme alone
 
 
 def family() -> dict[str, str]:
     """The checkpoints that differ in their scheme alone, by scheme, as far as they are there."""
     names = {scheme: f"{FAMILY}{scheme}" for scheme in SCHEMES}
-    return {scheme: name for scheme, name in names.items() if name in model_names()}
+    there = set(model_names())
+    return {
+        scheme: name
+        for scheme, name in names.items()
+        if name in there and _has_scheme(name, scheme, checkpoint.modified(name, "config.json"))
+    }
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _has_scheme(name: str, scheme: str, modified: int) -> bool:
+    """Whether a checkpoint is of the scheme it is named after; a broken one says so on use."""
+    try:
+        config = checkpoint.read_config(checkpoint.find_folder(name) / "config.json")
+    except ValueError:
+        return True
+    return config.position == scheme
 
 
 def checks(name: str, device: str, text: str) -> tuple[Check, ...]:
@@ -115,7 +131,7 @@ class Reordered:
     first: np.ndarray
     second: np.ndarray
     difference: np.ndarray
-    error: float
+    error: float  # the largest difference, relative to the largest output
 
 
 def reordered(
@@ -161,12 +177,24 @@ def n_parameters(name: str, device: str) -> tuple[int, int]:
 
 def scores(name: str) -> dict[int, Evaluation]:
     """Losses on held-out text as stored with the checkpoint, by the window they were taken in."""
-    return _scores(name, checkpoint.modified(name))
+    return _scores(name, checkpoint.modified(name, STORED))
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _scores(name: str, modified: int) -> dict[int, Evaluation]:
     return read_scores(checkpoint.find_folder(name))
+
+
+def order_matters(name: str, device: str, text: str) -> bool | None:
+    """Whether the model, without its mask, notices that the first token has become the last.
+
+    None where it cannot be told, because all tokens are the same.
+    """
+    ids = run(name, device, text).trace.ids
+    if len(set(ids.tolist())) < 2:
+        return None
+    order = (*range(1, len(ids)), 0)
+    return reordered(name, device, text, order, is_masked=False).error > SAME
 
 
 def side_by_side(device: str, text: str) -> dict[str, Run]:

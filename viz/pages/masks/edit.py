@@ -1,5 +1,6 @@
 """A mask edited by hand, and what the model makes of it."""
 
+import hashlib
 import re
 
 import numpy as np
@@ -8,10 +9,10 @@ import streamlit as st
 from viz import runs, ui
 from viz.figures.labels import token_labels
 from viz.live import component
-from viz.pages.masks.shared import choose, mask_csv, run_under
+from viz.pages.masks.shared import Chosen, choose, mask_csv, run_under
 from viz.runs import masks
 
-NO_EDITS = ""
+NO_EDITS = NOBODY = ""
 CELL = re.compile(r"(\d{1,4})-(\d{1,4})")
 
 
@@ -26,7 +27,7 @@ def draw(view: ui.View) -> None:
     chosen = choose(view, controls)
     with controls:
         position = ui.position_picker(view)
-    edits, mask = _edited(view, chosen.mask)
+    settings, mask = _edited(view, chosen)
     ui.show_complaints()
     base, run = run_under(view, chosen, chosen.mask), run_under(view, chosen, mask)
     ui.hold("edited", run)
@@ -40,7 +41,7 @@ def draw(view: ui.View) -> None:
             chosen.mask,
             runs.next_tokens(view.model, view.device, base.trace, run.trace, position),
             f"What comes after “{token_labels(tokens)[position]}”",
-            {"edits": edits},
+            settings,
         ),
         on_told=_take_over,
     )
@@ -65,24 +66,44 @@ def _take_over(changes: component.Settings) -> None:
     st.session_state.update(changes)
 
 
-def _edited(view: ui.View, base: np.ndarray) -> tuple[str, np.ndarray]:
-    """The edits, and the mask with those cells turned over; edits are of their sentence."""
-    if st.session_state.setdefault("edits_of", view.sentence) != view.sentence:
-        st.session_state.update(edits=NO_EDITS, edits_of=view.sentence)
-    n_tokens = len(base)
+def _edited(view: ui.View, chosen: Chosen) -> tuple[component.Settings, np.ndarray]:
+    """The edits, and the mask with those cells turned over."""
+    base, n_tokens = chosen.mask, len(chosen.mask)
 
     def nearest(raw: object) -> tuple[str, str | None]:
         cells = [_cell(text, n_tokens) for text in str(raw).split(".")] if raw else []
         kept = ".".join(f"{query}-{key}" for query, key in dict.fromkeys(filter(None, cells)))
         n_lost = sum(cell is None for cell in cells)
         lost = "1 edited cell does" if n_lost == 1 else f"{n_lost} edited cells do"
-        return kept, f"{lost} not exist here." if n_lost else None
+        words = f"{lost} not exist here: cells are such as 2-0, below {n_tokens} tokens."
+        return kept, words if n_lost else None
 
+    of = _digest(chosen)
+    _drop_others(of)
     edits = ui.kept("edits", NO_EDITS, nearest)
+    st.session_state["edits_of"] = of if edits else NOBODY
+    ui.publish("edits_of", st.session_state["edits_of"], NOBODY)
     mask = base.copy()
     for query, key in (_cell(text, n_tokens) for text in edits.split(".") if text):
         mask[query, key] = not base[query, key]
-    return edits, mask
+    return {"edits": edits, "edits_of": of}, mask
+
+
+def _digest(chosen: Chosen) -> str:
+    """A short name of what edits are made on: tokens and mask."""
+    what = repr((chosen.ids, chosen.kind, chosen.sizes)).encode()
+    return hashlib.blake2s(what, digest_size=4).hexdigest()
+
+
+def _drop_others(of: str) -> None:
+    """Let go of edits that were made on other tokens or another mask, however they came here."""
+    ui.settle("edits_of", NOBODY, lambda raw: (str(raw), None))
+    if st.session_state["edits_of"] in (of, NOBODY):
+        return
+    st.session_state["edits_of"] = NOBODY
+    if st.session_state.get("edits", st.query_params.get("edits")):
+        ui.complain("The edited cells were of another sentence or mask: they are let go.")
+    st.session_state["edits"] = NO_EDITS
 
 
 def _cell(text: str, n_tokens: int) -> tuple[int, int] | None:

@@ -77,9 +77,15 @@ def _matrix_and_pattern(view: ui.View, chosen: Chosen, run: Run) -> None:
         )
     losses = masks.losses(view.run.trace), masks.losses(run.trace)[: len(view.tokens) - 1]
     if len(losses[0]) and not chosen.is_own:
+        in_sight = (
+            " Under this one some tokens stood in sight of those that had to predict them, so it "
+            "is no measure of how well the model predicts."
+            if np.triu(chosen.mask, 1).any()
+            else ""
+        )
         ui.notice(
             f"Loss on this sentence: {losses[0].mean():.4f} nats per token under the model's own "
-            f"mask, {losses[1].mean():.4f} under this one."
+            f"mask, {losses[1].mean():.4f} under this one.{in_sight}"
         )
 
 
@@ -90,7 +96,7 @@ def _reach(view: ui.View, layers: np.ndarray, tokens: tuple[str, ...]) -> None:
         "One layer brings a token what it may read. The next layer brings what those had read. So "
         "a token can know of any other that a path through the mask leads to, one step a layer.",
     )
-    last = layers[-1]
+    last = layers[len(view.tokens) - 1]  # of the sentence; filler comes behind
     known = [int(((last >= 0) & (last <= n)).sum()) for n in range(max(n_layers, last.max()) + 1)]
     left, right = ui.two_up("reach")
     with left:
@@ -102,34 +108,42 @@ def _reach(view: ui.View, layers: np.ndarray, tokens: tuple[str, ...]) -> None:
         )
     with right:
         ui.show_figure(
-            reach_curve(known, n_layers, len(tokens), view.colors),
+            reach_curve(known, n_layers, len(view.tokens), view.colors),
             key="known",
             alt=f"The last token can know of {known[min(1, len(known) - 1)]} tokens after one "
             f"layer, {known[min(n_layers, len(known) - 1)]} after {n_layers}.",
         )
     ui.formula("model.analysis.layers_to_reach")
+    longest, n_never = int(layers.max()), int((layers < 0).sum())
     ui.notice(
         f"After {n_layers} layers, all this model has, the last token can know of "
-        f"{known[min(n_layers, len(known) - 1)]} of {len(tokens)} tokens. The longest way takes "
-        f"{layers.max()} layer{'' if layers.max() == 1 else 's'}; for {int((layers < 0).sum())} of "
-        f"{layers.size} pairs there is none."
+        f"{known[min(n_layers, len(known) - 1)]} of {len(view.tokens)} tokens. The longest way "
+        f"takes {longest} layer{'' if longest == 1 else 's'}; for {n_never} of {layers.size} pairs "
+        "there is none."
     )
 
 
 def _cost(view: ui.View, chosen: Chosen) -> None:
     ui.section(
         "What it costs",
-        "Each pair that may attend costs a product of d_head numbers in every head and layer. A "
-        "window grows with the length n, the others with its square.",
+        "Each pair that may attend costs a product of d_head numbers in every head and layer. With "
+        "a window their number grows with the length n, with or without global tokens; else with "
+        "its square.",
     )
-    kinds = ("causal", "sliding_window", "prefix", "global_tokens")
+    kinds = dict.fromkeys(("causal", "sliding_window", "prefix", "global_tokens", chosen.kind))
+    kinds.pop("everything", None)  # which is all pairs
     pairs = {
         NAMES[kind]: [int(masks.matrix(kind, chosen.sizes, n).sum()) for n in LENGTHS]
         for kind in kinds
     }
     pairs[EVERY_PAIR] = [n * n for n in LENGTHS]
     ui.show_figure(
-        cost_curves(LENGTHS, pairs, chosen.name, view.colors),
+        cost_curves(
+            LENGTHS,
+            pairs,
+            EVERY_PAIR if chosen.kind == "everything" else chosen.name,
+            view.colors,
+        ),
         key="cost",
         alt=f"Attended pairs by length; at {LENGTHS[-1]} tokens "
         + ", ".join(f"{name} {counts[-1]:,}" for name, counts in pairs.items()),

@@ -45,18 +45,28 @@ def _scores(view: ui.View) -> None:
     record = view.run.trace.attention[view.layer]
     scores, name = record.scores[view.head], view.head_name
     n_hidden = int((~record.mask).sum())
-    figures = (
+    ui.section(
+        "From scores to weights",
+        f"Scores of {name} as query and key make them; then with −∞ wherever the mask says so.",
+    )
+    maps = (
         (
-            score_map(scores, None, view.tokens, view.colors, f"{name}: scores before the mask"),
             "scores-before",
-            f"Scores of {name} before the mask, from {scores.min():.2f} to {scores.max():.2f}.",
+            None,
+            "scores before the mask",
+            f"from {scores.min():.2f} to {scores.max():.2f}",
         ),
-        (
-            score_map(scores, record.mask, view.tokens, view.colors, f"{name}: scores after it"),
-            "scores-after",
-            f"Scores of {name} after the mask; {n_hidden} cells are minus infinity.",
-        ),
-        (
+        ("scores-after", record.mask, "scores after it", f"{n_hidden} cells are minus infinity"),
+    )
+    for column, (key, mask, words, alt) in zip(ui.two_up("scores"), maps, strict=True):
+        with column:
+            figure = score_map(
+                scores, mask, view.tokens, view.colors, f"{name}: {words}", scale_of=scores
+            )
+            ui.show_figure(figure, key=key, alt=f"{name}, {words}: {alt}.")
+    left, right = ui.two_up("weights")
+    with left:
+        ui.show_figure(
             pattern_map(
                 record.pattern[view.head],
                 record.mask,
@@ -64,19 +74,14 @@ def _scores(view: ui.View) -> None:
                 view.colors,
                 f"{name}: weights after softmax",
             ),
-            "pattern",
-            f"Attention weights of {name}; each row sums to one.",
-        ),
-    )
-    left, right = ui.two_up("scores")
-    for column, (figure, key, alt) in zip((left, right, left), figures, strict=True):
-        with column:
-            ui.show_figure(figure, key=key, alt=alt)
+            key="pattern",
+            alt=f"Attention weights of {name}; each row sums to one.",
+        )
     with right:
         ui.section(
             "Why −∞ before softmax, and not zero after",
-            "Softmax shares out exactly 1. With −∞ in the hidden cells, $e^{-\\infty} = 0$ and all "
-            "of it goes to visible tokens. A hidden score of 0 still gets $e^0 = 1$. Zeroing after "
+            "Softmax shares out exactly 1. With −∞ in the hidden cells, exp(−∞) = 0 and all of it "
+            "goes to visible tokens. A hidden score of 0 still gets exp(0) = 1. Zeroing after "
             "softmax is too late: the hidden tokens have already taken their share, and the row "
             "sums to less than 1.",
         )
@@ -118,6 +123,6 @@ def _empty_row(view: ui.View) -> None:
     )
     plain = "NaN in every cell" if np.isnan(row.plain).all() else f"{row.plain.tolist()}"
     ui.notice(
-        f"The scores of “{label}” in {view.head_name}, all {len(row.ours)} cells masked: softmax "
+        f"The scores of “{label}” in {view.head_name}, with all of its cells masked: softmax "
         f"alone gives {plain}, this model's attention sums to {row.ours.sum():g}."
     )

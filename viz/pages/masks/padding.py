@@ -5,9 +5,12 @@ import streamlit as st
 
 from viz import ui
 from viz.figures.masks import pattern_map, share_map
+from viz.formulas import with_causal
 from viz.runs import masks
 
 SECOND = "The dog ran."
+SAME = 1e-5  # relative; less is float32's own rounding
+MOST_FILLER = 12  # written out in a row
 SIDES = {"front": "Filler in front", "behind": "Filler behind"}
 
 
@@ -37,7 +40,7 @@ def draw(view: ui.View) -> None:
     shares = tuple(_filler_shares(padded) for padded in (hidden, seen))
     _shares(view, shares[1])
     _say(view, hidden, seen, shares, in_front)
-    ui.formula("model.masks.padding")
+    ui.formula("model.masks.padding", with_causal(f"model.masks.padding{'_front' * in_front}"))
     ui.checked("both batches", (*hidden.checks, *seen.checks), "mask")
     ui.source("model.masks.padding")
     ui.export(
@@ -57,19 +60,27 @@ def draw(view: ui.View) -> None:
 def _fitting(view: ui.View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Ids of both sentences, cut to the context."""
     context = view.run.trace.config.max_seq_len
-    found = masks.encode(view.model, view.device, second)
+    found = masks.encode(view.model, view.device, second if second.strip() else "")
     if not found:
         ui.complain("Type a second sentence to fill up the batch.")
         return None
     if len(found) > context:
-        ui.complain(f"The last {len(found) - context} tokens of the second sentence are cut.")
+        ui.complain(
+            f"The second sentence has {len(found)} tokens, the model's context is {context}: its "
+            f"last {len(found) - context} are cut."
+        )
     return tuple(view.run.trace.ids.tolist()), found[:context]
 
 
 def _batch(padded: masks.Padded) -> None:
-    """Both rows of the batch as they ran."""
+    """Both rows of the batch as they ran; much filler is counted instead of written."""
+    n_filler = int(padded.is_filler.sum())
     for number, trace in enumerate(padded.traces):
-        ui.words(f"Row {number}", trace.tokens)
+        tokens = list(trace.tokens)
+        if number == padded.short and n_filler > MOST_FILLER:
+            start = int(padded.is_filler.argmax())
+            tokens[start : start + n_filler] = [f"{masks.FILLER} × {n_filler}"]
+        ui.words(f"Row {number}", tokens)
 
 
 def _patterns(view: ui.View, hidden: masks.Padded, seen: masks.Padded) -> None:
@@ -118,9 +129,10 @@ def _say(
     in_front: bool,
 ) -> None:
     n_filler = int(hidden.is_filler.sum())
+    with_mask, without = (share.mean() for share in shares)
     ui.notice(
-        f"{n_filler} filler tokens. The sentence's own tokens give them {shares[0].mean():.1%} of "
-        f"their attention with a padding mask, {shares[1].mean():.1%} without."
+        f"Tokens of filler: {n_filler}. The sentence's own tokens give them {with_mask:.1%} of "
+        f"their attention with a padding mask, {without:.1%} without."
     )
     if not in_front:
         ui.notice(
@@ -134,12 +146,15 @@ def _say(
             "Filler in front may read nothing, not even itself: its rows are empty and come out "
             f"as zeros (largest weight {rows.max():g})."
         )
-    because = (
-        "The padding mask keeps the sentence as it is alone."
-        if hidden.alone <= 1e-5
-        else "The mask hides the filler, but behind it the sentence stands at other positions, and "
-        f"this model ({view.run.trace.config.position}) counts positions from the start."
-    )
+    if hidden.alone > SAME:
+        because = (
+            "The mask hides the filler, but behind it the sentence stands at other positions, and "
+            f"this model ({view.run.trace.config.position}) counts positions from the start."
+        )
+    elif seen.alone > SAME:
+        because = "The padding mask keeps the sentence as it is alone."
+    else:
+        because = "Here the causal mask alone keeps the sentence as it is by itself."
     ui.notice(
         f"Logits of the sentence in the batch against the sentence alone: relative error "
         f"{hidden.alone:.1e} with a padding mask, {seen.alone:.1e} without. {because}"

@@ -94,7 +94,8 @@ def _filler(view: ui.View, default: int) -> int:
 
 def run_under(view: ui.View, chosen: Chosen, mask: np.ndarray) -> Run:
     """The model on these tokens under a mask."""
-    return masks.masked(view.model, view.device, chosen.ids, mask)
+    n_filler = len(chosen.ids) - len(view.tokens)
+    return masks.masked(view.model, view.device, chosen.ids, mask, n_filler)
 
 
 def mask_csv(tokens: tuple[str, ...], mask: np.ndarray) -> bytes:

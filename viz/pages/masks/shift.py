@@ -7,6 +7,8 @@ from viz import runs, ui
 from viz.formulas import loss_with_numbers
 from viz.runs import masks
 
+START, END = "⟨start⟩", "⟨end⟩"
+
 
 def draw(view: ui.View) -> None:
     """Draw the view."""
@@ -17,25 +19,31 @@ def draw(view: ui.View) -> None:
         "causal mask is what keeps the target out of sight: it is the very next input."
     )
     trace = view.run.trace
-    context = trace.config.max_seq_len
-    start = masks.filler_id(view.model, view.device)
-    ids = trace.ids.tolist()[: context - 1]
-    if len(ids) < len(trace.ids):
-        ui.notice("The start token takes one place of the context: the last token is left out.")
-    inputs, targets = (start, *ids), (*ids, start)
+    edge = masks.filler_id(view.model, view.device)  # the end-of-text token is start and end
+    ids = trace.ids.tolist()
+    room = trace.config.max_seq_len - 1
+    inputs, targets = (edge, *ids[:room]), (*ids, edge)[: room + 1]
+    is_whole = len(targets) > len(ids)
+    if not is_whole:
+        ui.notice(
+            f"With the start token {room} of {len(ids)} tokens fit the context of {room + 1}: the "
+            "last one is a target only, and there is no lesson on the end."
+        )
     mask = masks.own(trace.config, len(inputs))
     run = masks.masked(view.model, view.device, inputs, mask)
     probs = runs.target_probabilities(run.trace, targets)
-    names = masks.token_strings(view.model, view.device, (*inputs, start))
-    ui.lessons(["start", *names[1:-1]], [*names[1:-1], "end"], probs)
+    words = masks.token_strings(view.model, view.device, tuple(ids))
+    read, said = [START, *words[:room]], [*words, END][: room + 1]
+    ui.lessons(read, said, probs)
     losses = -np.log(probs)
     ui.formula("model.analysis.next_token_losses")
     ui.formula(
         "model.analysis.next_token_losses", loss_with_numbers(float(losses.sum()), len(losses))
     )
+    end = "The end of a text is a token too. " if is_whole else ""
     st.caption(
-        f"Over all {len(losses)} lessons, start and end included. The end of a text is a token "
-        "too, and has to be learnt like the others.",
+        f"Over all {len(losses)} lessons. {end}The start token is read by all, so the other "
+        "numbers differ from those without it.",
         text_alignment="center",
     )
     ui.checked("with the start token", run.checks, "mask")
@@ -43,6 +51,6 @@ def draw(view: ui.View) -> None:
     ui.export(
         view,
         "masks",
-        {"Lessons": lambda: ui.lessons_csv(names[:-1], [*names[1:-1], names[-1]], probs)},
+        {"Lessons": lambda: ui.lessons_csv(read, said, probs)},
         camera=False,
     )

@@ -41,7 +41,14 @@ def render() -> None:
         "models differ in nothing else: same data, same seed, same steps. Choose a scheme and its "
         "model runs on your sentence.",
     )
-    DRAW[_scheme_picker(view)](view)
+    tab = _scheme_picker(view)
+    if tab != COMPARE and view.model not in positions.family().values():
+        config = view.run.trace.config
+        ui.notice(
+            f"This is {view.model}, {config.n_layers} layers × {config.n_heads} heads, which is "
+            "none of them: choose a positions-… model above for one that compares with the others."
+        )
+    DRAW[tab](view)
 
 
 def _promises(view: ui.View) -> Sequence[Check]:

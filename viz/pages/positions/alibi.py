@@ -7,7 +7,7 @@ import streamlit as st
 from viz import ui
 from viz.figures.attention import strongest_pair
 from viz.figures.masks import pattern_map
-from viz.figures.schemes import bias_map, slope_bars
+from viz.figures.schemes import bias_map, difference_map, slope_bars
 from viz.formulas import bias_with_numbers
 from viz.runs import positions
 
@@ -39,8 +39,9 @@ def _slopes(view: ui.View) -> None:
     ui.section(
         "A slope for each head",
         "Nothing is added to the embeddings and nothing turns. To each score ALiBi adds "
-        "−slope × distance: steep heads look at their neighbours, flat ones far back. The slopes "
-        "are fixed and geometric, each head has a constant share of the one before.",
+        "−slope × distance: a steep head is pulled towards its neighbours, a flat one hardly. The "
+        "slopes are fixed, not learnt, and geometric: for a power of two heads, each is the same "
+        "share of the one before.",
     )
     n_heads = ui.number("Heads", "n_heads", 1, MOST_HEADS, config.n_heads)
     slopes = positions.slopes(n_heads)
@@ -61,7 +62,7 @@ def _slopes(view: ui.View) -> None:
                 record.mask,
                 view.tokens,
                 view.colors,
-                f"{view.head_name}: what is added to its scores",
+                f"{view.head_name} of this model: what is added to its scores",
             ),
             key="bias",
             alt=f"Bias of {view.head_name}, from {bias[record.mask].min():.3f} to 0.",
@@ -118,6 +119,18 @@ def _pattern(view: ui.View) -> None:
                 alt=f"Attention weights of {view.head_name} {words}; mean distance "
                 f"{_reach(values):.2f} tokens.",
             )
+    ui.show_figure(
+        difference_map(
+            record.pattern[view.head] - plain,
+            record.mask,
+            view.tokens,
+            view.colors,
+            f"{view.head_name}: weight with the bias − without",
+        ),
+        key="pattern-difference",
+        alt=f"What the bias changes in {view.head_name}, at most "
+        f"{np.abs(record.pattern[view.head] - plain).max():.3f}.",
+    )
     st.caption("Mean distance in tokens between a query and what it reads, by head of this layer:")
     rows = [
         (_reach(record.pattern[head]), _reach(positions.without_bias(record, head)))

@@ -34,8 +34,11 @@ def draw(view: ui.View) -> None:
     """Draw the tab."""
     found = positions.side_by_side(view.device, view.sentence)
     if not found:
-        ui.notice("The five checkpoints positions-* are not on the shelf; see README.")
+        ui.notice("The checkpoints positions-* are not on the shelf: copy them there again.")
         return
+    missing = [f"positions-{scheme}" for scheme in NAMES if scheme not in found]
+    if missing:
+        ui.notice(f"Not on the shelf: {', '.join(missing)}. The others are compared.")
     _patterns(view, found)
     _losses(view, found)
     table = _properties(view, found)
@@ -46,15 +49,16 @@ def draw(view: ui.View) -> None:
 
 
 def _patterns(view: ui.View, found: dict[str, Run]) -> None:
+    configs = [run.trace.config for run in found.values()]
+    layer = min(view.layer, min(config.n_layers for config in configs) - 1)
+    head = min(view.head, min(config.n_heads for config in configs) - 1)
     ui.section(
         "The same head of each model on this sentence",
-        f"{view.head_name} in five models from the same seed and data. Heads need not have "
+        f"L{layer} H{head} in {len(found)} models from the same seed and data. Heads need not have "
         "learnt the same task; what differs at a glance is how each spreads over distance.",
     )
-    layer, head = (
-        min(chosen, most - 1)
-        for chosen, most in zip((view.layer, view.head), _sizes(found), strict=True)
-    )
+    if (layer, head) != (view.layer, view.head):
+        st.caption(f"The models have no {view.head_name}: this is the nearest they have.")
     records = {scheme: run.trace.attention[layer] for scheme, run in found.items()}
     ui.show_figure(
         pattern_row(
@@ -68,8 +72,6 @@ def _patterns(view: ui.View, found: dict[str, Run]) -> None:
         key="patterns",
         alt=f"Attention of L{layer} H{head} in {len(found)} models side by side.",
     )
-    if (layer, head) != (view.layer, view.head):
-        st.caption(f"These models have no {view.head_name}; L{layer} H{head} is shown.")
     for scheme, run in found.items():
         if run.n_cut:
             ui.notice(
@@ -80,15 +82,10 @@ def _patterns(view: ui.View, found: dict[str, Run]) -> None:
     ui.checked(f"{len(found)} models", checks, "family")
 
 
-def _sizes(found: dict[str, Run]) -> tuple[int, int]:
-    config = next(iter(found.values())).trace.config
-    return config.n_layers, config.n_heads
-
-
 def _losses(view: ui.View, found: dict[str, Run]) -> None:
     ui.section(
         "Past the trained length",
-        f"All five were trained on windows of {TRAINED} tokens. Here each reads held-out books in "
+        f"All were trained on windows of {TRAINED} tokens. Here each reads held-out books in "
         "longer windows: where does its loss go? A learned table simply ends.",
     )
     stored = {scheme: positions.scores(positions.family()[scheme]) for scheme in found}
@@ -132,28 +129,30 @@ def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:
 def _properties(view: ui.View, found: dict[str, Run]) -> pd.DataFrame:
     ui.section(
         "What each scheme is",
-        "Every cell is measured here: counted in the model, found by moving this sentence, or "
-        "read off the held-out losses above.",
+        "Numbers are counted in the model, found by moving this sentence, or read off the held-out "
+        "losses above.",
     )
-    n_tokens = max(len(run.trace.tokens) for run in found.values())
-    shortest = min(run.trace.config.max_seq_len for run in found.values())
-    shift = min(MOVED, shortest - n_tokens)
+    shifts = {
+        scheme: min(MOVED, run.trace.config.max_seq_len - len(run.trace.tokens))
+        for scheme, run in found.items()
+    }
+    changes = {scheme: _change(view, scheme, shift) for scheme, shift in shifts.items()}
     columns: dict[str, Callable[[str], str]] = {
         "scheme": NAMES.get,
         "what it does": ACTS.get,
         "parameters added": lambda scheme: _parameters(view, scheme),
-        f"moved by {shift} positions, a probability changes by": lambda scheme: _moved(
-            view, scheme, shift
-        ),
-        "positions are": lambda scheme: _kind(view, scheme, shift),
+        "moved, a probability changes by": lambda scheme: _moved(changes[scheme], shifts[scheme]),
+        "positions are": lambda scheme: _kind(view, scheme, changes[scheme]),
         "loss past the trained length": _extrapolates,
     }
     table = pd.DataFrame({name: [cell(x) for x in found] for name, cell in columns.items()})
-    st.dataframe(table, hide_index=True, height="content")
+    st.table(table.set_index("scheme"))
     st.caption(
-        "“Moved”: the same tokens stand further back, behind others that nobody may read. If "
-        "nothing changes beyond rounding, the model sees distances only. “Past”: mean loss at "
-        f"positions {TRAINED} and later against positions 64 to {TRAINED - 1}."
+        f"“Moved”: the same tokens stand {MOVED} positions further back, as far as the context "
+        "allows, behind others that nobody may read. If nothing changes beyond rounding, no token "
+        "knows where it stands: relative, if without the mask another order still makes a "
+        "difference; none, if it does not. “Past”: mean loss at positions "
+        f"{TRAINED} and later against positions 64 to {TRAINED - 1}."
     )
     return table
 
@@ -163,23 +162,27 @@ def _parameters(view: ui.View, scheme: str) -> str:
     return f"{added:,} of {total:,}"
 
 
-def _moved(view: ui.View, scheme: str, shift: int) -> str:
-    change = _change(view, scheme, shift)
-    return "sentence fills the table" if change is None else f"{change:.1e}"
-
-
-def _kind(view: ui.View, scheme: str, shift: int) -> str:
-    change = _change(view, scheme, shift)
-    if change is None:
-        return "not measured"
-    return "relative" if change <= SAME else "absolute"
-
-
 def _change(view: ui.View, scheme: str, shift: int) -> float | None:
+    """Largest change of a probability when the sentence moves; None where it has no room to."""
     if shift < 1:
         return None
     name = positions.family()[scheme]
     return positions.change_when_moved(name, view.device, view.sentence, shift)
+
+
+def _moved(change: float | None, shift: int) -> str:
+    if change is None:
+        return "no room to move"
+    return f"{change:.1e}" + (f" (moved by {shift})" if shift < MOVED else "")
+
+
+def _kind(view: ui.View, scheme: str, change: float | None) -> str:
+    if change is None:
+        return "not measured"
+    if change > SAME:
+        return "absolute"
+    matters = positions.order_matters(positions.family()[scheme], view.device, view.sentence)
+    return {True: "relative", False: "none", None: "not measured"}[matters]
 
 
 def _extrapolates(scheme: str) -> str:
@@ -188,6 +191,8 @@ def _extrapolates(scheme: str) -> str:
     if not windows:
         return "not measured"
     losses, bin_size = _longest(windows)
+    if (TRAINED // 2) % bin_size:
+        return "not measured"
     end = TRAINED // bin_size
     if len(losses) <= end:
         return f"none: ends at {TRAINED}"

@@ -39,9 +39,8 @@ def _say_without(view: ui.View, n_rows: int) -> None:
     words = map(visible, masks.token_strings(view.model, view.device, ids[:NAMED]))
     more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
     ui.notice(
-        f"The table ends at position {n_rows - 1}. These tokens have no position and cannot be "
-        f"run: {', '.join(f'{n_rows + i} “{word}”' for i, word in enumerate(words))}{more}. The "
-        "rest is shown."
+        f"The table ends at position {n_rows - 1}: these tokens have no position, "
+        f"{', '.join(f'{n_rows + i} “{word}”' for i, word in enumerate(words))}{more}."
     )
 
 
@@ -50,8 +49,8 @@ def _table(view: ui.View, table: np.ndarray) -> None:
     ui.section(
         "The trained table",
         "Nothing tells the model what a position is: each has a row of its own, drawn at random "
-        "and trained like an embedding. What order there is in it, training has put there. The "
-        "fixed waves of the same size, beside it, have theirs from the start.",
+        "and trained like an embedding. What order there is in it, training has put there. Below "
+        "it, how alike its rows are, beside fixed waves of the same size.",
     )
     n = min(len(table), MOST_POSITIONS)
     learned = positions.similarity(table[:n])
@@ -76,7 +75,7 @@ def _table(view: ui.View, table: np.ndarray) -> None:
     ui.notice(
         f"Cosine of neighbouring positions: {neighbours(learned):.3f} on average in the learned "
         f"table, {neighbours(waves):.3f} in the waves. Of positions half a table apart: "
-        f"{_apart(learned):.3f} and {_apart(waves):.3f}."
+        f"{_apart(learned):.3f} and {_apart(waves):.3f}.".replace("-", "−")
     )
     ui.identities(positions.checks(view.model, view.device, view.sentence))
     ui.formula("model.positions.LearnedPosition")

@@ -8,6 +8,7 @@ from viz.figures.schemes import Part, output_maps
 from viz.runs import positions
 
 DOG = "dog bites man"
+SAME = 1e-5  # of the largest output; less is float32's own rounding
 WAYS = (
     (
         "no-mask",
@@ -45,7 +46,7 @@ def _order(view: ui.View) -> tuple[int, ...]:
     last = len(view.tokens) - 1
     with ui.row("swap"):
         first = ui.token_picker(view, "Swap token", "swap", 0, "first")
-        second = ui.token_picker(view, "with", "swap_with", last, "last")
+        second = ui.token_picker(view, "Swap it with", "swap_with", last, "last")
         st.button(f"Try “{DOG}”", on_click=_try_dog)
     order = list(range(last + 1))
     order[first], order[second] = second, first
@@ -80,18 +81,21 @@ def _outputs(
         alt=f"{title}: outputs of both orders and their difference, at most "
         f"{abs(found.difference).max():.2g}.",
     )
+    most = float(abs(found.difference).max())
     token = int(abs(found.difference).max(axis=1).argmax())
-    where = f", at “{visible(view.tokens[token])}”" if found.error > 1e-5 else ""
+    size = f"{most:.1e}" if most < 0.01 else f"{most:.2f}, at “{visible(view.tokens[token])}”"
     ui.notice(
-        f"{title}: with the rows put back, outputs differ by at most "
-        f"{abs(found.difference).max():.1e}{where}; the largest output is "
-        f"{abs(found.first).max():.2f}, so the relative error is {found.error:.1e}. "
-        + (
-            "The order makes no difference beyond rounding."
-            if found.error <= 1e-5
-            else "The order makes a difference."
-        )
+        f"{title}: with the rows put back, outputs differ by at most {size}; the largest output is "
+        f"{abs(found.first).max():.2f}. {_verdict(order, found.error)}"
     )
     if not is_masked:
         ui.identities(positions.checks(view.model, view.device, view.sentence))
         ui.formula("model.positions.Position")
+
+
+def _verdict(order: tuple[int, ...], difference: float) -> str:
+    if order == tuple(sorted(order)):
+        return "Both orders are the same."
+    if difference <= SAME:
+        return f"Relative to that, {difference:.1e}: the order makes no difference beyond rounding."
+    return f"Relative to that, {difference:.2f}: the order makes a difference."

@@ -61,6 +61,8 @@ def _hands(view: ui.View) -> None:
     )
     record = view.run.trace.attention[view.layer]
     query, key = _pair_picker(view, record.pattern[view.head])
+    if not record.mask[query, key]:
+        ui.notice("This key is masked for this query: they have a score, but no weight.")
     q, k = _unturned(view)
     frequencies = positions.frequencies(config.d_head, config.position_base)
     labels = token_labels(view.tokens)
@@ -108,7 +110,8 @@ def _pair_picker(view: ui.View, pattern: np.ndarray) -> tuple[int, int]:
     strongest = strongest_pair(pattern)
     with ui.row("pair"):
         query = ui.token_picker(view, "Query token", "query", strongest[0], "strongest")
-        key = ui.token_picker(view, "Key token", "key", strongest[1], "strongest")
+        its_key = strongest[1] if query == strongest[0] else int(pattern[query].argmax())
+        key = ui.token_picker(view, "Key token", "key", its_key, "strongest")
     return query, key
 
 
@@ -124,11 +127,17 @@ def _before_and_after(view: ui.View) -> None:
         ("scores-before", _straight(*_unturned(view)), "before turning"),
         ("scores-after", record.scores[view.head], "after turning, as the model has them"),
     )
+    seen = np.stack([values[record.mask] for _, values, _ in scores])
     for column, (key, values, words) in zip(ui.two_up("scores"), scores, strict=True):
         with column:
             ui.show_figure(
                 score_map(
-                    values, record.mask, view.tokens, view.colors, f"{view.head_name}: {words}"
+                    values,
+                    record.mask,
+                    view.tokens,
+                    view.colors,
+                    f"{view.head_name}: {words}",
+                    scale_of=seen,
                 ),
                 key=key,
                 alt=f"Scores of {view.head_name} {words}, from {values.min():.2f} to "

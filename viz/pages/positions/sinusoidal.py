@@ -17,6 +17,7 @@ from viz.pages.positions.shared import MOST_POSITIONS, embedding_sum, neighbours
 from viz.runs import positions
 
 FIRST_DIMENSIONS = (0, 20, 50, 100)
+MOST_CURVES = 6
 PICTURES = {"map": "Heat map", "surface": "Surface"}
 
 
@@ -78,14 +79,8 @@ def _curves(view: ui.View, table: np.ndarray) -> None:
         "From left to right the waves grow longer, each pair by the same factor.",
     )
     first = [dimension for dimension in FIRST_DIMENSIONS if dimension < table.shape[1]]
-    chosen = st.multiselect(
-        "Dimensions",
-        range(table.shape[1]),
-        default=first,
-        key="dimensions",
-        persist_state="session",
-        max_selections=6,
-    )
+    chosen = ui.several("Dimensions", "dimensions", range(table.shape[1]), first, MOST_CURVES)
+    ui.show_complaints()
     frequencies = positions.frequencies(config.d_model, config.position_base)
     left, right = ui.two_up("curves", (3, 2))
     with left:
@@ -140,7 +135,7 @@ def _rotation(view: ui.View) -> None:
         "both: nothing changes.",
     )
     frequencies = positions.frequencies(config.d_model, config.position_base)
-    places = ui.places(len(view.tokens) - 1, 0, config.max_seq_len - 1, view.model)
+    places = ui.places(len(view.tokens) - 1, 0, config.max_seq_len - 1, (view.model, view.sentence))
     ui.show_complaints()
     upright = np.tile(np.array([1.0, 0.0], np.float32), (len(frequencies), 1))
     component.show(
