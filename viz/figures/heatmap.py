@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figures.margins import make_room
 from viz.theme import Palette, color_scale, template
 
 MOST_TICKS = 36
@@ -188,6 +189,7 @@ def _lay_out(
     if square:
         figure.update_xaxes(constrain="domain", constraintoward="left")
         figure.update_yaxes(scaleanchor="x", constrain="domain", constraintoward="top")
+    make_room(figure, rows=rows.labels, columns=columns.labels)
 
 
 def _ticks(labels: Sequence[str]) -> dict[str, object]:

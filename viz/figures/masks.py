@@ -9,6 +9,7 @@ from viz.figures.heatmap import Axis, Scale, heat_map, signed, weights
 from viz.figures.ink import ink
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
+from viz.figures.margins import make_room
 from viz.theme import Palette, template
 
 CURVES_HEIGHT = 360
@@ -94,6 +95,7 @@ def leak_curves(
     )
     figure.update_xaxes(title="query", type="category", tickangle=-50, showgrid=False)
     figure.update_yaxes(title="sum over visible cells", range=[0, 1.06])
+    make_room(figure, columns=labels)
     return figure
 
 
@@ -155,6 +157,7 @@ def reach_curve(known: Sequence[int], n_layers: int, n_tokens: int, colors: Pale
     )
     figure.update_xaxes(title="layers", showgrid=False, dtick=max(1, len(known) // 12))
     figure.update_yaxes(title="tokens", range=[0, 1.08 * n_tokens])
+    make_room(figure)
     return figure
 
 
@@ -188,6 +191,7 @@ def cost_curves(
     )
     figure.update_xaxes(title="tokens", type="log", showgrid=False, dtick=1)
     figure.update_yaxes(title="pairs", type="log", dtick=1)
+    make_room(figure)
     return figure
 
 
@@ -215,6 +219,7 @@ def loss_bars(losses: dict[str, np.ndarray], tokens: Sequence[str], colors: Pale
     )
     figure.update_xaxes(title="token predicted", type="category", tickangle=-50, showgrid=False)
     figure.update_yaxes(title="nats")
+    make_room(figure, columns=labels)
     return figure
 
 

@@ -9,6 +9,7 @@ from plotly.subplots import make_subplots
 from viz.figures.heatmap import Scale, color_bar, signed
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
+from viz.figures.margins import make_room
 from viz.theme import Palette, color_scale, template
 
 CURVES_HEIGHT = 340
@@ -46,6 +47,7 @@ def wave_map(
     )
     figure.update_xaxes(title="dimension", showgrid=False)
     figure.update_yaxes(title="position", autorange="reversed", showgrid=False)
+    make_room(figure)
     return figure
 
 
@@ -108,6 +110,7 @@ def wavelength_curve(
     )
     figure.update_xaxes(title=pair_name, showgrid=False)
     figure.update_yaxes(title="positions for one turn", type="log", dtick=1)
+    make_room(figure)
     return figure
 
 
@@ -149,6 +152,7 @@ def dimension_curves(
     last = min(max(FIRST_VIEW, n_used), len(table)) - 1
     figure.update_xaxes(title="position", showgrid=False, range=[-0.5, last + 0.5])
     figure.update_yaxes(title="value", fixedrange=True)
+    make_room(figure)
     return figure
 
 
@@ -174,6 +178,7 @@ def similarity_map(
         constrain="domain",
         constraintoward="top",
     )
+    make_room(figure)
     return figure
 
 
@@ -220,6 +225,7 @@ def sum_maps(
     )
     figure.update_xaxes(title="dimension", showgrid=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    make_room(figure, rows=labels)
     return figure
 
 

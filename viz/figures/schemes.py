@@ -1,5 +1,6 @@
 """Position schemes as pictures: angles, slopes, other orders, and five models side by side."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from plotly.subplots import make_subplots
 from viz.figures.heatmap import Axis, Scale, color_bar, heat_map, signed, weights
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
+from viz.figures.margins import make_room
 from viz.theme import Palette, color_scale, template
 
 CURVES_HEIGHT = 380
@@ -39,6 +41,7 @@ def angle_map(frequencies: np.ndarray, n_positions: int, colors: Palette) -> go.
     )
     figure.update_xaxes(title="pair", showgrid=False)
     figure.update_yaxes(title="position", autorange="reversed", showgrid=False)
+    make_room(figure)
     return figure
 
 
@@ -93,6 +96,7 @@ def slope_bars(slopes: np.ndarray, colors: Palette, title: str) -> go.Figure:
     figure.update_xaxes(title="head", type="category", showgrid=False)
     low, high = np.log10(slopes.min() / 2), np.log10(slopes.max() * 2)
     figure.update_yaxes(title="slope", type="log", range=[low, high], dtick=1)
+    make_room(figure)
     return figure
 
 
@@ -120,6 +124,7 @@ def output_maps(parts: Sequence[Part], colors: Palette) -> go.Figure:
     _lay_out_side_by_side(figure, scale, colors, colors.diverging)
     figure.update_layout(height=int(np.clip(170 + 22 * len(parts[0].tokens), 260, 620)))
     figure.update_xaxes(title="dimension")
+    make_room(figure, rows=axis_labels(parts[0].tokens))
     return figure
 
 
@@ -153,6 +158,8 @@ def pattern_row(parts: Sequence[Part], masks: Sequence[np.ndarray], colors: Pale
     figure.update_layout(height=MAP_HEIGHT)
     figure.update_xaxes(tickangle=-90, range=ends, **_ticks(longest, 13))
     figure.update_yaxes(autorange=False, range=ends[::-1], **_ticks(longest, 20))
+    labels = axis_labels(longest)
+    make_room(figure, rows=labels, columns=labels, turned=math.pi / 2)
     return figure
 
 
@@ -192,6 +199,7 @@ def loss_curves(curves: Sequence[LossCurve], colors: Palette, *, n_trained: int)
     )
     figure.update_xaxes(title="position in the window", showgrid=False)
     figure.update_yaxes(title="loss, nats per token")
+    make_room(figure)
     return figure
 
 
