@@ -333,7 +333,7 @@ def test_edits_are_of_their_sentence_and_mask() -> None:
     for key, value in (("sentence", "The old bear walked."), ("mask", "everything")):
         app = open_view("edit", edits="3-1")
         before = live_data(app)["settings"]
-        widget = app.text_input if key == "sentence" else app.selectbox
+        widget = app.text_input if key == "sentence" else app.segmented_control
         widget(key=key).set_value(value).run()
         settings = live_data(app)["settings"]
         assert settings["edits"] == ""

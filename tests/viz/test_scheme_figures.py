@@ -6,12 +6,12 @@ import pytest
 
 from tests.viz.builders import causal, random_patterns
 from tests.viz.test_theme import contrast
+from viz.figures.build import label_width, room
 from viz.figures.lines import mark_line
 from viz.figures.masks import cost_curves, loss_bars, mask_map, reach_map, share_map
 from viz.figures.positions import wave_surface, wavelength_curve
 from viz.figures.schemes import (
     LossCurve,
-    Part,
     angle_map,
     bias_map,
     loss_curves,
@@ -19,21 +19,60 @@ from viz.figures.schemes import (
     pattern_row,
     slope_bars,
 )
+from viz.figures.sides import Part
 from viz.theme import DARK, LIGHT, Palette
 
 TOKENS = ("The", " cat", " saw", " the", " cat", " <b>")
+LOOKS = ("line", "font", "bgcolor")
 
 
 @pytest.mark.parametrize("axis", ["x", "y"])
 @pytest.mark.parametrize(("is_log", "place"), [(False, 100.0), (True, 2.0)])
 def test_words_stand_beside_their_line(axis: str, is_log: bool, place: float) -> None:
     """Plotly puts lines at a value, and words on a logarithmic axis at its logarithm."""
-    figure = go.Figure(go.Scatter(x=[1, 1000], y=[1, 1000]))
-    mark_line(figure, axis, 100.0, "here", LIGHT, is_log=is_log)
-    (shape,), (words,) = figure.layout.shapes, figure.layout.annotations
+    shape, words = mark_line(axis, 100.0, "here", LIGHT, is_log=is_log)
     assert shape[f"{axis}0"] == shape[f"{axis}1"] == 100
     assert words[axis] == place
-    assert words.text == "here"
+    assert words["text"] == "here"
+
+
+@pytest.mark.parametrize("axis", ["x", "y"])
+def test_line_and_words_are_where_plotly_itself_would_put_them(axis: str) -> None:
+    figure = go.Figure(go.Scatter(x=[0, 9], y=[0, 9]))
+    add = {"x": figure.add_vline, "y": figure.add_hline}[axis]
+    add(4.0, annotation={"text": "here"}, annotation_position="top right")
+    shape, words = mark_line(axis, 4.0, "here", LIGHT)
+    for ours, plotlys in ((shape, figure.layout.shapes[0]), (words, figure.layout.annotations[0])):
+        theirs = plotlys.to_plotly_json()
+        shared = {
+            name: value for name, value in ours.items() if name not in ("line", "font", "bgcolor")
+        }
+        assert {name: theirs.get(name) for name in shared} == shared
+
+
+@pytest.mark.parametrize(
+    ("label", "pixels"), [("", 0), ("abcd", 28), ("漢字", 26), ("e\u0301", 7), ("a&lt;b", 21)]
+)
+def test_labels_take_the_room_of_their_letters(label: str, pixels: int) -> None:
+    assert label_width(label) == pytest.approx(pixels, abs=1.5)
+    assert room(["x", label + "xx"], None)["l"] > room(["x"], None)["l"]
+    assert room(None, ["x", label + "xx"])["b"] > room(None, ["x"])["b"]
+
+
+def test_a_figure_never_asks_for_margins_of_its_own() -> None:
+    """Which would draw it two or three times."""
+    figures = [
+        mask_map(causal(6), TOKENS, LIGHT),
+        loss_bars({"a": np.ones(5)}, TOKENS, LIGHT),
+        output_maps([Part(name, TOKENS, np.ones((6, 4))) for name in "abc"], LIGHT),
+        pattern_row([Part("A", TOKENS, np.ones((6, 6)))], [causal(6)], LIGHT),
+        wavelength_curve(np.array([1.0, 0.1]), LIGHT, context=5, pair_name="pair"),
+    ]
+    for figure in figures:
+        layout = figure.layout.to_plotly_json()
+        axes = [axis for name, axis in layout.items() if name[1:].startswith("axis")]
+        assert axes
+        assert not any(axis["automargin"] for axis in axes)
 
 
 def test_context_is_marked_on_the_logarithmic_scale() -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.margins import make_room
-from viz.theme import Palette, color_scale, template
+from viz.figures.build import TILT, build
+from viz.theme import Palette, color_scale
 
 MOST_TICKS = 36
 CELL_PIXELS = 34
@@ -54,37 +54,54 @@ def heat_map(
     title: str,
     hidden: np.ndarray | None = None,
     hidden_note: str = "<b>masked</b>: may not attend",
+    shown_note: str | None = None,
     square: bool = True,
+    height: int | None = None,
+    more: Sequence[go.Scatter] = (),
 ) -> go.Figure:
     """A heat map of `values` (rows, columns), first row on top.
 
     Cells where `hidden` is True are hatched and say `hidden_note` on hover. A cell that is NaN or
-    infinite is left empty and marked with ×.
+    infinite is left empty and marked with ×. With a `shown_note` the other cells say that instead
+    of their value, and have no colour bar. `more` are traces drawn above.
     """
     shown = np.asarray(values, dtype=np.float32)
     finite = np.isfinite(shown)
     hidden = np.zeros(shown.shape, bool) if hidden is None else hidden
-    figure = go.Figure(
-        go.Heatmap(
-            z=np.where(finite & ~hidden, shown, np.nan),
-            x=list(columns.labels),
-            y=list(rows.labels),
-            zmin=scale.low,
-            zmax=scale.high,
-            colorscale=color_scale(colors.diverging if scale.signed else colors.sequential),
-            colorbar=color_bar(scale, colors),
-            hoverongaps=False,
-            hovertemplate=(
-                f"{rows.title} <b>%{{y}}</b><br>{columns.title} <b>%{{x}}</b><br>"
-                f"{scale.name} <b>%{{z:.{scale.digits + 2}f}}</b><extra></extra>"
-            ),
-        )
+    said = shown_note or f"{scale.name} <b>%{{z:.{scale.digits + 2}f}}</b>"
+    cells = go.Heatmap(
+        z=np.where(finite & ~hidden, shown, np.nan),
+        x=list(columns.labels),
+        y=list(rows.labels),
+        zmin=scale.low,
+        zmax=scale.high,
+        colorscale=color_scale(colors.diverging if scale.signed else colors.sequential),
+        colorbar=color_bar(scale, colors),
+        showscale=shown_note is None,
+        hoverongaps=False,
+        hovertemplate=_hover(rows, columns, said),
     )
-    if hidden.any():
-        _hatch(figure, hidden, hidden_note, rows, columns, colors)
-    _mark_broken(figure, ~finite & ~hidden, colors)
-    _lay_out(figure, rows, columns, colors, title, square)
-    return figure
+    is_hatched = bool(hidden.any())
+    hatch = [_hatch(hidden, _hover(rows, columns, hidden_note), cells, colors)] * is_hatched
+    x, y = _axes(rows, columns, square)
+    return build(
+        [cells, *hatch, *more],
+        colors,
+        title=title,
+        height=height or figure_height(len(rows.labels)),
+        top=92,
+        x=x,
+        y=y,
+        rows=rows.labels,
+        columns=columns.labels,
+        shapes=[_strokes(hidden, colors)] * is_hatched,
+        annotations=_crosses(~finite & ~hidden, colors),
+    )
+
+
+def _hover(rows: Axis, columns: Axis, said: str) -> str:
+    place = f"{rows.title} <b>%{{y}}</b><br>{columns.title} <b>%{{x}}</b><br>"
+    return f"{place}{said}<extra></extra>"
 
 
 def figure_height(n_rows: int, least: int = 360, most: int = 660) -> int:
@@ -110,35 +127,26 @@ def color_bar(scale: Scale, colors: Palette, y: float = 1.0) -> dict[str, object
     }
 
 
-def _hatch(
-    figure: go.Figure,
-    hidden: np.ndarray,
-    note: str,
-    rows: Axis,
-    columns: Axis,
-    colors: Palette,
-) -> None:
-    """Grey cells under diagonal lines, so that masked cannot be taken for zero."""
-    figure.add_trace(
-        go.Heatmap(
-            z=np.where(hidden, 1.0, np.nan).astype(np.float32),
-            x=list(columns.labels),
-            y=list(rows.labels),
-            colorscale=[[0, colors.masked], [1, colors.masked]],
-            showscale=False,
-            hoverongaps=False,
-            hovertemplate=(
-                f"{rows.title} <b>%{{y}}</b><br>{columns.title} <b>%{{x}}</b><br>"
-                f"{note}<extra></extra>"
-            ),
-        )
+def _hatch(hidden: np.ndarray, hover: str, cells: go.Heatmap, colors: Palette) -> go.Heatmap:
+    """Grey cells, to be put under diagonal lines, so that masked cannot be taken for zero."""
+    return go.Heatmap(
+        z=np.where(hidden, 1.0, np.nan).astype(np.float32),
+        x=cells.x,
+        y=cells.y,
+        colorscale=[[0, colors.masked], [1, colors.masked]],
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate=hover,
     )
-    figure.add_shape(
-        type="path",
-        path=_hatch_path(hidden),
-        line={"color": colors.hatch, "width": 1},
-        layer="above",
-    )
+
+
+def _strokes(hidden: np.ndarray, colors: Palette) -> dict[str, object]:
+    return {
+        "type": "path",
+        "path": _hatch_path(hidden),
+        "line": {"color": colors.hatch, "width": 1},
+        "layer": "above",
+    }
 
 
 def _hatch_path(hidden: np.ndarray) -> str:
@@ -160,43 +168,36 @@ def _hatch_path(hidden: np.ndarray) -> str:
     return "".join(strokes)
 
 
-def _mark_broken(figure: go.Figure, broken: np.ndarray, colors: Palette) -> None:
-    for row, column in np.argwhere(broken):
-        figure.add_annotation(
-            x=int(column),  # on a category axis a number is a place, a string may be a label
-            y=int(row),
-            text="×",
-            showarrow=False,
-            font={"color": colors.bad, "size": 16},
-        )
+def _crosses(broken: np.ndarray, colors: Palette) -> list[dict[str, object]]:
+    """A × in each cell whose value is no number."""
+    return [
+        {
+            "x": int(column),  # on a category axis a number is a place, a string may be a label
+            "y": int(row),
+            "text": "×",
+            "showarrow": False,
+            "font": {"color": colors.bad, "size": 16},
+        }
+        for row, column in np.argwhere(broken)
+    ]
 
 
-def _lay_out(
-    figure: go.Figure, rows: Axis, columns: Axis, colors: Palette, title: str, square: bool
-) -> None:
-    figure.update_layout(
-        template=template(colors),
-        title=title,
-        height=figure_height(len(rows.labels)),
-        margin={"t": 92},
-    )
-    figure.update_xaxes(
-        title=columns.title, side="bottom", tickangle=-50, **_ticks(columns.labels), showgrid=False
-    )
-    figure.update_yaxes(
-        title=rows.title, autorange="reversed", **_ticks(rows.labels), showgrid=False
-    )
-    if square:
-        figure.update_xaxes(constrain="domain", constraintoward="left")
-        figure.update_yaxes(scaleanchor="x", constrain="domain", constraintoward="top")
-    make_room(figure, rows=rows.labels, columns=columns.labels)
-
-
-def _ticks(labels: Sequence[str]) -> dict[str, object]:
-    step = -(-len(labels) // MOST_TICKS)
-    return {
-        "type": "category",
-        "tickmode": "array",
-        "tickvals": list(labels[::step]),
-        "ticktext": list(labels[::step]),
+def _axes(rows: Axis, columns: Axis, square: bool) -> tuple[dict[str, object], dict[str, object]]:
+    x = {
+        "title": columns.title,
+        "side": "bottom",
+        "tickangle": -TILT,
+        "showgrid": False,
+        **ticks(columns.labels),
     }
+    y = {"title": rows.title, "autorange": "reversed", "showgrid": False, **ticks(rows.labels)}
+    if square:
+        x |= {"constrain": "domain", "constraintoward": "left"}
+        y |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
+    return x, y
+
+
+def ticks(labels: Sequence[str], most: int = MOST_TICKS) -> dict[str, object]:
+    """At most so many of the labels on an axis of categories."""
+    shown = list(labels[:: -(-len(labels) // most)])
+    return {"type": "category", "tickmode": "array", "tickvals": shown, "ticktext": shown}

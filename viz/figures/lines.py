@@ -1,33 +1,57 @@
 """Dotted lines with words, the same on every figure."""
 
 import math
-
-import plotly.graph_objects as go
+from typing import Any, NamedTuple
 
 from viz.theme import Palette
 
 
+class Mark(NamedTuple):
+    """A line and its words as Plotly's layout takes them."""
+
+    shape: dict[str, Any]
+    annotation: dict[str, Any]
+
+
 def mark_line(
-    figure: go.Figure,
     axis: str,
     at: float,
     text: str,
     colors: Palette,
     *,
-    place: str = "top right",
+    place: tuple[str, str] = ("right", "top"),
     is_log: bool = False,
-) -> None:
+) -> Mark:
     """A dotted line across the figure where x or y is `at`, with words beside it.
 
-    On a logarithmic axis Plotly places lines by value but words by their logarithm.
+    `place` says at which side and height the words stand, of the line or of the figure. On a
+    logarithmic axis Plotly places lines by value but words by their logarithm.
     """
-    add = {"x": figure.add_vline, "y": figure.add_hline}[axis]
-    words = {"text": text, "font": {"color": colors.frame}, "bgcolor": colors.background}
-    if is_log:
-        words[axis] = math.log10(at)
-    add(
-        at,
-        line={"color": colors.frame, "width": 2, "dash": "dot"},
-        annotation=words,
-        annotation_position=place,
-    )
+    other = {"x": "y", "y": "x"}[axis]
+    side, height = place
+    words = {
+        axis: math.log10(at) if is_log else at,
+        f"{axis}ref": axis,
+        f"{other}ref": f"{other} domain",
+        "text": text,
+        "showarrow": False,
+        "font": {"color": colors.frame},
+        "bgcolor": colors.background,
+    }
+    if axis == "x":  # beside the line, at the top or the bottom of the figure
+        words |= {"y": 1 if height == "top" else 0, "yanchor": height}
+        words |= {"xanchor": {"right": "left", "left": "right"}[side]}
+    else:  # above or below the line, at one side of the figure
+        words |= {"x": 1 if side == "right" else 0, "xanchor": side}
+        words |= {"yanchor": {"top": "bottom", "bottom": "top"}[height]}
+    shape = {
+        "type": "line",
+        f"{axis}0": at,
+        f"{axis}1": at,
+        f"{axis}ref": axis,
+        f"{other}0": 0,
+        f"{other}1": 1,
+        f"{other}ref": f"{other} domain",
+        "line": {"color": colors.frame, "width": 2, "dash": "dot"},
+    }
+    return Mark(shape, words)

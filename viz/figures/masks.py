@@ -1,18 +1,19 @@
-"""Masks as pictures: the matrix, scores before and after it, and what the wrong order does."""
+"""Masks as pictures: matrix, scores, patterns, reach and cost, and what leaks without one."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figures.build import TILT, build
 from viz.figures.heatmap import Axis, Scale, heat_map, signed, weights
 from viz.figures.ink import ink
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
-from viz.figures.margins import make_room
-from viz.theme import Palette, template
+from viz.theme import Palette
 
 CURVES_HEIGHT = 360
+LEGEND = 84  # pixels above a figure that has a title and a legend
 EVERY_PAIR = "all pairs, n²"
 
 
@@ -20,14 +21,17 @@ def mask_map(
     mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str = "The mask"
 ) -> go.Figure:
     """The mask (T, T): what each token may read, and what is hidden from it."""
-    figure = _token_map(0.4 * mask.astype(np.float32), mask, tokens, colors, title=title)
-    figure.data[0].showscale = False
-    figure.data[
-        0
-    ].hovertemplate = (
-        "query <b>%{y}</b><br>key <b>%{x}</b><br><b>may read</b>, M = 0<extra></extra>"
+    labels = axis_labels(tokens)
+    return heat_map(
+        0.4 * mask.astype(np.float32),
+        Axis("query", labels),
+        Axis("key", labels),
+        weights(),
+        colors,
+        title=title,
+        hidden=~mask,
+        shown_note="<b>may read</b>, M = 0",
     )
-    return figure
 
 
 def score_map(
@@ -59,7 +63,16 @@ def pattern_map(
     pattern: np.ndarray, mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str
 ) -> go.Figure:
     """Weights (T, T) with hidden cells hatched."""
-    return _token_map(pattern, mask, tokens, colors, title=title)
+    labels = axis_labels(tokens)
+    return heat_map(
+        pattern,
+        Axis("query", labels),
+        Axis("key", labels),
+        weights(),
+        colors,
+        title=title,
+        hidden=~mask,
+    )
 
 
 def leak_curves(
@@ -72,45 +85,28 @@ def leak_curves(
         "score_zero": "score 0 before softmax",
         "after": "zero after softmax",
     }
-    figure = go.Figure()
-    for (key, name), color, dash in zip(
-        names.items(), colors.series, ("solid", "dash", "dot"), strict=False
-    ):
-        figure.add_trace(
-            go.Scatter(
-                x=labels,
-                y=visible_sums[key],
-                name=name,
-                mode="lines+markers",
-                line={"color": color, "width": 2, "dash": dash},
-                hovertemplate=f"{name}<br>query <b>%{{x}}</b>: visible cells sum to "
-                "<b>%{y:.6f}</b><extra></extra>",
-            )
+    styles = zip(colors.series, ("solid", "dash", "dot"), strict=False)
+    curves = [
+        go.Scatter(
+            x=labels,
+            y=visible_sums[key],
+            name=name,
+            mode="lines+markers",
+            line={"color": color, "width": 2, "dash": dash},
+            hovertemplate=f"{name}<br>query <b>%{{x}}</b>: visible cells sum to "
+            "<b>%{y:.6f}</b><extra></extra>",
         )
-    figure.update_layout(
-        template=template(colors),
-        title="Weight left for the tokens a query may read",
-        height=360,
-        margin={"t": 84},
-    )
-    figure.update_xaxes(title="query", type="category", tickangle=-50, showgrid=False)
-    figure.update_yaxes(title="sum over visible cells", range=[0, 1.06])
-    make_room(figure, columns=labels)
-    return figure
-
-
-def _token_map(
-    values: np.ndarray, mask: np.ndarray, tokens: Sequence[str], colors: Palette, *, title: str
-) -> go.Figure:
-    labels = axis_labels(tokens)
-    return heat_map(
-        values,
-        Axis("query", labels),
-        Axis("key", labels),
-        weights(),
+        for (key, name), (color, dash) in zip(names.items(), styles, strict=True)
+    ]
+    return build(
+        curves,
         colors,
-        title=title,
-        hidden=~mask,
+        title="Weight left for the tokens a query may read",
+        height=CURVES_HEIGHT,
+        top=LEGEND,
+        x=_tokens("query"),
+        y={"title": "sum over visible cells", "range": [0, 1.06]},
+        columns=labels,
     )
 
 
@@ -137,97 +133,100 @@ def reach_map(
 
 def reach_curve(known: Sequence[int], n_layers: int, n_tokens: int, colors: Palette) -> go.Figure:
     """How many tokens the last one can know of after 0, 1, 2, … layers."""
-    figure = go.Figure(
-        go.Scatter(
-            x=list(range(len(known))),
-            y=list(known),
-            mode="lines+markers",
-            line={"color": colors.series[0], "width": 2, "shape": "hv"},
-            marker={"size": 7},
-            hovertemplate="after %{x} layers: <b>%{y}</b> tokens<extra></extra>",
-        )
+    curve = go.Scatter(
+        x=list(range(len(known))),
+        y=list(known),
+        mode="lines+markers",
+        line={"color": colors.series[0], "width": 2, "shape": "hv"},
+        marker={"size": 7},
+        hovertemplate="after %{x} layers: <b>%{y}</b> tokens<extra></extra>",
     )
     words = f"this model: {n_layers} layers"
-    mark_line(figure, "x", n_layers, words, colors, place="bottom right")
-    figure.update_layout(
-        template=template(colors),
+    return build(
+        [curve],
+        colors,
         title="Tokens the last one can know of",
         height=CURVES_HEIGHT,
-        showlegend=False,
+        x={"title": "layers", "showgrid": False, "dtick": max(1, len(known) // 12)},
+        y={"title": "tokens", "range": [0, 1.08 * n_tokens]},
+        marks=[mark_line("x", n_layers, words, colors, place=("left", "bottom"))],
+        more={"showlegend": False},
     )
-    figure.update_xaxes(title="layers", showgrid=False, dtick=max(1, len(known) // 12))
-    figure.update_yaxes(title="tokens", range=[0, 1.08 * n_tokens])
-    make_room(figure)
-    return figure
 
 
 def cost_curves(
     lengths: Sequence[int], pairs: dict[str, Sequence[int]], chosen: str, colors: Palette
 ) -> go.Figure:
     """Attended pairs over the length of the text for each kind of mask; the chosen is strong."""
-    figure = go.Figure()
-    for number, (name, counts) in enumerate(pairs.items()):
-        is_chosen = name == chosen
-        figure.add_trace(
-            go.Scatter(
-                x=list(lengths),
-                y=list(counts),
-                name=name,
-                mode="lines",
-                opacity=1.0 if is_chosen else 0.55,
-                line={
-                    "color": colors.series[number % len(colors.series)],
-                    "width": 4 if is_chosen else 1.5,
-                    "dash": "dot" if name == EVERY_PAIR else "solid",
-                },
-                hovertemplate=f"{name}, %{{x}} tokens: <b>%{{y:,}}</b> pairs<extra></extra>",
-            )
+    curves = [
+        go.Scatter(
+            x=list(lengths),
+            y=list(counts),
+            name=name,
+            mode="lines",
+            opacity=1.0 if name == chosen else 0.55,
+            line={
+                "color": colors.series[number % len(colors.series)],
+                "width": 4 if name == chosen else 1.5,
+                "dash": "dot" if name == EVERY_PAIR else "solid",
+            },
+            hovertemplate=f"{name}, %{{x}} tokens: <b>%{{y:,}}</b> pairs<extra></extra>",
         )
-    figure.update_layout(
-        template=template(colors),
+        for number, (name, counts) in enumerate(pairs.items())
+    ]
+    return build(
+        curves,
+        colors,
         title="Cost: attended pairs by length",
         height=CURVES_HEIGHT,
-        margin={"t": 100},
+        top=LEGEND + 16,
+        x={"title": "tokens", "type": "log", "showgrid": False, "dtick": 1},
+        y={"title": "pairs", "type": "log", "dtick": 1},
     )
-    figure.update_xaxes(title="tokens", type="log", showgrid=False, dtick=1)
-    figure.update_yaxes(title="pairs", type="log", dtick=1)
-    make_room(figure)
-    return figure
 
 
 def loss_bars(losses: dict[str, np.ndarray], tokens: Sequence[str], colors: Palette) -> go.Figure:
     """The loss of each token but the first, (T − 1,), under each mask, side by side."""
-    figure = go.Figure()
-    labels = axis_labels(tokens)[1:]
-    for (name, values), color in zip(losses.items(), colors.series, strict=False):
-        figure.add_trace(
-            go.Bar(
-                x=labels,
-                y=values,
-                name=name,
-                marker={"color": color},
-                hovertemplate=f"{name}<br>predicting <b>%{{x}}</b>: <b>%{{y:.4f}}</b> nats"
-                "<extra></extra>",
-            )
-        )
-    figure.update_layout(
-        template=template(colors),
+    return _token_bars(
+        losses,
+        axis_labels(tokens)[1:],
+        colors,
         title="Loss of each token: −ln of the probability it was given",
-        height=CURVES_HEIGHT,
-        margin={"t": 84},
-        bargap=0.25,
+        x="token predicted",
+        y="nats",
+        hover="predicting <b>%{x}</b>: <b>%{y:.4f}</b> nats",
     )
-    figure.update_xaxes(title="token predicted", type="category", tickangle=-50, showgrid=False)
-    figure.update_yaxes(title="nats")
-    make_room(figure, columns=labels)
-    return figure
+
+
+def change_bars(
+    changes: dict[str, np.ndarray], tokens: Sequence[str], colors: Palette, title: str
+) -> go.Figure:
+    """The largest change of a next-token probability at each position, (T,), under each mask."""
+    return _token_bars(
+        changes,
+        axis_labels(tokens),
+        colors,
+        title=title,
+        x="after token",
+        y="change of a probability",
+        hover="after <b>%{x}</b>: up to <b>%{y:.6f}</b>",
+    )
 
 
 def share_map(shares: np.ndarray, colors: Palette, title: str) -> go.Figure:
     """A share between 0 and 1 for every layer and head, (L, H), each written in its cell."""
     layers = [f"L{layer}" for layer in range(len(shares))]
     heads = [f"H{head}" for head in range(shares.shape[1])]
-    figure = heat_map(
+    written = go.Scatter(
+        x=heads * len(layers),
+        y=np.repeat(layers, len(heads)),
+        text=[f"{share:.3f}" for share in shares.ravel()],
+        mode="text",
+        textfont={"size": 12, "color": [ink(share, colors) for share in shares.ravel()]},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    return heat_map(
         shares,
         Axis("layer", layers),
         Axis("head", heads),
@@ -235,33 +234,45 @@ def share_map(shares: np.ndarray, colors: Palette, title: str) -> go.Figure:
         colors,
         title=title,
         square=False,
+        height=CURVES_HEIGHT,
+        more=[written],
     )
-    figure.add_trace(
-        go.Scatter(
-            x=heads * len(layers),
-            y=np.repeat(layers, len(heads)),
-            text=[f"{share:.3f}" for share in shares.ravel()],
-            mode="text",
-            textfont={"size": 12, "color": [ink(share, colors) for share in shares.ravel()]},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    )
-    figure.update_layout(height=CURVES_HEIGHT)
-    figure.update_xaxes(tickangle=0)
-    return figure
 
 
-def change_bars(
-    changes: dict[str, np.ndarray], tokens: Sequence[str], colors: Palette, title: str
+def _token_bars(
+    values: dict[str, np.ndarray],
+    labels: Sequence[str],
+    colors: Palette,
+    *,
+    title: str,
+    x: str,
+    y: str,
+    hover: str,
 ) -> go.Figure:
-    """The largest change of a next-token probability at each position, (T,), under each mask."""
-    figure = loss_bars(changes, ["", *tokens], colors)
-    figure.update_layout(title=title)
-    figure.update_xaxes(title="after token")
-    figure.update_yaxes(title="change of a probability", rangemode="tozero")
-    for trace in figure.data:
-        trace.hovertemplate = (
-            f"{trace.name}<br>after <b>%{{x}}</b>: up to <b>%{{y:.6f}}</b><extra></extra>"
+    """A group of bars for each token, one bar for each name."""
+    bars = [
+        go.Bar(
+            x=list(labels),
+            y=heights,
+            name=name,
+            marker={"color": color},
+            hovertemplate=f"{name}<br>{hover}<extra></extra>",
         )
-    return figure
+        for (name, heights), color in zip(values.items(), colors.series, strict=False)
+    ]
+    return build(
+        bars,
+        colors,
+        title=title,
+        height=CURVES_HEIGHT,
+        top=LEGEND,
+        x=_tokens(x),
+        y={"title": y, "rangemode": "tozero"},
+        columns=labels,
+        more={"bargap": 0.25},
+    )
+
+
+def _tokens(title: str) -> dict[str, object]:
+    """An axis of tokens below a figure."""
+    return {"title": title, "type": "category", "tickangle": -TILT, "showgrid": False}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import streamlit as st
@@ -48,6 +49,12 @@ def matrix(kind: str, sizes: Sizes, n_tokens: int) -> np.ndarray:
     if kind in TWO_SIDED and sizes.is_causal:
         mask = mask & causal(n_tokens)
     return mask.numpy()
+
+
+@lru_cache(maxsize=1024)
+def n_pairs(kind: str, sizes: Sizes, n_tokens: int) -> int:
+    """How many pairs of n tokens may attend, counted in the mask."""
+    return int(np.count_nonzero(matrix(kind, sizes, n_tokens)))
 
 
 _MATRICES: dict[str, Callable[[Sizes, int], torch.Tensor]] = {

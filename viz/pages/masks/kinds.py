@@ -133,7 +133,7 @@ def _cost(view: ui.View, chosen: Chosen) -> None:
     kinds = dict.fromkeys(("causal", "sliding_window", "prefix", "global_tokens", chosen.kind))
     kinds.pop("everything", None)  # which is all pairs
     pairs = {
-        NAMES[kind]: [int(masks.matrix(kind, chosen.sizes, n).sum()) for n in LENGTHS]
+        NAMES[kind]: [masks.n_pairs(kind, chosen.sizes, n) for n in LENGTHS]
         for kind in kinds
     }
     pairs[EVERY_PAIR] = [n * n for n in LENGTHS]

@@ -14,7 +14,7 @@ NAMES = {
     "prefix": "prefix",
     "global_tokens": "global tokens + window",
     "padding": "padding",
-    "everything": "none: all see all",
+    "everything": "none",
 }
 WORDS = {
     "causal": "Each token reads itself and what came before. So each position can be trained to "
@@ -51,10 +51,10 @@ class Chosen:
 
 
 def choose(view: ui.View, row: DeltaGenerator) -> Chosen:
-    """The pickers of a mask, in a row of controls: its kind, and the sizes this kind has."""
+    """The pickers of a mask: its kind, and in a row of controls the sizes this kind has."""
     config = view.run.trace.config
+    kind = ui.segments("Mask", "mask", NAMES, config.mask)
     with row:
-        kind = ui.choice("Mask", "mask", masks.KINDS, config.mask, NAMES.get, width=220)
         sizes = _sizes(view, kind)
     filler = masks.filler_id(view.model, view.device)
     n_filler = sizes.n_filler if kind == "padding" else 0

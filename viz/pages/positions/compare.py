@@ -8,7 +8,8 @@ import streamlit as st
 
 from model.evaluate import Evaluation
 from viz import ui
-from viz.figures.schemes import LossCurve, Part, loss_curves, pattern_row
+from viz.figures.schemes import LossCurve, loss_curves, pattern_row
+from viz.figures.sides import Part
 from viz.runs import Run, positions
 
 NAMES = {

@@ -4,7 +4,8 @@ import streamlit as st
 
 from viz import ui
 from viz.figures.labels import visible
-from viz.figures.schemes import Part, output_maps
+from viz.figures.schemes import output_maps
+from viz.figures.sides import Part
 from viz.runs import positions
 
 DOG = "dog bites man"

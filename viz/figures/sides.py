@@ -1,0 +1,127 @@
+"""Several matrices side by side in one colour scale: the same rows, each with its own columns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.figures.build import room
+from viz.figures.heatmap import Scale, color_bar, ticks
+from viz.figures.labels import axis_labels
+from viz.theme import Palette, color_scale, template
+
+TOP = 96  # pixels above the maps, for the colour bar and the titles
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of several matrices: its title, the tokens of its rows, and values (rows, columns)."""
+
+    title: str
+    tokens: Sequence[str]
+    values: np.ndarray
+
+
+def maps_side_by_side(
+    parts: Sequence[Part],
+    scale: Scale,
+    colors: Palette,
+    *,
+    height: int,
+    x: dict[str, Any],
+    y: dict[str, Any] | None = None,
+    has_labels: Callable[[int], bool] = lambda column: True,
+    gap: float = 0.02,
+    hidden: Sequence[np.ndarray] | None = None,
+    columns: Sequence[str] | None = None,
+    column_name: str = "dimension",
+) -> go.Figure:
+    """Parts from left to right. `x` and `y` are for all axes; `has_labels` says which show rows.
+
+    Where columns are tokens, `columns` are their labels; cells that are `hidden` are grey.
+    """
+    labels = [axis_labels(part.tokens) for part in parts]
+    data, axes, titles = [], {}, []
+    for number, part in enumerate(parts):
+        left, right = _domain(number, len(parts), gap)
+        name = str(number + 1) if number else ""
+        place = {"y": labels[number], "xaxis": f"x{name}", "yaxis": f"y{name}"}
+        if columns is not None:
+            place["x"] = labels[number]
+        data += _cells(part, place, column_name, colors, None if hidden is None else hidden[number])
+        axes[f"xaxis{name}"] = _axis(x, anchor=f"y{name}", domain=[left, right])
+        own = {"showticklabels": has_labels(number), **ticks(labels[number], 28), **(y or {})}
+        axes[f"yaxis{name}"] = _axis({"autorange": "reversed"} | own, anchor=f"x{name}")
+        titles.append(_title(part.title, (left + right) / 2, colors))
+    longest = max(labels, key=len)
+    return go.Figure(
+        data=data,
+        layout={
+            "template": template(colors),
+            "height": height,
+            "margin": {"t": TOP, **room(longest, columns, turned=90)},
+            "annotations": titles,
+            "coloraxis": {
+                "colorscale": color_scale(colors.diverging if scale.signed else colors.sequential),
+                "cmin": scale.low,
+                "cmax": scale.high,
+                "colorbar": color_bar(scale, colors, y=1.12),
+            },
+            **axes,
+        },
+    )
+
+
+def _domain(number: int, n_parts: int, gap: float) -> tuple[float, float]:
+    """From where to where a part stands, as shares of the figure's width."""
+    width = (1 - gap * (n_parts - 1)) / n_parts
+    left = number * (width + gap)
+    return left, left + width
+
+
+def _cells(
+    part: Part,
+    place: dict[str, Any],
+    column_name: str,
+    colors: Palette,
+    hidden: np.ndarray | None,
+) -> list[go.Heatmap]:
+    values = part.values.astype(np.float32)
+    shown = go.Heatmap(
+        z=values if hidden is None else np.where(hidden, np.nan, values),
+        coloraxis="coloraxis",
+        hoverongaps=False,
+        hovertemplate=f"<b>%{{y}}</b><br>{column_name} <b>%{{x}}</b><br>{part.title} "
+        "<b>%{z:.5f}</b><extra></extra>",
+        **place,
+    )
+    if hidden is None:
+        return [shown]
+    grey = go.Heatmap(
+        z=np.where(hidden, 1.0, np.nan).astype(np.float32),
+        colorscale=[[0, colors.masked], [1, colors.masked]],
+        showscale=False,
+        hoverinfo="skip",
+        **place,
+    )
+    return [shown, grey]
+
+
+def _axis(more: dict[str, Any], **own: object) -> dict[str, Any]:
+    return {"automargin": False, "showgrid": False, **own, **more}
+
+
+def _title(text: str, middle: float, colors: Palette) -> dict[str, Any]:
+    return {
+        "text": text,
+        "x": middle,
+        "xref": "paper",
+        "xanchor": "center",
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 15, "color": colors.text},
+    }
