@@ -13,8 +13,8 @@ HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> $
 # What each page draws with Plotly in Python; three have an instrument of the browser instead.
 CHARTS = {
     "Attention": [],
-    "Positions": ["wave", "similarity", "curves", "sum"],
-    "Masks": ["mask", "scores-before", "scores-after", "pattern", "leak"],
+    "Positions": ["wave", "similarity", "curves", "wavelengths", "sum"],
+    "Masks": ["mask", "pattern", "reach", "known", "cost"],
     "Lens": ["lens", "rank", "likeliest"],
     "Predict": [],
     "Generate": [],
@@ -50,6 +50,13 @@ def visit(page: Page, /, **query: str) -> None:
     """Open the app and wait for the last chart of the page."""
     page.goto("/?" + urlencode(query))
     wait_for_charts(page, query.get("page", PAGES[0]))
+
+
+def look(page: Page, key: str, /, **query: str) -> None:
+    """Open the app and wait for one chart, on a page whose other charts are not the usual ones."""
+    page.goto("/?" + urlencode(query))
+    figure(page, key).locator(".js-plotly-plot .main-svg").first.wait_for()
+    wait_until_idle(page)
 
 
 def wait_for_charts(page: Page, title: str) -> None:
