@@ -132,10 +132,7 @@ def _cost(view: ui.View, chosen: Chosen) -> None:
     )
     kinds = dict.fromkeys(("causal", "sliding_window", "prefix", "global_tokens", chosen.kind))
     kinds.pop("everything", None)  # which is all pairs
-    pairs = {
-        NAMES[kind]: [masks.n_pairs(kind, chosen.sizes, n) for n in LENGTHS]
-        for kind in kinds
-    }
+    pairs = {NAMES[kind]: [masks.n_pairs(kind, chosen.sizes, n) for n in LENGTHS] for kind in kinds}
     pairs[EVERY_PAIR] = [n * n for n in LENGTHS]
     ui.show_figure(
         cost_curves(

@@ -119,29 +119,38 @@ def _pattern(view: ui.View) -> None:
                 alt=f"Attention weights of {view.head_name} {words}; mean distance "
                 f"{_reach(values):.2f} tokens.",
             )
-    ui.show_figure(
-        difference_map(
-            record.pattern[view.head] - plain,
-            record.mask,
-            view.tokens,
-            view.colors,
-            f"{view.head_name}: weight with the bias − without",
-        ),
-        key="pattern-difference",
-        alt=f"What the bias changes in {view.head_name}, at most "
-        f"{np.abs(record.pattern[view.head] - plain).max():.3f}.",
+    left, right = ui.two_up("difference")
+    with left:
+        difference = record.pattern[view.head] - plain
+        ui.show_figure(
+            difference_map(
+                difference,
+                record.mask,
+                view.tokens,
+                view.colors,
+                f"{view.head_name}: weight with the bias − without",
+            ),
+            key="pattern-difference",
+            alt=f"What the bias changes in {view.head_name}, at most "
+            f"{np.abs(difference).max():.3f}.",
+        )
+    with right:
+        _distances(view)
+
+
+def _distances(view: ui.View) -> None:
+    """How far each head of the layer reads, with the bias and without."""
+    record = view.run.trace.attention[view.layer]
+    st.caption(
+        f"Mean distance in tokens between a query and what it reads, by head of L{view.layer}:"
     )
-    st.caption("Mean distance in tokens between a query and what it reads, by head of this layer:")
-    rows = [
-        (_reach(record.pattern[head]), _reach(positions.without_bias(record, head)))
-        for head in range(len(record.q))
-    ]
+    plain = [positions.without_bias(record, head) for head in range(len(record.q))]
     table = pd.DataFrame(
         {
-            "head": [f"H{head}" for head in range(len(rows))],
-            "slope": [f"{slope:.4g}" for slope in positions.slopes(len(rows))],
-            "with the bias": [f"{with_bias:.2f}" for with_bias, _ in rows],
-            "without": [f"{without:.2f}" for _, without in rows],
+            "head": [f"H{head}" for head in range(len(plain))],
+            "slope": [f"{slope:.4g}" for slope in positions.slopes(len(plain))],
+            "with the bias": [f"{_reach(pattern):.2f}" for pattern in record.pattern],
+            "without": [f"{_reach(pattern):.2f}" for pattern in plain],
         }
     )
     st.dataframe(table, hide_index=True, height="content")
