@@ -329,7 +329,7 @@ def test_badge_lists_every_check(page: Page) -> None:
     visit(page, sentence=TOM)
     checks = check(stories_trace(TOM), stories().model)
     turn_to(page, "Masks")
-    badge = page.get_by_test_id("stPopover").get_by_role("button")
+    badge = page.get_by_test_id("stPopover").get_by_role("button").first
     expect(badge).to_contain_text(f"{len(checks)} checks")
     badge.click()
     names = page.get_by_test_id("stPopoverBody").locator("td[aria-colindex='1']")

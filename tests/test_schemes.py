@@ -56,7 +56,7 @@ def promises(page: Page) -> dict[str, tuple[float, float, str]]:
 
 
 def turn_to_tab(page: Page, scheme: str) -> None:
-    """Press a scheme's button and wait for its first chart."""
+    """Press the button of a scheme and wait for a chart of its tab."""
     page.get_by_role("radio", name=TABS[scheme], exact=True).click()
     figure(page, FIRST_CHART[scheme]).locator(".js-plotly-plot .main-svg").first.wait_for()
     wait_until_idle(page)
@@ -95,7 +95,8 @@ def test_tabs_run_their_models(page: Page) -> None:
     assert picked(page, "Model") == "stories"
     for scheme in ("rope", "alibi", "none", "learned", "sinusoidal"):
         turn_to_tab(page, scheme)
-        assert picked(page, "Model") == f"positions-{scheme}"
+        model = page.get_by_role("combobox", name="Model", exact=True)
+        expect(model).to_have_value(f"positions-{scheme}")
     assert query(page)["model"] == "positions-sinusoidal"
     page.get_by_role("radio", name="Compare", exact=True).click()
     figure(page, "losses").locator(".main-svg").first.wait_for()

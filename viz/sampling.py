@@ -5,7 +5,7 @@ from itertools import permutations
 
 import streamlit as st
 
-from viz import runs, ui
+from viz import controls, runs, ui
 from viz.live import component
 
 ALL = -1  # top-k that keeps the whole vocabulary, whatever the model
@@ -17,14 +17,14 @@ def sampling_settings(
 ) -> tuple[component.Settings, runs.Sampling, tuple[str, ...]]:
     """How the next token is drawn: as the browser takes it, as the model does, and the order."""
     vocab_size = view.run.trace.config.vocab_size
-    top_k = ui.kept("top_k", ALL, _nearest_top_k(vocab_size))
+    top_k = controls.kept("top_k", ALL, _nearest_top_k(vocab_size))
     numbers = {
-        "temperature": ui.kept_number("Temperature", "temperature", 0.05, 3.0, 0.8, 0.01),
+        "temperature": controls.kept_number("Temperature", "temperature", 0.05, 3.0, 0.8, 0.01),
         "top_k": None if top_k == ALL else top_k,
-        "top_p": ui.kept_number("Top-p", "top_p", 0.01, 1.0, 0.95, 0.01),
-        "min_p": ui.kept_number("Min-p", "min_p", 0.0, 0.99, 0.0, 0.01),
+        "top_p": controls.kept_number("Top-p", "top_p", 0.01, 1.0, 0.95, 0.01),
+        "min_p": controls.kept_number("Min-p", "min_p", 0.0, 0.99, 0.0, 0.01),
     }
-    order = ui.kept_option("Order", "order", ORDERS, ORDERS[0]).split(",")
+    order = controls.kept_option("Order", "order", ORDERS, ORDERS[0]).split(",")
     return {**numbers, "order": order}, runs.Sampling(**numbers), tuple(order)
 
 
@@ -34,7 +34,7 @@ def _nearest_top_k(vocab_size: int) -> Callable[[object], tuple[int, str | None]
     def nearest(raw: object) -> tuple[int, str | None]:
         if str(raw) in ("all", str(ALL)):
             return ALL, None
-        value, complaint = ui.nearest_number("Top-k", raw, 1, vocab_size, ALL)
+        value, complaint = controls.nearest_number("Top-k", raw, 1, vocab_size, ALL)
         return value, complaint and complaint.replace(f"using {ALL}", "using all")
 
     return nearest

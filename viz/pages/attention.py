@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from viz import runs, ui
+from viz import controls, runs, say, ui
 from viz.figures.attention import strongest_pair
 from viz.formulas import attention_with_sizes, weight_with_numbers
 from viz.live import component
@@ -36,7 +36,7 @@ def render() -> None:
     ui.what_to_look_for(view)
     settings = _settings(view)
     second = _second_run(view, settings)
-    ui.show_complaints()
+    controls.show_complaints()
     component.show(
         component.MICROSCOPE,
         component.microscope_data(
@@ -62,27 +62,29 @@ def _settings(view: ui.View) -> component.Settings:
     config, n_tokens = view.run.trace.config, len(view.tokens)
     if st.session_state.setdefault("cell_of", view.sentence) != view.sentence:
         st.session_state.update(cell=NOTHING, cell_of=view.sentence)  # a pin is of its sentence
-    token = ui.kept("token", NOTHING, _whole_number("Token", n_tokens))
+    token = controls.kept("token", NOTHING, _whole_number("Token", n_tokens))
     return {
         "layer": view.layer,
         "head": view.head,
-        "view": ui.kept_option("View", "view", VIEWS, "map"),
-        "stage": ui.kept_option("Stage", "stage", STAGES, "weights"),
-        "cell": _numbers(ui.kept("cell", NOTHING, _pair("Cell", n_tokens, n_tokens))),
+        "view": controls.kept_option("View", "view", VIEWS, "map"),
+        "stage": controls.kept_option("Stage", "stage", STAGES, "weights"),
+        "cell": _numbers(controls.kept("cell", NOTHING, _pair("Cell", n_tokens, n_tokens))),
         "token": int(token) if token else None,
-        "mass": ui.kept_number("Mass", "mass", 0.1, 1.0, 0.8, 0.05),
-        "change": ui.kept_option("Change", "change", CHANGES, "scale"),
-        "tau": ui.kept_number("Attention temperature", "tau", 0.1, 4.0, 2.0, 0.1),
-        "against": ui.kept_option("Compare with", "against", ("head", "sentence"), "head"),
+        "mass": controls.kept_number("Mass", "mass", 0.1, 1.0, 0.8, 0.05),
+        "change": controls.kept_option("Change", "change", CHANGES, "scale"),
+        "tau": controls.kept_number("Attention temperature", "tau", 0.1, 4.0, 2.0, 0.1),
+        "against": controls.kept_option("Compare with", "against", ("head", "sentence"), "head"),
         "other": _numbers(
-            ui.kept("other", NOTHING, _pair("Other head", config.n_layers, config.n_heads))
+            controls.kept("other", NOTHING, _pair("Other head", config.n_layers, config.n_heads))
         ),
-        "second": ui.kept("second", NOTHING, _text),
-        "how": ui.kept_option("Summary", "how", ("mean", "maximum"), "mean"),
-        "over": ui.kept_option("Over", "over", ("layer", "head", "all"), "layer"),
-        "hide_first": ui.kept_option("Hide the first token", "hide_first", ("no", "yes"), "no")
+        "second": controls.kept("second", NOTHING, _text),
+        "how": controls.kept_option("Summary", "how", ("mean", "maximum"), "mean"),
+        "over": controls.kept_option("Over", "over", ("layer", "head", "all"), "layer"),
+        "hide_first": controls.kept_option(
+            "Hide the first token", "hide_first", ("no", "yes"), "no"
+        )
         == "yes",
-        "words": ui.kept_option("Merge pieces", "words", ("no", "yes"), "no") == "yes",
+        "words": controls.kept_option("Merge pieces", "words", ("no", "yes"), "no") == "yes",
     }
 
 
@@ -93,7 +95,7 @@ def _text(raw: object) -> tuple[str, None]:
 def _take_over(changes: component.Settings) -> None:
     """Keep what a person changed in the browser, in the form the URL has."""
     if not changes:
-        ui.repeat_complaints()  # the browser only reported its check
+        controls.repeat_complaints()  # the browser only reported its check
     for name, value in changes.items():
         if isinstance(value, bool):
             value = "yes" if value else "no"
@@ -148,7 +150,7 @@ def _second_run(view: ui.View, settings: component.Settings) -> runs.Run | None:
     run = runs.run(view.model, view.device, text)
     ui.hold("second-run", run)
     if run.n_cut:
-        ui.complain(f"The last {run.n_cut} tokens of the second sentence are cut.")
+        controls.complain(f"The last {run.n_cut} tokens of the second sentence are cut.")
     return run
 
 
@@ -172,7 +174,7 @@ def _formula(view: ui.View, cell: list[int] | None) -> None:
     )
     query, key = cell or strongest_pair(record.pattern[view.head])
     what = "The pinned cell of" if cell else "The strongest pair, first token and self left out, of"
-    ui.pair(view.tokens, query, key, f"{what} {view.head_name}:")
+    say.pair(view.tokens, query, key, f"{what} {view.head_name}:")
     if not record.mask[query, key]:
         st.caption("This cell is masked: its weight is exactly zero.", text_alignment="center")
         return

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from model.cost import KnownModel
-from viz import runs, ui
+from viz import controls, runs, say, ui
 from viz.figures.cache import bytes_text, filling_map, pace_lines
 from viz.formulas import cache_with_numbers
 
@@ -39,7 +39,7 @@ def render() -> None:
         "cache: its first tokens at once, the prefill, then one at a time, as in generation.",
     )
     part, kv_head, n_prefill, n_held = _controls(view)
-    ui.show_complaints()
+    controls.show_complaints()
     ids = tuple(view.run.trace.ids.tolist())
     filling = runs.fill(view.model, view.device, ids, n_prefill)
     lengths = _lengths(filling, part, kv_head)
@@ -66,13 +66,13 @@ def _controls(view: ui.View) -> tuple[str, int | None, int, int]:
     least = min(runs.fed_at_once(view.model, view.device), n_tokens)
     kv_head = view.head * config.n_kv_heads // config.n_heads
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        part = ui.choice("Show", "part", PARTS, PARTS[0], width=130)
-        which = ui.choice("Heads", "heads", (MEAN, CHOSEN), MEAN, width=150)
+        part = controls.choice("Show", "part", PARTS, PARTS[0], width=130)
+        which = controls.choice("Heads", "heads", (MEAN, CHOSEN), MEAN, width=150)
         default = _followed("prefill", max(least, n_tokens // 3))
-        n_prefill = ui.number("Prefill", "prefill", least, n_tokens, default)
+        n_prefill = controls.number("Prefill", "prefill", least, n_tokens, default)
         options = [0, *range(n_prefill, n_tokens + 1)]
         default = _followed("held", options[1 + 2 * (len(options) - 1) // 3])
-        n_held = ui.steps("Tokens held", "held", options, default, str)
+        n_held = controls.steps("Tokens held", "held", options, default, str)
     return part, kv_head if which == CHOSEN else None, n_prefill, n_held
 
 
@@ -156,7 +156,7 @@ def _say_check(passed: bool, text: str) -> None:
     if passed:
         st.caption(f":material/verified: Check passed: {text}")
     else:
-        ui.notice(f"Check FAILED: {text}", kind="error")
+        say.notice(f"Check FAILED: {text}", kind="error")
 
 
 def _lengths_csv(view: ui.View, lengths: np.ndarray) -> bytes:
@@ -182,8 +182,8 @@ def _sizes(known: list[KnownModel]) -> int:
         "says 8 bits. A latent as in DeepSeek-V2 is one vector of 9/2 · d_head numbers a layer and "
         "token that stands for keys and values of all heads (512 + 64 where d_head is 128)."
     )
-    n_tokens = ui.number("Context", "context", 1, 10_000_000, 2048)
-    ui.show_complaints()
+    n_tokens = controls.number("Context", "context", 1, 10_000_000, 2048)
+    controls.show_complaints()
     st.dataframe(
         pd.DataFrame([_row(model, n_tokens) for model in known]),
         hide_index=True,
@@ -266,7 +266,7 @@ def _time(view: ui.View) -> runs.Pace | None:
         return None
     pace = runs.pace(measuring.laps)
     if pace is None:
-        ui.notice("Stopped before two lengths were measured; there is nothing to show.")
+        say.notice("Stopped before two lengths were measured; there is nothing to show.")
     else:
         _measured(view, pace)
     return pace
@@ -329,7 +329,7 @@ def _measured(view: ui.View, pace: runs.Pace) -> None:
         f"{ALLOWED_ERROR:.0e}).",
     )
     if pace.spread > UNSTEADY:
-        ui.notice(
+        say.notice(
             f"Other work disturbed this measurement: half of the times of one length lie a factor "
             f"of {pace.spread:.1f} apart, too unsteady to say how they grow. Measure again when "
             "the machine is quiet.",

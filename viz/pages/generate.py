@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz import runs, ui
+from viz import controls, runs, say, ui
 from viz.figures.beam import Node, beam_tree
 from viz.figures.labels import clipped, escape, token_labels, visible
 from viz.formulas import score_with_numbers
@@ -29,13 +29,13 @@ def render() -> None:
         "an outlined word: you see the distribution it was drawn from and what the model read to "
         "predict it. Temperature, top-k, top-p and min-p are set on the Predict page.",
     )
-    mode = ui.choice("How", "mode", MODES, MODES[0], width=140)
+    mode = controls.choice("How", "mode", MODES, MODES[0], width=140)
     if mode == "beam":
         _beam(view)
         ui.source("model.decoding.beam_search", "model.decoding.normalised_score")
         return
     settings = _controls(view, mode)
-    ui.show_complaints()
+    controls.show_complaints()
     _stream(view, settings)
     ui.source("model.decoding.generate", "model.decoding.sample", "model.kv_cache.KVCache")
 
@@ -44,16 +44,18 @@ def _controls(view: ui.View, mode: str) -> tuple:
     """Everything a text depends on."""
     chosen, sampling, order = sampling_settings(view)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        seed = ui.number("Seed", "seed", 0, 2**31 - 1, 0)
-        n_tokens = ui.number("New tokens", "new_tokens", 1, 1000, 40)
-        full = ui.choice("When the context is full", "full", ("stop", "slide"), "stop", width=190)
+        seed = controls.number("Seed", "seed", 0, 2**31 - 1, 0)
+        n_tokens = controls.number("New tokens", "new_tokens", 1, 1000, 40)
+        full = controls.choice(
+            "When the context is full", "full", ("stop", "slide"), "stop", width=190
+        )
         if mode == "sampled":
             st.caption(
                 f"temperature {chosen['temperature']:g} · top-k {chosen['top_k'] or 'all'} · "
                 f"top-p {chosen['top_p']:g} · min-p {chosen['min_p'] or 'off'}"
             )
     if full == "slide":
-        ui.notice(
+        say.notice(
             "A full context drops its older half. What remains is numbered from position 0 again "
             "and computed afresh: the model knows nothing of what was dropped."
         )
@@ -67,10 +69,10 @@ def _beam(view: ui.View) -> None:
     """The tree of a beam search, its winner, and what greedy decoding would have written."""
     vocab_size = view.run.trace.config.vocab_size
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        width = ui.number("Beam width", "beam_width", 1, min(MOST_BEAMS, vocab_size), 3)
-        n_tokens = ui.number("New tokens", "beam_tokens", 1, 24, 8)
-        penalty = ui.slider("Length normalisation α", "alpha", 0.0, 2.0, 0.0, 0.1)
-    ui.show_complaints()
+        width = controls.number("Beam width", "beam_width", 1, min(MOST_BEAMS, vocab_size), 3)
+        n_tokens = controls.number("New tokens", "beam_tokens", 1, 24, 8)
+        penalty = controls.slider("Length normalisation α", "alpha", 0.0, 2.0, 0.0, 0.1)
+    controls.show_complaints()
     ids = tuple(view.run.trace.ids.tolist())
     settings = (view.model, view.device, ids)
     steps = runs.beams(*settings, width, n_tokens, penalty)
@@ -89,13 +91,13 @@ def _beam(view: ui.View) -> None:
     )
     prompt = runs.decode(view.model, view.device, list(ids)).removeprefix(" ")
     if winner.score < greedy[-1].winner.score - 1e-9:
-        ui.notice(
+        say.notice(
             "Greedy found the better text here: its path was pruned on the way. Beam search looks "
             "at more, but does not always find the best."
         )
     for name, found in (("Beam search", winner), ("Greedy", greedy[-1].winner)):
         st.caption(f"{name}: log probability {found.total:.4f}, score {found.score:.4f}")
-        ui.written(prompt, runs.decode(view.model, view.device, list(found.ids)))
+        say.written(prompt, runs.decode(view.model, view.device, list(found.ids)))
     ui.formula("model.decoding.normalised_score")
     ui.formula(
         "model.decoding.normalised_score",
@@ -192,15 +194,15 @@ def _press(meaning: str) -> None:
 def _show(view: ui.View, settings: tuple, writing: runs.Writing | None) -> None:
     before = None if writing else ui.last("writing")
     if before is not None and before[0][:3] == settings[:3] and before[1].steps:
-        ui.notice("This was drawn with other settings; Start writes with the new ones.")
+        say.notice("This was drawn with other settings; Start writes with the new ones.")
         writing = before[1]
     steps = writing.steps if writing else []
     if writing is not None and writing.stopped:
-        ui.notice(_why_stopped(writing.stopped, len(steps), view.run.trace.config.max_seq_len))
+        say.notice(_why_stopped(writing.stopped, len(steps), view.run.trace.config.max_seq_len))
     if steps:
         prompt = runs.decode(view.model, view.device, list(settings[2])).removeprefix(" ")
         new_ids = [step.token_id for step in steps]
-        ui.written(prompt, runs.decode(view.model, view.device, new_ids))
+        say.written(prompt, runs.decode(view.model, view.device, new_ids))
     component.show(component.WRITER, _writer_data(view, settings, writing), on_told=_take_over)
 
 

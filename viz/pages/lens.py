@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis import LogitLens
-from viz import runs, ui
+from viz import controls, runs, say, ui
 from viz.figures.labels import clipped, token_labels, visible
 from viz.figures.lens import (
     MOST_POSITIONS,
@@ -66,9 +66,9 @@ def render() -> None:
         "unembedding. Bold tokens are already the final answer.",
     )
     if view.run.trace.config.norm_placement == "post":
-        ui.notice("This model has no final norm; the unembedding reads the stream as it is.")
+        say.notice("This model has no final norm; the unembedding reads the stream as it is.")
     reading, color, window = _controls(view)
-    ui.show_complaints()
+    controls.show_complaints()
     _grid(reading, color, window)
     _cell(reading)
     _formulas(reading)
@@ -80,7 +80,7 @@ def render() -> None:
 def _controls(view: ui.View) -> tuple[Reading, str, range]:
     """The cell that is looked at, what the colours mean, and which positions are drawn."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        color = ui.choice("Colour", "lens_color", COLORS, COLORS[0], width=150)
+        color = controls.choice("Colour", "lens_color", COLORS, COLORS[0], width=150)
         position = ui.position_picker(view)
         window = _window(len(view.tokens), position)
         st.caption(f"The framed cell is the chosen token after the chosen layer, L{view.layer}.")
@@ -101,7 +101,7 @@ def _window(n_tokens: int, position: int) -> range:
             return f"all: {span}" if n_tokens > 1 else "the one token"
         return f"around the token: {span}" if start == AROUND else span
 
-    start = ui.choice("Window", "lens_start", [AROUND, *starts], AROUND, name, width=240)
+    start = controls.choice("Window", "lens_start", [AROUND, *starts], AROUND, name, width=240)
     return window_of(n_tokens, start, position)
 
 
@@ -137,7 +137,7 @@ def _say_window(reading: Reading, window: range) -> None:
     text = f"A window: positions {window[0]} to {window[-1]} of 0 to {n_tokens - 1} are drawn."
     if reading.position not in window:
         text += f" The chosen token, {reading.position}, is outside it."
-    ui.notice(text)
+    say.notice(text)
 
 
 def _grid_alt(reading: Reading, grid: Grid, color: str) -> str:
@@ -188,7 +188,7 @@ def _cell(reading: Reading) -> None:
 def _formulas(reading: Reading) -> None:
     lens, at = reading.lens, (reading.row, reading.position)
     ui.formula("model.analysis.logit_lens")
-    ui.token_line(
+    say.token_line(
         f"The likeliest token after L{reading.view.layer} at position {reading.position}:",
         reading.vocabulary[lens.ids[at][0]],
     )
@@ -225,7 +225,7 @@ def _check(lens: LogitLens) -> None:
     if passed:
         st.caption(f":material/verified: {text}")
     else:
-        ui.notice(text, kind="error")
+        say.notice(text, kind="error")
 
 
 def _tables(reading: Reading) -> dict[str, Callable[[], bytes]]:

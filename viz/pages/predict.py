@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from viz import runs, ui
+from viz import controls, runs, say, ui
 from viz.figures.labels import visible
 from viz.formulas import probability_with_numbers
 from viz.live import component
@@ -27,13 +27,13 @@ def render() -> None:
     )
     position = ui.position_picker(view)
     settings, sampling, order = sampling_settings(view)
-    ui.show_complaints()
+    controls.show_complaints()
     st.caption(
         "Below each token: the probability the model gave it from those before it. "
         "The distribution is for what follows the framed one."
     )
     given = runs.given_probabilities(view.run.trace)
-    ui.token_strip(view.tokens, given, numbers=True, marked=position)
+    say.token_strip(view.tokens, given, numbers=True, marked=position)
     logits = view.run.trace.logits[position]
     vocabulary = runs.vocabulary(view.model, view.device)
     key = f"{view.run.key}-{position}"
@@ -63,7 +63,7 @@ def _numbers(logits: np.ndarray, sampling: runs.Sampling, vocabulary: list[str])
     best = int(logits.argmax())
     scaled = logits.astype(np.float64) / sampling.temperature
     st.caption("ℓ are the logits, T the temperature, 𝒦 the kept tokens.", text_alignment="center")
-    ui.token_line(
+    say.token_line(
         "At this temperature over the whole vocabulary, the likeliest token:", vocabulary[best]
     )
     ui.formula(

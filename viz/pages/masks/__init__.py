@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from viz import ui
+from viz import controls, ui
 from viz.pages.masks import edit, kinds, leak, order, padding, shift
 
 TITLE = "Masks"
@@ -35,4 +35,4 @@ def render() -> None:
         "A mask says who may read whom: the token in the row may read the one in the column, "
         "unless the cell is hatched. Here the model runs on your sentence under any of them.",
     )
-    DRAW[ui.segments("View", "masks", VIEWS, "kinds")](view)
+    DRAW[controls.segments("View", "masks", VIEWS, "kinds")](view)

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import streamlit as st
 
-from viz import runs, ui
+from viz import controls, runs, say, ui
 from viz.figures.labels import token_labels
 from viz.live import component
 from viz.pages.masks.shared import Chosen, choose, mask_csv, run_under
@@ -23,12 +23,12 @@ def draw(view: ui.View) -> None:
         "Click a cell to hide it or to show it again; press and move to paint several. The model "
         "runs anew under your mask: its pattern on the left, what it says next on the right."
     )
-    controls = ui.row("mask")
-    chosen = choose(view, controls)
-    with controls:
+    row = ui.row("mask")
+    chosen = choose(view, row)
+    with row:
         position = ui.position_picker(view)
     settings, mask = _edited(view, chosen)
-    ui.show_complaints()
+    controls.show_complaints()
     base, run = run_under(view, chosen, chosen.mask), run_under(view, chosen, mask)
     ui.hold("edited", run)
     tokens = run.trace.tokens
@@ -80,9 +80,9 @@ def _edited(view: ui.View, chosen: Chosen) -> tuple[component.Settings, np.ndarr
 
     of = _digest(chosen)
     _drop_others(of)
-    edits = ui.kept("edits", NO_EDITS, nearest)
+    edits = controls.kept("edits", NO_EDITS, nearest)
     st.session_state["edits_of"] = of if edits else NOBODY
-    ui.publish("edits_of", st.session_state["edits_of"], NOBODY)
+    controls.publish("edits_of", st.session_state["edits_of"], NOBODY)
     mask = base.copy()
     for query, key in (_cell(text, n_tokens) for text in edits.split(".") if text):
         mask[query, key] = not base[query, key]
@@ -97,12 +97,12 @@ def _digest(chosen: Chosen) -> str:
 
 def _drop_others(of: str) -> None:
     """Let go of edits that were made on other tokens or another mask, however they came here."""
-    ui.settle("edits_of", NOBODY, lambda raw: (str(raw), None))
+    controls.settle("edits_of", NOBODY, lambda raw: (str(raw), None))
     if st.session_state["edits_of"] in (of, NOBODY):
         return
     st.session_state["edits_of"] = NOBODY
     if st.session_state.get("edits", st.query_params.get("edits")):
-        ui.complain("The edited cells were of another sentence or mask: they are let go.")
+        controls.complain("The edited cells were of another sentence or mask: they are let go.")
     st.session_state["edits"] = NO_EDITS
 
 
@@ -124,7 +124,7 @@ def _say_empty(run: runs.Run, mask: np.ndarray) -> None:
     names = ", ".join(f"{row} “{labels[row]}”" for row in rows[:8])
     more = f" and {len(rows) - 8} more" if len(rows) > 8 else ""
     largest = max(np.abs(record.z[:, rows]).max() for record in run.trace.attention)
-    ui.notice(
+    say.notice(
         f"Nothing may be read by {names}{more}: these rows are zero, not NaN, and what attention "
         f"writes there is zero in every layer and head (largest |z| = {largest:g})."
     )

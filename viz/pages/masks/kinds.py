@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz import ui
+from viz import controls, say, ui
 from viz.figures.masks import (
     EVERY_PAIR,
     cost_curves,
@@ -22,7 +22,7 @@ LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 def draw(view: ui.View) -> None:
     """Draw the view."""
     chosen = choose(view, ui.row("mask"))
-    ui.show_complaints()
+    controls.show_complaints()
     run = run_under(view, chosen, chosen.mask)
     tokens = run.trace.tokens
     trained = (
@@ -83,7 +83,7 @@ def _matrix_and_pattern(view: ui.View, chosen: Chosen, run: Run) -> None:
             if np.triu(chosen.mask, 1).any()
             else ""
         )
-        ui.notice(
+        say.notice(
             f"Loss on this sentence: {losses[0].mean():.4f} nats per token under the model's own "
             f"mask, {losses[1].mean():.4f} under this one.{in_sight}"
         )
@@ -115,7 +115,7 @@ def _reach(view: ui.View, layers: np.ndarray, tokens: tuple[str, ...]) -> None:
         )
     ui.formula("model.analysis.layers_to_reach")
     longest, n_never = int(layers.max()), int((layers < 0).sum())
-    ui.notice(
+    say.notice(
         f"After {n_layers} layers, all this model has, the last token can know of "
         f"{known[min(n_layers, len(known) - 1)]} of {len(view.tokens)} tokens. The longest way "
         f"takes {longest} layer{'' if longest == 1 else 's'}; for {n_never} of {layers.size} pairs "

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz import runs, ui
+from viz import runs, say, ui
 from viz.figures.labels import visible
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
@@ -19,7 +19,7 @@ def draw(view: ui.View) -> None:
     ids = tuple(view.run.trace.ids.tolist())
     open_run = masks.masked(view.model, view.device, ids, everything)
     if n_tokens < 2:
-        ui.notice("One token has neither past nor future: type a sentence of two or more.")
+        say.notice("One token has neither past nor future: type a sentence of two or more.")
         return
     _loss(view, open_run)
     _future(view, open_run)
@@ -62,7 +62,7 @@ def _loss(view: ui.View, open_run: Run) -> None:
         if after < before
         else ("higher: it never learnt to use what lies ahead, and stumbles over it")
     )
-    ui.notice(
+    say.notice(
         f"Mean loss {WITH}: {before:.4f} nats per token. {WITHOUT.capitalize()}: {after:.4f}, "
         f"{verdict}. The second number says nothing of how well it predicts: the answers were in "
         "sight."
@@ -89,7 +89,7 @@ def _future(view: ui.View, open_run: Run) -> None:
         alt=f"Share of attention on later tokens in each head, {shares.mean():.3f} on average.",
     )
     most = np.unravel_index(shares.argmax(), shares.shape)
-    ui.notice(
+    say.notice(
         f"Without a mask {shares.mean():.1%} of all attention goes to later tokens, most in "
         f"L{most[0]} H{most[1]} ({shares.max():.1%}). With its mask: {own.mean():.1%}."
     )
@@ -112,7 +112,7 @@ def _past(view: ui.View, ids: tuple[int, ...], everything: np.ndarray) -> None:
         "moves, the past has seen the future.",
     )
     old, new = map(visible, names)
-    ui.words("Last token, and what it becomes", names)
+    say.words("Last token, and what it becomes", names)
     ui.show_figure(
         change_bars(
             changes,
@@ -124,7 +124,7 @@ def _past(view: ui.View, ids: tuple[int, ...], everything: np.ndarray) -> None:
         alt=f"Largest changes: {changes[WITH].max():g} with the mask, {changes[WITHOUT].max():.4f} "
         "without.",
     )
-    ui.notice(
+    say.notice(
         f"“{old}” becomes “{new}”. With its mask the probabilities before it change by at most "
         f"{changes[WITH].max():g}; without, by up to {changes[WITHOUT].max():.4f}."
     )

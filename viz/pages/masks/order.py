@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz import ui
+from viz import say, ui
 from viz.figures.labels import token_labels
 from viz.figures.masks import leak_curves, pattern_map, score_map
 from viz.runs import masks
@@ -98,7 +98,7 @@ def _why_before(view: ui.View, sums: dict[str, np.ndarray]) -> None:
         f"{sums['after'].min():.3f} with zero after.",
     )
     label = token_labels(view.tokens)[query]
-    ui.notice(
+    say.notice(
         f"For the query “{label}” in {view.head_name} the visible weights sum to "
         f"{sums['before'][query]:.6f} with −∞ before softmax, {sums['score_zero'][query]:.4f} with "
         f"score 0 before, {sums['after'][query]:.4f} with zero after."
@@ -122,7 +122,7 @@ def _empty_row(view: ui.View) -> None:
         r"\qquad \text{here: } (0, \dots, 0),\ z = 0"
     )
     plain = "NaN in every cell" if np.isnan(row.plain).all() else f"{row.plain.tolist()}"
-    ui.notice(
+    say.notice(
         f"The scores of “{label}” in {view.head_name}, with all of its cells masked: softmax "
         f"alone gives {plain}, this model's attention sums to {row.ours.sum():g}."
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz import ui
+from viz import controls, say, ui
 from viz.figures.masks import pattern_map, share_map
 from viz.formulas import with_causal
 from viz.runs import masks
@@ -21,14 +21,14 @@ def draw(view: ui.View) -> None:
         "with the end-of-text token. The filler means nothing, and nobody should read it."
     )
     with ui.row("padding"):
-        second = ui.text("Second sentence", "padded", SECOND)
-        side = ui.segments("Side", "side", SIDES, "front")
+        second = controls.text("Second sentence", "padded", SECOND)
+        side = controls.segments("Side", "side", SIDES, "front")
     ids = _fitting(view, second)
-    ui.show_complaints()
+    controls.show_complaints()
     if ids is None:
         return
     if len(ids[0]) == len(ids[1]):
-        ui.notice(f"Both sentences have {len(ids[0])} tokens: no filler is needed. Change one.")
+        say.notice(f"Both sentences have {len(ids[0])} tokens: no filler is needed. Change one.")
         return
     in_front = side == "front"
     hidden, seen = (
@@ -62,10 +62,10 @@ def _fitting(view: ui.View, second: str) -> tuple[tuple[int, ...], tuple[int, ..
     context = view.run.trace.config.max_seq_len
     found = masks.encode(view.model, view.device, second if second.strip() else "")
     if not found:
-        ui.complain("Type a second sentence to fill up the batch.")
+        controls.complain("Type a second sentence to fill up the batch.")
         return None
     if len(found) > context:
-        ui.complain(
+        controls.complain(
             f"The second sentence has {len(found)} tokens, the model's context is {context}: its "
             f"last {len(found) - context} are cut."
         )
@@ -80,7 +80,7 @@ def _batch(padded: masks.Padded) -> None:
         if number == padded.short and n_filler > MOST_FILLER:
             start = int(padded.is_filler.argmax())
             tokens[start : start + n_filler] = [f"{masks.FILLER} × {n_filler}"]
-        ui.words(f"Row {number}", tokens)
+        say.words(f"Row {number}", tokens)
 
 
 def _patterns(view: ui.View, hidden: masks.Padded, seen: masks.Padded) -> None:
@@ -130,19 +130,19 @@ def _say(
 ) -> None:
     n_filler = int(hidden.is_filler.sum())
     with_mask, without = (share.mean() for share in shares)
-    ui.notice(
+    say.notice(
         f"Tokens of filler: {n_filler}. The sentence's own tokens give them {with_mask:.1%} of "
         f"their attention with a padding mask, {without:.1%} without."
     )
     if not in_front:
-        ui.notice(
+        say.notice(
             "Filler behind lies in the future, and the causal mask hides that already: only the "
             "filler itself reads filler, and its rows are thrown away. In front, where a batch "
             "that is to be continued has it, a padding mask is needed."
         )
     else:
         rows = hidden.traces[hidden.short].attention[view.layer].pattern[:, :n_filler]
-        ui.notice(
+        say.notice(
             "Filler in front may read nothing, not even itself: its rows are empty and come out "
             f"as zeros (largest weight {rows.max():g})."
         )
@@ -155,7 +155,7 @@ def _say(
         because = "The padding mask keeps the sentence as it is alone."
     else:
         because = "Here the causal mask alone keeps the sentence as it is by itself."
-    ui.notice(
+    say.notice(
         f"Logits of the sentence in the batch against the sentence alone: relative error "
         f"{hidden.alone:.1e} with a padding mask, {seen.alone:.1e} without. {because}"
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from streamlit.delta_generator import DeltaGenerator
 
-from viz import ui
+from viz import controls, ui
 from viz.runs import Run, masks
 
 NAMES = {
@@ -53,7 +53,7 @@ class Chosen:
 def choose(view: ui.View, row: DeltaGenerator) -> Chosen:
     """The pickers of a mask: its kind, and in a row of controls the sizes this kind has."""
     config = view.run.trace.config
-    kind = ui.segments("Mask", "mask", NAMES, config.mask)
+    kind = controls.segments("Mask", "mask", NAMES, config.mask)
     with row:
         sizes = _sizes(view, kind)
     filler = masks.filler_id(view.model, view.device)
@@ -68,27 +68,29 @@ def _sizes(view: ui.View, kind: str) -> masks.Sizes:
     """Each kind's own numbers; those of other kinds keep their defaults."""
     config, plain, found = view.run.trace.config, masks.Sizes(), {}
     if kind in ("sliding_window", "global_tokens"):
-        found["window"] = ui.number("Window", "window", 1, LONGEST, config.window or plain.window)
+        found["window"] = controls.number(
+            "Window", "window", 1, LONGEST, config.window or plain.window
+        )
     if kind == "prefix":
-        found["prefix_len"] = ui.number(
+        found["prefix_len"] = controls.number(
             "Prefix", "prefix", 0, LONGEST, config.prefix_len or plain.prefix_len
         )
     if kind == "global_tokens":
-        found["n_global"] = ui.number(
+        found["n_global"] = controls.number(
             "Global", "global", 0, LONGEST, config.n_global or plain.n_global
         )
     if kind == "padding":
         found["n_filler"] = _filler(view, plain.n_filler)
     if kind in masks.TWO_SIDED:
-        found["is_causal"] = ui.segments("Direction", "sides", SIDES, "causal") == "causal"
+        found["is_causal"] = controls.segments("Direction", "sides", SIDES, "causal") == "causal"
     return masks.Sizes(**found)
 
 
 def _filler(view: ui.View, default: int) -> int:
     most = min(LONGEST, view.run.trace.config.max_seq_len - len(view.tokens))
     if most:
-        return ui.number("Filler", "filler", 0, most, min(default, most))
-    ui.complain("The sentence fills the context: there is no room for filler.")
+        return controls.number("Filler", "filler", 0, most, min(default, most))
+    controls.complain("The sentence fills the context: there is no room for filler.")
     return 0
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz import runs, ui
+from viz import runs, say, ui
 from viz.formulas import loss_with_numbers
 from viz.runs import masks
 
@@ -25,7 +25,7 @@ def draw(view: ui.View) -> None:
     inputs, targets = (edge, *ids[:room]), (*ids, edge)[: room + 1]
     is_whole = len(targets) > len(ids)
     if not is_whole:
-        ui.notice(
+        say.notice(
             f"With the start token {room} of {len(ids)} tokens fit the context of {room + 1}: the "
             "last one is a target only, and there is no lesson on the end."
         )
@@ -34,7 +34,7 @@ def draw(view: ui.View) -> None:
     probs = runs.target_probabilities(run.trace, targets)
     words = masks.token_strings(view.model, view.device, tuple(ids))
     read, said = [START, *words[:room]], [*words, END][: room + 1]
-    ui.lessons(read, said, probs)
+    say.lessons(read, said, probs)
     losses = -np.log(probs)
     ui.formula("model.analysis.next_token_losses")
     ui.formula(

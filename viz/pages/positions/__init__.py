@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from model.verify import Check
-from viz import ui
+from viz import controls, say, ui
 from viz.pages.positions import alibi, compare, learned, none, rope, sinusoidal
 from viz.runs import positions
 
@@ -44,7 +44,7 @@ def render() -> None:
     tab = _scheme_picker(view)
     if tab != COMPARE and view.model not in positions.family().values():
         config = view.run.trace.config
-        ui.notice(
+        say.notice(
             f"This is {view.model}, {config.n_layers} layers × {config.n_heads} heads, which is "
             "none of them: choose a positions-… model above for one that compares with the others."
         )
@@ -58,8 +58,8 @@ def _promises(view: ui.View) -> Sequence[Check]:
 def _scheme_picker(view: ui.View) -> str:
     """The scheme of the model that runs, or the comparison; another scheme runs its model."""
     scheme, family = view.run.trace.config.position, positions.family()
-    is_comparing = ui.kept_option("Compare", "compare", ("no", "yes"), "no") == "yes"
-    ui.show_complaints()
+    is_comparing = controls.kept_option("Compare", "compare", ("no", "yes"), "no") == "yes"
+    controls.show_complaints()
 
     def open_tab() -> None:
         chosen = st.session_state["scheme"]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from viz import ui
+from viz import controls, say, ui
 from viz.figures.attention import strongest_pair
 from viz.figures.masks import pattern_map
 from viz.figures.schemes import bias_map, difference_map, slope_bars
@@ -43,7 +43,7 @@ def _slopes(view: ui.View) -> None:
         "slopes are fixed, not learnt, and geometric: for a power of two heads, each is the same "
         "share of the one before.",
     )
-    n_heads = ui.number("Heads", "n_heads", 1, MOST_HEADS, config.n_heads)
+    n_heads = controls.number("Heads", "n_heads", 1, MOST_HEADS, config.n_heads)
     slopes = positions.slopes(n_heads)
     whose = "this model" if n_heads == config.n_heads else f"a model of {n_heads} heads"
     left, right = ui.two_up("slopes")
@@ -67,7 +67,7 @@ def _slopes(view: ui.View) -> None:
             key="bias",
             alt=f"Bias of {view.head_name}, from {bias[record.mask].min():.3f} to 0.",
         )
-    ui.identities(positions.checks(view.model, view.device, view.sentence))
+    say.identities(positions.checks(view.model, view.device, view.sentence))
     ui.formula("model.positions.alibi_bias")
     _numbers(view)
 
@@ -90,7 +90,7 @@ def _numbers(view: ui.View) -> None:
     query, key = strongest_pair(record.pattern[view.head])
     slope = float(positions.slopes(view.run.trace.config.n_heads)[view.head])
     scaled = float(record.scores[view.head, query, key] - record.bias[view.head, query, key])
-    ui.pair(view.tokens, query, key, f"The strongest pair of {view.head_name}:")
+    say.pair(view.tokens, query, key, f"The strongest pair of {view.head_name}:")
     ui.formula(
         "model.positions.alibi_bias",
         bias_with_numbers(scaled * d_head**0.5, d_head, slope, abs(query - key)),

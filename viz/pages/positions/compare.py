@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from model.evaluate import Evaluation
-from viz import ui
+from viz import say, ui
 from viz.figures.schemes import LossCurve, loss_curves, pattern_row
 from viz.figures.sides import Part
 from viz.runs import Run, positions
@@ -35,11 +35,11 @@ def draw(view: ui.View) -> None:
     """Draw the tab."""
     found = positions.side_by_side(view.device, view.sentence)
     if not found:
-        ui.notice("The checkpoints positions-* are not on the shelf: copy them there again.")
+        say.notice("The checkpoints positions-* are not on the shelf: copy them there again.")
         return
     missing = [f"positions-{scheme}" for scheme in NAMES if scheme not in found]
     if missing:
-        ui.notice(f"Not on the shelf: {', '.join(missing)}. The others are compared.")
+        say.notice(f"Not on the shelf: {', '.join(missing)}. The others are compared.")
     _patterns(view, found)
     _losses(view, found)
     table = _properties(view, found)
@@ -75,7 +75,7 @@ def _patterns(view: ui.View, found: dict[str, Run]) -> None:
     )
     for scheme, run in found.items():
         if run.n_cut:
-            ui.notice(
+            say.notice(
                 f"{NAMES[scheme]} has no position for the last {run.n_cut} tokens: its context "
                 f"ends at {run.trace.config.max_seq_len}."
             )
@@ -96,7 +96,7 @@ def _losses(view: ui.View, found: dict[str, Run]) -> None:
         if windows
     ]
     if not curves:
-        ui.notice("No held-out scores are stored with these checkpoints.")
+        say.notice("No held-out scores are stored with these checkpoints.")
         return
     ui.show_figure(
         loss_curves(curves, view.colors, n_trained=TRAINED),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz import ui
+from viz import say, ui
 from viz.figures.labels import visible
 from viz.figures.positions import similarity_map, wave_map
 from viz.pages.positions.shared import MOST_POSITIONS, embedding_sum, neighbours
@@ -38,7 +38,7 @@ def _say_without(view: ui.View, n_rows: int) -> None:
     ids = masks.encode(view.model, view.device, view.sentence)[n_rows:]
     words = map(visible, masks.token_strings(view.model, view.device, ids[:NAMED]))
     more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    ui.notice(
+    say.notice(
         f"The table ends at position {n_rows - 1}: these tokens have no position, "
         f"{', '.join(f'{n_rows + i} “{word}”' for i, word in enumerate(words))}{more}."
     )
@@ -72,12 +72,12 @@ def _table(view: ui.View, table: np.ndarray) -> None:
                 key=key,
                 alt=f"{title}: neighbours have a cosine of {neighbours(values):.3f} on average.",
             )
-    ui.notice(
+    say.notice(
         f"Cosine of neighbouring positions: {neighbours(learned):.3f} on average in the learned "
         f"table, {neighbours(waves):.3f} in the waves. Of positions half a table apart: "
         f"{_apart(learned):.3f} and {_apart(waves):.3f}.".replace("-", "−")
     )
-    ui.identities(positions.checks(view.model, view.device, view.sentence))
+    say.identities(positions.checks(view.model, view.device, view.sentence))
     ui.formula("model.positions.LearnedPosition")
 
 
@@ -92,4 +92,4 @@ def _past_the_end(view: ui.View, n_rows: int) -> None:
         "longer text at all, while the other schemes can be asked (see Compare). This is what it "
         f"answers to {n_rows + 1} tokens:",
     )
-    ui.notice(positions.past_the_end(view.model, view.device), kind="hint")
+    say.notice(positions.past_the_end(view.model, view.device), kind="hint")

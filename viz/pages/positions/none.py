@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from viz import ui
+from viz import controls, say, ui
 from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
@@ -51,11 +51,11 @@ def _order(view: ui.View) -> tuple[int, ...]:
         st.button(f"Try “{DOG}”", on_click=_try_dog)
     order = list(range(last + 1))
     order[first], order[second] = second, first
-    ui.show_complaints()
-    ui.words("One order", view.tokens)
-    ui.words("The other", [view.tokens[i] for i in order])
+    controls.show_complaints()
+    say.words("One order", view.tokens)
+    say.words("The other", [view.tokens[i] for i in order])
     if first == second:
-        ui.notice("Both are the same token: choose two to see another order.")
+        say.notice("Both are the same token: choose two to see another order.")
     return tuple(order)
 
 
@@ -85,12 +85,12 @@ def _outputs(
     most = float(abs(found.difference).max())
     token = int(abs(found.difference).max(axis=1).argmax())
     size = f"{most:.1e}" if most < 0.01 else f"{most:.2f}, at “{visible(view.tokens[token])}”"
-    ui.notice(
+    say.notice(
         f"{title}: with the rows put back, outputs differ by at most {size}; the largest output is "
         f"{abs(found.first).max():.2f}. {_verdict(order, found.error)}"
     )
     if not is_masked:
-        ui.identities(positions.checks(view.model, view.device, view.sentence))
+        say.identities(positions.checks(view.model, view.device, view.sentence))
         ui.formula("model.positions.Position")
 
 

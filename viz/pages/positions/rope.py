@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz import ui
+from viz import controls, say, ui
 from viz.figures.attention import strongest_pair
 from viz.figures.labels import token_labels
 from viz.figures.masks import score_map
@@ -62,13 +62,13 @@ def _hands(view: ui.View) -> None:
     record = view.run.trace.attention[view.layer]
     query, key = _pair_picker(view, record.pattern[view.head])
     if not record.mask[query, key]:
-        ui.notice("This key is masked for this query: they have a score, but no weight.")
+        say.notice("This key is masked for this query: they have a score, but no weight.")
     q, k = _unturned(view)
     frequencies = positions.frequencies(config.d_head, config.position_base)
     labels = token_labels(view.tokens)
     most = config.max_seq_len - 1
     places = ui.places(query, key, most, (view.sentence, view.model, view.head_name, query, key))
-    ui.show_complaints()
+    controls.show_complaints()
     component.show(
         component.ROTOR,
         component.rotor_data(
@@ -85,7 +85,7 @@ def _hands(view: ui.View) -> None:
         ),
         on_told=ui.take_over_places,
     )
-    ui.identities(positions.checks(view.model, view.device, view.sentence))
+    say.identities(positions.checks(view.model, view.device, view.sentence))
     ui.formula("model.positions.rotate_pairs")
     ui.formula("model.identities.rope_scores")
     moved = [

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz import ui
+from viz import controls, say, ui
 from viz.figures.positions import (
     dimension_curves,
     similarity_map,
@@ -48,7 +48,7 @@ def _waves(view: ui.View, table: np.ndarray) -> None:
         "Each pair of dimensions is a sine and a cosine of its own wavelength: the first turns "
         "once in six positions, the last has hardly begun when the text ends.",
     )
-    picture = ui.segments("Picture", "picture", PICTURES, "map")
+    picture = controls.segments("Picture", "picture", PICTURES, "map")
     left, right = ui.two_up("waves", (6, 5))
     with left:
         figure = (
@@ -79,8 +79,8 @@ def _curves(view: ui.View, table: np.ndarray) -> None:
         "From left to right the waves grow longer, each pair by the same factor.",
     )
     first = [dimension for dimension in FIRST_DIMENSIONS if dimension < table.shape[1]]
-    chosen = ui.several("Dimensions", "dimensions", range(table.shape[1]), first, MOST_CURVES)
-    ui.show_complaints()
+    chosen = controls.several("Dimensions", "dimensions", range(table.shape[1]), first, MOST_CURVES)
+    controls.show_complaints()
     frequencies = positions.frequencies(config.d_model, config.position_base)
     left, right = ui.two_up("curves", (3, 2))
     with left:
@@ -91,7 +91,7 @@ def _curves(view: ui.View, table: np.ndarray) -> None:
                 alt=f"Value over position of dimensions {', '.join(map(str, chosen))}.",
             )
         else:
-            ui.notice("Choose at least one dimension to see its curve.")
+            say.notice("Choose at least one dimension to see its curve.")
     lengths = 2 * np.pi / frequencies
     with right:
         ui.show_figure(
@@ -136,7 +136,7 @@ def _rotation(view: ui.View) -> None:
     )
     frequencies = positions.frequencies(config.d_model, config.position_base)
     places = ui.places(len(view.tokens) - 1, 0, config.max_seq_len - 1, (view.model, view.sentence))
-    ui.show_complaints()
+    controls.show_complaints()
     upright = np.tile(np.array([1.0, 0.0], np.float32), (len(frequencies), 1))
     component.show(
         component.ROTOR,
@@ -154,7 +154,7 @@ def _rotation(view: ui.View) -> None:
         ),
         on_told=ui.take_over_places,
     )
-    ui.identities(positions.checks(view.model, view.device, view.sentence))
+    say.identities(positions.checks(view.model, view.device, view.sentence))
     ui.formula("model.positions.shift_waves")
     pair = len(frequencies) // 4
     ui.formula(
