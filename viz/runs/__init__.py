@@ -81,7 +81,7 @@ def run(name: str, device: str, text: str) -> Run:
     return _run(name, device, text, checkpoint.modified(name))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@st.cache_resource(max_entries=10, show_spinner=False)
 def _run(name: str, device: str, text: str, modified: int) -> Run:
     loaded = load(name, device)
     ids = loaded.tokenizer.encode(text)

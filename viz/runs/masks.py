@@ -79,7 +79,7 @@ def masked(
     return _masked(name, device, ids, mask.tobytes(), n_filler, checkpoint.modified(name))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _masked(
     name: str, device: str, ids: tuple[int, ...], mask: bytes, n_filler: int, modified: int
 ) -> Run:
@@ -165,7 +165,7 @@ def padded(
     return _padded(name, device, sentences, in_front, is_hidden, checkpoint.modified(name))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False)
 def _padded(
     name: str,
     device: str,
