@@ -159,14 +159,21 @@ def _rope_errors(trace: Trace, model: DecoderTransformer, layer: int) -> tuple[f
 
 def _alibi(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
     slopes = np.array(authors_slopes(model.config.n_heads))
+    used = model.position.slopes.cpu().numpy()
     here = np.arange(len(trace.ids), dtype=np.float64)
     expected = -slopes[:, None, None] * np.abs(here[:, None] - here[None, :])
-    used = model.position.slopes.cpu().numpy()
     bias = max(relative_error(record.bias, expected) for record in trace.attention)
     return (
-        Check("slopes are the geometric ones", float(np.abs(used / slopes - 1).max()), 1e-6),
+        check_slopes(used),
         Check("bias = −slope · distance", bias, 1e-6),
     )
+
+
+def check_slopes(slopes: np.ndarray) -> Check:
+    """Whether slopes (H,) are the geometric ones of so many heads, relative to each."""
+    expected = np.array(authors_slopes(len(slopes)))
+    error = float(np.abs(slopes / expected - 1).max())
+    return Check(f"slopes of {len(slopes)} heads are the geometric ones", error, 1e-6)
 
 
 def authors_slopes(n_heads: int) -> list[float]:

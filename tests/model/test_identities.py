@@ -12,6 +12,7 @@ from model.identities import (
     SHIFTS,
     authors_slopes,
     check_identities,
+    check_slopes,
     hide_nothing,
     moved_logits,
     outputs,
@@ -142,6 +143,9 @@ def test_slopes_are_the_authors_for_any_number_of_heads(n_heads: int) -> None:
     ratios = slopes[1:below] / slopes[: below - 1]
     np.testing.assert_allclose(ratios, 2.0 ** (-8 / below), rtol=1e-6)
     assert len(set(slopes)) == n_heads
+    assert check_slopes(slopes).passed
+    slopes[-1] *= 1 + 1e-5
+    assert not check_slopes(slopes).passed
 
 
 def test_a_wrong_slope_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

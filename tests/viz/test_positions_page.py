@@ -214,7 +214,8 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
     for key, expected in (("pattern", record.pattern[2]), ("pattern-plain", softmax(plain))):
         shown = z(chart(app, key).data[0])
         assert shown[record.mask] == pytest.approx(expected[record.mask], abs=1e-5)
-    assert set(promises(app)) == {"slopes are the geometric ones", "bias = −slope · distance"}
+    names = {"slopes of 4 heads are the geometric ones", "bias = −slope · distance"}
+    assert set(promises(app)) == names
     latex = next(x.value for x in app.latex if r"\cdot" in x.value and r"\sqrt{32}" in x.value)
     product, _, slope, steps, score = latex_numbers(latex)
     assert product / np.sqrt(32) - abs(slope) * steps == pytest.approx(score, abs=2e-4)
@@ -235,6 +236,7 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
 def test_slopes_of_other_head_counts(n_heads: int, slopes: list[float]) -> None:
     app = open_tab("alibi", n_heads=str(n_heads))
     assert numbers(chart(app, "slopes").data[0]["y"]) == pytest.approx(slopes)
+    assert f"slopes of {n_heads} heads are the geometric ones" in promises(app)
     words = "no power of two" if n_heads == 6 else "times the one before"
     assert any(words in caption.value for caption in app.caption)
 

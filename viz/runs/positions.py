@@ -115,6 +115,11 @@ def slopes(n_heads: int) -> np.ndarray:
     return alibi_slopes(n_heads).numpy()
 
 
+def slope_check(n_heads: int) -> Check:
+    """Whether the slopes of so many heads are the published ones."""
+    return identities.check_slopes(slopes(n_heads))
+
+
 def without_bias(record: AttentionRecord, head: int) -> np.ndarray:
     """One head's pattern from the same queries and keys, had nothing been added. (Tq, Tk)."""
     scores = torch.tensor(record.scores[head] - record.bias[head])

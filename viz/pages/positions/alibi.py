@@ -54,6 +54,8 @@ def _slopes(view: ui.View) -> None:
             alt=f"Slopes of {whose}: {', '.join(f'{slope:.4g}' for slope in slopes)}.",
         )
         st.caption(_ratio(slopes))
+        if n_heads != config.n_heads:  # those of the model are among its promises below
+            say.identities((positions.slope_check(n_heads),))
     with right:
         bias = record.bias[view.head]
         ui.show_figure(
