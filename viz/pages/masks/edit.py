@@ -9,7 +9,7 @@ import streamlit as st
 from viz import controls, runs, say, ui
 from viz.figures.labels import token_labels
 from viz.live import component
-from viz.pages.masks.shared import Chosen, choose, mask_csv, run_under
+from viz.pages.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
 from viz.runs import masks
 
 NO_EDITS = NOBODY = ""
@@ -23,9 +23,9 @@ def draw(view: ui.View) -> None:
         "Click a cell to hide it or to show it again; press and move to paint several. The model "
         "runs anew under your mask: its pattern on the left, what it says next on the right."
     )
-    row = ui.row("mask")
-    chosen = choose(view, row)
-    with row:
+    kind = choose_kind(view)
+    with ui.row("mask"):
+        chosen = choose(view, kind)
         position = ui.position_picker(view)
     settings, mask = _edited(view, chosen)
     controls.show_complaints()

@@ -13,7 +13,7 @@ from viz.figures.masks import (
     reach_map,
 )
 from viz.formulas import share_with_numbers, with_causal
-from viz.pages.masks.shared import NAMES, WORDS, Chosen, choose, mask_csv, run_under
+from viz.pages.masks.shared import NAMES, WORDS, Chosen, choose, choose_kind, mask_csv, run_under
 from viz.runs import Run, masks
 
 LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512)
@@ -21,7 +21,9 @@ LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 
 def draw(view: ui.View) -> None:
     """Draw the view."""
-    chosen = choose(view, ui.row("mask"))
+    kind = choose_kind(view)
+    with ui.row("mask"):
+        chosen = choose(view, kind)
     controls.show_complaints()
     run = run_under(view, chosen, chosen.mask)
     tokens = run.trace.tokens

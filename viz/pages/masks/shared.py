@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from streamlit.delta_generator import DeltaGenerator
 
 from viz import controls, ui
 from viz.runs import Run, masks
@@ -50,12 +49,15 @@ class Chosen:
         return NAMES[self.kind]
 
 
-def choose(view: ui.View, row: DeltaGenerator) -> Chosen:
-    """The pickers of a mask: its kind, and in a row of controls the sizes this kind has."""
+def choose_kind(view: ui.View) -> str:
+    """The picker of a mask's kind, the model's own at first."""
+    return controls.segments("Mask", "mask", NAMES, view.run.trace.config.mask)
+
+
+def choose(view: ui.View, kind: str) -> Chosen:
+    """The mask of a kind, with pickers for the sizes this kind has."""
     config = view.run.trace.config
-    kind = controls.segments("Mask", "mask", NAMES, config.mask)
-    with row:
-        sizes = _sizes(view, kind)
+    sizes = _sizes(view, kind)
     filler = masks.filler_id(view.model, view.device)
     n_filler = sizes.n_filler if kind == "padding" else 0
     ids = (*view.run.trace.ids.tolist(), *(n_filler * [filler]))
