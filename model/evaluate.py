@@ -51,19 +51,11 @@ def evaluate(
     window sees only itself. `window` is the number of tokens in it, by default the model's
     context. Bits per byte = total nats / ln 2 / bytes of the text as UTF-8. With a `bin_size` the
     loss is also given by position in the window, over whole windows alone.
-    Raises ValueError for an empty text, a window above the context and bins that do not fill it.
+    Raises ValueError for an empty text, a window above the context, bins that do not fill it, and
+    bins on a text shorter than a window.
     """
     window = model.config.max_seq_len if window is None else window
-    if not 1 <= window <= model.config.max_seq_len:
-        raise ValueError(
-            f"window is {window}; it must be between 1 and the context {model.config.max_seq_len}"
-        )
-    if bin_size is not None and (bin_size < 1 or window % bin_size):
-        raise ValueError(
-            f"bins of {bin_size} positions do not fill a window of {window}; give a divisor of it"
-        )
-    if not text:
-        raise ValueError("the text is empty; give at least one character")
+    _check_request(text, window, bin_size, model.config.max_seq_len)
     device = next(model.parameters()).device
     ids = torch.tensor([tokenizer.end_id, *tokenizer.encode_documents(text)], device=device)
     started = time.perf_counter()
@@ -92,6 +84,17 @@ def evaluate(
         tokens_per_second=done / (time.perf_counter() - started),
         by_position=_binned(sums, n_whole, bin_size) if bin_size else (),
     )
+
+
+def _check_request(text: str, window: int, bin_size: int | None, context: int) -> None:
+    if not 1 <= window <= context:
+        raise ValueError(f"window is {window}; it must be between 1 and the context {context}")
+    if bin_size is not None and (bin_size < 1 or window % bin_size):
+        raise ValueError(
+            f"bins of {bin_size} positions do not fill a window of {window}; give a divisor of it"
+        )
+    if not text:
+        raise ValueError("the text is empty; give at least one character")
 
 
 def read_scores(folder: Path) -> dict[int, Evaluation]:

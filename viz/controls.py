@@ -80,22 +80,22 @@ def several(label: str, key: str, options: range, default: Sequence[int], most: 
 
     def nearest(raw: object) -> tuple[str, str | None]:
         words = [word for word in str(raw).split("-") if word]
-        good = [word for word in words if word.isdecimal() and int(word[:9]) in options][:most]
-        lost = [word for word in words if word not in good]
-        complaint = f"{label} {', '.join(lost)[:60]} cannot be shown here." if lost else None
-        return "-".join(dict.fromkeys(good)), complaint
-
-    usual = "-".join(map(str, default))
-    settle(f"{key}_kept", usual, nearest)
-    st.session_state[key] = [
-        int(word) for word in st.session_state[f"{key}_kept"].split("-") if word
-    ]
+        found = {word: _number(word) for word in words}
+        good = dict.fromkeys(int(x) for x in found.values() if x in options)
+        lost = [word for word, number in found.items() if number not in options]
+        too_many = list(map(str, good))[most:]
+        complaint = f"{label} {', '.join(lost + too_many)[:60]} cannot be shown here."
+        kept = "-".join(map(str, list(good)[:most]))
+        return kept, complaint if lost + too_many else None
 
     def keep() -> None:
-        st.session_state[f"{key}_kept"] = "-".join(map(str, st.session_state[key]))
+        st.session_state[key] = "-".join(map(str, st.session_state[widget]))
 
-    chosen = st.multiselect(label, options, key=key, max_selections=most, on_change=keep)
-    publish(f"{key}_kept", st.session_state[f"{key}_kept"], usual)
+    usual, widget = "-".join(map(str, default)), f"{key}_shown"
+    settle(key, usual, nearest)
+    st.session_state[widget] = [int(word) for word in st.session_state[key].split("-") if word]
+    chosen = st.multiselect(label, options, key=widget, max_selections=most, on_change=keep)
+    publish(key, st.session_state[key], usual)
     return chosen
 
 

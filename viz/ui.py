@@ -1,4 +1,4 @@
-"""The controls and the frame all pages share: what a person sets, and how a figure is shown."""
+"""The frame all pages share: one sentence, one model, one head; figures, sources, downloads."""
 
 import html
 import importlib
@@ -105,7 +105,7 @@ def style() -> None:
     st.html(page_style(palette(st.context.theme.type)))
 
 
-# --- shared controls ------------------------------------------------------------------------
+# --- what every page is opened with ---------------------------------------------------------
 
 
 def page_picker(titles: list[str]) -> str:

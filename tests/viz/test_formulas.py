@@ -28,10 +28,11 @@ from viz.formulas import (
     weight_with_numbers,
     with_causal,
 )
+from viz.pages.masks.shared import NAMES
 from viz.runs import masks, positions
 
 SEEDS = range(20)
-SHOWN_SOURCES = [*positions.SOURCES.values(), *map(masks.source, masks.KINDS)]
+SHOWN_SOURCES = [*positions.SOURCES.values(), *map(masks.source, NAMES)]
 
 
 def after(latex: str, words: str) -> float:

@@ -120,13 +120,32 @@ def _frequencies(width: int) -> np.ndarray:
 
 def test_curves_of_chosen_dimensions() -> None:
     app = open_page("Positions", sentence=TOM)
-    app.multiselect(key="dimensions").set_value([7]).run()
+    app.multiselect(key="dimensions_shown").set_value([7]).run()
     names = {curve.get("name") for curve in chart(app, "curves").data}
     assert "dimension 7" in names
     assert "dimension 0" not in names
-    app.multiselect(key="dimensions").set_value([]).run()
+    app.multiselect(key="dimensions_shown").set_value([]).run()
     assert not app.exception
     assert any("dimension" in line for line in lines(app, "note"))
+
+
+@pytest.mark.parametrize(
+    ("raw", "chosen", "lost"),
+    [
+        ("7-3", [7, 3], ""),
+        ("3-3-03", [3], ""),
+        ("999-1", [1], "999"),
+        ("0000000009999999", [], "0000000009999999"),
+        ("x-2.5-inf-4", [4], "x, 2.5, inf"),
+        ("0-1-2-3-4-5-6", [0, 1, 2, 3, 4, 5], "6"),
+        ("", [], ""),
+    ],
+)
+def test_dimensions_come_from_the_url(raw: str, chosen: list[int], lost: str) -> None:
+    app = open_page("Positions", dimensions=raw)
+    assert app.multiselect(key="dimensions_shown").value == chosen
+    complaints = [line for line in lines(app, "note") if line.startswith("Dimensions")]
+    assert complaints == ([f"Dimensions {lost} cannot be shown here."] if lost else [])
 
 
 def test_learned_tab_shows_the_trained_table_beside_the_waves() -> None:

@@ -146,6 +146,15 @@ def test_outputs_share_the_scale_of_the_outputs() -> None:
     assert [note.text for note in figure.layout.annotations] == list("abc")
 
 
+@pytest.mark.parametrize("n_tokens", [1, 4, 40])
+def test_the_colour_bar_keeps_clear_of_the_titles(n_tokens: int) -> None:
+    tokens = [f" t{i}" for i in range(n_tokens)]
+    parts = [Part(name, tokens, np.ones((n_tokens, 5))) for name in "abc"]
+    layout = output_maps(parts, LIGHT).layout
+    pixels = layout.height - layout.margin.t - layout.margin.b
+    assert 24 <= (layout.coloraxis.colorbar.y - 1) * pixels <= layout.margin.t - 40
+
+
 def test_losses_stand_in_the_middle_of_their_bins() -> None:
     curves = [LossCurve("A", np.array([3.0, 2.0]), 16), LossCurve("B", np.array([4.0]), 16)]
     figure = loss_curves(curves, LIGHT, n_trained=16)

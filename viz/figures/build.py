@@ -51,7 +51,7 @@ def build(
             "template": template(colors),
             "title": {"text": title},
             "height": height,
-            "margin": {"t": top, **room(rows, columns)},
+            "margin": {"t": top, **room(rows, columns, turned=-x.get("tickangle", -TILT))},
             "xaxis": {"automargin": False, **x},
             "yaxis": {"automargin": False, **y},
             "shapes": [*shapes, *(mark.shape for mark in marks)],
@@ -70,7 +70,7 @@ def room(
     """
     left = TITLE + (NUMBERS if rows is None else widest(rows))
     tilt = math.sin(math.radians(turned))
-    below = 12 if columns is None else 14 + widest(columns) * tilt
+    below = 12 if columns is None else 16 + widest(columns) * tilt
     return {"l": round(left), "b": round(TITLE + below)}
 
 

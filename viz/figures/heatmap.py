@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.build import TILT, build
+from viz.figures.labels import axis_labels
 from viz.theme import Palette, color_scale
 
 MOST_TICKS = 36
@@ -56,6 +57,7 @@ def heat_map(
     hidden_note: str = "<b>masked</b>: may not attend",
     shown_note: str | None = None,
     square: bool = True,
+    turned: int = TILT,
     height: int | None = None,
     more: Sequence[go.Scatter] = (),
 ) -> go.Figure:
@@ -63,7 +65,8 @@ def heat_map(
 
     Cells where `hidden` is True are hatched and say `hidden_note` on hover. A cell that is NaN or
     infinite is left empty and marked with ×. With a `shown_note` the other cells say that instead
-    of their value, and have no colour bar. `more` are traces drawn above.
+    of their value, and have no colour bar. Column labels are `turned` by so many degrees; `more`
+    are traces drawn above.
     """
     shown = np.asarray(values, dtype=np.float32)
     finite = np.isfinite(shown)
@@ -83,7 +86,7 @@ def heat_map(
     )
     is_hatched = bool(hidden.any())
     hatch = [_hatch(hidden, _hover(rows, columns, hidden_note), cells, colors)] * is_hatched
-    x, y = _axes(rows, columns, square)
+    x, y = _axes(rows, columns, square, turned)
     return build(
         [cells, *hatch, *more],
         colors,
@@ -96,6 +99,30 @@ def heat_map(
         columns=columns.labels,
         shapes=[_strokes(hidden, colors)] * is_hatched,
         annotations=_crosses(~finite & ~hidden, colors),
+    )
+
+
+def token_map(
+    values: np.ndarray,
+    tokens: Sequence[str],
+    scale: Scale,
+    colors: Palette,
+    *,
+    title: str,
+    hidden: np.ndarray | None = None,
+    shown_note: str | None = None,
+) -> go.Figure:
+    """A heat map (T, T) of a sentence's tokens as queries and as keys; see `heat_map`."""
+    labels = axis_labels(tokens)
+    return heat_map(
+        values,
+        Axis("query", labels),
+        Axis("key", labels),
+        scale,
+        colors,
+        title=title,
+        hidden=hidden,
+        shown_note=shown_note,
     )
 
 
@@ -182,11 +209,13 @@ def _crosses(broken: np.ndarray, colors: Palette) -> list[dict[str, object]]:
     ]
 
 
-def _axes(rows: Axis, columns: Axis, square: bool) -> tuple[dict[str, object], dict[str, object]]:
+def _axes(
+    rows: Axis, columns: Axis, square: bool, turned: int
+) -> tuple[dict[str, object], dict[str, object]]:
     x = {
         "title": columns.title,
         "side": "bottom",
-        "tickangle": -TILT,
+        "tickangle": -turned,
         "showgrid": False,
         **ticks(columns.labels),
     }

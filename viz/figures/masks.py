@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.build import TILT, build
-from viz.figures.heatmap import Axis, Scale, heat_map, signed, weights
+from viz.figures.heatmap import Axis, Scale, heat_map, signed, token_map, weights
 from viz.figures.ink import ink
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
@@ -21,11 +21,9 @@ def mask_map(
     mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str = "The mask"
 ) -> go.Figure:
     """The mask (T, T): what each token may read, and what is hidden from it."""
-    labels = axis_labels(tokens)
-    return heat_map(
+    return token_map(
         0.4 * mask.astype(np.float32),
-        Axis("query", labels),
-        Axis("key", labels),
+        tokens,
         weights(),
         colors,
         title=title,
@@ -47,11 +45,9 @@ def score_map(
 
     The colours reach as far as the numbers in `scale_of`, so that two maps can be compared.
     """
-    labels = axis_labels(tokens)
-    return heat_map(
+    return token_map(
         scores,
-        Axis("query", labels),
-        Axis("key", labels),
+        tokens,
         signed("score", scale_of),
         colors,
         title=title,
@@ -63,16 +59,7 @@ def pattern_map(
     pattern: np.ndarray, mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str
 ) -> go.Figure:
     """Weights (T, T) with hidden cells hatched."""
-    labels = axis_labels(tokens)
-    return heat_map(
-        pattern,
-        Axis("query", labels),
-        Axis("key", labels),
-        weights(),
-        colors,
-        title=title,
-        hidden=~mask,
-    )
+    return token_map(pattern, tokens, weights(), colors, title=title, hidden=~mask)
 
 
 def leak_curves(
@@ -234,6 +221,7 @@ def share_map(shares: np.ndarray, colors: Palette, title: str) -> go.Figure:
         colors,
         title=title,
         square=False,
+        turned=0,
         height=CURVES_HEIGHT,
         more=[written],
     )

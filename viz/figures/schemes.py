@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.build import build
-from viz.figures.heatmap import Axis, Scale, color_bar, heat_map, signed, ticks, weights
+from viz.figures.heatmap import Scale, color_bar, signed, ticks, token_map, weights
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
 from viz.figures.sides import Part, maps_side_by_side
@@ -48,14 +48,15 @@ def bias_map(
     bias: np.ndarray, mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str
 ) -> go.Figure:
     """What is added to one head's scores, (T, T); masked cells hatched."""
-    return _signed_map("bias", bias, mask, tokens, colors, title)
+    return token_map(bias, tokens, signed("bias", bias[mask]), colors, title=title, hidden=~mask)
 
 
 def difference_map(
     difference: np.ndarray, mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str
 ) -> go.Figure:
     """One pattern less another, (T, T); masked cells hatched."""
-    return _signed_map("difference", difference, mask, tokens, colors, title)
+    scale = signed("difference", difference[mask])
+    return token_map(difference, tokens, scale, colors, title=title, hidden=~mask)
 
 
 def slope_bars(slopes: np.ndarray, colors: Palette, title: str) -> go.Figure:
@@ -147,24 +148,4 @@ def loss_curves(curves: Sequence[LossCurve], colors: Palette, *, n_trained: int)
         x={"title": "position in the window", "showgrid": False},
         y={"title": "loss, nats per token"},
         marks=[mark_line("x", n_trained, "training ended here", colors)],
-    )
-
-
-def _signed_map(
-    name: str,
-    values: np.ndarray,
-    mask: np.ndarray,
-    tokens: Sequence[str],
-    colors: Palette,
-    title: str,
-) -> go.Figure:
-    labels = axis_labels(tokens)
-    return heat_map(
-        values,
-        Axis("query", labels),
-        Axis("key", labels),
-        signed(name, values[mask]),
-        colors,
-        title=title,
-        hidden=~mask,
     )

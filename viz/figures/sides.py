@@ -13,6 +13,7 @@ from viz.figures.labels import axis_labels
 from viz.theme import Palette, color_scale, template
 
 TOP = 96  # pixels above the maps, for the colour bar and the titles
+TITLES = 36  # pixels of them for the titles
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +56,20 @@ def maps_side_by_side(
         own = {"showticklabels": has_labels(number), **ticks(labels[number], 28), **(y or {})}
         axes[f"yaxis{name}"] = _axis({"autorange": "reversed"} | own, anchor=f"x{name}")
         titles.append(_title(part.title, (left + right) / 2, colors))
-    longest = max(labels, key=len)
+    margin = {"t": TOP, **room(max(labels, key=len), columns, turned=90)}
+    bar = color_bar(scale, colors, y=1 + TITLES / (height - margin["t"] - margin["b"]))
     return go.Figure(
         data=data,
         layout={
             "template": template(colors),
             "height": height,
-            "margin": {"t": TOP, **room(longest, columns, turned=90)},
+            "margin": margin,
             "annotations": titles,
             "coloraxis": {
                 "colorscale": color_scale(colors.diverging if scale.signed else colors.sequential),
                 "cmin": scale.low,
                 "cmax": scale.high,
-                "colorbar": color_bar(scale, colors, y=1.12),
+                "colorbar": bar,
             },
             **axes,
         },

@@ -1,8 +1,8 @@
-"""The microscope as Python sees it: what is sent to the browser, and what comes back.
+"""The instruments as Python sees them: what is sent to the browser, and what comes back.
 
-The browser computes everything about the head it shows from that head's own q, k and v, which it
-fetches by address (`viz.live.routes`). It tells Python which head, cell and view a person chose,
-and how far its numbers are from the trace.
+The microscope computes everything about the head it shows from that head's own q, k and v, which it
+fetches by address (`viz.live.routes`), and tells how far its numbers are from the trace. All tell
+Python what a person chose there.
 """
 
 import base64
@@ -38,7 +38,7 @@ LOADER = """export default async (component) => {
         const { mount } = await import(new URL("live/main.js", document.baseURI).href);
         mount(component);
     } catch (error) {
-        root.textContent = "The microscope did not load from the app: " + error.message;
+        root.textContent = "This figure did not load from the app: " + error.message;
     }
 }"""
 

@@ -68,7 +68,6 @@ _MATRICES: dict[str, Callable[[Sizes, int], torch.Tensor]] = {
     "everything": lambda sizes, n: torch.ones(n, n, dtype=torch.bool),
 }
 FILLER = "⟨fill⟩"
-KINDS = tuple(_MATRICES)
 TWO_SIDED = ("sliding_window", "global_tokens", "padding")
 
 

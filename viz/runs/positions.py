@@ -1,6 +1,5 @@
 """What the Positions page asks of models: tables, turned queries, other orders, five models."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from model.attention import attention_pattern
 from model.capture import AttentionRecord
 from model.config import POSITION_NAMES
 from model.evaluate import STORED, Evaluation, read_scores
+from model.identities import rope_scores as rope_scores
 from model.positions import alibi_slopes, rope_angles, sinusoidal_encoding
 from model.verify import Check, relative_error
 from viz.runs import Run, load, model_names, run
@@ -97,17 +97,6 @@ def unturned(name: str, device: str, text: str, layer: int) -> identities.Unturn
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _unturned(name: str, device: str, text: str, layer: int, modified: int) -> identities.Unturned:
     return identities.unturned(run(name, device, text).trace, load(name, device).model, layer)
-
-
-def scores_at(
-    q: np.ndarray,
-    k: np.ndarray,
-    query_positions: Sequence[int],
-    key_positions: Sequence[int],
-    base: float,
-) -> np.ndarray:
-    """Scores of unturned queries and keys at any positions; see `model.identities.rope_scores`."""
-    return identities.rope_scores(q, k, query_positions, key_positions, base)
 
 
 def slopes(n_heads: int) -> np.ndarray:

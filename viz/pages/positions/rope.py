@@ -89,7 +89,7 @@ def _hands(view: ui.View) -> None:
     ui.formula("model.positions.rotate_pairs")
     ui.formula("model.identities.rope_scores")
     moved = [
-        positions.scores_at(
+        positions.rope_scores(
             q[[query]], k[[key]], [query + shift], [key + shift], config.position_base
         )[0, 0]
         for shift in (0, FAR)

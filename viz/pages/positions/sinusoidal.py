@@ -101,13 +101,19 @@ def _curves(view: ui.View, table: np.ndarray) -> None:
             key="wavelengths",
             alt=f"Wavelength of each pair, from {lengths[0]:.2f} to {lengths[-1]:,.0f} positions.",
         )
+    _one_value(view, table, lengths, chosen[-1] if chosen else 0)
+
+
+def _one_value(view: ui.View, table: np.ndarray, lengths: np.ndarray, dimension: int) -> None:
+    """The formula, and one value of a dimension with its numbers."""
+    config = view.run.trace.config
     st.caption(
         f"Wavelengths from 2π = {lengths[0]:.2f} to {lengths[-1]:,.0f} positions. They approach "
         f"{config.position_base:,.0f} · 2π = {2 * np.pi * config.position_base:,.0f}, which a next "
         "pair would have."
     )
     ui.formula("model.positions.sinusoidal_encoding")
-    position, dimension = len(view.tokens) - 1, chosen[-1] if chosen else 0
+    position = len(view.tokens) - 1
     ui.formula(
         "model.positions.sinusoidal_encoding",
         wave_with_numbers(
