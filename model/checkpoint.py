@@ -13,9 +13,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from model.cli import choose_device
 from model.config import ModelConfig
-from model.tokenizer import Tokenizer
+from model.data.tokenizer import Tokenizer
+from model.device import choose_device
 from model.transformer import DecoderTransformer, lay_out_by_columns
 
 STORED_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

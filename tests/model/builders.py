@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from model import checkpoint
 from model.capture import RESIDUAL_NAMES, AttentionRecord, Trace, capture
 from model.config import ModelConfig
-from model.tokenizer import Tokenizer, train_characters
+from model.data.tokenizer import Tokenizer, train_characters
 from model.transformer import DecoderTransformer
 
 SENTENCE = "the cat sat on a mat."

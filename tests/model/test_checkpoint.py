@@ -13,9 +13,10 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from model import checkpoint, generate
+from model import checkpoint
 from model.checkpoint import replacing
-from model.tokenizer import train_characters
+from model.commands import generate
+from model.data.tokenizer import train_characters
 from tests.model.builders import (
     GROUPED,
     SENTENCE,
@@ -230,7 +231,10 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "size beyond 64 bits": (edit_config(d_ff=10**30), "d_ff|shape|memory"),
     "eps infinite": (edit_config(norm_eps=float("inf")), "norm_eps is inf"),
     "tokenizer missing": (remove("tokenizer.json"), "tokenizer.json is missing; copy the whole"),
-    "tokenizer cut": (cut("tokenizer.json"), "tokenizer.json is no tokenizer.*copy it again"),
+    "tokenizer cut": (
+        cut("tokenizer.json"),
+        "tokenizer.json is not a valid tokenizer.*copy it again",
+    ),
     "tokenizer no UTF-8": (write("tokenizer.json", "\xff"), "tokenizer.json is no .*copy it again"),
     "tokenizer of another": (
         take_other_tokenizer,

@@ -13,8 +13,8 @@ from model.analysis import next_token_losses
 from model.capture import Trace, capture
 from model.checkpoint import SHIPPED, Checkpoint
 from model.config import POSITION_NAMES
-from model.evaluate import read_scores
 from model.identities import check_identities
+from model.training.evaluation import read_scores
 from model.verify import check
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."

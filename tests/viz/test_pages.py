@@ -15,8 +15,8 @@ from streamlit.testing.v1.element_tree import Button
 from model import checkpoint
 from model.analysis import logit_lens
 from model.capture import Trace, capture
+from model.data.tokenizer import train_characters
 from model.decoding import DEFAULT_ORDER, Sampling, beam_search, generate
-from model.tokenizer import train_characters
 from tests.model.builders import (
     GROUPED,
     SENTENCE,

@@ -10,10 +10,10 @@ import torch
 
 from model import checkpoint
 from model.capture import Trace, capture
+from model.data.tokenizer import train_characters
 from model.decoding import Sampling, generate
 from model.kv_cache import cache_bytes
 from model.timing import PREFILL, WITH_CACHE, WITHOUT, Lap
-from model.tokenizer import train_characters
 from tests.model.builders import (
     GROUPED,
     SENTENCE,

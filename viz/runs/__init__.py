@@ -13,16 +13,17 @@ import numpy as np
 import streamlit as st
 import torch
 
-from model import checkpoint, cli, cost, timing
+from model import checkpoint, cost, timing
 from model.analysis import LogitLens, logit_lens
+from model.archive import write_npz
 from model.capture import Trace, capture
 from model.checkpoint import Checkpoint
 from model.cost import KnownModel
 from model.decoding import DEFAULT_ORDER as DEFAULT_ORDER
 from model.decoding import BeamStep, Sampling, Step, beam_search, filter_logits, generate
+from model.device import choose_device
 from model.kv_cache import KVCache
 from model.timing import DECODE, PREFILL, WITH_CACHE, WITHOUT, Lap
-from model.trace import write_npz
 from model.verify import Check, check, relative_error, worst
 from viz.figures.labels import visible
 from viz.live import shelf
@@ -57,7 +58,7 @@ def device_names() -> list[str]:
     wanted = os.environ.get("HEADLIGHT_DEVICE")
     if wanted is None:
         return found
-    device = str(cli.choose_device(wanted))
+    device = str(choose_device(wanted))
     return [device, *(name for name in found if name != device)]
 
 
@@ -107,7 +108,7 @@ def verdict(checks: Sequence[Check]) -> tuple[int, Check]:
 
 
 def trace_npz(run: Run) -> bytes:
-    """The whole trace as an .npz file, the same arrays as `python -m model.trace` writes."""
+    """The whole trace as an .npz file, the same arrays as `python -m model trace` writes."""
     buffer = io.BytesIO()
     write_npz(run.trace, buffer)
     return buffer.getvalue()

@@ -11,9 +11,9 @@ from model.analysis import cosine_similarity
 from model.attention import attention_pattern
 from model.capture import AttentionRecord
 from model.config import POSITION_NAMES
-from model.evaluate import STORED, Evaluation, read_scores
 from model.identities import rope_scores as rope_scores
 from model.positions import alibi_slopes, rope_angles, sinusoidal_encoding
+from model.training.evaluation import STORED, Evaluation, read_scores
 from model.verify import Check, relative_error
 from viz.runs import Run, load, model_names, run
 

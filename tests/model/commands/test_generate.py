@@ -1,4 +1,4 @@
-"""Protects `model.generate`: the text it prints, why it stopped, and what it refuses."""
+"""Protects `python -m model generate`: the text it prints, why it stopped, and what it refuses."""
 
 import json
 import re
@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from model import checkpoint, generate
+from model import checkpoint
+from model.commands import generate
 from model.decoding import Sampling, beam_search
 from model.decoding import generate as steps
 from tests.model.builders import SENTENCE, tiny_checkpoint
@@ -23,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(command: Command, folder: Path, **options: object) -> Result:
-    """Generate behind PROMPT; the option `max_new_tokens` is --max-new-tokens."""
+    """Continue PROMPT; the option `max_new_tokens` is --max-new-tokens."""
     words = {"checkpoint": folder, "prompt": PROMPT} | options
     pairs = [(f"--{name.replace('_', '-')}", value) for name, value in words.items()]
     return command(generate, *(word for pair in pairs for word in pair if word is not True))
@@ -54,7 +55,9 @@ def test_same_seed_same_text(command: Command, folder: Path) -> None:
     assert len({str(text(seed)) for seed in range(5)}) > 1
 
 
-def test_greedy_takes_the_likeliest_whatever_the_seed(command: Command, folder: Path) -> None:
+def test_greedy_takes_the_most_likely_token_whatever_the_seed(
+    command: Command, folder: Path
+) -> None:
     answers = [
         json.loads(run(command, folder, greedy=True, seed=seed).out[-1]) for seed in range(3)
     ]
@@ -73,7 +76,7 @@ def test_beams_find_the_winner_of_the_search(command: Command, folder: Path) -> 
     assert answer["new_tokens"] == len(last.winner.ids)
 
 
-def test_sliding_goes_on_behind_a_full_context(command: Command, folder: Path) -> None:
+def test_sliding_goes_on_after_a_full_context(command: Command, folder: Path) -> None:
     options = {"temperature": 3, "max_new_tokens": 40}
     answers = [
         json.loads(run(command, folder, **options, slide=True, seed=seed).out[-1])

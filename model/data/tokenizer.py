@@ -4,7 +4,7 @@ Text from a person is never parsed for special tokens: someone who types `<|endo
 gets those characters. Only `encode_documents`, meant for text files, reads the separator.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import tokenizers
@@ -81,7 +81,7 @@ class Tokenizer:
         except FileNotFoundError:
             raise ValueError(f"{path} is missing; copy the whole checkpoint folder") from None
         except Exception as error:  # the library raises bare Exception on bad JSON
-            raise ValueError(f"{path} is no tokenizer: {error}; copy it again") from None
+            raise ValueError(f"{path} is not a valid tokenizer: {error}; copy it again") from None
         return cls(backend)
 
     def _encode_start(self, text: str) -> list[int]:
@@ -135,6 +135,13 @@ def train_characters(texts: Iterable[str]) -> Tokenizer:
     return Tokenizer(backend)
 
 
+# How a recipe names a way to make a tokenizer from texts and the size of its vocabulary.
+TOKENIZERS: dict[str, Callable[[list[str], int], Tokenizer]] = {
+    "bpe": train_bpe,
+    "characters": lambda texts, vocab_size: train_characters(texts),
+}
+
+
 def _training_pieces(texts: Iterable[str]) -> Iterable[str]:
     for text in texts:
         for document in text.split(END_OF_TEXT):
@@ -147,13 +154,13 @@ def _checked(text: str) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"character {error.start} of the text is no Unicode; type it again as UTF-8"
+            f"character {error.start} of the text is not valid Unicode; type it again as UTF-8"
         ) from None
     return text
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Cut before the first character behind each blank line, so that pieces join to the text."""
+    """Cut before the first character after each blank line, so that pieces join to the text."""
     pieces = text.split("\n\n")
     return [f"{piece}\n\n" for piece in pieces[:-1]] + [pieces[-1]]
 

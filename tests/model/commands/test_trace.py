@@ -1,4 +1,4 @@
-"""Protects `model.trace`: what it writes is the published format, and true by another's numpy."""
+"""Protects `python -m model trace`: it writes the published format, true by another's numpy."""
 
 import json
 import re
@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model import checkpoint, trace
+from model import checkpoint
+from model.archive import write_npz
+from model.commands import trace
+from model.commands.cli import trace_text
 from model.config import ModelConfig
-from model.trace import trace_text, write_npz
 from model.verify import ATTENTION_CHECKS, CACHED, MODEL_CHECKS, UNCAPTURED
 from tests.model.builders import GROUPED, SENTENCE, softmax, tiny_checkpoint
 from tests.model.conftest import Command
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 def read_npz(path: Path | BytesIO) -> dict[str, np.ndarray]:
@@ -73,7 +75,7 @@ def test_archive_in_memory_is_the_trace(tmp_path: Path) -> None:
 
 def test_command_runs_as_a_module(tmp_path: Path) -> None:
     folder, out = tiny_checkpoint(tmp_path / "c"), tmp_path / "t.npz"
-    command = [sys.executable, "-m", "model.trace", "--checkpoint", folder, "--text", "😀 </s>"]
+    command = [sys.executable, "-m", "model", "trace", "--checkpoint", folder, "--text", "😀 </s>"]
     answer = subprocess.run([*command, "--out", out], cwd=ROOT, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
     assert json.loads(answer.stdout.splitlines()[-1])["tokens"] == len(read_npz(out)["ids"]) == 6

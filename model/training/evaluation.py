@@ -1,20 +1,17 @@
-"""How well a model predicts a text: `python -m model.evaluate --checkpoint C --text-file F`."""
+"""How well a model predicts a text, and the scores that are stored with a checkpoint."""
 
 import json
 import math
 import time
-from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from model import checkpoint, cli
-from model.data import read_text
-from model.tokenizer import Tokenizer
+from model.data.tokenizer import Tokenizer
 from model.transformer import DecoderTransformer
 
 STORED = "held_out.json"  # scores in a checkpoint's folder
@@ -98,9 +95,10 @@ def _check_request(text: str, window: int, bin_size: int | None, context: int) -
 
 
 def read_scores(folder: Path) -> dict[int, Evaluation]:
-    """Scores stored with a checkpoint, by window: `held_out.json`, lines this command has printed.
+    """Scores stored with a checkpoint, by window.
 
-    Empty without such a file; ValueError when it is broken.
+    They lie in `held_out.json`, as a list of lines that the command `evaluate --by-position` has
+    printed. Empty without such a file; ValueError when it is broken.
     """
     path = folder / STORED
     if not path.is_file():
@@ -122,13 +120,13 @@ def read_scores(folder: Path) -> dict[int, Evaluation]:
 def _evaluation(line: object, name: str) -> Evaluation:
     """One line of stored scores of a checkpoint, every number checked."""
     if not isinstance(line, dict):
-        raise ValueError(f"{str(line)[:40]!r} is no line of scores")
+        raise ValueError(f"{str(line)[:40]!r} is not a line of scores")
     if line["checkpoint"] != name:
         raise ValueError(f"a line is of the checkpoint {str(line['checkpoint'])[:40]!r}")
     kinds = {field.name: field.type for field in fields(Evaluation) if field.name != "by_position"}
     numbers = {name: kind(line[name]) for name, kind in kinds.items()}
     if not isinstance(line["by_position"], list):
-        raise ValueError("by_position is no list")
+        raise ValueError("by_position is not a list")
     by_position = tuple(map(float, line["by_position"]))
     if not all(0 <= x < math.inf for x in (*numbers.values(), *by_position)):
         raise ValueError("a number is negative or not finite")
@@ -159,30 +157,3 @@ def _window_batches(ids: Tensor, window: int, batch_size: int) -> list[tuple[Ten
         (rest[None, :-1], rest[None, 1:]),
     ]
     return [(x, y) for x, y in batches if x.numel()]
-
-
-def _arguments(parser: ArgumentParser) -> None:
-    cli.add_checkpoint_arguments(parser)
-    parser.add_argument("--text-file", type=Path, required=True, help="UTF-8 text to predict")
-    parser.add_argument("--window", type=int, help="tokens in a window (default: the context)")
-    parser.add_argument("--by-position", type=int, metavar="N", help="also the loss by N positions")
-
-
-def _run(arguments: Namespace) -> dict[str, object]:
-    loaded = checkpoint.load(arguments.checkpoint, device=arguments.device)
-    text = read_text(arguments.text_file)
-    with cli.progress_bar("evaluate") as on_progress:
-        scores = evaluate(
-            loaded.model,
-            loaded.tokenizer,
-            text,
-            window=arguments.window,
-            bin_size=arguments.by_position,
-            on_progress=on_progress,
-        )
-    answer = {"checkpoint": loaded.name, "text_file": str(arguments.text_file), **asdict(scores)}
-    return {name: value for name, value in answer.items() if value != ()}
-
-
-if __name__ == "__main__":
-    cli.run(__doc__, _arguments, _run)

@@ -1,0 +1,154 @@
+"""What the commands share: the model to open, one line for an error, a bar, a last line of JSON."""
+
+import json
+import math
+import signal
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from types import FrameType
+from typing import NoReturn, Protocol
+
+from tqdm import tqdm
+
+from model import checkpoint
+from model.capture import Trace, capture
+from model.checkpoint import Checkpoint
+from model.commands import COMMANDS, About
+from model.training.interrupts import STOPS
+
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command prints as its last line, and its exit code."""
+
+    fields: dict[str, object]
+    exit_code: int = 0
+
+
+class Command(Protocol):
+    """A module of this folder."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        ...
+
+    def run(self, arguments: Namespace) -> Answer:
+        """Do it. `arguments.words` is the command line as typed, after the command."""
+        ...
+
+
+def main(name: str, words: Sequence[str]) -> None:
+    """Run one command with the words after it."""
+    run(import_module(f"model.commands.{name}"), words, name, COMMANDS[name])
+
+
+def run(command: Command, words: Sequence[str], name: str, about: About) -> None:
+    """Parse, run, print the answer as one line of JSON.
+
+    A ValueError becomes one line on standard error and exit code 2. A signal that stops the command
+    gives 128 and its number, as in a shell: 130 for Ctrl-C, 143 for a plain `kill`.
+    """
+    parser = ArgumentParser(
+        prog=f"python -m model {name}",
+        description=f"{about.summary[0].upper()}{about.summary[1:]}.",
+        epilog=f"example:\n  {about.example}",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    command.add_arguments(parser)
+    arguments = parser.parse_args(words, Namespace(words=list(words)))
+    with _stops_as_exits():
+        try:
+            answer = command.run(arguments)
+        except ValueError as error:
+            print("error: " + " ".join(str(error).split()), file=sys.stderr)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            sys.exit(130)
+        print(json.dumps(_finite(answer.fields), ensure_ascii=False, allow_nan=False), flush=True)
+    if answer.exit_code:
+        sys.exit(answer.exit_code)
+
+
+def add_checkpoint_arguments(parser: ArgumentParser) -> None:
+    """The model and the device, the same in every command that runs one."""
+    parser.add_argument(
+        "--checkpoint",
+        required=True,
+        metavar="NAME_OR_DIR",
+        help="name of a shipped checkpoint, or its folder",
+    )
+    add_device_argument(parser)
+
+
+def add_device_argument(parser: ArgumentParser) -> None:
+    """`--device`: where to compute."""
+    parser.add_argument(
+        "--device", default="auto", help="auto (CUDA when there is one), cpu, cuda, cuda:1 …"
+    )
+
+
+def open_model(arguments: Namespace) -> Checkpoint:
+    """The model that `add_checkpoint_arguments` asked for; ValueError when there is none."""
+    return checkpoint.load(arguments.checkpoint, device=arguments.device)
+
+
+def trace_text(loaded: Checkpoint, text: str) -> Trace:
+    """Capture one sentence; ValueError when it is empty or longer than the model's context."""
+    ids = loaded.tokenizer.encode(text)
+    if not ids:
+        raise ValueError("the text is empty; give a sentence of at least one token")
+    return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids))
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[OnProgress]:
+    """A bar on standard error while a person watches; nothing in a pipe or a log."""
+    with ExitStack() as stack:
+        bars: list[tqdm] = []
+
+        def show(done: int, total: int) -> None:
+            if not bars:  # what was done before is no measure of the speed
+                bar = tqdm(
+                    desc=label,
+                    total=total,
+                    initial=done,
+                    disable=None,
+                    dynamic_ncols=True,
+                    bar_format="{desc} {bar} {percentage:3.0f}%  {remaining} left",
+                )
+                bars.append(stack.enter_context(bar))
+            bars[0].update(done - bars[0].n)
+
+        yield show
+
+
+@contextmanager
+def _stops_as_exits() -> Iterator[None]:
+    """Make a signal that would kill the program leave it by an exception, so that it can save."""
+    fatal = [number for number in STOPS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in fatal:
+        signal.signal(number, _exit_by)
+    try:
+        yield
+    finally:
+        for number in fatal:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _exit_by(number: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def _finite(value: object) -> object:
+    """The value with null for NaN and infinity, which JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,41 @@
+"""`python -m model trace`: every intermediate of one sentence as an .npz file."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from model.archive import write_npz
+from model.checkpoint import replacing
+from model.commands import cli
+from model.verify import check, worst
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The model, the sentence, the file."""
+    cli.add_checkpoint_arguments(parser)
+    parser.add_argument("--text", required=True, help="the sentence")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the .npz file to write"
+    )
+
+
+def run(arguments: Namespace) -> cli.Answer:
+    """Capture the sentence, write it, check it."""
+    loaded = cli.open_model(arguments)
+    trace = cli.trace_text(loaded, arguments.text)
+    try:
+        with replacing(arguments.out) as new, new.open("wb") as file:
+            write_npz(trace, file)
+    except OSError as error:
+        raise ValueError(f"cannot write {arguments.out}: {error.strerror}") from None
+    checks = check(trace, loaded.model)
+    return cli.Answer(
+        {
+            "checkpoint": loaded.name,
+            "out": str(arguments.out),
+            "tokens": len(trace.tokens),
+            "bytes": arguments.out.stat().st_size,
+            "checks": {item.name: item.error for item in checks},
+            "checks_passed": all(item.passed for item in checks),
+            "worst_error": worst(checks).error,
+        }
+    )
