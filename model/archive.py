@@ -10,5 +10,6 @@ from model.capture import Trace
 
 def write_npz(trace: Trace, file: BinaryIO) -> None:
     """Write all arrays of a trace, and its config as JSON text, as an .npz file."""
-    config = json.dumps(trace.config.to_dict())
-    np.savez(file, config=np.array(config), **dict(trace.arrays()))
+    config = np.array(json.dumps(trace.config.to_dict()))
+    arrays = {"config": config, **dict(trace.arrays())}
+    np.savez(file, allow_pickle=False, **arrays)

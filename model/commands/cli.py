@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from types import FrameType
-from typing import NoReturn, Protocol
+from typing import NoReturn, Protocol, cast
 
 from tqdm import tqdm
 
@@ -45,7 +45,7 @@ class Command(Protocol):
 
 def main(name: str, words: Sequence[str]) -> None:
     """Run one command with the words after it."""
-    run(import_module(f"model.commands.{name}"), words, name, COMMANDS[name])
+    run(cast(Command, import_module(f"model.commands.{name}")), words, name, COMMANDS[name])
 
 
 def run(command: Command, words: Sequence[str], name: str, about: About) -> None:

@@ -29,9 +29,10 @@ class Tokenizer:
         self.backend = backend
         self.backend.encode_special_tokens = True  # text that looks like a special token is text
         self.is_byte_level = isinstance(backend.model, models.BPE)
-        self.end_id: int = backend.token_to_id(END_OF_TEXT)
-        if self.end_id is None:
+        end_id = backend.token_to_id(END_OF_TEXT)
+        if end_id is None:
             raise ValueError(f"the tokenizer has no {END_OF_TEXT} token; train it again")
+        self.end_id: int = end_id
 
     @property
     def vocab_size(self) -> int:
@@ -66,7 +67,7 @@ class Tokenizer:
         part, as 😀·2/4; bytes that form no character are shown in hexadecimal.
         """
         if not self.is_byte_level:
-            return tuple(self.backend.id_to_token(i) for i in ids)
+            return tuple(map(self._piece, ids))
         return tuple(_strings_of_bytes([self._bytes(i) for i in ids]))
 
     def save(self, path: Path) -> None:
@@ -92,8 +93,16 @@ class Tokenizer:
         spaced = self.backend.encode(f" {text}", add_special_tokens=False).ids
         return spaced if len(spaced) <= len(plain) else plain
 
-    def _bytes(self, token_id: int) -> bytes:
+    def _piece(self, token_id: int) -> str:
         piece = self.backend.id_to_token(token_id)
+        if piece is None:
+            raise ValueError(
+                f"token {token_id} is not in the vocabulary; ids are 0 to {self.vocab_size - 1}"
+            )
+        return piece
+
+    def _bytes(self, token_id: int) -> bytes:
+        piece = self._piece(token_id)
         if token_id == self.end_id:
             return piece.encode()
         return bytes(_BYTE_OF_SYMBOL[symbol] for symbol in piece)

@@ -4,8 +4,9 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from typing import get_type_hints
 
 import torch
 import torch.nn.functional as F
@@ -123,8 +124,8 @@ def _evaluation(line: object, name: str) -> Evaluation:
         raise ValueError(f"{str(line)[:40]!r} is not a line of scores")
     if line["checkpoint"] != name:
         raise ValueError(f"a line is of the checkpoint {str(line['checkpoint'])[:40]!r}")
-    kinds = {field.name: field.type for field in fields(Evaluation) if field.name != "by_position"}
-    numbers = {name: kind(line[name]) for name, kind in kinds.items()}
+    kinds = get_type_hints(Evaluation)
+    numbers = {name: kinds[name](line[name]) for name in kinds if name != "by_position"}
     if not isinstance(line["by_position"], list):
         raise ValueError("by_position is not a list")
     by_position = tuple(map(float, line["by_position"]))

@@ -1,7 +1,7 @@
 """One training run in one folder: the parts a recipe names, put together and watched."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import torch
@@ -26,7 +26,7 @@ def train(
     max_minutes: float = math.inf,
     device: torch.device | None = None,
     observers: Sequence[Observer] = (),
-) -> Iterator[Metrics]:
+) -> Generator[Metrics, None, None]:
     """Train and yield metrics; leave the finished checkpoint, in float16, in `out`.
 
     Stops early, with its state saved, after `max_minutes`, on a signal and when the iterator is

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -87,7 +87,7 @@ class Trainer:
 
     def run(
         self, observers: Sequence[Observer] = (), max_minutes: float = math.inf
-    ) -> Iterator[Metrics]:
+    ) -> Generator[Metrics, None, None]:
         """Take the steps still to come and yield metrics, until all are done or the time is over.
 
         However it is stopped (Ctrl-C, a closed generator), it stops after a whole step, and the

@@ -235,7 +235,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         cut("tokenizer.json"),
         "tokenizer.json is not a valid tokenizer.*copy it again",
     ),
-    "tokenizer no UTF-8": (write("tokenizer.json", "\xff"), "tokenizer.json is no .*copy it again"),
+    "tokenizer no UTF-8": (write("tokenizer.json", "\xff"), "tokenizer.json is not .*copy"),
     "tokenizer of another": (
         take_other_tokenizer,
         "tokenizer has 5 tokens but the config says vocab_size 13; use the tokenizer",
