@@ -48,7 +48,7 @@ def draw(view: ui.View) -> None:
         text_alignment="center",
     )
     ui.checked("with the start token", run.checks, "mask")
-    ui.source("model.masks.causal", "model.evaluate.token_losses")
+    ui.source("model.masks.causal", "model.training.evaluation.token_losses")
     ui.export(
         view,
         "masks",

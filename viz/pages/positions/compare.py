@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.evaluate import Evaluation
+from model.training.evaluation import Evaluation
 from viz import say, ui
 from viz.figures.schemes import LossCurve, loss_curves, pattern_row
 from viz.figures.sides import Part
@@ -108,7 +108,7 @@ def _losses(view: ui.View, found: dict[str, Run]) -> None:
     )
     st.caption(
         "Bits per byte on `valid.txt`, three whole children's books nobody trained on, in windows "
-        "of each length; stored with the checkpoints as `python -m model.evaluate` printed it."
+        "of each length; stored with the checkpoints as `python -m model evaluate` printed it."
     )
     lengths = sorted({window for windows in stored.values() for window in windows})
     table = {"scheme": [NAMES[scheme] for scheme in stored]}

@@ -1,22 +1,19 @@
-"""How well a model predicts a text: `python -m model.evaluate --checkpoint C --text-file F`."""
+"""How well a model predicts a text, and the scores that are stored with a checkpoint."""
 
 import json
 import math
 import time
-from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from typing import get_type_hints
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from model.architectures.decoder import DecoderTransformer
-from model.commands import cli
-from model.data.text import read_text
 from model.data.tokenizer import Tokenizer
-from model.sources import checkpoint
 
 STORED = "held_out.json"  # scores in a checkpoint's folder
 
@@ -57,7 +54,7 @@ def evaluate(
     """
     window = model.config.max_seq_len if window is None else window
     _check_request(text, window, bin_size, model.config.max_seq_len)
-    device = next(model.parameters()).device
+    device = model.device
     ids = torch.tensor([tokenizer.end_id, *tokenizer.encode_documents(text)], device=device)
     started = time.perf_counter()
     total, done, sums, n_whole = 0.0, 0, torch.zeros(window, dtype=torch.float64), 0
@@ -99,9 +96,10 @@ def _check_request(text: str, window: int, bin_size: int | None, context: int) -
 
 
 def read_scores(folder: Path) -> dict[int, Evaluation]:
-    """Scores stored with a checkpoint, by window: `held_out.json`, lines this command has printed.
+    """Scores stored with a checkpoint, by window.
 
-    Empty without such a file; ValueError when it is broken.
+    They lie in `held_out.json`, as a list of lines that the command `evaluate --by-position` has
+    printed. Empty without such a file; ValueError when it is broken.
     """
     path = folder / STORED
     if not path.is_file():
@@ -123,13 +121,13 @@ def read_scores(folder: Path) -> dict[int, Evaluation]:
 def _evaluation(line: object, name: str) -> Evaluation:
     """One line of stored scores of a checkpoint, every number checked."""
     if not isinstance(line, dict):
-        raise ValueError(f"{str(line)[:40]!r} is no line of scores")
+        raise ValueError(f"{str(line)[:40]!r} is not a line of scores")
     if line["checkpoint"] != name:
         raise ValueError(f"a line is of the checkpoint {str(line['checkpoint'])[:40]!r}")
-    kinds = {field.name: field.type for field in fields(Evaluation) if field.name != "by_position"}
-    numbers = {name: kind(line[name]) for name, kind in kinds.items()}
+    kinds = get_type_hints(Evaluation)
+    numbers = {name: kinds[name](line[name]) for name in kinds if name != "by_position"}
     if not isinstance(line["by_position"], list):
-        raise ValueError("by_position is no list")
+        raise ValueError("by_position is not a list")
     by_position = tuple(map(float, line["by_position"]))
     if not all(0 <= x < math.inf for x in (*numbers.values(), *by_position)):
         raise ValueError("a number is negative or not finite")
@@ -160,30 +158,3 @@ def _window_batches(ids: Tensor, window: int, batch_size: int) -> list[tuple[Ten
         (rest[None, :-1], rest[None, 1:]),
     ]
     return [(x, y) for x, y in batches if x.numel()]
-
-
-def _arguments(parser: ArgumentParser) -> None:
-    cli.add_checkpoint_arguments(parser)
-    parser.add_argument("--text-file", type=Path, required=True, help="UTF-8 text to predict")
-    parser.add_argument("--window", type=int, help="tokens in a window (default: the context)")
-    parser.add_argument("--by-position", type=int, metavar="N", help="also the loss by N positions")
-
-
-def _run(arguments: Namespace) -> dict[str, object]:
-    loaded = checkpoint.load(arguments.checkpoint, device=arguments.device)
-    text = read_text(arguments.text_file)
-    with cli.progress_bar("evaluate") as on_progress:
-        scores = evaluate(
-            loaded.model,
-            loaded.tokenizer,
-            text,
-            window=arguments.window,
-            bin_size=arguments.by_position,
-            on_progress=on_progress,
-        )
-    answer = {"checkpoint": loaded.name, "text_file": str(arguments.text_file), **asdict(scores)}
-    return {name: value for name, value in answer.items() if value != ()}
-
-
-if __name__ == "__main__":
-    cli.run(__doc__, _arguments, _run)

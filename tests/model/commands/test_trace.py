@@ -1,4 +1,4 @@
-"""Protects `model.trace`: what it writes is the published format, and true by another's numpy."""
+"""Protects `python -m model trace`: it writes the published format, true by another's numpy."""
 
 import json
 import re
@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model.archive import write_npz
 from model.commands import trace
-from model.commands.trace import trace_text, write_npz
-from model.config import DecoderConfig
+from model.commands.cli import trace_text
 from model.sources import checkpoint
 from model.verify.decoder import CACHED, MODEL_CHECKS, UNCAPTURED
 from model.verify.records import ATTENTION_CHECKS
 from tests.model.builders import GROUPED, SENTENCE, softmax, tiny_checkpoint
 from tests.model.conftest import Command
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 def read_npz(path: Path | BytesIO) -> dict[str, np.ndarray]:
@@ -35,19 +35,29 @@ def test_archive_recomputed_in_float64(position: str, tmp_path: Path, command: C
     result = command(trace, "--checkpoint", folder, "--text", SENTENCE, "--out", out)
     assert (result.code, result.err) == (0, [])
     x = read_npz(out)
-    assert "".join(x["tokens"]) == SENTENCE
-    q, k = x["q"].astype(np.float64), np.repeat(x["k"].astype(np.float64), 3, axis=1)
-    scores = q @ k.swapaxes(2, 3) / np.sqrt(6) + x.get("bias", 0)
-    pattern = softmax(np.where(x["mask"], scores, -np.inf))
-    assert ("bias" in x) == (position == "alibi")
-    assert np.abs(x["scores"] - scores).max() <= 1e-5
-    assert np.abs(x["pattern"] - pattern).max() <= 1e-5
-    assert np.abs(x["pattern"].sum(axis=-1, dtype=np.float64) - 1).max() <= 1e-6
-    np.testing.assert_array_equal(x["embed"] + x["positions"], x["resid_pre"][0])
-    np.testing.assert_allclose(x["resid_pre"] + x["attn_out"], x["resid_mid"], atol=1e-5)
-    np.testing.assert_allclose(x["resid_mid"] + x["ffn_out"], x["resid_post"], atol=1e-5)
-    config = DecoderConfig.from_dict(json.loads(str(x["config"])))
-    assert config == checkpoint.load(folder).config
+    assert "".join(x["decoder.labels"]) == SENTENCE
+    start = x["decoder.embed"] + x["decoder.positions"]
+    np.testing.assert_array_equal(start, x["decoder.blocks.0.resid_pre"])
+    for layer in range(2):
+        block = inside(x, f"decoder.blocks.{layer}.")
+        attn = inside(block, "attn.")
+        q, k = attn["q"].astype(np.float64), np.repeat(attn["k"].astype(np.float64), 3, axis=0)
+        scores = q @ k.swapaxes(1, 2) / np.sqrt(6) + attn.get("bias", 0)
+        pattern = softmax(np.where(attn["mask"], scores, -np.inf))
+        assert ("bias" in attn) == (position == "alibi")
+        assert np.abs(attn["scores"] - scores).max() <= 1e-5
+        assert np.abs(attn["pattern"] - pattern).max() <= 1e-5
+        assert np.abs(attn["pattern"].sum(axis=-1, dtype=np.float64) - 1).max() <= 1e-6
+        middle, end = block["resid_pre"] + block["attn_out"], block["resid_mid"] + block["ffn_out"]
+        np.testing.assert_allclose(middle, block["resid_mid"], atol=1e-5)
+        np.testing.assert_allclose(end, block["resid_post"], atol=1e-5)
+    facts, config = json.loads(str(x["facts"])), checkpoint.load(folder).config
+    assert all(getattr(config, name) == value for name, value in facts.items())
+
+
+def inside(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """The arrays below an address."""
+    return {k.removeprefix(prefix): x for k, x in arrays.items() if k.startswith(prefix)}
 
 
 def test_last_line_says_what_was_proved(tmp_path: Path, command: Command) -> None:
@@ -68,17 +78,21 @@ def test_archive_in_memory_is_the_trace(tmp_path: Path) -> None:
     write_npz(traced, file)
     file.seek(0)
     arrays = read_npz(file)
-    assert arrays.keys() == {"config", *dict(traced.arrays())}
+    assert arrays.keys() == {"facts", *dict(traced.arrays())}
     for name, array in traced.arrays():
         np.testing.assert_array_equal(arrays[name], array, err_msg=name)
 
 
 def test_command_runs_as_a_module(tmp_path: Path) -> None:
     folder, out = tiny_checkpoint(tmp_path / "c"), tmp_path / "t.npz"
-    command = [sys.executable, "-m", "model.trace", "--checkpoint", folder, "--text", "😀 </s>"]
+    command = [sys.executable, "-m", "model", "trace", "--checkpoint", folder, "--text", "😀 </s>"]
     answer = subprocess.run([*command, "--out", out], cwd=ROOT, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
-    assert json.loads(answer.stdout.splitlines()[-1])["tokens"] == len(read_npz(out)["ids"]) == 6
+    assert (
+        json.loads(answer.stdout.splitlines()[-1])["tokens"]
+        == len(read_npz(out)["decoder.ids"])
+        == 6
+    )
 
 
 @pytest.mark.parametrize(

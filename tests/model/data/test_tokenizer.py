@@ -38,7 +38,7 @@ def bpe() -> Tokenizer:
 
 @cache
 def characters() -> Tokenizer:
-    """One token a character of the corpus."""
+    """One token per character of the corpus."""
     return train_characters(CORPUS)
 
 
@@ -186,12 +186,15 @@ def forget_the_end(path: Path) -> None:
     ("damage", "message"),
     [
         (Path.unlink, "tokenizer.json is missing; copy"),
-        (lambda path: path.write_text("{"), "tokenizer.json is no tokenizer: .*copy"),
-        (lambda path: path.write_text("[1, 2]"), "tokenizer.json is no tokenizer: .*copy"),
-        (lambda path: path.write_bytes(b"\xff\xfe"), "tokenizer.json is no tokenizer: .*copy"),
+        (lambda path: path.write_text("{"), "tokenizer.json is not a valid tokenizer: .*copy"),
+        (lambda path: path.write_text("[1, 2]"), "tokenizer.json is not a valid tokenizer: .*copy"),
+        (
+            lambda path: path.write_bytes(b"\xff\xfe"),
+            "tokenizer.json is not a valid tokenizer: .*copy",
+        ),
         (forget_the_end, r"no <\|endoftext\|> token; train it again"),
     ],
-    ids=["missing", "no JSON", "no tokenizer", "no UTF-8", "no end of text"],
+    ids=["missing", "not JSON", "not a tokenizer", "not UTF-8", "no end of text"],
 )
 def test_broken_file_is_refused(
     damage: Callable[[Path], object], message: str, tmp_path: Path

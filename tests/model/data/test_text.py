@@ -1,4 +1,4 @@
-"""Protects the windows: each token once an epoch, in an order that depends on the seed alone."""
+"""Protects the windows: each token once per epoch, in an order that depends on the seed alone."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.data.text import TokenWindows, encode_texts, read_text
+from model.data.text import TokenWindows, encode_texts, hold_out, read_text
 from model.data.tokenizer import END_OF_TEXT
 from tests.model.builders import tiny_tokenizer
 
@@ -27,7 +27,7 @@ def epoch(windows: TokenWindows, number: int) -> np.ndarray:
 
 
 @given(st.integers(15, 200), st.integers(1, 7), st.integers(1, 5), st.integers(0, 3))
-def test_each_token_is_predicted_once_an_epoch(
+def test_each_token_is_predicted_once_per_epoch(
     n_tokens: int, seq_len: int, batch_size: int, number: int
 ) -> None:
     windows = positions(n_tokens, seq_len, batch_size)
@@ -82,7 +82,7 @@ def test_text_is_read_byte_for_byte(tmp_path: Path) -> None:
     [
         (None, "cannot read .*a.txt: No such file or directory; check the path"),
         (b"", "a.txt is empty; give a file with text"),
-        (b"abc\xff", "a.txt is no UTF-8 text: .* at byte 3"),
+        (b"abc\xff", "a.txt is not valid UTF-8 text: .* at byte 3"),
     ],
 )
 def test_unreadable_text_is_refused(content: bytes | None, message: str, tmp_path: Path) -> None:
@@ -92,6 +92,22 @@ def test_unreadable_text_is_refused(content: bytes | None, message: str, tmp_pat
         read_text(tmp_path / "a.txt")
 
 
-def test_a_folder_is_no_text(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_text(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"cannot read .*: Is a directory"):
         read_text(tmp_path)
+
+
+def test_held_out_text_is_the_end_of_each_text_and_not_trained_on() -> None:
+    paragraphs = [f"paragraph {number}" for number in range(300)]
+    texts = ["\n\n".join(paragraphs), "no paragraphs here " * 50]
+    corpus = hold_out(texts)
+    assert list(corpus.held_out) == ["corpus 0", "corpus 1"]
+    for text, front, back in zip(texts, corpus.texts, corpus.held_out.values(), strict=True):
+        assert front + back == text
+        assert 0 < len(back) < 0.03 * len(text)
+    assert corpus.held_out["corpus 0"].startswith("paragraph 29")
+
+
+def test_something_is_held_out_of_a_text_that_ends_with_a_separator() -> None:
+    corpus = hold_out([f"{'a story ' * 50}\n\n{END_OF_TEXT}"])
+    assert all(corpus.held_out.values())

@@ -1,4 +1,4 @@
-"""Continue a prompt: `python -m model.generate --checkpoint stories --prompt "Once upon"`."""
+"""`python -m model generate`: continue a prompt."""
 
 import time
 from argparse import ArgumentParser, Namespace
@@ -8,34 +8,57 @@ from model.commands.cli import OnProgress
 from model.decoding.beam import beam_search
 from model.decoding.filters import GREEDY, Sampling
 from model.decoding.sampling import generate
-from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
 
 Continued = tuple[list[int], str | None]  # the new ids, and why they end
 
 
-def _arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
+    """The model, the prompt, and how the next token is chosen."""
     cli.add_checkpoint_arguments(parser)
-    parser.add_argument("--prompt", required=True, help="text to continue")
-    parser.add_argument("--max-new-tokens", type=int, default=100)
-    parser.add_argument("--temperature", type=float, default=0.8, help="above 0")
-    parser.add_argument("--top-k", type=int, help="keep the k likeliest tokens (default: all)")
-    parser.add_argument("--top-p", type=float, default=0.95, help="above 0, at most 1")
+    parser.add_argument("--prompt", required=True, metavar="TEXT", help="text to continue")
     parser.add_argument(
-        "--min-p", type=float, default=0.0, help="share of the likeliest's probability; below 1"
+        "--max-new-tokens", type=int, default=100, metavar="N", help="stop after so many (100)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="same seed, same text")
-    parser.add_argument("--greedy", action="store_true", help="take the likeliest token each time")
+    sampling = parser.add_argument_group("sampling")
+    sampling.add_argument(
+        "--temperature", type=float, default=0.8, metavar="T", help="above 0 (0.8)"
+    )
+    sampling.add_argument(
+        "--top-k", type=int, metavar="K", help="keep the k most likely tokens (default: all)"
+    )
+    sampling.add_argument(
+        "--top-p", type=float, default=0.95, metavar="P", help="above 0, at most 1 (0.95)"
+    )
+    sampling.add_argument(
+        "--min-p",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="share of the most likely token's probability; below 1 (0)",
+    )
+    sampling.add_argument("--seed", type=int, default=0, metavar="S", help="same seed, same text")
+    search = parser.add_argument_group("instead of sampling")
+    search.add_argument(
+        "--greedy", action="store_true", help="take the most likely token each time"
+    )
+    search.add_argument(
+        "--beam-width", type=int, metavar="W", help="search for the most likely text"
+    )
+    search.add_argument(
+        "--length-penalty",
+        type=float,
+        default=0.0,
+        metavar="A",
+        help="above 0, beams favour longer texts (0)",
+    )
     parser.add_argument(
         "--slide", action="store_true", help="let a full context drop its older half and go on"
     )
-    parser.add_argument("--beam-width", type=int, help="search for the likeliest text instead")
-    parser.add_argument(
-        "--length-penalty", type=float, default=0.0, help="above 0, beams favour longer texts"
-    )
 
 
-def _run(arguments: Namespace) -> dict[str, object]:
+def run(arguments: Namespace) -> cli.Answer:
+    """Print the prompt with its continuation."""
     if arguments.beam_width is not None and (arguments.greedy or arguments.slide):
         raise ValueError("--beam-width goes with neither --greedy nor --slide; leave one out")
     sampling = Sampling(
@@ -43,8 +66,9 @@ def _run(arguments: Namespace) -> dict[str, object]:
         top_k=arguments.top_k,
         top_p=arguments.top_p,
         min_p=arguments.min_p,
+        seed=arguments.seed,
     )
-    loaded = checkpoint.load(arguments.checkpoint, device=arguments.device)
+    loaded = cli.open_checkpoint(arguments)
     started = time.perf_counter()
     with cli.progress_bar("generate") as on_progress:
         if arguments.beam_width is None:
@@ -56,15 +80,17 @@ def _run(arguments: Namespace) -> dict[str, object]:
     tokenizer = loaded.tokenizer
     continuation = tokenizer.decode([i for i in new_ids if i != tokenizer.end_id])
     print(arguments.prompt + continuation)
-    return {
-        "checkpoint": loaded.name,
-        "prompt": arguments.prompt,
-        "continuation": continuation,
-        "new_tokens": len(new_ids),
-        "stopped": stopped,
-        "seed": arguments.seed,
-        "tokens_per_second": len(new_ids) / seconds,
-    }
+    return cli.Answer(
+        {
+            "checkpoint": loaded.name,
+            "prompt": arguments.prompt,
+            "continuation": continuation,
+            "new_tokens": len(new_ids),
+            "stopped": stopped,
+            "seed": arguments.seed,
+            "tokens_per_second": len(new_ids) / seconds,
+        }
+    )
 
 
 def _drawn(
@@ -72,11 +98,10 @@ def _drawn(
 ) -> Continued:
     new_ids, stopped = [], None
     for step in generate(
-        loaded.model,
+        loaded.decoder,
         loaded.tokenizer.encode(arguments.prompt),
         sampling,
         max_new_tokens=arguments.max_new_tokens,
-        seed=arguments.seed,
         end_id=loaded.tokenizer.end_id,
         slide=arguments.slide,
     ):
@@ -89,7 +114,7 @@ def _drawn(
 def _searched(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgress) -> Continued:
     steps = []
     for step in beam_search(
-        loaded.model,
+        loaded.decoder,
         loaded.tokenizer.encode(arguments.prompt),
         beam_width=arguments.beam_width,
         max_new_tokens=arguments.max_new_tokens,
@@ -99,7 +124,3 @@ def _searched(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgress)
         steps.append(step)
         on_progress(len(steps), arguments.max_new_tokens)
     return list(steps[-1].winner.ids), steps[-1].stopped
-
-
-if __name__ == "__main__":
-    cli.run(__doc__, _arguments, _run)

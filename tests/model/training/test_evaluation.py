@@ -1,19 +1,15 @@
 """Protects the scores: by hand on small models, each token predicted once, nothing left out."""
 
-import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
-from model import evaluate as command_module
 from model.architectures.decoder import DecoderTransformer
 from model.data.tokenizer import END_OF_TEXT
-from model.evaluate import evaluate, token_losses
-from tests.model.builders import SENTENCE, normal, tiny_checkpoint, tiny_model, tiny_tokenizer
-from tests.model.conftest import Command
+from model.training.evaluation import evaluate, token_losses
+from tests.model.builders import SENTENCE, normal, tiny_model, tiny_tokenizer
 
 TOKENIZER = tiny_tokenizer()
 V = TOKENIZER.vocab_size
@@ -30,7 +26,7 @@ def probabilities(model: DecoderTransformer, ids: list[int]) -> Tensor:
     return probs.gather(1, torch.tensor(ids)[1:, None])[:, 0]
 
 
-def test_a_model_that_knows_nothing_needs_log_v_bits_a_token() -> None:
+def test_a_model_that_knows_nothing_needs_log_v_bits_per_token() -> None:
     model = model_for_text()
     model.embed.weight.zero_()  # tied: all logits are zero
     text = "the cat é😀"  # 10 tokens, 14 bytes
@@ -126,19 +122,3 @@ def test_impossible_windows_are_refused(window: int) -> None:
 def test_an_empty_text_is_refused() -> None:
     with pytest.raises(ValueError, match=r"empty|0 tokens"):
         evaluate(model_for_text(), TOKENIZER, "")
-
-
-def test_command_prints_the_scores(tmp_path: Path, command: Command) -> None:
-    folder, text = tiny_checkpoint(tmp_path / "mine"), tmp_path / "a.txt"
-    text.write_text(SENTENCE)
-    options = ("--checkpoint", folder, "--text-file", text, "--window", 5)
-    result = command(command_module, *options)
-    answer = json.loads(result.out[-1])
-    assert (result.code, result.err) == (0, [])
-    assert (answer["checkpoint"], answer["tokens"], answer["window"]) == ("mine", 21, 5)
-    assert answer["perplexity"] == pytest.approx(math.exp(answer["loss"]))
-    assert "by_position" not in answer
-    result = command(command_module, *options, "--by-position", 5)
-    assert len(json.loads(result.out[-1])["by_position"]) == 1
-    missing = command(command_module, "--checkpoint", folder, "--text-file", tmp_path / "b.txt")
-    assert (missing.code, len(missing.err)) == (2, 1)

@@ -1,4 +1,4 @@
-"""Protects `model.generate`: the text it prints, why it stopped, and what it refuses."""
+"""Protects `python -m model generate`: the text it prints, why it stopped, and what it refuses."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model import generate
+from model.commands import generate
 from model.decoding.beam import beam_search
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate as steps
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(command: Command, folder: Path, **options: object) -> Result:
-    """Generate behind PROMPT; the option `max_new_tokens` is --max-new-tokens."""
+    """Continue PROMPT; the option `max_new_tokens` is --max-new-tokens."""
     words = {"checkpoint": folder, "prompt": PROMPT} | options
     pairs = [(f"--{name.replace('_', '-')}", value) for name, value in words.items()]
     return command(generate, *(word for pair in pairs for word in pair if word is not True))
@@ -38,11 +38,9 @@ def test_prints_the_text_and_then_json(command: Command, folder: Path) -> None:
     assert "\n".join(result.out[:-1]) == PROMPT + answer["continuation"]
     assert (answer["checkpoint"], answer["prompt"], answer["seed"]) == ("mine", PROMPT, 3)
     loaded = checkpoint.load(folder)
-    sampling = Sampling(temperature=0.5, top_k=7, top_p=0.9)
+    sampling = Sampling(temperature=0.5, top_k=7, top_p=0.9, seed=3)
     prompt_ids, end_id = loaded.tokenizer.encode(PROMPT), loaded.tokenizer.end_id
-    expected = list(
-        steps(loaded.model, prompt_ids, sampling, max_new_tokens=5, seed=3, end_id=end_id)
-    )
+    expected = list(steps(loaded.model, prompt_ids, sampling, max_new_tokens=5, end_id=end_id))
     text = loaded.tokenizer.decode([s.token_id for s in expected if s.token_id != end_id])
     assert answer["continuation"] == text
     assert answer["new_tokens"] == len(expected)
@@ -56,7 +54,9 @@ def test_same_seed_same_text(command: Command, folder: Path) -> None:
     assert len({str(text(seed)) for seed in range(5)}) > 1
 
 
-def test_greedy_takes_the_likeliest_whatever_the_seed(command: Command, folder: Path) -> None:
+def test_greedy_takes_the_most_likely_token_whatever_the_seed(
+    command: Command, folder: Path
+) -> None:
     answers = [
         json.loads(run(command, folder, greedy=True, seed=seed).out[-1]) for seed in range(3)
     ]
@@ -75,7 +75,7 @@ def test_beams_find_the_winner_of_the_search(command: Command, folder: Path) -> 
     assert answer["new_tokens"] == len(last.winner.ids)
 
 
-def test_sliding_goes_on_behind_a_full_context(command: Command, folder: Path) -> None:
+def test_sliding_goes_on_after_a_full_context(command: Command, folder: Path) -> None:
     options = {"temperature": 3, "max_new_tokens": 40}
     answers = [
         json.loads(run(command, folder, **options, slide=True, seed=seed).out[-1])
