@@ -6,19 +6,23 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.capture import NO_RECORDER, Recorder
-from model.config import ModelConfig
-from model.kv_cache import LayerCache
+from model.config import BlockConfig
+from model.decoding.kv_cache import KeysAndValues
 from model.positions import Position
+from model.tap import NO_TAP, Tap
 
 
-def attention_scores(q: Tensor, k: Tensor, bias: Tensor | None = None) -> Tensor:
-    """q·kᵀ / √Dh + bias, before the mask (Vaswani et al. 2017, §3.2.1).
+def attention_scores(
+    q: Tensor, k: Tensor, bias: Tensor | None = None, scale: float | None = None
+) -> Tensor:
+    """scale · q·kᵀ + bias, before the mask; by default scale = 1/√Dh (Vaswani et al. 2017, §3.2.1).
 
     q: (B, H, Tq, Dh), k: (B, H, Tk, Dh), bias: broadcastable to (B, H, Tq, Tk).
     Returns (B, H, Tq, Tk).
     """
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, Tq, Tk)
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    # Scaled after the product, in place: exact as q·kᵀ is, and no second large array.
+    scores = (q @ k.transpose(-2, -1)).mul_(scale)  # (B, H, Tq, Tk)
     return scores if bias is None else scores + bias
 
 
@@ -28,7 +32,7 @@ def additive_mask(mask: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def attention_pattern(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Softmax of each row over the keys it may attend to; a row that may see nothing gives zeros.
+    """Softmax of each row over the keys it may attend to; a row with none gives zeros.
 
     scores: (B, H, Tq, Tk), mask: bool, True = may attend, broadcastable to it.
     Returns (B, H, Tq, Tk); masked cells are exactly zero.
@@ -47,28 +51,38 @@ def scaled_dot_product(
     *,
     mask: Tensor | None = None,
     bias: Tensor | None = None,
-    recorder: Recorder = NO_RECORDER,
+    scale: float | None = None,
+    tap: Tap = NO_TAP,
 ) -> tuple[Tensor, Tensor]:
-    """softmax(q·kᵀ/√Dh + bias, masked) · v, step by step (Vaswani et al. 2017, eq. 1).
+    """softmax(scale · q·kᵀ + bias, masked) · v, step by step (Vaswani et al. 2017, eq. 1).
 
-    q: (B, H, Tq, Dh), k and v: (B, H, Tk, Dh), mask and bias broadcastable to (B, H, Tq, Tk).
+    q: (B, H, Tq, Dh), k and v: (B, H, Tk, Dh), mask and bias broadcastable to (B, H, Tq, Tk),
+    scale: 1/√Dh by default. Scores and pattern go through the tap.
     Returns z (B, H, Tq, Dh) and pattern (B, H, Tq, Tk).
     """
-    scores = attention_scores(q, k, bias)  # (B, H, Tq, Tk)
-    pattern = attention_pattern(scores, mask)  # (B, H, Tq, Tk)
-    z = pattern @ v  # (B, H, Tq, Dh)
-    recorder(scores=scores, pattern=pattern, z=z)
-    return z, pattern
+    scores = tap("scores", attention_scores(q, k, bias, scale))  # (B, H, Tq, Tk)
+    pattern = tap("pattern", attention_pattern(scores, mask))  # (B, H, Tq, Tk)
+    return pattern @ v, pattern  # z: (B, H, Tq, Dh)
 
 
 def fused_attention(
-    q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bias: Tensor | None = None
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    dropout: float = 0.0,
 ) -> Tensor:
-    """The same z by torch's fused kernel, which keeps no pattern. Shapes as above."""
+    """The same z by torch's fused kernel, which keeps no pattern. Shapes as above.
+
+    `dropout` is the share of weights that are put to zero, in training.
+    """
     added = None if mask is None else additive_mask(mask, q.dtype)
     if bias is not None:
         added = bias.to(q.dtype) if added is None else bias.to(q.dtype) + added
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=added)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=added, scale=scale, dropout_p=dropout)
 
 
 def share_kv_heads(x: Tensor, n_heads: int) -> Tensor:
@@ -84,9 +98,10 @@ def share_kv_heads(x: Tensor, n_heads: int) -> Tensor:
 class MultiHeadAttention(nn.Module):
     """Several attentions side by side on slices of d_model (Vaswani et al. 2017, §3.2.2)."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__()
         self.n_heads, self.n_kv_heads = config.n_heads, config.n_kv_heads
+        self.dropout = config.dropout
         d_kv = config.n_kv_heads * config.d_head
         self.q_proj = nn.Linear(config.d_model, config.d_model, bias=config.bias)
         self.k_proj = nn.Linear(config.d_model, d_kv, bias=config.bias)
@@ -98,40 +113,60 @@ class MultiHeadAttention(nn.Module):
         x: Tensor,
         position: Position,
         *,
+        source: Tensor | None = None,
         mask: Tensor | None = None,
-        recorder: Recorder = NO_RECORDER,
-        cache: LayerCache | None = None,
+        tap: Tap = NO_TAP,
+        cache: KeysAndValues | None = None,
     ) -> Tensor:
         """x: (B, Tq, D), mask: broadcastable to (B, H, Tq, Tk). Returns (B, Tq, D).
 
-        Tk is Tq and the tokens in the cache, which x comes behind and whose keys and values it
-        joins; without a cache Tk = Tq.
+        Keys and values are of x itself, after those in the cache, so that Tk counts both; or,
+        in cross-attention, of `source` (B, Tk, D), which a static cache needs only once.
         """
-        start = 0 if cache is None else cache.length
-        key_positions = torch.arange(start + x.shape[1], device=x.device)  # (Tk,)
-        positions = key_positions[start:]  # (Tq,)
-        q, k, v = self.project(x, position, positions)
-        if cache is not None:
-            k, v = cache.append(k, v)  # (B, n_kv_heads, Tk, Dh) each
+        read = x if source is None else source
+        start = 0 if cache is None or source is not None else cache.start
+        key_positions = torch.arange(start + read.shape[1], device=x.device)  # (Tk,)
+        new = key_positions[start:]  # of what is read here
+        positions = new if source is None else torch.arange(x.shape[1], device=x.device)  # (Tq,)
+
+        def project() -> tuple[Tensor, Tensor]:
+            return self.project_keys(read, position, new), self.project_values(read)
+
+        q = tap("q", self.project_queries(x, position, positions))
+        k, v = project() if cache is None else cache.extended(project)
+        k, v = tap("k", k), tap("v", v)  # (B, n_kv_heads, Tk, Dh) each
         bias = position.bias(positions, key_positions)  # (H, Tq, Tk) or None
-        recorder(q=q, k=k, v=v, mask=mask, bias=bias)
+        z = self.attend(q, k, v, mask=tap("mask", mask), bias=tap("bias", bias), tap=tap)
+        return self.out_proj(merge_heads(tap("z", z)))
+
+    def attend(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        *,
+        mask: Tensor | None,
+        bias: Tensor | None,
+        tap: Tap = NO_TAP,
+    ) -> Tensor:
+        """z (B, H, Tq, Dh): step by step where scores or pattern are asked for, else fused."""
         keys, values = share_kv_heads(k, self.n_heads), share_kv_heads(v, self.n_heads)
-        if recorder.active:
-            z, _ = scaled_dot_product(q, keys, values, mask=mask, bias=bias, recorder=recorder)
-        else:
-            z = fused_attention(q, keys, values, mask=mask, bias=bias)
-        return self.out_proj(merge_heads(z))
+        if tap.wants("scores", "pattern"):
+            return scaled_dot_product(q, keys, values, mask=mask, bias=bias, tap=tap)[0]
+        dropout = self.dropout if self.training else 0.0
+        return fused_attention(q, keys, values, mask=mask, bias=bias, dropout=dropout)
 
-    def project(
-        self, x: Tensor, position: Position, positions: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries (B, H, T, Dh), keys and values (B, n_kv_heads, T, Dh), as they enter the product.
+    def project_queries(self, x: Tensor, position: Position, positions: Tensor) -> Tensor:
+        """Queries as they enter the product. x: (B, T, D), positions: (T,). (B, H, T, Dh)."""
+        return position.rotate(split_heads(self.q_proj(x), self.n_heads), positions)
 
-        x: (B, T, D), positions: (T,).
-        """
-        q = position.rotate(split_heads(self.q_proj(x), self.n_heads), positions)
-        k = position.rotate(split_heads(self.k_proj(x), self.n_kv_heads), positions)
-        return q, k, split_heads(self.v_proj(x), self.n_kv_heads)
+    def project_keys(self, x: Tensor, position: Position, positions: Tensor) -> Tensor:
+        """Keys as they enter the product. x: (B, T, D). Returns (B, n_kv_heads, T, Dh)."""
+        return position.rotate(split_heads(self.k_proj(x), self.n_kv_heads), positions)
+
+    def project_values(self, x: Tensor) -> Tensor:
+        """Values. x: (B, T, D). Returns (B, n_kv_heads, T, Dh)."""
+        return split_heads(self.v_proj(x), self.n_kv_heads)
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:

@@ -1,17 +1,18 @@
 """One block: attention and feed-forward, each on a residual connection."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from torch import Tensor, nn
 
 from model.attention import MultiHeadAttention
-from model.capture import NO_RECORDER, Recorder
-from model.config import ModelConfig
+from model.config import BlockConfig
+from model.decoding.kv_cache import KeysAndValues
 from model.feedforward import FEEDFORWARDS
-from model.kv_cache import LayerCache
 from model.norms import NORMS
 from model.positions import Position
+from model.tap import NO_TAP, Tap
 
 Layer = Callable[[Tensor], Tensor]
 
@@ -21,7 +22,7 @@ class NormPlacement(NamedTuple):
 
     read: Callable[[Tensor, Layer], Tensor]
     write: Callable[[Tensor, Tensor, Layer], Tensor]
-    ends_with_norm: bool  # whether the stream still needs a norm behind the last block
+    ends_with_norm: bool  # whether the stream still needs a norm after the last block
 
 
 NORM_PLACEMENTS: dict[str, NormPlacement] = {
@@ -43,13 +44,14 @@ NORM_PLACEMENTS: dict[str, NormPlacement] = {
 class Block(nn.Module):
     """Attention moves information between tokens; the feed-forward works on each alone."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__()
         self.placement = NORM_PLACEMENTS[config.norm_placement]
         self.attn_norm = NORMS[config.norm](config)
         self.attn = MultiHeadAttention(config)
         self.ffn_norm = NORMS[config.norm](config)
         self.ffn = FEEDFORWARDS[config.feedforward](config)
+        self.dropout = dropout_of(config)
 
     def forward(
         self,
@@ -57,30 +59,31 @@ class Block(nn.Module):
         position: Position,
         *,
         mask: Tensor | None = None,
-        recorder: Recorder = NO_RECORDER,
-        cache: LayerCache | None = None,
+        tap: Tap = NO_TAP,
+        cache: KeysAndValues | None = None,
     ) -> Tensor:
         """resid_pre: (B, Tq, D), mask: broadcastable to (B, H, Tq, Tk). Returns (B, Tq, D).
 
         Tk counts the tokens in the cache too; without one Tk = Tq.
         """
-
         read, write, _ = self.placement
-        attn_out = self.attn(
-            read(resid_pre, self.attn_norm),
-            position,
-            mask=mask,
-            recorder=recorder.scope("attn"),
-            cache=cache,
-        )
-        resid_mid = write(resid_pre, attn_out, self.attn_norm)
-        ffn_out = self.ffn(read(resid_mid, self.ffn_norm))
-        resid_post = write(resid_mid, ffn_out, self.ffn_norm)
-        recorder(
-            resid_pre=resid_pre,
-            attn_out=attn_out,
-            resid_mid=resid_mid,
-            ffn_out=ffn_out,
-            resid_post=resid_post,
-        )
-        return resid_post
+        attn_norm = partial(self.attn_norm, tap=tap.scope("attn_norm"))
+        ffn_norm = partial(self.ffn_norm, tap=tap.scope("ffn_norm"))
+        attn_tap, ffn_tap = tap.scope("attn"), tap.scope("ffn")
+
+        resid_pre = tap("resid_pre", resid_pre)
+        x = read(resid_pre, attn_norm)
+        attn_out = self.attn(x, position, mask=mask, tap=attn_tap, cache=cache)
+        attn_out = tap("attn_out", self.dropout(attn_out))
+        resid_mid = tap("resid_mid", write(resid_pre, attn_out, attn_norm))
+        ffn_out = self.ffn(read(resid_mid, ffn_norm), tap=ffn_tap)
+        ffn_out = tap("ffn_out", self.dropout(ffn_out))
+        return tap("resid_post", write(resid_mid, ffn_out, ffn_norm))
+
+
+def dropout_of(config: BlockConfig) -> nn.Module:
+    """What drops values of a sublayer's output in training (Vaswani et al. 2017, §5.4).
+
+    Without dropout it is the identity, so that no random numbers are drawn.
+    """
+    return nn.Dropout(config.dropout) if config.dropout else nn.Identity()

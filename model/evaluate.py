@@ -12,10 +12,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from model import checkpoint, cli
-from model.data import read_text
-from model.tokenizer import Tokenizer
-from model.transformer import DecoderTransformer
+from model.architectures.decoder import DecoderTransformer
+from model.commands import cli
+from model.data.text import read_text
+from model.data.tokenizer import Tokenizer
+from model.sources import checkpoint
 
 STORED = "held_out.json"  # scores in a checkpoint's folder
 

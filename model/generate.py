@@ -3,10 +3,13 @@
 import time
 from argparse import ArgumentParser, Namespace
 
-from model import checkpoint, cli
-from model.checkpoint import Checkpoint
-from model.cli import OnProgress
-from model.decoding import GREEDY, Sampling, beam_search, generate
+from model.commands import cli
+from model.commands.cli import OnProgress
+from model.decoding.beam import beam_search
+from model.decoding.filters import GREEDY, Sampling
+from model.decoding.sampling import generate
+from model.sources import checkpoint
+from model.sources.checkpoint import Checkpoint
 
 Continued = tuple[list[int], str | None]  # the new ids, and why they end
 

@@ -1,4 +1,4 @@
-"""Who may look at whom. A mask is boolean, True = may attend; masks combine with `&`.
+"""Which tokens may attend to which. A mask is boolean, True = may attend; masks combine with `&`.
 
 `start` leaves out the rows of the first queries, whose work is done: Tq = seq_len − start.
 """
@@ -8,18 +8,18 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from model.config import ModelConfig
+from model.config import DecoderConfig
 
 
 def causal(seq_len: int, device: torch.device | str = "cpu", start: int = 0) -> Tensor:
-    """Each token sees itself and what came before. Returns (Tq, T)."""
+    """Each token attends to itself and what came before. Returns (Tq, T)."""
     return torch.ones(seq_len - start, seq_len, dtype=torch.bool, device=device).tril(start)
 
 
 def sliding_window(
     seq_len: int, window: int, device: torch.device | str = "cpu", start: int = 0
 ) -> Tensor:
-    """Each token sees the positions less than `window` away, on both sides. Returns (Tq, T).
+    """Each token attends to the positions less than `window` away, on both sides. Returns (Tq, T).
 
     With the causal mask: the last `window` tokens, itself included (Beltagy et al. 2020, §3.1).
     """
@@ -30,7 +30,7 @@ def sliding_window(
 def prefix(
     seq_len: int, prefix_len: int, device: torch.device | str = "cpu", start: int = 0
 ) -> Tensor:
-    """The first `prefix_len` tokens see each other; the rest is causal. Returns (Tq, T).
+    """The first `prefix_len` tokens attend to each other; the rest is causal. Returns (Tq, T).
 
     (Raffel et al. 2020, §3.2.1, "prefix LM".)
     """
@@ -41,7 +41,7 @@ def prefix(
 def global_tokens(
     seq_len: int, n_global: int, device: torch.device | str = "cpu", start: int = 0
 ) -> Tensor:
-    """The first `n_global` tokens see all tokens and all see them. Returns (Tq, T).
+    """The first `n_global` tokens attend to all tokens, and all attend to them. Returns (Tq, T).
 
     Joined to a window by `|` (Beltagy et al. 2020, §3.1, "Global Attention").
     """
@@ -49,15 +49,20 @@ def global_tokens(
     return is_global[start:, None] | is_global[None, :]
 
 
-def padding(lengths: Tensor, seq_len: int, in_front: bool = False) -> Tensor:
-    """Nobody sees the filler that makes sentences equally long. lengths: (B,).
+def padding(lengths: Tensor, seq_len: int, left: bool = False) -> Tensor:
+    """No token attends to the pad tokens that make sentences equally long. lengths: (B,).
 
-    The filler is behind a sentence's end or in front of its start. Returns (B, 1, 1, T).
+    Padding is on the right of a sentence or, with `left`, on its left. Returns (B, 1, 1, T).
     """
     positions = torch.arange(seq_len, device=lengths.device)[None, :]
     lengths = lengths[:, None]
-    is_text = positions >= seq_len - lengths if in_front else positions < lengths  # (B, T)
+    is_text = positions >= seq_len - lengths if left else positions < lengths  # (B, T)
     return is_text[:, None, None, :]
+
+
+def full(seq_len: int, device: torch.device | str = "cpu") -> Tensor:
+    """No mask: every token attends to every token, as in an encoder. Returns (T, T)."""
+    return torch.ones(seq_len, seq_len, dtype=torch.bool, device=device)
 
 
 # What a config's `mask` means; each returns (Tq, T), the rows from `start` on.
@@ -78,11 +83,16 @@ MASKS: dict[str, Callable[..., Tensor]] = {
     ),
 }
 
-# How many first tokens see what comes behind them, where a mask lets any: a later token changes
-# their keys, so a cache must be given all of them at once.
-SEEING_AHEAD: dict[str, Callable[[ModelConfig], int]] = {
+# How many first tokens attend to what comes after them, where a mask lets any: a later token
+# changes their keys, so a cache must be given all of them at once.
+_PREFIXES: dict[str, Callable[[DecoderConfig], int]] = {
     "causal": lambda config: 0,
     "sliding_window": lambda config: 0,
     "prefix": lambda config: config.prefix_len,
     "global_tokens": lambda config: 0,
 }
+
+
+def bidirectional_prefix(config: DecoderConfig) -> int:
+    """How many first tokens attend to each other on both sides; 0 where all look back only."""
+    return _PREFIXES[config.mask](config)

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from model.config import ModelConfig
+from model.config import BlockConfig
+from model.tap import NO_TAP, Tap
 
 
 def layer_norm(x: Tensor, gain: Tensor, offset: Tensor | None, eps: float) -> Tensor:
@@ -25,28 +26,47 @@ def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
 class LayerNorm(nn.Module):
     """Centres and scales each vector, then a learned gain and, with `bias`, a learned offset."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__()
         self.eps = config.norm_eps
         self.gain = nn.Parameter(torch.ones(config.d_model))
         self.offset = nn.Parameter(torch.zeros(config.d_model)) if config.bias else None
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x: (…, D). Returns (…, D)."""
-        return layer_norm(x, self.gain, self.offset, self.eps)
+    def forward(self, x: Tensor, tap: Tap = NO_TAP) -> Tensor:
+        """x: (…, D). Returns (…, D); in one fused step unless its insides are asked for."""
+        if not tap.wants("mean", "deviation", "normalised", "scaled"):
+            return layer_norm(x, self.gain, self.offset, self.eps)
+        mean = tap("mean", x.mean(-1, keepdim=True))  # (…, 1)
+        variance = (x - mean).square().mean(-1, keepdim=True)
+        deviation = tap("deviation", (variance + self.eps).sqrt())  # (…, 1)
+        normalised = tap("normalised", (x - mean) / deviation)
+        scaled = normalised * self.gain
+        return tap("scaled", scaled if self.offset is None else scaled + self.offset)
 
 
 class RMSNorm(nn.Module):
     """Scales each vector to unit root mean square, then a learned gain."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__()
         self.eps = config.norm_eps
         self.gain = nn.Parameter(torch.ones(config.d_model))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x: (…, D). Returns (…, D)."""
-        return rms_norm(x, self.gain, self.eps)
+    def forward(self, x: Tensor, tap: Tap = NO_TAP) -> Tensor:
+        """x: (…, D). Returns (…, D); in one step unless its insides are asked for."""
+        if not tap.wants("rms", "normalised", "scaled"):
+            return rms_norm(x, self.gain, self.eps)
+        rms = tap("rms", (x.square().mean(-1, keepdim=True) + self.eps).sqrt())  # (…, 1)
+        normalised = tap("normalised", x / rms)
+        return tap("scaled", normalised * self.gain)
+
+
+class NoNorm(nn.Module):
+    """Leaves the stream as it is: after the last block of a post-norm model."""
+
+    def forward(self, x: Tensor, tap: Tap = NO_TAP) -> Tensor:
+        """x: (…, D). Returns it."""
+        return x
 
 
 NORMS: dict[str, type[nn.Module]] = {"layer": LayerNorm, "rms": RMSNorm}

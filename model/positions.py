@@ -10,7 +10,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from model.config import ModelConfig
+from model.config import BlockConfig
 
 
 def sinusoidal_encoding(positions: Tensor, d_model: int, base: float = 10_000.0) -> Tensor:
@@ -29,7 +29,7 @@ def sinusoidal_encoding(positions: Tensor, d_model: int, base: float = 10_000.0)
 
 
 def shift_waves(waves: Tensor, offset: int, base: float = 10_000.0) -> Tensor:
-    """The sinusoidal encoding `offset` positions on, by turning each pair; no position enters.
+    """The sinusoidal encoding `offset` positions on, by rotating each pair; no position enters.
 
     sin(a + b) = sin a cos b + cos a sin b and cos(a + b) = cos a cos b − sin a sin b, so
     PE(pos + k) is the same rotation of PE(pos) for every pos (Vaswani et al. 2017, §3.5).
@@ -39,11 +39,11 @@ def shift_waves(waves: Tensor, offset: int, base: float = 10_000.0) -> Tensor:
     sin, cos = waves.double().unflatten(-1, (-1, 2)).unbind(dim=-1)  # (T, D/2) each
     even = torch.arange(0, waves.shape[-1], 2, device=waves.device, dtype=torch.float64)
     angles = offset * base ** (-even / waves.shape[-1])  # (D/2,)
-    turned = (
+    rotated = (
         sin * angles.cos() + cos * angles.sin(),
         cos * angles.cos() - sin * angles.sin(),
     )
-    return torch.stack(turned, dim=-1).flatten(-2)
+    return torch.stack(rotated, dim=-1).flatten(-2)
 
 
 def wave_product(distance: Tensor, d_model: int, base: float = 10_000.0) -> Tensor:
@@ -56,7 +56,7 @@ def wave_product(distance: Tensor, d_model: int, base: float = 10_000.0) -> Tens
 
 
 def rope_angles(positions: Tensor, d_head: int, base: float = 10_000.0) -> Tensor:
-    """Angle in radians by which RoPE turns pair i at each position: pos · base^(−2i/d_head).
+    """Angle in radians by which RoPE rotates pair i at each position: pos · base^(−2i/d_head).
 
     (Su et al. 2021, eq. 15.) positions: (T,). Returns (T, Dh/2) in float64: in float32 an angle of
     some hundred turns has lost four digits, and scores would drift with the position.
@@ -66,7 +66,7 @@ def rope_angles(positions: Tensor, d_head: int, base: float = 10_000.0) -> Tenso
 
 
 def rotate_pairs(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn each pair of dimensions of x by its angle (Su et al. 2021, eq. 34).
+    """Rotate each pair of dimensions of x by its angle (Su et al. 2021, eq. 34).
 
     Halves pairing: dimension i is paired with i + Dh/2, as in Llama. The paper pairs neighbours;
     the two differ by a fixed permutation of dimensions and give the same scores.
@@ -89,7 +89,7 @@ def alibi_slopes(n_heads: int) -> Tensor:
     below = 2 ** math.floor(math.log2(n_heads))
     slopes = [2.0 ** (-8 * (i + 1) / below) for i in range(below)]
     slopes += [2.0 ** (-4 * (2 * i + 1) / below) for i in range(n_heads - below)]
-    return torch.tensor(slopes)
+    return torch.tensor(slopes, device="cpu")
 
 
 def alibi_bias(slopes: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
@@ -104,7 +104,7 @@ def alibi_bias(slopes: Tensor, query_positions: Tensor, key_positions: Tensor) -
 class Position(nn.Module):
     """No positions: the model sees a set of tokens, and order only through its mask."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__()
         self.config = config
 
@@ -124,9 +124,10 @@ class Position(nn.Module):
 class SinusoidalPosition(Position):
     """Fixed waves added to the embeddings; nothing is learned."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__(config)
-        positions = torch.arange(config.max_seq_len)
+        # On the CPU also where the model is built without memory, for weights to come.
+        positions = torch.arange(config.max_seq_len, device="cpu")
         table = sinusoidal_encoding(positions, config.d_model, config.position_base)
         self.register_buffer("table", table, persistent=False)  # (max_seq_len, D)
 
@@ -135,9 +136,9 @@ class SinusoidalPosition(Position):
 
 
 class LearnedPosition(Position):
-    """One trained vector a position, added to the embeddings (as in GPT-2)."""
+    """One trained vector per position, added to the embeddings (as in GPT-2)."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__(config)
         self.table = nn.Embedding(config.max_seq_len, config.d_model)
 
@@ -146,7 +147,7 @@ class LearnedPosition(Position):
 
 
 class RotaryPosition(Position):
-    """RoPE: queries and keys turn with their position, so scores see only the distance."""
+    """RoPE: queries and keys rotate with their position, so scores depend on distance alone."""
 
     def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
         return rotate_pairs(x, rope_angles(positions, x.shape[-1], self.config.position_base))
@@ -155,7 +156,7 @@ class RotaryPosition(Position):
 class AlibiPosition(Position):
     """ALiBi: scores fall linearly with distance, each head with its own slope."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__(config)
         self.register_buffer("slopes", alibi_slopes(config.n_heads), persistent=False)
 

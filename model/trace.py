@@ -1,57 +1,342 @@
-"""Write every intermediate of one sentence: `python -m model.trace --checkpoint stories …`."""
+"""What one forward pass did, of any model, as plain frozen numpy.
+
+A decoder, an encoder-decoder, a vision model or a file of arrays all yield the same records, so
+one set of checks, figures and exports serves them all. Nothing here knows torch or a model.
+
+Addresses are spelled as in the forward pass: `decoder.blocks.3.attn.pattern`.
+"""
 
 import json
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
-from typing import BinaryIO
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from typing import BinaryIO, Literal, TypeVar
 
 import numpy as np
 
-from model import checkpoint, cli
-from model.capture import Trace, capture
-from model.checkpoint import Checkpoint, replacing
-from model.verify import check, worst
+ValueT = TypeVar("ValueT")
+StreamKind = Literal["text", "patches"]
+AttentionKind = Literal["self", "cross"]
+
+# The module that attends, by kind of attention; also the last part of a site's address.
+MODULES: dict[str, str] = {"self": "attn", "cross": "cross_attn"}
 
 
-def trace_text(loaded: Checkpoint, text: str) -> Trace:
-    """Capture one sentence; ValueError when it is empty or longer than the model's context."""
-    ids = loaded.tokenizer.encode(text)
-    if not ids:
-        raise ValueError("the text is empty; give a sentence of at least one token")
-    return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids))
+@dataclass(frozen=True, order=True)
+class Site:
+    """Where attention happens: a stack of blocks, self- or cross-attention, and the layer."""
+
+    stack: str
+    kind: AttentionKind
+    layer: int
+
+    @property
+    def group(self) -> str:
+        """The name of all layers of this kind in this stack, as in decoder.attn."""
+        return f"{self.stack}.{MODULES[self.kind]}"
+
+    @property
+    def address(self) -> str:
+        """The module that attends, as in decoder.blocks.3.attn."""
+        return f"{self.stack}.blocks.{self.layer}.{MODULES[self.kind]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is known of the model behind a trace; None where a source does not know.
+
+    Sizes are spelled as in the configs. `position` and `mask` name the scheme and the kind of mask
+    the model was trained with, `position_base` the base of its wavelengths.
+    """
+
+    architecture: str
+    n_layers: int | None = None
+    n_heads: int | None = None
+    n_kv_heads: int | None = None
+    d_model: int | None = None
+    d_head: int | None = None
+    d_ff: int | None = None
+    vocab_size: int | None = None
+    max_seq_len: int | None = None
+    position: str | None = None
+    position_base: float | None = None
+    norm: str | None = None
+    norm_placement: str | None = None
+    feedforward: str | None = None
+    mask: str | None = None
+    tied_embeddings: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualRecord:
+    """The residual stream through one block, each (T, D)."""
+
+    resid_pre: np.ndarray
+    attn_out: np.ndarray
+    resid_mid: np.ndarray
+    ffn_out: np.ndarray
+    resid_post: np.ndarray
+
+
+RESIDUAL_NAMES = tuple(field.name for field in fields(ResidualRecord))
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A row of tokens or patches that attention reads from or writes to.
+
+    It is named after the stack that processes it. `labels` are T strings for display. embed (T, D)
+    is what is added, after any scaling, so embed + positions = resid_pre of layer 0; `positions`
+    (T, D) is zero where the scheme adds nothing. What a source does not have is None or empty.
+    """
+
+    name: str
+    kind: StreamKind
+    labels: tuple[str, ...]
+    ids: np.ndarray | None = None  # (T,)
+    embed: np.ndarray | None = None
+    positions: np.ndarray | None = None
+    residuals: tuple[ResidualRecord, ...] = ()
+
+    def __len__(self) -> int:
+        """Number of tokens or patches, T."""
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionRecord:
+    """One attention layer as it ran: every head, every number, as read-only float32 arrays.
+
+    `queries` and `keys` name the streams that rows and columns are of. `mask` is bool, True = may
+    attend, (Tq, Tk) for all heads or (H, Tq, Tk) where each has its own. `scores` are
+    scale · q·kᵀ + bias, before the mask.
+    """
+
+    site: Site
+    queries: str
+    keys: str
+    q: np.ndarray  # (H, Tq, Dh)
+    k: np.ndarray  # (n_kv_heads, Tk, Dh)
+    v: np.ndarray  # (n_kv_heads, Tk, Dh)
+    scale: float
+    bias: np.ndarray | None  # (H, Tq, Tk)
+    mask: np.ndarray
+    scores: np.ndarray  # (H, Tq, Tk)
+    pattern: np.ndarray  # (H, Tq, Tk)
+    z: np.ndarray  # (H, Tq, Dh)
+
+    @property
+    def n_heads(self) -> int:
+        """Number of query heads."""
+        return len(self.q)
+
+    @property
+    def has_usual_scale(self) -> bool:
+        """Whether scores are divided by √d_head, as in Vaswani et al. 2017."""
+        return math.isclose(self.scale, self.q.shape[-1] ** -0.5, rel_tol=1e-6)
+
+    def kv_head(self, head: int) -> int:
+        """The key-value head that a query head reads (Ainslie et al. 2023)."""
+        return head // (self.n_heads // len(self.k))
+
+    def mask_of(self, head: int) -> np.ndarray:
+        """The mask of one head, (Tq, Tk)."""
+        return self.mask if self.mask.ndim == 2 else self.mask[head]
+
+
+ATTENTION_NAMES = ("q", "k", "v", "bias", "mask", "scores", "pattern", "z")
+
+
+@dataclass(frozen=True, eq=False)
+class HeadGroup:
+    """All layers of one kind of attention in one stack: heads that can be shown in one grid."""
+
+    name: str
+    records: tuple[AttentionRecord, ...]
+
+    @property
+    def stack(self) -> str:
+        """The stack of blocks."""
+        return self.records[0].site.stack
+
+    @property
+    def kind(self) -> AttentionKind:
+        """Self- or cross-attention."""
+        return self.records[0].site.kind
+
+    @property
+    def queries(self) -> str:
+        """The stream of the rows."""
+        return self.records[0].queries
+
+    @property
+    def keys(self) -> str:
+        """The stream of the columns."""
+        return self.records[0].keys
+
+    @property
+    def n_heads(self) -> int:
+        """Query heads in each layer."""
+        return self.records[0].n_heads
+
+    def patterns(self) -> np.ndarray:
+        """Patterns of all layers as one new array, (L, H, Tq, Tk)."""
+        return np.stack([record.pattern for record in self.records])
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """All that one forward pass did.
+
+    Attention is in the order of the forward pass. `output` is what the model gives for each token
+    of its last stream, for a language model the logits (T, V); None where a source has none.
+    Raises ValueError naming both when records and streams do not fit together.
+    """
+
+    facts: Facts
+    streams: tuple[Stream, ...]
+    attention: tuple[AttentionRecord, ...]
+    output: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        names = [stream.name for stream in self.streams]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"streams are named {names}; give at least one, each its own name")
+        for record in self.attention:
+            self._check_record(record)
+
+    @property
+    def main(self) -> Stream:
+        """The stream that the output belongs to: the last one."""
+        return self.streams[-1]
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Labels of the main stream."""
+        return self.main.labels
+
+    @property
+    def ids(self) -> np.ndarray:
+        """Token ids of the main stream, (T,); ValueError where the source has none."""
+        return self._known(self.main.ids, "token ids")
+
+    @property
+    def embed(self) -> np.ndarray:
+        """Embeddings of the main stream, (T, D); ValueError where the source has none."""
+        return self._known(self.main.embed, "embeddings")
+
+    @property
+    def positions(self) -> np.ndarray:
+        """What positions add to the main stream, (T, D); ValueError where it is not known."""
+        return self._known(self.main.positions, "position vectors")
+
+    @property
+    def residuals(self) -> tuple[ResidualRecord, ...]:
+        """The main stream through its blocks; ValueError where the source has none."""
+        return self._known(self.main.residuals or None, "residual stream")
+
+    @property
+    def logits(self) -> np.ndarray:
+        """Logits of every position, (T, V); ValueError where the source has none."""
+        return self._known(self.output, "logits")
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """What a view may ask of this trace: "logits", "residuals"."""
+        there = {"logits": self.output is not None, "residuals": bool(self.main.residuals)}
+        return frozenset(name for name, is_there in there.items() if is_there)
+
+    def stream(self, name: str) -> Stream:
+        """A stream by its name; ValueError when there is none."""
+        for stream in self.streams:
+            if stream.name == name:
+                return stream
+        raise ValueError(
+            f"no stream {name!r}; streams are {', '.join(s.name for s in self.streams)}"
+        )
+
+    def record(self, site: Site) -> AttentionRecord:
+        """Attention at a site; ValueError when there is none."""
+        for record in self.attention:
+            if record.site == site:
+                return record
+        raise ValueError(f"no attention at {site.address}")
+
+    @cached_property
+    def groups(self) -> tuple[HeadGroup, ...]:
+        """Attention by stack and kind, in the order of the forward pass, layers ascending."""
+        found: dict[str, list[AttentionRecord]] = {}
+        for record in self.attention:
+            found.setdefault(record.site.group, []).append(record)
+        return tuple(
+            HeadGroup(name, tuple(sorted(records, key=lambda record: record.site)))
+            for name, records in found.items()
+        )
+
+    def group(self, name: str) -> HeadGroup:
+        """A group of heads by its name, as in decoder.attn; ValueError when there is none."""
+        for group in self.groups:
+            if group.name == name:
+                return group
+        known = ", ".join(group.name for group in self.groups)
+        raise ValueError(f"no attention named {name!r}; there is {known}")
+
+    def arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Address and array of everything in the trace."""
+        for stream in self.streams:
+            yield f"{stream.name}.labels", np.array(stream.labels, dtype=np.str_)
+            yield from _present(stream.name, stream, ("ids", "embed", "positions"))
+            for layer, residual in enumerate(stream.residuals):
+                yield from _present(f"{stream.name}.blocks.{layer}", residual, RESIDUAL_NAMES)
+        for record in self.attention:
+            yield f"{record.site.address}.scale", np.array(record.scale)
+            yield from _present(record.site.address, record, ATTENTION_NAMES)
+        if self.output is not None:
+            yield "output", self.output
+
+    def _known(self, value: ValueT | None, what: str) -> ValueT:
+        if value is None:
+            raise ValueError(f"this trace of a {self.facts.architecture} has no {what}")
+        return value
+
+    def _check_record(self, record: AttentionRecord) -> None:
+        """Whether every array has the shape that its streams and heads give it."""
+        n_queries, n_keys = len(self.stream(record.queries)), len(self.stream(record.keys))
+        n_heads, d_head = record.q.shape[0], record.q.shape[-1]
+        n_kv_heads = len(record.k)
+        square = (n_heads, n_queries, n_keys)
+        expected = {
+            "q": (n_heads, n_queries, d_head),
+            "k": (n_kv_heads, n_keys, d_head),
+            "v": (n_kv_heads, n_keys, record.v.shape[-1]),
+            "bias": square,
+            "mask": square[3 - record.mask.ndim :],
+            "scores": square,
+            "pattern": square,
+            "z": (n_heads, n_queries, record.v.shape[-1]),
+        }
+        for name, shape in expected.items():
+            array = getattr(record, name)
+            if array is not None and array.shape != shape:
+                raise ValueError(
+                    f"{record.site.address}.{name} has shape {array.shape}; its streams of "
+                    f"{n_queries} queries and {n_keys} keys need {shape}"
+                )
+        if n_heads % n_kv_heads:
+            raise ValueError(
+                f"{record.site.address} has {n_heads} query heads, which is not a multiple of its "
+                f"{n_kv_heads} key-value heads"
+            )
 
 
 def write_npz(trace: Trace, file: BinaryIO) -> None:
-    """Write all arrays of a trace, and its config as JSON text, as an .npz file."""
-    config = json.dumps(trace.config.to_dict())
-    np.savez(file, config=np.array(config), **dict(trace.arrays()))
+    """Write all arrays of a trace by address, and its facts as JSON text, as an .npz file."""
+    facts = json.dumps(asdict(trace.facts))
+    np.savez(file, allow_pickle=False, facts=np.array(facts), **dict(trace.arrays()))
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    cli.add_checkpoint_arguments(parser)
-    parser.add_argument("--text", required=True, help="the sentence")
-    parser.add_argument("--out", type=Path, required=True, help="the .npz file to write")
-
-
-def _run(arguments: Namespace) -> dict[str, object]:
-    loaded = checkpoint.load(arguments.checkpoint, device=arguments.device)
-    trace = trace_text(loaded, arguments.text)
-    try:
-        with replacing(arguments.out) as new, new.open("wb") as file:
-            write_npz(trace, file)
-    except OSError as error:
-        raise ValueError(f"cannot write {arguments.out}: {error.strerror}") from None
-    checks = check(trace, loaded.model)
-    return {
-        "checkpoint": loaded.name,
-        "out": str(arguments.out),
-        "tokens": len(trace.tokens),
-        "bytes": arguments.out.stat().st_size,
-        "checks": {item.name: item.error for item in checks},
-        "checks_passed": all(item.passed for item in checks),
-        "worst_error": worst(checks).error,
-    }
-
-
-if __name__ == "__main__":
-    cli.run(__doc__, _arguments, _run)
+def _present(prefix: str, owner: object, names: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:
+    for name in names:
+        if (array := getattr(owner, name)) is not None:
+            yield f"{prefix}.{name}", array

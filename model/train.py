@@ -20,12 +20,14 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from model import checkpoint, cli
-from model.config import ModelConfig
-from model.data import TokenWindows, encode_texts, read_text
+from model.architectures.decoder import DecoderTransformer
+from model.commands import cli
+from model.config import DecoderConfig
+from model.data.text import TokenWindows, encode_texts, read_text
+from model.data.tokenizer import END_OF_TEXT, Tokenizer, train_bpe, train_characters
 from model.evaluate import Evaluation, evaluate
-from model.tokenizer import END_OF_TEXT, Tokenizer, train_bpe, train_characters
-from model.transformer import DecoderTransformer, initialise
+from model.sources import checkpoint
+from model.weights import initialise
 
 HELD_OUT_SHARE = 0.01
 STATE_FILE = "training_state.safetensors"
@@ -178,7 +180,7 @@ class Run:
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer, device: torch.device) -> None:
         self.recipe, self.tokenizer, self.device = recipe, tokenizer, device
         config = {**recipe.model, "vocab_size": tokenizer.vocab_size}
-        self.model = DecoderTransformer(ModelConfig.from_dict(config))
+        self.model = DecoderTransformer(DecoderConfig.from_dict(config))
         self._check_stages()
         initialise(self.model, recipe.seed)
         self.model.to(device)

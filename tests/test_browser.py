@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from model.analysis import logit_lens
+from model.analysis.lens import logit_lens
 from model.capture import capture
-from model.decoding import Sampling, generate
-from model.verify import check
+from model.decoding.filters import Sampling
+from model.decoding.sampling import generate
+from model.verify.self_check import check
 from tests.conftest import PageLog
 from tests.model.builders import softmax
 from tests.screen import (

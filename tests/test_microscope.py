@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from safetensors.numpy import load, save
 
-from model.analysis import summarise_patterns
-from model.capture import AttentionRecord
+from model.analysis.summary import summarise_patterns
+from model.trace import AttentionRecord
 from tests.conftest import PageLog
 from tests.screen import (
     HOSTILE,

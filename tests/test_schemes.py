@@ -7,10 +7,11 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
-from model.capture import Trace, capture
-from model.checkpoint import Checkpoint
-from model.identities import check_identities
+from model.analysis.positions import check_identities
+from model.capture import capture
 from model.positions import rope_angles, rotate_pairs
+from model.sources.checkpoint import Checkpoint
+from model.trace import Trace
 from tests.model.builders import softmax
 from tests.screen import PATIENCE, TOM, drawn, figure, look, picked, query, visit, wait_until_idle
 from tests.viz.builders import scheme_model, stories, stories_trace, trace_of

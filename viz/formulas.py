@@ -71,7 +71,7 @@ FORMULAS: dict[str, Formula] = {
         r"\qquad \theta_i = 10000^{-2i/d_{\mathrm{head}}}",
         "Su et al. 2021, eq. 34, with dimension i paired with i + d_head/2 (halves, as in Llama)",
     ),
-    "model.identities.rope_scores": Formula(
+    "model.analysis.positions.rope_scores": Formula(
         r"\langle R_m q,\; R_n k \rangle = \langle R_{m-n}\, q,\; k \rangle",
         "Su et al. 2021, eq. 16: the score knows the distance m − n, not the places m and n",
     ),
@@ -96,33 +96,33 @@ FORMULAS: dict[str, Formula] = {
     "model.masks.padding": Formula(
         _cases(_SEEN["padding"]), "as for BERT's sentences of different length, Devlin et al. 2019"
     ),
-    "model.identities.hide_nothing": Formula(
+    "model.analysis.positions.hide_nothing": Formula(
         r"M_{ij} = 0", "Devlin et al. 2019, §3.1: each token sees all, on both sides"
     ),
-    "model.analysis.layers_to_reach": Formula(
+    "model.analysis.masking.layers_to_reach": Formula(
         r"\mathrm{known}_0 = I, \qquad \mathrm{known}_{n+1} = \mathrm{known}_n \,\lor\,"
         r" (\mathrm{mask} \cdot \mathrm{known}_n)",
         "the receptive field of Beltagy et al. 2020, §3.1, for any mask",
     ),
-    "model.analysis.next_token_losses": Formula(
+    "model.analysis.probabilities.next_token_losses": Formula(
         r"\mathcal{L} = -\frac{1}{T-1} \sum_{t=1}^{T-1} \ln p(x_{t+1} \mid x_1, \dots, x_t)",
         "Bengio et al. 2003, §2; in nats, the mean over the tokens predicted",
     ),
-    "model.decoding.normalised_score": Formula(
+    "model.decoding.beam.normalised_score": Formula(
         r"s(y) = \frac{\log p(y \mid x)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",
         "Wu et al. 2016, eq. 14, without the coverage term",
     ),
-    "model.kv_cache.cache_bytes": Formula(
+    "model.decoding.kv_cache.cache_bytes": Formula(
         r"\mathrm{bytes} = 2 \cdot L \cdot n_{\mathrm{kv\,heads}} \cdot d_{\mathrm{head}}"
         r" \cdot T \cdot b",
         "Pope et al. 2022, §3.3; 2 for keys and values, L layers, T tokens, b bytes a value",
     ),
-    "model.decoding.filter_logits": Formula(
+    "model.decoding.filters.filter_logits": Formula(
         r"p_i = \frac{\exp(\ell_i / T)}{\sum_{j \in \mathcal{K}} \exp(\ell_j / T)}"
         r"\quad (i \in \mathcal{K}),\qquad p_i = 0 \quad (i \notin \mathcal{K})",
         "Ackley et al. 1985; Fan et al. 2018; Holtzman et al. 2020",
     ),
-    "model.analysis.logit_lens": Formula(
+    "model.analysis.lens.logit_lens": Formula(
         r"\mathrm{LogitLens}(h) = \mathrm{softmax}\big(W_U\,\mathrm{norm}_{\mathrm{final}}(h)\big)",
         "nostalgebraist 2020; Belrose et al. 2023, §2",
     ),

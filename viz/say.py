@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from model.verify import Check
+from model.verify.check import Check
 from viz.figures.labels import token_labels, visible
 
 

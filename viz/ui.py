@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.verify import Check
+from model.verify.check import Check
 from viz import controls, runs, say
 from viz.figures.labels import token_labels, visible
 from viz.formulas import FORMULAS

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import torch
 
-from model import checkpoint
 from model.capture import capture
-from model.verify import check
+from model.sources import checkpoint
+from model.verify.self_check import check
 
 ROUNDS = 60
 LENGTHS = (64, 256)

@@ -15,15 +15,17 @@ import numpy as np
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from model import checkpoint
-from model.config import ModelConfig
-from model.decoding import GREEDY, generate
-from model.kv_cache import KVCache
-from model.transformer import DecoderTransformer, lay_out_by_columns
+from model.architectures.decoder import DecoderTransformer
+from model.config import DecoderConfig
+from model.decoding.filters import GREEDY
+from model.decoding.kv_cache import KVCache
+from model.decoding.sampling import generate
+from model.sources import checkpoint
+from model.weights import to_column_major
 from tests.model.peers import gpt2_weights
 
 # Positions, norms, biases and tied embeddings as GPT-2 has them.
-STORIES = ModelConfig(
+STORIES = DecoderConfig(
     vocab_size=4096,
     d_model=256,
     n_layers=6,
@@ -32,7 +34,7 @@ STORIES = ModelConfig(
     position="learned",
     feedforward="gelu",
 )
-GPT2_SMALL = ModelConfig(
+GPT2_SMALL = DecoderConfig(
     vocab_size=50257,
     d_model=768,
     n_layers=12,
@@ -62,7 +64,7 @@ def measure() -> dict[str, float]:
 
 @torch.inference_mode()
 def _beside_hugging_face(
-    name: str, config: ModelConfig, *, n_new: int, n_rounds: int, asked: float
+    name: str, config: DecoderConfig, *, n_new: int, n_rounds: int, asked: float
 ) -> dict[str, float]:
     """Tokens a second of both, after they have given the same tokens."""
     ours, theirs = _equal_models(config)
@@ -85,7 +87,7 @@ def _beside_hugging_face(
     }
 
 
-def _equal_models(config: ModelConfig) -> tuple[DecoderTransformer, GPT2LMHeadModel]:
+def _equal_models(config: DecoderConfig) -> tuple[DecoderTransformer, GPT2LMHeadModel]:
     torch.manual_seed(0)
     theirs = GPT2LMHeadModel(
         GPT2Config(
@@ -102,7 +104,7 @@ def _equal_models(config: ModelConfig) -> tuple[DecoderTransformer, GPT2LMHeadMo
     ).eval()
     ours = DecoderTransformer(config)
     ours.load_state_dict(gpt2_weights(theirs.state_dict(), list(ours.state_dict())))
-    lay_out_by_columns(ours)
+    to_column_major(ours)
     return ours.requires_grad_(False).eval(), theirs
 
 

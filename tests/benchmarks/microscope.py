@@ -18,8 +18,8 @@ from urllib.parse import urlencode
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from model import checkpoint
-from model.transformer import DecoderTransformer
+from model.architectures.decoder import DecoderTransformer
+from model.sources import checkpoint
 from tests.benchmarks.bertviz_peer import draw_model_view
 from tests.browser import find_browser
 from tests.serving import BROWSER_FLAGS, running_app

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from model import checkpoint
+from model.sources import checkpoint
 from tests.browser import find_browser
 from tests.serving import BROWSER_FLAGS, running_app
 

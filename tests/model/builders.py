@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model import checkpoint
-from model.capture import RESIDUAL_NAMES, AttentionRecord, Trace, capture
-from model.config import ModelConfig
-from model.tokenizer import Tokenizer, train_characters
-from model.transformer import DecoderTransformer
+from model.architectures.decoder import DecoderTransformer
+from model.capture import capture
+from model.config import DecoderConfig
+from model.data.tokenizer import Tokenizer, train_characters
+from model.sources import checkpoint
+from model.trace import AttentionRecord, Trace
 
 SENTENCE = "the cat sat on a mat."
 SEQ_LEN = 7  # tokens in a sentence, below the context of 11
@@ -23,7 +24,7 @@ GROUPED = {"d_model": 36, "n_heads": 6, "n_kv_heads": 2}  # three query heads sh
 ModuleT = TypeVar("ModuleT", bound=nn.Module)
 
 
-def tiny_config(**changes: object) -> ModelConfig:
+def tiny_config(**changes: object) -> DecoderConfig:
     """A config of distinct sizes: 17 tokens, d_model 30, 2 layers, 3 heads of 10, context 11."""
     sizes = {
         "vocab_size": 17,
@@ -33,7 +34,7 @@ def tiny_config(**changes: object) -> ModelConfig:
         "d_ff": 13,
         "max_seq_len": 11,
     }
-    return ModelConfig(**sizes | changes)
+    return DecoderConfig(**sizes | changes)
 
 
 def randomise(module: ModuleT, seed: int = 0) -> ModuleT:
@@ -103,36 +104,46 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def pattern_of(record: AttentionRecord) -> np.ndarray:
-    """softmax(q·kᵀ/√Dh + bias, masked) of each head by a loop in float64. (H, Tq, Tk)."""
+    """softmax(scale · q·kᵀ + bias, masked) of each head by a loop in float64. (H, Tq, Tk)."""
     group = len(record.q) // len(record.k)
     heads = []
     for head, q in enumerate(record.q.astype(np.float64)):
-        scores = q @ record.k[head // group].astype(np.float64).T / np.sqrt(q.shape[-1])
+        scores = q @ record.k[head // group].astype(np.float64).T * record.scale
         scores = scores if record.bias is None else scores + record.bias[head]
-        heads.append(softmax(np.where(record.mask, scores, -np.inf)))
+        heads.append(softmax(np.where(record.mask_of(head), scores, -np.inf)))
     return np.stack(heads)
 
 
 def with_cell(trace: Trace, address: str, change: Callable[[Any], Any]) -> Trace:
     """The trace with one cell of one array changed.
 
-    address: `logits[2, 3]`, or in the last layer `attention.q[0, 1, 2]`, `residuals.ffn_out[0, 1]`.
+    address: `output[2, 3]`, `stream.embed[5, 3]` of the main stream, or in the last layer
+    `attention.q[0, 1, 2]`, `residuals.ffn_out[0, 1]`.
     """
     path, _, cell = address.rstrip("]").partition("[")
     owner, _, name = path.rpartition(".")
-    records: Sequence[Any] = getattr(trace, owner) if owner else (trace,)
-    array = getattr(records[-1], name).copy()
     index = tuple(map(int, cell.split(",")))
-    array[index] = change(array[index])
-    changed = dataclasses.replace(records[-1], **{name: array})
-    return dataclasses.replace(trace, **{owner: (*records[:-1], changed)}) if owner else changed
+
+    def changed(record: Any) -> Any:  # noqa: ANN401
+        array = getattr(record, name).copy()
+        array[index] = change(array[index])
+        return dataclasses.replace(record, **{name: array})
+
+    main = trace.main
+    if owner == "attention":
+        *others, last = trace.attention
+        return dataclasses.replace(trace, attention=(*others, changed(last)))
+    if owner == "":
+        return changed(trace)
+    if owner == "residuals":
+        *others, last = main.residuals
+        main = dataclasses.replace(main, residuals=(*others, changed(last)))
+    else:
+        main = changed(main)
+    return dataclasses.replace(trace, streams=(*trace.streams[:-1], main))
 
 
 def all_arrays(trace: Trace) -> dict[str, np.ndarray]:
-    """Every array a trace refers to, by address."""
-    arrays = {name: getattr(trace, name) for name in ("ids", "embed", "positions", "logits")}
-    for layer, (record, residual) in enumerate(zip(trace.attention, trace.residuals, strict=True)):
-        for name in ("q", "k", "v", "bias", "mask", "scores", "pattern", "z"):
-            arrays[f"{layer}.{name}"] = getattr(record, name)
-        arrays |= {f"{layer}.{name}": getattr(residual, name) for name in RESIDUAL_NAMES}
-    return {name: array for name, array in arrays.items() if array is not None}
+    """Every array a trace refers to, by address, but for labels and scales made on the way."""
+    arrays = dict(trace.arrays())
+    return {name: x for name, x in arrays.items() if not name.endswith((".labels", ".scale"))}

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from model import cli
+from model.commands import cli
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported, which is later
 

@@ -18,8 +18,8 @@ from model.attention import (
     scaled_dot_product,
     share_kv_heads,
 )
-from model.capture import Recorder
 from model.positions import POSITIONS
+from model.tap import Recorder, attach
 from tests.model.builders import GROUPED, causal_rows, normal, randomise, tiny_config
 
 B, H, TQ, TK, DH = 2, 3, 5, 7, 11
@@ -66,7 +66,7 @@ def test_layer_is_torchs_multihead_attention(bias: bool) -> None:
     theirs.load_state_dict(weights)
     x, mask, recorder = normal(B, TK, 30), causal_rows(TK), Recorder()
     expected, pattern = theirs(x, x, x, attn_mask=~mask, average_attn_weights=False)
-    out = attn(x, position, mask=mask, recorder=recorder)
+    out = attn(x, position, mask=mask, tap=attach(recorder))
     torch.testing.assert_close(out, expected, atol=1e-5, rtol=0)
     torch.testing.assert_close(recorder.values["pattern"], pattern, atol=1e-6, rtol=0)
     torch.testing.assert_close(attn(x, position, mask=mask), expected, atol=1e-5, rtol=0)
@@ -82,8 +82,8 @@ def test_grouped_heads_are_full_heads_with_repeated_weights(scheme: str) -> None
         weights[name] = heads.repeat_interleave(3, dim=0).flatten(0, 1)
     full.load_state_dict(weights)
     x, mask = normal(B, TK, 36), causal_rows(TK)
-    expected = full(x, position, mask=mask, recorder=Recorder())
-    explicit = grouped(x, position, mask=mask, recorder=Recorder())
+    expected = full(x, position, mask=mask, tap=attach(Recorder()))
+    explicit = grouped(x, position, mask=mask, tap=attach(Recorder()))
     torch.testing.assert_close(explicit, expected, atol=1e-5, rtol=0)
     torch.testing.assert_close(grouped(x, position, mask=mask), expected, atol=1e-5, rtol=0)
 
@@ -143,7 +143,7 @@ def test_the_mask_of_the_formula_is_zero_or_minus_infinity() -> None:
 def test_recorder_gets_scores_before_the_mask() -> None:
     q, k, v, bias = normal(B, H, TQ, DH), normal(B, H, TK, DH), normal(B, H, TK, DH), normal(TQ, TK)
     recorder = Recorder()
-    z, pattern = scaled_dot_product(q, k, v, mask=some_mask(), bias=bias, recorder=recorder)
+    z, pattern = scaled_dot_product(q, k, v, mask=some_mask(), bias=bias, tap=attach(recorder))
     assert recorder.values.keys() == {"scores", "pattern", "z"}
     assert torch.equal(recorder.values["scores"], attention_scores(q, k, bias))
     assert recorder.values["scores"].isfinite().all()

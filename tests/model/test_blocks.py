@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from model.blocks import Block
-from model.capture import Recorder
 from model.positions import POSITIONS, Position
+from model.tap import Recorder, attach
 from tests.model.builders import causal_rows, normal, randomise, tiny_config
 
 
@@ -49,7 +49,7 @@ def test_block_is_torchs_encoder_layer(placement: str, activation: str) -> None:
     x, mask = normal(5, 7, 30), causal_rows(7)
     expected = layer(x, src_mask=~mask)
     torch.testing.assert_close(block(x, position, mask=mask), expected, atol=1e-5, rtol=0)
-    recorded = block(x, position, mask=mask, recorder=Recorder())
+    recorded = block(x, position, mask=mask, tap=attach(Recorder()))
     torch.testing.assert_close(recorded, expected, atol=1e-5, rtol=0)
 
 
@@ -58,7 +58,7 @@ def test_pre_norm_adds_to_an_untouched_stream(norm: str) -> None:
     block, position = tiny_block(norm=norm, norm_placement="pre")
     recorder = Recorder()
     x = normal(5, 7, 30)
-    out = block(x, position, mask=causal_rows(7), recorder=recorder)
+    out = block(x, position, mask=causal_rows(7), tap=attach(recorder))
     seen = recorder.values
     assert seen["resid_pre"] is x
     assert seen["resid_post"] is out
@@ -72,7 +72,7 @@ def test_post_norm_normalises_the_sums(norm: str) -> None:
     block, position = tiny_block(norm=norm, norm_placement="post")
     recorder = Recorder()
     x = normal(5, 7, 30)
-    out = block(x, position, mask=causal_rows(7), recorder=recorder)
+    out = block(x, position, mask=causal_rows(7), tap=attach(recorder))
     seen = recorder.values
     assert torch.equal(seen["resid_mid"], block.attn_norm(x + seen["attn_out"]))
     assert torch.equal(out, block.ffn_norm(seen["resid_mid"] + seen["ffn_out"]))

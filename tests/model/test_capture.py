@@ -10,8 +10,10 @@ import pytest
 import torch
 
 from model import attention
-from model.capture import NO_RECORDER, Recorder, Trace, capture, capture_batch
-from model.transformer import DecoderTransformer
+from model.architectures.decoder import DecoderTransformer
+from model.capture import capture, capture_batch
+from model.tap import NO_TAP
+from model.trace import Site, Trace
 from tests.model.builders import GROUPED, all_arrays, tiny_ids, tiny_model, tiny_trace
 
 L, H, KV, T, DH, D, V = 2, 6, 2, 7, 6, 36, 17
@@ -62,18 +64,22 @@ def test_captured_logits_are_the_uncaptured(variant: dict[str, Any]) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_arrays_have_the_published_names_and_shapes(variant: dict[str, Any]) -> None:
     arrays = dict(tiny_trace(tiny_model(**GROUPED, **variant)).arrays())
-    expected = {
-        "ids": (T,), "tokens": (T,), "embed": (T, D), "positions": (T, D), "mask": (T, T),
-        "q": (L, H, T, DH), "k": (L, KV, T, DH), "v": (L, KV, T, DH), "z": (L, H, T, DH),
-        "scores": (L, H, T, T), "pattern": (L, H, T, T), "logits": (T, V),
+    attention = {
+        "scale": (), "mask": (T, T), "q": (H, T, DH), "k": (KV, T, DH), "v": (KV, T, DH),
+        "z": (H, T, DH), "scores": (H, T, T), "pattern": (H, T, T),
     }  # fmt: skip
+    attention |= {"bias": (H, T, T)} if variant["position"] == "alibi" else {}
     residuals = ("resid_pre", "resid_mid", "resid_post", "attn_out", "ffn_out")
-    expected |= dict.fromkeys(residuals, (L, T, D))
-    expected |= {"bias": (L, H, T, T)} if variant["position"] == "alibi" else {}
+    block = {f"attn.{name}": shape for name, shape in attention.items()}
+    block |= dict.fromkeys(residuals, (T, D))
+    stream = {"ids": (T,), "labels": (T,), "embed": (T, D), "positions": (T, D)}
+    expected = {f"decoder.{name}": shape for name, shape in stream.items()} | {"output": (T, V)}
+    for layer in range(L):
+        expected |= {f"decoder.blocks.{layer}.{name}": shape for name, shape in block.items()}
     assert {name: array.shape for name, array in arrays.items()} == expected
-    kinds = {name: array.dtype.kind for name, array in arrays.items()}
-    assert {name for name, kind in kinds.items() if kind != "f"} == {"ids", "tokens", "mask"}
-    assert (kinds["ids"], kinds["tokens"], kinds["mask"]) == ("i", "U", "b")
+    kinds = {name.rpartition(".")[2]: array.dtype.kind for name, array in arrays.items()}
+    assert {name for name, kind in kinds.items() if kind != "f"} == {"ids", "labels", "mask"}
+    assert (kinds["ids"], kinds["labels"], kinds["mask"]) == ("i", "U", "b")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -87,23 +93,26 @@ def test_q_and_k_are_what_enters_the_product() -> None:
     """After RoPE: another scheme turns nothing, at position 0 neither does RoPE."""
     rope, plain = (tiny_model(position=name) for name in ("rope", "none"))
     plain.load_state_dict(rope.state_dict())
-    turned, straight = tiny_trace(rope).attention[0], tiny_trace(plain).attention[0]
+    rotated, straight = tiny_trace(rope).attention[0], tiny_trace(plain).attention[0]
     for name in ("q", "k"):
-        difference = np.abs(getattr(turned, name) - getattr(straight, name)).max(axis=(0, 2))
+        difference = np.abs(getattr(rotated, name) - getattr(straight, name)).max(axis=(0, 2))
         assert difference[0] < 1e-6
         assert (difference[1:] > 1e-3).all()
-    np.testing.assert_array_equal(turned.v, straight.v)
+    np.testing.assert_array_equal(rotated.v, straight.v)
 
 
 def test_trace_says_what_it_is_of() -> None:
     model = tiny_model()
     trace = capture(model, [3, 1, 4], ["a", "b", "c"])
-    assert trace.config == model.config
+    assert trace.facts.architecture == "decoder"
+    for name in ("n_layers", "n_heads", "d_model", "d_head", "vocab_size", "position_base"):
+        assert getattr(trace.facts, name) == getattr(model.config, name)
     assert trace.ids.tolist() == [3, 1, 4]
     assert trace.tokens == ("a", "b", "c")
     for layer, record in enumerate(trace.attention):
-        assert (record.stack, record.layer, record.kind) == ("decoder", layer, "self")
-        assert record.query_tokens == record.key_tokens == trace.tokens
+        assert record.site == Site("decoder", "self", layer)
+        assert trace.stream(record.queries) is trace.stream(record.keys) is trace.main
+        assert record.has_usual_scale
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -113,7 +122,7 @@ def test_nothing_in_a_trace_can_be_changed(variant: dict[str, Any]) -> None:
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
         assert not array.flags.writeable, name
-    for record in (trace, trace.attention[0], trace.residuals[0]):
+    for record in (trace, trace.main, trace.attention[0], trace.residuals[0]):
         field = dataclasses.fields(record)[0].name
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(record, field, None)
@@ -131,29 +140,16 @@ def test_a_trace_outlives_the_weights(position: str) -> None:
         np.testing.assert_array_equal(array, before[name], err_msg=name)
 
 
-def test_without_a_recorder_attention_is_fused_and_nothing_is_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_with_nothing_attached_attention_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
     model: DecoderTransformer = tiny_model()
     monkeypatch.delattr(attention, "scaled_dot_product")
     assert model(tiny_ids()).isfinite().all()
-    assert NO_RECORDER.values == {}
-    assert NO_RECORDER.scope("blocks.0") is NO_RECORDER
+    assert NO_TAP.scope("blocks.0") is NO_TAP
 
 
 def test_with_a_recorder_attention_is_explicit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(attention, "fused_attention")
     assert tiny_trace(tiny_model()).logits.shape == (T, V)
-
-
-def test_addresses_are_paths_and_absent_values_are_not_kept() -> None:
-    recorder = Recorder()
-    tiny_model(position="rope")(tiny_ids(), recorder=recorder)
-    attn = {"q", "k", "v", "mask", "scores", "pattern", "z"}
-    resid = {"resid_pre", "attn_out", "resid_mid", "ffn_out", "resid_post"}
-    per_layer = {f"attn.{name}" for name in attn} | resid
-    expected = {f"blocks.{layer}.{name}" for layer in range(2) for name in per_layer}
-    assert recorder.values.keys() == expected | {"embed"}
 
 
 def test_a_model_in_training_can_be_captured() -> None:
@@ -191,7 +187,9 @@ def test_a_mask_takes_the_place_of_the_models_own() -> None:
 
 @pytest.mark.parametrize("shape", [(3, 3), (4, 3), (4, 5)])
 def test_a_mask_of_another_shape_is_refused(shape: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match=r"mask has shape .* the tokens ask for \(1, 4, 4\)"):
+    with pytest.raises(
+        ValueError, match=r"mask has shape .* expected \(1, 4, 4\) for these tokens"
+    ):
         capture(tiny_model(), [3, 1, 4, 1], list("abcd"), np.ones(shape, dtype=bool))
 
 

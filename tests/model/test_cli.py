@@ -10,7 +10,8 @@ from types import ModuleType
 import pytest
 import torch
 
-from model import cli, evaluate, generate, trace, train
+from model import evaluate, generate, train
+from model.commands import cli, trace
 from tests.model.builders import tiny_checkpoint
 from tests.model.conftest import Command
 

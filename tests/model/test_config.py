@@ -1,4 +1,4 @@
-"""Protects ModelConfig: what it fills in, what it refuses, and that it says why."""
+"""Protects DecoderConfig: what it fills in, what it refuses, and that it says why."""
 
 import dataclasses
 import json
@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from model.config import ModelConfig
+from model.config import DecoderConfig
 from tests.model.builders import tiny_config
 
 
 def test_defaults_follow_from_the_sizes() -> None:
-    config = ModelConfig(vocab_size=17, d_model=30, n_layers=2, n_heads=3, max_seq_len=11)
+    config = DecoderConfig(vocab_size=17, d_model=30, n_layers=2, n_heads=3, max_seq_len=11)
     assert (config.n_kv_heads, config.d_ff, config.d_head) == (3, 120, 10)
 
 
 def test_config_comes_back_from_json() -> None:
     config = tiny_config(position="alibi", n_kv_heads=1, norm_eps=1e-3, bias=False)
-    assert ModelConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+    assert DecoderConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
 def test_config_cannot_be_changed() -> None:
@@ -62,7 +62,7 @@ def test_impossible_sizes_are_refused(changes: dict[str, Any], message: str) -> 
 
 def wrong_values() -> Iterator[tuple[str, object]]:
     """Each field with values of every type but its own."""
-    for field in dataclasses.fields(ModelConfig):
+    for field in dataclasses.fields(DecoderConfig):
         own_type = {bool: bool, str: str, float: float}.get(field.type, int)
         for value in ("8", 2.5, True, 8, None, [1], {}):
             means_default = value is None and field.default is None
@@ -82,12 +82,12 @@ def test_value_of_a_wrong_type_is_refused(name: str, value: object) -> None:
 def test_wrong_type_is_refused_where_a_default_follows_from_it(name: str, value: object) -> None:
     fields = tiny_config().to_dict() | {"n_kv_heads": None, "d_ff": None, name: value}
     with pytest.raises(ValueError, match=f"{name} is .*must be of type int"):
-        ModelConfig.from_dict(fields)
+        DecoderConfig.from_dict(fields)
 
 
 def test_unknown_and_missing_keys_are_named() -> None:
     fields = tiny_config().to_dict()
     with pytest.raises(ValueError, match=r"unknown keys colour, taste; known keys are .*d_model"):
-        ModelConfig.from_dict(fields | {"taste": 1, "colour": 2})
+        DecoderConfig.from_dict(fields | {"taste": 1, "colour": 2})
     with pytest.raises(ValueError, match="lacks d_model, n_heads; add it"):
-        ModelConfig.from_dict({"vocab_size": 17, "n_layers": 2, "max_seq_len": 11})
+        DecoderConfig.from_dict({"vocab_size": 17, "n_layers": 2, "max_seq_len": 11})

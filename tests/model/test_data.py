@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.data import TokenWindows, encode_texts, read_text
-from model.tokenizer import END_OF_TEXT
+from model.data.text import TokenWindows, encode_texts, read_text
+from model.data.tokenizer import END_OF_TEXT
 from tests.model.builders import tiny_tokenizer
 
 

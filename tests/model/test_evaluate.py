@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from model import evaluate as command_module
+from model.architectures.decoder import DecoderTransformer
+from model.data.tokenizer import END_OF_TEXT
 from model.evaluate import evaluate, token_losses
-from model.tokenizer import END_OF_TEXT
-from model.transformer import DecoderTransformer
 from tests.model.builders import SENTENCE, normal, tiny_checkpoint, tiny_model, tiny_tokenizer
 from tests.model.conftest import Command
 

@@ -8,14 +8,15 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model import checkpoint
-from model.analysis import next_token_losses
-from model.capture import Trace, capture
-from model.checkpoint import SHIPPED, Checkpoint
+from model.analysis.positions import check_identities
+from model.analysis.probabilities import next_token_losses
+from model.capture import capture
 from model.config import POSITION_NAMES
 from model.evaluate import read_scores
-from model.identities import check_identities
-from model.verify import check
+from model.sources import checkpoint
+from model.sources.checkpoint import SHIPPED, Checkpoint
+from model.trace import Trace
+from model.verify.self_check import check
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 STORY = (SHIPPED / "stories" / "card.md").read_text(encoding="utf-8").rpartition("```\n")[0]

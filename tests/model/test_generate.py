@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from model import checkpoint, generate
-from model.decoding import Sampling, beam_search
-from model.decoding import generate as steps
+from model import generate
+from model.decoding.beam import beam_search
+from model.decoding.filters import Sampling
+from model.decoding.sampling import generate as steps
+from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.model.conftest import Command, Result
 

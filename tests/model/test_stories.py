@@ -7,11 +7,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model import checkpoint
-from model.capture import Trace, capture
-from model.checkpoint import SHIPPED, Checkpoint
-from model.decoding import Sampling, generate
-from model.verify import check
+from model.capture import capture
+from model.decoding.filters import Sampling
+from model.decoding.sampling import generate
+from model.sources import checkpoint
+from model.sources.checkpoint import SHIPPED, Checkpoint
+from model.trace import Trace
+from model.verify.self_check import check
 from tests.model.builders import SENTENCE, pattern_of
 
 FOLDER = SHIPPED / "stories"

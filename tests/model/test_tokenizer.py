@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.tokenizer import END_OF_TEXT, UNKNOWN, Tokenizer, train_bpe, train_characters
+from model.data.tokenizer import END_OF_TEXT, UNKNOWN, Tokenizer, train_bpe, train_characters
 from tests.model.builders import edit_json
 
 CORPUS = [

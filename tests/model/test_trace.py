@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model import checkpoint, trace
-from model.config import ModelConfig
-from model.trace import trace_text, write_npz
-from model.verify import ATTENTION_CHECKS, CACHED, MODEL_CHECKS, UNCAPTURED
+from model.commands import trace
+from model.commands.trace import trace_text, write_npz
+from model.config import DecoderConfig
+from model.sources import checkpoint
+from model.verify.decoder import CACHED, MODEL_CHECKS, UNCAPTURED
+from model.verify.records import ATTENTION_CHECKS
 from tests.model.builders import GROUPED, SENTENCE, softmax, tiny_checkpoint
 from tests.model.conftest import Command
 
@@ -44,7 +46,7 @@ def test_archive_recomputed_in_float64(position: str, tmp_path: Path, command: C
     np.testing.assert_array_equal(x["embed"] + x["positions"], x["resid_pre"][0])
     np.testing.assert_allclose(x["resid_pre"] + x["attn_out"], x["resid_mid"], atol=1e-5)
     np.testing.assert_allclose(x["resid_mid"] + x["ffn_out"], x["resid_post"], atol=1e-5)
-    config = ModelConfig.from_dict(json.loads(str(x["config"])))
+    config = DecoderConfig.from_dict(json.loads(str(x["config"])))
     assert config == checkpoint.load(folder).config
 
 

@@ -13,11 +13,11 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from model import checkpoint
 from model import train as command_module
-from model.config import ModelConfig
-from model.data import TokenWindows, encode_texts
-from model.tokenizer import END_OF_TEXT
+from model.config import DecoderConfig
+from model.data.text import TokenWindows, encode_texts
+from model.data.tokenizer import END_OF_TEXT
+from model.sources import checkpoint
 from model.train import (
     METRICS_FILE,
     OPTIMIZERS,
@@ -253,7 +253,9 @@ def test_hidden_matrices_are_the_projections_of_the_blocks() -> None:
     projections = ("q_proj", "k_proj", "v_proj", "out_proj", "up", "down", "gate")
     found = {names[id(weight)] for weight in matrices}
     places = [f"attn.{p}" if p.endswith("proj") else f"ffn.{p}" for p in projections]
-    assert found == {f"blocks.{layer}.{place}.weight" for layer in range(2) for place in places}
+    assert found == {
+        f"decoder.blocks.{layer}.{place}.weight" for layer in range(2) for place in places
+    }
     rest = {names[id(weight)] for weight in others}
     assert {"embed.weight", "unembed.weight", "position.table.weight", "final_norm.gain"} <= rest
     assert len(found) + len(rest) == len(names)
@@ -440,7 +442,7 @@ def test_something_is_held_out_of_a_text_that_ends_with_a_separator() -> None:
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_shipped_recipes_are_whole(path: Path) -> None:
     recipe = Recipe.load(path)
-    config = ModelConfig.from_dict({**recipe.model, "vocab_size": recipe.vocab_size})
+    config = DecoderConfig.from_dict({**recipe.model, "vocab_size": recipe.vocab_size})
     assert recipe.name == path.stem
     assert max(stage.seq_len for stage in recipe.stages) <= config.max_seq_len
 

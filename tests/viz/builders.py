@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from model import checkpoint
-from model.capture import Trace, capture
-from model.checkpoint import Checkpoint
+from model.capture import capture
+from model.sources import checkpoint
+from model.sources.checkpoint import Checkpoint
+from model.trace import Trace
 from tests.model.builders import softmax
 
 PAGES = ("Attention", "Positions", "Masks", "Lens", "Predict", "Cache", "Generate")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from model import checkpoint
+from model.sources import checkpoint
 
 
 @pytest.fixture

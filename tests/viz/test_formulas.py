@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.kv_cache import cache_bytes
+from model.decoding.kv_cache import cache_bytes
 from model.positions import sinusoidal_encoding
 from tests.model.builders import softmax
 from tests.viz.builders import latex_numbers

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.capture import Trace, capture
-from model.checkpoint import Checkpoint
+from model.capture import capture
+from model.sources.checkpoint import Checkpoint
+from model.trace import Trace
 from tests.model.builders import SENTENCE, softmax, tiny_checkpoint
 from tests.viz.apps import chart, control, lines, open_page, query_of, z
 from tests.viz.builders import (

@@ -12,11 +12,14 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from model import checkpoint
-from model.analysis import logit_lens
-from model.capture import Trace, capture
-from model.decoding import DEFAULT_ORDER, Sampling, beam_search, generate
-from model.tokenizer import train_characters
+from model.analysis.lens import logit_lens
+from model.capture import capture
+from model.data.tokenizer import train_characters
+from model.decoding.beam import beam_search
+from model.decoding.filters import DEFAULT_ORDER, Sampling
+from model.decoding.sampling import generate
+from model.sources import checkpoint
+from model.trace import Trace
 from tests.model.builders import (
     GROUPED,
     SENTENCE,

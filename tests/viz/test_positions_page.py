@@ -11,9 +11,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model.capture import capture
-from model.checkpoint import SHIPPED
 from model.evaluate import read_scores
 from model.positions import rope_angles, rotate_pairs
+from model.sources.checkpoint import SHIPPED
 from tests.model.builders import softmax, tiny_checkpoint
 from tests.viz.apps import chart, control, lines, open_page, z
 from tests.viz.builders import (

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from model import checkpoint
-from model.capture import Trace, capture
-from model.decoding import Sampling, generate
-from model.kv_cache import cache_bytes
-from model.timing import PREFILL, WITH_CACHE, WITHOUT, Lap
-from model.tokenizer import train_characters
+from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Lap
+from model.capture import capture
+from model.data.tokenizer import train_characters
+from model.decoding.filters import Sampling
+from model.decoding.kv_cache import cache_bytes
+from model.decoding.sampling import generate
+from model.sources import checkpoint
+from model.trace import Trace
 from tests.model.builders import (
     GROUPED,
     SENTENCE,

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model.capture import Trace
-from model.verify import Check
+from model.trace import Trace
+from model.verify.check import Check
 from viz.figures.attention import focus, strongest_pair, tiles
 from viz.figures.labels import clipped, escape, token_labels, visible, word_groups, word_labels
 from viz.live.arrays import encoded, head_address, head_arrays

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from viz.live import shelf
+from viz.live import store
 from viz.live.arrays import encoded, head_arrays
 
 FOLDER = Path(__file__).parent
@@ -53,16 +53,16 @@ def _number(text: str) -> int:
 
 def _head(request: Request) -> Response:
     layer, head = (_number(request.path_params[name]) for name in ("layer", "head"))
-    trace = shelf.get(request.path_params["key"])
+    trace = store.get(request.path_params["key"])
     if trace is None or layer >= len(trace.attention) or head >= len(trace.attention[layer].q):
         return PlainTextResponse("no such head", status_code=404)
     return _arrays_response(head_arrays(trace.attention[layer], head))
 
 
 def _summary(request: Request) -> Response:
-    from model.analysis import summarise_patterns  # brings torch
+    from model.analysis.summary import summarise_patterns  # brings torch
 
-    trace = shelf.get(request.path_params["key"])
+    trace = store.get(request.path_params["key"])
     if trace is None:
         return PlainTextResponse("no such trace", status_code=404)
     patterns = np.stack([record.pattern for record in trace.attention])

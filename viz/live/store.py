@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:  # it brings torch, for which the server does not wait
-    from model.capture import Trace
+    from model.trace import Trace
 
 _TRACES: WeakValueDictionary[str, Trace] = WeakValueDictionary()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.cost import KnownModel
+from model.analysis.cost import KnownModel
 from viz import controls, runs, say, ui
 from viz.figures.cache import bytes_text, filling_map, pace_lines
 from viz.formulas import cache_with_numbers
@@ -45,7 +45,11 @@ def render() -> None:
     lengths = _lengths(filling, part, kv_head)
     _picture(view, lengths, part, kv_head, n_prefill, n_held)
     _bytes(view, filling, n_held)
-    ui.source("model.kv_cache.KVCache", "model.kv_cache.LayerCache", "model.kv_cache.cache_bytes")
+    ui.source(
+        "model.decoding.kv_cache.KVCache",
+        "model.decoding.kv_cache.LayerCache",
+        "model.decoding.kv_cache.cache_bytes",
+    )
     _check(view, filling, n_held)
     known = _known_models()
     n_tokens = _sizes(known)
@@ -130,9 +134,9 @@ def _bytes(view: ui.View, filling: runs.Filling, n_held: int) -> None:
         "Measured from the cache's tensors: element size × number of elements. Kept for each "
         "layer and kv head; a query is used once and not kept."
     )
-    ui.formula("model.kv_cache.cache_bytes")
+    ui.formula("model.decoding.kv_cache.cache_bytes")
     sizes = (config.n_layers, config.n_kv_heads, config.d_head, n_held, filling.bytes_per_value)
-    ui.formula("model.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
+    ui.formula("model.decoding.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
 
 
 def _check(view: ui.View, filling: runs.Filling, n_held: int) -> None:
@@ -322,7 +326,11 @@ def _measured(view: ui.View, pace: runs.Pace) -> None:
         f"Medians of {pace.n_rounds} rounds. Prefill takes all tokens at once, decoding one at a "
         f"time.{fitted if fits else ''}"
     )
-    ui.source("model.timing.time_tokens", "model.timing.medians", "model.timing.growth")
+    ui.source(
+        "model.analysis.timing.time_tokens",
+        "model.analysis.timing.medians",
+        "model.analysis.timing.growth",
+    )
     _say_check(
         pace.difference <= ALLOWED_ERROR,
         f"both ways gave the same logits, worst difference {pace.difference:.1e} (allowed "

@@ -32,12 +32,16 @@ def render() -> None:
     mode = controls.choice("How", "mode", MODES, MODES[0], width=140)
     if mode == "beam":
         _beam(view)
-        ui.source("model.decoding.beam_search", "model.decoding.normalised_score")
+        ui.source("model.decoding.beam.beam_search", "model.decoding.beam.normalised_score")
         return
     settings = _controls(view, mode)
     controls.show_complaints()
     _stream(view, settings)
-    ui.source("model.decoding.generate", "model.decoding.sample", "model.kv_cache.KVCache")
+    ui.source(
+        "model.decoding.sampling.generate",
+        "model.decoding.sampling.sample",
+        "model.decoding.kv_cache.KVCache",
+    )
 
 
 def _controls(view: ui.View, mode: str) -> tuple:
@@ -98,9 +102,9 @@ def _beam(view: ui.View) -> None:
     for name, found in (("Beam search", winner), ("Greedy", greedy[-1].winner)):
         st.caption(f"{name}: log probability {found.total:.4f}, score {found.score:.4f}")
         say.written(prompt, runs.decode(view.model, view.device, list(found.ids)))
-    ui.formula("model.decoding.normalised_score")
+    ui.formula("model.decoding.beam.normalised_score")
     ui.formula(
-        "model.decoding.normalised_score",
+        "model.decoding.beam.normalised_score",
         score_with_numbers(winner.total, len(winner.ids), penalty, winner.score),
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.analysis import LogitLens
+from model.analysis.lens import LogitLens
 from viz import controls, runs, say, ui
 from viz.figures.labels import clipped, token_labels, visible
 from viz.figures.lens import (
@@ -72,7 +72,7 @@ def render() -> None:
     _grid(reading, color, window)
     _cell(reading)
     _formulas(reading)
-    ui.source("model.analysis.logit_lens")
+    ui.source("model.analysis.lens.logit_lens")
     _check(reading.lens)
     ui.export(view, "lens", _tables(reading))
 
@@ -187,13 +187,13 @@ def _cell(reading: Reading) -> None:
 
 def _formulas(reading: Reading) -> None:
     lens, at = reading.lens, (reading.row, reading.position)
-    ui.formula("model.analysis.logit_lens")
+    ui.formula("model.analysis.lens.logit_lens")
     say.token_line(
         f"The likeliest token after L{reading.view.layer} at position {reading.position}:",
         reading.vocabulary[lens.ids[at][0]],
     )
     ui.formula(
-        "model.analysis.logit_lens",
+        "model.analysis.lens.logit_lens",
         lens_with_numbers(
             float(lens.logits[at][0]),
             float(lens.log_total[at]),

@@ -42,14 +42,14 @@ def render() -> None:
         component.sampler_data(key, logits, vocabulary, settings),
         on_told=take_over_sampling,
     )
-    ui.formula("model.decoding.filter_logits")
+    ui.formula("model.decoding.filters.filter_logits")
     _numbers(logits, sampling, vocabulary)
     ui.source(
-        "model.decoding.filter_logits",
-        "model.decoding.scale_temperature",
-        "model.decoding.top_k",
-        "model.decoding.top_p",
-        "model.decoding.min_p",
+        "model.decoding.filters.filter_logits",
+        "model.decoding.filters.scale_temperature",
+        "model.decoding.filters.top_k",
+        "model.decoding.filters.top_p",
+        "model.decoding.filters.min_p",
     )
     ui.export(
         view,
@@ -67,7 +67,7 @@ def _numbers(logits: np.ndarray, sampling: runs.Sampling, vocabulary: list[str])
         "At this temperature over the whole vocabulary, the likeliest token:", vocabulary[best]
     )
     ui.formula(
-        "model.decoding.filter_logits",
+        "model.decoding.filters.filter_logits",
         probability_with_numbers(
             float(logits[best]), sampling.temperature, float(np.logaddexp.reduce(scaled))
         ),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from model.capture import Trace
+from model.trace import Trace
 from tests.model.builders import softmax
 from tests.viz.builders import causal, stories_trace, unpacked
 from viz.live import component

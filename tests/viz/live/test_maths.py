@@ -16,7 +16,7 @@ from safetensors.numpy import save
 
 from model import masks
 from model.attention import attention_pattern, attention_scores, scaled_dot_product
-from model.verify import relative_error
+from model.verify.check import relative_error
 from tests.viz.builders import csv_rows, unpacked
 from viz.figures.attention import strongest_pair
 

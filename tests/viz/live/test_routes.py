@@ -13,7 +13,7 @@ from safetensors.numpy import load
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from model.capture import Trace
+from model.trace import Trace
 from tests.model.builders import GROUPED, tiny_model, tiny_trace
 from viz.live import routes, shelf
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page
 
-from model.decoding import DEFAULT_ORDER, Sampling, filter_logits
+from model.decoding.filters import DEFAULT_ORDER, Sampling, filter_logits
 
 # Given logits in base64, settings and an order: who survives, and with what probability.
 HARNESS = """async () => {

@@ -8,7 +8,7 @@ import numpy as np
 from safetensors.numpy import save
 
 if TYPE_CHECKING:  # it brings torch, for which the server does not wait
-    from model.capture import AttentionRecord
+    from model.trace import AttentionRecord
 
 
 def head_arrays(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:

@@ -42,7 +42,7 @@ def draw(view: ui.View) -> None:
     _reach(view, layers, tokens)
     _cost(view, chosen)
     ui.checked(f"{chosen.name}", run.checks, "mask")
-    ui.source(source, "model.analysis.layers_to_reach")
+    ui.source(source, "model.analysis.masking.layers_to_reach")
     ui.export(
         view,
         "masks",
@@ -115,7 +115,7 @@ def _reach(view: ui.View, layers: np.ndarray, tokens: tuple[str, ...]) -> None:
             alt=f"The last token can know of {known[min(1, len(known) - 1)]} tokens after one "
             f"layer, {known[min(n_layers, len(known) - 1)]} after {n_layers}.",
         )
-    ui.formula("model.analysis.layers_to_reach")
+    ui.formula("model.analysis.masking.layers_to_reach")
     longest, n_never = int(layers.max()), int((layers < 0).sum())
     say.notice(
         f"After {n_layers} layers, all this model has, the last token can know of "

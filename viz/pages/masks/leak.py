@@ -25,7 +25,9 @@ def draw(view: ui.View) -> None:
     _future(view, open_run)
     _past(view, ids, everything)
     ui.checked(WITHOUT, open_run.checks, "mask")
-    ui.source("model.analysis.next_token_losses", "model.analysis.future_share")
+    ui.source(
+        "model.analysis.probabilities.next_token_losses", "model.analysis.masking.future_share"
+    )
     labels = [visible(token) for token in view.tokens[1:]]
     ui.export(
         view,
@@ -67,11 +69,11 @@ def _loss(view: ui.View, open_run: Run) -> None:
         f"{verdict}. The second number says nothing of how well it predicts: the answers were in "
         "sight."
     )
-    ui.formula("model.analysis.next_token_losses")
+    ui.formula("model.analysis.probabilities.next_token_losses")
     for name, values in losses.items():
         st.caption(f"{name}:", text_alignment="center")
         ui.formula(
-            "model.analysis.next_token_losses",
+            "model.analysis.probabilities.next_token_losses",
             loss_with_numbers(float(values.sum()), len(values)),
         )
 

@@ -36,9 +36,10 @@ def draw(view: ui.View) -> None:
     read, said = [START, *words[:room]], [*words, END][: room + 1]
     say.lessons(read, said, probs)
     losses = -np.log(probs)
-    ui.formula("model.analysis.next_token_losses")
+    ui.formula("model.analysis.probabilities.next_token_losses")
     ui.formula(
-        "model.analysis.next_token_losses", loss_with_numbers(float(losses.sum()), len(losses))
+        "model.analysis.probabilities.next_token_losses",
+        loss_with_numbers(float(losses.sum()), len(losses)),
     )
     end = "The end of a text is a token too. " if is_whole else ""
     st.caption(

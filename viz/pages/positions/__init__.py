@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from model.verify import Check
+from model.verify.check import Check
 from viz import controls, say, ui
 from viz.pages.positions import alibi, compare, learned, none, rope, sinusoidal
 from viz.runs import positions

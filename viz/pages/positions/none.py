@@ -32,7 +32,7 @@ def draw(view: ui.View) -> None:
     order = _order(view)
     for key, is_masked, title, text in WAYS:
         _outputs(view, order, key, is_masked, title, text)
-    ui.source(positions.SOURCES["none"], "model.identities.permutation_error")
+    ui.source(positions.SOURCES["none"], "model.analysis.positions.permutation_error")
     ui.export(view, "positions", {})
 
 

@@ -23,7 +23,9 @@ def draw(view: ui.View) -> None:
     _before_and_after(view)
     _angles(view)
     ui.source(
-        positions.SOURCES["rope"], "model.positions.rope_angles", "model.identities.rope_scores"
+        positions.SOURCES["rope"],
+        "model.positions.rope_angles",
+        "model.analysis.positions.rope_scores",
     )
     record = view.run.trace.attention[view.layer]
     q, k = _unturned(view)
@@ -87,7 +89,7 @@ def _hands(view: ui.View) -> None:
     )
     say.identities(positions.checks(view.model, view.device, view.sentence))
     ui.formula("model.positions.rotate_pairs")
-    ui.formula("model.identities.rope_scores")
+    ui.formula("model.analysis.positions.rope_scores")
     moved = [
         positions.rope_scores(
             q[[query]], k[[key]], [query + shift], [key + shift], config.position_base
@@ -95,7 +97,7 @@ def _hands(view: ui.View) -> None:
         for shift in (0, FAR)
     ]
     ui.formula(
-        "model.identities.rope_scores",
+        "model.analysis.positions.rope_scores",
         distance_with_numbers((query, key), FAR, float(moved[0]), float(moved[1])),
     )
 

@@ -1,0 +1,1 @@
+"""Questions asked of finished traces, or of a model by running it."""

@@ -1,0 +1,73 @@
+"""The logit lens: each layer decoded with the final norm and unembedding."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.architectures.decoder import DecoderTransformer
+from model.trace import Trace
+from model.verify.check import relative_error
+
+
+@dataclass(frozen=True, eq=False)
+class LogitLens:
+    """What the residual stream says at each height of the model, as numpy arrays.
+
+    Row 0 is the input of the first layer, row i + 1 what leaves layer i, so the last row is what
+    the model says. K tokens are kept of each distribution, most likely first. The answer at a
+    position is the last row's top token; `rank` is its place in each row, 0 = most likely,
+    and equally likely tokens share the better place.
+    """
+
+    ids: np.ndarray  # (L + 1, T, K)
+    logits: np.ndarray  # (L + 1, T, K)
+    probs: np.ndarray  # (L + 1, T, K)
+    log_total: np.ndarray  # (L + 1, T): ln Σ exp(logit) over the whole vocabulary
+    entropy: np.ndarray  # (L + 1, T), in nats
+    rank: np.ndarray  # (L + 1, T)
+    error: float  # of the last row's logits (T, V) against the trace's: verify.relative_error
+
+
+@torch.inference_mode()
+def logit_lens(trace: Trace, model: DecoderTransformer, k: int = 10) -> LogitLens:
+    """Final norm and unembedding applied to the residual stream before and after every layer.
+
+    nostalgebraist 2020; Belrose et al. 2023, §2. A post-norm model has no final norm: there the
+    unembedding alone reads the stream. Softmax is over the whole vocabulary in float64, one row
+    (T, V) in memory at a time. At most V tokens are kept. Raises ValueError when k is below 1.
+    """
+    if k < 1:
+        raise ValueError(f"{k} tokens of each distribution are none; keep at least 1")
+    stream = [trace.residuals[0].resid_pre, *(record.resid_post for record in trace.residuals)]
+    last = _read_stream(stream[-1], model)
+    k = min(k, last.shape[-1])
+    answers = last.topk(k).indices[:, :1]
+    error = relative_error(last.cpu().numpy(), trace.logits)
+    rows = [_lens_row(_read_stream(resid, model), answers, k) for resid in stream]
+    return LogitLens(
+        **{name: np.stack([row[name] for row in rows]) for name in rows[0]}, error=error
+    )
+
+
+def _read_stream(resid: np.ndarray, model: DecoderTransformer) -> Tensor:
+    """Logits (T, V) in float64 of a residual stream (T, D)."""
+    x = torch.tensor(resid, device=model.unembed.weight.device)
+    return model.unembed(model.final_norm(x)).double()
+
+
+def _lens_row(logits: Tensor, answers: Tensor, k: int) -> dict[str, np.ndarray]:
+    """The arrays of `LogitLens` for one row. logits: (T, V), answers: (T, 1)."""
+    log_total = logits.logsumexp(dim=-1, keepdim=True)
+    log_probs = logits - log_total
+    top = logits.topk(k)
+    row = {
+        "ids": top.indices,
+        "logits": top.values,
+        "probs": log_probs.gather(1, top.indices).exp(),
+        "log_total": log_total[:, 0],
+        "entropy": -(log_probs.exp() * log_probs).sum(dim=-1),
+        "rank": (logits > logits.gather(1, answers)).sum(dim=-1),
+    }
+    return {name: x.cpu().numpy() for name, x in row.items()}

@@ -1,0 +1,70 @@
+"""What a trace's logits say: probabilities and losses, in float64."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from model.decoding.filters import Sampling, filter_logits
+from model.trace import Trace
+
+
+def next_token_losses(logits: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """−ln p of each token but the first, in nats. logits: (T, V), ids: (T,). Returns (T − 1,)."""
+    log_probs = torch.tensor(logits[:-1]).double().log_softmax(dim=-1)
+    return -log_probs.gather(1, torch.tensor(ids[1:])[:, None])[:, 0].numpy()
+
+
+def given_probabilities(trace: Trace) -> np.ndarray:
+    """Probability the model gave each token from those before it, (T,); NaN for the first."""
+    probs = target_probabilities(trace.logits[:-1], trace.ids[1:].tolist())
+    return np.concatenate([[np.nan], probs])
+
+
+def target_probabilities(logits: np.ndarray, targets: Sequence[int]) -> np.ndarray:
+    """Probability of a target at each position. logits: (T, V), targets: T ids. Returns (T,)."""
+    probs = torch.tensor(logits).double().softmax(dim=-1)
+    return probs.gather(1, torch.tensor(targets, dtype=torch.long)[:, None])[:, 0].numpy()
+
+
+def most_likely_other(logits: np.ndarray, token_id: int) -> int:
+    """The most likely token but one. logits: (V,)."""
+    first, second = np.argsort(-logits, kind="stable")[:2]
+    return int(second if first == token_id else first)
+
+
+def leading_tokens(before: np.ndarray, after: np.ndarray, k: int) -> list[tuple[int, float, float]]:
+    """The k most likely tokens of either of two distributions: id and both probabilities.
+
+    before and after: logits (V,). Ordered by the second one.
+    """
+    first, second = (torch.tensor(x).double().softmax(dim=0) for x in (before, after))
+    leading = {
+        i for probs in (first, second) for i in probs.topk(min(k, len(probs))).indices.tolist()
+    }
+    return [
+        (i, float(first[i]), float(second[i])) for i in sorted(leading, key=lambda i: -second[i])
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """The next token's distribution from the model and after the filters, (V,) each."""
+
+    logits: np.ndarray
+    before: np.ndarray  # softmax of the logits
+    after: np.ndarray  # what is sampled from; zero where removed
+    kept: np.ndarray  # bool
+
+
+def distribution(logits: np.ndarray, sampling: Sampling) -> Distribution:
+    """The distribution over the whole vocabulary, before and after the filters. logits: (V,)."""
+    unfiltered = torch.tensor(logits)
+    filtered = filter_logits(unfiltered, sampling)
+    return Distribution(
+        logits=logits,
+        before=unfiltered.double().softmax(dim=0).numpy(),
+        after=filtered.double().softmax(dim=0).numpy(),
+        kept=(filtered > -torch.inf).numpy(),
+    )

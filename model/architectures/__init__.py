@@ -1,0 +1,1 @@
+"""The architectures: a module for each, and the table that names them."""

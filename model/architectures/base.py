@@ -1,0 +1,32 @@
+"""What every architecture is to the rest of the house."""
+
+import torch
+from torch import nn
+
+from model.config import BlockConfig
+
+
+class Transformer(nn.Module):
+    """A model with its config; it runs where its weights are."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        self.config = config
+
+    @property
+    def tied_weights(self) -> frozenset[str]:
+        """Names of weights that are another one under a second name, and are not stored."""
+        return frozenset()
+
+    def tie_weights(self) -> None:
+        """Make tied weights the same tensor again after others were put in place."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model runs."""
+        return next(self.parameters()).device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In which precision it runs."""
+        return next(self.parameters()).dtype

@@ -1,0 +1,83 @@
+"""The architectures by name: a new one is a module, a config, its checks, and an entry here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import numpy as np
+
+from model.architectures.base import Transformer
+from model.architectures.decoder import DecoderTransformer
+from model.capture import capture
+from model.config import BlockConfig, DecoderConfig
+from model.trace import Trace
+from model.verify.check import Check
+from model.verify.decoder import check_decoder
+
+DEFAULT = "decoder"  # what a config means that does not say
+
+InputKind = Literal["text", "image"]
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What the house needs to know of an architecture.
+
+    `build` makes a model of a config, with whatever weights; `capture` runs it on ids and their
+    strings. `check` holds a trace, and the mask
+    it was captured under if not the model's own, against the model it came from. `package` is one
+    that must be installed besides the requirements.
+    """
+
+    config: type[BlockConfig]
+    build: Callable[[Any], Transformer]
+    capture: Callable[[Any, Sequence[int], Sequence[str]], Trace]
+    check: Callable[[Trace, Any, np.ndarray | None], tuple[Check, ...]]
+    input_kind: InputKind
+    package: str | None = None
+
+
+ARCHITECTURES: dict[str, Architecture] = {
+    "decoder": Architecture(
+        DecoderConfig, DecoderTransformer, capture, check_decoder, input_kind="text"
+    ),
+}
+
+
+def architecture(name: str) -> Architecture:
+    """An architecture by its name; ValueError when it is unknown or its package is missing."""
+    found = ARCHITECTURES.get(name)
+    if found is None:
+        raise ValueError(
+            f"the architecture {name!r} is unknown; this version knows {', '.join(ARCHITECTURES)}"
+        )
+    if found.package is not None and find_spec(found.package) is None:
+        raise ValueError(
+            f"the architecture {name!r} needs the package {found.package}, which is not "
+            f"installed; install it: pip install {found.package}"
+        )
+    return found
+
+
+def config_of(values: Mapping[str, Any]) -> BlockConfig:
+    """The config that parsed JSON or TOML means, of the architecture it names.
+
+    Raises ValueError for an unknown architecture, a key of another one, and what the config
+    refuses.
+    """
+    given = dict(values)
+    name = given.pop("architecture", DEFAULT)
+    kind = architecture(str(name)).config
+    for key in sorted(set(given) - _keys(kind)):
+        for other, entry in ARCHITECTURES.items():
+            if key in _keys(entry.config):
+                raise ValueError(
+                    f"config has {key}, a field of the architecture {other!r}, but its "
+                    f"architecture is {name!r}; remove the field or name the other architecture"
+                )
+    return kind.from_dict(given)
+
+
+def _keys(config: type[BlockConfig]) -> set[str]:
+    return {field.name for field in fields(config)}

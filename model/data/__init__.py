@@ -1,0 +1,1 @@
+"""What models learn from: text as numbers, and the order in which it is shown."""

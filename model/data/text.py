@@ -1,0 +1,75 @@
+"""Text files as batches of token windows, in an order that depends on the seed alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.data.tokenizer import Tokenizer
+
+
+def read_text(path: Path) -> str:
+    """A UTF-8 text file; ValueError when it is missing, empty or no UTF-8."""
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}; check the path") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}") from None
+    if not text:
+        raise ValueError(f"{path} is empty; give a file with text")
+    return text
+
+
+def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
+    """All texts as one row of ids, each text closed by the end-of-text token. Returns (N,)."""
+    ids = [np.array([*tokenizer.encode_documents(x), tokenizer.end_id], np.int32) for x in texts]
+    return np.concatenate(ids)
+
+
+@dataclass(frozen=True, eq=False)
+class TokenWindows:
+    """Windows of `seq_len` inputs and their next tokens, each token once an epoch.
+
+    Every epoch cuts the text at another offset and draws another order, both from the seed, so
+    the batch of a step can be had without having drawn those before it: resuming needs no state.
+    """
+
+    ids: np.ndarray  # (N,)
+    seq_len: int
+    batch_size: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if len(self.ids) < 2 * self.seq_len + 1:
+            raise ValueError(
+                f"the corpus has {len(self.ids)} tokens; windows of {self.seq_len} need at least "
+                f"{2 * self.seq_len + 1}: give more text or a shorter seq_len"
+            )
+
+    @property
+    def windows_per_epoch(self) -> int:
+        """How many windows fit when the first one starts as late as it may."""
+        return (len(self.ids) - self.seq_len) // self.seq_len
+
+    def batch(self, step: int) -> Tensor:
+        """The windows of one step, (B, seq_len + 1): inputs are [:, :-1], targets [:, 1:]."""
+        first = step * self.batch_size
+        starts = [self._start(first + row) for row in range(self.batch_size)]
+        rows = [self.ids[start : start + self.seq_len + 1] for start in starts]
+        return torch.from_numpy(np.stack(rows).astype(np.int64))
+
+    def _start(self, index: int) -> int:
+        epoch, position = divmod(index, self.windows_per_epoch)
+        offset, order = _epoch_order(self.seed, epoch, self.seq_len, self.windows_per_epoch)
+        return offset + int(order[position]) * self.seq_len
+
+
+@lru_cache(maxsize=4)
+def _epoch_order(seed: int, epoch: int, seq_len: int, windows: int) -> tuple[int, np.ndarray]:
+    generator = np.random.default_rng([seed, epoch, seq_len])
+    return int(generator.integers(seq_len)), generator.permutation(windows)

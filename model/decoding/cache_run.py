@@ -1,0 +1,69 @@
+"""A sentence sent through a real cache, with what the cache held after every step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from model.architectures.decoder import DecoderTransformer
+from model.decoding.kv_cache import KVCache
+from model.decoding.predict import cache_for
+from model.trace import Trace
+from model.verify.check import relative_error
+
+
+@dataclass(frozen=True, eq=False)
+class CacheRun:
+    """A sentence as it went into a real cache: a prefill, then one token at a time.
+
+    `keys` and `values` (L, n_kv_heads, T, Dh) were read out of the cache's tensors after each
+    step, the columns that step had written. `bytes_held` has, by the number of tokens held, what
+    was measured then; `is_kept` says whether the full cache still held the very same numbers.
+    """
+
+    keys: np.ndarray
+    values: np.ndarray
+    bytes_held: dict[int, int]
+    bytes_reserved: int  # for the whole context
+    bytes_per_value: int
+    is_kept: bool
+
+    def errors(self, trace: Trace, n_held: int) -> tuple[float, float]:
+        """How far the first `n_held` keys and values are from the trace's own k and v."""
+        k = np.stack([record.k[:, :n_held] for record in trace.attention])
+        v = np.stack([record.v[:, :n_held] for record in trace.attention])
+        return (
+            relative_error(self.keys[:, :, :n_held], k),
+            relative_error(self.values[:, :, :n_held], v),
+        )
+
+
+@torch.inference_mode()
+def run_through_cache(model: DecoderTransformer, ids: Sequence[int], n_prefill: int) -> CacheRun:
+    """Run ids through a cache, the first `n_prefill` at once and then one per step."""
+    cache = cache_for(model)
+    tokens = torch.tensor([ids], device=model.device)  # (1, T)
+    steps, bytes_held = [], {0: _bytes_held(cache)}
+    for stop in range(n_prefill, len(ids) + 1):
+        start = cache.length
+        model(tokens[:, start:stop], cache=cache)
+        bytes_held[stop] = _bytes_held(cache)
+        steps.append(_read(cache, start))
+    keys, values = (np.concatenate(parts, axis=2) for parts in zip(*steps, strict=True))
+    is_kept = all(map(np.array_equal, (keys, values), _read(cache, 0)))
+    size = model.dtype.itemsize
+    return CacheRun(keys, values, bytes_held, cache.bytes_reserved, size, is_kept)
+
+
+def _read(cache: KVCache, start: int) -> tuple[np.ndarray, np.ndarray]:
+    """Copies of the keys and values of tokens from `start` on, (L, n_kv_heads, T − start, Dh)."""
+    held = [layer.held() for layer in cache.layers]
+    keys, values = (torch.cat(parts)[:, :, start:] for parts in zip(*held, strict=True))
+    return keys.float().cpu().numpy(), values.float().cpu().numpy()
+
+
+def _bytes_held(cache: KVCache) -> int:
+    """Element size × number of elements, over all tensors with the tokens held."""
+    tensors = (x for layer in cache.layers for x in layer.held())
+    return sum(x.element_size() * x.numel() for x in tensors)

@@ -1,0 +1,56 @@
+"""One step of decoding: what sampling and beam search share."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.architectures.decoder import DecoderTransformer
+from model.decoding.kv_cache import KVCache
+from model.masks import bidirectional_prefix
+from model.tap import NO_TAP, Recorder, attach
+
+
+def predict(
+    model: DecoderTransformer, cache: KVCache, texts: Sequence[Sequence[int]], record: bool = False
+) -> tuple[Tensor, tuple[np.ndarray, ...]]:
+    """Logits (B, V) of the token after each text, and of the first text its attention (H, Tk).
+
+    texts: B of equal length, of which the cache holds the beginnings; the rest is fed to it.
+    """
+    if cache.length < bidirectional_prefix(model.config):
+        cache.truncate(0)  # a later token may have changed what these have seen
+    new = [text[cache.length :] for text in texts]
+    recorder = Recorder({"pattern"})
+    tap = attach(recorder) if record else NO_TAP
+    logits = model(torch.tensor(new, device=model.device), tap=tap, cache=cache)[:, -1]
+    patterns = tuple(_read_only(x[0, :, -1]) for x in recorder.values.values())
+    return logits.float().cpu(), patterns  # (B, V)
+
+
+def _read_only(x: Tensor) -> np.ndarray:
+    array = x.float().cpu().numpy().copy()
+    array.flags.writeable = False
+    return array
+
+
+def cache_for(model: DecoderTransformer, n_tokens: int | None = None) -> KVCache:
+    """An empty cache where the model runs, for so many tokens or the whole context."""
+    context = model.config.max_seq_len
+    capacity = context if n_tokens is None else min(n_tokens, context)
+    return KVCache(model.config, capacity, device=model.device, dtype=model.dtype)
+
+
+def check_prompt(
+    ids: Sequence[int], context: int, max_new_tokens: int, slide: bool = False
+) -> None:
+    """ValueError when there is no prompt, no room after it, or nothing asked for."""
+    most = context if slide and context > 1 else context - 1
+    if not 1 <= len(ids) <= most:
+        raise ValueError(
+            f"the prompt has {len(ids)} tokens; it must have between 1 and {most}, so "
+            f"that something fits after it in the context of {context}; shorten the prompt"
+        )
+    if max_new_tokens < 1:
+        raise ValueError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")

@@ -1,0 +1,29 @@
+"""Where a model computes, and in which numbers."""
+
+import torch
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def choose_device(setting: str = "auto") -> torch.device:
+    """The device a setting means; ValueError when this machine does not have it."""
+    if setting == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(setting)
+    except RuntimeError:
+        raise ValueError(f"device {setting!r} is unknown; use auto, cpu or cuda") from None
+    n_cuda = torch.cuda.device_count()
+    if device.type == "cuda" and (device.index or 0) >= n_cuda:
+        raise ValueError(f"device is {setting} but this machine has {n_cuda} CUDA devices; use cpu")
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(f"device {setting!r} is not supported; use auto, cpu or cuda")
+    return device
+
+
+def has_fast_bfloat16(device: torch.device) -> bool:
+    """Whether the hardware multiplies bfloat16 natively; emulated, it is slower than float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported()
+    features = torch.cpu.get_capabilities()
+    return bool(features.get("avx512_bf16") or features.get("amx_bf16") or features.get("bf16"))

@@ -1,0 +1,167 @@
+"""Dataclasses from parsed JSON or TOML: a key or a type that does not fit is named.
+
+The types are those of the annotations. JSON and TOML know neither tuples nor dataclasses, so a
+list becomes a tuple, and a table a dataclass, where the annotation says so.
+"""
+
+import dataclasses
+import reprlib
+import types
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+# What a value of a plain type may be. A bool is an int to Python, but to no one else.
+_PLAIN: dict[object, tuple[type, ...]] = {
+    bool: (bool,),
+    int: (int,),
+    float: (float, int),
+    str: (str,),
+    types.NoneType: (types.NoneType,),
+}
+_UNIONS = (Union, types.UnionType)
+
+
+def from_fields(cls: type[T], fields: dict[str, Any], name: str) -> T:
+    """Build a dataclass from parsed JSON or TOML.
+
+    name: what the fields are of, as messages call it: "config" or "recipe".
+    Raises ValueError naming unknown and missing keys and values of a wrong type, and TypeError
+    for an annotation that this module does not know.
+    """
+    if not isinstance(fields, dict):
+        raise ValueError(_wrong_type(fields, cls, name))
+    known = {field.name: field for field in dataclasses.fields(cls) if field.init}
+    unknown = sorted(set(fields) - set(known))
+    if unknown:
+        raise ValueError(
+            f"{name} has unknown key{'s' * (len(unknown) > 1)} {', '.join(unknown)}; "
+            f"known keys are {', '.join(sorted(known))}"
+        )
+    missing = sorted(key for key in set(known) - set(fields) if _is_required(known[key]))
+    if missing:
+        what = name.partition(":")[0]
+        raise ValueError(f"{name} lacks {', '.join(missing)}; add it to the {what}")
+    hints = get_type_hints(cls)
+    values = {key: _built(x, hints[key], _inside(name, key)) for key, x in fields.items()}
+    for key, value in values.items():
+        _refuse(_faults(value, hints[key], _inside(name, key)))
+    return cls(**values)
+
+
+def check_types(instance: object, name: str) -> None:
+    """Compare the fields of a dataclass with their annotations, for its `__post_init__`.
+
+    Raises ValueError naming the first value of a wrong type and the type it must have, and
+    TypeError for an annotation that this module does not know.
+    """
+    _refuse(_faults(instance, type(instance), name))
+
+
+def _is_required(field: dataclasses.Field) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _refuse(faults: Iterator[str]) -> None:
+    fault = next(faults, None)
+    if fault is not None:
+        raise ValueError(fault)
+
+
+def _built(value: object, hint: object, where: str) -> object:
+    """The value with its lists and tables made what the annotation says, where they can be."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in _UNIONS:
+        options = [option for option in inner if option is not types.NoneType]
+        return _built(value, options[0], where) if len(options) == 1 else value
+    if isinstance(value, dict) and isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return from_fields(hint, value, where)
+    if isinstance(value, dict) and origin is dict:
+        return {key: _built(x, inner[1], f"{where}[{key!r}]") for key, x in value.items()}
+    if (
+        origin in (list, tuple)
+        and isinstance(value, list | tuple)
+        and _is_sequence(origin(value), hint)
+    ):
+        return origin(_built(*element) for element in _elements(value, hint, where))
+    return value
+
+
+def _faults(value: object, hint: object, where: str) -> Iterator[str]:
+    """What keeps a value from being of the annotated type, one sentence each."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return
+    if origin in _UNIONS:
+        fits = [not any(_faults(value, option, where)) for option in inner]
+        is_wrong, parts = not any(fits), []
+    elif isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        is_wrong, parts = not isinstance(value, hint), _fields(value, hint, where)
+    elif origin is dict:
+        is_wrong, parts = not isinstance(value, dict), _items(value, inner, where)
+    elif origin in (list, tuple):
+        is_wrong, parts = not _is_sequence(value, hint), _elements(value, hint, where)
+    elif hint in _PLAIN:
+        is_stray_bool = isinstance(value, bool) and hint is not bool
+        is_wrong, parts = is_stray_bool or not isinstance(value, _PLAIN[hint]), []
+    else:
+        raise TypeError(f"{where} is annotated as {hint}; model.fields has to be taught that type")
+    if is_wrong:
+        yield _wrong_type(value, hint, where)
+        return
+    for part in parts:
+        yield from _faults(*part)
+
+
+# A part of a value: itself, its annotation, and where it is.
+Part = tuple[object, object, str]
+
+
+def _fields(value: object, hint: type, where: str) -> Iterator[Part]:
+    hints = get_type_hints(hint)
+    for field in dataclasses.fields(hint):
+        yield getattr(value, field.name), hints[field.name], _inside(where, field.name)
+
+
+def _items(value: dict, inner: tuple[object, ...], where: str) -> Iterator[Part]:
+    for key, item in value.items():
+        yield key, inner[0], f"{where}: a key"
+        yield item, inner[1], f"{where}[{key!r}]"
+
+
+def _elements(value: Sequence[object], hint: object, where: str) -> Iterator[Part]:
+    inner = get_args(hint)
+    hints = repeat(inner[0]) if _has_any_length(hint) else inner
+    for index, (element, its_hint) in enumerate(zip(value, hints, strict=False)):
+        yield element, its_hint, f"{where}[{index}]"
+
+
+def _is_sequence(value: object, hint: object) -> bool:
+    is_right_type = isinstance(value, get_origin(hint))
+    return is_right_type and (_has_any_length(hint) or len(value) == len(get_args(hint)))
+
+
+def _has_any_length(hint: object) -> bool:
+    return get_origin(hint) is list or Ellipsis in get_args(hint)
+
+
+def _inside(where: str, key: str) -> str:
+    """`recipe`, then `recipe: stages[0]`, then `recipe: stages[0].steps`."""
+    return f"{where}.{key}" if ":" in where else f"{where}: {key}"
+
+
+def _wrong_type(value: object, hint: object, where: str) -> str:
+    return f"{where} is {reprlib.repr(value)}; it must be of type {_spelled(hint)}"
+
+
+def _spelled(hint: object) -> str:
+    """A type as it is written in the source: `int | None`, `tuple[Stage, ...]`."""
+    inner = [_spelled(option) for option in get_args(hint)]
+    if get_origin(hint) in _UNIONS:
+        return " | ".join(inner)
+    if hint in (Ellipsis, types.NoneType):
+        return {Ellipsis: "...", types.NoneType: "None"}[hint]
+    name = getattr(get_origin(hint) or hint, "__name__", str(hint))
+    return f"{name}[{', '.join(inner)}]" if inner else name

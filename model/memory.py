@@ -1,0 +1,18 @@
+"""How the process keeps its memory."""
+
+import ctypes
+
+
+def keep_freed_memory() -> None:
+    """Ask glibc to reuse freed blocks instead of returning them to the kernel.
+
+    A capture of 256 tokens keeps some 40 MB. Getting them back page by page costs more than the
+    arithmetic does: 1.6 times the plain forward without this, 1.1 with it. Elsewhere: no effect.
+    """
+    m_trim_threshold, m_mmap_threshold = -1, -3  # malloc.h
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return  # not glibc
+    mallopt(m_trim_threshold, 256 * 2**20)
+    mallopt(m_mmap_threshold, 32 * 2**20)

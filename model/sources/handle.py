@@ -1,0 +1,71 @@
+"""What the house asks of a source of models, and the handle by which it names one of them."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from model.trace import Trace
+from model.verify.check import Check
+
+DEFAULT_SOURCE = "checkpoint"
+
+
+@dataclass(frozen=True)
+class ModelHandle:
+    """One model of one source on one device, in one state of its files.
+
+    Made once when a page opens; everything is called and cached with it. `revision` changes with
+    the model's config, weights or tokenizer, so nothing that was cached outlives them.
+    """
+
+    source: str
+    name: str
+    device: str
+    revision: str
+
+    @property
+    def spelled(self) -> str:
+        """The model in an address or on the command line: stories, or made-up:two-streams."""
+        return self.name if self.source == DEFAULT_SOURCE else f"{self.source}:{self.name}"
+
+
+class Traced(NamedTuple):
+    """A trace, and how many tokens beyond the context were cut from the end of the text."""
+
+    trace: Trace
+    n_cut: int
+
+
+class OpenModel(Protocol):
+    """A model that is ready: it gives traces and checks them.
+
+    `input_kind` is what it takes, None where it brings its own input. `offers` says what else it
+    can do: "weights" (run again under other conditions), "vocabulary", "text".
+    """
+
+    name: str
+    input_kind: str | None
+    offers: frozenset[str]
+
+    def trace(self, text: str) -> Traced:
+        """What it does on an input; ValueError where the input is not possible."""
+        ...
+
+    def check(self, trace: Trace) -> tuple[Check, ...]:
+        """All checks of a trace that this model gave."""
+        ...
+
+
+class Source(Protocol):
+    """Where models come from. Every call takes a name of its own."""
+
+    def names(self) -> list[str]:
+        """The models found, in the order in which to offer them."""
+        ...
+
+    def revision(self, name: str) -> str:
+        """What changes whenever the model does; ValueError when there is no such model."""
+        ...
+
+    def open(self, name: str, device: str) -> OpenModel:
+        """The model, ready on a device; ValueError with cause and remedy when it cannot be."""
+        ...

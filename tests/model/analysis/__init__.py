@@ -1,0 +1,1 @@
+"""What protects the model: parity, invariants, worked examples, and every refusal."""

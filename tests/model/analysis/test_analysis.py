@@ -1,0 +1,240 @@
+"""Protects what is asked of a trace: masking three ways, similarity, means, the logit lens."""
+
+import math
+
+import numpy as np
+import pytest
+
+from model.analysis.lens import logit_lens
+from model.analysis.masking import future_share, layers_to_reach, masking_alternatives
+from model.analysis.cosine import cosine_similarity
+from model.analysis.probabilities import next_token_losses
+from model.analysis.summary import summarise_patterns
+from model.architectures.decoder import DecoderTransformer
+from model.capture import capture
+from model.trace import Trace
+from tests.model.builders import softmax, tiny_model, tiny_trace
+
+LOG3 = math.log(3)
+
+
+def test_masking_in_three_ways_by_hand() -> None:
+    """Weights 3, 1, 4 of which the last is hidden; −inf, a score of 0, and a zero after."""
+    scores = np.array([[LOG3, 0.0, math.log(4)]], dtype=np.float32)
+    ways = masking_alternatives(scores, np.array([[True, True, False]]))
+    np.testing.assert_allclose(ways["before"], [[3 / 4, 1 / 4, 0]], atol=1e-6)
+    np.testing.assert_allclose(ways["score_zero"], [[3 / 5, 1 / 5, 1 / 5]], atol=1e-6)
+    np.testing.assert_allclose(ways["after"], [[3 / 8, 1 / 8, 0]], atol=1e-6)
+    assert ways.keys() == {"before", "score_zero", "after"}
+
+
+def test_masking_before_is_what_the_model_does() -> None:
+    record = tiny_trace(tiny_model(position="alibi")).attention[1]
+    for head in range(3):
+        ways = masking_alternatives(record.scores[head], record.mask)
+        np.testing.assert_allclose(ways["before"], record.pattern[head], atol=1e-6)
+        assert (ways["after"].sum(axis=-1)[:-1] < 1).all()
+        np.testing.assert_allclose(ways["score_zero"].sum(axis=-1), 1, atol=1e-6)
+
+
+def test_similarity_by_hand() -> None:
+    similarity = cosine_similarity(np.array([[1.0, 0], [3, 3], [0, -2], [0, 0]]))
+    root = math.sqrt(0.5)
+    expected = [[1, root, 0, 0], [root, 1, -root, 0], [0, -root, 1, 0], [0, 0, 0, 0]]
+    np.testing.assert_allclose(similarity, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_similarity_knows_no_length(scale: float) -> None:
+    x = np.random.default_rng(0).normal(size=(5, 7)).astype(np.float32)
+    scaled = cosine_similarity(x * np.float32(scale))
+    np.testing.assert_allclose(scaled, cosine_similarity(x), atol=1e-6)
+
+
+def test_summaries_by_hand() -> None:
+    """Two layers of two heads; each head reads with a share of its own, from 0 to 3 quarters."""
+    shares = np.array([[0, 0.25], [0.5, 0.75]])
+    patterns = np.stack([shares, 1 - shares], axis=-1)[:, :, None, :]  # (2, 2, 1, 2)
+    expected = {
+        ("mean", "layer", 0): [[0.125, 0.875]],
+        ("mean", "layer", 1): [[0.625, 0.375]],
+        ("mean", "head", 0): [[0.25, 0.75]],
+        ("mean", "all", 0): [[0.375, 0.625]],
+        ("maximum", "layer", 1): [[0.75, 0.5]],
+        ("maximum", "head", 1): [[0.75, 0.75]],
+        ("maximum", "all", 0): [[0.75, 1.0]],
+    }
+    found = {asked: summarise_patterns(patterns, *asked).tolist() for asked in expected}
+    assert found == expected
+
+
+def test_mean_of_patterns_is_a_pattern() -> None:
+    records = tiny_trace(tiny_model()).attention
+    patterns = np.stack([record.pattern for record in records])
+    for over, index in [("layer", 1), ("head", 2), ("all", 0)]:
+        mean = summarise_patterns(patterns, "mean", over, index)
+        np.testing.assert_allclose(mean.sum(axis=-1), 1, atol=1e-6)
+        assert (mean[~records[0].mask] == 0).all()
+        assert mean.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("how", "over", "index", "word"),
+    [
+        ("median", "layer", 0, "median"),
+        ("", "all", 0, "mean or maximum"),
+        ("mean", "row", 0, "row"),
+        ("mean", "layer", 2, "layer 2"),
+        ("maximum", "head", 3, "head 3"),
+        ("mean", "layer", -1, "layer -1"),
+    ],
+)
+def test_a_summary_that_does_not_exist_is_refused(
+    how: str, over: str, index: int, word: str
+) -> None:
+    with pytest.raises(ValueError, match=word):
+        summarise_patterns(np.zeros((2, 3, 4, 4)), how, over, index)
+
+
+def lens_logits(trace: Trace, model: DecoderTransformer) -> np.ndarray:
+    """Every row of the lens in numpy float64, by the definition of LayerNorm. (L + 1, T, V)."""
+    stream = [trace.residuals[0].resid_pre, *(record.resid_post for record in trace.residuals)]
+    x = np.stack(stream).astype(np.float64)
+    if model.config.norm_placement == "pre":
+        centred = x - x.mean(axis=-1, keepdims=True)
+        deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + model.config.norm_eps)
+        norm = model.final_norm
+        x = centred / deviation * norm.gain.double().numpy() + norm.offset.double().numpy()
+    return x @ model.unembed.weight.double().numpy().T
+
+
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_lens_by_definition(placement: str) -> None:
+    """A post-norm model has no final norm, so its stream is unembedded as it is."""
+    model = tiny_model(norm_placement=placement, n_layers=3)
+    trace = tiny_trace(model)
+    lens, logits = logit_lens(trace, model, k=4), lens_logits(trace, model)
+    order, probs = np.argsort(-logits), softmax(logits)
+    assert lens.ids.tolist() == order[..., :4].tolist()
+    assert lens.ids.shape == lens.probs.shape == lens.logits.shape == (4, 7, 4)
+    np.testing.assert_allclose(lens.probs, np.take_along_axis(probs, lens.ids, -1), atol=1e-5)
+    np.testing.assert_allclose(
+        np.exp(lens.logits - lens.log_total[..., None]), lens.probs, atol=1e-12
+    )
+    np.testing.assert_allclose(lens.entropy, -(probs * np.log(probs)).sum(axis=-1), atol=1e-5)
+    answers = order[-1, :, 0]
+    places = (order == answers[None, :, None]).argmax(axis=-1)
+    assert lens.rank.tolist() == places.tolist()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"norm_placement": "post"},
+        {"norm": "rms", "position": "rope"},
+        {"position": "learned", "n_layers": 1},
+        {"tied_embeddings": False, "position": "alibi"},
+        {"mask": "prefix", "prefix_len": 4},
+    ],
+    ids=str,
+)
+def test_last_row_of_the_lens_is_what_the_model_says(changes: dict[str, object]) -> None:
+    model = tiny_model(**changes)
+    trace = tiny_trace(model)
+    lens = logit_lens(trace, model)
+    said = softmax(trace.logits)
+    assert lens.error <= 1e-6
+    assert lens.ids[-1, :, 0].tolist() == trace.logits.argmax(axis=-1).tolist()
+    np.testing.assert_allclose(
+        lens.probs[-1], np.take_along_axis(said, lens.ids[-1], -1), atol=1e-6
+    )
+    assert (lens.rank[-1] == 0).all()
+    assert len(lens.rank) == model.config.n_layers + 1
+
+
+def test_the_lens_of_another_model_is_found_out() -> None:
+    model, other = tiny_model(), tiny_model(seed=1)
+    assert logit_lens(tiny_trace(model), other).error > 1e-2
+
+
+def test_lens_keeps_the_whole_vocabulary_when_that_is_all_there_is() -> None:
+    model = tiny_model(vocab_size=5)
+    lens = logit_lens(capture(model, [3], ["x"]), model, k=10)
+    assert lens.ids.shape == (3, 1, 5)
+    np.testing.assert_allclose(lens.probs.sum(axis=-1), 1, atol=1e-12)
+
+
+def test_equally_likely_tokens_share_the_better_rank() -> None:
+    """With nothing unembedded all tokens are alike: entropy ln V, and the answer is first."""
+    model = tiny_model(tied_embeddings=False)
+    model.unembed.weight.zero_()
+    lens = logit_lens(tiny_trace(model), model)
+    assert (lens.rank == 0).all()
+    np.testing.assert_allclose(lens.entropy, math.log(17), atol=1e-12)
+
+
+def test_a_lens_that_keeps_nothing_is_refused() -> None:
+    model = tiny_model()
+    with pytest.raises(ValueError, match="at least 1"):
+        logit_lens(tiny_trace(model), model, k=0)
+
+
+def test_reach_by_hand() -> None:
+    """A window of two: each layer brings one more token; nothing comes from ahead."""
+    window = np.tri(4, dtype=bool) & ~np.tri(4, k=-2, dtype=bool)
+    assert layers_to_reach(window).tolist() == [
+        [0, -1, -1, -1],
+        [1, 0, -1, -1],
+        [2, 1, 0, -1],
+        [3, 2, 1, 0],
+    ]
+    assert layers_to_reach(np.tri(3, dtype=bool)).tolist() == [[0, -1, -1], [1, 0, -1], [1, 1, 0]]
+    assert layers_to_reach(np.zeros((2, 2), dtype=bool)).tolist() == [[0, -1], [-1, 0]]
+    hub = np.array([[1, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=bool)  # all through the first
+    assert layers_to_reach(hub).tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reach_is_the_shortest_path(seed: int) -> None:
+    """By squaring nothing: breadth first from each token."""
+    mask = np.random.default_rng(seed).random((9, 9)) < 0.2
+    for token, found in enumerate(layers_to_reach(mask)):
+        distance, frontier = {token: 0}, [token]
+        while frontier:
+            node = frontier.pop(0)
+            for other in np.flatnonzero(mask[node]).tolist():
+                if other not in distance:
+                    distance[other] = distance[node] + 1
+                    frontier.append(other)
+        assert found.tolist() == [distance.get(j, -1) for j in range(9)]
+
+
+def test_what_the_model_can_know_is_what_it_reaches() -> None:
+    """A token's outputs change with another's id exactly where a path of two layers joins them."""
+    mask = np.random.default_rng(3).random((7, 7)) < 0.25
+    model, tokens = tiny_model(), list("abcdefg")
+    before = capture(model, [1, 2, 3, 4, 5, 6, 7], tokens, mask).logits
+    reach = layers_to_reach(mask)
+    for j in range(7):
+        ids = [1, 2, 3, 4, 5, 6, 7]
+        ids[j] = 12
+        changed = np.abs(capture(model, ids, tokens, mask).logits - before).max(axis=-1) > 1e-4
+        knows = (reach[:, j] >= 0) & (reach[:, j] <= 2)
+        np.testing.assert_array_equal(changed, knows)
+
+
+def test_future_share_by_hand() -> None:
+    pattern = np.array([[[0.5, 0.5], [0.0, 1.0]], [[0.25, 0.75], [1.0, 0.0]]])
+    assert future_share(pattern[0]) == pytest.approx(0.25)
+    assert future_share(pattern) == pytest.approx(1.25 / 4)
+    assert future_share(np.zeros((2, 2))) == 0.0
+    assert future_share(tiny_trace(tiny_model()).attention[0].pattern) == 0.0
+
+
+def test_losses_are_minus_log_p() -> None:
+    trace = tiny_trace(tiny_model())
+    probs = softmax(trace.logits[:-1])
+    expected = -np.log(probs[np.arange(6), trace.ids[1:]])
+    np.testing.assert_allclose(next_token_losses(trace.logits, trace.ids), expected, rtol=1e-6)
+    assert next_token_losses(trace.logits[:1], trace.ids[:1]).shape == (0,)

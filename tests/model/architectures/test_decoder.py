@@ -1,0 +1,193 @@
+"""Protects the whole model: parity with GPT-2 and Llama, who influences whom, every variant."""
+
+import pytest
+import torch
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+)
+
+from model import masks
+from model.architectures.decoder import DecoderTransformer
+from model.blocks import NORM_PLACEMENTS
+from model.feedforward import FEEDFORWARDS
+from model.masks import MASKS
+from model.norms import NORMS
+from model.positions import POSITIONS
+from model.verify.self_check import check
+from model.weights import initialise, to_column_major
+from tests.model.builders import (
+    GROUPED,
+    SEQ_LEN,
+    all_arrays,
+    causal_rows,
+    randomise,
+    tiny_config,
+    tiny_ids,
+    tiny_model,
+    tiny_trace,
+)
+from tests.model.peers import LLAMA_LAYER, gpt2_weights, their_name
+
+CPU = torch.device("cpu")
+
+
+def test_gpt2_gives_the_same_logits_and_patterns() -> None:
+    ours = tiny_model(position="learned", feedforward="gelu_tanh", d_ff=120)
+    config = GPT2Config(
+        vocab_size=17, n_positions=11, n_embd=30, n_layer=2, n_head=3, n_inner=120,
+        attn_implementation="eager", bos_token_id=0, eos_token_id=0,
+    )  # fmt: skip
+    theirs = randomise(GPT2LMHeadModel(config), seed=1)
+    ours.load_state_dict(gpt2_weights(theirs.state_dict(), list(ours.state_dict())))
+    assert_same_model(ours, theirs)
+
+
+def test_llama_gives_the_same_logits_and_patterns() -> None:
+    llama = {"position": "rope", "norm": "rms", "feedforward": "swiglu", "bias": False}
+    ours = tiny_model(**GROUPED, **llama, tied_embeddings=False, position_base=500.0)
+    config = LlamaConfig(
+        vocab_size=17, hidden_size=36, intermediate_size=13, num_hidden_layers=2,
+        num_attention_heads=6, num_key_value_heads=2, max_position_embeddings=11,
+        rms_norm_eps=1e-5, rope_parameters={"rope_type": "default", "rope_theta": 500.0},
+        tie_word_embeddings=False, attn_implementation="eager",
+    )  # fmt: skip
+    theirs = randomise(LlamaForCausalLM(config), seed=1)
+    top = {
+        "embed": "model.embed_tokens",
+        "blocks": "model.layers",
+        "final_norm": "model.norm",
+        "unembed": "lm_head",
+    }
+    weights = theirs.state_dict()
+    names = {name: their_name(name, LLAMA_LAYER, top) for name in ours.state_dict()}
+    ours.load_state_dict({name: weights[their] for name, their in names.items()})
+    assert len(set(names.values())) == len(weights)
+    assert_same_model(ours, theirs)
+
+
+def assert_same_model(ours: DecoderTransformer, theirs: PreTrainedModel) -> None:
+    """Equal logits, and the pattern we show is the one Hugging Face computes."""
+    ids = tiny_ids(batch_size=5)
+    expected = theirs(ids).logits
+    assert expected.std() > 0.1
+    torch.testing.assert_close(ours(ids), expected, atol=1e-5, rtol=1e-5)
+    trace = tiny_trace(ours)
+    answer = theirs(tiny_ids(), output_attentions=True)
+    for record, pattern in zip(trace.attention, answer.attentions, strict=True):
+        torch.testing.assert_close(torch.tensor(record.pattern), pattern[0], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("feedforward", FEEDFORWARDS)
+@pytest.mark.parametrize("placement", NORM_PLACEMENTS)
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("position", POSITIONS)
+def test_every_combination_runs_and_proves_itself(
+    position: str, norm: str, placement: str, feedforward: str
+) -> None:
+    variant = {"position": position, "norm": norm, "norm_placement": placement}
+    model = tiny_model(**GROUPED, **variant, feedforward=feedforward)
+    assert model(tiny_ids(batch_size=5)).shape == (5, SEQ_LEN, 17)
+    trace = tiny_trace(model)
+    assert all(array.std() > 0 for name, array in all_arrays(trace).items() if name != "positions")
+    assert [item for item in check(trace, model) if not item.passed] == []
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("mask", MASKS)
+def test_tokens_influence_just_those_that_may_see_them(mask: str, position: str) -> None:
+    """Directly, or through another token in the layer before: the mask's second power."""
+    model = tiny_model(mask=mask, position=position, window=3, prefix_len=4)
+    base = tiny_ids().repeat(SEQ_LEN, 1)
+    changed = base + torch.eye(SEQ_LEN, dtype=torch.long)
+    moved = (model(changed % 17) - model(base)).abs().amax(dim=-1)  # (changed token, position)
+    allowed = MASKS[mask](model.config, SEQ_LEN, CPU).float()
+    may_influence = (allowed @ allowed > 0).T
+    assert (moved[may_influence] > 1e-4).all()
+    assert (moved[~may_influence] < 1e-5).all()
+
+
+def test_without_positions_a_full_mask_makes_order_meaningless() -> None:
+    order = torch.tensor([3, 1, 6, 0, 2, 5, 4])
+    ids, everyone = tiny_ids(), torch.ones(SEQ_LEN, SEQ_LEN, dtype=torch.bool)
+    model = tiny_model(position="none")
+    expected = model(ids, mask=everyone)[:, order]
+    torch.testing.assert_close(model(ids[:, order], mask=everyone), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("position", [name for name in POSITIONS if name != "none"])
+def test_with_positions_order_matters(position: str) -> None:
+    order = torch.tensor([3, 1, 6, 0, 2, 5, 4])
+    ids, everyone = tiny_ids(), torch.ones(SEQ_LEN, SEQ_LEN, dtype=torch.bool)
+    model = tiny_model(position=position)
+    moved = model(ids[:, order], mask=everyone) - model(ids, mask=everyone)[:, order]
+    assert moved.abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_padding_changes_nothing_before_it(position: str) -> None:
+    model, ids = tiny_model(position=position), tiny_ids(batch_size=2)
+    lengths = torch.tensor([3, 7])
+    mask = causal_rows(SEQ_LEN) & masks.padding(lengths, SEQ_LEN)
+    logits = model(ids, mask=mask)
+    assert logits.isfinite().all()
+    torch.testing.assert_close(logits[:1, :3], model(ids[:1, :3]), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(logits[1:], model(ids[1:]), atol=1e-5, rtol=1e-5)
+
+
+def test_tied_embeddings_are_one_weight() -> None:
+    tied, untied = tiny_model(), tiny_model(tied_embeddings=False)
+    assert tied.unembed.weight is tied.embed.weight
+    assert not torch.equal(untied.unembed.weight, untied.embed.weight)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_layout_by_columns_changes_no_value(tied: bool) -> None:
+    model, ids = tiny_model(tied_embeddings=tied), tiny_ids(batch_size=2)
+    expected, before = model(ids), {name: x.clone() for name, x in model.state_dict().items()}
+    to_column_major(model)
+    for name, weight in model.state_dict().items():
+        assert torch.equal(weight, before[name]), name
+        assert weight.T.is_contiguous() or weight.ndim == 1, name
+    assert (model.unembed.weight is model.embed.weight) == tied
+    torch.testing.assert_close(model(ids), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_scaled_embeddings_enter_times_the_root_of_d_model() -> None:
+    plain, scaled = tiny_model(), tiny_model(scale_embeddings=True)
+    difference = scaled.embed_tokens(tiny_ids()) - plain.embed_tokens(tiny_ids())
+    expected = (30**0.5 - 1) * plain.embed(tiny_ids())
+    torch.testing.assert_close(difference, expected, atol=1e-5, rtol=0)
+
+
+def test_one_sentence_does_not_see_another() -> None:
+    model, ids = tiny_model(), tiny_ids(batch_size=3)
+    expected = torch.cat([model(row[None]) for row in ids])
+    torch.testing.assert_close(model(ids), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("seq_len", "message"), [(0, "0 tokens; give at least 1"), (13, "13 tokens .* 11; shorten")]
+)
+def test_impossible_lengths_are_refused(seq_len: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tiny_model()(tiny_ids(seq_len=seq_len))
+
+
+def test_initial_weights_depend_on_the_seed_and_keep_the_stream_small() -> None:
+    config = tiny_config(n_layers=8, d_model=66, d_ff=130, vocab_size=500)
+    models = [DecoderTransformer(config) for _ in range(3)]
+    for model, seed in zip(models, (1, 1, 2), strict=True):
+        initialise(model, seed)
+    weights = [model.state_dict() for model in models]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert not torch.equal(weights[0]["embed.weight"], weights[2]["embed.weight"])
+    stds = {name: weight.std().item() for name, weight in weights[0].items() if weight.ndim == 2}
+    for name, std in stds.items():
+        writes_residual = name.endswith(("out_proj.weight", "down.weight"))
+        assert std == pytest.approx(0.02 / (4 if writes_residual else 1), rel=0.1), name
+    assert all(w.abs().max() == 0 for n, w in weights[0].items() if n.endswith((".bias", "offset")))
+    assert all((w == 1).all() for n, w in weights[0].items() if n.endswith(".gain"))

@@ -1,0 +1,196 @@
+"""Protects the cache: what it gives is what the whole sequence gives, and what it holds."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import Tensor
+
+from model import masks
+from model.architectures.decoder import DecoderTransformer
+from model.decoding.kv_cache import KVCache, LayerCache, cache_bytes
+from model.masks import MASKS
+from model.positions import POSITIONS
+from model.tap import Recorder, attach
+from tests.model.builders import GROUPED, causal_rows, tiny_config, tiny_ids, tiny_model
+
+T = 9
+MASK_SIZES = {"window": 3, "prefix_len": 4}
+PIECES = [(4, 5, 6, 7, 8, 9), (4, 9), (5, 6, 9), (8, 9), (9,)]  # each prefill covers the prefix
+
+
+def pieces(ids: Tensor, stops: tuple[int, ...]) -> Iterator[Tensor]:
+    """The ids up to each stop, cut there."""
+    return (ids[:, start:stop] for start, stop in pairwise((0, *stops)))
+
+
+def cached_logits(
+    model: DecoderTransformer, ids: Tensor, stops: tuple[int, ...], **options: Recorder
+) -> Tensor:
+    """Logits of all positions, fed to a cache piece by piece."""
+    cache = KVCache(model.config, batch_size=len(ids))
+    return torch.cat([model(x, cache=cache, **options) for x in pieces(ids, stops)], dim=1)
+
+
+@pytest.mark.parametrize("heads", [{}, GROUPED], ids=["full", "grouped"])
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("position", POSITIONS)
+def test_every_step_is_the_whole_sequences(position: str, mask: str, heads: dict[str, int]) -> None:
+    model = tiny_model(**heads, **MASK_SIZES, position=position, mask=mask)
+    ids = tiny_ids(batch_size=2, seq_len=T)
+    whole = model(ids)
+    assert whole.std() > 0.1
+    for stops in PIECES:
+        logits = cached_logits(model, ids, stops)
+        torch.testing.assert_close(logits, whole, atol=1e-4, rtol=0)
+        recorded = cached_logits(model, ids, stops, tap=attach(Recorder()))
+        torch.testing.assert_close(recorded, whole, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_padding_is_hidden_in_the_cache_too(position: str) -> None:
+    """Filler in the middle of the batch, given as rows of one mask over all keys."""
+    model, ids = tiny_model(position=position), tiny_ids(batch_size=2, seq_len=T)
+    mask = causal_rows(T) & masks.padding(torch.tensor([T, 3]), T)
+    mask = mask | torch.eye(T, dtype=torch.bool)  # each sees itself, so that no row is empty
+    whole, cache = model(ids, mask=mask), KVCache(model.config, batch_size=2)
+    for start, stop in pairwise((0, 4, 5, T)):
+        rows = mask[:, :, start:stop, :stop]
+        logits = model(ids[:, start:stop], mask=rows, cache=cache)
+        torch.testing.assert_close(logits, whole[:, start:stop], atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_a_recorder_sees_the_row_a_new_token_adds(mask: str) -> None:
+    model = tiny_model(**GROUPED, **MASK_SIZES, position="alibi", mask=mask)
+    ids, whole = tiny_ids(seq_len=T), Recorder()
+    model(ids, tap=attach(whole))
+    cache = KVCache(model.config)
+    model(ids[:, :-1], cache=cache)
+    step = Recorder()
+    model(ids[:, -1:], cache=cache, tap=attach(step))
+    for layer in range(2):
+        for name in ("scores", "pattern", "z", "q", "mask", "bias"):
+            address = f"decoder.blocks.{layer}.attn.{name}"
+            expected = whole.values[address][..., -1:, :]
+            assert step.values[address].shape == expected.shape, address
+            torch.testing.assert_close(step.values[address], expected, atol=1e-4, rtol=0)
+        for name in "kv":
+            address = f"decoder.blocks.{layer}.attn.{name}"
+            expected = whole.values[address]
+            torch.testing.assert_close(step.values[address], expected, atol=1e-4, rtol=0)
+    assert step.values["blocks.1.attn.pattern"].shape == (1, 6, 1, T)
+
+
+def test_cut_back_and_continued_otherwise() -> None:
+    model, ids, other = tiny_model(), tiny_ids(seq_len=T), tiny_ids(seq_len=T, seed=1)
+    other[:, :5] = ids[:, :5]
+    cache = KVCache(model.config)
+    model(ids, cache=cache)
+    cache.truncate(5)
+    assert cache.length == 5
+    torch.testing.assert_close(model(other[:, 5:], cache=cache), model(other)[:, 5:])
+
+
+@pytest.mark.parametrize("rows", [[2, 0, 1], [1, 1, 0], [0, 1, 2], [2], [0, 0, 1, 2, 1]])
+def test_rows_move_and_multiply(rows: list[int]) -> None:
+    model, ids = tiny_model(**GROUPED, position="rope"), tiny_ids(batch_size=3, seq_len=T)
+    cache = KVCache(model.config, batch_size=3)
+    model(ids[:, :-1], cache=cache)
+    cache.reorder(rows)
+    assert (cache.batch_size, cache.length) == (len(rows), T - 1)
+    expected = model(ids[rows])[:, -1:]
+    torch.testing.assert_close(model(ids[rows, -1:], cache=cache), expected, atol=1e-4, rtol=0)
+
+
+def test_gpt3_needs_ten_gigabytes_a_text() -> None:
+    """96 layers of 96 heads of 128, 2048 tokens, half precision (Brown et al. 2020, table 2.1)."""
+    assert cache_bytes(96, 96, 128, 2048) == 9_663_676_416
+    assert cache_bytes(96, 96, 128, 2048, batch=3) == 3 * 9_663_676_416
+    assert cache_bytes(96, 8, 128, 2048, bytes_per_value=4) == 9_663_676_416 // 6
+
+
+def test_bytes_measured_are_the_formulas() -> None:
+    model = tiny_model(**GROUPED, n_layers=3)
+    cache = KVCache(model.config, 8, batch_size=5)
+    for n_new in (4, 1, 2):
+        model(tiny_ids(batch_size=5, seq_len=n_new), cache=cache)
+        held = [x[:, :, : cache.length] for y in cache.layers for x in (y.keys, y.values)]
+        expected = cache_bytes(3, 2, 6, cache.length, bytes_per_value=4, batch=5)
+        assert sum(x.numel() * x.element_size() for x in held) == cache.bytes_held == expected
+    assert cache.length == 7
+    assert cache.bytes_reserved == cache_bytes(3, 2, 6, 8, bytes_per_value=4, batch=5)
+
+
+def test_a_pass_that_breaks_off_adds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ids, cache = tiny_model(), tiny_ids(seq_len=T), KVCache(tiny_config())
+    model(ids[:, :4], cache=cache)
+    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+        patch.setattr(model.blocks[1].ffn, "forward", lambda x: 1 / 0)
+        model(ids[:, 4:], cache=cache)
+    assert cache.length == 4
+    torch.testing.assert_close(model(ids[:, 4:], cache=cache), model(ids)[:, 4:])
+
+
+def test_appending_gives_all_so_far() -> None:
+    layer = LayerCache(torch.zeros(1, 2, 5, 3), torch.zeros(1, 2, 5, 3))
+    k, v = torch.ones(1, 2, 2, 3), torch.full((1, 2, 2, 3), 7.0)
+    keys, values = layer.append(k, v)
+    assert torch.equal(keys, k)
+    assert torch.equal(values, v)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "n_cached", "n_new", "message"),
+    [
+        (11, 7, 5, "12 tokens, 7 of them in the cache, but the model's context is 11; shorten"),
+        (11, 0, 12, "the text has 12 tokens but the model's context is 11"),
+        (8, 7, 2, "holds 7 tokens and has room for 8, so 2 more .* capacity 9"),
+        (8, 7, 0, "0 tokens; give at least 1"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    capacity: int, n_cached: int, n_new: int, message: str
+) -> None:
+    model, cache = tiny_model(), KVCache(tiny_config(), capacity)
+    if n_cached:
+        model(tiny_ids(seq_len=n_cached), cache=cache)
+    with pytest.raises(ValueError, match=message):
+        model(tiny_ids(seq_len=n_new), cache=cache)
+    assert cache.length == n_cached
+
+
+def test_a_prefix_in_pieces_is_refused() -> None:
+    model = tiny_model(mask="prefix", prefix_len=4)
+    cache = KVCache(model.config)
+    model(tiny_ids(seq_len=3), cache=cache)
+    with pytest.raises(ValueError, match=r"first 4 tokens see each other .* given 3 of them"):
+        model(tiny_ids(seq_len=1), cache=cache)
+
+
+def test_nonsense_is_refused() -> None:
+    cache = KVCache(tiny_config(), batch_size=2)
+    with pytest.raises(ValueError, match="the ids have 3 rows but the cache has 2"):
+        tiny_model()(tiny_ids(batch_size=3), cache=cache)
+    with pytest.raises(ValueError, match="holds 0 tokens and cannot be cut to 1; give 0 to 0"):
+        cache.truncate(1)
+    for rows in ([], [0, 2], [-1]):
+        with pytest.raises(ValueError, match="each 0 to 1"):
+            cache.reorder(rows)
+    for sizes in ({"capacity": 0}, {"batch_size": 0}):
+        with pytest.raises(ValueError, match="holds nothing; give at least 1"):
+            KVCache(tiny_config(), **sizes)
+
+
+def test_held_is_what_the_layer_holds_and_no_more() -> None:
+    cache = KVCache(tiny_config(**GROUPED), batch_size=2)
+    model, ids = tiny_model(**GROUPED), tiny_ids(batch_size=2, seq_len=T)
+    assert all(x.shape == (2, 2, 0, 6) for layer in cache.layers for x in layer.held())
+    recorder = Recorder()
+    model(ids, cache=cache, tap=attach(recorder))
+    for number, layer in enumerate(cache.layers):
+        for name, held in zip("kv", layer.held(), strict=True):
+            assert torch.equal(held, recorder.values[f"decoder.blocks.{number}.attn.{name}"])
+    n_bytes = sum(x.element_size() * x.numel() for y in cache.layers for x in y.held())
+    assert n_bytes == cache.bytes_held

@@ -1,0 +1,38 @@
+"""A measurement of the cache's speed while it is taken: belongs to one browser session."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from model.analysis.timing import Timing, time_tokens
+from model.sources.handle import ModelHandle
+from viz import runs
+
+
+@dataclass
+class Measuring:
+    """The times so far, and the stream that gives more."""
+
+    stream: Iterator[Timing]
+    timings: list[Timing] = field(default_factory=list)
+    is_running: bool = True
+
+    @property
+    def progress(self) -> float:
+        """How much of it is done, 0 to 1."""
+        return self.timings[-1].progress if self.timings else 0.0
+
+    def advance(self, seconds: float) -> None:
+        """Take one more time, and further ones while there is time."""
+        deadline = time.monotonic() + seconds
+        while self.is_running:
+            timing = next(self.stream, None)
+            self.is_running = timing is not None
+            self.timings += [timing] if timing else []
+            if time.monotonic() >= deadline:
+                break
+
+
+def measure(handle: ModelHandle) -> Measuring:
+    """Begin to time tokens with and without the cache; nothing runs before `advance`."""
+    return Measuring(time_tokens(runs.decoder(handle)))
