@@ -28,7 +28,7 @@ export default [
       "max-lines": ["error", 400],
       "max-lines-per-function": ["error", 50],
       "max-params": ["error", 7],
-      "no-console": ["error", { allow: ["warn"] }],
+      "no-console": ["error", { allow: ["warn", "error"] }],
       "no-eval": "error",
       "no-implied-eval": "error",
       "no-new-func": "error",

@@ -12,26 +12,14 @@ from playwright.sync_api import Browser, Page, expect
 from model.trace import Trace
 from tests.model.builders import softmax
 from tests.viz.builders import causal, stories_trace, unpacked
-from viz.live import component
-from viz.theme import FONT, LIGHT
+from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
+from viz.live.core.wire import stream_data
+from viz.live.editor.data import EDITOR, NextTokens, editor_data
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 LAYER, HEAD = 2, 4
-# The editor alone, with what it tells Python kept in a list.
 HARNESS = """async () => {
-    document.head.append(Object.assign(document.createElement('base'), {href: '/'}));
-    const {Editor} = await import('/live/editor.js');
-    globalThis.edits = await import('/live/edits.js');
-    globalThis.opened = data => {
-        document.body.replaceChildren();
-        globalThis.told = [];
-        const root = document.createElement('main');
-        root.className = 'hl-live';
-        root.style.width = '1000px';
-        document.body.append(root);
-        globalThis.editor = new Editor(root, {tell: words => told.push(words)});
-        editor.receive(data);
-    };
+    globalThis.edits = await import('/live/editor/edits.js');
 }"""
 PLACE = """([row, column]) => {
     const chart = document.querySelector('.js-plotly-plot'), {xaxis, yaxis} = chart._fullLayout;
@@ -44,12 +32,8 @@ SHOWN = """() => document.querySelector('.js-plotly-plot').data[0].z.map(row => 
 @pytest.fixture(scope="module")
 def bare(browser: Browser, app_url: str) -> Iterator[Page]:
     """A page of the app's own with nothing but the editor."""
-    page = browser.new_page(viewport={"width": 1100, "height": 900})
-    page.goto(f"{app_url}/live/live.css")
-    page.evaluate(HARNESS)
-    page.add_style_tag(url=f"{app_url}/live/live.css")
-    yield page
-    page.close()
+    with bare_page(browser, app_url, HARNESS) as page:
+        yield page
 
 
 @pytest.fixture(scope="module")
@@ -67,23 +51,22 @@ def with_mask(trace: Trace, mask: np.ndarray) -> Trace:
     return dataclasses.replace(trace, attention=records)
 
 
-def answer(trace: Trace, edits: str, heard: int = 0) -> dict[str, Any]:
-    """What Python sends for some edits, once it has heard of so many turns."""
+def answer(trace: Trace, edits: str, acked: int = 0) -> dict[str, Any]:
+    """What Python sends for some edits, once it has acknowledged so many turns."""
     base = causal(len(trace.tokens))
     mask = base.copy()
     for pair in filter(None, edits.split(".")):
         mask[tuple(map(int, pair.split("-")))] ^= True
-    data = component.editor_data(
+    data = editor_data(
         with_mask(trace, mask),
         "a key",
-        (LAYER, HEAD),
+        trace.attention[LAYER].site,
+        HEAD,
         base,
-        [("He", 0.25, 0.5), ("She", 0.5, 0.0)],
-        "Next token",
+        NextTokens("Next token", [("He", 0.25, 0.5), ("She", 0.5, 0.0)]),
         {"edits": edits},
     )
-    light = {**dataclasses.asdict(LIGHT), "font": FONT}
-    return {**data, "heard": heard, "themes": {"light": light}}
+    return as_sent(data, acked)
 
 
 def click(page: Page, row: int, column: int) -> None:
@@ -99,19 +82,19 @@ def wait_for(page: Page, edits: str) -> None:
 
 def open_editor(page: Page, data: dict[str, Any]) -> None:
     """Open a new editor and wait until it shows its first numbers."""
-    page.evaluate("data => opened(data)", data)
+    open_instrument(page, "Editor", data)
     wait_for(page, data["settings"]["edits"])
 
 
-def last_told(page: Page, edits: str) -> int:
-    """Wait until Python was told these edits; the turn it was told them in."""
-    page.wait_for_function("edits => told.at(-1)?.changes.edits === edits", arg=edits)
-    return page.evaluate("told.at(-1).turn")
+def last_sent(page: Page, edits: str) -> int:
+    """Wait until Python was sent these edits; the turn it was sent them in."""
+    page.wait_for_function("edits => sent.at(-1)?.changes.edits === edits", arg=edits)
+    return page.evaluate("sent.at(-1).turn")
 
 
 def send(page: Page, data: dict[str, Any]) -> None:
     """Let the editor have an answer."""
-    page.evaluate("data => editor.receive(data)", data)
+    receive(page, data)
 
 
 def shown_pattern(page: Page) -> np.ndarray:
@@ -125,11 +108,11 @@ def test_fast_clicks_all_count(bare: Page, trace: Trace) -> None:
     click(bare, 4, 1)
     expect(bare.locator(".hl-live[data-waiting]")).to_have_count(1)
     expect(bare.locator(".hl-live")).to_have_attribute("data-drawn", "")
-    turn = last_told(bare, "4-1")
+    turn = last_sent(bare, "4-1")
     for cell in ((3, 2), (4, 2), (3, 2), (1, 3)):
         click(bare, *cell)
     send(bare, answer(trace, "4-1", turn))
-    last = last_told(bare, "1-3.4-1.4-2")
+    last = last_sent(bare, "1-3.4-1.4-2")
     expect(bare.locator(".hl-live[data-waiting]")).to_have_count(1)
     expect(bare.locator(".hl-said")).to_contain_text("the model is running")
     final = answer(trace, "1-3.4-1.4-2", last)
@@ -152,7 +135,7 @@ def test_python_has_the_last_word(bare: Page, trace: Trace) -> None:
     """A page may drop edits, as it does with another sentence."""
     open_editor(bare, answer(trace, ""))
     click(bare, 4, 1)
-    send(bare, answer(trace, "", last_told(bare, "4-1")))
+    send(bare, answer(trace, "", last_sent(bare, "4-1")))
     wait_for(bare, "")
 
 
@@ -162,7 +145,7 @@ def test_painting_gives_every_cell_the_first_ones_state(bare: Page, trace: Trace
     bare.mouse.down()
     bare.mouse.move(*bare.evaluate(PLACE, [4, 3]))
     bare.mouse.up()
-    turn = last_told(bare, "4-0.4-1.4-2.4-3")
+    turn = last_sent(bare, "4-0.4-1.4-2.4-3")
     send(bare, answer(trace, "4-0.4-1.4-2.4-3", turn))
     wait_for(bare, "4-0.4-1.4-2.4-3")
 
@@ -174,13 +157,13 @@ def test_by_keyboard(bare: Page, trace: Trace) -> None:
         bare.keyboard.press(key)
     row = len(trace.tokens) - 2
     expect(bare.locator("[aria-live]")).to_contain_text("“animal” is hidden from")
-    send(bare, answer(trace, f"{row}-1", last_told(bare, f"{row}-1")))
+    send(bare, answer(trace, f"{row}-1", last_sent(bare, f"{row}-1")))
     wait_for(bare, f"{row}-1")
     bare.keyboard.press("Enter")
-    send(bare, answer(trace, "", last_told(bare, "")))
+    send(bare, answer(trace, "", last_sent(bare, "")))
     wait_for(bare, "")
     weight = trace.attention[LAYER].pattern[HEAD, row, 1]
-    expect(bare.locator("[aria-live]")).to_contain_text(f"reads “animal”: {weight:.4f}")
+    expect(bare.locator("[aria-live]")).to_contain_text(f"attends to “animal”: {weight:.4f}")
 
 
 def test_buttons_for_a_row_and_a_key(bare: Page, trace: Trace) -> None:
@@ -190,22 +173,24 @@ def test_buttons_for_a_row_and_a_key(bare: Page, trace: Trace) -> None:
     bare.locator(".hl-tick-column").nth(1).click()
     row, key = bare.locator("[data-do=row]"), bare.locator("[data-do=key]")
     row.click()
-    last_told(bare, "2-0.2-1.2-2")
-    expect(bare.locator("[data-empty]")).to_have_text("“was” may read nothing: its row is zero.")
+    last_sent(bare, "2-0.2-1.2-2")
+    expect(bare.locator("[data-empty]")).to_have_text(
+        "“was” may attend to nothing: its row is zero."
+    )
     row.click()
     key.click()
     column = ".".join(f"{i}-1" for i in range(1, len(trace.tokens)))
-    last_told(bare, column)
+    last_sent(bare, column)
     key.click()
-    last_told(bare, "")
+    last_sent(bare, "")
     row.click()
     bare.locator("[data-do=reset]").click()
-    last_told(bare, "")
+    last_sent(bare, "")
 
 
 def test_a_token_is_never_markup(bare: Page, trace: Trace) -> None:
     data = answer(trace, "3-1")
-    data["queryLabels"] = data["keyLabels"] = ["<b>x</b>"] * len(trace.tokens)
+    data["stream"]["labels"] = ["<b>x</b>"] * len(trace.tokens)
     data["bars"] = [{"label": "<img src=x>", "before": 0.5, "after": None}]
     open_editor(bare, data)
     assert bare.locator(".hl-live :is(bdi b, img)").count() == 0
@@ -252,9 +237,10 @@ def test_a_fast_mouse_skips_no_cell(bare: Page) -> None:
 def test_what_the_editor_is_sent(trace: Trace) -> None:
     data = answer(trace, "3-1")
     base, mask = unpacked(data["base"]), unpacked(data["mask"])
-    assert (data["instrument"], data["head"]) == (component.EDITOR, "L2 H4")
+    assert (data["instrument"], data["head"]) == (EDITOR, "L2 H4")
     assert np.argwhere(base != mask).tolist() == [[3, 1]]
     assert unpacked(data["pattern"]).dtype == np.float32
     assert unpacked(data["pattern"])[3, 1] == 0
     assert data["bars"][0] == {"label": "He", "before": 0.25, "after": 0.5}
-    assert len(data["queryLabels"]) == len(data["rowAxis"]) == len(trace.tokens)
+    assert data["stream"] == stream_data(trace.main)
+    assert len(data["stream"]["axis"]) == len(trace.tokens)

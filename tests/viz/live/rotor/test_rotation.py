@@ -10,11 +10,11 @@ from playwright.sync_api import Browser, Page
 
 from model.positions import rope_angles, rotate_pairs, sinusoidal_encoding
 from tests.viz.builders import unpacked
-from viz.live import component
+from viz.live.rotor.data import ROTOR, ActualScore, Rotation, rotor_data
 
 # What the tests call in the browser, with plain lists in and out.
 HARNESS = """async () => {
-    const rotation = await import('/live/rotation.js');
+    const rotation = await import('/live/rotor/rotation.js');
     const plain = value => value.map ? Array.from(value) : value;
     globalThis.rotated = ([name, values]) => plain(rotation[name](...values));
 }"""
@@ -33,8 +33,21 @@ def page(browser: Browser, app_url: str) -> Iterator[Page]:
 
 def in_browser(page: Page, name: str, *values: object) -> np.ndarray:
     """What one function of rotation.js makes of numbers and lists of numbers."""
-    given = [value.ravel().tolist() if isinstance(value, np.ndarray) else value for value in values]
+    given = [_plain(value) for value in values]
     return np.array(page.evaluate("given => rotated(given)", [name, given]))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    return value.ravel().tolist() if isinstance(value, np.ndarray) else value
+
+
+def sides_of(
+    first: np.ndarray, second: np.ndarray, frequencies: np.ndarray, divisor: float
+) -> dict[str, object]:
+    """Two sides of hands as rotation.js takes them."""
+    return {"first": first, "second": second, "frequencies": frequencies, "divisor": divisor}
 
 
 def hands(vector: np.ndarray) -> np.ndarray:
@@ -65,9 +78,9 @@ def test_hands_turn_as_rope_does(d_head: int, base: float, page: Page) -> None:
         )
     for m, n in ((0, 0), (7, 1), (1, 63), (63, 2)):
         score = rotated(query, m, base) @ rotated(key, n, base) / math.sqrt(d_head)
-        sides = hands(query), hands(key), frequencies, math.sqrt(d_head)
-        assert in_browser(page, "scoreAt", *sides, m, n) == pytest.approx(score, abs=1e-5)
-        shares = in_browser(page, "sharesAt", *sides, m, n)
+        sides = sides_of(hands(query), hands(key), frequencies, math.sqrt(d_head))
+        assert in_browser(page, "scoreAt", sides, m, n) == pytest.approx(score, abs=1e-5)
+        shares = in_browser(page, "sharesAt", sides, m, n)
         assert shares.sum() == pytest.approx(score, abs=1e-5)
 
 
@@ -83,36 +96,27 @@ def test_hands_are_the_sinusoidal_encoding(d_model: int, page: Page) -> None:
         assert found[:, 1] == pytest.approx(encodings[position, 0::2], abs=1e-5)
     for m, n in ((0, 0), (7, 1), (1, 63)):
         product = encodings[m] @ encodings[n]
-        found = in_browser(page, "scoreAt", ones, ones, frequencies, 1, m, n)
+        found = in_browser(page, "scoreAt", sides_of(ones, ones, frequencies, 1), m, n)
         assert found == pytest.approx(product, abs=1e-5)
 
 
 def test_the_score_sees_only_the_distance(page: Page) -> None:
     first, second = np.random.default_rng(1).normal(size=(2, 9, 2))
     frequencies = rope_frequencies(18, 10_000.0)
-    sides = first, second, frequencies, 3.0
+    sides = sides_of(first, second, frequencies, 3.0)
     for distance in (-5, 0, 11):
-        scores = [in_browser(page, "scoreAt", *sides, n + distance, n) for n in (5, 40, 1000)]
+        scores = [in_browser(page, "scoreAt", sides, n + distance, n) for n in (5, 40, 1000)]
         assert np.ptp(scores) <= 1e-10
 
 
 def test_the_curve_is_the_score_at_every_distance(page: Page) -> None:
     first, second = np.random.default_rng(2).normal(size=(2, 3, 2))
     frequencies = rope_frequencies(6, 100.0)
-    names = ("first", "second", "frequencies")
-    sides = {
-        name: x.ravel().tolist()
-        for name, x in zip(names, (first, second, frequencies), strict=True)
-    }
-    curve = in_browser(page, "scoresByDistance", {**sides, "divisor": 2.0}, 4)
-    scores = [
-        in_browser(page, "scoreAt", first, second, frequencies, 2.0, max(d, 0), max(-d, 0))
-        for d in range(-4, 5)
-    ]
+    sides = sides_of(first, second, frequencies, 2.0)
+    curve = in_browser(page, "scoresByDistance", sides, 4)
+    scores = [in_browser(page, "scoreAt", sides, max(d, 0), max(-d, 0)) for d in range(-4, 5)]
     assert curve == pytest.approx(np.array(scores), abs=1e-12)
-    pairs = [
-        in_browser(page, "scoresByDistance", {**sides, "divisor": 2.0}, 4, i) for i in (0, 1, 2)
-    ]
+    pairs = [in_browser(page, "scoresByDistance", sides, 4, i) for i in (0, 1, 2)]
     assert sum(pairs) == pytest.approx(curve, abs=1e-12)
 
 
@@ -133,19 +137,18 @@ def test_angles_and_wavelengths(page: Page) -> None:
 def test_what_the_rotor_is_sent() -> None:
     first, second = np.random.default_rng(3).normal(size=(2, 4, 2))
     frequencies = rope_frequencies(8, 10_000.0)
-    data = component.rotor_data(
-        "rope",
-        "a key",
-        first,
-        second,
-        frequencies,
-        math.sqrt(8),
-        31,
-        ("query “it”", "key “animal”"),
-        (8, 1, np.float32(0.25)),
-        {"first": 8, "second": 1},
+    rotation = Rotation(
+        kind="rope",
+        first=first,
+        second=second,
+        frequencies=frequencies,
+        divisor=math.sqrt(8),
+        last_position=31,
+        names=("query “it”", "key “animal”"),
+        actual=ActualScore(8, 1, np.float32(0.25)),
     )
-    assert (data["instrument"], data["kind"], data["most"]) == (component.ROTOR, "rope", 31)
+    data = rotor_data("a key", rotation, {"first": 8, "second": 1})
+    assert (data["instrument"], data["kind"], data["last_position"]) == (ROTOR, "rope", 31)
     assert unpacked(data["first"]) == pytest.approx(first, abs=1e-6)
     assert unpacked(data["second"]).dtype == np.float32
     assert data["frequencies"] == frequencies.tolist()

@@ -15,16 +15,16 @@ from playwright.sync_api import Browser, Page
 from safetensors.numpy import save
 
 from model import masks
+from model.analysis.heads import strongest_pair
 from model.attention import attention_pattern, attention_scores, scaled_dot_product
 from model.verify.check import relative_error
 from tests.viz.builders import csv_rows, unpacked
-from viz.figures.attention import strongest_pair
 
 STEPS = ("product", "scaled", "biased", "masked", "weights", "output")
 SIZES = {1: 3, 2: 1, 17: 33, 129: 7}  # d_head by number of tokens
 MASKS: dict[str, Callable[[int], torch.Tensor]] = {
     "causal": masks.causal,
-    # Filler on the left: the first rows see nothing at all.
+    # Left padding: the first rows may attend to nothing at all.
     "padding": lambda n: masks.causal(n) & (torch.arange(n) >= 3),
     "window": lambda n: masks.causal(n) & masks.sliding_window(n, 3),
     "all": lambda n: torch.ones(n, n, dtype=torch.bool),
@@ -32,7 +32,7 @@ MASKS: dict[str, Callable[[int], torch.Tensor]] = {
 Head = dict[str, np.ndarray]
 # What the tests call in the browser: the modules, and values in and out as JSON can hold them.
 HARNESS = """async () => {
-    const names = ['maths', 'arrays', 'exports'];
+    const names = ['core/maths', 'core/measures', 'core/arrays', 'microscope/exports'];
     const modules = await Promise.all(names.map(name => import(`/live/${name}.js`)));
     const live = globalThis.live = Object.assign({}, ...modules);
     const read = value => {
@@ -104,7 +104,8 @@ def random_head(
     random = np.random.default_rng(100 * n_tokens + d_head)
     q, k, v = random.normal(size=(3, n_tokens, d_head)).astype(np.float32)
     allowed = MASKS[mask](n_tokens).numpy().astype(np.uint8)
-    head = {"q": q * np.float32(loudness), "k": k, "v": v, "mask": allowed}
+    scale = np.array([[1 / math.sqrt(d_head)]])
+    head = {"q": q * np.float32(loudness), "k": k, "v": v, "mask": allowed, "scale": scale}
     if has_bias:
         head["bias"] = random.normal(size=(n_tokens, n_tokens)).astype(np.float32)
     return head
@@ -116,7 +117,7 @@ def expected_steps(
     """The same steps in numpy float64, by the formula."""
     q, k, v = (head[name].astype(np.float64) for name in "qkv")
     product = q @ k.T
-    scaled = product / math.sqrt(q.shape[1]) if scale else product
+    scaled = product * head["scale"][0, 0] if scale else product
     biased = scaled + head.get("bias", 0)
     hidden = np.where(head["mask"] == 1, biased, -np.inf) if mask else biased
     top = hidden.max(axis=-1, keepdims=True)
@@ -205,6 +206,15 @@ def test_scores_far_from_zero_do_not_overflow(temperature: float, modules: Page)
     expected = expected_steps(head, temperature=temperature)
     assert np.abs(expected["scaled"]).max() > 1000
     assert_same_steps(steps(modules, head, temperature=temperature), expected, 1e-9)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.37, 2.0])
+def test_another_scale_than_the_usual(scale: float, modules: Page) -> None:
+    """It comes with the head, to the last digit."""
+    head = random_head(17, 5, "causal", has_bias=True) | {"scale": np.array([[scale]])}
+    found = steps(modules, head)
+    assert_same_steps(found, expected_steps(head), 1e-12)
+    assert found["scaled"] == pytest.approx(found["product"] * scale, rel=1e-15)
 
 
 def test_heads_of_more_keys_than_queries(modules: Page) -> None:
@@ -312,11 +322,11 @@ def test_merged_words_by_hand(modules: Page) -> None:
 
 
 @given(st.data())
-def test_a_word_may_read_a_word_if_any_piece_may(modules: Page, data: st.DataObject) -> None:
+def test_a_word_may_attend_to_a_word_if_any_piece_may(modules: Page, data: st.DataObject) -> None:
     shape = data.draw(st.tuples(small, small))
     mask = data.draw(hnp.arrays(bool, shape))
     rows, columns = (data.draw(groups_of(n)) for n in shape)
-    merged = call(modules, "mergedMask", mask.ravel(), shape[1], rows, columns)
+    merged = call(modules, "mergedMask", mask.ravel(), rows, columns)
     expected = in_words(rows) @ mask @ in_words(columns).T > 0
     assert merged.reshape(expected.shape).tolist() == expected.astype(int).tolist()
 
@@ -327,6 +337,17 @@ def test_difference_covers_what_both_have(modules: Page, data: st.DataObject) ->
     rows, columns = np.minimum(a.shape, b.shape)
     expected = a[:rows, :columns] - b[:rows, :columns]
     assert call(modules, "difference", a, b).tolist() == expected.tolist()
+
+
+@given(weights_of_rows, st.integers(1, 60))
+def test_in_cross_attention_no_pair_is_passed_over(
+    modules: Page, weights: np.ndarray, n: int
+) -> None:
+    pairs = call(modules, "strongestPairs", weights, n, "cross")
+    found = [(pair["query"], pair["key"]) for pair in pairs]
+    assert found[:1] == [strongest_pair(weights, "cross")][: len(pairs)]
+    order = [-weights[at] for at in found]
+    assert order == sorted(order), "the largest first, wherever it is"
 
 
 @given(weights_of_rows, st.integers(1, 60))
@@ -416,7 +437,7 @@ def test_a_wrong_number_is_found_wherever_it_is(modules: Page) -> None:
 # --- arrays in, tables out ---------------------------------------------------------------------
 
 matrices = hnp.arrays(
-    st.sampled_from([np.dtype(np.float32), np.dtype(np.uint8)]), st.tuples(small, small)
+    st.sampled_from([np.dtype(name) for name in ("f4", "f8", "u1")]), st.tuples(small, small)
 )
 
 

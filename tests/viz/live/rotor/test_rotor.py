@@ -1,6 +1,5 @@
 """Protects the rotor on screen: its numbers follow the sliders and are the model's."""
 
-import dataclasses
 import math
 import re
 from collections.abc import Iterator
@@ -11,23 +10,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from viz.live import component
-from viz.theme import FONT, LIGHT
+from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
+from viz.live.rotor.data import ActualScore, Rotation, rotor_data
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 MOST = 40
-HARNESS = """async () => {
-    const {Rotor} = await import('/live/rotor.js');
-    globalThis.opened = data => {
-        document.body.replaceChildren();
-        globalThis.told = [];
-        const root = document.createElement('main');
-        root.className = 'hl-live';
-        document.body.append(root);
-        globalThis.rotor = new Rotor(root, {tell: words => told.push(words)});
-        rotor.receive(data);
-    };
-}"""
 FREQUENCIES = 100.0 ** (-np.arange(20) / 20)
 FIRST, SECOND = np.random.default_rng(0).normal(size=(2, 20, 2)).astype(np.float32)
 
@@ -41,36 +28,29 @@ def score(m: int, n: int) -> float:
 
 def data(first: int, second: int, **changes: object) -> dict[str, Any]:
     """What Python sends, with the sliders at two positions."""
-    sent = component.rotor_data(
-        "rope",
-        "a key",
-        FIRST,
-        SECOND,
-        FREQUENCIES,
-        math.sqrt(40),
-        MOST,
-        ("query <b>", "key “it”"),
-        (9, 2, score(9, 2)),
-        {"first": first, "second": second},
+    rotation = Rotation(
+        kind="rope",
+        first=FIRST,
+        second=SECOND,
+        frequencies=FREQUENCIES,
+        divisor=math.sqrt(40),
+        last_position=MOST,
+        names=("query <b>", "key “it”"),
+        actual=ActualScore(9, 2, score(9, 2)),
     )
-    light = {**dataclasses.asdict(LIGHT), "font": FONT}
-    return {**sent, "heard": 0, "themes": {"light": light}, **changes}
+    return as_sent(rotor_data("a key", rotation, {"first": first, "second": second}), **changes)
 
 
 @pytest.fixture(scope="module")
 def bare(browser: Browser, app_url: str) -> Iterator[Page]:
     """A page of the app's own with nothing but the rotor."""
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
-    page.goto(f"{app_url}/live/live.css")
-    page.evaluate(HARNESS)
-    page.add_style_tag(url=f"{app_url}/live/live.css")
-    yield page
-    page.close()
+    with bare_page(browser, app_url) as page:
+        yield page
 
 
 def open_rotor(page: Page, sent: dict[str, Any]) -> None:
     """Open a new rotor."""
-    page.evaluate("data => opened(data)", sent)
+    open_instrument(page, "Rotor", sent, width=1200)
     expect(page.locator(".hl-live")).to_have_attribute("data-drawn", "a key rotor")
 
 
@@ -100,8 +80,8 @@ def test_numbers_follow_the_sliders(bare: Page) -> None:
         assert number(bare, "distance") == first - second
         shares = bare.locator("[data-share]")
         assert (shares.count(), bare.locator(".hl-hand").count()) == (16, 16)
-    bare.wait_for_function("told.at(-1)?.changes.second === 13")
-    assert bare.evaluate("told.at(-1).changes") == {"first": 13, "second": 13}
+    bare.wait_for_function("sent.at(-1)?.changes.second === 13")
+    assert bare.evaluate("sent.at(-1).changes") == {"first": 13, "second": 13}
     expect(bare.get_by_text("16 of 20 pairs")).to_be_visible()
 
 
@@ -134,7 +114,7 @@ def test_positions_outside_are_brought_inside(bare: Page) -> None:
 def test_an_echo_does_not_take_back_what_was_moved(bare: Page) -> None:
     open_rotor(bare, data(9, 2))
     slider(bare, "first").fill("20")
-    bare.evaluate("data => rotor.receive(data)", data(9, 2))
+    receive(bare, data(9, 2))
     assert positions(bare) == [20, 2]
 
 
