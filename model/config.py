@@ -74,8 +74,18 @@ class BlockConfig:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """Build a config from parsed JSON or TOML; an unknown or missing key is a ValueError."""
-        return from_fields(cls, fields, "config")
+        """Build a config from parsed JSON or TOML; an unknown or missing key is a ValueError.
+
+        null stands for a size that follows from others. `model.architectures.table.config_of` finds
+        the config of the architecture that the fields name.
+        """
+        given = {
+            name: x for name, x in fields.items() if name not in _derived(cls) or x is not None
+        }
+        named = given.pop("architecture", cls.architecture)
+        if named != cls.architecture:
+            raise ValueError(f"the config is of a {named!r}; this needs a {cls.architecture!r}")
+        return from_fields(cls, given, "config")
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values, ready for JSON, and the architecture they are of."""
@@ -125,6 +135,10 @@ class BlockConfig:
             raise ValueError(
                 f"config: dropout is {self.dropout}; it must be at least 0 and below 1"
             )
+
+
+def _derived(config: type[BlockConfig]) -> set[str]:
+    return {field.name for field in dataclasses.fields(config) if field.default is _DERIVED}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 
 from model.capture import capture
+from model.memory import keep_freed_memory
 from model.sources import checkpoint
 from model.verify.self_check import check
 
@@ -16,6 +17,7 @@ LENGTHS = (64, 256)
 
 def measure() -> dict[str, float]:
     """Medians over rounds in which each variant runs once, so that they share the machine."""
+    keep_freed_memory()  # as the app does
     loaded = checkpoint.load("stories")
     figures: dict[str, float] = {}
     for length in LENGTHS:

@@ -18,8 +18,9 @@ from model.attention import (
     scaled_dot_product,
     share_kv_heads,
 )
+from model.decoding.kv_cache import StaticLayerCache
 from model.positions import POSITIONS
-from model.tap import Recorder, attach
+from model.tap import NO_TAP, Recorder, attach
 from tests.model.builders import GROUPED, causal_rows, normal, randomise, tiny_config
 
 B, H, TQ, TK, DH = 2, 3, 5, 7, 11
@@ -144,11 +145,11 @@ def test_recorder_gets_scores_before_the_mask() -> None:
     q, k, v, bias = normal(B, H, TQ, DH), normal(B, H, TK, DH), normal(B, H, TK, DH), normal(TQ, TK)
     recorder = Recorder()
     z, pattern = scaled_dot_product(q, k, v, mask=some_mask(), bias=bias, tap=attach(recorder))
-    assert recorder.values.keys() == {"scores", "pattern", "z"}
+    assert recorder.values.keys() == {"scores", "pattern"}
     assert torch.equal(recorder.values["scores"], attention_scores(q, k, bias))
     assert recorder.values["scores"].isfinite().all()
     assert recorder.values["pattern"] is pattern
-    assert recorder.values["z"] is z
+    assert torch.equal(pattern @ v, z)
 
 
 @st.composite
@@ -180,3 +181,65 @@ def test_explicit_is_fused(inputs: tuple[Tensor, Tensor, Tensor, Tensor]) -> Non
     q, k, v, mask = inputs
     z, _ = scaled_dot_product(q, k, v, mask=mask)
     torch.testing.assert_close(fused_attention(q, k, v, mask=mask), z, atol=1e-5, rtol=0)
+
+
+def torchs_attention(attn: MultiHeadAttention) -> nn.MultiheadAttention:
+    """torch's layer with the same weights, full heads and biases."""
+    theirs = nn.MultiheadAttention(30, 3, batch_first=True)
+    projections = (attn.q_proj, attn.k_proj, attn.v_proj)
+    theirs.load_state_dict(
+        {
+            "in_proj_weight": torch.cat([p.weight for p in projections]),
+            "in_proj_bias": torch.cat([p.bias for p in projections]),
+            "out_proj.weight": attn.out_proj.weight,
+            "out_proj.bias": attn.out_proj.bias,
+        }
+    )
+    return theirs.eval()
+
+
+@pytest.mark.parametrize("is_explicit", [False, True])
+def test_cross_attention_is_torchs(is_explicit: bool) -> None:
+    """Keys and values of another source, of another length, under a rectangular mask."""
+    attn, position = tiny_attention()
+    x, source, mask = normal(B, TQ, 30), normal(B, TK, 30, seed=1), some_mask()
+    expected, _ = torchs_attention(attn)(x, source, source, attn_mask=~mask)
+    tap = attach(Recorder()) if is_explicit else NO_TAP
+    out = attn(x, position, source=source, mask=mask, tap=tap)
+    torch.testing.assert_close(out, expected, atol=1e-5, rtol=0)
+
+
+def test_a_static_cache_needs_its_source_once() -> None:
+    attn, position = tiny_attention(**GROUPED)
+    x, source = normal(B, TQ, 36), normal(B, TK, 36, seed=1)
+    whole, cache = attn(x, position, source=source), StaticLayerCache()
+    for step in range(TQ):
+        given = source if step == 0 else torch.full_like(source, math.nan)
+        out = attn(x[:, step : step + 1], position, source=given, cache=cache)
+        torch.testing.assert_close(out, whole[:, step : step + 1], atol=1e-5, rtol=0)
+    cache.reorder(torch.tensor([1, 0, 1]))
+    out = attn(x[[1, 0, 1], :1], position, source=source[[1, 0, 1]], cache=cache)
+    torch.testing.assert_close(out, whole[[1, 0, 1], :1], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.05])
+def test_both_paths_take_another_scale(scale: float) -> None:
+    q, k, v = normal(B, H, TQ, DH), normal(B, H, TK, DH, seed=1), normal(B, H, TK, DH, seed=2)
+    expected = (q @ k.transpose(-2, -1) * scale).softmax(dim=-1) @ v
+    z, _ = scaled_dot_product(q, k, v, scale=scale)
+    torch.testing.assert_close(z, expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(fused_attention(q, k, v, scale=scale), expected, atol=1e-5, rtol=0)
+    assert (expected - scaled_dot_product(q, k, v)[0]).abs().max() > 0.01
+
+
+def test_dropout_acts_in_training_alone() -> None:
+    attn, position = tiny_attention(dropout=0.5)
+    plain, _ = tiny_attention()
+    x = normal(B, TK, 30)
+    assert torch.equal(attn(x, position), plain(x, position))
+    attn.train()
+    torch.manual_seed(0)
+    first, second = attn(x, position), attn(x, position)
+    assert not torch.allclose(first, second)
+    torch.manual_seed(0)
+    assert torch.equal(attn(x, position), first)

@@ -7,6 +7,7 @@ from torch import nn
 from model.blocks import Block
 from model.positions import POSITIONS, Position
 from model.tap import Recorder, attach
+from model.trace import RESIDUAL_NAMES
 from tests.model.builders import causal_rows, normal, randomise, tiny_config
 
 
@@ -56,7 +57,7 @@ def test_block_is_torchs_encoder_layer(placement: str, activation: str) -> None:
 @pytest.mark.parametrize("norm", ["layer", "rms"])
 def test_pre_norm_adds_to_an_untouched_stream(norm: str) -> None:
     block, position = tiny_block(norm=norm, norm_placement="pre")
-    recorder = Recorder()
+    recorder = Recorder(RESIDUAL_NAMES)  # norms stay in one fused step
     x = normal(5, 7, 30)
     out = block(x, position, mask=causal_rows(7), tap=attach(recorder))
     seen = recorder.values
@@ -70,7 +71,7 @@ def test_pre_norm_adds_to_an_untouched_stream(norm: str) -> None:
 @pytest.mark.parametrize("norm", ["layer", "rms"])
 def test_post_norm_normalises_the_sums(norm: str) -> None:
     block, position = tiny_block(norm=norm, norm_placement="post")
-    recorder = Recorder()
+    recorder = Recorder(RESIDUAL_NAMES)  # norms stay in one fused step
     x = normal(5, 7, 30)
     out = block(x, position, mask=causal_rows(7), tap=attach(recorder))
     seen = recorder.values

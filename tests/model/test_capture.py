@@ -159,6 +159,16 @@ def test_a_model_in_training_can_be_captured() -> None:
     assert torch.is_grad_enabled()
 
 
+def test_dropout_is_absent_from_traces() -> None:
+    model = tiny_model(dropout=0.3)
+    assert_equal(tiny_trace(model), tiny_trace(tiny_model()))
+    logits = model(tiny_ids())
+    model.train()
+    assert not torch.allclose(model(tiny_ids()), logits)
+    with pytest.raises(ValueError, match="drops values while it is being trained; call"):
+        tiny_trace(model)
+
+
 @pytest.mark.parametrize(
     ("ids", "tokens", "message"),
     [

@@ -39,8 +39,8 @@ def test_global_tokens_see_all_and_are_seen() -> None:
     assert picture(both) == ["xxxxx", "xxx..", "xxxx.", "x.xxx", "x..xx"]
 
 
-def test_padding_in_front_hides_the_filler_there() -> None:
-    mask = masks.padding(torch.tensor([2, 0, 3]), 3, in_front=True)
+def test_left_padding_hides_the_pad_tokens_there() -> None:
+    mask = masks.padding(torch.tensor([2, 0, 3]), 3, left=True)
     assert picture(mask[:, 0, 0]) == [".xx", "...", "xxx"]
 
 

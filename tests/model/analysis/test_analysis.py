@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from model.analysis.cosine import cosine_similarity
 from model.analysis.lens import logit_lens
 from model.analysis.masking import future_share, layers_to_reach, masking_alternatives
-from model.analysis.cosine import cosine_similarity
 from model.analysis.probabilities import next_token_losses
 from model.analysis.summary import summarise_patterns
 from model.architectures.decoder import DecoderTransformer

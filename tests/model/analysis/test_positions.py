@@ -22,6 +22,7 @@ from model.analysis.positions import (
 )
 from model.architectures.decoder import DecoderTransformer
 from model.capture import capture
+from model.masks import full
 from model.positions import (
     POSITIONS,
     Position,
@@ -160,7 +161,7 @@ def test_a_wrong_slope_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_wrong_row_of_the_table_is_found() -> None:
     model, trace = honest("learned")
-    lie = with_cell(trace, "positions[5, 3]", lambda x: x + 1e-4)
+    lie = with_cell(trace, "stream.positions[5, 3]", lambda x: x + 1e-4)
     assert not check_identities(lie, model)[0].passed
 
 

@@ -39,9 +39,15 @@ def test_every_length_is_run_both_ways_and_says_the_same(variant: str) -> None:
     assert lengths[-1] == context
     assert lengths[0] > first
     for way in (WITH_CACHE, WITHOUT):
-        assert [timing.n_tokens for timing in timings if timing.way == way] == MOST_ROUNDS * lengths[::-1]
-    assert [timing.n_tokens for timing in timings if timing.way == PREFILL] == MOST_ROUNDS * [context]
-    assert [timing.n_tokens for timing in timings if timing.way == DECODE] == DECODE_ROUNDS * [context - first]
+        assert [
+            timing.n_tokens for timing in timings if timing.way == way
+        ] == MOST_ROUNDS * lengths[::-1]
+    assert [timing.n_tokens for timing in timings if timing.way == PREFILL] == MOST_ROUNDS * [
+        context
+    ]
+    assert [timing.n_tokens for timing in timings if timing.way == DECODE] == DECODE_ROUNDS * [
+        context - first
+    ]
     assert all(timing.seconds > 0 for timing in timings)
     assert max(timing.difference for timing in timings) < 1e-5
     progress = [timing.progress for timing in timings]

@@ -80,7 +80,7 @@ def test_a_recorder_sees_the_row_a_new_token_adds(mask: str) -> None:
             address = f"decoder.blocks.{layer}.attn.{name}"
             expected = whole.values[address]
             torch.testing.assert_close(step.values[address], expected, atol=1e-4, rtol=0)
-    assert step.values["blocks.1.attn.pattern"].shape == (1, 6, 1, T)
+    assert step.values["decoder.blocks.1.attn.pattern"].shape == (1, 6, 1, T)
 
 
 def test_cut_back_and_continued_otherwise() -> None:
@@ -127,7 +127,7 @@ def test_a_pass_that_breaks_off_adds_nothing(monkeypatch: pytest.MonkeyPatch) ->
     model, ids, cache = tiny_model(), tiny_ids(seq_len=T), KVCache(tiny_config())
     model(ids[:, :4], cache=cache)
     with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr(model.blocks[1].ffn, "forward", lambda x: 1 / 0)
+        patch.setattr(model.blocks[1].ffn, "forward", lambda x, tap: 1 / 0)
         model(ids[:, 4:], cache=cache)
     assert cache.length == 4
     torch.testing.assert_close(model(ids[:, 4:], cache=cache), model(ids)[:, 4:])

@@ -4,6 +4,7 @@ import math
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
@@ -113,8 +114,8 @@ def test_filters_leave_at_least_one_and_a_distribution(
     share: float,
     order: tuple[str, ...],
 ) -> None:
-    sampling = Sampling(temperature=temperature, top_k=k, top_p=p, min_p=share)
-    step = sample(torch.tensor(values), sampling, torch.Generator().manual_seed(0), order)
+    sampling = Sampling(temperature=temperature, top_k=k, top_p=p, min_p=share, order=order)
+    step = sample(torch.tensor(values), sampling, torch.Generator().manual_seed(0))
     assert 1 <= step.kept.sum() <= (k or len(values))
     assert step.kept[step.token_id]
     assert step.kept[torch.tensor(values).argmax()]
@@ -146,18 +147,18 @@ def test_top_k_comes_before_top_p() -> None:
 def test_the_order_is_the_callers() -> None:
     """At T=2 a nucleus of 0.8 needs three of 3, 2, 1, 0; measured before, it needs two."""
     logits, sampling = torch.tensor([3.0, 2.0, 1.0, 0.0]), Sampling(temperature=2.0, top_p=0.8)
-    assert kept(filter_logits(logits, sampling, DEFAULT_ORDER)) == [0, 1, 2]
-    reversed_order = ("min_p", "top_p", "top_k", "temperature")
-    assert kept(filter_logits(logits, sampling, reversed_order)) == [0, 1]
-    assert filter_logits(logits, sampling, reversed_order).tolist()[:2] == [1.5, 1.0]
+    assert kept(filter_logits(logits, sampling)) == [0, 1, 2]
+    reversed_order = replace(sampling, order=("min_p", "top_p", "top_k", "temperature"))
+    assert kept(filter_logits(logits, reversed_order)) == [0, 1]
+    assert filter_logits(logits, reversed_order).tolist()[:2] == [1.5, 1.0]
 
 
-def test_min_p_comes_last_and_looks_at_the_likeliest_left() -> None:
+def test_min_p_comes_last_and_looks_at_the_top_one_left() -> None:
     """At T=2 the second of ln 16, ln 4, ln 1 has half the first's probability, the third 1/4."""
     sampling = Sampling(temperature=2.0, min_p=0.4)
     assert kept(filter_logits(log([16, 4, 1]), sampling)) == [0, 1]
-    first = ("min_p", "temperature", "top_k", "top_p")
-    assert kept(filter_logits(log([16, 4, 1]), sampling, first)) == [0]
+    first = replace(sampling, order=("min_p", "temperature", "top_k", "top_p"))
+    assert kept(filter_logits(log([16, 4, 1]), first)) == [0]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_min_p_comes_last_and_looks_at_the_likeliest_left() -> None:
 )
 def test_an_order_names_every_filter_once(order: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="name each of temperature, top_k, top_p, min_p once"):
-        filter_logits(log([1, 2]), Sampling(), order)
+        Sampling(order=order)
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=9))
@@ -213,8 +214,8 @@ def test_tokens_are_drawn_as_often_as_their_probability_says() -> None:
 
 
 def drawn(model: DecoderTransformer, sampling: Sampling, **changes: object) -> list[Step]:
-    """The steps behind a prompt of three."""
-    return list(generate(model, PROMPT, sampling, **{"max_new_tokens": 8, "seed": 0} | changes))
+    """The steps after a prompt of three."""
+    return list(generate(model, PROMPT, sampling, **{"max_new_tokens": 8} | changes))
 
 
 def ids_of(steps: list[Step]) -> list[int]:
@@ -227,7 +228,7 @@ def test_same_seed_same_text_whatever_happened_before() -> None:
     first = ids_of(drawn(model, Sampling(temperature=3.0)))
     torch.rand(5)
     assert ids_of(drawn(model, Sampling(temperature=3.0))) == first
-    others = [ids_of(drawn(model, Sampling(temperature=3.0), seed=seed)) for seed in range(1, 6)]
+    others = [ids_of(drawn(model, Sampling(temperature=3.0, seed=seed))) for seed in range(1, 6)]
     assert any(other != first for other in others)
 
 
@@ -361,12 +362,12 @@ def test_a_stream_can_be_closed_at_any_moment() -> None:
 def test_two_threads_generate_what_each_would_alone() -> None:
     model, start_line = tiny_model(n_layers=3), threading.Barrier(2)
     options = {"temperature": 3.0}
-    alone = [ids_of(drawn(model, Sampling(**options), seed=seed)) for seed in (1, 2)]
+    alone = [ids_of(drawn(model, Sampling(**options, seed=seed))) for seed in (1, 2)]
     assert alone[0] != alone[1]
 
     def together(seed: int) -> list[int]:
         start_line.wait()
-        return ids_of(drawn(model, Sampling(**options), seed=seed))
+        return ids_of(drawn(model, Sampling(**options, seed=seed)))
 
     with ThreadPoolExecutor(2) as threads:
         for _ in range(20):
@@ -374,7 +375,7 @@ def test_two_threads_generate_what_each_would_alone() -> None:
 
 
 def test_between_steps_the_caller_is_not_in_inference_mode() -> None:
-    for _ in generate(tiny_model(), PROMPT, Sampling(), max_new_tokens=2, seed=0):
+    for _ in generate(tiny_model(), PROMPT, Sampling(), max_new_tokens=2):
         assert not torch.is_inference_mode_enabled()
 
 
@@ -393,6 +394,8 @@ def test_between_steps_the_caller_is_not_in_inference_mode() -> None:
         ({"min_p": -0.1}, "min-p is -0.1; it must be at least 0 and below 1"),
         ({"min_p": 1.0}, "min-p is 1; it must be at least 0 and below 1"),
         ({"min_p": math.nan}, "min-p is nan"),
+        ({"seed": 2**64}, "seed is 18446744073709551616; it must"),
+        ({"order": ("top_k",)}, "the order of filters is top_k; name each"),
     ],
 )
 def test_impossible_sampling_is_refused(options: dict[str, float], message: str) -> None:
@@ -406,14 +409,12 @@ def test_impossible_sampling_is_refused(options: dict[str, float], message: str)
         ({"ids": []}, "the prompt has 0 tokens; it must have between 1 and 10"),
         ({"ids": [1] * 11}, "the prompt has 11 tokens; .* between 1 and 10, .* context of 11"),
         ({"max_new_tokens": 0}, "max_new_tokens is 0; it must be at least 1"),
-        ({"seed": 2**64}, "seed is 18446744073709551616; it must"),
         ({"sampling": Sampling(top_k=18)}, "top-k is 18; .* between 1 and the 17 tokens"),
-        ({"order": ("top_k",)}, "the order of filters is top_k; name each"),
         ({"ids": [1] * 12, "slide": True}, "the prompt has 12 tokens; .* between 1 and 11"),
     ],
 )
 def test_impossible_generation_is_refused(changes: dict[str, Any], message: str) -> None:
-    options = {"ids": PROMPT, "max_new_tokens": 3, "seed": 0} | changes
+    options = {"ids": PROMPT, "max_new_tokens": 3} | changes
     with pytest.raises(ValueError, match=message):
         prompt, sampling = options.pop("ids"), options.pop("sampling", Sampling())
         list(generate(tiny_model(), prompt, sampling, **options))

@@ -89,19 +89,23 @@ def test_shipped_checkpoints_are_found_by_name(
     tiny_checkpoint(tmp_path / "a")
     (tmp_path / "c").mkdir()
     monkeypatch.setattr(checkpoint, "SHIPPED", tmp_path)
-    assert checkpoint.shipped_names() == ["a", "b"]
+    assert checkpoint.found_names() == ["a", "b"]
     assert checkpoint.load("b").folder == tmp_path / "b"
     with pytest.raises(ValueError, match=r"no checkpoint 'c': give a folder .* or one of a, b"):
         checkpoint.load("c")
 
 
-def test_cache_key_changes_with_the_weights(tmp_path: Path) -> None:
-    first = checkpoint.modified(tiny_checkpoint(tmp_path))
-    assert checkpoint.modified(tmp_path) == first
-    os.utime(tmp_path / "model.safetensors", ns=(first + 1, first + 1))
-    assert checkpoint.modified(tmp_path) != first
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_revision_changes_with_every_file_of_the_model(tmp_path: Path, file: str) -> None:
+    tiny_checkpoint(tmp_path)
+    source = checkpoint.CheckpointSource()
+    first = source.revision(str(tmp_path))
+    assert source.revision(str(tmp_path)) == first
+    changed = (tmp_path / file).stat().st_mtime_ns + 1
+    os.utime(tmp_path / file, ns=(changed, changed))
+    assert source.revision(str(tmp_path)) != first
     with pytest.raises(ValueError, match="no checkpoint"):
-        checkpoint.modified(tmp_path / "missing")
+        source.revision(str(tmp_path / "missing"))
 
 
 def rewrite_header(folder: Path, change: Callable[[dict[str, object]], object]) -> None:
@@ -211,11 +215,17 @@ def huge_header(folder: Path) -> None:
 # What is broken, and what the one line must say: the cause, then the remedy.
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "config missing": (remove("config.json"), "no checkpoint .*give a folder with config.json"),
-    "config no JSON": (write("config.json", "{"), "config.json is no JSON.*copy it again"),
-    "config cut": (cut("config.json"), "config.json is no JSON.*copy it again"),
-    "config a list": (write("config.json", "[]"), "config.json holds no JSON object; copy"),
-    "config no UTF-8": (write("config.json", "\xff"), "config.json is no JSON.*copy it again"),
-    "config deep": (write("config.json", 9999 * "["), "config.json is no JSON.*copy it again"),
+    "config no JSON": (write("config.json", "{"), "config.json is not valid JSON.*copy it again"),
+    "config cut": (cut("config.json"), "config.json is not valid JSON.*copy it again"),
+    "config a list": (write("config.json", "[]"), "config.json is not a JSON object; copy"),
+    "config no UTF-8": (
+        write("config.json", "\xff"),
+        "config.json is not valid JSON.*copy it again",
+    ),
+    "config deep": (
+        write("config.json", 9999 * "["),
+        "config.json is not valid JSON.*copy it again",
+    ),
     "config long": (write("config.json", '{"a": ' + 5000 * "1" + "}"), "config.json .*copy"),
     "unknown key": (edit_config(colour=1), "config.json: .*unknown key colour; known keys are"),
     "missing key": (drop_config("n_heads"), "config.json: config lacks n_heads; add it"),
@@ -252,11 +262,11 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "weight of another shape": (
         edit_weights(lambda w: w.update({"embed.weight": torch.zeros(13, 7)})),
-        r"embed.weight has shape \(13, 7\) but config.json asks for \(13, 30\); the two",
+        r"embed.weight has shape \(13, 7\) but config.json means \(13, 30\); the two",
     ),
     "weight transposed": (
         edit_weights(lambda w: w.update({"embed.weight": w["embed.weight"].T.contiguous()})),
-        r"embed.weight has shape \(30, 13\) but config.json asks for \(13, 30\)",
+        r"embed.weight has shape \(30, 13\) but config.json means \(13, 30\)",
     ),
     "NaN": (
         edit_weights(lambda w: w["final_norm.gain"][:3].fill_(torch.nan)),

@@ -1,0 +1,98 @@
+"""Protects the table of architectures: what a config means, and every refusal."""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from model.architectures import table
+from model.architectures.table import ARCHITECTURES, Architecture, architecture, config_of
+from model.config import BlockConfig, DecoderConfig
+from model.sources import checkpoint
+from tests.model.builders import edit_json, tiny_checkpoint, tiny_config
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatchConfig(BlockConfig):
+    """A made-up architecture with a field of its own."""
+
+    architecture: ClassVar[str] = "patches"
+    patch_size: int
+
+
+@pytest.fixture(autouse=True)
+def patches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second architecture, whose package is not installed."""
+    entry = dataclasses.replace(ARCHITECTURES["decoder"], config=PatchConfig, package="no_such_pkg")
+    monkeypatch.setitem(table.ARCHITECTURES, "patches", entry)
+
+
+def test_no_architecture_means_a_decoder() -> None:
+    fields = tiny_config().to_dict()
+    assert fields["architecture"] == "decoder"
+    assert config_of(fields) == tiny_config()
+    fields.pop("architecture")
+    assert config_of(fields) == tiny_config()
+
+
+def test_shipped_configs_say_nothing_and_are_decoders() -> None:
+    for name in checkpoint.found_names():
+        path = checkpoint.find_folder(name) / "config.json"
+        assert "architecture" not in json.loads(path.read_text())
+        assert isinstance(checkpoint.read_config(path), DecoderConfig)
+
+
+def test_an_unknown_architecture_is_named_with_those_known() -> None:
+    with pytest.raises(ValueError, match=r"'rnn' is unknown; this version knows decoder, patches"):
+        config_of(tiny_config().to_dict() | {"architecture": "rnn"})
+
+
+def test_a_missing_package_is_named_with_the_remedy() -> None:
+    with pytest.raises(
+        ValueError, match=r"'patches' needs the package no_such_pkg.*: pip install no_such_pkg"
+    ):
+        architecture("patches")
+
+
+def test_a_field_of_another_architecture_names_both() -> None:
+    with pytest.raises(
+        ValueError, match=r"has patch_size, a field of the architecture 'patches', .* is 'decoder'"
+    ):
+        config_of(tiny_config().to_dict() | {"patch_size": 4})
+    with pytest.raises(ValueError, match="unknown key colour"):
+        config_of(tiny_config().to_dict() | {"colour": 4})
+    with pytest.raises(ValueError, match="the config is of a 'decoder'; this needs a 'patches'"):
+        PatchConfig.from_dict(tiny_config().to_dict())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"architecture": "rnn"}, r"config.json: the architecture 'rnn' is unknown"),
+        ({"architecture": "patches"}, r"config.json: the architecture 'patches' needs the package"),
+        ({"patch_size": 4}, r"config.json: config has patch_size, a field of"),
+    ],
+)
+def test_a_checkpoint_gets_the_same_line(
+    change: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    folder = tiny_checkpoint(tmp_path)
+    edit_json(folder / "config.json", lambda fields: fields.update(change))
+    with pytest.raises(ValueError, match=message):
+        checkpoint.load(folder)
+
+
+def test_what_needs_a_decoder_says_so() -> None:
+    loaded = checkpoint.load("stories")
+    other = dataclasses.replace(loaded, model=_Other(loaded.config))
+    with pytest.raises(ValueError, match=r"stories is of the architecture .*needs a decoder"):
+        _ = other.decoder
+    assert loaded.decoder is loaded.model
+    assert Architecture(DecoderConfig, _Other, None, None, "text").package is None
+
+
+class _Other(table.Transformer):
+    """A model that is no decoder."""

@@ -1,0 +1,260 @@
+"""Protects the tap: edits and gradients are an independent forward's, in one call each."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from model import attention
+from model.capture import capture
+from model.tap import (
+    NO_TAP,
+    Edit,
+    Editor,
+    Gradients,
+    Recorder,
+    attach,
+    set_at,
+    set_head,
+    set_position,
+    set_weight,
+)
+from model.trace import Trace
+from tests.model.builders import GROUPED, all_arrays, tiny_ids, tiny_model
+from tests.model.plain import plain_logits
+
+IDS = [3, 1, 4, 1, 5, 9, 2]
+TOKENS = list("abcdefg")
+LAYER_0, LAYER_1 = "decoder.blocks.0.attn", "decoder.blocks.1.attn"
+
+
+def edited(*edits: Edit) -> tuple[np.ndarray, Editor]:
+    """Logits of the tiny model under edits, by the model itself."""
+    editor = Editor(*edits)
+    with torch.inference_mode():
+        logits = tiny_model()(torch.tensor([IDS]), tap=attach(editor))
+    return logits[0].numpy(), editor
+
+
+def plain(name: str, index: tuple, to: float) -> np.ndarray:
+    """The same logits from an independent forward pass, with one part of one value set."""
+
+    def change(address: str, value: Tensor) -> Tensor:
+        if address == name:
+            value = value.clone()
+            value[index] = to
+        return value
+
+    model = tiny_model()
+    return plain_logits(model.state_dict(), model.config, torch.tensor(IDS), change).numpy()
+
+
+def test_addresses_are_paths_and_absent_values_are_shown_to_nobody() -> None:
+    recorder = Recorder()
+    tiny_model(position="rope")(tiny_ids(), tap=attach(recorder))
+    attn = {f"attn.{name}" for name in ("q", "k", "v", "mask", "scores", "pattern", "z")}
+    norms = {
+        f"{norm}_norm.{name}"
+        for norm in ("attn", "ffn")
+        for name in ("mean", "deviation", "normalised", "scaled")
+    }
+    ffn = {"ffn.pre_activation", "ffn.activation"}
+    resid = {"resid_pre", "attn_out", "resid_mid", "ffn_out", "resid_post"}
+    per_layer = attn | norms | ffn | resid
+    expected = {f"decoder.blocks.{layer}.{name}" for layer in range(2) for name in per_layer}
+    final = {name.replace("attn_norm", "final_norm") for name in norms if "attn_norm" in name}
+    expected |= {f"decoder.{name}" for name in final} | {"decoder.embed", "logits"}
+    assert recorder.values.keys() == expected
+
+
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+@pytest.mark.parametrize("feedforward", ["relu", "gelu", "swiglu"])
+def test_insides_of_norms_and_feed_forward_lead_to_what_comes_out(
+    norm: str, feedforward: str
+) -> None:
+    model, recorder = tiny_model(norm=norm, feedforward=feedforward), Recorder()
+    ids = tiny_ids()
+    watched = model(ids, tap=attach(recorder))
+    torch.testing.assert_close(watched, model(ids), atol=1e-5, rtol=1e-5)
+    seen = {k.removeprefix("decoder.blocks.1."): x for k, x in recorder.values.items()}
+    x, block = seen["resid_mid"].double(), model.blocks[1]
+    if norm == "layer":
+        torch.testing.assert_close(seen["ffn_norm.mean"].double(), x.mean(-1, keepdim=True))
+        deviation = (x.var(-1, correction=0, keepdim=True) + block.ffn_norm.eps).sqrt()
+        torch.testing.assert_close(seen["ffn_norm.deviation"].double(), deviation)
+    else:
+        rms = (x.square().mean(-1, keepdim=True) + block.ffn_norm.eps).sqrt()
+        torch.testing.assert_close(seen["ffn_norm.rms"].double(), rms)
+    scaled = seen["ffn_norm.normalised"] * block.ffn_norm.gain
+    scaled = scaled + block.ffn_norm.offset if norm == "layer" else scaled
+    torch.testing.assert_close(seen["ffn_norm.scaled"], scaled)
+    assert seen["ffn.activation"].shape == (1, 7, 13), "each neuron"
+    into = block.ffn.gate if feedforward == "swiglu" else block.ffn.up
+    torch.testing.assert_close(seen["ffn.pre_activation"], into(seen["ffn_norm.scaled"]))
+    torch.testing.assert_close(seen["ffn_out"], block.ffn.down(seen["ffn.activation"]))
+    assert ("ffn.gate" in seen) == (feedforward == "swiglu")
+
+
+@pytest.mark.parametrize(
+    ("edit", "name", "index", "to"),
+    [
+        (set_head(LAYER_0, 1), "0.z", (1,), 0.0),
+        (set_head(LAYER_1, 2), "1.z", (2,), 0.0),
+        (set_head(LAYER_0, 0, to=0.7), "0.z", (0,), 0.7),
+        (set_weight(LAYER_0, 1, 4, 2), "0.pattern", (1, 4, 2), 0.0),
+        (set_weight(LAYER_1, 0, 6, 6, to=0.5), "1.pattern", (0, 6, 6), 0.5),
+        (set_position("decoder.blocks.0.resid_post", 3, 0.2), "0.resid_post", (3,), 0.2),
+        (set_at(f"{LAYER_0}.z", (0, 1, slice(2, 5), 3), -1.0), "0.z", (1, slice(2, 5), 3), -1.0),
+    ],
+)
+def test_an_edit_is_an_independent_forward_with_that_value(
+    edit: Edit, name: str, index: tuple, to: float
+) -> None:
+    logits, editor = edited(edit)
+    expected = plain(name, index, to)
+    untouched = plain("nothing", (), 0.0)
+    assert np.abs(expected - untouched).max() > 1e-3, "the edit matters"
+    np.testing.assert_allclose(logits, expected, atol=1e-5 * np.abs(expected).max(), rtol=0)
+    editor.check_used()
+
+
+def test_another_sentences_value_can_be_put_in_place() -> None:
+    """Patching: z of a head from another sentence, by an independent pass of both."""
+    model, other = tiny_model(), [2, 7, 1, 8, 2, 8, 1]
+    recorder = Recorder({"z"})
+    model(torch.tensor([other]), tap=attach(recorder))
+    z = recorder.values[f"{LAYER_1}.z"][0, 2]
+    logits, _ = edited(set_head(LAYER_1, 2, to=z))
+
+    def change(address: str, value: Tensor) -> Tensor:
+        if address == "1.z":
+            value = value.clone()
+            value[2] = z.double()
+        return value
+
+    expected = plain_logits(model.state_dict(), model.config, torch.tensor(IDS), change).numpy()
+    np.testing.assert_allclose(logits, expected, atol=1e-5 * np.abs(expected).max(), rtol=0)
+
+
+def test_edits_act_in_their_order_and_a_recorder_after_them_keeps_what_they_gave() -> None:
+    before, after = Recorder({"z"}), Recorder({"z"})
+    twice = Editor(Edit(f"{LAYER_0}.z", lambda z: z + 1), Edit(f"{LAYER_0}.z", lambda z: 2 * z))
+    tiny_model()(tiny_ids(), tap=attach(before, twice, after))
+    address = f"{LAYER_0}.z"
+    assert torch.equal(after.values[address], 2 * (before.values[address] + 1))
+
+
+def test_the_trace_of_an_edited_run_holds_the_edited_values() -> None:
+    trace = capture(tiny_model(), IDS, TOKENS, attachments=[Editor(set_head(LAYER_1, 2))])
+    own = capture(tiny_model(), IDS, TOKENS)
+    assert (trace.attention[1].z[2] == 0).all()
+    np.testing.assert_array_equal(trace.attention[1].z[:2], own.attention[1].z[:2])
+    np.testing.assert_array_equal(trace.residuals[0].resid_post, own.residuals[0].resid_post)
+    assert np.abs(trace.logits - own.logits).max() > 1e-3
+
+
+def test_an_edit_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no value at decoder.blocks.7.attn.z went through"):
+        capture(
+            tiny_model(), IDS, TOKENS, attachments=[Editor(set_head("decoder.blocks.7.attn", 0))]
+        )
+
+
+def test_an_edit_that_changes_the_shape_is_refused() -> None:
+    halved = Edit(f"{LAYER_0}.z", lambda z: z[:, :1])
+    with pytest.raises(ValueError, match=r"attn.z gives shape \(1, 1, 7, 10\); the value has"):
+        capture(tiny_model(), IDS, TOKENS, attachments=[Editor(halved)])
+
+
+@pytest.mark.parametrize("name", ["z", "pattern", "resid_post"])
+def test_gradients_are_autograds_on_a_plain_copy(name: str) -> None:
+    model, values = tiny_model(), {}
+    gradients = Gradients({name})
+    logits = model(torch.tensor([IDS]), tap=attach(gradients))
+    found = gradients.of(logits[0, -1, 5] - logits[0, 3, 2])
+
+    def change(address: str, value: Tensor) -> Tensor:
+        if address.endswith(f".{name}"):
+            value = value if value.requires_grad else value.requires_grad_()
+            values[address] = value
+        return value
+
+    plainly = plain_logits(model.state_dict(), model.config, torch.tensor(IDS), change)
+    grads = torch.autograd.grad(plainly[-1, 5] - plainly[3, 2], list(values.values()))
+    expected = dict(zip(values, grads, strict=True))
+    assert len(expected) == len(found) == 2
+    for layer in range(2):
+        part = name if name == "resid_post" else f"attn.{name}"
+        actual = found[f"decoder.blocks.{layer}.{part}"][0].double()
+        wanted = expected[f"{layer}.{name}"]
+        assert wanted.abs().max() > 1e-3
+        torch.testing.assert_close(actual, wanted, atol=1e-5 * wanted.abs().max().item(), rtol=0)
+
+
+def test_gradients_and_edits_combine_and_leave_the_weights_alone() -> None:
+    model = tiny_model()
+    gradients = Gradients({"z"})
+    logits = model(tiny_ids(), tap=attach(Editor(set_head(LAYER_0, 1)), gradients))
+    first = gradients.of(logits[0, -1, 0])
+    second = gradients.of(logits[0, -1, 1])
+    assert not torch.equal(first[f"{LAYER_1}.z"], second[f"{LAYER_1}.z"])
+    assert (gradients.values[f"{LAYER_0}.z"][:, 1] == 0).all()
+    assert all(weight.grad is None and not weight.requires_grad for weight in model.parameters())
+
+
+@pytest.mark.parametrize(
+    ("names", "is_explicit"), [({"resid_post", "z"}, False), ({"pattern"}, True)]
+)
+def test_only_scores_and_pattern_need_the_explicit_path(
+    names: set[str], is_explicit: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(attention, "fused_attention" if is_explicit else "scaled_dot_product")
+    recorder = Recorder(names)
+    tiny_model()(tiny_ids(), tap=attach(recorder))
+    assert {address.rpartition(".")[2] for address in recorder.values} == names
+
+
+def test_an_edited_weight_takes_the_explicit_path_in_its_layer_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    layers, fused = [], attention.fused_attention
+    monkeypatch.setattr(
+        attention, "fused_attention", lambda *a, **k: layers.append(1) or fused(*a, **k)
+    )
+    tiny_model(n_layers=3)(tiny_ids(), tap=attach(Editor(set_weight(LAYER_1, 0, 3, 2))))
+    assert len(layers) == 2
+
+
+def test_no_tap_gives_back_what_it_is_given() -> None:
+    value = object()
+    assert attach() is NO_TAP
+    assert NO_TAP.scope("a").scope("b") is NO_TAP
+    assert NO_TAP("z", value) is value  # type: ignore[type-var]
+    assert not NO_TAP.wants("scores")
+
+
+def test_threads_with_different_edits_on_one_model_are_what_each_is_alone() -> None:
+    """100 of 100, bit for bit."""
+    model = tiny_model(**GROUPED, n_layers=3)
+    start_line = threading.Barrier(4)
+
+    def run(number: int, together: bool) -> Trace:
+        layer, head = divmod(number, 3)
+        editor = Editor(
+            set_head(f"decoder.blocks.{layer}.attn", head), set_weight(LAYER_1, head, 5, 2)
+        )
+        if together:
+            start_line.wait()
+        return capture(model, IDS, TOKENS, attachments=[editor])
+
+    alone = [all_arrays(run(number, together=False)) for number in range(4)]
+    assert not np.array_equal(alone[0]["output"], alone[1]["output"])
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(100):
+            traces = threads.map(lambda number: run(number, together=True), range(4))
+            for trace, expected in zip(traces, alone, strict=True):
+                for name, array in all_arrays(trace).items():
+                    np.testing.assert_array_equal(array, expected[name], err_msg=name)

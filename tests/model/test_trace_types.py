@@ -1,0 +1,145 @@
+"""Protects traces of any model: groups, addresses, what is not there, and what does not fit."""
+
+import dataclasses
+import io
+import json
+
+import numpy as np
+import pytest
+
+from model.analysis.heads import sharpness, strongest_pair
+from model.sources import table
+from model.sources.handle import ModelHandle
+from model.trace import Facts, Site, Stream, Trace, write_npz
+from model.verify.self_check import check
+from tests.model.builders import pattern_of, tiny_model, tiny_trace
+from tests.model.made_up import HEADS, LAYERS, LEFT, RIGHT, MadeUp, made_up_trace
+
+
+def test_heads_are_grouped_by_stack_and_kind() -> None:
+    trace = made_up_trace()
+    assert [group.name for group in trace.groups] == ["left.attn", "right.attn", "right.cross_attn"]
+    cross = trace.group("right.cross_attn")
+    assert (cross.stack, cross.kind, cross.queries, cross.keys) == (
+        "right",
+        "cross",
+        "right",
+        "left",
+    )
+    assert cross.patterns().shape == (LAYERS, HEADS, 7, 5)
+    assert [record.site.layer for record in cross.records] == [0, 1]
+    assert cross.records[1] is trace.record(Site("right", "cross", 1))
+    with pytest.raises(
+        ValueError, match=r"no attention named 'up'; there is left.attn, right.attn"
+    ):
+        trace.group("up")
+    with pytest.raises(ValueError, match=r"no attention at left.blocks.0.cross_attn"):
+        trace.record(Site("left", "cross", 0))
+    with pytest.raises(ValueError, match="no stream 'up'; streams are left, right"):
+        trace.stream("up")
+
+
+def test_addresses_are_spelled_as_in_the_forward_pass() -> None:
+    assert Site("decoder", "self", 3).address == "decoder.blocks.3.attn"
+    assert Site("decoder", "cross", 0).address == "decoder.blocks.0.cross_attn"
+    names = [name for name, _ in made_up_trace().arrays()]
+    assert "right.blocks.1.cross_attn.mask" in names
+    assert len(names) == len(set(names))
+
+
+def test_records_of_any_source_are_checked_without_a_model() -> None:
+    trace = made_up_trace()
+    checks = check(trace)
+    assert len(checks) == 6
+    assert all(item.passed for item in checks)
+    assert all(not record.has_usual_scale for record in trace.attention)
+    for record in trace.attention:
+        np.testing.assert_allclose(record.pattern, pattern_of(record), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["q", "k", "v", "bias", "mask", "scores", "pattern", "z", "scale"])
+def test_each_wrong_array_of_any_source_is_found(name: str) -> None:
+    trace = made_up_trace()
+    last = trace.attention[-1]
+    value = getattr(last, name)
+    if name == "scale":
+        wrong = 1.02
+    else:
+        wrong = value.copy()
+        wrong[2, 4, 1] = not value[2, 4, 1] if name == "mask" else value[2, 4, 1] + 0.01
+        if name in ("k", "v"):
+            wrong = value.copy()
+            wrong[2, 1, 1] += 0.01
+    lie = dataclasses.replace(last, **{name: wrong})
+    checks = check(dataclasses.replace(trace, attention=(*trace.attention[:-1], lie)))
+    assert not all(item.passed for item in checks)
+
+
+def test_what_a_source_does_not_have_is_named() -> None:
+    trace = made_up_trace()
+    assert trace.offers == frozenset()
+    assert tiny_trace(tiny_model()).offers == {"logits", "residuals"}
+    assert trace.main is RIGHT
+    assert trace.tokens == RIGHT.labels
+    names = ("ids", "embed", "positions", "residuals", "logits")
+    words = ("token ids", "embeddings", "position vectors", "residual stream", "logits")
+    for name, what in zip(names, words, strict=True):
+        with pytest.raises(ValueError, match=f"trace of a made-up has no {what}"):
+            getattr(trace, name)
+
+
+def test_what_does_not_fit_together_is_refused_with_both_shapes() -> None:
+    trace = made_up_trace()
+    short = dataclasses.replace(LEFT, labels=LEFT.labels[:4])
+    with pytest.raises(
+        ValueError, match=r"left.blocks.0.attn.q has shape \(3, 5, 4\).*need \(3, 4, 4\)"
+    ):
+        dataclasses.replace(trace, streams=(short, RIGHT))
+    with pytest.raises(ValueError, match="no stream 'left'; streams are right"):
+        dataclasses.replace(trace, streams=(RIGHT,))
+    with pytest.raises(ValueError, match=r"streams are named \['left', 'left'\]"):
+        dataclasses.replace(trace, streams=(LEFT, LEFT))
+    first = trace.attention[0]
+    shared = dataclasses.replace(first, k=first.k[:2], v=first.v[:2])
+    with pytest.raises(ValueError, match="3 query heads, which is not a multiple of its 2"):
+        dataclasses.replace(trace, attention=(shared,))
+
+
+def test_strongest_and_sharpness_know_self_from_cross() -> None:
+    """The first key is no sink and the diagonal no self where keys are another stream's."""
+    pattern = np.array([[0.9, 0.1, 0.0], [0.2, 0.5, 0.3]])
+    assert strongest_pair(pattern, "cross") == (0, 0)
+    assert strongest_pair(pattern, "self") == (1, 2)
+    assert sharpness(pattern, "cross") == pytest.approx(0.7)
+    assert sharpness(pattern, "self") == pytest.approx(0.5)
+    assert strongest_pair(np.eye(3), "self") == (0, 0), "nothing else is left"
+
+
+def test_npz_holds_every_array_under_its_address() -> None:
+    for trace in (made_up_trace(), tiny_trace(tiny_model(position="alibi"))):
+        buffer = io.BytesIO()
+        write_npz(trace, buffer)
+        buffer.seek(0)
+        with np.load(buffer) as stored:
+            arrays = dict(trace.arrays())
+            assert set(stored) == set(arrays) | {"facts"}
+            assert json.loads(str(stored["facts"]))["architecture"] == trace.facts.architecture
+            for name, array in arrays.items():
+                np.testing.assert_array_equal(stored[name], array, err_msg=name)
+
+
+def test_an_empty_trace_has_no_checks() -> None:
+    trace = Trace(Facts(architecture="none"), (Stream("a", "text", ("x",)),), ())
+    assert check(trace) == ()
+
+
+def test_a_registered_source_is_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(table.SOURCES, "made-up", MadeUp())
+    assert table.model_names()[-1] == "made-up:two-streams"
+    handle = table.handle_of("made-up:two-streams", "cpu")
+    assert handle == ModelHandle("made-up", "two-streams", "cpu", "1")
+    assert handle.spelled == "made-up:two-streams"
+    assert table.open_model(handle).trace("").trace.tokens == RIGHT.labels
+    assert table.handle_of("stories", "cpu").spelled == "stories"
+    with pytest.raises(ValueError, match="no checkpoint 'nowhere:stories'"):
+        table.handle_of("nowhere:stories", "cpu")
