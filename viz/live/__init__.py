@@ -1,1 +1,1 @@
-"""The one browser component: what answers while the mouse moves. Plain JavaScript, no build."""
+"""The one browser component: instruments that answer while the hand moves, and what feeds them."""

@@ -3,7 +3,7 @@
 Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing here
 is reachable without the key of a trace, and nothing is for other origins.
 
-The server answers only after this is imported, so nothing here may import torch at the top.
+The server answers only after this is imported, so nothing here may import torch.
 """
 
 import re
@@ -17,33 +17,24 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from model.trace import AttentionRecord, Trace
 from viz.live import store
-from viz.live.arrays import encoded, head_arrays
+from viz.live.core.arrays import encoded, head_arrays, summary_arrays
+from viz.live.files import FOLDER, component_style
 
-FOLDER = Path(__file__).parent
 PLOTLY = Path(find_spec("plotly").origin).parent / "package_data" / "plotly.min.js"
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
-# The microscope's modules, each after those it imports; a saved page has them in this order.
-MODULES = [
-    "maths", "arrays", "conversation", "dom", "colors", "plots", "operands", "overview", "exports",
-    "views/shared", "views/map", "views/lines", "views/sentence", "views/whatif", "views/compare",
-    "views/summary", "microscope", "offline",
-]  # fmt: skip
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
-IMPORT = re.compile(r"^import\b[^;]*;\n", re.MULTILINE)
-
-
-def offline_program() -> str:
-    """The modules as one script that needs no server: imports and exports taken away."""
-    sources = ((FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in MODULES)
-    bodies = (re.sub(r"^export ", "", IMPORT.sub("", text), flags=re.MULTILINE) for text in sources)
-    return f"const HeadlightOffline = (() => {{\n{''.join(bodies)}return {{ open }};\n}})();\n"
 
 
 def _arrays_response(arrays: dict[str, np.ndarray]) -> Response:
     return Response(encoded(arrays), media_type="application/octet-stream", headers=HEADERS)
+
+
+def _not_found(what: str) -> Response:
+    return PlainTextResponse(f"no such {what}", status_code=404)
 
 
 def _number(text: str) -> int:
@@ -51,25 +42,29 @@ def _number(text: str) -> int:
     return int(text) if SHORT_NUMBER.fullmatch(text) else sys.maxsize
 
 
+def _record(trace: Trace | None, address: str) -> AttentionRecord | None:
+    """The attention at an address, or None where there is none."""
+    records = trace.attention if trace else ()
+    return next((record for record in records if record.site.address == address), None)
+
+
 def _head(request: Request) -> Response:
-    layer, head = (_number(request.path_params[name]) for name in ("layer", "head"))
-    trace = store.get(request.path_params["key"])
-    if trace is None or layer >= len(trace.attention) or head >= len(trace.attention[layer].q):
-        return PlainTextResponse("no such head", status_code=404)
-    return _arrays_response(head_arrays(trace.attention[layer], head))
+    record = _record(store.get(request.path_params["key"]), request.path_params["site"])
+    head = _number(request.path_params["head"])
+    if record is None or head >= record.n_heads:
+        return _not_found("head")
+    return _arrays_response(head_arrays(record, head))
 
 
 def _summary(request: Request) -> Response:
-    from model.analysis.summary import summarise_patterns  # brings torch
-
     trace = store.get(request.path_params["key"])
     if trace is None:
-        return PlainTextResponse("no such trace", status_code=404)
-    patterns = np.stack([record.pattern for record in trace.attention])
+        return _not_found("trace")
     how, over = (request.path_params[name] for name in ("how", "over"))
     index = _number(request.path_params["index"])
     try:
-        return _arrays_response({"pattern": summarise_patterns(patterns, how, over, index)})
+        group = trace.group(request.path_params["group"])
+        return _arrays_response(summary_arrays(group, how, over, index))
     except ValueError as error:
         return PlainTextResponse(str(error), status_code=404)
 
@@ -78,8 +73,8 @@ def _plotly(request: Request) -> Response:
     return FileResponse(PLOTLY, media_type="text/javascript", headers=HEADERS)
 
 
-def _offline(request: Request) -> Response:
-    return Response(offline_program(), media_type="text/javascript", headers=HEADERS)
+def _style(request: Request) -> Response:
+    return Response(component_style(), media_type="text/css", headers=HEADERS)
 
 
 class _Modules(StaticFiles):
@@ -97,8 +92,8 @@ class _Modules(StaticFiles):
 
 ROUTES = [
     Route("/live/plotly.min.js", _plotly),
-    Route("/live/program.js", _offline),
-    Route("/live/arrays/{key}/head/{layer}/{head}", _head),
-    Route("/live/arrays/{key}/{how}/{over}/{index}", _summary),
+    Route("/live/live.css", _style),
+    Route("/live/arrays/{key}/head/{site}/{head}", _head),
+    Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
     Mount("/live", _Modules(directory=FOLDER)),
 ]

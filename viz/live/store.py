@@ -1,13 +1,9 @@
 """Traces the browser may ask for, by a key nobody can guess; gone when nobody else holds them."""
 
-from __future__ import annotations
-
 import secrets
-from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-if TYPE_CHECKING:  # it brings torch, for which the server does not wait
-    from model.trace import Trace
+from model.trace import Trace
 
 _TRACES: WeakValueDictionary[str, Trace] = WeakValueDictionary()
 

@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 
 from model.trace import Trace
 from tests.model.builders import GROUPED, tiny_model, tiny_trace
-from viz.live import routes, shelf
+from tests.viz.live.made_up import N_HEADS, two_streams
+from viz.live import files, routes, store
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 VARIANTS = {
@@ -26,18 +27,22 @@ VARIANTS = {
     "grouped-alibi": {"position": "alibi", **GROUPED},
     "window": {"mask": "sliding_window", "window": 3},
 }
+FIRST_HEAD = "head/decoder.blocks.0.attn/0"
+SUMMARY = "summary/decoder.attn/mean/all/0"
 SERVED = {
     "/live/main.js": "main.js",
-    "/live/maths.js": "maths.js",
-    "/live/views/map.js": "views/map.js",
-    "/live/live.css": "live.css",
-    "/live/offline.html": "offline.html",
+    "/live/core/maths.js": "core/maths.js",
+    "/live/microscope/views/map.js": "microscope/views/map.js",
+    "/live/core/core.css": "core/core.css",
+    "/live/offline/page.html": "offline/page.html",
+    "/live/offline/program.js": "offline/program.js",
 }
 OUTSIDE = [
     "/live/routes.py",
     "/live/component.py",
     "/live/__init__.py",
-    "/live/views",
+    "/live/microscope/data.py",
+    "/live/microscope/views",
     "/live/",
     "/live/main",
     "/live/nothing.js",
@@ -45,7 +50,7 @@ OUTSIDE = [
     "/live/%2e%2e/ui.py",
     "/live/..%2fui.py",
     "/live/%2e%2e%2fui.py",
-    "/live/views/%2e%2e/routes.py",
+    "/live/core/%2e%2e/routes.py",
     "/live/%2e%2e/%2e%2e/README.md",
     "/live/%2e%2e/%2e%2e/.streamlit/config.toml",
     "/live//etc/hostname",
@@ -63,9 +68,9 @@ def client() -> Iterator[TestClient]:
 
 
 def offered(**changes: object) -> tuple[str, Trace]:
-    """A trace of 2 layers on the shelf, and its key. The caller must keep the trace."""
+    """A trace of 2 layers in the store, and its key. The caller must keep the trace."""
     trace = tiny_trace(tiny_model(**changes))
-    return shelf.put(trace), trace
+    return store.put(trace), trace
 
 
 def arrays(client: TestClient, address: str) -> dict[str, np.ndarray]:
@@ -82,12 +87,13 @@ def test_arrays_of_a_head_are_those_of_the_trace(variant: str, client: TestClien
     for layer, record in enumerate(trace.attention):
         shared = len(record.q) // len(record.k)
         for head in range(len(record.q)):
-            found = arrays(client, f"/live/arrays/{key}/head/{layer}/{head}")
+            found = arrays(client, f"/live/arrays/{key}/head/decoder.blocks.{layer}.attn/{head}")
             expected = {
                 "q": record.q[head],
                 "k": np.repeat(record.k, shared, axis=0)[head],
                 "v": np.repeat(record.v, shared, axis=0)[head],
                 "mask": record.mask.astype(np.uint8),
+                "scale": np.array([[record.scale]]),
                 "scores": record.scores[head],
                 "pattern": record.pattern[head],
                 "z": record.z[head],
@@ -103,14 +109,14 @@ def test_arrays_of_a_head_are_those_of_the_trace(variant: str, client: TestClien
 def test_only_alibi_has_a_bias(client: TestClient) -> None:
     for position, has_bias in [("alibi", True), ("rope", False)]:
         key, _kept = offered(position=position)
-        assert ("bias" in arrays(client, f"/live/arrays/{key}/head/0/0")) == has_bias
+        assert ("bias" in arrays(client, f"/live/arrays/{key}/{FIRST_HEAD}")) == has_bias
 
 
 def test_what_arrives_computes_to_the_traced_scores(client: TestClient) -> None:
     """With the wrong head among the shared ones, or without the bias, it would not."""
     key, trace = offered(position="alibi", **GROUPED)
     for head in range(6):
-        found = arrays(client, f"/live/arrays/{key}/head/1/{head}")
+        found = arrays(client, f"/live/arrays/{key}/head/decoder.blocks.1.attn/{head}")
         scores = found["q"] @ found["k"].T / np.sqrt(found["q"].shape[1]) + found["bias"]
         np.testing.assert_allclose(scores, trace.attention[1].scores[head], atol=1e-4)
 
@@ -127,40 +133,49 @@ def test_summaries_are_over_the_heads_asked_for(client: TestClient) -> None:
         "maximum/all/0": patterns.max(axis=(0, 1)),
     }
     for address, pattern in expected.items():
-        found = arrays(client, f"/live/arrays/{key}/{address}")
-        assert list(found) == ["pattern"]
+        found = arrays(client, f"/live/arrays/{key}/summary/decoder.attn/{address}")
+        assert set(found) == {"pattern", "mask"}
         assert found["pattern"].dtype == np.float32
+        assert (found["mask"] == trace.attention[0].mask).all()
         np.testing.assert_allclose(found["pattern"], pattern, atol=1e-7, err_msg=address)
 
 
 @pytest.mark.parametrize(
     "address",
     [
-        "head/2/0",
-        "head/0/3",
-        "head/-1/0",
-        "head/0/-1",
-        "head/0",
-        "head/0/0/0",
-        "head/99999999999999999999/0",
+        "head/decoder.blocks.2.attn/0",
+        "head/decoder.blocks.0.attn/3",
+        "head/decoder.blocks.-1.attn/0",
+        "head/decoder.blocks.0.attn/-1",
+        "head/decoder.blocks.0.attn",
+        "head/decoder.blocks.0.attn/0/0",
+        "head/decoder.blocks.99999999999999999999.attn/0",
+        "head/decoder.blocks.0.attn/99999999999999999999",
+        "head/decoder.blocks.0.attn/1.5",
+        "head/decoder.blocks.0.cross_attn/0",
+        "head/encoder.blocks.0.attn/0",
+        "head/decoder.attn/0",
+        "head/0/0",
         "head/one/two",
-        "head/0/1.5",
-        "median/layer/0",
-        "mean/row/0",
-        "mean/layer/2",
-        "mean/head/3",
-        "mean/layer/-1",
-        "mean/layer/99999999999999999999",
+        "summary/decoder.attn/median/layer/0",
+        "summary/decoder.attn/mean/row/0",
+        "summary/decoder.attn/mean/layer/2",
+        "summary/decoder.attn/mean/head/3",
+        "summary/decoder.attn/mean/layer/-1",
+        "summary/decoder.attn/mean/layer/99999999999999999999",
+        "summary/decoder.cross_attn/mean/layer/0",
+        "summary/nonsense/mean/layer/0",
+        "mean/layer/0",
         "",
     ],
 )
 def test_what_does_not_exist_is_not_found(address: str, client: TestClient) -> None:
     key, _kept = offered()
     assert client.get(f"/live/arrays/{key}/{address}").status_code == 404
-    assert client.get(f"/live/arrays/{key}/head/1/2").status_code == 200
+    assert client.get(f"/live/arrays/{key}/head/decoder.blocks.1.attn/2").status_code == 200
 
 
-@pytest.mark.parametrize("address", ["head/0/0", "mean/all/0"])
+@pytest.mark.parametrize("address", [FIRST_HEAD, SUMMARY])
 def test_without_the_key_there_is_nothing(address: str, client: TestClient) -> None:
     key, _kept = offered()
     for wrong in ("nonsense", "0" * 32, key[:-1], key + "0", key.upper() + "x", "%2e%2e", "*"):
@@ -171,22 +186,22 @@ def test_without_the_key_there_is_nothing(address: str, client: TestClient) -> N
 def test_keys_are_long_and_never_the_same() -> None:
     """Also for the same trace twice: a key tells nothing about what it opens."""
     trace = tiny_trace(tiny_model())
-    keys = {shelf.put(trace) for _ in range(100)}
+    keys = {store.put(trace) for _ in range(100)}
     assert len(keys) == 100
     assert min(map(len, keys)) >= 32
-    assert all(shelf.get(key) is trace for key in keys)
+    assert all(store.get(key) is trace for key in keys)
 
 
 def test_a_dropped_trace_is_gone(client: TestClient) -> None:
-    """The shelf and an answered request keep nothing alive."""
+    """The store and an answered request keep nothing alive."""
     key, trace = offered()
-    address = f"/live/arrays/{key}/head/0/0"
+    address = f"/live/arrays/{key}/{FIRST_HEAD}"
     assert client.get(address).status_code == 200
     alive = weakref.ref(trace)
     del trace
     gc.collect()
     assert alive() is None
-    assert shelf.get(key) is None
+    assert store.get(key) is None
     assert client.get(address).status_code == 404
 
 
@@ -219,16 +234,29 @@ def test_plotly_is_the_installed_one(client: TestClient) -> None:
     assert "javascript" in response.headers["content-type"]
 
 
-def test_offline_program_is_served(client: TestClient) -> None:
-    response = client.get("/live/program.js")
-    assert response.text == routes.offline_program()
-    assert "javascript" in response.headers["content-type"]
+def test_the_style_is_that_of_all_instruments(client: TestClient) -> None:
+    response = client.get("/live/live.css")
+    assert response.text == files.component_style()
+    assert "text/css" in response.headers["content-type"]
+    sheets = list(files.FOLDER.rglob("*.css"))
+    assert len(sheets) == 6
+    assert all(sheet.read_text(encoding="utf-8") in response.text for sheet in sheets)
+    assert response.text.startswith((files.FOLDER / "core/core.css").read_text(encoding="utf-8"))
+
+
+def test_every_module_of_the_page_is_loaded_ahead(client: TestClient) -> None:
+    """Those that hold types alone, and those the page never imports, are not."""
+    assert {"main.js", "core/maths.js", "microscope/views/map.js"} <= set(files.MODULES)
+    assert not [name for name in files.MODULES if name.endswith("wire.js")]
+    assert not {"loader.js", "preload.js", "offline/program.js"} & set(files.MODULES)
+    for name in files.MODULES:
+        assert client.get(f"/live/{name}").status_code == 200, name
 
 
 def test_nothing_is_sent_compressed_or_kept_past_an_update(client: TestClient) -> None:
     key, _kept = offered()
-    addresses = [*SERVED, "/live/plotly.min.js", "/live/program.js"]
-    for address in [*addresses, f"/live/arrays/{key}/head/0/0", f"/live/arrays/{key}/mean/all/0"]:
+    addresses = [*SERVED, "/live/plotly.min.js", "/live/live.css"]
+    for address in [*addresses, *(f"/live/arrays/{key}/{end}" for end in (FIRST_HEAD, SUMMARY))]:
         headers = client.get(address, headers={"Accept-Encoding": "gzip"}).headers
         assert headers["content-encoding"] == "identity", address
         assert headers["cache-control"] == "no-cache"
@@ -237,7 +265,7 @@ def test_nothing_is_sent_compressed_or_kept_past_an_update(client: TestClient) -
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 def test_the_routes_only_answer_questions(method: str, client: TestClient) -> None:
     key, _kept = offered()
-    for address in ("/live/main.js", f"/live/arrays/{key}/head/0/0"):
+    for address in ("/live/main.js", f"/live/arrays/{key}/{FIRST_HEAD}"):
         assert client.request(method, address).status_code == 405
 
 
@@ -247,9 +275,10 @@ def test_the_running_app_gives_nothing_to_other_origins(app_url: str) -> None:
     asked = {
         "/live/main.js": 200,
         "/live/plotly.min.js": 200,
-        "/live/program.js": 200,
-        "/live/arrays/nonsense/head/0/0": 404,
-        "/live/arrays/nonsense/mean/all/0": 404,
+        "/live/live.css": 200,
+        "/live/offline/program.js": 200,
+        f"/live/arrays/nonsense/{FIRST_HEAD}": 404,
+        f"/live/arrays/nonsense/{SUMMARY}": 404,
         "/live/routes.py": 404,
         "/live/%2e%2e/ui.py": 400,
     }
@@ -263,3 +292,23 @@ def test_the_running_app_gives_nothing_to_other_origins(app_url: str) -> None:
         named = [name.lower() for name, _ in response.getheaders()]
         assert not any(name.startswith("access-control-") for name in named), path
         assert status == 200 or b"import" not in body
+
+
+def test_a_run_of_several_kinds_of_attention(client: TestClient) -> None:
+    """Each head has its own mask and its own scale; summaries hide what no head may attend to."""
+    trace = two_streams()
+    key = store.put(trace)
+    for record in trace.attention:
+        for head in range(N_HEADS):
+            found = arrays(client, f"/live/arrays/{key}/head/{record.site.address}/{head}")
+            product = found["q"].astype(float) @ found["k"].astype(float).T
+            scores = product * found["scale"][0, 0] + found.get("bias", 0)
+            np.testing.assert_allclose(scores, record.scores[head], atol=1e-5)
+            assert (found["mask"] == record.mask_of(head)).all()
+            assert found["pattern"].shape == record.pattern.shape[1:]
+    for group in trace.groups:
+        found = arrays(client, f"/live/arrays/{key}/summary/{group.name}/mean/layer/1")
+        record = group.records[1]
+        np.testing.assert_allclose(found["pattern"], record.pattern.mean(axis=0), atol=1e-6)
+        union = record.mask if record.mask.ndim == 2 else record.mask.any(axis=0)
+        assert (found["mask"] == union).all(), group.name

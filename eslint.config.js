@@ -1,0 +1,66 @@
+// What Prettier and tsc do not see: sizes, dead code, who may import whom, and no way for text to
+// become markup or code.
+
+import js from "@eslint/js";
+import globals from "globals";
+
+const INSTRUMENTS = ["microscope", "sampler", "writer", "editor", "rotor"];
+const MARKUP = ["innerHTML", "outerHTML", "insertAdjacentHTML", "createContextualFragment"];
+
+/** No imports from these folders. */
+function never(folders) {
+  const group = folders.flatMap((name) => [`../${name}/*`, `../../${name}/*`]);
+  return { "no-restricted-imports": ["error", { patterns: [{ group }] }] };
+}
+
+export default [
+  { ignores: ["viz/live/offline/program.js", "node_modules/", ".venv/"] },
+  js.configs.recommended,
+  { linterOptions: { reportUnusedDisableDirectives: "error" } },
+  { files: ["**/*.js"], languageOptions: { ecmaVersion: 2024, sourceType: "module" } },
+  { files: ["viz/live/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["scripts/**/*.js", "*.js"], languageOptions: { globals: globals.node } },
+  {
+    rules: {
+      complexity: ["error", 12],
+      eqeqeq: ["error", "always", { null: "ignore" }],
+      "max-depth": ["error", 4],
+      "max-lines": ["error", 400],
+      "max-lines-per-function": ["error", 50],
+      "max-params": ["error", 7],
+      "no-console": ["error", { allow: ["warn", "error"] }],
+      "no-eval": "error",
+      "no-implied-eval": "error",
+      "no-new-func": "error",
+      "no-restricted-properties": [
+        "error",
+        ...MARKUP.map((property) => ({ property, message: "Text is data: build elements." })),
+      ],
+      "no-shadow": ["error", { allow: ["_"] }],
+      "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "no-var": "error",
+      "object-shorthand": "error",
+      "prefer-const": "error",
+    },
+  },
+  // The core serves the instruments; these do not know each other.
+  { files: ["viz/live/core/**"], rules: never(INSTRUMENTS) },
+  ...INSTRUMENTS.map((name) => ({
+    files: [`viz/live/${name}/**`],
+    rules: never(INSTRUMENTS.filter((other) => other !== name)),
+  })),
+  // Timers and observers end with their instrument: only the lifetime starts them.
+  {
+    files: ["viz/live/**/*.js"],
+    ignores: ["viz/live/core/lifetime.js"],
+    rules: {
+      "no-restricted-globals": [
+        "error",
+        ...["setTimeout", "setInterval", "requestAnimationFrame", "ResizeObserver"].map((name) => ({
+          name,
+          message: "Take the instrument's lifetime, which ends it.",
+        })),
+      ],
+    },
+  },
+];

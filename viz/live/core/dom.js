@@ -1,0 +1,223 @@
+// Small makers of HTML, SVG and MathML. Text is always set as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+const MATHML = "http://www.w3.org/1998/Math/MathML";
+
+/** @import { Bounds } from "./wire.js" */
+
+/**
+ * Attributes of an element: true is an attribute without a value; false, null and undefined are
+ * none; names that start with `on` are listeners.
+ *
+ * @typedef {Record<string, any>} Attributes
+ */
+
+/**
+ * What an element may have inside; null and undefined are nothing.
+ *
+ * @typedef {Node | string | number | null | undefined} Child
+ * @typedef {(Child | Child[])[]} Children
+ */
+
+/**
+ * An HTML element.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes | null} [attributes]
+ * @param {Children} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function html(tag, attributes, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/**
+ * An SVG element.
+ *
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes | null} [attributes]
+ * @param {Children} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
+export function svg(tag, attributes, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/**
+ * A MathML element; numbers and names are wrapped by the callers.
+ *
+ * @param {string} tag
+ * @param {Attributes | null} [attributes]
+ * @param {Children} children
+ * @returns {Element}
+ */
+export function math(tag, attributes, ...children) {
+  return filled(document.createElementNS(MATHML, tag), attributes, children);
+}
+
+/**
+ * @template {Element} T
+ * @param {T} node
+ * @param {Attributes | null | undefined} attributes
+ * @param {Children} children
+ * @returns {T}
+ */
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  for (const child of children.flat()) {
+    if (child != null) node.append(typeof child === "number" ? String(child) : child);
+  }
+  return node;
+}
+
+/**
+ * Set several attributes.
+ *
+ * @param {Element} node
+ * @param {Record<string, string | number>} attributes
+ */
+export function setAll(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+}
+
+/**
+ * A button with words or a sign on it.
+ *
+ * @param {Child} words
+ * @param {() => void} press
+ * @param {Attributes} [attributes]
+ */
+export function button(words, press, attributes = {}) {
+  return html(
+    "button",
+    { type: "button", class: "hl-button", onclick: press, ...attributes },
+    words,
+  );
+}
+
+/**
+ * A number as people write it.
+ *
+ * @param {number} value
+ * @param {number} [places] digits after the point
+ */
+export function digits(value, places = 4) {
+  if (value === -Infinity) return "−∞";
+  if (!Number.isFinite(value)) return "not a number";
+  return value.toFixed(places).replace("-", "−");
+}
+
+/**
+ * A row of native radio buttons that looks like one control.
+ *
+ * @param {string} name
+ * @param {string} label for those who do not see it
+ * @param {{value: string, text: string, title?: string | null, disabled?: boolean}[]} options
+ * @param {string} chosen
+ * @param {(value: string) => void} pick
+ */
+export function radios(name, label, options, chosen, pick) {
+  const group = html(
+    "fieldset",
+    { class: "hl-radios" },
+    html("legend", { class: "hl-hidden" }, label),
+  );
+  for (const { value, text, title, disabled } of options) {
+    const checked = value === chosen;
+    const act = { onchange: () => pick(value) };
+    const input = html("input", { type: "radio", name, value, checked, disabled, ...act });
+    group.append(html("label", { title }, input, html("span", null, text)));
+  }
+  return group;
+}
+
+/**
+ * Check the radio button of a value; nobody is told.
+ *
+ * @param {Element} group
+ * @param {string} value
+ */
+export function check(group, value) {
+  for (const input of group.querySelectorAll("input")) input.checked = input.value === value;
+}
+
+/**
+ * A labelled drop-down list.
+ *
+ * @param {string} label
+ * @param {[string | number, string][]} options value and text of each
+ * @param {string | number} chosen
+ * @param {(value: string) => void} pick
+ */
+export function select(label, options, chosen, pick) {
+  const list = html("select", { "aria-label": label, onchange: () => pick(list.value) });
+  for (const [value, text] of options) {
+    list.append(html("option", { value, selected: String(value) === String(chosen) }, text));
+  }
+  return html("label", { class: "hl-field" }, html("span", null, label), list);
+}
+
+/**
+ * A labelled slider that calls `move` while it is dragged and shows its value.
+ *
+ * @param {string} label
+ * @param {{bounds: Bounds, value: number, show?: (value: number) => string}} field
+ * @param {(value: number) => void} move
+ */
+export function slider(label, { bounds, value, show = String }, move) {
+  const output = html("b", { class: "hl-value" }, show(value));
+  const { low: min, high: max, step } = bounds;
+  const input = html("input", {
+    type: "range",
+    "aria-label": label,
+    "aria-valuetext": show(value),
+    ...{ min, max, step, value },
+    oninput: () => {
+      output.textContent = show(Number(input.value));
+      input.setAttribute("aria-valuetext", output.textContent);
+      move(Number(input.value));
+    },
+  });
+  return html("label", { class: "hl-field" }, html("span", null, label, " ", output), input);
+}
+
+/**
+ * The input of a labelled control.
+ *
+ * @param {Element} label
+ * @returns {HTMLInputElement}
+ */
+export function inputOf(label) {
+  return /** @type {HTMLInputElement} */ (label.querySelector("input"));
+}
+
+/**
+ * A labelled check box.
+ *
+ * @param {string} label
+ * @param {(isOn: boolean) => void} set
+ * @param {string} [title]
+ */
+export function toggle(label, set, title) {
+  const input = html("input", { type: "checkbox", onchange: () => set(input.checked) });
+  return html("label", { class: "hl-toggle", title }, input, html("span", null, label));
+}
+
+/**
+ * Fill a container, unless it holds that already: elements that stay keep the keyboard's focus.
+ *
+ * @param {HTMLElement} container
+ * @param {string} what tells one filling from another
+ * @param {() => Node[]} make
+ */
+export function fillOnce(container, what, make) {
+  if (container.dataset.holds === what) return;
+  container.dataset.holds = what;
+  container.replaceChildren(...make());
+}

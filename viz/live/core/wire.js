@@ -1,0 +1,96 @@
+// Everything that travels between Python and JavaScript, written once. Names are those of JSON:
+// snake_case. Only types: nothing is loaded from here. What one instrument alone is sent stands in
+// its own folder; a test compares all of it with what Python sends.
+
+/**
+ * An array as Plotly's JSON has it.
+ *
+ * @typedef {object} PackedArray
+ * @property {string} dtype numpy's name without the byte order: f4, u1
+ * @property {number[]} shape
+ * @property {string} bdata its bytes, row by row, in base64
+ */
+
+/**
+ * The colours of one theme, as #rrggbb, and its font.
+ *
+ * @typedef {object} Palette
+ * @property {string} background
+ * @property {string} surface
+ * @property {string} text
+ * @property {string} muted
+ * @property {string} line
+ * @property {string} accent
+ * @property {string} frame
+ * @property {string} good
+ * @property {string} bad
+ * @property {string} masked
+ * @property {string} hatch
+ * @property {string[]} sequential from nothing to the largest
+ * @property {string[]} diverging symmetric about its middle
+ * @property {string[]} series
+ * @property {string} font
+ */
+
+/**
+ * One row of tokens or patches. The labels are plain text; `axis` and `word_axis` are the same,
+ * short, and escaped for Plotly. Without words (patches, or a source without text) the last three
+ * are null.
+ *
+ * @typedef {object} Stream
+ * @property {"text" | "patches"} kind
+ * @property {string[]} labels
+ * @property {string[]} axis
+ * @property {number[] | null} words the word each token belongs to, from 0
+ * @property {string[] | null} word_labels
+ * @property {string[] | null} word_axis
+ */
+
+/**
+ * Where a number may lie.
+ *
+ * @typedef {object} Bounds
+ * @property {number} low
+ * @property {number} high
+ * @property {number} step
+ */
+
+/**
+ * One of several things to choose from.
+ *
+ * @typedef {object} Option
+ * @property {string} name as in settings and in the URL
+ * @property {string} text as on screen
+ * @property {string | null} why why it cannot be chosen here; null when it can
+ */
+
+/**
+ * What every instrument is sent.
+ *
+ * @typedef {object} InstrumentData
+ * @property {string} instrument which of them
+ * @property {string} key new when the numbers are
+ * @property {number} acked the turn up to which Python has taken over what it was sent
+ * @property {{light: Palette, dark: Palette}} themes
+ * @property {Record<string, any>} settings each instrument narrows these
+ */
+
+/**
+ * What an instrument sends: the settings changed here that Python has not acknowledged, and what
+ * else it found out (the microscope: `checked`).
+ *
+ * @typedef {object} Message
+ * @property {number} turn
+ * @property {Record<string, unknown>} changes
+ */
+
+/**
+ * Where an instrument sends to; what is missing is not sent.
+ *
+ * @typedef {object} Receiver
+ * @property {(message: Message) => void} [send]
+ * @property {(key: string) => void} [lost] the arrays of a key are gone: run it again
+ * @property {(n: number) => void} [tick] ready for the next part of a text
+ */
+
+export {};

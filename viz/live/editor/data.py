@@ -1,0 +1,51 @@
+"""What the editor is sent: one head under an edited mask, and what the model says next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.trace import Site, Trace
+from viz.live.core.wire import Data, Settings, finite, packed, stream_data
+
+EDITOR = "editor"
+
+
+@dataclass(frozen=True)
+class NextTokens:
+    """What comes next: each token's label, its probability before the edits and with them."""
+
+    title: str
+    bars: Sequence[tuple[str, float, float]]
+
+
+def editor_data(
+    trace: Trace,
+    key: str,
+    site: Site,
+    head: int,
+    base: np.ndarray,
+    next_tokens: NextTokens,
+    settings: Settings,
+) -> Data:
+    """One head of a run under an edited mask, and what the run says next.
+
+    `key` is new when anything but the edits changed. base: (T, T) bool, the mask before them;
+    `trace` ran under the mask with them. `settings["edits"]` names the cells that differ: 3-1.5-2.
+    """
+    record = trace.record(site)
+    return {
+        "instrument": EDITOR,
+        "key": key,
+        "head": f"L{site.layer} H{head}",
+        "stream": stream_data(trace.stream(record.queries)),
+        "pattern": packed(record.pattern[head].astype(np.float32)),
+        "mask": packed(record.mask_of(head).astype(np.uint8)),
+        "base": packed(base.astype(np.uint8)),
+        "bars": [
+            {"label": label, "before": finite(before), "after": finite(after)}
+            for label, before, after in next_tokens.bars
+        ],
+        "bars_title": next_tokens.title,
+        "settings": settings,
+    }

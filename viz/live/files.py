@@ -1,0 +1,27 @@
+"""The component's own files: modules, styles, the page of a saved view, and its program."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+# What the browser does not load as a module of the page.
+_NOT_LOADED = ("loader.js", "preload.js", "offline/offline.js", "offline/program.js")
+
+
+def _modules() -> list[str]:
+    """Scripts below this folder that run on the page; those of types alone load nothing."""
+    names = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js"))
+    return [name for name in names if name not in _NOT_LOADED and not name.endswith("/wire.js")]
+
+
+MODULES = _modules()
+
+
+def script(name: str) -> str:
+    """The text of one script."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def component_style() -> str:
+    """The style sheets of the core and of all instruments as one; the core's comes first."""
+    paths = sorted(FOLDER.rglob("*.css"), key=lambda path: (path.parent.name != "core", path))
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)

@@ -1,0 +1,43 @@
+// What Streamlit runs for the component: it loads the modules and hands each call on.
+//
+// Streamlit runs this text from an address of its own, so the modules are found from the page's, and
+// what fails before they load must be said here. It calls with every new data, and calls what it was
+// given back when the component is taken off the page. But when newer data came while a call was
+// waiting for the modules, it calls back what that older call gives, although the component stays:
+// only the newest call may end the instrument.
+
+/** @import { InstrumentData } from "./core/wire.js" */
+
+/**
+ * What Streamlit hands over.
+ *
+ * @typedef {object} Call
+ * @property {InstrumentData} data
+ * @property {HTMLElement} parentElement
+ * @property {(name: string, value: unknown) => void} setStateValue
+ * @property {(name: string, value: unknown) => void} setTriggerValue
+ */
+
+/** @type {WeakMap<HTMLElement, Call>} */
+const newest = new WeakMap();
+
+/**
+ * @param {Call} call
+ * @returns {Promise<(() => void) | undefined>} what to call when the component is taken off the page
+ */
+export default async function show(call) {
+  const root = call.parentElement.querySelector(".hl-live");
+  if (!(root instanceof HTMLElement)) return undefined;
+  newest.set(root, call);
+  const isNewest = () => newest.get(root) === call;
+  try {
+    const { mount, unmount } = await import(new URL("live/main.js", document.baseURI).href);
+    if (isNewest()) mount(root, call);
+    return () => {
+      if (isNewest()) unmount(root);
+    };
+  } catch (error) {
+    root.textContent = `This figure did not load from the app: ${error}`;
+    return undefined;
+  }
+}

@@ -1,0 +1,1 @@
+"""The microscope: all heads at a glance, and one head taken apart."""

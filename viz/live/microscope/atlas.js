@@ -1,0 +1,52 @@
+// The small maps of a group in one picture.
+
+import { bytesOf } from "../core/arrays.js";
+import { ramp, rgb } from "../core/colors.js";
+import { html } from "../core/dom.js";
+
+/** @import { Palette } from "../core/wire.js" */
+/** @import { Group } from "./wire.js" */
+
+/**
+ * The tiles of a group as a picture's address: gap, masked, zero and weight each in its colour.
+ *
+ * @param {Pick<Group, "tiles" | "n_layers" | "n_heads">} group
+ * @param {{masked: number}} codes bytes that are no weight
+ * @param {Palette} palette
+ * @param {{x: number, y: number}} gaps between tiles, as shares of a tile
+ */
+export function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
+  const [, rows, columns] = tiles.shape;
+  const right = columns + Math.max(1, Math.round(columns * gaps.x));
+  const down = rows + Math.max(1, Math.round(rows * gaps.y));
+  const canvas = html("canvas", { width: right * n_heads, height: down * n_layers });
+  const context = canvas.getContext("2d");
+  if (!context) return "";
+  const image = context.createImageData(canvas.width, canvas.height);
+  const table = byteColors(palette, codes.masked);
+  const pixels = new Uint32Array(image.data.buffer);
+  const size = rows * columns;
+  bytesOf(tiles.bdata).forEach((level, i) => {
+    const [tile, cell] = [Math.floor(i / size), i % size];
+    const x = (tile % n_heads) * right + (cell % columns);
+    const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns);
+    pixels[y * canvas.width + x] = table[level];
+  });
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+
+/**
+ * A little-endian RGBA word for each byte.
+ *
+ * @param {Palette} palette
+ * @param {number} masked the byte of masked cells
+ */
+function byteColors(palette, masked) {
+  const scale = ramp(palette.sequential);
+  const hidden = rgb(palette.masked);
+  return Uint32Array.from({ length: 256 }, (_, level) => {
+    const [red, green, blue] = level === masked ? hidden : scale.subarray(3 * level, 3 * level + 3);
+    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  });
+}

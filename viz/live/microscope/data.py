@@ -1,0 +1,180 @@
+"""What the microscope is sent: every head at a glance, labels, and where to fetch the rest.
+
+The browser computes everything of the head it shows from that head's own q, k and v, which it
+fetches by address (`viz.live.routes`), and says how far its numbers are from the trace.
+"""
+
+import base64
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from model.analysis.heads import sharpness, strongest_pair
+from model.trace import AttentionKind, HeadGroup, Trace
+from viz.live.core.arrays import encoded, head_address, head_arrays
+from viz.live.core.wire import (
+    Bounds,
+    Data,
+    Option,
+    Settings,
+    bounds_data,
+    finite,
+    options_data,
+    packed,
+    stream_data,
+)
+from viz.live.microscope.tiles import MASKED, group_tiles
+
+MICROSCOPE = "microscope"
+ALLOWED_ERROR = 1e-4  # between what the browser computes and the trace
+MASS = Bounds(0.1, 1.0, 0.05)  # cumulative attention shown
+TAU = Bounds(0.1, 4.0, 0.1)  # attention temperature
+MOST_SENT_ALONG = 400_000  # bytes; larger heads are fetched, so that the page does not wait
+
+# By name in settings and in the URL, as on screen; a view has a class of its own in microscope.js.
+VIEWS = {
+    "map": "Step by step",
+    "lines": "Lines",
+    "sentence": "One token",
+    "whatif": "What if",
+    "compare": "Compare",
+    "summary": "Summary",
+}
+# What each step of attention is called, and what it does.
+STAGES = {
+    "product": ("q·kᵀ", "Each query times each key."),
+    "scaled": ("÷√d", "Divided by √d_head, so that softmax does not saturate."),
+    "biased": ("+ bias", "Plus what the position scheme adds to scores."),
+    "masked": ("mask", "Cells a query may not attend to become −∞ (hatched)."),
+    "weights": ("softmax", "Each row becomes weights that sum to one."),
+    "output": ("· v", "The weights mix the value vectors: z, one row per token."),
+}
+CHANGES = {
+    "scale": "without scaling",
+    "mask": "without the mask",
+    "temperature": "attention temperature",
+}
+AGAINST = {"head": "another head", "sentence": "another sentence"}
+HOW = {"mean": "mean", "maximum": "maximum"}
+OVER = ("layer", "head", "all")
+
+
+class OtherRun(NamedTuple):
+    """Another input through the same model, to compare with."""
+
+    trace: Trace
+    key: str
+    name: str = "second sentence"
+
+
+def microscope_data(
+    trace: Trace,
+    key: str,
+    model: str,
+    settings: Settings,
+    runs: Sequence[OtherRun] = (),
+    *,
+    takes_text: bool = True,
+) -> Data:
+    """What the browser needs before it asks for a head; at most a megabyte.
+
+    `key` is the one under which the trace is in the store. `runs` are compared with; `takes_text`
+    says whether a person can have another one by typing.
+    """
+    return {
+        "instrument": MICROSCOPE,
+        "key": key,
+        "model": model,
+        "streams": _streams(trace),
+        "groups": [_group(group) for group in trace.groups],
+        "settings": settings,
+        "arrays": _chosen_head(trace, key, settings),
+        "runs": [
+            {"key": run.key, "name": run.name, "streams": _streams(run.trace)} for run in runs
+        ],
+        "views": options_data(views_of(trace, takes_text=takes_text)),
+        "stages": [
+            {"name": name, "text": text, "says": says} for name, (text, says) in STAGES.items()
+        ],
+        "changes": options_data(changes_of(trace)),
+        "against": options_data(against_of(trace, takes_text=takes_text)),
+        "how": options_data([Option(name, text) for name, text in HOW.items()]),
+        "bounds": {"mass": bounds_data(MASS), "tau": bounds_data(TAU)},
+        "allowed_error": ALLOWED_ERROR,
+        "tile_codes": {"masked": MASKED},
+    }
+
+
+def views_of(trace: Trace, *, takes_text: bool) -> list[Option]:
+    """The views of a head; those that do not apply to a trace say why."""
+    why = {}
+    if all(option.why for option in against_of(trace, takes_text=takes_text)):
+        why["compare"] = "There is one head alone, and no other input to compare with."
+    return [Option(name, text, why.get(name)) for name, text in VIEWS.items()]
+
+
+def changes_of(trace: Trace) -> list[Option]:
+    """What may be changed of a head; what would change nothing says why."""
+    why = {}
+    if all(record.scale == 1 for record in trace.attention):
+        why["scale"] = "Scores are not scaled here."
+    if all(record.mask.all() for record in trace.attention):
+        why["mask"] = "Nothing is masked here."
+    return [Option(name, text, why.get(name)) for name, text in CHANGES.items()]
+
+
+def against_of(trace: Trace, *, takes_text: bool) -> list[Option]:
+    """What a head may be compared with; what there is none of says why."""
+    why = {}
+    if all(len(group.records) * group.n_heads == 1 for group in trace.groups):
+        why["head"] = "There is no other head."
+    if not takes_text:
+        why["sentence"] = "This source takes no text."
+    return [Option(name, text, why.get(name)) for name, text in AGAINST.items()]
+
+
+def group_title(group: HeadGroup) -> str:
+    """What a grid of heads is called: Decoder cross-attention."""
+    return f"{group.stack.replace('_', ' ').capitalize()} {group.kind}-attention"
+
+
+def _streams(trace: Trace) -> Data:
+    return {stream.name: stream_data(stream) for stream in trace.streams}
+
+
+def _group(group: HeadGroup) -> Data:
+    patterns = group.patterns()
+    kind = group.kind
+    return {
+        "name": group.name,
+        "title": group_title(group),
+        "stack": group.stack,
+        "kind": kind,
+        "queries": group.queries,
+        "keys": group.keys,
+        "n_layers": len(group.records),
+        "n_heads": group.n_heads,
+        "sites": [record.site.address for record in group.records],
+        "tiles": packed(group_tiles(group)),
+        "sharpness": [[finite(value) for value in layer] for layer in sharpness(patterns, kind)],
+        "strongest": [[_strongest(head, kind) for head in layer] for layer in patterns],
+    }
+
+
+def _strongest(pattern: np.ndarray, kind: AttentionKind) -> list[float | None]:
+    query, key = strongest_pair(pattern, kind)
+    return [query, key, finite(pattern[query, key])]
+
+
+def _chosen_head(trace: Trace, key: str, settings: Settings) -> dict[str, str]:
+    """The head to draw first, by its address, so that the browser need not ask; if it is small."""
+    names = [group.name for group in trace.groups]
+    wanted = settings.get("attention")
+    group = trace.groups[names.index(wanted) if wanted in names else 0]
+    record = group.records[min(settings["layer"], len(group.records) - 1)]
+    head = min(settings["head"], record.n_heads - 1)
+    data = encoded(head_arrays(record, head))
+    if len(data) > MOST_SENT_ALONG:
+        return {}
+    return {head_address(key, record.site, head): base64.b64encode(data).decode("ascii")}

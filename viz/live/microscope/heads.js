@@ -1,0 +1,92 @@
+// The heads of a microscope: how they are addressed and called, and what is computed of one.
+
+import { headAddress } from "../core/arrays.js";
+import { steps } from "../core/maths.js";
+import { relativeError } from "../core/measures.js";
+
+/** @import { Source } from "../core/arrays.js" */
+/** @import { HeadArrays, StepName, Steps } from "../core/maths.js" */
+/** @import { Between } from "../core/patterns.js" */
+/** @import { Stream } from "../core/wire.js" */
+/** @import { Group, MicroscopeData } from "./wire.js" */
+
+/**
+ * A head as the browser has it: its arrays, its steps, and the largest error between these and what
+ * the trace has.
+ *
+ * @typedef {{head: HeadArrays, steps: Steps, error: number}} LoadedHead
+ */
+
+/** The array of the trace that a step must equal. @type {["scores" | "pattern" | "z", StepName][]} */
+const TRACED = [
+  ["scores", "biased"],
+  ["pattern", "weights"],
+  ["z", "output"],
+];
+/** So that a head seen again is not computed again. @type {WeakMap<HeadArrays, LoadedHead>} */
+const computed = new WeakMap();
+
+/**
+ * One head of one run.
+ *
+ * @param {Source} library
+ * @param {string} key of the run
+ * @param {string} site
+ * @param {number} number of the head
+ * @returns {Promise<LoadedHead>}
+ */
+export async function loadHead(library, key, site, number) {
+  const matrices = await library.fetch(headAddress(key, site, number));
+  const head = /** @type {HeadArrays} */ (/** @type {unknown} */ (matrices));
+  const known = computed.get(head);
+  if (known) return known;
+  const all = steps(head);
+  const errors = TRACED.map(([traced, step]) =>
+    relativeError(all[step].values, head[traced].values),
+  );
+  const loaded = { head, steps: all, error: Math.max(...errors) };
+  computed.set(head, loaded);
+  return loaded;
+}
+
+/**
+ * The group of heads a setting names, else the first.
+ *
+ * @param {MicroscopeData} data
+ * @param {string | undefined} name
+ * @returns {Group}
+ */
+export function groupOf(data, name) {
+  return data.groups.find((group) => group.name === name) ?? data.groups[0];
+}
+
+/**
+ * What a head is called: L2 H5, with its kind of attention where there are several.
+ *
+ * @param {{groups: Group[]}} data
+ * @param {Group} group
+ * @param {number} layer
+ * @param {number} head
+ */
+export function headName({ groups }, group, layer, head) {
+  const name = `L${layer} H${head}`;
+  return groups.length > 1 ? `${group.title} ${name}` : name;
+}
+
+/**
+ * The streams that a group's attention is between, of this run or of another.
+ *
+ * @param {Record<string, Stream>} streams
+ * @param {Group} group
+ * @returns {Between}
+ */
+export function between(streams, { kind, queries, keys }) {
+  const isCross = kind === "cross";
+  return {
+    kind,
+    queries: streams[queries],
+    keys: streams[keys],
+    rowTitle: isCross ? `query (${queries})` : "query",
+    columnTitle: isCross ? `key (${keys})` : "key",
+  };
+}

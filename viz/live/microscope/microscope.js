@@ -1,0 +1,362 @@
+// The microscope: the state of the view, the head it shows, and who must know when either changes.
+
+import { Library, MissingArrays, headAddress, summaryAddress } from "../core/arrays.js";
+import { same } from "../core/conversation.js";
+import { check, html } from "../core/dom.js";
+import { Instrument } from "../core/instrument.js";
+import { Controls } from "./controls.js";
+import { exportMenu } from "./exports.js";
+import { between, groupOf, headName, loadHead } from "./heads.js";
+import { Overview } from "./overview.js";
+import { CompareView } from "./views/compare.js";
+import { LinesView } from "./views/lines.js";
+import { MapView } from "./views/map.js";
+import { SentenceView } from "./views/sentence.js";
+import { SummaryView } from "./views/summary.js";
+import { WhatIfView } from "./views/whatif.js";
+
+/** @import { Source } from "../core/arrays.js" */
+/** @import { Receiver } from "../core/wire.js" */
+/** @import { LoadedHead } from "./heads.js" */
+/** @import { View } from "./view.js" */
+/** @import { Group, MicroscopeData, MicroscopeSettings } from "./wire.js" */
+
+/** @type {Record<string, new (scope: Microscope, host: HTMLElement) => View>} */
+export const VIEWS = {
+  map: MapView,
+  lines: LinesView,
+  sentence: SentenceView,
+  whatif: WhatIfView,
+  compare: CompareView,
+  summary: SummaryView,
+};
+const WIDE = 1080; // pixels from which the overview stands beside the map, as in microscope.css
+
+/** @extends {Instrument<MicroscopeData>} */
+export class Microscope extends Instrument {
+  /** The head on screen. @type {LoadedHead} */
+  loaded;
+  /** The cell last looked at. @type {[number, number] | null} */
+  looked = null;
+  /** What was last said of a cell; read aloud when moved to by keyboard. */
+  said = "";
+  /** @type {Map<string, View>} */
+  #views = new Map();
+  /** Views that settings from outside have outdated, but that may still be on screen. @type {View[]} */
+  #retired = [];
+  /** @type {View | undefined} */
+  #view;
+  #drawing = 0;
+  /** What is drawn. @type {unknown[] | null} */
+  #onScreen = null;
+  /** @type {{key: string, group: string, layer: number, head: number} | null} */
+  #shownHead = null;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {Receiver} [receiver]
+   * @param {{library?: Source, isOffline?: boolean}} [place]
+   */
+  constructor(root, receiver = {}, { library = new Library(), isOffline = false } = {}) {
+    super(root, receiver);
+    this.library = library;
+    this.isOffline = isOffline;
+    this.alert = html("p", { class: "hl-error", role: "alert", hidden: true });
+    this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
+    this.title = html("h2", { class: "hl-title" });
+    this.badge = html("output", { class: "hl-badge", "data-check": "" });
+    this.stage = html("div", { class: "hl-stage" });
+    this.slot = html("div"); // room below the overview, for a view whose map needs the width
+    this.controls = new Controls(this);
+    const heads = html("section", { class: "hl-panel hl-heads", "aria-label": "All heads" });
+    this.overview = this.#makeOverview(heads);
+    heads.append(this.slot);
+    const label = { class: "hl-panel hl-instrument", "aria-label": "One head" };
+    const instrument = html("section", label);
+    instrument.append(
+      html("div", { class: "hl-row hl-head-row" }, this.title, this.badge),
+      this.controls.node,
+      this.controls.reasons,
+      this.stage,
+      exportMenu(this),
+    );
+    const grid = html("div", { class: "hl-grid" }, heads, instrument);
+    this.root.replaceChildren(this.alert, this.spoken, grid);
+  }
+
+  /** @param {HTMLElement} host */
+  #makeOverview(host) {
+    return new Overview(host, this.lifetime, {
+      open: (chosen) =>
+        this.set({ ...chosen, ...(this.settings.view === "summary" ? { view: "map" } : {}) }),
+      near: ({ attention, layer, head }) => {
+        const site = groupOf(this.data, attention).sites[layer];
+        this.library.fetch(headAddress(this.data.key, site, head)).catch(() => {});
+      },
+      openMean: (chosen, over) => {
+        const { attention, layer, head } = this.settle({ ...this.settings, ...chosen });
+        this.set({ attention, layer, head, view: "summary", how: "mean", over });
+      },
+    });
+  }
+
+  // --- what is chosen -----------------------------------------------------------------------------
+
+  /**
+   * @override
+   * @param {MicroscopeData} data
+   */
+  receive(data) {
+    if (data.key !== this.data?.key) this.looked = null;
+    for (const [address, arrays] of Object.entries(data.arrays)) this.library.put(address, arrays);
+    super.receive(data);
+  }
+
+  /**
+   * A head and a view that exist here.
+   *
+   * @override
+   * @param {MicroscopeSettings} settings
+   */
+  settle(settings) {
+    const { data } = this;
+    const group = groupOf(data, settings.attention);
+    const offered = data.views.filter(({ why }) => why === null).map(({ name }) => name);
+    return {
+      ...settings,
+      attention: group.name,
+      layer: Math.min(settings.layer, group.n_layers - 1),
+      head: Math.min(settings.head, group.n_heads - 1),
+      view: offered.includes(settings.view) ? settings.view : offered[0],
+    };
+  }
+
+  /**
+   * @override
+   * @param {boolean} _isNew
+   * @param {boolean} hasMoved
+   */
+  update(_isNew, hasMoved) {
+    this.controls.offer(this.data);
+    if (hasMoved) this.#retireViews();
+    if (same(this.#wanted(), this.#onScreen) && !this.isBusy) return; // an echo of what is drawn
+    this.redraw();
+  }
+
+  /** What the drawing depends on. */
+  #wanted() {
+    const { data, settings, palette } = this;
+    return [data.key, data.runs.map(({ key }) => key), settings, palette.background];
+  }
+
+  /** Controls take their values when they are made, so other settings need other controls. */
+  #retireViews() {
+    for (const view of this.#views.values()) view.leave();
+    this.#retired.push(...this.#views.values());
+    this.#views.clear();
+  }
+
+  /** The group of the chosen head. @returns {Group} */
+  get group() {
+    return groupOf(this.data, this.settings.attention);
+  }
+
+  /** The streams the chosen head is between. */
+  get between() {
+    return between(this.data.streams, this.group);
+  }
+
+  get headName() {
+    return headName(this.data, this.group, this.settings.layer, this.settings.head);
+  }
+
+  get isWide() {
+    return this.root.clientWidth >= WIDE;
+  }
+
+  /** The view on screen, if there is one. */
+  get view() {
+    return this.#view;
+  }
+
+  get isBusy() {
+    return this.root.hasAttribute("aria-busy");
+  }
+
+  /**
+   * The pinned cell, else the one last looked at, else the strongest pair of the head.
+   *
+   * @returns {[number, number]}
+   */
+  cell() {
+    const { settings, looked, group } = this;
+    const { queries, keys } = this.between;
+    const [query, key] = settings.cell ?? looked ?? group.strongest[settings.layer][settings.head];
+    return [Math.min(query, queries.labels.length - 1), Math.min(key, keys.labels.length - 1)];
+  }
+
+  // --- what is drawn ------------------------------------------------------------------------------
+
+  /**
+   * Draw what is chosen. The title and the check change with the numbers, never before them.
+   *
+   * @override
+   */
+  async redraw() {
+    const { settings, data, palette } = this;
+    const drawing = ++this.#drawing;
+    this.root.setAttribute("aria-busy", "true");
+    this.overview.draw(data, settings, palette);
+    check(this.controls.tabs, settings.view);
+    this.controls.draw();
+    try {
+      const loaded = await this.load(data, settings.layer, settings.head);
+      if (!this.#isCurrent(drawing)) return;
+      this.#showHead(loaded);
+      await this.#showView(drawing);
+      if (this.#isCurrent(drawing)) this.#drawn();
+    } catch (error) {
+      if (this.#isCurrent(drawing)) this.#failed(error);
+    }
+  }
+
+  /**
+   * Whether nothing newer has been asked for since a drawing began, and there is still a page.
+   *
+   * @param {number} drawing
+   */
+  #isCurrent(drawing) {
+    return drawing === this.#drawing && !this.lifetime.isOver;
+  }
+
+  /**
+   * One head of the chosen kind of attention, of this run or another.
+   *
+   * @param {{key: string}} run
+   * @param {number} layer
+   * @param {number} head
+   */
+  load({ key }, layer, head) {
+    return loadHead(this.library, key, this.group.sites[layer], head);
+  }
+
+  /** The pattern of many heads, and the cells that any of them may attend to. */
+  loadSummary() {
+    const { how, over, layer, head } = this.settings;
+    const index = { layer, head, all: 0 }[over];
+    const address = summaryAddress(this.data.key, this.group.name, how, over, index);
+    return this.library.fetch(address);
+  }
+
+  /** The head to compare with: the chosen one, else the next of this layer, else of the next layer. */
+  get other() {
+    const { layer, head, other } = this.settings;
+    const { n_layers, n_heads } = this.group;
+    if (other) return [Math.min(other[0], n_layers - 1), Math.min(other[1], n_heads - 1)];
+    return n_heads > 1 ? [layer, (head + 1) % n_heads] : [(layer + 1) % n_layers, head];
+  }
+
+  /** @param {LoadedHead} loaded */
+  #showHead(loaded) {
+    const { attention = "", layer, head, view } = this.settings;
+    this.loaded = loaded;
+    this.#shownHead = { key: this.data.key, group: attention, layer, head };
+    this.title.textContent = view === "summary" ? "Aggregate over heads" : this.headName;
+    this.badge.hidden = view === "summary";
+    this.#showCheck(loaded);
+  }
+
+  /** @param {LoadedHead} loaded */
+  #showCheck({ error }) {
+    const passed = error <= this.data.allowed_error;
+    const isNumber = !Number.isNaN(error);
+    const shown = isNumber ? error.toExponential(0) : "not a number";
+    this.badge.classList.toggle("hl-bad", !passed);
+    this.badge.dataset.check = String(error);
+    this.badge.textContent = passed
+      ? `✓ recomputed in your browser (max error ${shown})`
+      : `✗ recomputed in your browser, error ${shown}: not the model’s numbers`;
+    const { layer, head } = this.settings;
+    const place = { key: this.data.key, site: this.group.sites[layer], head };
+    this.conversation.report("checked", { ...place, error: isNumber ? error : null });
+  }
+
+  /** @param {number} drawing */
+  async #showView(drawing) {
+    const name = this.settings.view;
+    let view = this.#views.get(name);
+    if (this.#view && this.#view !== view) this.#view.leave();
+    if (!view) {
+      const host = html("div", { class: `hl-view hl-view-${name}` });
+      view = new VIEWS[name](this, host);
+      this.#views.set(name, view);
+    }
+    this.#view = view;
+    if (this.stage.firstChild !== view.host) this.stage.replaceChildren(view.host);
+    for (const retired of this.#retired.splice(0)) retired.destroy();
+    await view.draw(() => this.#isCurrent(drawing));
+  }
+
+  #drawn() {
+    const { view, stage } = this.settings;
+    this.complain(null);
+    this.root.removeAttribute("aria-busy");
+    this.#onScreen = this.#wanted();
+    this.root.dataset.drawn = `${this.data.key} ${this.headName} ${view} ${stage}`;
+  }
+
+  // --- what is said -------------------------------------------------------------------------------
+
+  /**
+   * Say what is missing; a head that is not here gives way to the one that was.
+   *
+   * @param {unknown} error
+   */
+  #failed(error) {
+    this.#onScreen = null;
+    const { attention, layer, head } = this.settings;
+    const again = this.isOffline ? undefined : () => this.set({ attention, layer, head });
+    this.complain(error instanceof Error ? error.message : String(error), again);
+    this.root.removeAttribute("aria-busy");
+    if (!(error instanceof MissingArrays)) return console.warn(error);
+    if (error.isLost && !this.isOffline) this.receiver.lost?.(this.data.key);
+    const back = this.#shownHead;
+    if (back?.key !== this.data.key) return this.#clear();
+    if (back.group === attention && back.layer === layer && back.head === head) return;
+    this.setQuietly({ attention: back.group, layer: back.layer, head: back.head });
+    this.overview.draw(this.data, this.settings, this.palette);
+  }
+
+  /** Nothing of this sentence is here: show nothing rather than another's numbers. */
+  #clear() {
+    this.title.textContent = "";
+    this.badge.textContent = "";
+    this.stage.replaceChildren();
+    this.root.dataset.drawn = "";
+  }
+
+  /**
+   * Show a line of trouble, or take it away.
+   *
+   * @param {string | null} text
+   * @param {() => void} [again] what to try
+   */
+  complain(text, again) {
+    this.alert.hidden = !text;
+    this.alert.replaceChildren(text ?? "");
+    if (!again) return;
+    const press = { type: "button", class: "hl-button", onclick: again };
+    this.alert.append(" ", html("button", press, "Try again"));
+  }
+
+  /**
+   * Words for the pinned cell and for moves by keyboard; what the mouse passes is kept unsaid.
+   *
+   * @param {string} words
+   * @param {boolean} isAloud
+   */
+  say(words, isAloud) {
+    this.said = words;
+    if (isAloud && this.spoken.textContent !== words) this.spoken.textContent = words;
+  }
+}

@@ -1,0 +1,111 @@
+// Many heads in one map: their mean or their maximum.
+
+import { digits, fillOnce, html, select } from "../../core/dom.js";
+import { HeatMap } from "../../core/heatmap.js";
+import { pairsInWords, patternTable, pictured, weightScale } from "../../core/patterns.js";
+import { View } from "../view.js";
+
+/** @import { Shown } from "../../core/patterns.js" */
+/** @import { Microscope } from "../microscope.js" */
+
+/** Mean or maximum over the heads of a layer, over the layers of a head number, or over all. */
+export class SummaryView extends View {
+  /** @type {Shown | null} */
+  #shown = null;
+
+  /**
+   * @param {Microscope} scope
+   * @param {HTMLElement} host
+   */
+  constructor(scope, host) {
+    super(scope, host);
+    this.controls = html("div", { class: "hl-row" });
+    this.says = html("p", { class: "hl-caption" });
+    this.map = html("div", { class: "hl-map" });
+    host.append(html("div", { class: "hl-wide" }, this.controls, this.says, this.map));
+    this.heatMap = new HeatMap(this.map, this.lifetime, {
+      point: (row, column) => this.#point(row, column),
+    });
+  }
+
+  /**
+   * @override
+   * @param {() => boolean} isCurrent
+   */
+  async draw(isCurrent) {
+    const { palette } = this.scope;
+    this.#drawControls();
+    const name = this.#name();
+    const isMean = this.scope.settings.how === "mean";
+    const { pattern, mask } = await this.scope.loadSummary();
+    if (!isCurrent()) return;
+    const shown = this.shown(pattern, mask.values);
+    this.#shown = shown;
+    const rows = isMean ? "Rows sum to one." : "A maximum over heads: rows sum to more than one.";
+    this.says.textContent = `${name}. ${rows} ${pairsInWords(shown)}`;
+    pictured(this.map, `${name}. ${pairsInWords(shown)}`);
+    await this.heatMap.draw({ ...shown, scale: weightScale(shown) }, palette);
+  }
+
+  #drawControls() {
+    const { how, over } = this.scope.settings;
+    /** @type {[string, string][]} */
+    const hows = this.scope.data.how.map(({ name, text }) => [name, text]);
+    const spans = this.#spans();
+    fillOnce(this.controls, [this.scope.group.name, ...spans].join(), () => [
+      select("Summary", hows, how, (value) => this.scope.set({ how: value })),
+      select("Over", spans, over, (value) =>
+        this.scope.set({ over: /** @type {"layer" | "head" | "all"} */ (value) }),
+      ),
+    ]);
+    const lists = this.controls.querySelectorAll("select");
+    [how, over].forEach((value, i) => {
+      lists[i].value = value;
+    });
+  }
+
+  /**
+   * What can be summarised over.
+   *
+   * @returns {["layer" | "head" | "all", string][]}
+   */
+  #spans() {
+    const { layer, head } = this.scope.settings;
+    return [
+      ["layer", `all heads of L${layer}`],
+      ["head", `H${head} in all layers`],
+      ["all", "all heads of all layers"],
+    ];
+  }
+
+  /** What the map shows: Mean over all heads of L2. */
+  #name() {
+    const { how, over } = this.scope.settings;
+    const howText = this.scope.data.how.find(({ name }) => name === how)?.text ?? how;
+    const span = this.#spans().find(([value]) => value === over);
+    return `${howText[0].toUpperCase()}${howText.slice(1)} over ${span?.[1]}`;
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
+  #point(row, column) {
+    if (!this.#shown) return;
+    this.heatMap.mark(row, column);
+    const { values, rows, columns } = this.#shown;
+    const weight = digits(values.values[row * values.columns + column]);
+    this.scope.say(`${rows[row]} attends to ${columns[column]}: ${weight}`, false);
+  }
+
+  /** @override */
+  table() {
+    return this.#shown ? patternTable(this.#shown) : null;
+  }
+
+  /** @override */
+  async drawings() {
+    if (!this.#shown) return [];
+    return [{ caption: this.says.textContent ?? "", drawing: await this.heatMap.svgText() }];
+  }
+}

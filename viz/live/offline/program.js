@@ -1,0 +1,3800 @@
+// sha256 dc8f31b9316748101cb7521fcded60dedf5302d164e12b173dfefc38bd1182db of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// Built by npm run bundle.
+"use strict";
+var HeadlightOffline = (() => {
+  var __defProp = Object.defineProperty;
+  var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
+  var __getOwnPropNames = Object.getOwnPropertyNames;
+  var __hasOwnProp = Object.prototype.hasOwnProperty;
+  var __export = (target, all) => {
+    for (var name in all)
+      __defProp(target, name, { get: all[name], enumerable: true });
+  };
+  var __copyProps = (to, from, except, desc) => {
+    if (from && typeof from === "object" || typeof from === "function") {
+      for (let key of __getOwnPropNames(from))
+        if (!__hasOwnProp.call(to, key) && key !== except)
+          __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
+    }
+    return to;
+  };
+  var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
+
+  // viz/live/offline/offline.js
+  var offline_exports = {};
+  __export(offline_exports, {
+    open: () => open
+  });
+
+  // viz/live/core/maths.js
+  function matrix(rows, columns, values = new Float64Array(rows * columns)) {
+    return { rows, columns, values };
+  }
+  function rowOf(m, row) {
+    return m.values.subarray(row * m.columns, (row + 1) * m.columns);
+  }
+  function dot(a, b) {
+    let sum = 0;
+    for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+    return sum;
+  }
+  function products(q, k) {
+    const result = matrix(q.rows, k.rows);
+    for (let i = 0; i < q.rows; i++) {
+      const query = rowOf(q, i);
+      for (let j = 0; j < k.rows; j++) result.values[i * k.rows + j] = dot(query, rowOf(k, j));
+    }
+    return result;
+  }
+  function mapped(m, change) {
+    const result = matrix(m.rows, m.columns);
+    for (let i = 0; i < m.values.length; i++) result.values[i] = change(m.values[i], i);
+    return result;
+  }
+  function masked(scores, mask) {
+    return mapped(scores, (value, i) => mask[i] ? value : -Infinity);
+  }
+  function softmaxRows(scores, temperature = 1) {
+    const result = matrix(scores.rows, scores.columns);
+    for (let i = 0; i < scores.rows; i++) {
+      const from = rowOf(scores, i);
+      const to = rowOf(result, i);
+      const top = from.reduce((a, b) => Math.max(a, b), -Infinity);
+      if (top === -Infinity) continue;
+      let total = 0;
+      for (let j = 0; j < from.length; j++) total += to[j] = Math.exp((from[j] - top) / temperature);
+      for (let j = 0; j < from.length; j++) to[j] /= total;
+    }
+    return result;
+  }
+  function weightedValues(pattern, v) {
+    const result = matrix(pattern.rows, v.columns);
+    for (let i = 0; i < pattern.rows; i++) {
+      const weights = rowOf(pattern, i);
+      const z = rowOf(result, i);
+      for (let j = 0; j < weights.length; j++) {
+        if (weights[j] === 0) continue;
+        const value = rowOf(v, j);
+        for (let d = 0; d < z.length; d++) z[d] += weights[j] * value[d];
+      }
+    }
+    return result;
+  }
+  function steps(head, { scale = true, mask = true, temperature = 1 } = {}) {
+    const product = products(head.q, head.k);
+    const factor = scale ? scaleOf(head) : 1;
+    const scaled = mapped(product, (value) => value * factor);
+    const { bias } = head;
+    const biased = bias ? mapped(scaled, (value, i) => value + bias.values[i]) : scaled;
+    const hidden = mask ? masked(biased, head.mask.values) : biased;
+    const weights = softmaxRows(hidden, temperature);
+    const output = weightedValues(weights, head.v);
+    return { product, scaled, biased, masked: hidden, weights, output };
+  }
+  function scaleOf({ scale }) {
+    return scale.values[0];
+  }
+  function isUsualScale(head) {
+    return Math.abs(scaleOf(head) * Math.sqrt(head.q.columns) - 1) < 1e-6;
+  }
+
+  // viz/live/core/arrays.js
+  var KEPT_HEADS = 24;
+  var SAFETENSORS = { F64: Float64Array, F32: Float32Array, U8: Uint8Array };
+  var MOST_ARGUMENTS = 32768;
+  function bytesOf(base64) {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  }
+  function decodeSafetensors(buffer) {
+    const length = Number(new DataView(buffer).getBigUint64(0, true));
+    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+    delete header.__metadata__;
+    const named = {};
+    for (const [name, { dtype, shape, data_offsets }] of Object.entries(header)) {
+      const [start, end] = data_offsets;
+      const bytes = buffer.slice(8 + length + start, 8 + length + end);
+      named[name] = matrix(shape[0], shape[1], new SAFETENSORS[dtype](bytes));
+    }
+    return named;
+  }
+  var MissingArrays = class extends Error {
+    /**
+     * @param {string} message
+     * @param {boolean} [isLost]
+     */
+    constructor(message, isLost = false) {
+      super(message);
+      this.isLost = isLost;
+    }
+  };
+  var Library = class {
+    /** In the order of use. @type {Map<string, Entry | Promise<Entry>>} */
+    #kept = /* @__PURE__ */ new Map();
+    /**
+     * The matrices at an address below the app's own.
+     *
+     * @param {string} address
+     * @returns {Promise<Matrices>}
+     */
+    async fetch(address) {
+      const entry = this.#kept.get(address) ?? load(address);
+      this.#kept.delete(address);
+      this.#kept.set(address, entry);
+      const [oldest] = this.#kept.keys();
+      if (this.#kept.size > KEPT_HEADS) this.#kept.delete(oldest);
+      try {
+        return (await entry).matrices;
+      } catch (error) {
+        this.#kept.delete(address);
+        throw error;
+      }
+    }
+    /**
+     * Take arrays that came along.
+     *
+     * @param {string} address
+     * @param {string} base64
+     */
+    put(address, base64) {
+      if (this.#kept.has(address)) return;
+      const { buffer } = bytesOf(base64);
+      this.#kept.set(address, { buffer, matrices: decodeSafetensors(buffer) });
+    }
+    /** Everything kept, as base64 by address, for a file that opens without the app. */
+    async packed() {
+      const entries = await Promise.all(
+        Array.from(this.#kept, async ([address, entry]) => [address, base64Of((await entry).buffer)])
+      );
+      return Object.fromEntries(entries);
+    }
+  };
+  async function load(address) {
+    const response = await fetch(new URL(address, document.baseURI)).catch(() => null);
+    if (!response)
+      throw new MissingArrays("The app does not answer. Heads already opened still work.");
+    const isLost = response.status === 404;
+    if (isLost) throw new MissingArrays("The app has let go of this sentence; asking again.", true);
+    if (!response.ok) throw new MissingArrays(`The app could not send this (${response.status}).`);
+    const buffer = await response.arrayBuffer();
+    try {
+      return { buffer, matrices: decodeSafetensors(buffer) };
+    } catch {
+      throw new MissingArrays("The app sent something that cannot be read.");
+    }
+  }
+  var PackedLibrary = class {
+    /** @type {Map<string, Matrices>} */
+    #kept = /* @__PURE__ */ new Map();
+    /** @param {Record<string, string>} arrays base64 by address */
+    constructor(arrays) {
+      this.arrays = arrays;
+      for (const [address, base64] of Object.entries(arrays)) this.put(address, base64);
+    }
+    /**
+     * @param {string} address
+     * @param {string} base64
+     */
+    put(address, base64) {
+      this.#kept.set(address, decodeSafetensors(bytesOf(base64).buffer));
+    }
+    /**
+     * @param {string} address
+     * @returns {Promise<Matrices>}
+     */
+    async fetch(address) {
+      const matrices = this.#kept.get(address);
+      if (!matrices)
+        throw new MissingArrays(
+          "This is not in the saved file; it holds what was opened before saving."
+        );
+      return matrices;
+    }
+    async packed() {
+      return this.arrays;
+    }
+  };
+  function base64Of(buffer) {
+    const bytes = new Uint8Array(buffer);
+    const pieces = [];
+    for (let i = 0; i < bytes.length; i += MOST_ARGUMENTS)
+      pieces.push(String.fromCharCode(...bytes.subarray(i, i + MOST_ARGUMENTS)));
+    return btoa(pieces.join(""));
+  }
+  function headAddress(key, site, head) {
+    return `live/arrays/${key}/head/${site}/${head}`;
+  }
+  function summaryAddress(key, group, how, over2, index) {
+    return `live/arrays/${key}/summary/${group}/${how}/${over2}/${index}`;
+  }
+
+  // viz/live/core/conversation.js
+  var QUIET_MS = 250;
+  var REMEMBERED = 50;
+  var Conversation = class {
+    /** The last turn; null until Python has named one. @type {number | null} */
+    #turn = null;
+    /** @type {Record<string, Change>} */
+    #changes = {};
+    /** What was sent of each setting, the newest last. @type {Record<string, unknown[]>} */
+    #sent = {};
+    /** What Python's settings were the last time. @type {Record<string, unknown> | null} */
+    #fromPython = null;
+    /** What else Python is sent with each message. @type {Record<string, unknown>} */
+    #facts = {};
+    #cancel = () => {
+    };
+    /**
+     * @param {(message: Message) => void} send
+     * @param {Lifetime} lifetime after which nothing is sent
+     * @param {number} [quiet] milliseconds of rest before something is sent
+     */
+    constructor(send, lifetime, quiet = QUIET_MS) {
+      this.send = send;
+      this.lifetime = lifetime;
+      this.quiet = quiet;
+    }
+    /**
+     * The settings that count now: Python's, but for those changed here that it does not know yet.
+     *
+     * @template {Record<string, any>} Settings
+     * @param {{settings: Settings, acked: number}} data as Python sent it
+     * @returns {Settings}
+     */
+    settingsNow({ settings, acked }) {
+      this.#turn ??= acked;
+      for (const [name, { turn }] of Object.entries(this.#changes)) {
+        const isAcknowledged = turn !== null && turn <= acked;
+        if (isAcknowledged || this.#isChosenElsewhere(name, settings[name]))
+          delete this.#changes[name];
+      }
+      this.#fromPython = settings;
+      return { ...settings, ...this.#unacknowledged() };
+    }
+    /**
+     * Whether Python shows a value that is neither its last one nor one it was sent. One it was sent
+     * may be some changes old: Python answers late.
+     *
+     * @param {string} name
+     * @param {unknown} value
+     */
+    #isChosenElsewhere(name, value) {
+      if (!this.#fromPython || same(value, this.#fromPython[name])) return false;
+      return !this.#sent[name]?.some((earlier) => same(value, earlier));
+    }
+    /**
+     * A person changed settings: send them once there is rest.
+     *
+     * @param {Record<string, unknown>} values
+     */
+    change(values) {
+      for (const [name, value] of Object.entries(values)) this.#changes[name] = { value, turn: null };
+      this.#sendSoon();
+    }
+    /**
+     * Something found out here that Python should know; sent when it is new.
+     *
+     * @param {string} name
+     * @param {unknown} value
+     */
+    report(name, value) {
+      if (same(this.#facts[name], value)) return;
+      this.#facts[name] = value;
+      this.#sendSoon();
+    }
+    #sendSoon() {
+      this.#cancel();
+      this.#cancel = this.lifetime.timeout(() => this.#sendNow(), this.quiet);
+    }
+    #sendNow() {
+      const turn = (this.#turn ?? 0) + 1;
+      this.#turn = turn;
+      for (const change of Object.values(this.#changes)) change.turn ??= turn;
+      const changes = this.#unacknowledged();
+      for (const [name, value] of Object.entries(changes))
+        this.#sent[name] = [...this.#sent[name] ?? [], value].slice(-REMEMBERED);
+      this.send({ turn, changes, ...this.#facts });
+    }
+    /** The values changed here that Python has not acknowledged. */
+    #unacknowledged() {
+      return Object.fromEntries(
+        Object.entries(this.#changes).map(([name, { value }]) => [name, value])
+      );
+    }
+  };
+  function same(a, b) {
+    return JSON.stringify(a) === JSON.stringify(b);
+  }
+
+  // viz/live/core/dom.js
+  var SVG = "http://www.w3.org/2000/svg";
+  var MATHML = "http://www.w3.org/1998/Math/MathML";
+  function html(tag, attributes, ...children) {
+    return filled(document.createElement(tag), attributes, children);
+  }
+  function svg(tag, attributes, ...children) {
+    return filled(document.createElementNS(SVG, tag), attributes, children);
+  }
+  function math(tag, attributes, ...children) {
+    return filled(document.createElementNS(MATHML, tag), attributes, children);
+  }
+  function filled(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes ?? {})) {
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else if (value === true) node.setAttribute(name, "");
+      else if (value !== false && value != null) node.setAttribute(name, value);
+    }
+    for (const child of children.flat()) {
+      if (child != null) node.append(typeof child === "number" ? String(child) : child);
+    }
+    return node;
+  }
+  function setAll(node, attributes) {
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  }
+  function button(words, press, attributes = {}) {
+    return html(
+      "button",
+      { type: "button", class: "hl-button", onclick: press, ...attributes },
+      words
+    );
+  }
+  function digits(value, places = 4) {
+    if (value === -Infinity) return "−∞";
+    if (!Number.isFinite(value)) return "not a number";
+    return value.toFixed(places).replace("-", "−");
+  }
+  function radios(name, label, options, chosen, pick) {
+    const group = html(
+      "fieldset",
+      { class: "hl-radios" },
+      html("legend", { class: "hl-hidden" }, label)
+    );
+    for (const { value, text, title, disabled } of options) {
+      const checked = value === chosen;
+      const act = { onchange: () => pick(value) };
+      const input = html("input", { type: "radio", name, value, checked, disabled, ...act });
+      group.append(html("label", { title }, input, html("span", null, text)));
+    }
+    return group;
+  }
+  function check(group, value) {
+    for (const input of group.querySelectorAll("input")) input.checked = input.value === value;
+  }
+  function select(label, options, chosen, pick) {
+    const list = html("select", { "aria-label": label, onchange: () => pick(list.value) });
+    for (const [value, text] of options) {
+      list.append(html("option", { value, selected: String(value) === String(chosen) }, text));
+    }
+    return html("label", { class: "hl-field" }, html("span", null, label), list);
+  }
+  function slider(label, { bounds, value, show = String }, move) {
+    const output = html("b", { class: "hl-value" }, show(value));
+    const { low: min, high: max, step } = bounds;
+    const input = html("input", {
+      type: "range",
+      "aria-label": label,
+      "aria-valuetext": show(value),
+      ...{ min, max, step, value },
+      oninput: () => {
+        output.textContent = show(Number(input.value));
+        input.setAttribute("aria-valuetext", output.textContent);
+        move(Number(input.value));
+      }
+    });
+    return html("label", { class: "hl-field" }, html("span", null, label, " ", output), input);
+  }
+  function inputOf(label) {
+    return (
+      /** @type {HTMLInputElement} */
+      label.querySelector("input")
+    );
+  }
+  function toggle(label, set, title) {
+    const input = html("input", { type: "checkbox", onchange: () => set(input.checked) });
+    return html("label", { class: "hl-toggle", title }, input, html("span", null, label));
+  }
+  function fillOnce(container, what, make) {
+    if (container.dataset.holds === what) return;
+    container.dataset.holds = what;
+    container.replaceChildren(...make());
+  }
+
+  // viz/live/core/colors.js
+  function rgb(color) {
+    return [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+  }
+  function currentPalette(themes, host) {
+    const background = getComputedStyle(host).getPropertyValue("--st-background-color").trim().toLowerCase();
+    return Object.values(themes).find((palette) => palette.background === background) ?? themes.light;
+  }
+  function ramp(colors, size = 256) {
+    const stops = colors.map(rgb);
+    const table = new Uint8ClampedArray(3 * size);
+    for (let i = 0; i < size; i++) {
+      const at = i / (size - 1) * (stops.length - 1);
+      const low = Math.min(Math.floor(at), stops.length - 2);
+      for (let c = 0; c < 3; c++) {
+        table[3 * i + c] = stops[low][c] + (at - low) * (stops[low + 1][c] - stops[low][c]);
+      }
+    }
+    return table;
+  }
+  function colorAt(table, value, low, high) {
+    const last = table.length / 3 - 1;
+    const share = high > low ? (value - low) / (high - low) : 0;
+    const i = 3 * Math.round(Math.min(Math.max(share, 0), 1) * last);
+    return `rgb(${table[i]},${table[i + 1]},${table[i + 2]})`;
+  }
+  function plotlyScale(colors) {
+    return colors.map((color, i) => [i / (colors.length - 1), color]);
+  }
+  function inkOn(color) {
+    const [r, g, b] = (color.match(/\d+/g) ?? []).map((x) => {
+      const share = Number(x) / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000000" : "#ffffff";
+  }
+  function paletteVariables(palette) {
+    return Object.entries(palette).flatMap(
+      ([name, value]) => typeof value === "string" ? [[`--hl-${name}`, value]] : []
+    );
+  }
+
+  // viz/live/core/lifetime.js
+  var Lifetime = class _Lifetime {
+    /** @type {Set<() => void>} */
+    #releases = /* @__PURE__ */ new Set();
+    isOver = false;
+    /**
+     * Have something released at the end.
+     *
+     * @param {() => void} release
+     * @returns {() => void} releases it sooner; a second call does nothing
+     */
+    keep(release) {
+      const once = () => {
+        if (this.#releases.delete(once)) release();
+      };
+      this.#releases.add(once);
+      if (this.isOver) once();
+      return once;
+    }
+    /**
+     * Do something after a while.
+     *
+     * @param {() => void} act
+     * @param {number} ms
+     * @returns {() => void} takes it back
+     */
+    timeout(act, ms) {
+      if (this.isOver) return () => {
+      };
+      const cancel = this.keep(() => clearTimeout(timer));
+      const timer = setTimeout(() => {
+        cancel();
+        act();
+      }, ms);
+      return cancel;
+    }
+    /**
+     * Do something again and again.
+     *
+     * @param {() => void} act
+     * @param {number} ms
+     * @returns {() => void} ends it
+     */
+    interval(act, ms) {
+      if (this.isOver) return () => {
+      };
+      const timer = setInterval(act, ms);
+      return this.keep(() => clearInterval(timer));
+    }
+    /**
+     * Do something before the next frame is painted.
+     *
+     * @param {() => void} act
+     * @returns {() => void} takes it back
+     */
+    frame(act) {
+      if (this.isOver) return () => {
+      };
+      const cancel = this.keep(() => cancelAnimationFrame(frame));
+      const frame = requestAnimationFrame(() => {
+        cancel();
+        act();
+      });
+      return cancel;
+    }
+    /**
+     * Listen to something that outlives the instrument, such as the window.
+     *
+     * @param {EventTarget} target
+     * @param {string} type
+     * @param {(event: any) => void} listener
+     * @param {AddEventListenerOptions} [options]
+     * @returns {() => void} stops listening
+     */
+    listen(target, type, listener, options = {}) {
+      if (this.isOver) return () => {
+      };
+      const hear = (event) => {
+        if (options.once) stop();
+        listener(event);
+      };
+      const stop = this.keep(() => target.removeEventListener(type, hear, options));
+      target.addEventListener(type, hear, options);
+      return stop;
+    }
+    /**
+     * Be told of the size of an element, now and when it changes.
+     *
+     * @param {Element} element
+     * @param {() => void} act
+     */
+    watchSize(element, act) {
+      if (this.isOver) return;
+      const observer = new ResizeObserver(act);
+      observer.observe(element);
+      this.keep(() => observer.disconnect());
+    }
+    /**
+     * A lifetime within this one, over with it at the latest.
+     *
+     * @returns {Lifetime}
+     */
+    child() {
+      const child = new _Lifetime();
+      child.keep(this.keep(() => child.end()));
+      return child;
+    }
+    /** Release everything. */
+    end() {
+      this.isOver = true;
+      for (const release of [...this.#releases]) release();
+    }
+  };
+
+  // viz/live/core/instrument.js
+  var Instrument = class {
+    /**
+     * What Python sent last. @type {Data}
+     */
+    data;
+    /**
+     * The settings that count: Python's, with what was changed here since.
+     *
+     * @type {Data["settings"]}
+     */
+    settings;
+    /** @type {Palette} */
+    palette;
+    /**
+     * @param {HTMLElement} root the element it fills
+     * @param {Receiver} [receiver] who gets what it sends
+     * @param {number} [quiet] milliseconds of rest before a change is sent
+     */
+    constructor(root, receiver = {}, quiet) {
+      this.root = root;
+      this.receiver = receiver;
+      this.lifetime = new Lifetime();
+      this.conversation = new Conversation(
+        (message) => this.receiver.send?.(message),
+        this.lifetime,
+        quiet
+      );
+    }
+    /**
+     * Take what Python sent. What a person has changed since, and Python has not acknowledged, stays.
+     *
+     * @param {Data} data
+     */
+    receive(data) {
+      const isNew = data.key !== this.data?.key;
+      this.data = data;
+      this.palette = currentPalette(data.themes, this.root);
+      for (const [name, value] of paletteVariables(this.palette))
+        this.root.style.setProperty(name, value);
+      const before = this.settings;
+      this.settings = this.settle(this.conversation.settingsNow(data));
+      this.update(isNew, !same(before, this.settings));
+    }
+    /**
+     * Settings as they can be here; each instrument has its own limits.
+     *
+     * @param {Data["settings"]} settings
+     * @returns {Data["settings"]}
+     */
+    settle(settings) {
+      return settings;
+    }
+    /**
+     * Show what was received.
+     *
+     * @param {boolean} _isNew whether it has another key than what was shown before
+     * @param {boolean} _hasMoved whether settings are others than before
+     */
+    update(_isNew, _hasMoved) {
+      this.redraw();
+    }
+    /**
+     * A person changed settings here.
+     *
+     * @param {Partial<Data["settings"]>} changes
+     */
+    set(changes) {
+      this.setQuietly(changes);
+      this.redraw();
+    }
+    /**
+     * Change settings that the caller has drawn already.
+     *
+     * @param {Partial<Data["settings"]>} changes
+     */
+    setQuietly(changes) {
+      this.settings = { ...this.settings, ...changes };
+      this.conversation.change(changes);
+    }
+    /**
+     * Draw what the settings say.
+     *
+     * @returns {void | Promise<void>}
+     */
+    redraw() {
+    }
+    /** It was taken off the page: release everything. */
+    destroy() {
+      this.lifetime.end();
+    }
+  };
+
+  // viz/live/core/measures.js
+  function rowEntropies(pattern) {
+    return Float64Array.from(
+      { length: pattern.rows },
+      (_, i) => rowOf(pattern, i).reduce((sum, p) => p > 0 ? sum - p * Math.log2(p) : sum, 0)
+    );
+  }
+  function logSumExp(row) {
+    const top = row.reduce((a, b) => Math.max(a, b), -Infinity);
+    return top === -Infinity ? top : top + Math.log(row.reduce((sum, x) => sum + Math.exp(x - top), 0));
+  }
+  function columnSums(m) {
+    const sums = new Float64Array(m.columns);
+    for (let i = 0; i < m.rows; i++) rowOf(m, i).forEach((value, j) => sums[j] += value);
+    return sums;
+  }
+  function mean(values) {
+    return values.length ? values.reduce((a, b) => a + b, 0) / values.length : 0;
+  }
+  function leakedShare(pattern, mask) {
+    let leaked = 0;
+    let total = 0;
+    for (let i = 0; i < pattern.values.length; i++) {
+      total += pattern.values[i];
+      if (!mask[i]) leaked += pattern.values[i];
+    }
+    return total ? leaked / total : 0;
+  }
+  function leading(row, mass) {
+    const order = Array.from(row.keys()).filter((j) => row[j] > 0).sort((a, b) => row[b] - row[a] || a - b);
+    const wanted = mass * row.reduce((a, b) => a + b, 0);
+    const kept = [];
+    let held = 0;
+    for (const j of order) {
+      if (kept.length && held >= wanted - 1e-12) break;
+      kept.push(j);
+      held += row[j];
+    }
+    return kept;
+  }
+  function mergedWords(pattern, rowGroups, columnGroups) {
+    const result = matrix(countOf(rowGroups), countOf(columnGroups));
+    const sizes = new Float64Array(result.rows);
+    rowGroups.forEach((group) => sizes[group]++);
+    for (let i = 0; i < pattern.rows; i++) {
+      const to = rowOf(result, rowGroups[i]);
+      rowOf(pattern, i).forEach((p, j) => to[columnGroups[j]] += p / sizes[rowGroups[i]]);
+    }
+    return result;
+  }
+  function mergedMask(mask, rowGroups, columnGroups) {
+    const columns = columnGroups.length;
+    const width = countOf(columnGroups);
+    const result = new Uint8Array(countOf(rowGroups) * width);
+    mask.forEach((allowed, i) => {
+      const row = rowGroups[Math.floor(i / columns)];
+      if (allowed) result[row * width + columnGroups[i % columns]] = 1;
+    });
+    return result;
+  }
+  function countOf(groups) {
+    return (groups.at(-1) ?? -1) + 1;
+  }
+  function difference(a, b) {
+    const result = matrix(Math.min(a.rows, b.rows), Math.min(a.columns, b.columns));
+    for (let i = 0; i < result.rows; i++) {
+      const to = rowOf(result, i);
+      for (let j = 0; j < to.length; j++) to[j] = rowOf(a, i)[j] - rowOf(b, i)[j];
+    }
+    return result;
+  }
+  function relativeError(a, b) {
+    let worst = 0;
+    let largest = 1;
+    for (let i = 0; i < b.length; i++) {
+      const error = Math.abs(a[i] - b[i]);
+      if (!Number.isFinite(error)) return NaN;
+      worst = Math.max(worst, error);
+      largest = Math.max(largest, Math.abs(b[i]));
+    }
+    return a.length === b.length ? worst / largest : NaN;
+  }
+  function strongestPairs(pattern, n, kind = "self") {
+    const found = [];
+    for (let query = 0; query < pattern.rows; query++) {
+      for (let key = 0; key < pattern.columns; key++) {
+        const weight = pattern.values[query * pattern.columns + key];
+        if (!(weight > 0)) continue;
+        found.push({ query, key, weight, isLate: kind === "self" && !isInformative(query, key) });
+      }
+    }
+    found.sort((a, b) => Number(a.isLate) - Number(b.isLate) || b.weight - a.weight);
+    return found.slice(0, n).map(({ query, key, weight }) => ({ query, key, weight }));
+  }
+  function isInformative(query, key) {
+    return key !== 0 && key !== query;
+  }
+  function argmax(values) {
+    let best = 0;
+    for (let i = 1; i < values.length; i++) if (values[i] > values[best]) best = i;
+    return best;
+  }
+  function reach(values) {
+    let most = 0;
+    for (const value of values) if (Number.isFinite(value)) most = Math.max(most, Math.abs(value));
+    return most || 1;
+  }
+
+  // viz/live/core/patterns.js
+  var WEIGHT_PAIRS = 3;
+  var EARLY_ROWS = 8;
+  var MOST_LETTERS = 18;
+  function shownPattern(pattern, mask, between2, { words = false, hide_first = false } = {}) {
+    const shown = words && canMerge(between2) ? inWords(pattern, mask, between2) : null;
+    const { values: all, allowed, ...labels } = shown ?? inTokens(pattern, mask, between2);
+    const { kind, rowTitle, columnTitle } = between2;
+    const hidden = Uint8Array.from(all.values, (_, i) => allowed[i] ? 0 : 1);
+    const isLeftOut = (i) => hide_first && kind === "self" && i % all.columns === 0;
+    const values = mapped(all, (value, i) => isLeftOut(i) && !hidden[i] ? 0 : value);
+    const blank = Uint8Array.from(hidden, (_, i) => isLeftOut(i) ? 1 : 0);
+    return { ...labels, values, allowed, hidden, blank, kind, rowTitle, columnTitle };
+  }
+  function canMerge({ queries, keys }) {
+    return queries.words !== null && keys.words !== null;
+  }
+  function inTokens(values, allowed, { queries, keys }) {
+    const labels = { rows: queries.labels, columns: keys.labels };
+    return { values, allowed, ...labels, rowLabels: queries.axis, columnLabels: keys.axis };
+  }
+  function inWords(pattern, mask, { queries, keys }) {
+    const [rowWords, columnWords] = [queries.words ?? [], keys.words ?? []];
+    return {
+      values: mergedWords(pattern, rowWords, columnWords),
+      allowed: mergedMask(mask, rowWords, columnWords),
+      rows: queries.word_labels ?? [],
+      columns: keys.word_labels ?? [],
+      rowLabels: queries.word_axis ?? [],
+      columnLabels: keys.word_axis ?? []
+    };
+  }
+  function weightScale(shown) {
+    return weightScaleTo(weightReach(shown));
+  }
+  function sharedWeightScale(patterns) {
+    return weightScaleTo(Math.max(...patterns.map(weightReach)));
+  }
+  function weightReach({ kind, values, hidden }) {
+    let high = 0;
+    const first = kind === "self" ? Math.min(EARLY_ROWS, Math.floor(values.rows / 2)) : 0;
+    for (let i = first * values.columns; i < values.values.length; i++) {
+      if (!hidden[i]) high = Math.max(high, values.values[i]);
+    }
+    return high;
+  }
+  function weightScaleTo(high) {
+    if (high > 0.5 || !high) return { name: "weight", low: 0, high: 1 };
+    const end = Math.ceil(high * 20) / 20;
+    return { name: `weight: colours end at ${digits(end, 2)}`, low: 0, high: end };
+  }
+  function signedScale(name, values) {
+    const most = reach(values);
+    return { name, low: -most, high: most, signed: true };
+  }
+  function pairsInWords({ kind, values, hidden, rows, columns }) {
+    const visible = matrix(
+      values.rows,
+      values.columns,
+      Float64Array.from(values.values, (x, i) => hidden[i] ? 0 : x)
+    );
+    const pairs = strongestPairs(visible, WEIGHT_PAIRS, kind);
+    if (!pairs.length) return "No pair has any weight.";
+    const named = pairs.map(
+      ({ query, key, weight }) => `${rows[query]} attends to ${columns[key]} ${digits(weight, 3)}`
+    );
+    const isPart = kind === "self" && pairs.every(({ query, key }) => isInformative(query, key));
+    return `Strongest pairs${isPart ? ASIDE : ""}: ${named.join("; ")}.`;
+  }
+  var ASIDE = " (first token and self left out)";
+  function focusable(host, label) {
+    host.tabIndex = 0;
+    host.setAttribute("role", "application");
+    host.setAttribute("aria-roledescription", "heat map");
+    host.setAttribute("aria-label", label);
+  }
+  function pictured(host, label) {
+    host.setAttribute("role", "img");
+    host.setAttribute("aria-label", label);
+  }
+  function clipped(label) {
+    const letters = Array.from(label);
+    return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join("")}…` : label;
+  }
+  function patternTable({ values, rows, columns }) {
+    return { values, rows, columns, corner: "query \\ key" };
+  }
+  function drawnMaps(maps) {
+    return Promise.all(
+      maps.map(async ({ title, heatMap }) => ({
+        caption: title.textContent ?? "",
+        drawing: await heatMap.svgText()
+      }))
+    );
+  }
+
+  // viz/live/microscope/controls.js
+  var BETWEEN_TOKENS = ["map", "whatif"];
+  var Controls = class {
+    /** @param {Microscope} scope */
+    constructor(scope) {
+      this.scope = scope;
+      this.tabs = html("div");
+      this.hideFirst = toggle(
+        "Hide attention sink (first token)",
+        (isOn) => scope.set({ hide_first: isOn }),
+        "Many heads park their attention there; the scale adapts to the rest"
+      );
+      this.mergeWords = toggle("Merge subwords", (isOn) => scope.set({ words: isOn, token: null }));
+      const options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
+      this.node = html("div", { class: "hl-row" }, this.tabs, options);
+      this.reasons = html("p", { class: "hl-caption", "data-why": "", hidden: true });
+    }
+    /**
+     * Offer the views that apply to what was sent.
+     *
+     * @param {MicroscopeData} data
+     */
+    offer({ views }) {
+      fillOnce(this.tabs, JSON.stringify(views), () => [
+        radios("hl-view", "View", asRadios(views), "", (view) => this.scope.set({ view }))
+      ]);
+      const reasons = reasonsOf(views);
+      this.reasons.hidden = !reasons;
+      this.reasons.textContent = reasons;
+    }
+    /** Show what is chosen, and what of it counts in this view. */
+    draw() {
+      const { view, stage, hide_first, words } = this.scope.settings;
+      check(this.tabs, view);
+      const isSelf = this.scope.group.kind === "self";
+      const hasWeights = view !== "map" || stage === "weights";
+      this.hideFirst.hidden = !isSelf;
+      setToggle(this.hideFirst, hide_first, hasWeights && isSelf);
+      const why = this.#whyNoWords();
+      setToggle(this.mergeWords, words, why === null);
+      this.mergeWords.title = why ?? "Weights to the tokens of a word are summed, weights from them averaged";
+    }
+    /** Why tokens cannot be merged to words here; null when they can. */
+    #whyNoWords() {
+      const { between: between2, settings } = this.scope;
+      if (BETWEEN_TOKENS.includes(settings.view))
+        return "Not in this view: its steps are between tokens. See Lines, One token, Compare, Summary.";
+      if (!canMerge(between2)) return "These tokens are not pieces of words.";
+      const hasPieces = [between2.queries, between2.keys].some(
+        ({ words, labels }) => (words?.at(-1) ?? -1) + 1 < labels.length
+      );
+      return hasPieces ? null : "Every token of this sentence is a word of its own";
+    }
+  };
+  function asRadios(options) {
+    return options.map(({ name, text, why }) => ({
+      value: name,
+      text,
+      title: why,
+      disabled: why !== null
+    }));
+  }
+  function reasonsOf(options) {
+    const not = options.filter(({ why }) => why !== null);
+    return not.map(({ text, why }) => `${text}: ${why}`).join(" ");
+  }
+  function setToggle(label, isChecked, isEnabled) {
+    const input = inputOf(label);
+    input.checked = isChecked && isEnabled;
+    input.disabled = !isEnabled;
+  }
+
+  // viz/live/microscope/exports.js
+  var SPACE = 16;
+  var LEAST_WIDTH = 480;
+  var SCALE = 2;
+  var KEEP_MS = 1e4;
+  var PLACE = /"?\/\*(\w+)\*\/"?/g;
+  var LETTER = 0.53;
+  var KINDS = { PNG: savePng, SVG: saveSvg, HTML: saveHtml, CSV: saveCsv };
+  function exportMenu(scope) {
+    const buttons = Object.entries(KINDS).map(
+      ([name, save]) => button(name, () => {
+        whenDrawn(scope, save).catch(
+          (error) => scope.complain(`${name} was not saved: ${error.message}`)
+        );
+      })
+    );
+    const label = { role: "group", "aria-label": "Save what is on screen" };
+    const words = html("span", null, "Save this view");
+    return html("div", { class: "hl-row hl-exports", ...label }, words, buttons);
+  }
+  async function whenDrawn(scope, save) {
+    if (!scope.view || scope.isBusy && !scope.isOffline) throw new Error("it is not drawn yet");
+    await save(scope);
+  }
+  function fileName(scope, suffix) {
+    const { layer, head, view, stage } = scope.settings;
+    const several = scope.data.groups.length > 1;
+    const group = several ? `${scope.group.name.replace(/[^a-z0-9]+/gi, "-")}-` : "";
+    return `headlight-${group}l${layer}-h${head}-${view === "map" ? stage : view}.${suffix}`;
+  }
+  function download(scope, blob, suffix) {
+    const address = URL.createObjectURL(blob);
+    html("a", { href: address, download: fileName(scope, suffix) }).click();
+    setTimeout(() => URL.revokeObjectURL(address), KEEP_MS);
+  }
+  async function saveCsv(scope) {
+    const table = scope.view?.table();
+    if (!table) throw new Error("there is no matrix here yet");
+    download(scope, new Blob(["\uFEFF", csvText(table)], { type: "text/csv" }), "csv");
+  }
+  function csvText({ values, rows, columns, corner }) {
+    const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+    const numbered = (labels, i) => labels ? quoted(`${i} ${labels[i]}`) : String(i);
+    const header = [
+      quoted(corner),
+      ...Array.from({ length: values.columns }, (_, j) => numbered(columns, j))
+    ];
+    const lines = Array.from({ length: values.rows }, (_, i) => [
+      numbered(rows, i),
+      ...Array.from(rowOf(values, i), String)
+    ]);
+    return `${[header, ...lines].map((line) => line.join(",")).join("\r\n")}\r
+`;
+  }
+  async function saveSvg(scope) {
+    const { text } = await composed(scope);
+    download(scope, new Blob([text], { type: "image/svg+xml" }), "svg");
+  }
+  async function savePng(scope) {
+    const { text, width, height } = await composed(scope);
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    const canvas = html("canvas", { width: width * SCALE, height: height * SCALE });
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    if (!blob) throw new Error("the picture is too large for this browser; save SVG");
+    download(scope, blob, "png");
+  }
+  async function composed(scope) {
+    const pieces = await scope.view?.drawings() ?? [];
+    if (!pieces.length) throw new Error("there is nothing to draw here yet");
+    const { palette, data } = scope;
+    const drawn = pieces.map(({ caption, drawing }) => ({ caption, ...asElement(drawing) }));
+    const width = Math.max(LEAST_WIDTH, ...drawn.map(({ size }) => size[0] + 2 * SPACE));
+    const sheet = new Sheet(width);
+    sheet.write(`Headlight · ${data.model} · ${scope.title.textContent}`, 17, palette.text);
+    for (const labels of sentencesOf(scope)) sheet.write(labels.join(" "), 14, palette.muted);
+    for (const { caption, node, size } of drawn) {
+      sheet.y += SPACE / 2;
+      sheet.write(caption, 14, palette.text);
+      sheet.y += 6;
+      sheet.put(node, size);
+    }
+    const height = sheet.y + SPACE;
+    sheet.picture.prepend(svg("rect", { width, height, fill: palette.background }));
+    const style = { "font-family": palette.font, "font-size": 14, fill: palette.text };
+    setAll(sheet.picture, { width, height, viewBox: `0 0 ${width} ${height}`, ...style });
+    return { text: new XMLSerializer().serializeToString(sheet.picture), width, height };
+  }
+  function sentencesOf({ between: { kind, queries, keys } }) {
+    return kind === "self" ? [queries.labels] : [queries.labels, keys.labels];
+  }
+  var Sheet = class {
+    y = SPACE;
+    /** @param {number} width */
+    constructor(width) {
+      this.width = width;
+      this.picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg" });
+    }
+    /**
+     * @param {string} words
+     * @param {number} size of the letters
+     * @param {string} fill
+     */
+    write(words, size, fill) {
+      for (const line of wrapped(words, (this.width - 2 * SPACE) / (LETTER * size))) {
+        this.y += 1.35 * size;
+        this.picture.append(svg("text", { x: SPACE, y: this.y, fill, "font-size": size }, line));
+      }
+    }
+    /**
+     * @param {Element} node
+     * @param {[number, number]} size
+     */
+    put(node, [width, height]) {
+      setAll(node, { x: SPACE, y: this.y, width, height });
+      this.picture.append(node);
+      this.y += height;
+    }
+  };
+  function wrapped(words, letters) {
+    const lines = [""];
+    for (const word2 of words.split(" ")) {
+      const line = lines[lines.length - 1];
+      if (line && line.length + word2.length + 1 > letters) lines.push(word2);
+      else lines[lines.length - 1] = `${line} ${word2}`.trim();
+    }
+    return lines;
+  }
+  function asElement(drawing) {
+    if (typeof drawing === "string") {
+      const node2 = new DOMParser().parseFromString(drawing, "image/svg+xml").documentElement;
+      const pixels = (name) => parseFloat(node2.getAttribute(name) ?? "0");
+      return { node: node2, size: [pixels("width"), pixels("height")] };
+    }
+    const { width, height } = drawing.getBoundingClientRect();
+    const node = (
+      /** @type {Element} */
+      drawing.cloneNode(true)
+    );
+    return { node, size: [Math.round(width), Math.round(height)] };
+  }
+  async function saveHtml(scope) {
+    await scope.redraw();
+    const parts = ["offline/page.html", "plotly.min.js", "offline/program.js", "live.css"];
+    const [page2, plotly, program, style] = await Promise.all(parts.map(textOf));
+    const contents = {
+      data: { ...scope.data, arrays: {}, settings: scope.settings },
+      arrays: await scope.library.packed()
+    };
+    const fillings = {
+      style,
+      plotly: plotly.replaceAll("<\/script", "<\\/script"),
+      program: program.replaceAll("<\/script", "<\\/script"),
+      contents: JSON.stringify(contents).replaceAll("<", "\\u003c")
+    };
+    const filled2 = page2.replace(PLACE, (_, name) => fillings[name]);
+    download(scope, new Blob([filled2], { type: "text/html" }), "html");
+  }
+  async function textOf(name) {
+    const response = await fetch(new URL(`live/${name}`, document.baseURI)).catch(() => null);
+    if (!response?.ok) throw new Error("the app does not answer; this needs it");
+    return response.text();
+  }
+
+  // viz/live/microscope/heads.js
+  var TRACED = [
+    ["scores", "biased"],
+    ["pattern", "weights"],
+    ["z", "output"]
+  ];
+  var computed = /* @__PURE__ */ new WeakMap();
+  async function loadHead(library, key, site, number2) {
+    const matrices = await library.fetch(headAddress(key, site, number2));
+    const head = (
+      /** @type {HeadArrays} */
+      /** @type {unknown} */
+      matrices
+    );
+    const known = computed.get(head);
+    if (known) return known;
+    const all = steps(head);
+    const errors = TRACED.map(
+      ([traced, step]) => relativeError(all[step].values, head[traced].values)
+    );
+    const loaded = { head, steps: all, error: Math.max(...errors) };
+    computed.set(head, loaded);
+    return loaded;
+  }
+  function groupOf(data, name) {
+    return data.groups.find((group) => group.name === name) ?? data.groups[0];
+  }
+  function headName({ groups }, group, layer, head) {
+    const name = `L${layer} H${head}`;
+    return groups.length > 1 ? `${group.title} ${name}` : name;
+  }
+  function between(streams, { kind, queries, keys }) {
+    const isCross = kind === "cross";
+    return {
+      kind,
+      queries: streams[queries],
+      keys: streams[keys],
+      rowTitle: isCross ? `query (${queries})` : "query",
+      columnTitle: isCross ? `key (${keys})` : "key"
+    };
+  }
+
+  // viz/live/microscope/atlas.js
+  function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
+    const [, rows, columns] = tiles.shape;
+    const right = columns + Math.max(1, Math.round(columns * gaps.x));
+    const down = rows + Math.max(1, Math.round(rows * gaps.y));
+    const canvas = html("canvas", { width: right * n_heads, height: down * n_layers });
+    const context = canvas.getContext("2d");
+    if (!context) return "";
+    const image = context.createImageData(canvas.width, canvas.height);
+    const table = byteColors(palette, codes.masked);
+    const pixels = new Uint32Array(image.data.buffer);
+    const size = rows * columns;
+    bytesOf(tiles.bdata).forEach((level, i) => {
+      const [tile, cell] = [Math.floor(i / size), i % size];
+      const x = tile % n_heads * right + cell % columns;
+      const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns);
+      pixels[y * canvas.width + x] = table[level];
+    });
+    context.putImageData(image, 0, 0);
+    return canvas.toDataURL();
+  }
+  function byteColors(palette, masked2) {
+    const scale = ramp(palette.sequential);
+    const hidden = rgb(palette.masked);
+    return Uint32Array.from({ length: 256 }, (_, level) => {
+      const [red, green, blue] = level === masked2 ? hidden : scale.subarray(3 * level, 3 * level + 3);
+      return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+    });
+  }
+
+  // viz/live/microscope/overview.js
+  var GAP = 3;
+  var MARGIN = { left: 30, top: 22, bars: 44 };
+  var MOST_TILE = 74;
+  var LEAST_TILE = 6;
+  var MOST_STRETCH = 3;
+  var LABEL_ROOM = 22;
+  var REST = "The stronger the colour, the larger the weight (its square root). Bars: sharpness, the mean of each row’s maximum.";
+  var MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+  var Overview = class {
+    /** @type {OverviewData | undefined} */
+    #data;
+    /** @type {Palette} */
+    #palette;
+    /** @type {Chosen} */
+    #chosen;
+    #width = 0;
+    /** @type {Grid[]} */
+    #grids = [];
+    /**
+     * @param {HTMLElement} host
+     * @param {Lifetime} lifetime
+     * @param {Actions} actions
+     */
+    constructor(host, lifetime, actions) {
+      this.host = host;
+      this.actions = actions;
+      this.pictures = html("div");
+      this.caption = html("p", { class: "hl-caption" });
+      host.append(this.pictures, this.caption);
+      lifetime.watchSize(host, () => {
+        if (this.#data) this.draw(this.#data, this.#chosen, this.#palette);
+      });
+    }
+    /**
+     * Draw the tiles of `data` with the chosen head framed.
+     *
+     * @param {OverviewData} data
+     * @param {Partial<Chosen> & {layer: number, head: number}} chosen
+     * @param {Palette} palette
+     */
+    draw(data, chosen, palette) {
+      const width = this.host.clientWidth;
+      const isSame = this.#data === data && this.#palette === palette && this.#width === width;
+      this.#data = data;
+      this.#palette = palette;
+      this.#chosen = { attention: data.groups[0].name, ...chosen };
+      this.#width = width;
+      if (!width) return;
+      if (!isSame) this.#build(data, palette, width);
+      for (const grid of this.#grids) grid.frame(this.#chosen);
+      this.say(REST);
+    }
+    /**
+     * @param {OverviewData} data
+     * @param {Palette} palette
+     * @param {number} width
+     */
+    #build(data, palette, width) {
+      const names = data.groups.map(({ name }) => name).join();
+      if (names !== this.#grids.map(({ group }) => group.name).join()) {
+        this.#grids = data.groups.map((group) => new Grid(this, group));
+        const hasTitles = data.groups.length > 1;
+        const parts = this.#grids.map(({ group, picture }) => [
+          hasTitles ? html("h3", { class: "hl-grid-title" }, group.title) : null,
+          picture
+        ]);
+        this.pictures.replaceChildren(...parts.flat().filter((part) => part !== null));
+      }
+      this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
+    }
+    /** @param {string} words */
+    say(words) {
+      this.caption.textContent = words;
+    }
+  };
+  var Grid = class {
+    /** @type {OverviewData} */
+    data;
+    /** The frame around the chosen head, and the one around that under the mouse. */
+    #chosenFrame = svg("rect", { class: "hl-frame" });
+    #hoverFrame = svg("rect", { class: "hl-frame hl-frame-hover", visibility: "hidden" });
+    /** Pixels from one tile to the next. */
+    #pitch = { x: 0, y: 0 };
+    /** @type {Chosen} */
+    #chosen;
+    /**
+     * @param {Overview} overview
+     * @param {Group} group
+     */
+    constructor(overview, group) {
+      this.overview = overview;
+      this.group = group;
+      this.picture = svg("svg", {
+        class: "hl-overview",
+        tabindex: 0,
+        role: "application",
+        "aria-roledescription": "map of heads"
+      });
+      this.picture.addEventListener("pointermove", (event) => this.#hover(event));
+      this.picture.addEventListener("pointerleave", () => this.#rest());
+      this.picture.addEventListener("click", (event) => this.#click(event));
+      this.picture.addEventListener("keydown", (event) => this.#step(event));
+    }
+    /**
+     * Draw the tiles of a group in a host of some width.
+     *
+     * @param {OverviewData} data
+     * @param {Group} group
+     * @param {Palette} palette
+     * @param {number} hostWidth
+     */
+    build(data, group, palette, hostWidth) {
+      this.data = data;
+      this.group = group;
+      const { n_layers, n_heads } = group;
+      const [, rows, columns] = group.tiles.shape;
+      const room = hostWidth - MARGIN.left - MARGIN.bars - 2;
+      this.#pitch = pitchOf(rows / columns, room / n_heads);
+      const [width, height] = [this.#pitch.x * n_heads, this.#pitch.y * n_layers];
+      const box = [MARGIN.left + width + MARGIN.bars, MARGIN.top + height + MARGIN.bars];
+      setAll(this.picture, { viewBox: `0 0 ${box[0]} ${box[1]}`, width: box[0], height: box[1] });
+      const gaps = { x: GAP / (this.#pitch.x - GAP), y: GAP / (this.#pitch.y - GAP) };
+      const isSmooth = columns > this.#pitch.x * devicePixelRatio;
+      const image = svg("image", {
+        href: atlas(group, data.tile_codes, palette, gaps),
+        ...{ x: MARGIN.left, y: MARGIN.top, width, height },
+        preserveAspectRatio: "none",
+        style: `image-rendering:${isSmooth ? "auto" : "pixelated"}`
+      });
+      const frames = [this.#hoverFrame, this.#chosenFrame];
+      this.picture.replaceChildren(image, ...this.#labels(), ...this.#bars(), ...frames);
+      this.picture.setAttribute("aria-label", this.#alternative());
+    }
+    #labels() {
+      const { n_layers, n_heads } = this.group;
+      const { x: wide2, y: high } = this.#pitch;
+      const text = (x, y, anchor, words) => svg("text", { x, y, "text-anchor": anchor }, words);
+      const layers = spaced(n_layers, high).map(
+        (i) => text(MARGIN.left - 6, MARGIN.top + (i + 0.5) * high + 4, "end", `L${i}`)
+      );
+      const heads = spaced(n_heads, wide2).map(
+        (i) => text(MARGIN.left + (i + 0.5) * wide2, MARGIN.top - 7, "middle", `H${i}`)
+      );
+      return [...layers, ...heads];
+    }
+    /** Mean sharpness of each layer, right of its row, and of each head, below its column. */
+    #bars() {
+      const { n_layers, n_heads } = this.group;
+      const { x: wide2, y: high } = this.#pitch;
+      const [right, below] = [MARGIN.left + wide2 * n_heads + 4, MARGIN.top + high * n_layers + 4];
+      const most = MARGIN.bars - 8;
+      const layers = Array.from({ length: n_layers }, (_, i) => {
+        const height = Math.min(high * 0.5, 14);
+        const y = MARGIN.top + (i + 0.5) * high - height / 2;
+        const width = most * this.#layerSharpness(i);
+        return svg("rect", { class: "hl-bar", x: right, y, height, width });
+      });
+      const heads = Array.from({ length: n_heads }, (_, i) => {
+        const width = Math.min(wide2 * 0.5, 14);
+        const x = MARGIN.left + (i + 0.5) * wide2 - width / 2;
+        const height = most * this.#headSharpness(i);
+        return svg("rect", { class: "hl-bar", x, y: below, width, height });
+      });
+      return [...layers, ...heads];
+    }
+    /** @param {number} layer */
+    #layerSharpness(layer) {
+      return mean(this.group.sharpness[layer].map((value) => value ?? 0));
+    }
+    /** @param {number} head */
+    #headSharpness(head) {
+      return mean(this.group.sharpness.map((layer) => layer[head] ?? 0));
+    }
+    /**
+     * Frame the chosen head, if it is of this group.
+     *
+     * @param {Chosen} chosen
+     */
+    frame(chosen) {
+      this.#chosen = chosen;
+      const isMine = chosen.attention === this.group.name;
+      this.#chosenFrame.setAttribute("visibility", isMine ? "visible" : "hidden");
+      this.#place(this.#chosenFrame, chosen.layer, chosen.head);
+      this.#hoverFrame.setAttribute("visibility", "hidden");
+    }
+    /**
+     * @param {Element} node
+     * @param {number} layer
+     * @param {number} head
+     */
+    #place(node, layer, head) {
+      const { x: width, y: height } = this.#pitch;
+      const x = MARGIN.left + head * width - GAP / 2;
+      setAll(node, { x, y: MARGIN.top + layer * height - GAP / 2, width, height });
+    }
+    /**
+     * What a place on the picture is: a head, a whole layer or head number for a bar, or nothing.
+     *
+     * @param {MouseEvent} event
+     * @returns {{layer?: number, head?: number}}
+     */
+    #at(event) {
+      const box = this.picture.getBoundingClientRect();
+      const shrunk = this.picture.viewBox.baseVal.width / box.width || 1;
+      const x = (event.clientX - box.left) * shrunk - MARGIN.left;
+      const y = (event.clientY - box.top) * shrunk - MARGIN.top;
+      const [head, layer] = [Math.floor(x / this.#pitch.x), Math.floor(y / this.#pitch.y)];
+      const isLayer = layer >= 0 && layer < this.group.n_layers;
+      const isHead = head >= 0 && head < this.group.n_heads;
+      if (isLayer && isHead) return { layer, head };
+      if (isLayer && x > 0) return { layer };
+      return isHead && y > 0 ? { head } : {};
+    }
+    /** @param {MouseEvent} event */
+    #hover(event) {
+      const { layer, head } = this.#at(event);
+      const isTile = layer !== void 0 && head !== void 0;
+      this.#hoverFrame.setAttribute("visibility", isTile ? "visible" : "hidden");
+      if (isTile) {
+        this.#place(this.#hoverFrame, layer, head);
+        this.overview.say(this.#strongest(layer, head));
+        this.overview.actions.near?.({ attention: this.group.name, layer, head });
+      } else if (layer !== void 0) {
+        const value = digits(this.#layerSharpness(layer), 2);
+        this.overview.say(`L${layer}: mean sharpness of its heads ${value}. Click for the mean map.`);
+      } else if (head !== void 0) {
+        const value = digits(this.#headSharpness(head), 2);
+        this.overview.say(`H${head}: mean sharpness over layers ${value}. Click for the mean map.`);
+      } else this.#rest();
+    }
+    #rest() {
+      this.#hoverFrame.setAttribute("visibility", "hidden");
+      this.overview.say(REST);
+    }
+    /** @param {MouseEvent} event */
+    #click(event) {
+      const attention = this.group.name;
+      const { layer, head } = this.#at(event);
+      const { open: open2, openMean } = this.overview.actions;
+      if (layer !== void 0 && head !== void 0) open2({ attention, layer, head });
+      else if (layer !== void 0) openMean({ attention, layer }, "layer");
+      else if (head !== void 0) openMean({ attention, head }, "head");
+    }
+    /** @param {KeyboardEvent} event */
+    #step(event) {
+      const move = MOVES[event.key];
+      if (!move) return;
+      event.preventDefault();
+      const { name, n_layers, n_heads } = this.group;
+      const isMine = this.#chosen.attention === name;
+      const from = isMine ? this.#chosen : { layer: -move[0], head: -move[1] };
+      const layer = Math.min(Math.max(from.layer + move[0], 0), n_layers - 1);
+      const head = Math.min(Math.max(from.head + move[1], 0), n_heads - 1);
+      this.overview.actions.open({ attention: name, layer, head });
+      this.overview.say(this.#strongest(layer, head));
+    }
+    /**
+     * @param {number} layer
+     * @param {number} head
+     */
+    #strongest(layer, head) {
+      const { streams } = this.data;
+      const { kind, queries, keys, strongest: strongest2 } = this.group;
+      const [query, key, weight] = strongest2[layer][head];
+      const name = headName(this.data, this.group, layer, head);
+      const pair = `${streams[queries].labels[query]} → ${streams[keys].labels[key]}`;
+      const aside = kind === "self" && isInformative(query, key) ? ASIDE : "";
+      return `${name} · strongest: ${pair} ${digits(weight ?? NaN, 3)}${aside}`;
+    }
+    #alternative() {
+      const { n_layers, n_heads, strongest: strongest2 } = this.group;
+      const all = strongest2.flatMap(
+        (heads, layer) => heads.map(([, , weight], head) => ({ layer, head, weight: weight ?? 0 }))
+      );
+      const top = all.sort((a, b) => b.weight - a.weight).slice(0, 3);
+      const named = top.map(({ layer, head }) => this.#strongest(layer, head));
+      return `All ${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. Strongest pairs: ${named.join("; ")}.`;
+    }
+  };
+  function pitchOf(ratio, room) {
+    const stretch = Math.min(Math.max(ratio, 1 / MOST_STRETCH), MOST_STRETCH);
+    const x = Math.max(LEAST_TILE, Math.min(MOST_TILE + GAP, room));
+    return { x, y: Math.max(LEAST_TILE, (x - GAP) * stretch + GAP) };
+  }
+  function spaced(n, pitch) {
+    const every = Math.ceil(LABEL_ROOM / pitch);
+    return Array.from({ length: n }, (_, i) => i).filter((i) => i % every === 0);
+  }
+
+  // viz/live/core/figure.js
+  var TICK_ROOM = 12;
+  var MOST_STROKES = 48;
+  var LETTER2 = 6.3;
+  var MOST_LETTERS2 = 16;
+  var ZOOMED_FROM = 40;
+  var BAR = 32;
+  function traces({ values, scale, hidden, blank, sides }, palette, barLength) {
+    const isHidden = (i) => Boolean(hidden?.[i]);
+    const isOut = (i) => isHidden(i) || Boolean(blank?.[i]);
+    const shown = {
+      type: "heatmap",
+      z: cells(values, (value, i) => isOut(i) || !Number.isFinite(value) ? NaN : value),
+      zmin: scale.low,
+      zmax: scale.high,
+      hoverinfo: "none",
+      colorscale: plotlyScale(scale.signed ? palette.diverging : palette.sequential),
+      colorbar: colorBar(scale, palette, barLength, sides ? BAR + 10 : 8)
+    };
+    const isBroken = (value, i) => !Number.isFinite(value) && !isHidden(i);
+    const extra = [];
+    if (hidden) extra.push(plain(values, (_, i) => isHidden(i), palette.masked));
+    if (values.values.some(isBroken)) extra.push(plain(values, isBroken, palette.bad));
+    return [shown, ...extra];
+  }
+  function plain(values, test, color) {
+    const z = cells(values, (value, i) => test(value, i) ? 1 : NaN);
+    const colorscale = plotlyScale([color, color]);
+    return { type: "heatmap", z, colorscale, showscale: false, hoverinfo: "none" };
+  }
+  function cells({ rows, columns, values }, change) {
+    return Array.from(
+      { length: rows },
+      (_, row) => Float32Array.from({ length: columns }, (_2, column) => {
+        const i = row * columns + column;
+        return change(values[i], i);
+      })
+    );
+  }
+  function colorBar({ name, low, high }, palette, length, below) {
+    return {
+      title: { text: name, side: "top", font: { color: palette.muted, size: 12 } },
+      orientation: "h",
+      x: 0,
+      xanchor: "left",
+      y: 0,
+      yanchor: "top",
+      ypad: below,
+      xpad: 0,
+      thickness: 9,
+      len: length,
+      lenmode: "pixels",
+      outlinewidth: 0,
+      tickvals: [low, (low + high) / 2, high],
+      tickformat: ".3~g",
+      tickfont: { color: palette.muted, size: 12 }
+    };
+  }
+  function layout(picture, palette, width, sizes) {
+    const { values, hidden, revision } = picture;
+    const { margin, size, height } = measures(picture, width, sizes);
+    const transparent = "rgba(0,0,0,0)";
+    return {
+      width,
+      height: margin.t + height + margin.b,
+      autosize: false,
+      hovermode: (
+        /** @type {const} */
+        false
+      ),
+      dragmode: sizes.drag ?? (values.columns > ZOOMED_FROM ? "zoom" : false),
+      uirevision: revision,
+      font: { family: palette.font, color: palette.text, size: 13 },
+      paper_bgcolor: transparent,
+      plot_bgcolor: transparent,
+      margin,
+      modebar: { bgcolor: transparent, color: palette.muted, activecolor: palette.accent },
+      xaxis: {
+        ...axisOf(picture.columnTitle, picture.columnLabels, size, palette),
+        side: "top",
+        tickangle: -50,
+        range: [-0.5, values.columns - 0.5]
+      },
+      yaxis: {
+        ...axisOf(picture.rowTitle, picture.rowLabels, height / values.rows, palette),
+        range: [values.rows - 0.5, -0.5]
+      },
+      shapes: hidden ? [hatch(hidden, values.rows, values.columns, palette)] : []
+    };
+  }
+  function measures({ values, rowLabels, columnLabels, sides }, width, sizes) {
+    const beside = sides ? BAR + 8 : 0;
+    const left = 30 + LETTER2 * longest(rowLabels);
+    const room = Math.max(width - left - 10 - beside, 80);
+    const size = Math.min(sizes.cell * 1.6, room / values.columns);
+    const margin = {
+      l: left,
+      r: Math.max(width - left - size * values.columns, 8),
+      t: 30 + 0.8 * LETTER2 * longest(columnLabels),
+      b: 58 + beside,
+      pad: 0,
+      autoexpand: false
+      // room made for the colour bar would take it from the cells
+    };
+    return { margin, size, height: Math.min(size * values.rows, Math.max(sizes.most, 120)) };
+  }
+  function axisOf(title, labels, pixels, palette) {
+    return {
+      showgrid: false,
+      zeroline: false,
+      tickfont: { color: palette.muted, size: 12 },
+      ticks: "",
+      automargin: false,
+      title: { text: title, font: { color: palette.muted, size: 13 }, standoff: 4 },
+      ...ticks(labels, pixels)
+    };
+  }
+  function unnamed(frame) {
+    const bare = { showticklabels: false, title: void 0 };
+    return { ...frame, xaxis: { ...frame.xaxis, ...bare }, yaxis: { ...frame.yaxis, ...bare } };
+  }
+  function ticks(labels, pixels) {
+    const step = Math.ceil(TICK_ROOM / pixels);
+    const values = labels.map((_, i) => i).filter((i) => i % step === 0);
+    return { tickmode: "array", tickvals: values, ticktext: values.map((i) => labels[i]) };
+  }
+  function longest(labels) {
+    const lengths = labels.map((label) => label.replace(/&[#\w]+;/g, "x").length);
+    return Math.min(MOST_LETTERS2, Math.max(1, ...lengths));
+  }
+  function span(axis, i, share) {
+    const [start, end] = [i - share / 2, i + share / 2].map((at) => axis._offset + axis.c2p(at));
+    return [start, end - start];
+  }
+  function isInside(axis, i) {
+    const at = axis.c2p(i);
+    return at >= 0 && at <= axis._length;
+  }
+  function hatch(hidden, rows, columns, palette) {
+    const strokes = [];
+    const step = Math.ceil((rows + columns) / (2 * MOST_STROKES));
+    for (let total = 0; total < rows + columns - 1; total += step) {
+      let start = null;
+      const last = Math.max(0, total - columns + 1);
+      for (let row = Math.min(total, rows - 1); row >= last - 1; row--) {
+        const column = total - row;
+        const isHidden = row >= last && hidden[row * columns + column];
+        if (isHidden && !start) start = [column - 0.5, row + 0.5];
+        if (!isHidden && start) {
+          strokes.push(`M${start[0]},${start[1]}L${column - 0.5},${row + 0.5}`);
+          start = null;
+        }
+      }
+    }
+    const line = { color: palette.hatch, width: 1 };
+    return { type: "path", path: strokes.join("") || "M0,0", line, layer: "above" };
+  }
+
+  // viz/live/core/plotly.js
+  var NO_CLOUD = { showSendToCloud: false, plotlyServerURL: "" };
+  var page = (
+    /** @type {{Plotly?: Plotly}} */
+    globalThis
+  );
+  var loading;
+  function loadPlotly() {
+    loading ??= page.Plotly ? Promise.resolve(page.Plotly) : scriptOfPlotly();
+    return loading;
+  }
+  function scriptOfPlotly() {
+    const src = new URL("live/plotly.min.js", document.baseURI).href;
+    const asked = document.querySelector("#plotly:not([data-over])");
+    const script = asked ?? html("script", { id: "plotly", src });
+    return new Promise((resolve, reject) => {
+      const over2 = () => {
+        script.remove();
+        if (page.Plotly) return resolve(page.Plotly);
+        loading = void 0;
+        return reject(new Error("plotly.js did not load from the app; heat maps need it"));
+      };
+      script.addEventListener("load", over2);
+      script.addEventListener("error", over2);
+      if (!asked) document.head.append(script);
+    });
+  }
+
+  // viz/live/core/heatmap.js
+  var UNESCAPED = (
+    /** @type {Record<string, string>} */
+    {
+      "&amp;": "&",
+      "&lt;": "<",
+      "&gt;": ">",
+      "&#36;": "$",
+      "&#37;": "%"
+    }
+  );
+  var CLICK_SLACK = 4;
+  var HeatMap = class {
+    /** What is drawn. @type {Picture | undefined} */
+    picture;
+    /** @type {Palette} */
+    palette;
+    /** @type {Frame} */
+    #frame;
+    #width = 0;
+    #listens = false;
+    /** What the names on screen depend on. @type {unknown[]} */
+    #named = [];
+    /** @type {[row: number | null, column: number, isPinned: boolean] | undefined} */
+    #marked;
+    /** @type {Promise<unknown>} */
+    #drawing = Promise.resolve();
+    /**
+     * @param {HTMLElement} host
+     * @param {Lifetime} lifetime
+     * @param {Options} [options]
+     */
+    constructor(host, lifetime, options = {}) {
+      const { cell = 34, most = 560, drag, over: over2 = () => {
+      }, name } = options;
+      this.host = host;
+      this.lifetime = lifetime;
+      this.over = over2;
+      this.name = name;
+      this.sizes = { cell, most, drag };
+      this.chart = /** @type {Chart} */
+      /** @type {HTMLElement} */
+      html("div", { class: "hl-chart" });
+      this.guides = ["row", "column", "cell"].map(
+        (kind) => html("div", { class: `hl-guide hl-guide-${kind}`, hidden: true })
+      );
+      this.sides = svg("svg", { class: "hl-sides", "aria-hidden": "true" });
+      this.names = svg("svg", { class: "hl-sides hl-names", "aria-hidden": "true" });
+      host.append(this.chart, this.names, this.sides, ...this.guides);
+      this.#listen(options);
+      lifetime.watchSize(host, () => this.#resized());
+      lifetime.keep(() => this.#purge());
+    }
+    /** @param {Options} options */
+    #listen({ point, pick, leave }) {
+      const { host } = this;
+      if (point) host.addEventListener("pointermove", (event) => this.#tell(event, point));
+      if (leave) host.addEventListener("pointerleave", leave);
+      if (!pick) return;
+      const pressed = (down) => {
+        const released = (up) => this.#released(down, up, pick);
+        this.lifetime.listen(window, "pointerup", released, { capture: true, once: true });
+      };
+      host.addEventListener("pointerdown", pressed, true);
+    }
+    /**
+     * Draw a picture; the promise ends when it is on screen.
+     *
+     * @param {Picture} picture
+     * @param {Palette} palette
+     */
+    async draw(picture, palette) {
+      const Plotly = await loadPlotly();
+      if (this.lifetime.isOver) return;
+      this.picture = picture;
+      this.palette = palette;
+      this.#width = this.host.clientWidth;
+      const frame = layout(picture, palette, this.#width, this.sizes);
+      const barLength = Math.min(190, this.#width - frame.margin.l - frame.margin.r);
+      this.#frame = frame;
+      const data = traces(picture, palette, barLength);
+      this.#drawing = Plotly.react(this.chart, data, unnamed(frame), this.#config(picture));
+      await this.#drawing;
+      if (this.lifetime.isOver) return;
+      if (!this.#listens) this.chart.on("plotly_relayout", () => this.drawOverlays());
+      this.#listens = true;
+      this.drawOverlays();
+    }
+    /** @param {Picture} picture */
+    #config({ values }) {
+      const chosenElsewhere = this.sizes.drag === void 0 ? [] : ["zoom2d", "pan2d"];
+      return {
+        ...NO_CLOUD,
+        displaylogo: false,
+        displayModeBar: values.columns > ZOOMED_FROM ? "hover" : false,
+        doubleClick: chosenElsewhere.length ? false : "reset+autosize",
+        // cells may be clicked fast
+        showTips: !chosenElsewhere.length,
+        // Plotly's tip is that a double click zooms out
+        modeBarButtonsToRemove: [
+          ...["toImage", "select2d", "lasso2d", "autoScale2d"],
+          ...chosenElsewhere
+        ]
+      };
+    }
+    /** Plotly must not be in the middle of a drawing when its chart is let go. */
+    async #purge() {
+      await this.#drawing.catch(() => {
+      });
+      if (this.chart._fullLayout) (await loadPlotly()).purge(this.chart);
+    }
+    drawOverlays() {
+      const drawn = this.chart._fullLayout;
+      if (!drawn || !this.picture) return;
+      this.#drawNames(this.picture, drawn);
+      this.#drawSides(this.picture, drawn);
+      if (this.#marked) this.mark(...this.#marked);
+      this.over();
+    }
+    /**
+     * Labels and titles of the axes. Plotly takes 40 ms for 64 labels a side, each time; here they stay
+     * until they change.
+     *
+     * @param {Picture} picture
+     * @param {DrawnLayout} drawn
+     */
+    #drawNames({ rowLabels, columnLabels, rowTitle, columnTitle }, { xaxis, yaxis, width, height }) {
+      const named = [rowLabels, columnLabels, columnTitle, `${xaxis.range}`, `${yaxis.range}`];
+      named.push(String(width), String(height));
+      if (this.#named.length && this.#named.every((value, i) => value === named[i])) return;
+      this.#named = named;
+      const [left, top] = [xaxis._offset, yaxis._offset];
+      const rows = shownLabels(rowLabels, yaxis).map(({ label, at, i }) => {
+        const place = { class: "hl-tick-row", x: left - 6, y: at + 4, "text-anchor": "end" };
+        return svg("text", { ...place, ...this.#clicks("row", i) }, label);
+      });
+      const columns = shownLabels(columnLabels, xaxis).map(({ label, at, i }) => {
+        const transform = `translate(${at + 3} ${top - 6}) rotate(-50)`;
+        const place = { class: "hl-tick-column", transform };
+        return svg("text", { ...place, ...this.#clicks("column", i) }, label);
+      });
+      const turned = `translate(13 ${top + yaxis._length / 2}) rotate(-90)`;
+      const title = { class: "hl-axis", "text-anchor": "middle" };
+      setAll(this.names, { width, height });
+      this.names.replaceChildren(
+        ...rows,
+        ...columns,
+        svg("text", { ...title, x: left + xaxis._length / 2, y: 13 }, columnTitle),
+        svg("text", { ...title, transform: turned }, rowTitle)
+      );
+    }
+    /**
+     * What makes a label a thing to click, where someone listens.
+     *
+     * @param {"row" | "column"} axis
+     * @param {number} i
+     */
+    #clicks(axis, i) {
+      return this.name && { "data-clicks": true, onclick: () => this.name?.(axis, i) };
+    }
+    /**
+     * Bars beside the map, one per row and one per column; a click picks the row or column.
+     *
+     * @param {Picture} picture
+     * @param {DrawnLayout} drawn
+     */
+    #drawSides({ sides }, { xaxis, yaxis, width, height }) {
+      this.sides.replaceChildren();
+      if (!sides) return;
+      setAll(this.sides, { width, height });
+      const [right, below] = [xaxis._offset + xaxis._length + 4, yaxis._offset + yaxis._length + 4];
+      const bar = (box, tip, pick) => this.sides.append(
+        svg("rect", { class: "hl-bar", ...box, onclick: pick }, svg("title", null, tip))
+      );
+      sides.rows.forEach(({ share, tip }, i) => {
+        if (!isInside(yaxis, i)) return;
+        const [y, thick] = span(yaxis, i, 0.8);
+        const box = { x: right, y, height: thick, width: Math.max(1, BAR * share) };
+        bar(box, tip, () => sides.pickRow(i));
+      });
+      sides.columns.forEach(({ share, tip }, j) => {
+        if (!isInside(xaxis, j)) return;
+        const [x, thick] = span(xaxis, j, 0.8);
+        const box = { x, y: below, width: thick, height: Math.max(1, BAR * share) };
+        bar(box, tip, () => sides.pickColumn(j));
+      });
+    }
+    /**
+     * Frame a cell, or nothing when row is null.
+     *
+     * @param {number | null} row
+     * @param {number} column
+     * @param {boolean} [isPinned]
+     */
+    mark(row, column, isPinned = false) {
+      this.#marked = [row, column, isPinned];
+      const drawn = this.chart._fullLayout;
+      const box = row != null && this.boxOf(row, column);
+      for (const guide of this.guides) guide.hidden = !box;
+      if (!box || !drawn) return;
+      const { xaxis, yaxis } = drawn;
+      const { left, top, width, height } = box;
+      putAt(this.guides[0], xaxis._offset, top, xaxis._length, height);
+      putAt(this.guides[1], left, yaxis._offset, width, yaxis._length);
+      putAt(this.guides[2], left, top, width, height);
+      this.guides[2].classList.toggle("hl-pinned", isPinned);
+    }
+    /**
+     * Where a cell is in the host, in pixels, or null when it is out of sight.
+     *
+     * @param {number} row
+     * @param {number} column
+     */
+    boxOf(row, column) {
+      const drawn = this.chart._fullLayout;
+      if (!drawn || !this.picture) return null;
+      const { xaxis, yaxis } = drawn;
+      if (!isInside(yaxis, row) || !isInside(xaxis, column)) return null;
+      const [[left, width], [top, height]] = [span(xaxis, column, 1), span(yaxis, row, 1)];
+      return { left, top, width, height };
+    }
+    /**
+     * The picture as SVG text, with Plotly's own labels.
+     *
+     * @returns {Promise<string>}
+     */
+    async svgText() {
+      const Plotly = await loadPlotly();
+      const drawn = this.chart._fullLayout;
+      if (!drawn) throw new Error("it is not drawn yet");
+      const { xaxis, yaxis, width, height } = drawn;
+      const frame = {
+        ...this.#frame,
+        xaxis: { ...this.#frame.xaxis, range: xaxis.range },
+        yaxis: { ...this.#frame.yaxis, range: yaxis.range }
+      };
+      const figure2 = { data: this.chart.data, layout: frame, config: NO_CLOUD };
+      const address = await Plotly.toImage(figure2, { format: "svg", width, height });
+      return decodeURIComponent(address.slice(address.indexOf(",") + 1));
+    }
+    /**
+     * The cell under the mouse, or null.
+     *
+     * @param {{clientX: number, clientY: number}} event
+     */
+    cellAt(event) {
+      const drawn = this.chart._fullLayout;
+      if (!drawn || !this.picture) return null;
+      const { xaxis, yaxis } = drawn;
+      const box = this.chart.getBoundingClientRect();
+      const column = Math.round(xaxis.p2c(event.clientX - box.left - xaxis._offset));
+      const row = Math.round(yaxis.p2c(event.clientY - box.top - yaxis._offset));
+      const { rows, columns } = this.picture.values;
+      const exists = row >= 0 && column >= 0 && row < rows && column < columns;
+      return exists && isInside(yaxis, row) && isInside(xaxis, column) ? { row, column } : null;
+    }
+    /**
+     * @param {PointerEvent} event
+     * @param {OnCell} point
+     */
+    #tell(event, point) {
+      const cell = this.cellAt(event);
+      if (cell) point(cell.row, cell.column);
+    }
+    /**
+     * @param {PointerEvent} down
+     * @param {PointerEvent} up
+     * @param {OnCell} pick
+     */
+    #released(down, up, pick) {
+      if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) > CLICK_SLACK) return;
+      const cell = this.cellAt(up);
+      if (cell) pick(cell.row, cell.column);
+    }
+    #resized() {
+      const width = this.host.clientWidth;
+      if (this.picture && Math.abs(width - this.#width) > 2 && width > 0)
+        this.draw(this.picture, this.palette);
+    }
+  };
+  function putAt(node, left, top, width, height) {
+    node.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
+  }
+  function shownLabels(labels, axis) {
+    const [, pixels] = span(axis, 0, 1);
+    return ticks(labels, pixels).tickvals.filter((i) => isInside(axis, i)).map((i) => ({ label: unescaped(labels[i]), at: axis._offset + axis.c2p(i), i }));
+  }
+  function unescaped(label) {
+    return label.replace(/&[#\w]+;/g, (mark) => UNESCAPED[mark]);
+  }
+
+  // viz/live/microscope/view.js
+  var View = class {
+    /**
+     * @param {Microscope} scope
+     * @param {HTMLElement} host
+     */
+    constructor(scope, host) {
+      this.scope = scope;
+      this.host = host;
+      this.lifetime = scope.lifetime.child();
+    }
+    /**
+     * Draw the chosen head.
+     *
+     * @param {() => boolean} _isCurrent whether nothing newer has been asked for since
+     * @returns {void | Promise<void>}
+     */
+    draw(_isCurrent) {
+    }
+    /** Another view takes its place; it may come back. */
+    leave() {
+    }
+    /** It does not come back. */
+    destroy() {
+      this.leave();
+      this.lifetime.end();
+    }
+    /**
+     * What it shows as numbers to save; null when there are none yet.
+     *
+     * @returns {Table | null}
+     */
+    table() {
+      return null;
+    }
+    /**
+     * What it shows as drawings to save.
+     *
+     * @returns {Drawing[] | Promise<Drawing[]>}
+     */
+    drawings() {
+      return [];
+    }
+    /**
+     * A pattern of this head as the options ask for it.
+     *
+     * @param {Matrix} pattern
+     * @param {Numbers} mask
+     */
+    shown(pattern, mask) {
+      return shownPattern(pattern, mask, this.scope.between, this.scope.settings);
+    }
+    /**
+     * A pattern between tokens, whatever the options say of words.
+     *
+     * @param {Matrix} pattern
+     * @param {Numbers} mask
+     */
+    shownInTokens(pattern, mask) {
+      const options = { ...this.scope.settings, words: false };
+      return shownPattern(pattern, mask, this.scope.between, options);
+    }
+  };
+
+  // viz/live/microscope/views/compare.js
+  var HEIGHT = 480;
+  var CompareView = class extends View {
+    /** This head, the other, and the difference. @type {Shown[] | null} */
+    #sides = null;
+    /** Which of the other runs. */
+    #run = 0;
+    /**
+     * @param {Microscope} scope
+     * @param {HTMLElement} host
+     */
+    constructor(scope, host) {
+      super(scope, host);
+      const { against } = scope.data;
+      this.against = radios(
+        "hl-against",
+        "Compare with",
+        asRadios(against),
+        scope.settings.against,
+        (chosen) => scope.set({ against: chosen })
+      );
+      this.controls = html("div", { class: "hl-row" });
+      this.reasons = html("p", { class: "hl-caption", "data-why": "" }, reasonsOf(against));
+      this.reasons.hidden = !this.reasons.textContent;
+      this.says = html("p", { class: "hl-caption", role: "status" });
+      this.maps = [0, 1, 2].map(() => this.#makeMap());
+      const sections = this.maps.map(
+        ({ title, host: map }, i) => html("section", { class: i === 2 ? "hl-span" : null }, title, map)
+      );
+      const wide2 = html("div", { class: "hl-wide" });
+      const row = html("div", { class: "hl-row" }, this.against, this.controls);
+      wide2.append(row, this.reasons, this.says, html("div", { class: "hl-side" }, sections));
+      host.append(wide2);
+    }
+    #makeMap() {
+      const host = html("div", { class: "hl-map" });
+      const heatMap = new HeatMap(host, this.lifetime, {
+        point: (row, column) => this.#point(row, column),
+        most: HEIGHT
+      });
+      return { title: html("h3"), host, heatMap };
+    }
+    /**
+     * @override
+     * @param {() => boolean} isCurrent
+     */
+    async draw(isCurrent) {
+      check(this.against, this.#kind);
+      this.#drawControls();
+      const other = await this.#loadOther();
+      if (!isCurrent()) return;
+      this.#sides = null;
+      for (const { host, title } of this.maps) host.hidden = title.hidden = !other;
+      this.says.textContent = "Type a second sentence, then press Enter.";
+      if (other) await this.#drawMaps(other);
+    }
+    /** What this head is compared with: what is chosen, as far as it can be. */
+    get #kind() {
+      const offered = this.scope.data.against.filter(({ why }) => why === null);
+      const { against } = this.scope.settings;
+      return (offered.find(({ name }) => name === against) ?? offered[0])?.name ?? against;
+    }
+    /**
+     * The head or run to compare with, or null when there is none yet.
+     *
+     * @returns {Promise<Other | null>}
+     */
+    async #loadOther() {
+      const { scope } = this;
+      const { settings, data, group } = scope;
+      if (this.#kind === "head") {
+        const [layer, head] = scope.other;
+        const loaded2 = await scope.load(data, layer, head);
+        return { loaded: loaded2, between: scope.between, name: headName(data, group, layer, head) };
+      }
+      const run = this.#otherRun();
+      if (!run) return null;
+      const loaded = await scope.load(run, settings.layer, settings.head);
+      return { loaded, between: between(run.streams, group), name: run.name };
+    }
+    /** @returns {Run | undefined} */
+    #otherRun() {
+      const { runs } = this.scope.data;
+      return runs[Math.min(this.#run, runs.length - 1)];
+    }
+    /** @param {Other} other */
+    async #drawMaps(other) {
+      const { loaded, palette, headName: name, settings } = this.scope;
+      const first = this.shown(loaded.steps.weights, loaded.head.mask.values);
+      const { head, steps: steps2 } = other.loaded;
+      const second = shownPattern(steps2.weights, head.mask.values, other.between, settings);
+      const third = differenceOf(first, second);
+      this.#sides = [first, second, third];
+      const titles = [name, other.name, `${name} − ${other.name}`];
+      const weights = sharedWeightScale([first, second]);
+      const delta = third.values;
+      const scales = [weights, weights, signedScale("difference of weights", delta.values)];
+      const spoken = [first, second, { ...third, values: mapped(delta, Math.abs) }];
+      for (const [i, map] of this.maps.entries()) {
+        map.title.textContent = titles[i];
+        pictured(map.host, `${titles[i]}: ${pairsInWords(spoken[i])}`);
+        await map.heatMap.draw({ ...this.#sides[i], scale: scales[i] }, palette);
+      }
+      this.#summarise(first, second, third);
+    }
+    /**
+     * @param {Shown} first
+     * @param {Shown} second
+     * @param {Shown} third
+     */
+    #summarise(first, second, { values: delta, hidden }) {
+      const open2 = Array.from(delta.values, Math.abs).filter((_, i) => !hidden[i]);
+      const cut = cutInWords(first.values, second.values, delta);
+      const labels = this.#kind === "head" ? "" : " Tokens are compared by position, not by word.";
+      this.says.textContent = `Mean absolute difference over cells not masked: ${digits(mean(open2), 4)}. Orange: more on the left; blue: more on the right.${cut}${labels}`;
+    }
+    #drawControls() {
+      if (this.#kind === "head") {
+        const { name, n_layers, n_heads } = this.scope.group;
+        const what = `${name} ${n_layers} × ${n_heads} heads`;
+        fillOnce(this.controls, what, () => this.#headBoxes());
+        this.controls.querySelectorAll("select").forEach((list, i) => {
+          list.value = String(this.scope.other[i]);
+        });
+        return;
+      }
+      const { runs } = this.scope.data;
+      const names = runs.map(({ name }) => name);
+      fillOnce(this.controls, `runs ${names.join()}`, () => this.#runBoxes(names));
+    }
+    /**
+     * Where another input is typed, and which of several runs is looked at.
+     *
+     * @param {string[]} names
+     */
+    #runBoxes(names) {
+      const box = html("input", {
+        type: "text",
+        value: this.scope.settings.second,
+        placeholder: "Type a second sentence",
+        onchange: () => this.scope.set({ second: wellFormed(box.value) })
+      });
+      const label = html("span", null, "Second sentence");
+      const field = html("label", { class: "hl-field hl-grow" }, label, box);
+      if (names.length < 2) return [field];
+      const options = names.map((name, i) => [i, name]);
+      const pick = (i) => {
+        this.#run = Number(i);
+        this.scope.redraw();
+      };
+      return [field, select("Run", options, this.#run, pick)];
+    }
+    #headBoxes() {
+      const { scope } = this;
+      const { n_layers, n_heads } = scope.group;
+      const names = (n, letter2) => Array.from({ length: n }, (_, i) => [i, `${letter2}${i}`]);
+      const pick = (other) => scope.set({ other });
+      return [
+        select(
+          "Compare with: layer",
+          names(n_layers, "L"),
+          scope.other[0],
+          (layer) => pick([Number(layer), scope.other[1]])
+        ),
+        select(
+          "Compare with: head",
+          names(n_heads, "H"),
+          scope.other[1],
+          (head) => pick([scope.other[0], Number(head)])
+        )
+      ];
+    }
+    /**
+     * @param {number} row
+     * @param {number} column
+     */
+    #point(row, column) {
+      if (!this.#sides) return;
+      for (const map of this.maps) map.heatMap.mark(row, column);
+      const [first, second] = this.#sides;
+      const said = [first, second].map(
+        ({ values }) => row < values.rows && column < values.columns ? digits(values.values[row * values.columns + column]) : "–"
+      );
+      const pair = `${first.rows[row] ?? row} attends to ${first.columns[column] ?? column}`;
+      this.scope.say(`${pair}: ${said.join(" against ")}`, false);
+    }
+    /** @override */
+    table() {
+      return this.#sides ? patternTable(this.#sides[2]) : null;
+    }
+    /** @override */
+    async drawings() {
+      return this.#sides ? drawnMaps(this.maps) : [];
+    }
+  };
+  function differenceOf(first, second) {
+    const values = difference(first.values, second.values);
+    const { rows, columns } = values;
+    const at = (side, what, i) => side[what][Math.floor(i / columns) * side.values.columns + i % columns];
+    const inBoth = (what) => Uint8Array.from(values.values, (_, i) => at(first, what, i) & at(second, what, i));
+    const low = first.values.rows === rows ? first : second;
+    const narrow = first.values.columns === columns ? first : second;
+    const labels = { rows: low.rows, rowLabels: low.rowLabels };
+    const names = { columns: narrow.columns, columnLabels: narrow.columnLabels };
+    const [hidden, blank] = [inBoth("hidden"), inBoth("blank")];
+    return { ...first, ...labels, ...names, values, hidden, blank };
+  }
+  function cutInWords(a, b, delta) {
+    if (a.rows === b.rows && a.columns === b.columns) return "";
+    const isSquare = a.rows === a.columns && b.rows === b.columns;
+    if (isSquare)
+      return ` The sentences have ${a.rows} and ${b.rows} rows; the difference covers the first ${delta.rows}.`;
+    const [x, y, z] = [a, b, delta].map(({ rows, columns }) => `${rows} × ${columns}`);
+    return ` The maps have ${x} and ${y} cells; the difference covers the first ${z}.`;
+  }
+  function wellFormed(text) {
+    return text.toWellFormed?.() ?? text;
+  }
+
+  // viz/live/microscope/views/lines.js
+  var WIDTH = 640;
+  var SIDES = { query: 170, key: 470 };
+  var GAP2 = 8;
+  var STEPS = { usual: 22, small: 15 };
+  var MANY = 120;
+  var LEAST_TOLD = 5e-3;
+  var STRENGTHS = 10;
+  var LinesView = class extends View {
+    /** @type {Shown} */
+    #shown;
+    /** The token under the mouse. @type {Focus | null} */
+    #focus = null;
+    #cancelFrame = () => {
+    };
+    /**
+     * @param {Microscope} scope
+     * @param {HTMLElement} host
+     */
+    constructor(scope, host) {
+      super(scope, host);
+      this.tokens = html("div");
+      this.says = html("p", { class: "hl-caption" });
+      this.picture = svg("svg", { class: "hl-lines", role: "img" });
+      const mass = slider(
+        "Cumulative attention shown",
+        {
+          bounds: scope.data.bounds.mass,
+          value: scope.settings.mass,
+          show: (x) => `${Math.round(100 * x)} %`
+        },
+        (share) => {
+          scope.setQuietly({ mass: share });
+          this.#redraw();
+        }
+      );
+      const frame = { class: "hl-scroll", tabindex: 0, role: "group", "aria-label": "Lines" };
+      const wide2 = html("div", { class: "hl-wide" });
+      const controls = html("div", { class: "hl-row" }, this.tokens, mass);
+      wide2.append(controls, this.says, html("div", frame, this.picture));
+      host.append(wide2);
+    }
+    /** @override */
+    draw() {
+      const { head, steps: steps2 } = this.scope.loaded;
+      this.#shown = this.shown(steps2.weights, head.mask.values);
+      const options = this.#shown.rows.map((label, i) => [i, `${i}: ${label}`]);
+      options.unshift(["", "all"]);
+      fillOnce(this.tokens, options.join(), () => [
+        select(
+          "Lines of",
+          options,
+          "",
+          (at) => this.scope.set({ token: at === "" ? null : Number(at) })
+        )
+      ]);
+      const list = this.tokens.querySelector("select");
+      if (list) list.value = String(this.#chosen()?.at ?? "");
+      this.#redraw();
+    }
+    #redraw() {
+      const { settings, palette } = this.scope;
+      const { rows, columns } = this.#shown;
+      const step = rows.length > MANY ? STEPS.small : STEPS.usual;
+      const y = (i) => 22 + i * step;
+      const token = this.#focus ?? this.#chosen();
+      const kept = this.#keptKeys(settings.mass);
+      const paths = linePaths(kept, this.#shown.values, token, (i) => y(i) - 4);
+      const line = { fill: "none", stroke: palette.accent, "stroke-width": 1.6 };
+      const height = y(Math.max(rows.length, columns.length)) + 4;
+      setAll(this.picture, { viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height });
+      this.picture.replaceChildren(
+        ...paths.map(({ d, opacity }) => svg("path", { d, ...line, "stroke-opacity": opacity })),
+        ...this.#words(rows, "query", token, y),
+        ...this.#words(columns, "key", token, y)
+      );
+      const lines = kept.reduce((sum, keys) => sum + keys.length, 0);
+      this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight: ${lines} lines. Point at a token to see only its own.`;
+      const words = `Lines of ${this.scope.headName}. ${pairsInWords(this.#shown)}`;
+      this.picture.setAttribute("aria-label", words);
+    }
+    /**
+     * The keys of each query that hold a share of its weight.
+     *
+     * @param {number} mass
+     */
+    #keptKeys(mass) {
+      const { values, hidden } = this.#shown;
+      return Array.from({ length: values.rows }, (_, i) => {
+        const row = rowOf(values, i);
+        const open2 = Float64Array.from(row, (p, j) => hidden[i * values.columns + j] ? 0 : p);
+        return leading(open2, mass);
+      });
+    }
+    /**
+     * The labels of one side.
+     *
+     * @param {string[]} labels
+     * @param {"query" | "key"} side
+     * @param {Focus | null} token
+     * @param {(i: number) => number} y
+     */
+    #words(labels, side, token, y) {
+      const place = { x: SIDES[side], "text-anchor": side === "query" ? "end" : "start" };
+      return labels.map((label, at) => {
+        const isFocus = token && token.side === side && token.at === at;
+        const look = {
+          onpointerenter: () => this.#look({ side, at }),
+          onpointerleave: () => this.#look(null)
+        };
+        const attributes = { ...place, y: y(at), class: isFocus ? "hl-strong" : null, ...look };
+        return svg("text", attributes, clipped(label) + this.#weightOf(token, side, at));
+      });
+    }
+    /**
+     * The token chosen in the list, on the side of the queries.
+     *
+     * @returns {Focus | null}
+     */
+    #chosen() {
+      const { token } = this.scope.settings;
+      if (token == null) return null;
+      return { side: "query", at: Math.min(token, this.#shown.rows.length - 1) };
+    }
+    /**
+     * The weight between the token in focus and one of the other side, where there is one.
+     *
+     * @param {Focus | null} token
+     * @param {"query" | "key"} side
+     * @param {number} i
+     */
+    #weightOf(token, side, i) {
+      if (!token || token.side === side) return "";
+      const { values, hidden } = this.#shown;
+      const [row, column] = side === "key" ? [token.at, i] : [i, token.at];
+      const at = row * values.columns + column;
+      return hidden[at] || values.values[at] < LEAST_TOLD ? "" : `  ${digits(values.values[at], 2)}`;
+    }
+    /** @param {Focus | null} focus */
+    #look(focus) {
+      this.#focus = focus;
+      this.#cancelFrame();
+      this.#cancelFrame = this.lifetime.frame(() => this.#redraw());
+    }
+    /** @override */
+    table() {
+      return patternTable(this.#shown);
+    }
+    /**
+     * @override
+     * @returns {Drawing[]}
+     */
+    drawings() {
+      return [{ caption: this.says.textContent ?? "", drawing: this.picture }];
+    }
+  };
+  function linePaths(kept, values, token, y) {
+    const [from, to] = [SIDES.query + GAP2, SIDES.key - GAP2];
+    const strengths = Array.from({ length: STRENGTHS }, () => "");
+    kept.forEach(
+      (keys, i) => keys.forEach((j) => {
+        if (token && token.at !== (token.side === "query" ? i : j)) return;
+        const weight = values.values[i * values.columns + j];
+        const strength = Math.min(STRENGTHS - 1, Math.floor(weight * STRENGTHS));
+        strengths[strength] += `M${from} ${y(i)}L${to} ${y(j)}`;
+      })
+    );
+    return strengths.map((d, i) => ({ d, opacity: Math.max(0.06, Math.sqrt((i + 0.5) / STRENGTHS)) })).filter(({ d }) => d);
+  }
+
+  // viz/live/core/keyboard.js
+  var PAGE = 10;
+  var MOVES2 = {
+    ArrowLeft: (row, column) => [row, column - 1],
+    ArrowRight: (row, column) => [row, column + 1],
+    ArrowUp: (row, column) => [row - 1, column],
+    ArrowDown: (row, column) => [row + 1, column],
+    Home: (row) => [row, 0],
+    End: (row, _column, last) => [row, last],
+    PageUp: (row, column) => [row - PAGE, column],
+    PageDown: (row, column) => [row + PAGE, column]
+  };
+  function cellAfter(key, [row, column], size) {
+    const to = MOVES2[key]?.(row, column, size.columns - 1);
+    return to ? within(to, size) : null;
+  }
+  function within([row, column], { rows, columns }) {
+    return [Math.min(Math.max(row, 0), rows - 1), Math.min(Math.max(column, 0), columns - 1)];
+  }
+
+  // viz/live/microscope/formulas.js
+  var number = (text) => math("mn", null, text);
+  var letter = (text) => math("mi", null, text);
+  var sign = (text) => math("mo", null, text);
+  var sub = (base, index) => math("msub", null, letter(base), letter(index));
+  var subOf = (base, index, n) => math("msub", null, letter(base), math("mrow", null, letter(index), number(String(n))));
+  var rooted = (size) => math("msqrt", null, number(size));
+  var over = (above, below) => math("mfrac", null, math("mrow", null, above), math("mrow", null, below));
+  var power = (exponent) => math("msup", null, letter("e"), math("mrow", null, exponent));
+  var STAGE_FORMULAS = {
+    product: ({ value, size }) => {
+      const from = math("mrow", null, letter("d"), sign("="), number("1"));
+      const sum = math("munderover", null, sign("∑"), from, number(size));
+      const factors = [sub("q", "id"), sub("k", "jd")];
+      return [letter("q·k"), sign("="), sum, ...factors, sign("="), number(value("product"))];
+    },
+    scaled: ({ head, value, size }) => {
+      const product = number(value("product"));
+      const scaled = isUsualScale(head) ? [over([product], [rooted(size)])] : [product, sign("×"), number(scaleText(head))];
+      return [...scaled, sign("="), number(value("scaled"))];
+    },
+    biased: ({ head, at, value }) => [
+      number(value("scaled")),
+      ...[sign("+"), sub("b", "ij"), sign("=")],
+      ...[number(value("scaled")), sign("+")],
+      number(head.bias ? digits(head.bias.values[at]) : "0"),
+      ...[sign("="), number(value("biased"))]
+    ],
+    masked: ({ head, at, value }) => [
+      ...[number(value("biased")), sign("+")],
+      number(head.mask.values[at] ? "0" : "(−∞)"),
+      ...[sign("="), number(value("masked"))]
+    ],
+    weights: ({ head, steps: steps2, query, at }) => [
+      over([power([sub("s", "ij")])], [sign("∑"), power([sub("s", "ij′")])]),
+      sign("="),
+      ...softmaxOf(head, steps2, query, at)
+    ],
+    output: ({ head, steps: steps2, query, key, dimension, value }) => [
+      ...[subOf("z", "i", dimension), sign("="), sign("∑")],
+      ...[sub("p", "ij"), subOf("v", "j", dimension), sign("=")],
+      number(digits(rowOf(steps2.output, query)[dimension])),
+      math("mtext", null, " , from this key "),
+      ...[number(value("weights")), sign("·")],
+      number(digits(rowOf(head.v, key)[dimension]))
+    ]
+  };
+  function formulaOf(stage, { head, steps: steps2 }, query, key, dimension) {
+    const at = query * head.k.rows + key;
+    const value = (step) => digits(steps2[step].values[at]);
+    const size = String(head.q.columns);
+    const filling = { head, steps: steps2, query, key, at, dimension, size, value };
+    const parts = STAGE_FORMULAS[stage](filling);
+    return math("math", { display: "block", "data-stage": stage }, math("mrow", null, parts));
+  }
+  function softmaxOf(head, steps2, query, at) {
+    if (!head.mask.values[at]) return [power([number("−∞")]), sign("="), number("0")];
+    const total = logSumExp(rowOf(steps2.masked, query));
+    const score = number(digits(steps2.masked.values[at]));
+    const exponent = [score, sign(total < 0 ? "+" : "−"), number(digits(Math.abs(total)))];
+    return [power(exponent), sign("="), number(digits(steps2.weights.values[at]))];
+  }
+  function scaleText(head) {
+    return String(Number(scaleOf(head).toPrecision(4)));
+  }
+
+  // viz/live/microscope/operands.js
+  var WIDTH2 = 400;
+  var STRIP = 18;
+  var BARS = 64;
+  var CAPTIONS = {
+    query: "query q",
+    key: "key k",
+    products: "q × k, number by number; their sum is q·k",
+    row: "softmax over the row; this cell marked",
+    flow: "weight × value v: what flows from this key",
+    given: "weight × value in this dimension, key by key; their sum is its z"
+  };
+  var Operands = class {
+    /** @type {Opened} */
+    #opened;
+    /** @type {Palette} */
+    #palette;
+    /** Colours of signed numbers. @type {ReturnType<typeof ramp>} */
+    #signed;
+    /** How far the numbers of q and k, and those of v, reach. */
+    #vectorReach = 1;
+    #valueReach = 1;
+    /** @type {ReturnType<typeof makeParts>} */
+    #parts;
+    /** @type {Map<StepName, HTMLElement>} */
+    #values = /* @__PURE__ */ new Map();
+    /**
+     * @param {HTMLElement} host
+     * @param {(words: string, isAloud: boolean) => void} say
+     */
+    constructor(host, say) {
+      this.host = host;
+      this.say = say;
+      this.title = html("h3", { class: "hl-cell-title" });
+      this.numbers = html("dl", { class: "hl-numbers" });
+      this.maskTerm = html("dt", { "data-term": "masked" }, "mask");
+    }
+    /**
+     * Lay out the panel for a head.
+     *
+     * @param {Opened} opened
+     * @param {Palette} palette
+     */
+    open(opened, palette) {
+      const { head } = opened;
+      this.#opened = opened;
+      this.#palette = palette;
+      this.#signed = ramp(palette.diverging);
+      this.#vectorReach = Math.max(reach(head.q.values), reach(head.k.values));
+      this.#valueReach = reach(head.v.values);
+      this.#parts = makeParts(head);
+      this.numbers.replaceChildren(...this.#terms().map((term) => this.#numberOf(...term)));
+      const { query, key, products: products2, row, flow, given } = this.#parts;
+      this.host.replaceChildren(
+        this.title,
+        ...[figure("query", query), figure("key", key), figure("products", products2)],
+        this.numbers,
+        ...[figure("row", row), figure("flow", flow), figure("given", given)]
+      );
+    }
+    /** @returns {[StepName, Element][]} */
+    #terms() {
+      const { head } = this.#opened;
+      const usual = `÷ √${head.q.columns}`;
+      const term = (name, text) => [name, html("dt", { "data-term": name }, text)];
+      return [
+        term("product", "q·k"),
+        term("scaled", isUsualScale(head) ? usual : `× ${scaleText(head)}`),
+        term("biased", head.bias ? "+ bias" : "+ bias (none)"),
+        ["masked", this.maskTerm],
+        term("weights", "softmax"),
+        term("output", "z")
+      ];
+    }
+    /**
+     * @param {StepName} name
+     * @param {Element} term
+     */
+    #numberOf(name, term) {
+      const value = html("dd", { "data-number": name });
+      this.#values.set(name, value);
+      return html("div", { "data-step": name }, term, value);
+    }
+    /**
+     * Show the numbers of one cell.
+     *
+     * @param {number} query
+     * @param {number} key
+     * @param {{isPinned: boolean, stage: StepName, dimension: number}} how `dimension` is the one of z
+     *   to spell out
+     */
+    show(query, key, { isPinned, stage, dimension }) {
+      const { head, steps: steps2, queries, keys } = this.#opened;
+      const at = query * head.k.rows + key;
+      this.host.dataset.stage = stage;
+      this.#paint(query, key, dimension);
+      for (const [name, node] of this.#values) {
+        node.textContent = name === "output" ? `z[${dimension}] = ${digits(rowOf(steps2.output, query)[dimension])}` : digits(steps2[name].values[at]);
+        node.parentElement?.classList.toggle("hl-now", name === stage);
+      }
+      this.maskTerm.textContent = head.mask.values[at] ? "mask: open" : "mask: hidden";
+      this.title.replaceChildren(
+        html("bdi", null, queries.labels[query]),
+        " → ",
+        html("bdi", null, keys.labels[key]),
+        html("small", null, `query ${query}, key ${key}${isPinned ? ", pinned" : ""}`)
+      );
+      this.#describe(query, key, at, isPinned);
+    }
+    /**
+     * @param {number} query
+     * @param {number} key
+     * @param {number} dimension
+     */
+    #paint(query, key, dimension) {
+      const { head, steps: steps2 } = this.#opened;
+      const parts = this.#parts;
+      const palette = this.#palette;
+      const [q, k, v] = [rowOf(head.q, query), rowOf(head.k, key), rowOf(head.v, key)];
+      const weights = rowOf(steps2.weights, query);
+      const within2 = (x, most) => colorAt(this.#signed, x, -most, most);
+      parts.query.paint(q, (x) => within2(x, this.#vectorReach));
+      parts.key.paint(k, (x) => within2(x, this.#vectorReach));
+      const products2 = Float64Array.from(q, (x, i) => x * k[i]);
+      parts.products.paint(products2, palette);
+      parts.row.paint(weights, palette, key);
+      parts.flow.paint(v, (x) => within2(weights[key] * x, this.#valueReach));
+      const given = Float64Array.from(weights, (p, j) => p * rowOf(head.v, j)[dimension]);
+      parts.given.paint(given, palette, key);
+    }
+    /**
+     * @param {number} query
+     * @param {number} key
+     * @param {number} at
+     * @param {boolean} isPinned
+     */
+    #describe(query, key, at, isPinned) {
+      const { head, queries, keys } = this.#opened;
+      const { product, scaled, weights } = this.#opened.steps;
+      const numbers = [product, scaled, weights].map(({ values }) => digits(values[at]));
+      const masked2 = head.mask.values[at] ? "" : "masked, ";
+      this.say(
+        `${queries.labels[query]} attends to ${keys.labels[key]}: q·k ${numbers[0]}, scaled ${numbers[1]}, ${masked2}weight ${numbers[2]}`,
+        isPinned
+      );
+    }
+    /**
+     * The panel's drawings in sight, each with its caption, for export.
+     *
+     * @returns {Drawing[]}
+     */
+    drawings() {
+      const figures = Object.entries(CAPTIONS).map(([name, caption]) => ({
+        caption,
+        drawing: this.#parts[
+          /** @type {keyof typeof CAPTIONS} */
+          name
+        ].node
+      }));
+      return figures.filter(({ drawing }) => drawing.getBoundingClientRect().height > 0);
+    }
+  };
+  function makeParts({ q, k }) {
+    return {
+      query: new Strip(q.columns),
+      key: new Strip(q.columns),
+      products: new Bars(q.columns, true),
+      row: new Bars(k.rows, false),
+      flow: new Strip(q.columns),
+      given: new Bars(k.rows, true)
+    };
+  }
+  function figure(name, { node }) {
+    return html("figure", { "data-part": name }, html("figcaption", null, CAPTIONS[name]), node);
+  }
+  function wide(height, ...children) {
+    const look = { viewBox: `0 0 ${WIDTH2} ${height}`, preserveAspectRatio: "none", height };
+    return svg("svg", { ...look, "aria-hidden": "true" }, children);
+  }
+  var Strip = class {
+    /** @param {number} size */
+    constructor(size) {
+      const width = WIDTH2 / size;
+      this.cells = Array.from(
+        { length: size },
+        (_, i) => svg("rect", { x: i * width, y: 0, width: width + 0.3, height: STRIP })
+      );
+      this.node = wide(STRIP, ...this.cells);
+    }
+    /**
+     * @param {Numbers} values
+     * @param {(value: number) => string} color
+     */
+    paint(values, color) {
+      this.cells.forEach((cell, i) => cell.setAttribute("fill", color(values[i])));
+    }
+  };
+  var Bars = class {
+    /**
+     * @param {number} size how many
+     * @param {boolean} signed
+     */
+    constructor(size, signed) {
+      this.size = size;
+      this.signed = signed;
+      this.base = signed ? BARS / 2 : BARS;
+      this.paths = { up: svg("path"), down: svg("path"), marked: svg("path") };
+      const { base } = this;
+      this.line = svg("line", { x1: 0, x2: WIDTH2, y1: base, y2: base, "stroke-width": 1 });
+      this.node = wide(BARS, ...Object.values(this.paths), this.line);
+    }
+    /**
+     * @param {Numbers} values
+     * @param {Palette} palette
+     * @param {number} [marked] the bar to mark
+     */
+    paint(values, palette, marked = -1) {
+      const drawn = this.#draw(values, marked);
+      const high = palette.diverging.at(-1) ?? palette.accent;
+      const [low] = palette.diverging;
+      const fills = this.signed ? { up: high, down: low, marked: palette.frame } : { up: palette.muted, down: low, marked: palette.accent };
+      for (
+        const kind of
+        /** @type {const} */
+        ["up", "down", "marked"]
+      ) {
+        this.paths[kind].setAttribute("d", drawn[kind]);
+        this.paths[kind].setAttribute("fill", fills[kind]);
+      }
+      this.line.setAttribute("stroke", palette.line);
+    }
+    /**
+     * @param {Numbers} values
+     * @param {number} marked
+     */
+    #draw(values, marked) {
+      const drawn = { up: "", down: "", marked: "" };
+      const most = this.signed ? reach(values) : 1;
+      const room = this.signed ? BARS / 2 - 2 : BARS - 2;
+      const width = WIDTH2 / this.size;
+      for (let i = 0; i < this.size; i++) {
+        const height = values[i] / most * room;
+        const kind = i === marked ? "marked" : height < 0 ? "down" : "up";
+        const least = i === marked && Math.abs(height) < 1.5 ? 1.5 : height;
+        const x = i * width + width * 0.1;
+        drawn[kind] += `M${x.toFixed(2)} ${this.base}v${(-least).toFixed(2)}h${(width * 0.8).toFixed(2)}V${this.base}z`;
+      }
+      return drawn;
+    }
+  };
+
+  // viz/live/microscope/views/map.js
+  var LONG = 28;
+  var HEIGHTS = { usual: 560, long: 660 };
+  var PLAY_MS = 2e3;
+  var PLAY = "▶ Play";
+  var STOP = "■ Stop";
+  var MapView = class extends View {
+    /** The dimension of z to spell out. */
+    #dimension = 0;
+    /** The cell in view. @type {[number, number]} */
+    #at = [0, 0];
+    /** What the panel is laid out for. @type {[LoadedHead, Palette] | null} */
+    #openFor = null;
+    /** @type {(() => void) | null} */
+    #stopPlaying = null;
+    /**
+     * @param {Microscope} scope
+     * @param {HTMLElement} host
+     */
+    constructor(scope, host) {
+      super(scope, host);
+      this.stages = html("div");
+      this.playButton = button(PLAY, () => this.play());
+      this.says = html("p", { class: "hl-caption" });
+      this.map = html("div", { class: "hl-map" });
+      this.legend = html(
+        "p",
+        { class: "hl-caption" },
+        "Bars: right, row entropy; below, total attention received."
+      );
+      this.formula = html("div", { class: "hl-formula" });
+      this.panel = html("div", { class: "hl-operands" });
+      const controls = html("div", { class: "hl-row" }, this.stages, this.playButton);
+      const main = html("div", { class: "hl-main" });
+      main.append(controls, this.says, this.map, this.legend, this.formula);
+      host.append(main);
+      this.heatMap = new HeatMap(this.map, this.lifetime, {
+        point: (row, column) => this.#point(row, column),
+        pick: (row, column) => this.#pick(row, column),
+        leave: () => this.#rest()
+      });
+      this.operands = new Operands(this.panel, (words, isAloud) => scope.say(words, isAloud));
+      this.map.addEventListener("keydown", (event) => this.#key(event));
+    }
+    /** @override */
+    async draw() {
+      const { settings, loaded, palette, between: between2 } = this.scope;
+      this.#makeRoom();
+      const stage = this.#drawStages(loaded.head);
+      this.says.textContent = stage.says;
+      this.#dimension = Math.min(this.#dimension, loaded.head.q.columns - 1);
+      if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette)
+        this.operands.open({ ...loaded, ...between2 }, palette);
+      this.#openFor = [loaded, palette];
+      const picture = this.#picture(settings.stage);
+      this.legend.hidden = !picture.sides;
+      const pairs = pairsInWords(this.#weights());
+      focusable(
+        this.map,
+        `${stage.text} of ${this.scope.headName}. ${pairs} Arrow keys move the cell, Enter pins and unpins it.`
+      );
+      await this.heatMap.draw(picture, palette);
+      this.#rest();
+    }
+    /**
+     * The buttons of the stages, the chosen one checked.
+     *
+     * @param {HeadArrays} head
+     * @returns {Stage} the chosen one
+     */
+    #drawStages(head) {
+      const stages = this.scope.data.stages.map((stage) => worded(stage, head));
+      fillOnce(this.stages, JSON.stringify(stages), () => {
+        const options = stages.map(({ name, text, says }) => ({ value: name, text, title: says }));
+        const pick = (stage) => this.scope.set({ stage: (
+          /** @type {StepName} */
+          stage
+        ) });
+        return [radios("hl-stage", "Stage", options, "", pick)];
+      });
+      check(this.stages, this.scope.settings.stage);
+      return stages.find(({ name }) => name === this.scope.settings.stage) ?? stages[0];
+    }
+    /** The weights between tokens: stages know no words. */
+    #weights() {
+      const { head, steps: steps2 } = this.scope.loaded;
+      return this.shownInTokens(steps2.weights, head.mask.values);
+    }
+    /**
+     * @param {StepName} stage
+     * @returns {Picture}
+     */
+    #picture(stage) {
+      const { between: between2, loaded } = this.scope;
+      const { head, steps: steps2 } = loaded;
+      if (stage === "weights") {
+        const shown = this.#weights();
+        return { ...shown, scale: weightScale(shown), sides: this.#sides(shown) };
+      }
+      const values = steps2[stage];
+      const { rowTitle, columnTitle } = between2;
+      const labels = { rowLabels: between2.queries.axis, columnLabels: between2.keys.axis };
+      if (stage === "output") {
+        const dimensions = Array.from({ length: values.columns }, (_, i) => String(i));
+        const columns = { columnLabels: dimensions, columnTitle: "dimension of z" };
+        const scale2 = signedScale("z", values.values);
+        return { values, ...labels, rowTitle, ...columns, scale: scale2, hidden: null };
+      }
+      const isMasked = stage === "masked";
+      const hidden = isMasked ? Uint8Array.from(head.mask.values, (x) => x ? 0 : 1) : null;
+      const scale = signedScale(stage === "product" ? "q·k" : "score", values.values);
+      return { values, ...labels, rowTitle, columnTitle, scale, hidden };
+    }
+    /**
+     * Bars beside the weights: how widely each query's row spreads, what each key receives.
+     *
+     * @param {Shown} shown
+     * @returns {Sides}
+     */
+    #sides({ values, rows, columns }) {
+      const entropies = rowEntropies(values);
+      const most = Math.log2(values.columns) || 1;
+      const received = columnSums(values);
+      const top = Math.max(...received);
+      const strongestQuery = (key) => argmax(rows.map((_, i) => rowOf(values, i)[key]));
+      return {
+        rows: Array.from(entropies, (bits, i) => ({
+          share: bits / most,
+          tip: `${rows[i]}: row entropy ${digits(bits, 2)} bits; click for its largest weight`
+        })),
+        columns: Array.from(received, (sum, j) => ({
+          share: sum / top,
+          tip: `${columns[j]}: total attention received ${digits(sum, 2)}; click for the query that attends to it most`
+        })),
+        pickRow: (i) => this.#pick(i, argmax(rowOf(values, i))),
+        pickColumn: (j) => this.#pick(strongestQuery(j), j)
+      };
+    }
+    // --- cells --------------------------------------------------------------------------------------
+    get #isOutput() {
+      return this.scope.settings.stage === "output";
+    }
+    /**
+     * The mouse is over a cell: show it unless one is pinned.
+     *
+     * @param {number} row
+     * @param {number} column
+     */
+    #point(row, column) {
+      if (this.#isOutput) this.#dimension = column;
+      if (!this.scope.settings.cell) this.#show(row, this.#keyOf(row, column));
+      else if (this.#isOutput) this.#rest();
+    }
+    /**
+     * The key a place stands for; in z, whose columns are dimensions, the one already in view.
+     *
+     * @param {number} row
+     * @param {number} column
+     */
+    #keyOf(row, column) {
+      if (!this.#isOutput) return column;
+      const { head, steps: steps2 } = this.scope.loaded;
+      const [, key] = this.scope.cell();
+      const isOpen = head.mask.values[row * head.mask.columns + key];
+      return isOpen ? key : argmax(rowOf(steps2.weights, row));
+    }
+    /**
+     * Pin a cell, or unpin it.
+     *
+     * @param {number} row
+     * @param {number} column
+     */
+    #pick(row, column) {
+      const { cell: pinned } = this.scope.settings;
+      const cell = [row, this.#keyOf(row, column)];
+      const isAgain = pinned && pinned[0] === cell[0] && pinned[1] === cell[1];
+      if (isAgain) this.scope.looked = cell;
+      this.scope.setQuietly({ cell: isAgain ? null : cell });
+      this.#rest();
+      this.map.focus({ preventScroll: true });
+    }
+    #rest() {
+      this.#show(...this.scope.cell());
+    }
+    /**
+     * @param {number} query
+     * @param {number} key
+     */
+    #show(query, key) {
+      const { settings, loaded } = this.scope;
+      const { stage } = settings;
+      const isPinned = Boolean(settings.cell);
+      const dimension = this.#dimension;
+      this.#at = [query, key];
+      this.heatMap.mark(query, this.#isOutput ? dimension : key, isPinned);
+      this.operands.show(query, key, { isPinned, stage, dimension });
+      this.formula.replaceChildren(formulaOf(stage, loaded, query, key, dimension));
+    }
+    /** @param {KeyboardEvent} event */
+    #key(event) {
+      const [query, key] = this.#at;
+      const column = this.#isOutput ? this.#dimension : key;
+      const size = this.heatMap.picture?.values ?? { rows: 1, columns: 1 };
+      const to = cellAfter(event.key, [query, column], size);
+      if (event.key === "Enter" || event.key === " ") this.#pick(query, column);
+      else if (event.key === "Escape") this.scope.setQuietly({ cell: null });
+      else if (to) this.#moveTo(to);
+      else return;
+      event.preventDefault();
+      if (!to) this.#rest();
+    }
+    /**
+     * Arrow keys carry a pinned cell along; else they only look.
+     *
+     * @param {[number, number]} place
+     */
+    #moveTo([row, column]) {
+      if (this.#isOutput) this.#dimension = column;
+      const cell = [row, this.#isOutput ? this.#at[1] : column];
+      if (this.scope.settings.cell) this.scope.setQuietly({ cell });
+      else this.scope.looked = cell;
+      this.#show(...cell);
+      this.scope.say(this.scope.said, true);
+    }
+    // --- play ---------------------------------------------------------------------------------------
+    /** Go through all stages, or stop. */
+    play() {
+      if (this.#stopPlaying) return this.#stop();
+      const { stages } = this.scope.data;
+      this.playButton.textContent = STOP;
+      this.scope.set({ stage: stages[0].name });
+      let at = 0;
+      this.#stopPlaying = this.lifetime.interval(() => {
+        at += 1;
+        if (at >= stages.length) this.#stop();
+        else this.scope.set({ stage: stages[at].name });
+      }, PLAY_MS);
+    }
+    #stop() {
+      this.#stopPlaying?.();
+      this.#stopPlaying = null;
+      this.playButton.textContent = PLAY;
+    }
+    /** @override */
+    leave() {
+      this.#stop();
+      this.panel.remove();
+    }
+    /** A long sentence gets the width for its map; the numbers then stand below the overview. */
+    #makeRoom() {
+      const { between: between2, isWide, slot } = this.scope;
+      const isLong = isWide && between2.keys.labels.length > LONG;
+      this.host.classList.toggle("hl-long", isLong);
+      this.heatMap.sizes.most = isLong ? HEIGHTS.long : HEIGHTS.usual;
+      const place = isLong ? slot : this.host;
+      if (this.panel.parentElement !== place) place.append(this.panel);
+    }
+    // --- to save ------------------------------------------------------------------------------------
+    /**
+     * @override
+     * @returns {Table | null}
+     */
+    table() {
+      const { picture } = this.heatMap;
+      if (!picture) return null;
+      const { queries, keys } = this.scope.between;
+      const corner = `${picture.rowTitle} \\ ${picture.columnTitle}`;
+      const columns = this.#isOutput ? null : keys.labels;
+      return { values: picture.values, rows: queries.labels, columns, corner };
+    }
+    /**
+     * @override
+     * @returns {Promise<Drawing[]>}
+     */
+    async drawings() {
+      const caption = `${this.says.textContent} ${this.scope.said}.`;
+      return [{ caption, drawing: await this.heatMap.svgText() }, ...this.operands.drawings()];
+    }
+  };
+  function worded(stage, head) {
+    if (stage.name === "biased" && !head.bias)
+      return { ...stage, says: `${stage.says} This model adds none.` };
+    if (stage.name !== "scaled" || isUsualScale(head)) return stage;
+    const scale = scaleText(head);
+    const says = scale === "1" ? "Not scaled: times 1." : `Multiplied by the model’s scale, ${scale}.`;
+    return { ...stage, text: `× ${scale}`, says };
+  }
+
+  // viz/live/microscope/views/sentence.js
+  var LEAST_WIDTH2 = 300;
+  var LEAST_WORD = 24;
+  var LINE = 46;
+  var GAP3 = 4;
+  var STRONG = 0.05;
+  var FONT = "15px system-ui, sans-serif";
+  var SentenceView = class extends View {
+    /** @type {Shown} */
+    #shown;
+    /** The query whose row is shown. */
+    #token = 0;
+    /** In cross-attention, the key whose column is shown; else that of the token. */
+    #key = 0;
+    /**
+     * @param {Microscope} scope
+     * @param {HTMLElement} host
+     */
+    constructor(scope, host) {
+      super(scope, host);
+      this.says = html("p", { class: "hl-caption" });
+      this.tokens = html("div", { class: "hl-row" });
+      this.parts = [0, 1].map(() => ({
+        title: html("h3", { class: "hl-cell-title" }),
+        picture: svg("svg", { class: "hl-sentence", role: "img" })
+      }));
+      const wide2 = html("div", { class: "hl-wide" });
+      wide2.append(this.tokens, this.says);
+      for (const { title, picture } of this.parts) wide2.append(title, picture);
+      host.append(wide2);
+    }
+    /** @override */
+    draw() {
+      const { head, steps: steps2 } = this.scope.loaded;
+      this.#shown = this.shown(steps2.weights, head.mask.values);
+      const { kind, rows, values } = this.#shown;
+      this.#token = this.#chosen(rows.length - 1);
+      this.#key = kind === "self" ? this.#token : argmax(rowOf(values, this.#token));
+      const options = rows.map((label, i) => [i, `${i}: ${label}`]);
+      fillOnce(this.tokens, options.join(), () => [
+        select("Token", options, this.#token, (at) => this.scope.set({ token: Number(at) }))
+      ]);
+      const list = this.tokens.querySelector("select");
+      if (list) list.value = String(this.#token);
+      this.says.textContent = "Click a word to choose it. The shade is the weight, one scale for both lines; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
+      this.#paint();
+    }
+    /**
+     * The chosen token, else the query of the cell in view.
+     *
+     * @param {number} last
+     */
+    #chosen(last) {
+      const { settings, between: between2 } = this.scope;
+      if (settings.token != null) return Math.min(settings.token, last);
+      const [query] = this.scope.cell();
+      const itsWord = settings.words ? between2.queries.words?.[query] : void 0;
+      return Math.min(itsWord ?? query, last);
+    }
+    #paint() {
+      const { kind, values, rows, columns, hidden } = this.#shown;
+      const [token, key] = [this.#token, this.#key];
+      const isMasked = (i, j) => Boolean(hidden[i * values.columns + j]);
+      const weight = (i, j) => isMasked(i, j) ? 0 : values.values[i * values.columns + j];
+      const row = Float64Array.from(columns, (_, j) => weight(token, j));
+      const column = Float64Array.from(rows, (_, i) => weight(i, key));
+      const high = Math.max(...row, ...column) || 1;
+      const isSelf = kind === "self";
+      const choose = (i) => this.scope.set({ token: i });
+      const chooseKey = (j) => {
+        this.#key = j;
+        this.#paint();
+      };
+      this.#title(0, [html("bdi", null, rows[token]), " attends to: its row"], row);
+      this.#title(1, ["What attends to ", html("bdi", null, columns[key]), ": its column"], column);
+      const ofRow = { labels: columns, weights: row, chosen: isSelf ? token : key };
+      const pickKey = { isMasked: (j) => isMasked(token, j) };
+      this.#draw(0, { ...ofRow, ...pickKey, pick: isSelf ? choose : chooseKey }, high);
+      const ofColumn = { labels: rows, weights: column, chosen: token, pick: choose };
+      this.#draw(1, { ...ofColumn, isMasked: (i) => isMasked(i, key) }, high);
+      const names = [`${rows[token]} attends to`, `What attends to ${columns[key]}`];
+      this.#describe(0, names[0], columns, row);
+      this.#describe(1, names[1], rows, column);
+    }
+    /**
+     * @param {number} part
+     * @param {(Node | string)[]} words
+     * @param {Float64Array} weights
+     */
+    #title(part, words, weights) {
+      const largest = html("small", null, `largest ${digits(Math.max(...weights), 3)}`);
+      this.parts[part].title.replaceChildren(...words, largest);
+    }
+    /**
+     * Words in lines as wide as the page, each in the shade of its weight.
+     *
+     * @param {number} part
+     * @param {Shades} shades
+     * @param {number} high the weight of the strongest shade
+     */
+    #draw(part, shades, high) {
+      const { palette } = this.scope;
+      const { picture } = this.parts[part];
+      const { labels, weights, isMasked, chosen, pick } = shades;
+      const table = ramp(palette.sequential);
+      const top = strongest(weights);
+      const width = Math.max(LEAST_WIDTH2, (picture.parentElement?.clientWidth ?? 0) - 4);
+      const { boxes, height } = placed(labels, width);
+      const nodes = boxes.map((box, i) => {
+        const color = colorAt(table, weights[i], 0, high);
+        const isStrong = weights[i] >= STRONG || top.includes(i) && weights[i] > 0;
+        const number2 = isStrong ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
+        const look = { color, number: number2, isMasked: isMasked(i), isChosen: i === chosen };
+        return svg("g", { class: "hl-word", onclick: () => pick(i) }, word(box, look, palette));
+      });
+      setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
+      picture.replaceChildren(...nodes);
+    }
+    /**
+     * @param {number} part
+     * @param {string} words
+     * @param {string[]} labels
+     * @param {Float64Array} weights
+     */
+    #describe(part, words, labels, weights) {
+      const named = strongest(weights).map((i) => `${labels[i]} ${digits(weights[i], 3)}`);
+      this.parts[part].picture.setAttribute("aria-label", `${words}: ${named.join("; ")}.`);
+    }
+    /** @override */
+    table() {
+      return patternTable(this.#shown);
+    }
+    /**
+     * @override
+     * @returns {Drawing[]}
+     */
+    drawings() {
+      return this.parts.map(({ title, picture }) => ({
+        caption: title.textContent ?? "",
+        drawing: picture
+      }));
+    }
+  };
+  function strongest(weights) {
+    const order = Array.from(weights.keys()).sort((a, b) => weights[b] - weights[a]);
+    return order.slice(0, WEIGHT_PAIRS);
+  }
+  function placed(labels, width) {
+    let [x, y] = [2, 4];
+    const boxes = labels.map((label) => {
+      const text = clipped(label);
+      const wide2 = Math.max(LEAST_WORD, 10 + textWidth(text));
+      if (x + wide2 > width) [x, y] = [2, y + LINE];
+      const box = { x, y, width: wide2, text };
+      x += wide2 + GAP3;
+      return box;
+    });
+    return { boxes, height: y + LINE };
+  }
+  function word({ x, y, width, text }, { color, number: number2, isMasked, isChosen }, palette) {
+    const middle = { x: x + width / 2, "text-anchor": "middle" };
+    const line = isChosen ? { stroke: palette.frame, "stroke-width": 2.5 } : { stroke: palette.line, "stroke-width": 1 };
+    const dashes = { "stroke-dasharray": isMasked ? "3 3" : null };
+    const small = { class: "hl-small", fill: palette.muted };
+    return [
+      svg("rect", { x, y, width, height: 26, rx: 4, fill: color, ...line, ...dashes }),
+      svg("text", { ...middle, y: y + 18, fill: inkOn(color) }, text),
+      number2 && svg("text", { ...middle, y: y + 38, ...small }, number2)
+    ];
+  }
+  var ruler = null;
+  function textWidth(text) {
+    ruler ??= html("canvas").getContext("2d");
+    if (!ruler) return 0;
+    ruler.font = FONT;
+    return ruler.measureText(text).width;
+  }
+
+  // viz/live/microscope/views/summary.js
+  var SummaryView = class extends View {
+    /** @type {Shown | null} */
+    #shown = null;
+    /**
+     * @param {Microscope} scope
+     * @param {HTMLElement} host
+     */
+    constructor(scope, host) {
+      super(scope, host);
+      this.controls = html("div", { class: "hl-row" });
+      this.says = html("p", { class: "hl-caption" });
+      this.map = html("div", { class: "hl-map" });
+      host.append(html("div", { class: "hl-wide" }, this.controls, this.says, this.map));
+      this.heatMap = new HeatMap(this.map, this.lifetime, {
+        point: (row, column) => this.#point(row, column)
+      });
+    }
+    /**
+     * @override
+     * @param {() => boolean} isCurrent
+     */
+    async draw(isCurrent) {
+      const { palette } = this.scope;
+      this.#drawControls();
+      const name = this.#name();
+      const isMean = this.scope.settings.how === "mean";
+      const { pattern, mask } = await this.scope.loadSummary();
+      if (!isCurrent()) return;
+      const shown = this.shown(pattern, mask.values);
+      this.#shown = shown;
+      const rows = isMean ? "Rows sum to one." : "A maximum over heads: rows sum to more than one.";
+      this.says.textContent = `${name}. ${rows} ${pairsInWords(shown)}`;
+      pictured(this.map, `${name}. ${pairsInWords(shown)}`);
+      await this.heatMap.draw({ ...shown, scale: weightScale(shown) }, palette);
+    }
+    #drawControls() {
+      const { how, over: over2 } = this.scope.settings;
+      const hows = this.scope.data.how.map(({ name, text }) => [name, text]);
+      const spans = this.#spans();
+      fillOnce(this.controls, [this.scope.group.name, ...spans].join(), () => [
+        select("Summary", hows, how, (value) => this.scope.set({ how: value })),
+        select(
+          "Over",
+          spans,
+          over2,
+          (value) => this.scope.set({ over: (
+            /** @type {"layer" | "head" | "all"} */
+            value
+          ) })
+        )
+      ]);
+      const lists = this.controls.querySelectorAll("select");
+      [how, over2].forEach((value, i) => {
+        lists[i].value = value;
+      });
+    }
+    /**
+     * What can be summarised over.
+     *
+     * @returns {["layer" | "head" | "all", string][]}
+     */
+    #spans() {
+      const { layer, head } = this.scope.settings;
+      return [
+        ["layer", `all heads of L${layer}`],
+        ["head", `H${head} in all layers`],
+        ["all", "all heads of all layers"]
+      ];
+    }
+    /** What the map shows: Mean over all heads of L2. */
+    #name() {
+      const { how, over: over2 } = this.scope.settings;
+      const howText = this.scope.data.how.find(({ name }) => name === how)?.text ?? how;
+      const span2 = this.#spans().find(([value]) => value === over2);
+      return `${howText[0].toUpperCase()}${howText.slice(1)} over ${span2?.[1]}`;
+    }
+    /**
+     * @param {number} row
+     * @param {number} column
+     */
+    #point(row, column) {
+      if (!this.#shown) return;
+      this.heatMap.mark(row, column);
+      const { values, rows, columns } = this.#shown;
+      const weight = digits(values.values[row * values.columns + column]);
+      this.scope.say(`${rows[row]} attends to ${columns[column]}: ${weight}`, false);
+    }
+    /** @override */
+    table() {
+      return this.#shown ? patternTable(this.#shown) : null;
+    }
+    /** @override */
+    async drawings() {
+      if (!this.#shown) return [];
+      return [{ caption: this.says.textContent ?? "", drawing: await this.heatMap.svgText() }];
+    }
+  };
+
+  // viz/live/microscope/views/whatif.js
+  var HEIGHT2 = 480;
+  var CHART = { width: 900, height: 120, base: 118, most: 112 };
+  var TITLES = ["original", "modified"];
+  var WhatIfView = class extends View {
+    /** The original and the modified pattern. @type {Shown[]} */
+    #sides = [];
+    /**
+     * @param {Microscope} scope
+     * @param {HTMLElement} host
+     */
+    constructor(scope, host) {
+      super(scope, host);
+      const { changes, bounds } = scope.data;
+      this.change = radios(
+        "hl-change",
+        "Change",
+        asRadios(changes),
+        scope.settings.change,
+        (change) => scope.set({ change })
+      );
+      const show = (x) => x.toFixed(1);
+      this.heat = slider(
+        "Temperature",
+        { bounds: bounds.tau, value: scope.settings.tau, show },
+        (tau) => {
+          scope.setQuietly({ tau });
+          this.draw();
+        }
+      );
+      this.says = html("p", { class: "hl-caption", role: "status" });
+      this.maps = TITLES.map((title) => this.#makeMap(title));
+      const look = { role: "img", preserveAspectRatio: "none" };
+      this.entropies = svg("svg", { class: "hl-entropies", ...look });
+      setAll(this.entropies, { viewBox: `0 0 ${CHART.width} ${CHART.height}` });
+      host.append(this.#layout(reasonsOf(changes)));
+    }
+    /** @param {string} title */
+    #makeMap(title) {
+      const host = html("div", { class: "hl-map" });
+      const heatMap = new HeatMap(host, this.lifetime, {
+        point: (row, column) => this.#point(row, column),
+        most: HEIGHT2
+      });
+      return { title: html("h3", null, title), host, heatMap };
+    }
+    /** @param {string} reasons why some changes cannot be made */
+    #layout(reasons) {
+      const sections = this.maps.map(({ title, host }) => html("section", null, title, host));
+      const legend = "Entropy of each row in bits: left bar original, right bar modified. 0 is one key alone; the line is a row spread evenly.";
+      const wide2 = html("div", { class: "hl-wide" });
+      wide2.append(html("div", { class: "hl-row" }, this.change, this.heat));
+      if (reasons) wide2.append(html("p", { class: "hl-caption", "data-why": "" }, reasons));
+      wide2.append(
+        this.says,
+        html("div", { class: "hl-side" }, sections),
+        html("p", { class: "hl-caption" }, legend),
+        this.entropies
+      );
+      return wide2;
+    }
+    /** @override */
+    async draw() {
+      const { settings, loaded, palette, data } = this.scope;
+      const { head, steps: original } = loaded;
+      const { change, tau } = settings;
+      check(this.change, change);
+      this.heat.hidden = change !== "temperature";
+      const modified = steps(head, changesOf(change, tau));
+      const mask = head.mask.values;
+      const open2 = change === "mask" ? mapped(head.mask, () => 1).values : mask;
+      this.#sides = [
+        this.shownInTokens(original.weights, mask),
+        this.shownInTokens(modified.weights, open2)
+      ];
+      const text = data.changes.find(({ name }) => name === change)?.text ?? TITLES[1];
+      this.maps[1].title.textContent = change === "temperature" ? `temperature ${tau.toFixed(1)}` : text;
+      const scale = sharedWeightScale(this.#sides);
+      for (const [i, map] of this.maps.entries()) {
+        pictured(map.host, `${map.title.textContent}: ${pairsInWords(this.#sides[i])}`);
+        await map.heatMap.draw({ ...this.#sides[i], scale }, palette);
+      }
+      this.#summarise(original.weights, modified.weights, mask);
+    }
+    /**
+     * @param {Matrix} before
+     * @param {Matrix} after
+     * @param {Numbers} mask
+     */
+    #summarise(before, after, mask) {
+      const entropies = [before, after].map(rowEntropies);
+      const [a, b] = entropies.map((rows) => digits(mean(rows), 3));
+      const share = digits(100 * leakedShare(after, mask), 1);
+      const isUnmasked = this.scope.settings.change === "mask";
+      const leak = isUnmasked ? ` ${share} % of the attention goes to cells the mask forbids.` : "";
+      this.says.textContent = `Mean row entropy: ${a} bits original, ${b} modified.${leak}`;
+      this.#drawEntropies(entropies[0], entropies[1], after.columns);
+    }
+    /**
+     * @param {Float64Array} before
+     * @param {Float64Array} after
+     * @param {number} columns
+     */
+    #drawEntropies(before, after, columns) {
+      const { palette, between: between2 } = this.scope;
+      const { base, most } = CHART;
+      const high = Math.log2(columns) || 1;
+      const width = CHART.width / before.length;
+      const bars = (values, shift) => Array.from(
+        values,
+        (bits, i) => `M${(i + shift) * width} ${base}v${-most * bits / high}h${width * 0.36}V${base}z`
+      ).join("");
+      const even = Array.from(before, (_, i) => {
+        const y = base - most * Math.log2(this.#openKeys(i)) / high;
+        return `${i ? "L" : "M"}${(i + 0.5) * width} ${y}`;
+      });
+      const line = { fill: "none", stroke: palette.frame, "stroke-width": 1.5 };
+      this.entropies.replaceChildren(
+        svg("path", { d: bars(before, 0.12), fill: palette.muted }),
+        svg("path", { d: bars(after, 0.52), fill: palette.accent }),
+        svg("path", { d: even.join(""), ...line, "vector-effect": "non-scaling-stroke" })
+      );
+      const widest = argmax(Array.from(before, (bits, i) => Math.abs(after[i] - bits)));
+      const [was, is] = [before, after].map((rows) => digits(rows[widest], 2));
+      this.entropies.setAttribute(
+        "aria-label",
+        `Entropy by row. Largest change at ${between2.queries.labels[widest]}: ${was} to ${is} bits.`
+      );
+    }
+    /**
+     * How many keys a query of the modified side may attend to; at least one.
+     *
+     * @param {number} row
+     */
+    #openKeys(row) {
+      const { allowed, values } = this.#sides[1];
+      const mine = allowed.subarray(row * values.columns, (row + 1) * values.columns);
+      return Math.max(
+        1,
+        mine.reduce((n, x) => n + (x ? 1 : 0), 0)
+      );
+    }
+    /**
+     * @param {number} row
+     * @param {number} column
+     */
+    #point(row, column) {
+      for (const map of this.maps) map.heatMap.mark(row, column);
+      const [original] = this.#sides;
+      if (!original) return;
+      const [a, b] = this.#sides.map(
+        ({ values }) => digits(values.values[row * values.columns + column])
+      );
+      const pair = `${original.rows[row]} attends to ${original.columns[column]}`;
+      this.scope.say(`${pair}: ${a} original, ${b} modified`, false);
+    }
+    /** @override */
+    table() {
+      return patternTable(this.#sides[1]);
+    }
+    /** @override */
+    async drawings() {
+      const maps = await drawnMaps(this.maps);
+      return [...maps, { caption: this.says.textContent ?? "", drawing: this.entropies }];
+    }
+  };
+  function changesOf(change, tau) {
+    if (change === "temperature") return { temperature: tau };
+    return change === "mask" ? { mask: false } : { scale: false };
+  }
+
+  // viz/live/microscope/microscope.js
+  var VIEWS = {
+    map: MapView,
+    lines: LinesView,
+    sentence: SentenceView,
+    whatif: WhatIfView,
+    compare: CompareView,
+    summary: SummaryView
+  };
+  var WIDE = 1080;
+  var Microscope = class extends Instrument {
+    /** The head on screen. @type {LoadedHead} */
+    loaded;
+    /** The cell last looked at. @type {[number, number] | null} */
+    looked = null;
+    /** What was last said of a cell; read aloud when moved to by keyboard. */
+    said = "";
+    /** @type {Map<string, View>} */
+    #views = /* @__PURE__ */ new Map();
+    /** Views that settings from outside have outdated, but that may still be on screen. @type {View[]} */
+    #retired = [];
+    /** @type {View | undefined} */
+    #view;
+    #drawing = 0;
+    /** What is drawn. @type {unknown[] | null} */
+    #onScreen = null;
+    /** @type {{key: string, group: string, layer: number, head: number} | null} */
+    #shownHead = null;
+    /**
+     * @param {HTMLElement} root
+     * @param {Receiver} [receiver]
+     * @param {{library?: Source, isOffline?: boolean}} [place]
+     */
+    constructor(root, receiver = {}, { library = new Library(), isOffline = false } = {}) {
+      super(root, receiver);
+      this.library = library;
+      this.isOffline = isOffline;
+      this.alert = html("p", { class: "hl-error", role: "alert", hidden: true });
+      this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
+      this.title = html("h2", { class: "hl-title" });
+      this.badge = html("output", { class: "hl-badge", "data-check": "" });
+      this.stage = html("div", { class: "hl-stage" });
+      this.slot = html("div");
+      this.controls = new Controls(this);
+      const heads = html("section", { class: "hl-panel hl-heads", "aria-label": "All heads" });
+      this.overview = this.#makeOverview(heads);
+      heads.append(this.slot);
+      const label = { class: "hl-panel hl-instrument", "aria-label": "One head" };
+      const instrument = html("section", label);
+      instrument.append(
+        html("div", { class: "hl-row hl-head-row" }, this.title, this.badge),
+        this.controls.node,
+        this.controls.reasons,
+        this.stage,
+        exportMenu(this)
+      );
+      const grid = html("div", { class: "hl-grid" }, heads, instrument);
+      this.root.replaceChildren(this.alert, this.spoken, grid);
+    }
+    /** @param {HTMLElement} host */
+    #makeOverview(host) {
+      return new Overview(host, this.lifetime, {
+        open: (chosen) => this.set({ ...chosen, ...this.settings.view === "summary" ? { view: "map" } : {} }),
+        near: ({ attention, layer, head }) => {
+          const site = groupOf(this.data, attention).sites[layer];
+          this.library.fetch(headAddress(this.data.key, site, head)).catch(() => {
+          });
+        },
+        openMean: (chosen, over2) => {
+          const { attention, layer, head } = this.settle({ ...this.settings, ...chosen });
+          this.set({ attention, layer, head, view: "summary", how: "mean", over: over2 });
+        }
+      });
+    }
+    // --- what is chosen -----------------------------------------------------------------------------
+    /**
+     * @override
+     * @param {MicroscopeData} data
+     */
+    receive(data) {
+      if (data.key !== this.data?.key) this.looked = null;
+      for (const [address, arrays] of Object.entries(data.arrays)) this.library.put(address, arrays);
+      super.receive(data);
+    }
+    /**
+     * A head and a view that exist here.
+     *
+     * @override
+     * @param {MicroscopeSettings} settings
+     */
+    settle(settings) {
+      const { data } = this;
+      const group = groupOf(data, settings.attention);
+      const offered = data.views.filter(({ why }) => why === null).map(({ name }) => name);
+      return {
+        ...settings,
+        attention: group.name,
+        layer: Math.min(settings.layer, group.n_layers - 1),
+        head: Math.min(settings.head, group.n_heads - 1),
+        view: offered.includes(settings.view) ? settings.view : offered[0]
+      };
+    }
+    /**
+     * @override
+     * @param {boolean} _isNew
+     * @param {boolean} hasMoved
+     */
+    update(_isNew, hasMoved) {
+      this.controls.offer(this.data);
+      if (hasMoved) this.#retireViews();
+      if (same(this.#wanted(), this.#onScreen) && !this.isBusy) return;
+      this.redraw();
+    }
+    /** What the drawing depends on. */
+    #wanted() {
+      const { data, settings, palette } = this;
+      return [data.key, data.runs.map(({ key }) => key), settings, palette.background];
+    }
+    /** Controls take their values when they are made, so other settings need other controls. */
+    #retireViews() {
+      for (const view of this.#views.values()) view.leave();
+      this.#retired.push(...this.#views.values());
+      this.#views.clear();
+    }
+    /** The group of the chosen head. @returns {Group} */
+    get group() {
+      return groupOf(this.data, this.settings.attention);
+    }
+    /** The streams the chosen head is between. */
+    get between() {
+      return between(this.data.streams, this.group);
+    }
+    get headName() {
+      return headName(this.data, this.group, this.settings.layer, this.settings.head);
+    }
+    get isWide() {
+      return this.root.clientWidth >= WIDE;
+    }
+    /** The view on screen, if there is one. */
+    get view() {
+      return this.#view;
+    }
+    get isBusy() {
+      return this.root.hasAttribute("aria-busy");
+    }
+    /**
+     * The pinned cell, else the one last looked at, else the strongest pair of the head.
+     *
+     * @returns {[number, number]}
+     */
+    cell() {
+      const { settings, looked, group } = this;
+      const { queries, keys } = this.between;
+      const [query, key] = settings.cell ?? looked ?? group.strongest[settings.layer][settings.head];
+      return [Math.min(query, queries.labels.length - 1), Math.min(key, keys.labels.length - 1)];
+    }
+    // --- what is drawn ------------------------------------------------------------------------------
+    /**
+     * Draw what is chosen. The title and the check change with the numbers, never before them.
+     *
+     * @override
+     */
+    async redraw() {
+      const { settings, data, palette } = this;
+      const drawing = ++this.#drawing;
+      this.root.setAttribute("aria-busy", "true");
+      this.overview.draw(data, settings, palette);
+      check(this.controls.tabs, settings.view);
+      this.controls.draw();
+      try {
+        const loaded = await this.load(data, settings.layer, settings.head);
+        if (!this.#isCurrent(drawing)) return;
+        this.#showHead(loaded);
+        await this.#showView(drawing);
+        if (this.#isCurrent(drawing)) this.#drawn();
+      } catch (error) {
+        if (this.#isCurrent(drawing)) this.#failed(error);
+      }
+    }
+    /**
+     * Whether nothing newer has been asked for since a drawing began, and there is still a page.
+     *
+     * @param {number} drawing
+     */
+    #isCurrent(drawing) {
+      return drawing === this.#drawing && !this.lifetime.isOver;
+    }
+    /**
+     * One head of the chosen kind of attention, of this run or another.
+     *
+     * @param {{key: string}} run
+     * @param {number} layer
+     * @param {number} head
+     */
+    load({ key }, layer, head) {
+      return loadHead(this.library, key, this.group.sites[layer], head);
+    }
+    /** The pattern of many heads, and the cells that any of them may attend to. */
+    loadSummary() {
+      const { how, over: over2, layer, head } = this.settings;
+      const index = { layer, head, all: 0 }[over2];
+      const address = summaryAddress(this.data.key, this.group.name, how, over2, index);
+      return this.library.fetch(address);
+    }
+    /** The head to compare with: the chosen one, else the next of this layer, else of the next layer. */
+    get other() {
+      const { layer, head, other } = this.settings;
+      const { n_layers, n_heads } = this.group;
+      if (other) return [Math.min(other[0], n_layers - 1), Math.min(other[1], n_heads - 1)];
+      return n_heads > 1 ? [layer, (head + 1) % n_heads] : [(layer + 1) % n_layers, head];
+    }
+    /** @param {LoadedHead} loaded */
+    #showHead(loaded) {
+      const { attention = "", layer, head, view } = this.settings;
+      this.loaded = loaded;
+      this.#shownHead = { key: this.data.key, group: attention, layer, head };
+      this.title.textContent = view === "summary" ? "Aggregate over heads" : this.headName;
+      this.badge.hidden = view === "summary";
+      this.#showCheck(loaded);
+    }
+    /** @param {LoadedHead} loaded */
+    #showCheck({ error }) {
+      const passed = error <= this.data.allowed_error;
+      const isNumber = !Number.isNaN(error);
+      const shown = isNumber ? error.toExponential(0) : "not a number";
+      this.badge.classList.toggle("hl-bad", !passed);
+      this.badge.dataset.check = String(error);
+      this.badge.textContent = passed ? `✓ recomputed in your browser (max error ${shown})` : `✗ recomputed in your browser, error ${shown}: not the model’s numbers`;
+      const { layer, head } = this.settings;
+      const place = { key: this.data.key, site: this.group.sites[layer], head };
+      this.conversation.report("checked", { ...place, error: isNumber ? error : null });
+    }
+    /** @param {number} drawing */
+    async #showView(drawing) {
+      const name = this.settings.view;
+      let view = this.#views.get(name);
+      if (this.#view && this.#view !== view) this.#view.leave();
+      if (!view) {
+        const host = html("div", { class: `hl-view hl-view-${name}` });
+        view = new VIEWS[name](this, host);
+        this.#views.set(name, view);
+      }
+      this.#view = view;
+      if (this.stage.firstChild !== view.host) this.stage.replaceChildren(view.host);
+      for (const retired of this.#retired.splice(0)) retired.destroy();
+      await view.draw(() => this.#isCurrent(drawing));
+    }
+    #drawn() {
+      const { view, stage } = this.settings;
+      this.complain(null);
+      this.root.removeAttribute("aria-busy");
+      this.#onScreen = this.#wanted();
+      this.root.dataset.drawn = `${this.data.key} ${this.headName} ${view} ${stage}`;
+    }
+    // --- what is said -------------------------------------------------------------------------------
+    /**
+     * Say what is missing; a head that is not here gives way to the one that was.
+     *
+     * @param {unknown} error
+     */
+    #failed(error) {
+      this.#onScreen = null;
+      const { attention, layer, head } = this.settings;
+      const again = this.isOffline ? void 0 : () => this.set({ attention, layer, head });
+      this.complain(error instanceof Error ? error.message : String(error), again);
+      this.root.removeAttribute("aria-busy");
+      if (!(error instanceof MissingArrays)) return console.warn(error);
+      if (error.isLost && !this.isOffline) this.receiver.lost?.(this.data.key);
+      const back = this.#shownHead;
+      if (back?.key !== this.data.key) return this.#clear();
+      if (back.group === attention && back.layer === layer && back.head === head) return;
+      this.setQuietly({ attention: back.group, layer: back.layer, head: back.head });
+      this.overview.draw(this.data, this.settings, this.palette);
+    }
+    /** Nothing of this sentence is here: show nothing rather than another's numbers. */
+    #clear() {
+      this.title.textContent = "";
+      this.badge.textContent = "";
+      this.stage.replaceChildren();
+      this.root.dataset.drawn = "";
+    }
+    /**
+     * Show a line of trouble, or take it away.
+     *
+     * @param {string | null} text
+     * @param {() => void} [again] what to try
+     */
+    complain(text, again) {
+      this.alert.hidden = !text;
+      this.alert.replaceChildren(text ?? "");
+      if (!again) return;
+      const press = { type: "button", class: "hl-button", onclick: again };
+      this.alert.append(" ", html("button", press, "Try again"));
+    }
+    /**
+     * Words for the pinned cell and for moves by keyboard; what the mouse passes is kept unsaid.
+     *
+     * @param {string} words
+     * @param {boolean} isAloud
+     */
+    say(words, isAloud) {
+      this.said = words;
+      if (isAloud && this.spoken.textContent !== words) this.spoken.textContent = words;
+    }
+  };
+
+  // viz/live/offline/offline.js
+  function open(root, { data, arrays }) {
+    const background = preferredBackground(data.themes);
+    root.style.setProperty("--st-background-color", background);
+    document.body.style.background = background;
+    const scope = new Microscope(root, {}, { library: new PackedLibrary(arrays), isOffline: true });
+    const [first] = data.groups;
+    document.title = `Headlight: ${data.streams[first.queries].labels.join(" ")}`;
+    scope.receive(data);
+    return scope;
+  }
+  function preferredBackground({ light, dark }) {
+    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    return (isDark ? dark : light).background;
+  }
+  return __toCommonJS(offline_exports);
+})();

@@ -1,0 +1,1 @@
+"""The rotor: pairs of dimensions that rotate with their position."""

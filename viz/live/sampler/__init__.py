@@ -1,0 +1,1 @@
+"""The sampler: the next token's distribution, redrawn while a slider moves."""
