@@ -1,21 +1,15 @@
-"""Protects the Positions page: each tab shows its model's own numbers, and the promises hold."""
+"""Protects the tabs of schemes: each shows its model's own numbers, and its properties hold."""
 
-import json
 import re
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from model.capture import capture
 from model.positions import rope_angles, rotate_pairs
-from model.sources.checkpoint import SHIPPED
-from model.training.evaluation import read_scores
-from tests.model.builders import softmax, tiny_checkpoint
-from tests.viz.apps import chart, control, lines, open_page, z
+from tests.model.builders import softmax
+from tests.viz.apps import TOM, chart, control, lines, open_page, z
 from tests.viz.builders import (
     latex_numbers,
     live_data,
@@ -26,38 +20,8 @@ from tests.viz.builders import (
     trace_of,
     unpacked,
 )
-from viz import ui
+from tests.viz.pages.positions_tab import SCHEMES, frequencies, open_tab, promises, waves
 from viz.figures.labels import token_labels
-
-TOM = "Tom had a red ball. Tom gave Sam the red ball."
-SCHEMES = ("sinusoidal", "learned", "rope", "alibi", "none")
-KINDS = {
-    "Sinusoidal": "absolute", "Learned": "absolute",
-    "RoPE": "relative", "ALiBi": "relative", "None": "none",
-}  # fmt: skip
-
-
-def open_tab(scheme: str, /, **query: str) -> AppTest:
-    """The tab of a scheme, with its model running."""
-    return open_page("Positions", **{"model": f"positions-{scheme}", "sentence": TOM} | query)
-
-
-def promises(app: AppTest) -> dict[str, tuple[float, float]]:
-    """Worst error and bound of each promise on the page, all of which must hold."""
-    assert not any("FAILS" in line for line in lines(app, "error"))
-    found = [re.fullmatch(r"(.*): worst error (.*), allowed (.*): holds", x) for x in said(app)]
-    return {match[1]: (float(match[2]), float(match[3])) for match in found}
-
-
-def said(app: AppTest) -> list[str]:
-    """The lines of promises that hold."""
-    return lines(app, "good")
-
-
-def waves(n_positions: int, d_model: int, base: float) -> np.ndarray:
-    """Sines and cosines by their definition, (N, D)."""
-    angles = np.arange(n_positions)[:, None] / base ** (np.arange(0, d_model, 2) / d_model)
-    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n_positions, d_model)
 
 
 @pytest.mark.parametrize("model", ["stories", "positions-sinusoidal"])
@@ -109,13 +73,7 @@ def test_surface_is_of_the_sines() -> None:
     app = open_page("Positions", picture="surface")
     (surface,) = chart(app, "wave").data
     assert surface["type"] == "surface"
-    assert z(surface) == pytest.approx(
-        np.sin(np.arange(256)[:, None] * _frequencies(256)), abs=1e-5
-    )
-
-
-def _frequencies(width: int) -> np.ndarray:
-    return 10_000 ** (-np.arange(0, width, 2) / width)
+    assert z(surface) == pytest.approx(np.sin(np.arange(256)[:, None] * frequencies(256)), abs=1e-5)
 
 
 def test_curves_of_chosen_dimensions() -> None:
@@ -217,7 +175,7 @@ def test_rope_scores_before_turning_are_those_of_no_positions() -> None:
     q, k = (rotate_pairs(torch.tensor(x), angles)[3].numpy() for x in (record.q, record.k))
     assert before[record.mask] == pytest.approx((q @ k.T / np.sqrt(32))[record.mask], abs=1e-4)
     turns = z(chart(app, "angles").data[0])
-    expected = np.outer(np.arange(128), _frequencies(32)) / (2 * np.pi) % 1
+    expected = np.outer(np.arange(128), frequencies(32)) / (2 * np.pi) % 1
     assert np.minimum(abs(turns - expected), 1 - abs(turns - expected)).max() < 1e-5
 
 
@@ -256,7 +214,7 @@ def test_slopes_of_other_head_counts(n_heads: int, slopes: list[float]) -> None:
     app = open_tab("alibi", n_heads=str(n_heads))
     assert numbers(chart(app, "slopes").data[0]["y"]) == pytest.approx(slopes)
     assert f"slopes of {n_heads} heads are the geometric ones" in promises(app)
-    words = "no power of two" if n_heads == 6 else "times the one before"
+    words = "not a power of two" if n_heads == 6 else "times the one before"
     assert any(words in caption.value for caption in app.caption)
 
 
@@ -321,144 +279,9 @@ def test_a_tab_runs_its_model_and_the_model_opens_its_tab() -> None:
     assert control(app, "scheme") == "compare"
 
 
-def test_compare_shows_five_models_on_one_sentence() -> None:
-    app = open_page("Positions", sentence=TOM, compare="yes", layer="1", head="2")
-    drawn = chart(app, "patterns").data[0::2]
-    for scheme, heat in zip(SCHEMES, drawn, strict=True):
-        record = trace_of(scheme_model(scheme), TOM).attention[1]
-        shown = z(heat)
-        assert shown[record.mask] == pytest.approx(record.pattern[2][record.mask], abs=1e-5)
-        assert np.isnan(shown[~record.mask]).all()
-    popover = app.get("popover")[1].proto.popover.label
-    assert "5 models: 80 checks, worst error" in popover
-
-
-def test_compare_reads_the_stored_scores() -> None:
-    app = open_page("Positions", sentence=TOM, compare="yes")
-    curves = {curve["name"]: curve for curve in chart(app, "losses").data}
-    assert list(curves) == ["Sinusoidal", "Learned", "RoPE", "ALiBi", "None"]
-    assert [len(numbers(curve["y"])) for curve in curves.values()] == [32, 8, 32, 32, 32]
-    assert numbers(curves["RoPE"]["x"])[:2].tolist() == [8, 24]
-    table = app.dataframe[-1].value.set_index("scheme")
-    bits = table["128 tokens"].astype(float)
-    assert bits["RoPE"] <= bits["Sinusoidal"] <= bits["None"]
-    assert bits["ALiBi"] <= bits["Sinusoidal"]
-    assert table.loc["Learned", "512 tokens"] == "no row"
-
-
-def test_properties_are_measured() -> None:
-    app = open_page("Positions", sentence=TOM, compare="yes")
-    table = app.table[0].value
-    assert table["positions are"].to_dict() == KINDS
-    added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"]]
-    assert added == [0, 128 * 128, 0, 0, 0]
-    changes = table["moved, a probability changes by"].astype(float).to_numpy()
-    assert (changes[:2] > 1e-2).all()
-    assert (changes[2:] < 1e-4).all()
-    verdicts = table["loss past the trained length"]
-    assert verdicts["ALiBi"].endswith(": extrapolates")
-    assert all("does not extrapolate" in verdicts[name] for name in ("Sinusoidal", "RoPE"))
-    assert verdicts["Learned"] == "none: ends at 128"
-
-
-def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> None:
-    text = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
-    table = open_page("Positions", sentence=text, compare="yes").table[0].value
-    assert table["positions are"].to_dict() == KINDS | {"Learned": "not measured"}
-    assert table["moved, a probability changes by"]["Learned"] == "no room to move"
-
-
-def test_no_order_can_be_told_of_equal_tokens() -> None:
-    kinds = (
-        open_page("Positions", sentence="the the", compare="yes").table[0].value["positions are"]
-    )
-    assert kinds["None"] == kinds["RoPE"] == "not measured"
-
-
-# --- checkpoints that are not as they should be -------------------------------------------------
-
-
-def test_without_the_family_other_models_have_their_tab(shelf: Path) -> None:
-    tiny_checkpoint(shelf / "mine", position="alibi")
-    app = open_page("Positions")
-    assert control(app, "scheme") == "alibi"
-    app.segmented_control(key="scheme").set_value("compare").run()
-    assert any("not on the shelf" in line for line in lines(app, "note"))
-    assert not app.exception
-
-
-GOOD = {
-    "loss": 1, "perplexity": 1, "bits_per_byte": 1, "tokens": 1, "bytes": 1, "window": 4,
-    "tokens_per_second": 1, "by_position": [1, 2], "checkpoint": "positions-alibi",
-}  # fmt: skip
-BROKEN = [
-    "{", "[]", '[{"window": 3}]', '["x"]', "null", "[1]",
-    *(json.dumps([GOOD | {name: value}]) for name, value in (
-        ("by_position", []), ("by_position", [1, 2, 3]), ("by_position", "x"),
-        ("by_position", [float("nan"), 1]), ("bits_per_byte", "x"), ("window", 0), ("loss", None),
-        ("by_position", {}), ("checkpoint", "stories"), ("window", -5), ("loss", -1),
-        ("window", []),
-    )),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("broken", BROKEN)
-def test_broken_scores_are_one_line(broken: str, shelf: Path) -> None:
-    shutil.copytree(SHIPPED_FAMILY / "positions-alibi", shelf / "positions-alibi")
-    (shelf / "positions-alibi" / "held_out.json").write_text(broken)
-    assert read_scores(SHIPPED_FAMILY / "positions-alibi")
-    app = open_page("Positions", compare="yes")
-    if broken == "[]":
-        assert any("No held-out scores" in line for line in lines(app, "note"))
-        return
-    (line,) = lines(app, "error")
-    assert "held_out.json" in line
-    assert line.endswith(("copy it again", "store lines that --by-position has printed"))
-
-
-def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
-    shutil.copytree(SHIPPED_FAMILY / "positions-alibi", shelf / "positions-alibi")
-    stored = shelf / "positions-alibi" / "held_out.json"
-    text = stored.read_text()
-    stored.unlink()
-    assert any("No held-out" in x for x in lines(open_page("Positions", compare="yes"), "note"))
-    stored.write_text(text)
-    assert chart(open_page("Positions", compare="yes"), "losses").data
-    stored.write_text(text.replace("[\n", "[\n" + text.splitlines()[1] + "\n"))
-    (line,) = lines(open_page("Positions", compare="yes"), "error")
-    assert "a window is there twice" in line
-
-
-def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> None:
-    for scheme in ("alibi", "none", "rope"):
-        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
-    tiny_checkpoint(shelf / "positions-learned", position="rope", n_layers=2)
-    app = open_page("Positions", compare="yes")
-    note = next(line for line in lines(app, "note") if line.startswith("Not on the shelf"))
-    assert "positions-sinusoidal, positions-learned" in note
-    assert len(chart(app, "patterns").data) == 2 * 3
-    assert any("in 3 models" in x.value for x in app.markdown)
-
-
-@pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json"])
-def test_a_tab_of_a_broken_model_is_one_line(file: str, shelf: Path) -> None:
-    for scheme in ("alibi", "rope"):
-        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
-    (shelf / "positions-rope" / file).write_text("{")
-    app = open_page("Positions", sentence=TOM, model="positions-alibi")
-    app.segmented_control(key="scheme").set_value("rope").run()
-    assert not app.exception
-    (line,) = lines(app, "error")
-    assert file in line
-
-
-SHIPPED_FAMILY = SHIPPED  # before a test puts its own shelf there
-
-
 def test_every_tab_survives_one_token() -> None:
     for scheme in SCHEMES:
         app = open_tab(scheme, sentence="x")
         assert lines(app, "error") == []
-        assert ui.examples()
     assert lines(open_page("Positions", sentence="x", compare="yes"), "error") == []
     assert token_labels(stories_trace("x").tokens) == ["x"]

@@ -1,75 +1,28 @@
 """Protects the Masks page: what it draws is what the model does under that very mask."""
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model.capture import capture
 from model.sources.checkpoint import Checkpoint
 from model.trace import Trace
 from tests.model.builders import SENTENCE, softmax, tiny_checkpoint
-from tests.viz.apps import chart, control, lines, open_page, query_of, z
+from tests.viz.apps import TOM, chart, control, lines, open_page, z
 from tests.viz.builders import (
     given,
     latex_numbers,
-    live_data,
     numbers,
     scheme_model,
     stories,
     stories_trace,
     trace_of,
-    unpacked,
 )
+from tests.viz.pages.masks_view import KINDS, cells, note_with, open_view, under
 from viz.figures.labels import token_labels
 
-TOM = "Tom had a red ball. Tom gave Sam the red ball."
 VIEWS = ("kinds", "edit", "leak", "padding", "order", "shift")
-
-
-def cells(n: int, seen: Callable[[int, int], bool]) -> np.ndarray:
-    """A mask cell by cell, (n, n)."""
-    return np.array([[seen(i, j) for j in range(n)] for i in range(n)])
-
-
-# What each setting should mean for query i and key j of n tokens.
-KINDS: dict[str, tuple[dict[str, str], Callable[[int, int, int], bool]]] = {
-    "causal": ({}, lambda i, j, n: j <= i),
-    "sliding_window": ({"window": "3"}, lambda i, j, n: i - 3 < j <= i),
-    "window-both": (
-        {"mask": "sliding_window", "window": "2", "sides": "both"},
-        lambda i, j, n: abs(i - j) < 2,
-    ),
-    "prefix": ({"prefix": "5"}, lambda i, j, n: j <= i or j < 5),
-    "global_tokens": (
-        {"window": "2", "global": "2"},
-        lambda i, j, n: j <= i and (i - j < 2 or j < 2),
-    ),
-    "global-both": (
-        {"mask": "global_tokens", "window": "1", "global": "1", "sides": "both"},
-        lambda i, j, n: i == j or i == 0 or j == 0,
-    ),
-    "padding": ({"filler": "3"}, lambda i, j, n: j <= i and j < n - 3),
-    "everything": ({}, lambda i, j, n: True),
-}
-
-
-def under(loaded: Checkpoint, ids: list[int], mask: np.ndarray) -> Trace:
-    """What a model does on ids under a mask."""
-    return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids), mask)
-
-
-def open_view(view: str, /, **query: str) -> AppTest:
-    """One view of the page."""
-    return open_page("Masks", **{"masks": view, "sentence": TOM} | query)
-
-
-def note_with(app: AppTest, words: str) -> str:
-    """The one note with these words."""
-    (note,) = [line for line in lines(app, "note") if words in line]
-    return note
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -90,7 +43,7 @@ def test_each_kind_is_drawn_and_the_model_runs_under_it(name: str) -> None:
     assert latex_numbers(latex.partition("=")[2])[:2] == [mask.sum(), n]
     assert latex_numbers(latex)[-1] == pytest.approx(mask.sum() / n**2, abs=6e-5)
     popover = app.get("popover")[-1].proto.popover.label
-    assert "15 checks, worst error" in popover
+    assert "Verified: 15 of 15 (max error" in popover
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -106,12 +59,12 @@ def test_reach_is_what_steps_through_the_mask_join(name: str) -> None:
     shown = z(chart(app, "reach").data[0])
     assert np.array_equal(shown, expected, equal_nan=True)
     counts = numbers(chart(app, "known").data[0]["y"])
-    n_own = len(stories_trace(TOM).ids)  # of the sentence; filler comes behind
+    n_own = len(stories_trace(TOM).ids)  # of the sentence; pad tokens come after it
     known = [(expected[n_own - 1] <= layer).sum() for layer in range(len(counts))]
     assert counts.tolist() == known
     after = int((expected[n_own - 1] <= 6).sum())
     note = note_with(app, "After 6 layers")
-    assert f"the last token can know of {after} of {n_own} tokens" in note
+    assert f"the last token can be influenced by {after} of {n_own} tokens" in note
 
 
 def test_global_tokens_join_all_in_two_layers_only_when_they_see_all() -> None:
@@ -172,7 +125,7 @@ def test_without_its_mask(scheme: str) -> None:
     assert leaking.max() > 1e-3
 
 
-@pytest.mark.parametrize("side", ["front", "behind"])
+@pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("scheme", ["stories", "positions-rope"])
 def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     second = "The dog ran."
@@ -181,9 +134,9 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     own = loaded.tokenizer.encode(second)
     n, n_own = len(stories_trace(TOM).ids), len(own)
     filler = [loaded.tokenizer.end_id] * (n - n_own)
-    ids = [*filler, *own] if side == "front" else [*own, *filler]
+    ids = [*filler, *own] if side == "left" else [*own, *filler]
     is_filler = np.array(
-        [i >= n_own for i in range(n)] if side == "behind" else [i < n - n_own for i in range(n)]
+        [i >= n_own for i in range(n)] if side == "right" else [i < n - n_own for i in range(n)]
     )
     seen = np.tri(n, dtype=bool)
     traces = {"hidden": under(loaded, ids, seen & ~is_filler), "seen": under(loaded, ids, seen)}
@@ -194,9 +147,9 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     weights = np.stack([record.pattern for record in traces["seen"].attention])
     shares = weights[:, :, ~is_filler][..., is_filler].sum(axis=(-1, -2)) / n_own
     assert z(chart(app, "filler").data[0]) == pytest.approx(shares, abs=1e-5)
-    assert (shares.max() > 0.01) == (side == "front")
+    assert (shares.max() > 0.01) == (side == "left")
     assert f"0.0% of their attention with a padding mask, {shares.mean():.1%} without" in note_with(
-        app, "Tokens of filler"
+        app, "Pad tokens: "
     )
     alone = trace_of(loaded, second).logits
     for key, place in (("hidden", 0), ("seen", 1)):
@@ -204,13 +157,13 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
         note = note_with(app, "against the sentence alone")
         written = [float(x) for x in re.findall(r"(\d\.\de[+-]\d+)", note)]
         assert written[place] == pytest.approx(error, rel=0.06, abs=2e-6)
-    moved = side == "front" and scheme == "stories"
+    moved = side == "left" and scheme == "stories"
     assert ("stands at other positions" in note) == moved
-    assert ("causal mask alone keeps" in note) == (side == "behind")
+    assert ("causal mask alone keeps" in note) == (side == "right")
     latex = next(x.value for x in app.latex if r"\mathrm{length}" in x.value)
-    assert (r"j \ge T - " in latex) == (side == "front")
+    assert (r"j \ge T - " in latex) == (side == "left")
     assert ("empty and come out as zeros (largest weight 0)" in " ".join(lines(app, "note"))) == (
-        side == "front"
+        side == "left"
     )
 
 
@@ -218,7 +171,7 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     ("padded", "words"),
     [
         ("", "Type a second sentence"),
-        (TOM, "no filler is needed"),
+        (TOM, "no padding is needed"),
         ("x " * 400, "The second sentence has"),
     ],
 )
@@ -259,7 +212,7 @@ def test_shift_by_one(model: str) -> None:
     ids = loaded.tokenizer.encode(TOM)
     probs = softmax(trace_under_own(loaded, [end, *ids]).logits)
     probs = probs[np.arange(len(ids) + 1), [*ids, end]]
-    body = next(x.proto.body for x in app.get("html") if "hl-lessons" in x.proto.body)
+    body = next(x.proto.body for x in app.get("html") if "hl-targets" in x.proto.body)
     words = re.findall(r"<bdi>(.*?)</bdi>", body)
     labels = token_labels(loaded.tokenizer.token_strings(ids))
     assert words[0::2] == ["⟨start⟩", *labels]
@@ -285,101 +238,12 @@ def test_shift_leaves_room_for_the_start() -> None:
     loaded = stories()
     ids = loaded.tokenizer.encode(text)[:256]
     probs = softmax(trace_under_own(loaded, [loaded.tokenizer.end_id, *ids[:255]]).logits)
-    body = next(x.proto.body for x in app.get("html") if "hl-lessons" in x.proto.body)
+    body = next(x.proto.body for x in app.get("html") if "hl-targets" in x.proto.body)
     words = re.findall(r"<bdi>(.*?)</bdi>", body)
     assert (len(words), "⟨end⟩" in words) == (512, False)
     latex = next(x.value for x in app.latex if r"\text{nats}" in x.value)
     losses = -np.log(probs[np.arange(256), ids])
     assert latex_numbers(latex)[1:3] == [256, pytest.approx(losses.mean(), abs=1e-4)]
-
-
-# --- the editable mask --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("edits", ["", "7-3", "7-3.7-4.2-9.0-0"])
-@pytest.mark.parametrize("mask", ["causal", "global_tokens"])
-def test_edited_mask_is_the_one_the_model_runs_under(mask: str, edits: str) -> None:
-    app = open_view("edit", edits=edits, mask=mask, layer="3", head="5", after="7")
-    loaded, trace = stories(), stories_trace(TOM)
-    n = len(trace.ids)
-    seen = KINDS[mask][1] if mask == "causal" else lambda i, j, n: j <= i and (i - j < 4 or j < 1)
-    base = cells(n, lambda i, j: seen(i, j, n))
-    edited = base.copy()
-    for query, key in re.findall(r"(\d+)-(\d+)", edits):
-        edited[int(query), int(key)] ^= True
-    data = live_data(app)
-    assert data["settings"]["edits"] == edits
-    assert (unpacked(data["base"]) == base).all()
-    assert (unpacked(data["mask"]) == edited).all()
-    before, after = (under(loaded, trace.ids.tolist(), x) for x in (base, edited))
-    assert unpacked(data["pattern"]) == pytest.approx(after.attention[3].pattern[5], abs=1e-5)
-    probs = [softmax(x.logits[7]) for x in (before, after)]
-    top = data["bars"][0]
-    assert top["after"] == pytest.approx(probs[1].max(), abs=1e-5)
-    assert top["before"] == pytest.approx(probs[0][probs[1].argmax()], abs=1e-5)
-    for bar in data["bars"]:
-        assert np.abs(probs[1] - bar["after"]).min() < 1e-5
-    is_empty = "0-0" in edits
-    notes = [line for line in lines(app, "note") if "Nothing may be read by" in line]
-    assert len(notes) == is_empty
-    if is_empty:
-        assert "0 “Tom”" in notes[0]
-        assert "(largest |z| = 0)" in notes[0]
-
-
-LET_GO = "were of another sentence or mask"
-
-
-def test_edits_are_of_their_sentence_and_mask() -> None:
-    for key, value in (("sentence", "The old bear walked."), ("mask", "everything")):
-        app = open_view("edit", edits="3-1")
-        before = live_data(app)["settings"]
-        widget = app.text_input if key == "sentence" else app.segmented_control
-        widget(key=key).set_value(value).run()
-        settings = live_data(app)["settings"]
-        assert settings["edits"] == ""
-        assert settings["edits_of"] != before["edits_of"]
-        assert not {"edits", "edits_of"} & set(app.query_params)
-        assert note_with(app, LET_GO)
-
-
-def test_edits_in_an_address_are_of_the_sentence_there() -> None:
-    """The sentence may change while another view or page is open, which keeps the old edits."""
-    app = open_view("edit", edits="3-1")
-    query = {name: value[-1] for name, value in query_of(app).items()}
-    assert query["edits"] == "3-1"
-    assert live_data(open_page(query.pop("page"), **query))["settings"]["edits"] == "3-1"
-    other = open_page("Masks", **query | {"sentence": "one two three four five"})
-    assert live_data(other)["settings"]["edits"] == ""
-    assert note_with(other, LET_GO)
-
-
-def test_a_press_on_the_map_of_another_sentence_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_view("edit")
-    old = live_data(app)["settings"]["edits_of"]
-    app.text_input(key="sentence").set_value("one two three four five").run()
-    new = live_data(app)["settings"]["edits_of"]
-    for of, kept in ((old, ""), (new, "2-0")):
-        app.session_state["edits"], app.session_state["edits_of"] = "2-0", of
-        app.run()
-        assert live_data(app)["settings"] == {"edits": kept, "edits_of": new}
-
-
-@pytest.mark.parametrize(
-    ("edits", "kept", "n_lost"),
-    [("99-1", "", 1), ("1-1.x.2-2", "1-1.2-2", 1), ("1-1.1-1", "1-1", 0), ("-1-2..", "", 3)],
-)
-def test_cells_that_do_not_exist_are_left_out(edits: str, kept: str, n_lost: int) -> None:
-    app = open_view("edit", edits=edits)
-    assert live_data(app)["settings"]["edits"] == kept
-    notes = [line for line in lines(app, "note") if "not exist here" in line]
-    assert len(notes) == (n_lost > 0)
-    start = "1 edited cell does" if n_lost == 1 else f"{n_lost} edited cells do"
-    assert not notes or notes[0].startswith(start)
-    assert not notes or notes[0].endswith("below 13 tokens.")
-
-
-# --- other models and odd settings --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -410,7 +274,7 @@ def test_every_view_survives_few_tokens(view: str, text: str) -> None:
     assert lines(open_view(view, sentence=text), "error") == []
 
 
-def test_no_room_for_filler_is_said() -> None:
+def test_no_room_for_padding_is_said() -> None:
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 30)
     app = open_view("kinds", mask="padding", sentence=text)
-    assert any("no room for filler" in line for line in lines(app, "note"))
+    assert any("no room for pad tokens" in line for line in lines(app, "note"))

@@ -8,7 +8,7 @@ from tests.viz.builders import causal, random_patterns
 from tests.viz.test_theme import contrast
 from viz.figures.build import label_width, room
 from viz.figures.lines import mark_line
-from viz.figures.masks import cost_curves, loss_bars, mask_map, reach_map, share_map
+from viz.figures.masks import cost_curves, loss_bars, mask_map, receptive_field_map, share_map
 from viz.figures.positions import wave_surface, wavelength_curve
 from viz.figures.schemes import (
     LossCurve,
@@ -65,7 +65,7 @@ def test_a_figure_never_asks_for_margins_of_its_own() -> None:
         mask_map(causal(6), TOKENS, LIGHT),
         loss_bars({"a": np.ones(5)}, TOKENS, LIGHT),
         output_maps([Part(name, TOKENS, np.ones((6, 4))) for name in "abc"], LIGHT),
-        pattern_row([Part("A", TOKENS, np.ones((6, 6)))], [causal(6)], LIGHT),
+        pattern_row([Part("A", TOKENS, np.ones((6, 6)), ~causal(6))], LIGHT),
         wavelength_curve(np.array([1.0, 0.1]), LIGHT, context=5, pair_name="pair"),
     ]
     for figure in figures:
@@ -121,8 +121,11 @@ def test_every_slope_is_in_sight(n_heads: int) -> None:
 def test_patterns_side_by_side_share_a_scale_and_hide_what_is_masked() -> None:
     patterns = random_patterns(2, n_tokens=6)
     short = patterns[1, :4, :4]
-    parts = [Part("A", TOKENS, patterns[0]), Part("B", TOKENS[:4], short)]
-    figure = pattern_row(parts, [causal(6), causal(4)], LIGHT)
+    parts = [
+        Part("A", TOKENS, patterns[0], ~causal(6)),
+        Part("B", TOKENS[:4], short, ~causal(4)),
+    ]
+    figure = pattern_row(parts, LIGHT)
     shown, hidden = figure.data[0::2], figure.data[1::2]
     for part, heat, cover in zip(parts, shown, hidden, strict=True):
         mask = causal(len(part.tokens))
@@ -165,7 +168,7 @@ def test_losses_stand_in_the_middle_of_their_bins() -> None:
 
 def test_never_is_hatched_and_layers_are_whole_numbers() -> None:
     layers = np.array([[0, -1], [1, 0]])
-    figure = reach_map(layers, TOKENS[:2], 4, LIGHT)
+    figure = receptive_field_map(layers, TOKENS[:2], 4, LIGHT)
     assert np.array_equal(figure.data[0].z, [[0, np.nan], [1, 0]], equal_nan=True)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 4)
     assert "%{z:.0f}" in figure.data[0].hovertemplate
@@ -201,5 +204,5 @@ def test_the_chosen_cost_is_the_strong_line() -> None:
 
 def test_mask_says_so_on_hover() -> None:
     figure = mask_map(causal(6), TOKENS, LIGHT)
-    assert "may read" in figure.data[0].hovertemplate
+    assert "may attend" in figure.data[0].hovertemplate
     assert "may not attend" in figure.data[1].hovertemplate

@@ -11,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.viz.builders import ODD_SENTENCES
-from viz.figures.labels import (
-    axis_labels,
-    escape,
-    token_labels,
-    visible,
-    word_groups,
-    word_labels,
-)
+from viz.figures.labels import axis_labels, escape, token_labels, visible, word_groups, word_labels
 
 ISOLATES = "\u2068\u2069"
 UNREADABLE = ("Cc", "Cf", "Zl", "Zp", "Co", "Cs", "Cn")
