@@ -6,9 +6,8 @@ import streamlit as st
 
 from model.verify import Check
 from viz import runs
-from viz.frame import controls, inspector, memory, notices, state, words
+from viz.frame import controls, inspector, memory, notices, offers, state, words
 from viz.frame.examples import examples
-from viz.frame.offers import groups_of
 from viz.frame.settings import CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, SENTENCE
 from viz.frame.view import View
 from viz.theme import palette
@@ -106,7 +105,7 @@ def _device_picker() -> str:
 
 def _head_pickers(run: runs.Run) -> tuple[str, int, int]:
     """The group of heads, where there is more than one, and layer and head in it."""
-    groups, first = groups_of(run), examples()[0]
+    groups, first = offers.groups_of(run), examples()[0]
     setting = HEAD_GROUP.given(options=list(groups), default=next(iter(groups)))
     name = controls.select(setting, width=150) if len(groups) > 1 else state.value(setting)
     layers, heads = range(len(groups[name].records)), range(groups[name].n_heads)

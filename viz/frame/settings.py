@@ -65,7 +65,14 @@ TOP_K = _declared(Number("top_k", "Top-k", None, 1, none="all", pages=ON_SAMPLIN
 TOP_P = _declared(Number("top_p", "Top-p", 0.95, 0.01, 1.0, 0.01, pages=ON_SAMPLING))
 MIN_P = _declared(Number("min_p", "Min-p", 0.0, 0.0, 0.99, 0.01, pages=ON_SAMPLING))
 ORDER = _declared(
-    Choice("order", "Order", DEFAULT_ORDER, tuple(permutations(DEFAULT_ORDER)), pages=ON_SAMPLING)
+    Choice(
+        "order",
+        "Order",
+        tuple(DEFAULT_ORDER),
+        tuple(permutations(DEFAULT_ORDER)),
+        words=", ".join,
+        pages=ON_SAMPLING,
+    )
 )
 
 # --- Attention: all but the first are chosen inside the microscope ------------------------------

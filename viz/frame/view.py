@@ -7,7 +7,8 @@ import numpy as np
 
 from model.capture import AttentionRecord
 from model.config import ModelConfig
-from viz.frame.offers import HeadGroup, groups_of, offers_of, scale_of
+from viz.frame import offers
+from viz.frame.offers import HeadGroup
 from viz.runs import Run
 from viz.theme import Palette
 
@@ -43,12 +44,12 @@ class View:
     @property
     def offers(self) -> frozenset[str]:
         """What this run can show."""
-        return offers_of(self.run)
+        return offers.offers_of(self.run)
 
     @property
     def group(self) -> HeadGroup:
         """The group of heads the chosen head is one of."""
-        return groups_of(self.run)[self.attention]
+        return offers.groups_of(self.run)[self.attention]
 
     @property
     def record(self) -> AttentionRecord:
@@ -73,7 +74,7 @@ class View:
     @property
     def scale(self) -> float:
         """What the chosen head's products of queries and keys are multiplied by."""
-        return scale_of(self.record)
+        return offers.scale_of(self.record)
 
     @property
     def head_name(self) -> str:
