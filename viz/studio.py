@@ -17,4 +17,5 @@ def main() -> None:
     navigation.run(PAGES)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from model.analysis.mask_kinds import source_of
 from model.decoding.kv_cache import cache_bytes
 from model.positions import sinusoidal_encoding
 from tests.model.builders import softmax
@@ -29,10 +30,10 @@ from viz.formulas import (
     with_causal,
 )
 from viz.pages.masks.shared import NAMES
-from viz.runs import masks, positions
+from viz.runs import positions
 
 SEEDS = range(20)
-SHOWN_SOURCES = [*positions.SOURCES.values(), *map(masks.source, NAMES)]
+SHOWN_SOURCES = [*positions.SOURCES.values(), *map(source_of, NAMES)]
 
 
 def after(latex: str, words: str) -> float:

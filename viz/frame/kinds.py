@@ -61,11 +61,9 @@ class Choice(Setting[Value]):
 
     def nearest(self, raw: object) -> tuple[Value, str | None]:
         """An option by its value, its text or its words; of numbers the closest."""
-        if raw in self.options:
-            return raw, None
         wanted = self.text(tuple(raw)) if isinstance(raw, list) else str(raw)
         for option in self.options:
-            if wanted in (self.text(option), self.words(option)):
+            if raw == option or wanted in (self.text(option), self.words(option)):
                 return option, None
         value = self._closest(wanted)
         words = self.words(value)
@@ -73,7 +71,7 @@ class Choice(Setting[Value]):
 
     def text(self, value: Value) -> str:
         """Parts of an option are joined by commas."""
-        return ",".join(value) if isinstance(value, tuple) else str(value)
+        return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
     def _closest(self, wanted: str) -> Value:
         number = _number(wanted.lstrip("LH"))  # a layer may be written L3
@@ -174,6 +172,10 @@ class Index(Setting[int | None]):
         value = min(int(text[:4000]), self.n - 1)  # Python reads no longer numbers
         line = f"{self.label} {raw} does not exist; it is {value}."
         return value, None if str(value) == text else line
+
+    def text(self, value: int | None) -> str:
+        """The number, or nothing."""
+        return "" if value is None else str(value)
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,14 @@ TOP_K = _declared(Number("top_k", "Top-k", None, 1, none="all", pages=ON_SAMPLIN
 TOP_P = _declared(Number("top_p", "Top-p", 0.95, *sampler.BOUNDS["top_p"], pages=ON_SAMPLING))
 MIN_P = _declared(Number("min_p", "Min-p", 0.0, *sampler.BOUNDS["min_p"], pages=ON_SAMPLING))
 ORDER = _declared(
-    Choice("order", "Order", DEFAULT_ORDER, tuple(permutations(DEFAULT_ORDER)), pages=ON_SAMPLING)
+    Choice(
+        "order",
+        "Order",
+        tuple(DEFAULT_ORDER),
+        tuple(permutations(DEFAULT_ORDER)),
+        words=", ".join,
+        pages=ON_SAMPLING,
+    )
 )
 
 # --- Attention: all but the first are chosen inside the microscope ------------------------------
