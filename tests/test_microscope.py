@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from safetensors.numpy import load, save
-from viz.figures.attention import strongest_pair
 
+from model.analysis.heads import strongest_pair
 from model.analysis.summary import summarise_patterns
 from model.trace import AttentionRecord
 from tests.conftest import PageLog

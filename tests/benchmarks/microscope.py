@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
+from viz.figures.attention import focus, tiles
 
 from model.architectures.decoder import DecoderTransformer
 from model.sources import checkpoint
@@ -24,7 +25,6 @@ from tests.benchmarks.bertviz_peer import draw_model_view
 from tests.browser import find_browser
 from tests.serving import BROWSER_FLAGS, running_app
 from tests.viz.builders import random_patterns
-from viz.figures.attention import focus, tiles
 from viz.live.component import packed
 from viz.theme import DARK
 

@@ -86,7 +86,7 @@ def test_lens_of_a_long_sentence_shows_a_window(
 
 def test_lens_tables_hold_the_whole_sentence() -> None:
     device = runs.device_names()[0]
-    run = runs.run("stories", device, HOSTILE)
+    run = runs.run(runs.handle_of("stories", device), HOSTILE)
     view = View(HOSTILE, "stories", device, run, "decoder.attn", 2, 3, theme.LIGHT)
     seen = runs.lens("stories", device, HOSTILE)
     tables = lens._tables(lens.Reading(view, seen, runs.vocabulary("stories", device), 3, 0))
