@@ -1,21 +1,12 @@
 """Protects the end of instruments: what they started stops when they are taken off the page."""
 
 from collections.abc import Iterator
-from typing import Any
 
-import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.viz.builders import causal, stories_trace
 from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
-from tests.viz.live.instruments import microscope_settings, writer_steps
-from viz.live.core.wire import Data
-from viz.live.editor.data import NextTokens, editor_data
-from viz.live.microscope.data import microscope_data
-from viz.live.rotor.data import Rotation, rotor_data
-from viz.live.sampler.data import sampler_data
-from viz.live.writer.data import WrittenText, writer_data
+from tests.viz.live.instruments import INSTRUMENTS, microscope
 
 # Counts what is under way: timers, frames, observers, and listeners on what outlives an instrument.
 # What plotly.js starts of its own is its own; its charts are purged, which is looked at too.
@@ -72,7 +63,6 @@ LEFT = """act => {
 ALIVE = "kinds => [...alive.keys()].filter(name => kinds.includes(name.split(' ')[0]))"
 KINDS = ["timer", "interval", "frame", "observer", "listener"]
 MODULE = "async () => { globalThis.Lifetime = (await import('/live/core/lifetime.js')).Lifetime; }"
-TEXT = "The animal was too tired."
 
 
 @pytest.fixture(scope="module")
@@ -145,42 +135,6 @@ def test_what_is_over_takes_no_room(bare: Page) -> None:
 # --- the five instruments ---------------------------------------------------------------------
 
 
-def microscope(head: int = 0) -> Data:
-    """All heads of the shipped model on a sentence, the chosen one sent along."""
-    settings = microscope_settings(head=head)
-    return microscope_data(stories_trace(TEXT), "a key", "stories", settings)
-
-
-def editor() -> Data:
-    """A head and its mask."""
-    trace = stories_trace(TEXT)
-    base = causal(len(trace.tokens))
-    bars = NextTokens("Next token", [("He", 0.25, 0.5)])
-    settings = {"edits": ""}
-    return editor_data(trace, "a key", trace.attention[1].site, 2, base, bars, settings)
-
-
-def writer() -> Data:
-    """A text that is still written."""
-    text = WrittenText(["Once", " upon", " a", " time"], writer_steps(2), "L0 H0", is_running=True)
-    return writer_data("a key", text, {"step": None, "averaged": False})
-
-
-def sampler() -> Data:
-    """Logits of five tokens."""
-    settings: dict[str, Any] = {"temperature": 1.0, "top_k": None, "top_p": 1.0, "min_p": 0.0}
-    settings["order"] = ["temperature", "top_k", "top_p", "min_p"]
-    return sampler_data("a key", np.arange(5, dtype=np.float32), list("abcde"), settings)
-
-
-def rotor() -> Data:
-    """Three pairs."""
-    hands = np.ones((3, 2))
-    frequencies = np.array([1.0, 0.1, 0.01])
-    rotation = Rotation("wave", hands, hands, frequencies, 1.0, 50, ("first", "second"))
-    return rotor_data("a key", rotation, {"first": 1, "second": 5})
-
-
 # What a person was doing when the page was left.
 BUSY = {
     "Microscope": "instrument.view.play()",
@@ -190,13 +144,11 @@ BUSY = {
     "Editor": "document.querySelector('[data-do=row]').click()",
     "Rotor": "document.querySelector('[data-setting=both]').dispatchEvent(new Event('input'))",
 }
-DATA = {"Microscope": microscope, "Sampler": sampler, "Writer": writer, "Editor": editor}
-DATA["Rotor"] = rotor
 
 
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("name", BUSY)
 def test_an_instrument_that_is_gone_does_nothing(name: str, bare: Page) -> None:
-    open_instrument(bare, name, as_sent(DATA[name]()))
+    open_instrument(bare, name, as_sent(INSTRUMENTS[name.lower()]()))
     bare.locator(".hl-live[data-drawn*=' ']").wait_for()
     before, after, said = bare.evaluate(f"({LEFT})(() => {BUSY[name]})")
     assert any(thing.startswith("observer") for thing in before), "it watches its size"
