@@ -17,7 +17,7 @@ def warm_up() -> None:
     Streamlit collects garbage after every run of the script. What is here now stays for good, so
     looking through it each time (a quarter of a second, with torch imported) is spared.
     """
-    importlib.import_module("viz.ui").run_first_example()
+    importlib.import_module("viz.frame.bar").run_first_example()
     gc.collect()
     gc.freeze()
 

@@ -7,11 +7,16 @@ list becomes a tuple, and a table a dataclass, where the annotation says so.
 import dataclasses
 import reprlib
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import repeat
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
-T = TypeVar("T")
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+T = TypeVar("T", bound=_Dataclass)
 
 # What a value of a plain type may be. A bool is an int to Python, but to no one else.
 _PLAIN: dict[object, tuple[type, ...]] = {
@@ -22,6 +27,8 @@ _PLAIN: dict[object, tuple[type, ...]] = {
     types.NoneType: (types.NoneType,),
 }
 _UNIONS = (Union, types.UnionType)
+
+Part = tuple[object, object, str]  # of a value: itself, its annotation, and where it is
 
 
 def from_fields(cls: type[T], fields: dict[str, Any], name: str) -> T:
@@ -34,7 +41,7 @@ def from_fields(cls: type[T], fields: dict[str, Any], name: str) -> T:
     if not isinstance(fields, dict):
         raise ValueError(_wrong_type(fields, cls, name))
     known = {field.name: field for field in dataclasses.fields(cls) if field.init}
-    unknown = sorted(set(fields) - set(known))
+    unknown = sorted(map(str, set(fields) - set(known)))
     if unknown:
         raise ValueError(
             f"{name} has unknown key{'s' * (len(unknown) > 1)} {', '.join(unknown)}; "
@@ -80,71 +87,62 @@ def _built(value: object, hint: object, where: str) -> object:
         return from_fields(hint, value, where)
     if isinstance(value, dict) and origin is dict:
         return {key: _built(x, inner[1], f"{where}[{key!r}]") for key, x in value.items()}
-    if (
-        origin in (list, tuple)
-        and isinstance(value, list | tuple)
-        and _is_sequence(origin(value), hint)
-    ):
-        return origin(_built(*element) for element in _elements(value, hint, where))
+    if isinstance(value, list) and origin in (list, tuple):
+        parts = _parts(origin(value), hint, where)
+        return value if parts is None else origin(_built(*part) for part in parts)
     return value
 
 
 def _faults(value: object, hint: object, where: str) -> Iterator[str]:
     """What keeps a value from being of the annotated type, one sentence each."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if hint is Any:
-        return
-    if origin in _UNIONS:
-        fits = [not any(_faults(value, option, where)) for option in inner]
-        is_wrong, parts = not any(fits), []
-    elif isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        is_wrong, parts = not isinstance(value, hint), _fields(value, hint, where)
-    elif origin is dict:
-        is_wrong, parts = not isinstance(value, dict), _items(value, inner, where)
-    elif origin in (list, tuple):
-        is_wrong, parts = not _is_sequence(value, hint), _elements(value, hint, where)
-    elif hint in _PLAIN:
-        is_stray_bool = isinstance(value, bool) and hint is not bool
-        is_wrong, parts = is_stray_bool or not isinstance(value, _PLAIN[hint]), []
-    else:
-        raise TypeError(f"{where} is annotated as {hint}; model.fields has to be taught that type")
-    if is_wrong:
+    _check_annotation(hint, where)
+    parts = _parts(value, hint, where)
+    if parts is None:
         yield _wrong_type(value, hint, where)
         return
     for part in parts:
         yield from _faults(*part)
 
 
-# A part of a value: itself, its annotation, and where it is.
-Part = tuple[object, object, str]
+def _parts(value: object, hint: object, where: str) -> list[Part] | None:
+    """What a value consists of that has annotations of its own; None where it does not fit."""
+    origin, inner = get_origin(hint), get_args(hint)
+    parts: list[Part] = []
+    if hint is Any:
+        fits = True
+    elif origin in _UNIONS:
+        fits = any(next(_faults(value, option, where), None) is None for option in inner)
+    elif isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        fits = isinstance(value, hint)
+        hints = get_type_hints(hint)
+        for field in dataclasses.fields(hint) if fits else ():
+            parts.append(
+                (getattr(value, field.name), hints[field.name], _inside(where, field.name))
+            )
+    elif isinstance(value, dict):
+        fits = origin is dict
+        for key, item in value.items() if fits else ():
+            parts.append((key, inner[0], f"{where}: a key"))
+            parts.append((item, inner[1], f"{where}[{key!r}]"))
+    elif isinstance(value, list | tuple):
+        has_any_length = origin is list or Ellipsis in inner
+        fits = type(value) is origin and (has_any_length or len(value) == len(inner))
+        hints = repeat(inner[0]) if has_any_length else inner
+        for index, (item, its_hint) in enumerate(zip(value, hints, strict=False)):
+            parts.append((item, its_hint, f"{where}[{index}]"))
+    else:
+        is_stray_bool = isinstance(value, bool) and hint is not bool
+        fits = isinstance(value, _PLAIN.get(hint, ())) and not is_stray_bool
+    return parts if fits else None
 
 
-def _fields(value: object, hint: type, where: str) -> Iterator[Part]:
-    hints = get_type_hints(hint)
-    for field in dataclasses.fields(hint):
-        yield getattr(value, field.name), hints[field.name], _inside(where, field.name)
-
-
-def _items(value: dict, inner: tuple[object, ...], where: str) -> Iterator[Part]:
-    for key, item in value.items():
-        yield key, inner[0], f"{where}: a key"
-        yield item, inner[1], f"{where}[{key!r}]"
-
-
-def _elements(value: Sequence[object], hint: object, where: str) -> Iterator[Part]:
-    inner = get_args(hint)
-    hints = repeat(inner[0]) if _has_any_length(hint) else inner
-    for index, (element, its_hint) in enumerate(zip(value, hints, strict=False)):
-        yield element, its_hint, f"{where}[{index}]"
-
-
-def _is_sequence(value: object, hint: object) -> bool:
-    is_right_type = isinstance(value, get_origin(hint))
-    return is_right_type and (_has_any_length(hint) or len(value) == len(get_args(hint)))
-
-
-def _has_any_length(hint: object) -> bool:
-    return get_origin(hint) is list or Ellipsis in get_args(hint)
+def _check_annotation(hint: object, where: str) -> None:
+    """TypeError for a type that nothing here compares a value with, however the value looks."""
+    if get_origin(hint) in (*_UNIONS, dict, list, tuple):
+        for part in get_args(hint):
+            _check_annotation(part, where)
+    elif hint not in (Any, Ellipsis, *_PLAIN) and not dataclasses.is_dataclass(hint):
+        raise TypeError(f"{where} is annotated as {hint}; model.fields has to be taught that type")
 
 
 def _inside(where: str, key: str) -> str:
@@ -161,7 +159,7 @@ def _spelled(hint: object) -> str:
     inner = [_spelled(option) for option in get_args(hint)]
     if get_origin(hint) in _UNIONS:
         return " | ".join(inner)
-    if hint in (Ellipsis, types.NoneType):
-        return {Ellipsis: "...", types.NoneType: "None"}[hint]
+    if hint is Ellipsis or hint is types.NoneType:
+        return "..." if hint is Ellipsis else "None"
     name = getattr(get_origin(hint) or hint, "__name__", str(hint))
     return f"{name}[{', '.join(inner)}]" if inner else name

@@ -6,12 +6,11 @@ one set of checks, figures and exports serves them all. Nothing here knows torch
 Addresses are spelled as in the forward pass: `decoder.blocks.3.attn.pattern`.
 """
 
-import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import BinaryIO, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -328,12 +327,6 @@ class Trace:
                 f"{record.site.address} has {n_heads} query heads, which is not a multiple of its "
                 f"{n_kv_heads} key-value heads"
             )
-
-
-def write_npz(trace: Trace, file: BinaryIO) -> None:
-    """Write all arrays of a trace by address, and its facts as JSON text, as an .npz file."""
-    facts = json.dumps(asdict(trace.facts))
-    np.savez(file, allow_pickle=False, facts=np.array(facts), **dict(trace.arrays()))
 
 
 def _present(prefix: str, owner: object, names: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:

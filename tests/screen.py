@@ -15,7 +15,7 @@ CHARTS = {
     "Attention": [],
     "Positions": ["wave", "similarity", "curves", "wavelengths", "sum"],
     "Masks": ["mask", "pattern", "reach", "known", "cost"],
-    "Lens": ["lens", "rank", "likeliest"],
+    "Lens": ["lens", "rank", "most-likely"],
     "Predict": [],
     "Generate": [],
     "Cache": ["filling"],

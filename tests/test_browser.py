@@ -299,12 +299,12 @@ def test_a_stream_is_paused_stepped_and_stopped(page: Page) -> None:
     page.get_by_role("button", name="Start", exact=False).click()
     generated(page).nth(3).wait_for()
     page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name="Go on").wait_for()
+    page.get_by_role("button", name="Resume").wait_for()
     wait_until_idle(page)
     n = generated(page).count()
     page.wait_for_timeout(700)
     assert generated(page).count() == n
-    page.get_by_role("button", name="One token").click()
+    page.get_by_role("button", name="Step", exact=True).click()
     expect(generated(page)).to_have_count(n + 1)
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Start again").wait_for()
@@ -331,7 +331,7 @@ def test_badge_lists_every_check(page: Page) -> None:
     checks = check(stories_trace(TOM), stories().model)
     turn_to(page, "Masks")
     badge = page.get_by_test_id("stPopover").get_by_role("button").first
-    expect(badge).to_contain_text(f"{len(checks)} checks")
+    expect(badge).to_contain_text(f"Verified: {len(checks)} of {len(checks)}")
     badge.click()
     names = page.get_by_test_id("stPopoverBody").locator("td[aria-colindex='1']")
     expect(names).to_have_text([item.name for item in checks])
@@ -348,7 +348,7 @@ def test_markup_is_text_everywhere(page: Page) -> None:
         if title == "Masks":
             sign = tokens.index("<")
             assert f"key {tokens[sign]}" in hover(page, "pattern", len(tokens) - 1, sign)
-    page.get_by_role("button", name="One token").click()
+    page.get_by_role("button", name="Step", exact=True).click()
     expect(page.locator(".hl-written span")).to_have_text(HOSTILE)
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src='x'], .hl-written b, .hl-strip b").count() == 0

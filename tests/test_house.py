@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import pytest
 
+from model.commands import COMMANDS
+
 ROOT = Path(__file__).parent.parent
 SOURCES = [ROOT / "app.py", *sorted(ROOT.glob("model/**/*.py")), *sorted(ROOT.glob("viz/**/*.py"))]
 TESTS = sorted(ROOT.glob("tests/**/*.py"))
@@ -394,19 +396,20 @@ def test_readme_tree_is_on_disk(readme: str) -> None:
 
 
 def test_readme_commands_work(readme: str) -> None:
-    """Each is a target of the Makefile or a module that answers --help."""
+    """Each is a target of the Makefile, or a module or a command of ours that answers --help."""
     found = commands(readme)
     assert {"make run", "make test"} <= set(found)
     modules = set()
     for command in found:
         if command.startswith("make "):
             assert unknown_targets(command) == [], command
-        elif module := re.match(r"\S*python3? -m ([\w.]+)", command):
+        elif module := re.match(r"\S*python3? -m (model [a-z]+|[\w.]+)", command):
             modules.add(module[1])
         else:
             assert command.split()[0] in ("git", "cd"), f"nothing tests {command!r}"
+    assert {f"model {name}" for name in COMMANDS} <= modules
     for module in sorted(modules):
-        ask = [sys.executable, "-m", module, "--help"]
+        ask = [sys.executable, "-m", *module.split(), "--help"]
         answer = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True)
         assert answer.returncode == 0, f"{module}: {answer.stderr}"
         assert "usage" in answer.stdout.lower(), module
@@ -416,13 +419,13 @@ def test_readme_is_read_right() -> None:
     """On a small README, so that the two tests above cannot pass by reading nothing."""
     readme = (
         "Try `make bench`, `model.eval()`.\n\n```sh\n# a comment\ngit clone it && cd it\n"
-        "make PYTHON=python3.12 run  # a comment\n$ python -m model.train --help\n```\n"
+        "make PYTHON=python3.12 run  # a comment\n$ python -m model train --help\n```\n"
         "```\napp.py       the app\n\nmodel/     a word: app/x.py\n  a.py · b.py    two\n"
         "  deep/<name>/\n    c.py\nviz/   \n  *.js\n```\n```toml\nx = 1\n```\n"
     )
     model_paths = ["model/", "model/a.py", "model/b.py", "model/deep/*/", "model/deep/*/c.py"]
     assert tree_paths(readme) == ["app.py", *model_paths, "viz/", "viz/*.js"]
     in_blocks = ["git clone it", "cd it", "make PYTHON=python3.12 run"]
-    assert commands(readme) == [*in_blocks, "python -m model.train --help", "make bench"]
+    assert commands(readme) == [*in_blocks, "python -m model train --help", "make bench"]
     assert unknown_targets("make PYTHON=python3.12 run") == []
     assert unknown_targets("make dance") == ["dance"]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from safetensors.numpy import load, save
+from viz.figures.attention import strongest_pair
 
 from model.analysis.summary import summarise_patterns
 from model.trace import AttentionRecord
@@ -30,9 +31,9 @@ from tests.screen import (
     wait_until_idle,
 )
 from tests.viz.builders import csv_rows, latex_numbers, stories_trace
-from viz import theme, ui
-from viz.figures.attention import strongest_pair
+from viz import theme
 from viz.figures.labels import token_labels
+from viz.frame.examples import examples
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 VIEWS = ("map", "lines", "sentence", "whatif", "compare", "summary")
@@ -366,7 +367,7 @@ def test_wrong_numbers_are_shown_in_red(page: Page) -> None:
 def test_badge_counts_the_browser_s_own_check(page: Page) -> None:
     visit(page, sentence=TOM, layer="2", head="7")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
-    expect(badge).to_contain_text("17 checks")
+    expect(badge).to_contain_text("Verified: 17 of 17")
     badge.click()
     names = page.get_by_test_id("stPopoverBody").locator("td[aria-colindex='1']")
     expect(names.last).to_have_text("L2 H7 recomputed in the browser = the trace")
@@ -430,7 +431,7 @@ def test_example_shows_its_pair(page: Page) -> None:
     visit(page)
     page.get_by_role("combobox", name="Examples").click()
     page.get_by_role("option").nth(1).click()
-    example = ui.examples()[1]
+    example = examples()[1]
     place = "query {}, key {}, pinned".format(*example.cell.split("-"))
     expect(page.locator(".hl-cell-title small")).to_have_text(place)
     page.get_by_label("Sentence", exact=True).fill(TOM)
@@ -524,7 +525,7 @@ def test_head_chosen_above_is_shown_below(page: Page) -> None:
     wait_for(page, "L5 H4")
     page.get_by_role("combobox", name="Examples").click()
     page.get_by_role("option").nth(1).click()
-    example = ui.examples()[1]
+    example = examples()[1]
     wait_for(page, f"L{example.layer} H{example.head}")
     record = stories_trace(example.sentence).attention[example.layer]
     page.wait_for_function(

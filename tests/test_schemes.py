@@ -50,10 +50,11 @@ def patient(page: Page) -> None:
 
 
 def promises(page: Page) -> dict[str, tuple[float, float, str]]:
-    """Every promise printed on the page: worst error, what is allowed, and the verdict."""
+    """Every property printed on the page: max error, what is allowed, and the verdict."""
     texts = page.locator(".hl-good").all_inner_texts()
-    found = [re.fullmatch(r"(.*): worst error (.*), allowed (.*): (\w+)", text) for text in texts]
-    return {x[1]: (float(x[2]), float(x[3]), x[4]) for x in found}
+    line = r"(.*): property (.*) \(max error (.*), allowed (.*)\)"
+    found = [re.fullmatch(line, text) for text in texts]
+    return {x[1]: (float(x[3]), float(x[4]), x[2]) for x in found}
 
 
 def turn_to_tab(page: Page, scheme: str) -> None:
@@ -86,9 +87,9 @@ def test_promises_are_printed_as_they_are_measured(page: Page, scheme: str) -> N
         error, allowed, verdict = found[item.name]
         assert error <= allowed <= 1e-4
         assert error == pytest.approx(item.error, rel=0.06, abs=3e-6)
-        assert (allowed, verdict) == (item.bound, "holds")
+        assert (allowed, verdict) == (item.bound, "verified")
     badge = page.get_by_test_id("stPopover").get_by_role("button").first
-    expect(badge).to_contain_text(f"{16 + len(expected)} checks")
+    expect(badge).to_contain_text(f"Verified: {16 + len(expected)} of")
 
 
 def test_tabs_run_their_models(page: Page) -> None:
@@ -223,7 +224,7 @@ def test_a_clicked_cell_changes_the_pattern_and_what_comes_next(page: Page) -> N
     bars = page.locator(f"{EDITOR} .hl-bars [data-after]")
     assert float(bars.first.get_attribute("data-after")) == pytest.approx(probs.max(), abs=1e-5)
     assert query(page)["edits"] == "2-9.7-3"
-    expect(page.get_by_role("button", name="under this mask: 15 checks")).to_be_visible()
+    expect(page.get_by_role("button", name="under this mask: Verified: 15 of 15")).to_be_visible()
     page.reload()
     answered(page, "2-9.7-3")
     assert shown_pattern(page) == pytest.approx(shown, abs=1e-6, nan_ok=True)
@@ -234,7 +235,7 @@ def test_an_emptied_row_is_zero_and_said(page: Page) -> None:
     flip(page, 0, 0)
     answered(page, "0-0")
     label = token_labels(stories_trace(TOM).tokens)[0]
-    note = page.locator(".hl-note").filter(has_text="Nothing may be read by")
+    note = page.locator(".hl-note").filter(has_text="No key is left for")
     expect(note).to_contain_text(f"0 “{label}”: these rows are zero, not NaN")
     expect(note).to_contain_text("largest |z| = 0")
     expect(page.locator(f"{EDITOR} [data-empty]")).to_contain_text(label)
@@ -256,4 +257,4 @@ def test_without_its_mask_numbers_leak(page: Page) -> None:
     assert float(closed) < 1e-6
     assert float(leaking) > 1e-3
     note = page.locator(".hl-note").filter(has_text="Mean loss with its mask")
-    expect(note).to_contain_text("the answers were in sight")
+    expect(note).to_contain_text("tokens attended to their own targets")

@@ -15,14 +15,14 @@ class Formula:
     reference: str
 
 
-# When query i may read key j, by the name of the function in model.masks.
+# When query i may attend to key j, by the name of the function in model.masks.
 _SEEN = {
     "causal": r"j \le i",
     "sliding_window": r"|i - j| < w",
     "prefix": r"j \le i \ \text{ or } \ j < n_{\mathrm{prefix}}",
     "global_tokens": r"|i - j| < w \ \text{ or } \ i < g \ \text{ or } \ j < g",
     "padding": r"j < \mathrm{length}",
-    "padding_front": r"j \ge T - \mathrm{length}",
+    "padding_left": r"j \ge T - \mathrm{length}",
 }
 
 
@@ -31,7 +31,7 @@ def _cases(seen: str) -> str:
 
 
 def with_causal(name: str) -> str:
-    """A mask of `model.masks` joined to the causal one by `&`."""
+    """A mask of `model.masks` combined with the causal one by `&`."""
     seen = _SEEN[name.rpartition(".")[2]]
     return _cases(rf"({seen}) \ \text{{ and }} \ {_SEEN['causal']}")
 
@@ -52,7 +52,7 @@ FORMULAS: dict[str, Formula] = {
         r" -\sin \omega_i k & \cos \omega_i k \end{pmatrix}"
         r"\begin{pmatrix} \sin \omega_i p \\ \cos \omega_i p \end{pmatrix},"
         r"\qquad \omega_i = 10000^{-2i/d_{\mathrm{model}}}",
-        "Vaswani et al. 2017, §3.5; the matrix knows the offset k, not the position p",
+        "Vaswani et al. 2017, §3.5; the matrix depends on the offset k, not on the position p",
     ),
     "model.positions.wave_product": Formula(
         r"\mathrm{PE}(p) \cdot \mathrm{PE}(p{+}k) = \sum_{i=0}^{d_{\mathrm{model}}/2-1}"
@@ -73,12 +73,12 @@ FORMULAS: dict[str, Formula] = {
     ),
     "model.analysis.positions.rope_scores": Formula(
         r"\langle R_m q,\; R_n k \rangle = \langle R_{m-n}\, q,\; k \rangle",
-        "Su et al. 2021, eq. 16: the score knows the distance m − n, not the places m and n",
+        "Su et al. 2021, eq. 16: the score depends on the distance m − n, not on m and n",
     ),
     "model.positions.alibi_bias": Formula(
         r"\mathrm{score}_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_{\mathrm{head}}}}"
         r" - s_h\,(i - j), \qquad s_h = 2^{-8(h+1)/H}",
-        "Press et al. 2022, §3; head h of H, counted from 0; other slopes where H is no power of 2",
+        "Press et al. 2022, §3; head h of H, from 0; other slopes where H is not a power of 2",
     ),
     "model.positions.Position": Formula(
         r"f(\Pi X) = \Pi f(X) \quad \text{for every permutation } \Pi",
@@ -96,8 +96,8 @@ FORMULAS: dict[str, Formula] = {
     "model.masks.padding": Formula(
         _cases(_SEEN["padding"]), "as for BERT's sentences of different length, Devlin et al. 2019"
     ),
-    "model.analysis.positions.hide_nothing": Formula(
-        r"M_{ij} = 0", "Devlin et al. 2019, §3.1: each token sees all, on both sides"
+    "model.masks.full": Formula(
+        r"M_{ij} = 0", "Devlin et al. 2019, §3.1: each token attends to all, on both sides"
     ),
     "model.analysis.masking.layers_to_reach": Formula(
         r"\mathrm{known}_0 = I, \qquad \mathrm{known}_{n+1} = \mathrm{known}_n \,\lor\,"
@@ -115,7 +115,7 @@ FORMULAS: dict[str, Formula] = {
     "model.decoding.kv_cache.cache_bytes": Formula(
         r"\mathrm{bytes} = 2 \cdot L \cdot n_{\mathrm{kv\,heads}} \cdot d_{\mathrm{head}}"
         r" \cdot T \cdot b",
-        "Pope et al. 2022, §3.3; 2 for keys and values, L layers, T tokens, b bytes a value",
+        "Pope et al. 2022, §3.3; 2 for keys and values, L layers, T tokens, b bytes per value",
     ),
     "model.decoding.filters.filter_logits": Formula(
         r"p_i = \frac{\exp(\ell_i / T)}{\sum_{j \in \mathcal{K}} \exp(\ell_j / T)}"
@@ -130,31 +130,48 @@ FORMULAS: dict[str, Formula] = {
 
 
 def minus(number: float) -> str:
-    """A number to be taken away, without a double sign; enough digits for four of e^x."""
+    """A number to be subtracted, without a double sign; enough digits for four of e^x."""
     return f"{-number:+.5f}".replace("+", "+ ").replace("-", "- ")
 
 
-def attention_with_sizes(n_queries: int, n_keys: int, d_head: int) -> str:
+def attention_with_sizes(n_queries: int, n_keys: int, d_head: int, scale: float) -> str:
     """Attention with this head's sizes under each part."""
+    factor = "" if scale == 1 else rf" \cdot {scale:.5g}"
+    if _is_usual(scale, d_head):
+        factor = rf" / \sqrt{{{d_head}}}"
     return (
         rf"\underbrace{{z}}_{{{n_queries}\times {d_head}}} = \mathrm{{softmax}}\!\Big("
         rf"\underbrace{{Q}}_{{{n_queries}\times {d_head}}}\,"
-        rf"\underbrace{{K^{{\top}}}}_{{{d_head}\times {n_keys}}} / \sqrt{{{d_head}}}"
+        rf"\underbrace{{K^{{\top}}}}_{{{d_head}\times {n_keys}}}{factor}"
         rf"\;+\; \underbrace{{M}}_{{{n_queries}\times {n_keys}}}\Big)\,"
         rf"\underbrace{{V}}_{{{n_keys}\times {d_head}}}"
     )
 
 
-def weight_with_numbers(product: float, d_head: int, bias: float, log_total: float) -> str:
+def weight_with_numbers(
+    product: float, d_head: int, scale: float, bias: float, log_total: float
+) -> str:
     """One weight from its own numbers: product, scale, bias, and the row's log-sum-exp."""
-    score = product / d_head**0.5 + bias
+    score = product * scale + bias
     added = "" if bias == 0 else f" {bias:+.5f}"
     weight = math.exp(score - log_total)
     return (
-        rf"\mathrm{{score}} = \frac{{{product:.4f}}}{{\sqrt{{{d_head}}}}}{added} = {score:.5f},"
+        rf"\mathrm{{score}} = {_scaled(product, d_head, scale)}{added} = {score:.5f},"
         rf"\qquad \mathrm{{weight}} = \frac{{e^{{{score:.5f}}}}}{{\sum_j e^{{s_j}}}}"
         rf" = e^{{{score:.5f} {minus(log_total)}}} = {weight:.4f}"
     )
+
+
+def _scaled(product: float, d_head: int, scale: float) -> str:
+    """A product of a query and a key times the scale, which is not 1/√d_head in all models."""
+    if _is_usual(scale, d_head):
+        return rf"\frac{{{product:.4f}}}{{\sqrt{{{d_head}}}}}"
+    return f"{product:.4f}" if scale == 1 else rf"{product:.4f} \cdot {scale:.5g}"
+
+
+def _is_usual(scale: float, d_head: int) -> bool:
+    """Whether the scale is that of Vaswani et al. 2017, 1/√d_head."""
+    return math.isclose(scale, d_head**-0.5, rel_tol=1e-6)
 
 
 def wave_with_numbers(
@@ -197,7 +214,7 @@ def bias_with_numbers(product: float, d_head: int, slope: float, distance: int) 
 
 
 def share_with_numbers(n_pairs: int, n_tokens: int) -> str:
-    """How many of all pairs a mask lets attend."""
+    """The share of all pairs that a mask lets attend."""
     return (
         rf"\frac{{\text{{attended pairs}}}}{{n^2}} = \frac{{{n_pairs}}}{{{n_tokens}^2}}"
         rf" = \frac{{{n_pairs}}}{{{n_tokens**2}}} = {n_pairs / n_tokens**2:.4f}"
@@ -205,7 +222,7 @@ def share_with_numbers(n_pairs: int, n_tokens: int) -> str:
 
 
 def loss_with_numbers(total: float, n_predicted: int) -> str:
-    """The mean loss of a sentence from its own numbers, and what it amounts to."""
+    """The mean loss of a sentence from its own numbers, and its perplexity."""
     loss = total / n_predicted
     return (
         rf"\mathcal{{L}} = \frac{{{total:.4f}}}{{{n_predicted}}} = {loss:.4f}\ \text{{nats}},"

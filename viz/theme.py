@@ -5,7 +5,7 @@ Attention and probabilities use `sequential`, from nothing to a glow; signed val
 read without colour vision. `.streamlit/config.toml` repeats the page's colours; a test compares.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 import plotly.graph_objects as go
@@ -137,52 +137,8 @@ def template(colors: Palette) -> go.layout.Template:
     )
 
 
-def page_style(colors: Palette) -> str:
-    """The style sheet for what Streamlit has no widget for: notices, token strip, narrow pages."""
-    return f"""<style>
-    .stMainBlockContainer {{ padding-top: 4rem; padding-bottom: 3rem; max-width: 1500px; }}
-    .st-key-preload, div:has(> .st-key-preload) {{ display: none; }}
-    [data-testid="stHeading"] h1 {{ padding: 0; }}
-    .hl-note, .hl-hint, .hl-error, .hl-good {{
-        margin: 0; padding: .45rem .8rem; border-radius: .4rem; font-size: .95rem;
-        background: {colors.surface}; border-left: 4px solid {colors.frame};
-        overflow-wrap: anywhere;
-    }}
-    .hl-hint {{ border-left-color: {colors.accent}; }}
-    .hl-good {{ border-left-color: {colors.good}; }}
-    .hl-good b {{ color: {colors.good}; }}
-    .hl-error {{ border-left-color: {colors.bad}; }}
-    .st-key-controls > div:first-child, .st-key-status > div:first-child {{ flex: 1 1 420px; }}
-    .hl-strip {{
-        display: flex; flex-wrap: wrap; gap: .25rem; line-height: 1.3;
-        max-height: 7.2rem; overflow-y: auto; padding: 3px;
-    }}
-    .hl-token {{
-        position: relative; padding: .15rem .45rem .3rem; border-radius: .3rem;
-        background: {colors.surface}; color: {colors.text}; font-size: .95rem; cursor: default;
-        white-space: pre;
-    }}
-    .hl-token::after {{
-        content: ""; position: absolute; left: 0; bottom: 0; height: 3px; width: var(--share);
-        background: {colors.accent}; border-radius: 0 0 0 .3rem;
-    }}
-    .hl-token small {{ display: block; text-align: center; color: {colors.muted}; }}
-    .hl-strip.hl-lessons {{ max-height: none; gap: .6rem .35rem; }}
-    .hl-lesson {{
-        display: inline-flex; flex-direction: column; align-items: center; gap: .15rem;
-        color: {colors.muted};
-    }}
-    .hl-lesson.hl-legend {{ align-self: stretch; justify-content: space-around; }}
-    .hl-marked {{ outline: 2px solid {colors.frame}; }}
-    .katex-display {{ padding: .4rem 0; }}
-    .hl-pair {{ margin: .4rem 0 0; text-align: center; color: {colors.muted}; }}
-    .hl-legend {{ color: {colors.muted}; font-size: .85rem; align-self: center; }}
-    .hl-written {{ font-size: 1.1rem; line-height: 1.6; white-space: pre-wrap; max-width: 70ch; }}
-    .hl-written mark {{ background: none; color: {colors.accent}; }}
-    [class*="st-key-two-up"] [data-testid="stHorizontalBlock"] {{ flex-wrap: wrap; }}
-    [class*="st-key-two-up"] [data-testid="stColumn"] {{ min-width: min(460px, 100%); }}
-    .st-key-wide-chart, .st-key-wide-chart-end {{ overflow-x: auto; }}
-    .st-key-wide-chart > div, .st-key-wide-chart-end > div {{ min-width: 1240px; }}
-    .st-key-wide-chart-end {{ direction: rtl; }}
-    .st-key-wide-chart-end > div {{ direction: ltr; }}
-    </style>"""
+def css_variables(colors: Palette) -> str:
+    """The single colours of a palette as CSS variables, --page-text and so on."""
+    named = {field.name: getattr(colors, field.name) for field in fields(colors)}
+    lines = [f"--page-{name}: {color};" for name, color in named.items() if isinstance(color, str)]
+    return f":root {{ {' '.join(lines)} }}"

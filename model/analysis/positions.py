@@ -16,7 +16,15 @@ from model.architectures.decoder import DecoderTransformer
 from model.attention import share_kv_heads
 from model.capture import capture
 from model.masks import full
-from model.positions import Position, rope_angles, rotate_pairs, shift_waves, wave_product
+from model.positions import (
+    Position,
+    alibi_slopes,
+    rope_angles,
+    rotate_pairs,
+    shift_waves,
+    sinusoidal_encoding,
+    wave_product,
+)
 from model.trace import Trace
 from model.verify.check import Check, relative_error
 
@@ -83,6 +91,21 @@ def rope_scores(
         for x, at in ((q, query_positions), (k, key_positions))
     ]
     return (rotated[0] @ rotated[1].T / math.sqrt(q.shape[-1])).numpy()
+
+
+def rotation_speeds(width: int, base: float) -> np.ndarray:
+    """By how many radians each pair of `width` dimensions rotates per position. (width / 2,)."""
+    return rope_angles(torch.tensor([1]), width, base)[0].numpy()
+
+
+def wave_table(n_positions: int, d_model: int, base: float) -> np.ndarray:
+    """The sinusoidal encoding of the first positions, (N, D)."""
+    return sinusoidal_encoding(torch.arange(n_positions), d_model, base).numpy()
+
+
+def head_slopes(n_heads: int) -> np.ndarray:
+    """ALiBi's slopes for a number of heads, (H,)."""
+    return alibi_slopes(n_heads).numpy()
 
 
 def moved_logits(model: DecoderTransformer, ids: Sequence[int], shift: int) -> np.ndarray:

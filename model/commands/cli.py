@@ -1,40 +1,89 @@
-"""What the commands share: one line for an error, a progress bar, a last line of JSON."""
+"""What the commands share: the model to open, one line for an error, a bar, a last line of JSON."""
 
 import json
+import math
+import signal
 import sys
-import time
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from types import FrameType
+from typing import NoReturn, Protocol, cast
 
-import torch
+from tqdm import tqdm
+
+from model.commands import COMMANDS, About
+from model.sources import checkpoint, table
+from model.sources.checkpoint import Checkpoint
+from model.sources.handle import OpenModel
+from model.trace import Trace
+from model.training.interrupts import STOPS
 
 OnProgress = Callable[[int, int], None]
 
 
-def run(
-    description: str,
-    add_arguments: Callable[[ArgumentParser], None],
-    command: Callable[[Namespace], dict[str, object]],
-) -> None:
-    """Parse, run, print the result as one line of JSON.
+@dataclass(frozen=True)
+class Answer:
+    """What a command prints as its last line, and its exit code."""
 
-    A ValueError becomes one line on standard error and exit code 2.
+    fields: dict[str, object]
+    exit_code: int = 0
+
+
+class Command(Protocol):
+    """A module of this folder."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        ...
+
+    def run(self, arguments: Namespace) -> Answer:
+        """Do it. `arguments.words` is the command line as typed, after the command."""
+        ...
+
+
+def main(name: str, words: Sequence[str]) -> None:
+    """Run one command with the words after it."""
+    run(cast(Command, import_module(f"model.commands.{name}")), words, name, COMMANDS[name])
+
+
+def run(command: Command, words: Sequence[str], name: str, about: About) -> None:
+    """Parse, run, print the answer as one line of JSON.
+
+    A ValueError becomes one line on standard error and exit code 2. A signal that stops the command
+    gives 128 and its number, as in a shell: 130 for Ctrl-C, 143 for a plain `kill`.
     """
-    parser = ArgumentParser(description=description.splitlines()[0].split(":")[0])
-    add_arguments(parser)
-    try:
-        print(json.dumps(command(parser.parse_args()), ensure_ascii=False), flush=True)
-    except ValueError as error:
-        sys.exit(_one_line_error(error))
-    except KeyboardInterrupt:
-        sys.exit(130)
+    parser = ArgumentParser(
+        prog=f"python -m model {name}",
+        description=f"{about.summary[0].upper()}{about.summary[1:]}.",
+        epilog=f"example:\n  {about.example}",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    command.add_arguments(parser)
+    arguments = parser.parse_args(words, Namespace(words=list(words)))
+    with _stops_as_exits():
+        try:
+            answer = command.run(arguments)
+        except ValueError as error:
+            print("error: " + " ".join(str(error).split()), file=sys.stderr)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            sys.exit(130)
+        print(json.dumps(_finite(answer.fields), ensure_ascii=False, allow_nan=False), flush=True)
+    if answer.exit_code:
+        sys.exit(answer.exit_code)
 
 
-def add_checkpoint_arguments(parser: ArgumentParser) -> None:
+def add_checkpoint_arguments(parser: ArgumentParser, of_any_source: bool = False) -> None:
     """The model and the device, the same in every command that runs one."""
+    or_source = ", or SOURCE:NAME for a model of another source" if of_any_source else ""
     parser.add_argument(
-        "--checkpoint", required=True, help="name of a shipped checkpoint, or its folder"
+        "--checkpoint",
+        required=True,
+        metavar="NAME_OR_DIR",
+        help=f"name of a shipped checkpoint, or its folder{or_source}",
     )
     add_device_argument(parser)
 
@@ -46,47 +95,71 @@ def add_device_argument(parser: ArgumentParser) -> None:
     )
 
 
-def choose_device(setting: str = "auto") -> torch.device:
-    """The device a setting means; ValueError when this machine does not have it."""
-    if setting == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(setting)
-    except RuntimeError:
-        raise ValueError(f"device {setting!r} is unknown; use auto, cpu or cuda") from None
-    n_cuda = torch.cuda.device_count()
-    if device.type == "cuda" and (device.index or 0) >= n_cuda:
-        raise ValueError(f"device is {setting} but this machine has {n_cuda} CUDA devices; use cpu")
-    if device.type not in ("cpu", "cuda"):
-        raise ValueError(f"device {setting!r} is not supported; use auto, cpu or cuda")
-    return device
+def open_checkpoint(arguments: Namespace) -> Checkpoint:
+    """The checkpoint that `add_checkpoint_arguments` asked for; ValueError when there is none."""
+    return checkpoint.load(arguments.checkpoint, device=arguments.device)
+
+
+def open_model(arguments: Namespace) -> OpenModel:
+    """The same of any source; ValueError when there is none."""
+    return table.open_model(table.handle_of(arguments.checkpoint, arguments.device))
+
+
+def trace_text(model: OpenModel, text: str) -> Trace:
+    """Capture one sentence; ValueError when it is empty or longer than the model's context."""
+    trace, n_cut = model.trace(text)
+    if n_cut:
+        n_tokens = len(trace.tokens)
+        raise ValueError(
+            f"the text has {n_tokens + n_cut} tokens but the model's context is {n_tokens}; "
+            f"shorten it to {n_tokens} tokens"
+        )
+    return trace
 
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[OnProgress]:
     """A bar on standard error while a person watches; nothing in a pipe or a log."""
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    started = time.monotonic()
+    with ExitStack() as stack:
+        bars: list[tqdm] = []
 
-    def show(done: int, total: int) -> None:
-        share = done / max(total, 1)
-        left = (time.monotonic() - started) * (1 - share) / max(share, 1e-9)
-        bar = ("█" * round(30 * share)).ljust(30, "·")
-        text = f"\r{label} {bar} {share:4.0%}  {_duration(left)} left "
-        print(text, end="", file=sys.stderr, flush=True)
+        def show(done: int, total: int) -> None:
+            if not bars:  # what was done before is no measure of the speed
+                bar = tqdm(
+                    desc=label,
+                    total=total,
+                    initial=done,
+                    disable=None,
+                    dynamic_ncols=True,
+                    bar_format="{desc} {bar} {percentage:3.0f}%  {remaining} left",
+                )
+                bars.append(stack.enter_context(bar))
+            bars[0].update(done - bars[0].n)
 
-    yield show
-    print(file=sys.stderr)
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        yield show
 
 
-def _one_line_error(error: ValueError) -> int:
-    print("error: " + " ".join(str(error).split()), file=sys.stderr)
-    return 2
+@contextmanager
+def _stops_as_exits() -> Iterator[None]:
+    """Make a signal that would kill the program leave it by an exception, so that it can save."""
+    fatal = [number for number in STOPS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in fatal:
+        signal.signal(number, _exit_by)
+    try:
+        yield
+    finally:
+        for number in fatal:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _exit_by(number: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def _finite(value: object) -> object:
+    """The value with null for NaN and infinity, which JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,7 +1,7 @@
 """Text files as batches of token windows, in an order that depends on the seed alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,20 +9,44 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.data.tokenizer import Tokenizer
+from model.data.tokenizer import END_OF_TEXT, Tokenizer
+
+HELD_OUT_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The texts to train on, and those to evaluate on by the name they have in the log."""
+
+    texts: list[str]
+    held_out: dict[str, str] = field(default_factory=dict)
 
 
 def read_text(path: Path) -> str:
-    """A UTF-8 text file; ValueError when it is missing, empty or no UTF-8."""
+    """A UTF-8 text file; ValueError when it is missing, empty or not UTF-8."""
     try:
         text = path.read_bytes().decode()
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}; check the path") from None
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}") from None
+        at = f"{error.reason} at byte {error.start}"
+        raise ValueError(f"{path} is not valid UTF-8 text: {at}") from None
     if not text:
         raise ValueError(f"{path} is empty; give a file with text")
     return text
+
+
+def hold_out(texts: Sequence[str]) -> Corpus:
+    """Keep the last hundredth of each text for evaluation, cut at the end of a paragraph."""
+    kept, held_out = [], {}
+    for number, text in enumerate(texts):
+        cut = text.rfind("\n\n", 0, int(len(text) * (1 - HELD_OUT_SHARE))) + 2
+        cut = cut if cut > 1 else int(len(text) * (1 - HELD_OUT_SHARE))
+        if not text[cut:].removeprefix(END_OF_TEXT):
+            cut = int(len(text) * (1 - HELD_OUT_SHARE))
+        kept.append(text[:cut])
+        held_out[f"corpus {number}"] = text[cut:].removeprefix(END_OF_TEXT)
+    return Corpus(kept, held_out)
 
 
 def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
@@ -33,7 +57,7 @@ def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class TokenWindows:
-    """Windows of `seq_len` inputs and their next tokens, each token once an epoch.
+    """Windows of `seq_len` inputs and their next tokens, each token once per epoch.
 
     Every epoch cuts the text at another offset and draws another order, both from the seed, so
     the batch of a step can be had without having drawn those before it: resuming needs no state.

@@ -4,7 +4,7 @@ Text from a person is never parsed for special tokens: someone who types `<|endo
 gets those characters. Only `encode_documents`, meant for text files, reads the separator.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import tokenizers
@@ -29,9 +29,10 @@ class Tokenizer:
         self.backend = backend
         self.backend.encode_special_tokens = True  # text that looks like a special token is text
         self.is_byte_level = isinstance(backend.model, models.BPE)
-        self.end_id: int = backend.token_to_id(END_OF_TEXT)
-        if self.end_id is None:
+        end_id = backend.token_to_id(END_OF_TEXT)
+        if end_id is None:
             raise ValueError(f"the tokenizer has no {END_OF_TEXT} token; train it again")
+        self.end_id: int = end_id
 
     @property
     def vocab_size(self) -> int:
@@ -66,7 +67,7 @@ class Tokenizer:
         part, as 😀·2/4; bytes that form no character are shown in hexadecimal.
         """
         if not self.is_byte_level:
-            return tuple(self.backend.id_to_token(i) for i in ids)
+            return tuple(map(self._piece, ids))
         return tuple(_strings_of_bytes([self._bytes(i) for i in ids]))
 
     def save(self, path: Path) -> None:
@@ -81,7 +82,7 @@ class Tokenizer:
         except FileNotFoundError:
             raise ValueError(f"{path} is missing; copy the whole checkpoint folder") from None
         except Exception as error:  # the library raises bare Exception on bad JSON
-            raise ValueError(f"{path} is no tokenizer: {error}; copy it again") from None
+            raise ValueError(f"{path} is not a valid tokenizer: {error}; copy it again") from None
         return cls(backend)
 
     def _encode_start(self, text: str) -> list[int]:
@@ -92,8 +93,16 @@ class Tokenizer:
         spaced = self.backend.encode(f" {text}", add_special_tokens=False).ids
         return spaced if len(spaced) <= len(plain) else plain
 
-    def _bytes(self, token_id: int) -> bytes:
+    def _piece(self, token_id: int) -> str:
         piece = self.backend.id_to_token(token_id)
+        if piece is None:
+            raise ValueError(
+                f"token {token_id} is not in the vocabulary; ids are 0 to {self.vocab_size - 1}"
+            )
+        return piece
+
+    def _bytes(self, token_id: int) -> bytes:
+        piece = self._piece(token_id)
         if token_id == self.end_id:
             return piece.encode()
         return bytes(_BYTE_OF_SYMBOL[symbol] for symbol in piece)
@@ -135,6 +144,13 @@ def train_characters(texts: Iterable[str]) -> Tokenizer:
     return Tokenizer(backend)
 
 
+# How a recipe names a way to make a tokenizer from texts and the size of its vocabulary.
+TOKENIZERS: dict[str, Callable[[list[str], int], Tokenizer]] = {
+    "bpe": train_bpe,
+    "characters": lambda texts, vocab_size: train_characters(texts),
+}
+
+
 def _training_pieces(texts: Iterable[str]) -> Iterable[str]:
     for text in texts:
         for document in text.split(END_OF_TEXT):
@@ -147,13 +163,13 @@ def _checked(text: str) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"character {error.start} of the text is no Unicode; type it again as UTF-8"
+            f"character {error.start} of the text is not valid Unicode; type it again as UTF-8"
         ) from None
     return text
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Cut before the first character behind each blank line, so that pieces join to the text."""
+    """Cut before the first character after each blank line, so that pieces join to the text."""
     pieces = text.split("\n\n")
     return [f"{piece}\n\n" for piece in pieces[:-1]] + [pieces[-1]]
 

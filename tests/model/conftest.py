@@ -1,7 +1,6 @@
 """Commands run in this process, on one thread, with no request to anywhere."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
@@ -9,7 +8,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from model.commands import cli
+from model.commands import COMMANDS, cli
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported, which is later
 
@@ -35,15 +34,15 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command's module as `python -m` would; a subprocess takes seconds."""
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command's module as `python -m model` would; a subprocess takes seconds."""
 
     def run(module: ModuleType, *arguments: object) -> Result:
-        monkeypatch.setattr(sys, "argv", [module.__name__, *map(str, arguments)])
+        name = module.__name__.rpartition(".")[2]
         capsys.readouterr()
         code = 0
         try:
-            cli.run(module.__doc__, module._arguments, module._run)
+            cli.run(module, [str(word) for word in arguments], name, COMMANDS[name])
         except SystemExit as end:
             code = end.code
         out, err = capsys.readouterr()

@@ -12,10 +12,10 @@ from model.analysis.positions import check_identities
 from model.analysis.probabilities import next_token_losses
 from model.capture import capture
 from model.config import POSITION_NAMES
-from model.evaluate import read_scores
 from model.sources import checkpoint
 from model.sources.checkpoint import SHIPPED, Checkpoint
 from model.trace import Trace
+from model.training.evaluation import read_scores
 from model.verify.self_check import check
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."

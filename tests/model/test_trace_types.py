@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from model.analysis.heads import sharpness, strongest_pair
+from model.commands.trace import write_npz
 from model.sources import table
 from model.sources.handle import ModelHandle
-from model.trace import Facts, Site, Stream, Trace, write_npz
+from model.trace import Facts, Site, Stream, Trace
 from model.verify.self_check import check
 from tests.model.builders import pattern_of, tiny_model, tiny_trace
 from tests.model.made_up import HEADS, LAYERS, LEFT, RIGHT, MadeUp, made_up_trace

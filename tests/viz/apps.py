@@ -3,14 +3,31 @@
 import html
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
+from tests.model.builders import GROUPED
 from tests.viz.builders import latex_numbers, numbers
+from viz.frame import notices, state
 
+HOSTILE = "<b>\"quoted\"</b> $x$ \\ 'it' 😀"
+TOM = "Tom had a red ball. Tom gave Sam the red ball."
+VARIANTS = {
+    "rope": {"position": "rope", **GROUPED},
+    "alibi": {"position": "alibi"},
+    "learned": {"position": "learned", "norm": "rms", "feedforward": "swiglu"},
+    "none": {"position": "none", "norm_placement": "post"},
+    "window": {"mask": "sliding_window", "window": 3},
+    "prefix": {"mask": "prefix", "prefix_len": 4},
+    "one-head": {"n_layers": 1, "n_heads": 1},
+}
 STUDIO = Path(__file__).parents[2] / "viz" / "studio.py"
 
 
@@ -71,3 +88,26 @@ def control(app: AppTest, key: str) -> object:
 def query_of(app: AppTest) -> dict[str, list[str]]:
     """What the URL says."""
     return {name: list(np.atleast_1d(value)) for name, value in app.query_params.items()}
+
+
+def button(app: AppTest, label: str) -> Button:
+    """The one button of this label."""
+    (found,) = (button for button in app.button if button.label == label)
+    return found
+
+
+def tell(
+    app: AppTest,
+    changes: dict[str, object],
+    monkeypatch: pytest.MonkeyPatch,
+    take_over: Callable[[dict[str, object]], None] = state.take_over,
+) -> None:
+    """Run the page again as after the browser told of changes."""
+    session = {notices.SAID: list(app.session_state[notices.SAID])}
+    with monkeypatch.context() as patch:
+        patch.setattr(st, "session_state", session)
+        take_over(changes)
+    for name, value in session.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception

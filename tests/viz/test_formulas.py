@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from model.analysis.mask_kinds import source_of
 from model.decoding.kv_cache import cache_bytes
 from model.positions import sinusoidal_encoding
 from tests.model.builders import softmax
@@ -29,10 +30,10 @@ from viz.formulas import (
     with_causal,
 )
 from viz.pages.masks.shared import NAMES
-from viz.runs import masks, positions
+from viz.runs import positions
 
 SEEDS = range(20)
-SHOWN_SOURCES = [*positions.SOURCES.values(), *map(masks.source, NAMES)]
+SHOWN_SOURCES = [*positions.SOURCES.values(), *map(source_of, NAMES)]
 
 
 def after(latex: str, words: str) -> float:
@@ -53,9 +54,10 @@ def test_formula_says_where_it_is_from(formula: object) -> None:
 
 
 def test_sizes_of_attention() -> None:
-    sizes = re.findall(r"(\d+)\\times (\d+)", attention_with_sizes(3, 5, 7))
+    latex = attention_with_sizes(3, 5, 7, 7**-0.5)
+    sizes = re.findall(r"(\d+)\\times (\d+)", latex)
     assert sizes == [("3", "7"), ("3", "7"), ("7", "5"), ("3", "5"), ("5", "7")]
-    assert r"\sqrt{7}" in attention_with_sizes(3, 5, 7)
+    assert r"\sqrt{7}" in latex
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -65,7 +67,8 @@ def test_one_weight_is_its_cell_of_the_softmax(seed: int) -> None:
     q, k = random.normal(size=d_head), 3 * random.normal(size=(n_keys, d_head))
     bias = random.normal(size=n_keys) if seed % 2 else np.zeros(n_keys)
     scores = k @ q / math.sqrt(d_head) + bias
-    latex = weight_with_numbers(k[0] @ q, d_head, bias[0], np.log(np.exp(scores).sum()))
+    log_total = np.log(np.exp(scores).sum())
+    latex = weight_with_numbers(k[0] @ q, d_head, d_head**-0.5, bias[0], log_total)
     parts = re.search(r"\\frac\{(.+?)\}\{\\sqrt\{(\d+)\}\}( [+-].+?)? = (.+?),", latex).groups("0")
     product, written_d_head, written_bias, score = map(float, parts)
     assert product == pytest.approx(k[0] @ q, abs=6e-4)
@@ -76,6 +79,16 @@ def test_one_weight_is_its_cell_of_the_softmax(seed: int) -> None:
     exponent, sign, size = re.search(r"= e\^\{(-?[\d.]+) ([+-]) ([\d.]+)\}", latex).groups()
     weight = math.exp(float(exponent) + float(sign + size))
     assert weight == pytest.approx(softmax(scores)[0], rel=1e-4)
+
+
+@pytest.mark.parametrize(("scale", "shown"), [(1.0, "6.0000"), (0.25, r"6.0000 \cdot 0.25")])
+def test_another_scale_is_written_as_it_is(scale: float, shown: str) -> None:
+    """Not every model divides by √d_head."""
+    latex = weight_with_numbers(6.0, 7, scale, 0.0, 6 * scale + math.log(2))
+    assert rf"\mathrm{{score}} = {shown} = {6 * scale:.5f}" in latex
+    assert after(latex, " = ") == 0.5
+    assert "sqrt" not in latex + attention_with_sizes(3, 5, 7, scale)
+    assert ("0.25" in attention_with_sizes(3, 5, 7, scale)) == (scale == 0.25)
 
 
 @pytest.mark.parametrize(("position", "dimension"), [(0, 0), (0, 1), (7, 4), (7, 5), (101, 12)])

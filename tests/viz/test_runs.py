@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Lap
+from model.analysis.probabilities import distribution, given_probabilities
+from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Timing, summarise
 from model.capture import capture
 from model.data.tokenizer import train_characters
 from model.decoding.filters import Sampling
 from model.decoding.kv_cache import cache_bytes
 from model.decoding.sampling import generate
 from model.sources import checkpoint
+from model.sources.handle import ModelHandle
 from model.trace import Trace
 from tests.model.builders import (
     GROUPED,
@@ -28,6 +30,7 @@ from tests.model.builders import (
 )
 from viz import runs
 from viz.runs import positions
+from viz.runs.writing import write
 
 SAMPLINGS = [
     Sampling(),
@@ -47,6 +50,11 @@ CACHED = {
 }
 
 
+def handle(name: str) -> ModelHandle:
+    """A model as its files are now, on the CPU."""
+    return runs.handle_of(name, "cpu")
+
+
 @pytest.fixture
 def trace() -> Trace:
     """A sentence of 7 tokens through a small random model, with logits far apart."""
@@ -60,7 +68,7 @@ def entropy(probs: np.ndarray) -> float:
 
 
 def filtered(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """What is sampled from, by a loop over tokens from the likeliest down."""
+    """What is sampled from, by a loop over tokens from the leading down."""
     tempered = softmax(logits / sampling.temperature)
     order = np.argsort(-tempered, kind="stable")[: sampling.top_k]
     within_k = tempered[order] / tempered[order].sum()
@@ -75,7 +83,7 @@ def filtered(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
 
 
 def test_probability_of_each_token_given_those_before(trace: Trace) -> None:
-    probs = runs.given_probabilities(trace)
+    probs = given_probabilities(trace)
     assert np.isnan(probs[0])
     for position in range(1, len(trace.ids)):
         expected = softmax(trace.logits[position - 1])[trace.ids[position]]
@@ -86,7 +94,7 @@ def test_probability_of_each_token_given_those_before(trace: Trace) -> None:
 @pytest.mark.parametrize("position", [0, 6])
 def test_distribution(sampling: Sampling, position: int, trace: Trace) -> None:
     logits = trace.logits[position]
-    spread = runs.distribution(logits, sampling, runs.DEFAULT_ORDER)
+    spread = distribution(logits, sampling)
     expected = filtered(logits.astype(np.float64), sampling)
     assert spread.logits == pytest.approx(logits)
     assert spread.before == pytest.approx(softmax(logits.astype(np.float64)), abs=1e-6)
@@ -101,7 +109,7 @@ def test_distribution(sampling: Sampling, position: int, trace: Trace) -> None:
 def test_what_does_not_fit_is_counted(n_words: int, n_cut: int, shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny")  # a token a character, context 23
     text = " ".join(n_words * ["cat"])
-    run = runs.run("tiny", "cpu", text)
+    run = runs.run(handle("tiny"), text)
     assert run.n_cut == n_cut
     assert "".join(run.trace.tokens) == text[:23]
     assert run.trace.attention[0].pattern.shape[-1] == len(run.trace.tokens)
@@ -109,7 +117,7 @@ def test_what_does_not_fit_is_counted(n_words: int, n_cut: int, shelf: Path) -> 
 
 def test_every_run_is_checked(shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", position="alibi")
-    run = runs.run("tiny", "cpu", SENTENCE)
+    run = runs.run(handle("tiny"), SENTENCE)
     assert len(run.checks) >= 11
     assert all(check.passed for check in run.checks)
     assert runs.verdict(run.checks)[1].error == max(check.error for check in run.checks)
@@ -120,22 +128,19 @@ def test_every_run_is_checked(shelf: Path) -> None:
 
 def test_npz_is_the_trace(shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", position="alibi")
-    run = runs.run("tiny", "cpu", SENTENCE)
+    run = runs.run(handle("tiny"), SENTENCE)
     with np.load(io.BytesIO(runs.trace_npz(run)), allow_pickle=False) as stored:
-        assert tuple(stored["tokens"]) == run.trace.tokens
+        assert tuple(stored["decoder.labels"]) == run.trace.tokens
         for address, array in all_arrays(run.trace).items():
-            layer, _, name = address.rpartition(".")
-            whole = stored[name]
-            found = whole[int(layer)] if layer and name != "mask" else whole
-            assert np.array_equal(found, array), address
+            assert np.array_equal(stored[address], array), address
 
 
 def test_writing_is_what_the_model_generates(shelf: Path) -> None:
     """Token by token, with what each was drawn from and the attention that predicted it."""
     tiny_checkpoint(shelf / "tiny", max_seq_len=24)
-    loaded = runs.load("tiny", "cpu")
-    ids, sampling = (3, 1, 4, 1, 5), Sampling(temperature=1.3, top_k=6)
-    writing = runs.write("tiny", "cpu", ids, sampling, runs.DEFAULT_ORDER, 9, 5, False)
+    loaded = runs.checkpoint(handle("tiny"))
+    ids, sampling = (3, 1, 4, 1, 5), Sampling(temperature=1.3, top_k=6, seed=5)
+    writing = write(handle("tiny"), ids, sampling, 9, False)
     assert (writing.steps, writing.stopped) == ([], None)
     writing.advance()
     assert len(writing.steps) == 1
@@ -143,14 +148,14 @@ def test_writing_is_what_the_model_generates(shelf: Path) -> None:
         writing.advance(0.01)
     assert not writing.is_running
     end_id = loaded.tokenizer.end_id
-    expected = list(generate(loaded.model, ids, sampling, max_new_tokens=9, seed=5, end_id=end_id))
+    expected = list(generate(loaded.model, ids, sampling, max_new_tokens=9, end_id=end_id))
     assert [step.token_id for step in writing.steps] == [step.token_id for step in expected]
     text = list(ids)
     for found, step in zip(writing.steps, expected, strict=True):
         assert found.prob == pytest.approx(float(step.probs[step.token_id]), abs=1e-6)
         assert (found.rank, found.n_kept) == (step.rank, int(step.kept.sum()))
-        likeliest = np.argsort(-step.logits.numpy(), kind="stable")[: len(found.leading)]
-        assert [i for i, _, _ in found.leading] == likeliest.tolist()
+        leading = np.argsort(-step.logits.numpy(), kind="stable")[: len(found.leading)]
+        assert [i for i, _, _ in found.leading] == leading.tolist()
         trace = capture(loaded.model, text, ["x"] * len(text))
         for rows, record in zip(found.attention, trace.attention, strict=True):
             assert rows == pytest.approx(record.pattern[:, -1], abs=1e-5)
@@ -161,25 +166,25 @@ def test_replaced_checkpoint_is_not_remembered(shelf: Path) -> None:
     """A checkpoint trained again under its old name: all that is shown is the new one's."""
     folder = tiny_checkpoint(shelf / "mine")
     before = [
-        runs.vocabulary("mine", "cpu"),
-        positions.table("mine", "cpu"),
+        runs.vocabulary(handle("mine")),
+        positions.table(handle("mine")),
     ]
     tokenizer = train_characters(["other letters, and more of them"])
     model = tiny_model(vocab_size=tokenizer.vocab_size, max_seq_len=19, position="learned")
     checkpoint.save(folder, model, tokenizer, torch.float32)
-    assert runs.load("mine", "cpu").config == model.config
-    assert runs.run("mine", "cpu", "more").trace.logits.shape[-1] == tokenizer.vocab_size
-    vocabulary = runs.vocabulary("mine", "cpu")
+    assert runs.checkpoint(handle("mine")).config == model.config
+    assert runs.run(handle("mine"), "more").trace.logits.shape[-1] == tokenizer.vocab_size
+    vocabulary = runs.vocabulary(handle("mine"))
     assert vocabulary != before[0]
     assert len(vocabulary) == tokenizer.vocab_size
-    table = positions.table("mine", "cpu")
+    table = positions.table(handle("mine"))
     assert table == pytest.approx(model.position.table.weight.numpy())
 
 
 @pytest.mark.parametrize("position", ["rope", "alibi", "none"])
 def test_a_scheme_that_adds_nothing_has_no_table(position: str, shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", position=position)
-    assert positions.table("tiny", "cpu") is None
+    assert positions.table(handle("tiny")) is None
 
 
 def test_device_setting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,42 +198,44 @@ def test_device_setting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("n_prefill", [4, 7, 13])
 @pytest.mark.parametrize("variant", CACHED)
-def test_filling_is_read_out_of_the_cache(variant: str, n_prefill: int, shelf: Path) -> None:
+def test_keys_and_values_are_read_out_of_the_cache(
+    variant: str, n_prefill: int, shelf: Path
+) -> None:
     """Equal to the trace's k and v whatever the pieces, and as many bytes as the formula says."""
     tiny_checkpoint(shelf / "tiny", **CACHED[variant])
-    run = runs.run("tiny", "cpu", "the cat sat o")
-    config, ids = run.trace.config, tuple(run.trace.ids.tolist())
-    filling = runs.fill("tiny", "cpu", ids, n_prefill)
-    for name, held in (("k", filling.keys), ("v", filling.values)):
+    run = runs.run(handle("tiny"), "the cat sat o")
+    config, ids = run.trace.facts, tuple(run.trace.ids.tolist())
+    cached = runs.cache_run(handle("tiny"), ids, n_prefill)
+    for name, held in (("k", cached.keys), ("v", cached.values)):
         expected = np.stack([getattr(record, name) for record in run.trace.attention])
         assert held == pytest.approx(expected, abs=1e-5)
     sizes = config.n_layers, config.n_kv_heads, config.d_head
-    assert filling.bytes_held == {
+    assert cached.bytes_held == {
         n: cache_bytes(*sizes, n, 4) for n in (0, *range(n_prefill, len(ids) + 1))
     }
-    assert filling.bytes_reserved == cache_bytes(*sizes, config.max_seq_len, 4)
-    assert filling.is_kept
-    assert max(runs.filling_errors(filling, run.trace, len(ids))) <= 1e-5
+    assert cached.bytes_reserved == cache_bytes(*sizes, config.max_seq_len, 4)
+    assert cached.is_kept
+    assert max(cached.errors(run.trace, len(ids))) <= 1e-5
 
 
-def test_filling_errors_are_of_what_is_held(shelf: Path) -> None:
+def test_errors_are_of_what_is_held(shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny")
-    run = runs.run("tiny", "cpu", "the cat")
-    filling = runs.fill("tiny", "cpu", tuple(run.trace.ids.tolist()), 2)
-    values = filling.values.copy()
+    run = runs.run(handle("tiny"), "the cat")
+    cached = runs.cache_run(handle("tiny"), tuple(run.trace.ids.tolist()), 2)
+    values = cached.values.copy()
     values[-1, -1, 5, -1] += 0.5
-    wrong = dataclasses.replace(filling, values=values)
-    assert max(runs.filling_errors(wrong, run.trace, 5)) <= 1e-5
-    keys_error, values_error = runs.filling_errors(wrong, run.trace, 6)
+    wrong = dataclasses.replace(cached, values=values)
+    assert max(wrong.errors(run.trace, 5)) <= 1e-5
+    keys_error, values_error = wrong.errors(run.trace, 6)
     assert keys_error <= 1e-5
     assert values_error > 0.05
 
 
-def test_pace_by_hand() -> None:
-    laps = [Lap(way, 8, s) for way, s in [(WITHOUT, 4.0), (WITH_CACHE, 2.0), (PREFILL, 2.0)]]
-    assert runs.pace(laps) is None
-    laps += [Lap(WITH_CACHE, 4, 1.0), Lap(WITHOUT, 4, 3.0, difference=0.25)]
-    pace = runs.pace(laps)
-    assert (pace.with_cache, pace.without) == ({4: 1.0, 8: 2.0}, {4: 3.0, 8: 4.0})
-    assert (pace.prefill, pace.decode) == (4.0, None)
-    assert (pace.n_rounds, pace.spread, pace.difference) == (1, 1.0, 0.25)
+def test_timing_summary_by_hand() -> None:
+    timings = [Timing(way, 8, s) for way, s in [(WITHOUT, 4.0), (WITH_CACHE, 2.0), (PREFILL, 2.0)]]
+    assert summarise(timings) is None
+    timings += [Timing(WITH_CACHE, 4, 1.0), Timing(WITHOUT, 4, 3.0, difference=0.25)]
+    summary = summarise(timings)
+    assert (summary.with_cache, summary.without) == ({4: 1.0, 8: 2.0}, {4: 3.0, 8: 4.0})
+    assert (summary.prefill, summary.decode) == (4.0, None)
+    assert (summary.n_rounds, summary.spread, summary.difference) == (1, 1.0, 0.25)

@@ -29,7 +29,7 @@ class Node:
 
 
 def beam_tree(nodes: Sequence[Node], root: str, colors: Palette) -> go.Figure:
-    """Steps from left to right, likeliest on top; the winner's path stands out."""
+    """Steps from left to right, most likely on top; the winner's path stands out."""
     figure = go.Figure()
     for edges, color, width in (
         ([n for n in nodes if not n.kept], colors.line, 1.0),

@@ -8,6 +8,7 @@ automargin draws a figure two or three times.
 import math
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 
@@ -25,38 +26,60 @@ TILT = 50  # degrees by which token labels below a figure are turned
 MOST = 220  # pixels; longer labels are rare and may be cut
 
 
+@dataclass(frozen=True)
+class Sheet:
+    """What a figure is drawn on: its height and the room above the axes in pixels, its title."""
+
+    height: int
+    title: str | None = None
+    top: int = 44
+
+
+@dataclass(frozen=True)
+class TickLabels:
+    """Labels of the rows and of the columns; None where they are numbers."""
+
+    rows: Sequence[str] | None = None
+    columns: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a figure has beside its traces, and further entries of Plotly's layout."""
+
+    marks: Sequence[Mark] = ()
+    shapes: Sequence[dict[str, Any]] = ()
+    annotations: Sequence[dict[str, Any]] = ()
+    layout: dict[str, Any] = field(default_factory=dict)
+
+
+NUMBERED, NOTHING_MORE = TickLabels(), Extras()
+
+
 def build(
     data: Sequence[BaseTraceType],
     colors: Palette,
+    sheet: Sheet,
     *,
-    height: int,
     x: dict[str, Any],
     y: dict[str, Any],
-    title: str | None = None,
-    top: int = 44,
-    rows: Sequence[str] | None = None,
-    columns: Sequence[str] | None = None,
-    marks: Sequence[Mark] = (),
-    shapes: Sequence[dict[str, Any]] = (),
-    annotations: Sequence[dict[str, Any]] = (),
-    more: dict[str, Any] | None = None,
+    labels: TickLabels = NUMBERED,
+    extras: Extras = NOTHING_MORE,
 ) -> go.Figure:
-    """A figure of one pair of axes: traces, what to say of x and y, and the room labels need.
-
-    `rows` and `columns` are the tick labels, where they are not numbers; `more` is further layout.
-    """
+    """A figure of one pair of axes, `x` and `y` in Plotly's words, with room for its labels."""
+    margins = room(labels.rows, labels.columns, turned=-x.get("tickangle", -TILT))
     return go.Figure(
         data=list(data),
         layout={
             "template": template(colors),
-            "title": {"text": title},
-            "height": height,
-            "margin": {"t": top, **room(rows, columns, turned=-x.get("tickangle", -TILT))},
+            "title": {"text": sheet.title},
+            "height": sheet.height,
+            "margin": {"t": sheet.top, **margins},
             "xaxis": {"automargin": False, **x},
             "yaxis": {"automargin": False, **y},
-            "shapes": [*shapes, *(mark.shape for mark in marks)],
-            "annotations": [*annotations, *(mark.annotation for mark in marks)],
-            **(more or {}),
+            "shapes": [*extras.shapes, *(mark.shape for mark in extras.marks)],
+            "annotations": [*extras.annotations, *(mark.annotation for mark in extras.marks)],
+            **extras.layout,
         },
     )
 

@@ -1,11 +1,11 @@
-"""The cache as pictures: keys or values as they fill it, and the time they save."""
+"""The cache as pictures: keys or values as they enter it, and the time they save."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.heatmap import Axis, Scale, heat_map
+from viz.figures.heatmap import Axis, Hidden, Look, Scale, heat_map
 from viz.figures.labels import axis_labels
 from viz.theme import Palette, template
 
@@ -20,41 +20,42 @@ def bytes_text(n_bytes: float) -> str:
     return f"{n_bytes:.3g} {UNITS[unit]}" if n_bytes < 999.5 else f"{n_bytes:,.0f} {UNITS[unit]}"
 
 
-def filling_map(
+def cache_map(
     lengths: np.ndarray,
-    n_held: int,
+    n_cached: int,
     n_prefill: int,
     tokens: Sequence[str],
     colors: Palette,
     title: str,
 ) -> go.Figure:
-    """Length of each token's key or value in each layer, (L, T); what is not held is hatched.
+    """Length of each token's key or value in each layer, (L, T); what is not cached is hatched.
 
     Colours keep their meaning while the cache fills. A line marks the end of the prefill, a frame
     the tokens that the last step brought.
     """
     n_layers, n_tokens = lengths.shape
-    empty = np.broadcast_to(np.arange(n_tokens) >= n_held, lengths.shape)
+    empty = np.broadcast_to(np.arange(n_tokens) >= n_cached, lengths.shape)
     figure = heat_map(
         lengths,
-        Axis("layer", [f"L{layer}" for layer in range(n_layers)]),
-        Axis("token", axis_labels(tokens)),
+        (
+            Axis("layer", [f"L{layer}" for layer in range(n_layers)]),
+            Axis("token", axis_labels(tokens)),
+        ),
         Scale("length", 0.0, float(lengths.max()) or 1.0),
         colors,
         title=title,
-        hidden=empty,
-        hidden_note="<b>empty</b>: not computed yet",
-        square=False,
+        hidden=Hidden(empty, "<b>empty</b>: not computed yet"),
+        look=Look(square=False),
     )
     figure.data[0].colorbar.y = 1.09  # above the words on the prefill
     if n_prefill < n_tokens:
         _mark_prefill(figure, n_prefill, n_tokens, colors)
-    if n_held:
-        first = 0 if n_held == n_prefill else n_held - 1
+    if n_cached:
+        first = 0 if n_cached == n_prefill else n_cached - 1
         figure.add_shape(
             type="rect",
             x0=first - 0.5,
-            x1=n_held - 0.5,
+            x1=n_cached - 0.5,
             y0=-0.5,
             y1=n_layers - 0.5,
             line={"color": colors.frame, "width": 3},
@@ -71,20 +72,20 @@ def _mark_prefill(figure: go.Figure, n_prefill: int, n_tokens: int, colors: Pale
         yref="paper",
         yanchor="bottom",
         xanchor="right" if is_left else "left",
-        text="prefill ends" if is_left else "from here one at a time",
+        text="prefill ends" if is_left else "decoding starts here",
         showarrow=False,
         font={"color": colors.frame, "size": 12},
     )
 
 
-def pace_lines(
+def timing_lines(
     lines: dict[str, dict[int, float]],
     fits: dict[str, tuple[float, float]],
     fitted_from: int,
     colors: Palette,
     title: str,
 ) -> go.Figure:
-    """Milliseconds of one more token by text length, one line a way, both axes logarithmic.
+    """Milliseconds of one more token by text length, one line per way, both axes logarithmic.
 
     lines: seconds by length. fits: exponent and factor of a line's power, for those that have
     one, drawn dotted from `fitted_from` tokens on.
@@ -106,7 +107,7 @@ def pace_lines(
         if name in fits:
             fitted = [n for n in seconds if n >= fitted_from]
             figure.add_trace(_power(fitted, *fits[name], color))
-    _lay_out_pace(figure, lines, colors, title)
+    _lay_out_timing(figure, lines, colors, title)
     return figure
 
 
@@ -121,7 +122,7 @@ def _power(lengths: list[int], exponent: float, factor: float, color: str) -> go
     )
 
 
-def _lay_out_pace(
+def _lay_out_timing(
     figure: go.Figure, lines: dict[str, dict[int, float]], colors: Palette, title: str
 ) -> None:
     sizes = sorted({n for seconds in lines.values() for n in seconds})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.build import TILT, build
+from viz.figures.build import TILT, Extras, Sheet, TickLabels, build
 from viz.figures.labels import axis_labels
 from viz.theme import Palette, color_scale
 
@@ -24,13 +24,46 @@ class Axis:
 
 @dataclass(frozen=True)
 class Scale:
-    """What the colours mean: a name for the bar, the range, and whether values are signed."""
+    """What the colours mean: a name for the bar, the range, and whether values are signed.
+
+    With a `note` a cell says that on hover instead of its value, and there is no colour bar.
+    """
 
     name: str
     low: float
     high: float
     signed: bool = False
     digits: int = 3
+    note: str | None = None
+
+    @property
+    def hover(self) -> str:
+        """What a cell says of its value, as a template of Plotly."""
+        return self.note or f"{self.name} <b>%{{z:.{self.digits + 2}f}}</b>"
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """Cells to be hatched, True in `cells`, and what they say on hover."""
+
+    cells: np.ndarray
+    note: str = "<b>masked</b>: may not attend"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a heat map stands on the page: square cells, its height, the tilt of column labels.
+
+    `above` are traces drawn over the cells.
+    """
+
+    square: bool = True
+    turned: int = TILT
+    height: int | None = None
+    above: Sequence[go.Scatter] = ()
+
+
+USUAL = Look()
 
 
 def weights(name: str = "weight") -> Scale:
@@ -47,58 +80,47 @@ def signed(name: str, values: np.ndarray, digits: int = 3) -> Scale:
 
 def heat_map(
     values: np.ndarray,
-    rows: Axis,
-    columns: Axis,
+    axes: tuple[Axis, Axis],
     scale: Scale,
     colors: Palette,
     *,
     title: str,
-    hidden: np.ndarray | None = None,
-    hidden_note: str = "<b>masked</b>: may not attend",
-    shown_note: str | None = None,
-    square: bool = True,
-    turned: int = TILT,
-    height: int | None = None,
-    more: Sequence[go.Scatter] = (),
+    hidden: Hidden | None = None,
+    look: Look = USUAL,
 ) -> go.Figure:
-    """A heat map of `values` (rows, columns), first row on top.
+    """A heat map of `values` (rows, columns), the axes of rows and of columns; first row on top.
 
-    Cells where `hidden` is True are hatched and say `hidden_note` on hover. A cell that is NaN or
-    infinite is left empty and marked with ×. With a `shown_note` the other cells say that instead
-    of their value, and have no colour bar. Column labels are `turned` by so many degrees; `more`
-    are traces drawn above.
+    A cell that is NaN or infinite is left empty and marked with ×.
     """
+    rows, columns = axes
     shown = np.asarray(values, dtype=np.float32)
     finite = np.isfinite(shown)
-    hidden = np.zeros(shown.shape, bool) if hidden is None else hidden
-    said = shown_note or f"{scale.name} <b>%{{z:.{scale.digits + 2}f}}</b>"
+    covered = np.zeros(shown.shape, bool) if hidden is None else hidden.cells
     cells = go.Heatmap(
-        z=np.where(finite & ~hidden, shown, np.nan),
+        z=np.where(finite & ~covered, shown, np.nan),
         x=list(columns.labels),
         y=list(rows.labels),
         zmin=scale.low,
         zmax=scale.high,
         colorscale=color_scale(colors.diverging if scale.signed else colors.sequential),
         colorbar=color_bar(scale, colors),
-        showscale=shown_note is None,
+        showscale=scale.note is None,
         hoverongaps=False,
-        hovertemplate=_hover(rows, columns, said),
+        hovertemplate=_hover(rows, columns, scale.hover),
     )
-    is_hatched = bool(hidden.any())
-    hatch = [_hatch(hidden, _hover(rows, columns, hidden_note), cells, colors)] * is_hatched
-    x, y = _axes(rows, columns, square, turned)
+    hatch, strokes = [], []
+    if hidden is not None and covered.any():
+        hatch = [_hatch(covered, _hover(rows, columns, hidden.note), cells, colors)]
+        strokes = [_strokes(covered, colors)]
+    x, y = _axes(rows, columns, look)
     return build(
-        [cells, *hatch, *more],
+        [cells, *hatch, *look.above],
         colors,
-        title=title,
-        height=height or figure_height(len(rows.labels)),
-        top=92,
+        Sheet(look.height or figure_height(len(rows.labels)), title, top=92),
         x=x,
         y=y,
-        rows=rows.labels,
-        columns=columns.labels,
-        shapes=[_strokes(hidden, colors)] * is_hatched,
-        annotations=_crosses(~finite & ~hidden, colors),
+        labels=TickLabels(rows.labels, columns.labels),
+        extras=Extras(shapes=strokes, annotations=_crosses(~finite & ~covered, colors)),
     )
 
 
@@ -110,19 +132,16 @@ def token_map(
     *,
     title: str,
     hidden: np.ndarray | None = None,
-    shown_note: str | None = None,
 ) -> go.Figure:
     """A heat map (T, T) of a sentence's tokens as queries and as keys; see `heat_map`."""
     labels = axis_labels(tokens)
     return heat_map(
         values,
-        Axis("query", labels),
-        Axis("key", labels),
+        (Axis("query", labels), Axis("key", labels)),
         scale,
         colors,
         title=title,
-        hidden=hidden,
-        shown_note=shown_note,
+        hidden=None if hidden is None else Hidden(hidden),
     )
 
 
@@ -196,7 +215,7 @@ def _hatch_path(hidden: np.ndarray) -> str:
 
 
 def _crosses(broken: np.ndarray, colors: Palette) -> list[dict[str, object]]:
-    """A × in each cell whose value is no number."""
+    """A × in each cell whose value is not a number."""
     return [
         {
             "x": int(column),  # on a category axis a number is a place, a string may be a label
@@ -209,18 +228,16 @@ def _crosses(broken: np.ndarray, colors: Palette) -> list[dict[str, object]]:
     ]
 
 
-def _axes(
-    rows: Axis, columns: Axis, square: bool, turned: int
-) -> tuple[dict[str, object], dict[str, object]]:
+def _axes(rows: Axis, columns: Axis, look: Look) -> tuple[dict[str, object], dict[str, object]]:
     x = {
         "title": columns.title,
         "side": "bottom",
-        "tickangle": -turned,
+        "tickangle": -look.turned,
         "showgrid": False,
         **ticks(columns.labels),
     }
     y = {"title": rows.title, "autorange": "reversed", "showgrid": False, **ticks(rows.labels)}
-    if square:
+    if look.square:
         x |= {"constrain": "domain", "constraintoward": "left"}
         y |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
     return x, y

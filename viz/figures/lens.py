@@ -1,4 +1,4 @@
-"""The logit lens as pictures: what every layer would say next, and when it finds the answer."""
+"""The logit lens as pictures: what every layer would predict, and when it finds the answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ CHART_HEIGHT = 380
 
 
 def row_names(n_rows: int) -> list[str]:
-    """What each row of the lens reads: the input of the first layer, then what leaves each."""
+    """What each row of the lens decodes: the input of the first layer, then what leaves each."""
     return ["input", *(f"L{layer}" for layer in range(n_rows - 1))]
 
 
@@ -33,8 +33,8 @@ def window_of(n_tokens: int, start: int, chosen: int) -> range:
     return range(first, first + size)
 
 
-def said_label(previous: str, token: str) -> str:
-    """A predicted token as it would read behind the token before it: …ing goes on with a word."""
+def predicted_label(previous: str, token: str) -> str:
+    """A predicted token as it would read after the token before it: …ing goes on with a word."""
     return token_labels([previous, token])[1]
 
 
@@ -42,7 +42,7 @@ def said_label(previous: str, token: str) -> str:
 class Grid:
     """What is drawn of the lens: a window of W positions, the first of them number `start`.
 
-    `words` are labels [row][column][k] of the likeliest tokens, plain text as `labels` (W) are.
+    `words` are labels [row][column][k] of the most likely tokens, plain text as `labels` (W) are.
     """
 
     words: Sequence[Sequence[Sequence[str]]]
@@ -78,7 +78,7 @@ class Grid:
 
 
 def probability_scale() -> Scale:
-    """Colours by the probability of the likeliest token."""
+    """Colours by the probability of the most likely token."""
     return weights("probability of the token")
 
 
@@ -91,7 +91,7 @@ def entropy_scale(entropy: np.ndarray) -> Scale:
 def lens_map(
     grid: Grid, values: np.ndarray, scale: Scale, chosen: tuple[int, int], colors: Palette
 ) -> go.Figure:
-    """Layers upward, positions across, the likeliest token in each cell; bold: the final answer.
+    """Layers upward, positions across, the most likely token in each cell; bold: the final answer.
 
     values (L + 1, W) are the colours; `chosen` is the row and the position to frame.
     """
@@ -123,7 +123,7 @@ def lens_map(
 def rank_curve(
     rank: np.ndarray, chosen: int, vocab_size: int, colors: Palette, title: str
 ) -> go.Figure:
-    """Rank of the final answer by layer at one position, (L + 1,), 0 = likeliest; drawn from 1.
+    """Rank of the final answer by layer at one position, (L + 1,), 0 = most likely; drawn from 1.
 
     The axis is logarithmic with rank 1 on top. `chosen` is the row to ring; the title is escaped.
     """
@@ -165,10 +165,10 @@ def rank_curve(
     return figure
 
 
-def likeliest_bars(
+def most_likely_bars(
     words: Sequence[str], probs: np.ndarray, colors: Palette, title: str
 ) -> go.Figure:
-    """The likeliest tokens of one cell and their probabilities, (K,); the title is escaped."""
+    """The most likely tokens of one cell and their probabilities, (K,); the title is escaped."""
     places = list(range(len(words)))
     figure = go.Figure(
         go.Bar(
@@ -197,7 +197,7 @@ def likeliest_bars(
 
 
 def _hover_texts(grid: Grid) -> list[list[str]]:
-    """For each cell where it is, and a line for each of its tokens, likeliest first; escaped."""
+    """For each cell where it is, and a line for each of its tokens, most likely first; escaped."""
     return [
         [_hover_text(grid, row, column) for column in range(len(grid.labels))]
         for row in range(len(grid.rows))
@@ -220,7 +220,7 @@ def _tick_label(label: str) -> str:
 
 
 def _write_cells(figure: go.Figure, grid: Grid, shares: np.ndarray, colors: Palette) -> None:
-    """The likeliest token in each cell, in the ink that stands out; × where a number is broken."""
+    """The most likely token in each cell, in ink that stands out; × where a number is broken."""
     rows, columns = np.indices(shares.shape).reshape(2, -1)
     texts = []
     for row, column in zip(rows, columns, strict=True):
@@ -261,7 +261,7 @@ def _frame(figure: go.Figure, grid: Grid, chosen: tuple[int, int], colors: Palet
 def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:
     figure.update_layout(
         template=template(colors),
-        title="The likeliest next token, layer by layer",
+        title="The most likely next token, layer by layer",
         height=int(np.clip(156 + ROW_PIXELS * len(grid.rows), 300, 900)),
         margin={"t": 92, "b": 64},
     )

@@ -1,12 +1,21 @@
-"""Masks as pictures: matrix, scores, patterns, reach and cost, and what leaks without one."""
+"""Masks as pictures: matrix, scores, patterns, receptive field, cost, and what leaks without."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.build import TILT, build
-from viz.figures.heatmap import Axis, Scale, heat_map, signed, token_map, weights
+from viz.figures.build import TILT, Extras, Sheet, TickLabels, build
+from viz.figures.heatmap import (
+    Axis,
+    Hidden,
+    Look,
+    Scale,
+    heat_map,
+    signed,
+    token_map,
+    weights,
+)
 from viz.figures.ink import ink
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
@@ -20,15 +29,14 @@ EVERY_PAIR = "all pairs, n²"
 def mask_map(
     mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str = "The mask"
 ) -> go.Figure:
-    """The mask (T, T): what each token may read, and what is hidden from it."""
+    """The mask (T, T): which keys each query may attend to, and which are masked."""
     return token_map(
         0.4 * mask.astype(np.float32),
         tokens,
-        weights(),
+        Scale("", 0.0, 1.0, note="<b>may attend</b>, M = 0"),
         colors,
         title=title,
         hidden=~mask,
-        shown_note="<b>may read</b>, M = 0",
     )
 
 
@@ -41,7 +49,7 @@ def score_map(
     *,
     scale_of: np.ndarray,
 ) -> go.Figure:
-    """Scores (T, T), signed; with a mask, hidden cells are hatched and stand for −∞.
+    """Scores (T, T), signed; with a mask, masked cells are hatched and stand for −∞.
 
     The colours reach as far as the numbers in `scale_of`, so that two maps can be compared.
     """
@@ -58,7 +66,7 @@ def score_map(
 def pattern_map(
     pattern: np.ndarray, mask: np.ndarray, tokens: Sequence[str], colors: Palette, title: str
 ) -> go.Figure:
-    """Weights (T, T) with hidden cells hatched."""
+    """Weights (T, T) with masked cells hatched."""
     return token_map(pattern, tokens, weights(), colors, title=title, hidden=~mask)
 
 
@@ -88,19 +96,17 @@ def leak_curves(
     return build(
         curves,
         colors,
-        title="Weight left for the tokens a query may read",
-        height=CURVES_HEIGHT,
-        top=LEGEND,
+        Sheet(CURVES_HEIGHT, "Weight left for the tokens a query may attend to", top=LEGEND),
         x=_tokens("query"),
         y={"title": "sum over visible cells", "range": [0, 1.06]},
-        columns=labels,
+        labels=TickLabels(columns=labels),
     )
 
 
-def reach_map(
+def receptive_field_map(
     layers: np.ndarray, tokens: Sequence[str], n_layers: int, colors: Palette
 ) -> go.Figure:
-    """Layers until a token can know of another, (T, T), −1 where never; never is hatched.
+    """Layers until a token can be influenced by another, (T, T), −1 where never, which is hatched.
 
     The colours end at the number of layers the model has: beyond it nothing arrives either.
     """
@@ -108,21 +114,21 @@ def reach_map(
     most = max(n_layers, int(layers.max(initial=1)))
     return heat_map(
         layers,
-        Axis("token", labels),
-        Axis("knows of", labels),
+        (Axis("token", labels), Axis("influenced by", labels)),
         Scale("layers", 0.0, float(most), digits=-2),
         colors,
-        title=f"Layers until the row's token can know of the column's (this model has {n_layers})",
-        hidden=layers < 0,
-        hidden_note="<b>never</b>: no path through the mask",
+        title=f"Layers until the column's token can influence the row's (this model: {n_layers})",
+        hidden=Hidden(layers < 0, "<b>never</b>: no path through the mask"),
     )
 
 
-def reach_curve(known: Sequence[int], n_layers: int, n_tokens: int, colors: Palette) -> go.Figure:
-    """How many tokens the last one can know of after 0, 1, 2, … layers."""
+def receptive_field_curve(
+    sizes: Sequence[int], n_layers: int, n_tokens: int, colors: Palette
+) -> go.Figure:
+    """How many tokens can influence the last one after 0, 1, 2, … layers."""
     curve = go.Scatter(
-        x=list(range(len(known))),
-        y=list(known),
+        x=list(range(len(sizes))),
+        y=list(sizes),
         mode="lines+markers",
         line={"color": colors.series[0], "width": 2, "shape": "hv"},
         marker={"size": 7},
@@ -132,12 +138,13 @@ def reach_curve(known: Sequence[int], n_layers: int, n_tokens: int, colors: Pale
     return build(
         [curve],
         colors,
-        title="Tokens the last one can know of",
-        height=CURVES_HEIGHT,
-        x={"title": "layers", "showgrid": False, "dtick": max(1, len(known) // 12)},
+        Sheet(CURVES_HEIGHT, "Receptive field of the last token"),
+        x={"title": "layers", "showgrid": False, "dtick": max(1, len(sizes) // 12)},
         y={"title": "tokens", "range": [0, 1.08 * n_tokens]},
-        marks=[mark_line("x", n_layers, words, colors, place=("left", "bottom"))],
-        more={"showlegend": False},
+        extras=Extras(
+            marks=[mark_line("x", n_layers, words, colors, place=("left", "bottom"))],
+            layout={"showlegend": False},
+        ),
     )
 
 
@@ -164,9 +171,7 @@ def cost_curves(
     return build(
         curves,
         colors,
-        title="Cost: attended pairs by length",
-        height=CURVES_HEIGHT,
-        top=LEGEND + 16,
+        Sheet(CURVES_HEIGHT, "Cost: attended pairs by length", top=LEGEND + 16),
         x={"title": "tokens", "type": "log", "showgrid": False, "dtick": 1},
         y={"title": "pairs", "type": "log", "dtick": 1},
     )
@@ -178,7 +183,7 @@ def loss_bars(losses: dict[str, np.ndarray], tokens: Sequence[str], colors: Pale
         losses,
         axis_labels(tokens)[1:],
         colors,
-        title="Loss of each token: −ln of the probability it was given",
+        title="Loss of each token: −ln of its predicted probability",
         x="token predicted",
         y="nats",
         hover="predicting <b>%{x}</b>: <b>%{y:.4f}</b> nats",
@@ -215,15 +220,11 @@ def share_map(shares: np.ndarray, colors: Palette, title: str) -> go.Figure:
     )
     return heat_map(
         shares,
-        Axis("layer", layers),
-        Axis("head", heads),
+        (Axis("layer", layers), Axis("head", heads)),
         weights("share"),
         colors,
         title=title,
-        square=False,
-        turned=0,
-        height=CURVES_HEIGHT,
-        more=[written],
+        look=Look(square=False, turned=0, height=CURVES_HEIGHT, above=[written]),
     )
 
 
@@ -251,13 +252,11 @@ def _token_bars(
     return build(
         bars,
         colors,
-        title=title,
-        height=CURVES_HEIGHT,
-        top=LEGEND,
+        Sheet(CURVES_HEIGHT, title, top=LEGEND),
         x=_tokens(x),
         y={"title": y, "rangemode": "tozero"},
-        columns=labels,
-        more={"bargap": 0.25},
+        labels=TickLabels(columns=labels),
+        extras=Extras(layout={"bargap": 0.25}),
     )
 
 

@@ -1,14 +1,14 @@
-"""Positional encodings as pictures: the wave, single dimensions, similarity, and the sum."""
+"""Positional encodings as pictures: the table, single dimensions, similarity, and the sum."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.build import build
+from viz.figures.build import Extras, Sheet, build
 from viz.figures.heatmap import Scale, color_bar, signed
 from viz.figures.lines import mark_line
-from viz.figures.sides import Part, maps_side_by_side
+from viz.figures.sides import Part, Row, maps_side_by_side
 from viz.theme import Palette, color_scale, template
 
 CURVES_HEIGHT = 340
@@ -21,7 +21,7 @@ def wave_map(
     colors: Palette,
     *,
     n_used: int,
-    title: str = "One row a position, one column a dimension",
+    title: str = "Rows: positions, columns: dimensions",
 ) -> go.Figure:
     """The vectors added at each position, (T, D): positions down, dimensions across.
 
@@ -38,17 +38,17 @@ def wave_map(
     return build(
         [cells],
         colors,
-        title=title,
-        height=MAP_HEIGHT,
-        top=72,
+        Sheet(MAP_HEIGHT, title, top=72),
         x={"title": "dimension", "showgrid": False},
         y={"title": "position", "autorange": "reversed", "showgrid": False},
-        marks=[mark_line("y", n_used - 0.5, "the sentence ends here", colors, place=place)],
+        extras=Extras(
+            marks=[mark_line("y", n_used - 0.5, "the sentence ends here", colors, place=place)]
+        ),
     )
 
 
 def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
-    """The sine of each pair, every other column of (T, D), as a surface to be turned."""
+    """The sine of each pair, every other column of (T, D), as a surface to be rotated."""
     surface = go.Surface(
         z=table[:, 0::2].astype(np.float32),
         cmin=-1,
@@ -65,7 +65,7 @@ def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
         data=[surface],
         layout={
             "template": template(colors),
-            "title": {"text": "The sines over position and pair of dimensions (drag to turn)"},
+            "title": {"text": "The sines over position and pair of dimensions (drag to rotate)"},
             "height": MAP_HEIGHT,
             "scene": {
                 "xaxis": axis | {"title": "pair i"},
@@ -81,9 +81,9 @@ def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
 def wavelength_curve(
     frequencies: np.ndarray, colors: Palette, *, context: int, pair_name: str
 ) -> go.Figure:
-    """After how many positions each pair of dimensions has turned once, on a growing scale.
+    """After how many positions each pair of dimensions has rotated once, on a logarithmic scale.
 
-    frequencies: (D/2,), radians a position. A line marks the model's context.
+    frequencies: (D/2,), radians per position. A line marks the model's context.
     """
     curve = go.Scatter(
         x=np.arange(len(frequencies)),
@@ -97,12 +97,13 @@ def wavelength_curve(
     return build(
         [curve],
         colors,
-        title="Wavelength of each pair",
-        height=CURVES_HEIGHT,
+        Sheet(CURVES_HEIGHT, "Wavelength of each pair"),
         x={"title": pair_name, "showgrid": False},
         y={"title": "positions for one turn", "type": "log", "dtick": 1},
-        marks=[mark_line("y", context, words, colors, place=("left", "top"), is_log=True)],
-        more={"showlegend": False},
+        extras=Extras(
+            marks=[mark_line("y", context, words, colors, place=("left", "top"), is_log=True)],
+            layout={"showlegend": False},
+        ),
     )
 
 
@@ -137,9 +138,7 @@ def dimension_curves(
     return build(
         curves,
         colors,
-        title="Single dimensions (double-click for all positions)",
-        height=CURVES_HEIGHT,
-        top=84,
+        Sheet(CURVES_HEIGHT, "Single dimensions (double-click for all positions)", top=84),
         x={"title": "position", "showgrid": False, "range": [-0.5, last + 0.5]},
         y={"title": "value", "fixedrange": True},
     )
@@ -148,7 +147,7 @@ def dimension_curves(
 def similarity_map(
     similarity: np.ndarray, colors: Palette, title: str = "Similarity between positions"
 ) -> go.Figure:
-    """How alike the vectors of every two positions are, (T, T), cosine from −1 to 1."""
+    """How similar the vectors of every two positions are, (T, T), cosine from −1 to 1."""
     cells = go.Heatmap(
         z=similarity.astype(np.float32),
         **_colors(Scale("cosine", -1.0, 1.0, signed=True), colors),
@@ -158,9 +157,7 @@ def similarity_map(
     return build(
         [cells],
         colors,
-        title=title,
-        height=MAP_HEIGHT,
-        top=72,
+        Sheet(MAP_HEIGHT, title, top=72),
         x={"title": "position", "constrain": "domain", "constraintoward": "left"},
         y={
             "title": "position",
@@ -182,13 +179,12 @@ def sum_maps(
     """Embedding + position = input, each (T, D), in one colour scale."""
     named = (("embedding", embed), ("+ position", positions), ("= input", total))
     reach = np.concatenate([values for _, values in named])
+    height = int(np.clip(170 + 22 * len(tokens), 280, 640))
     return maps_side_by_side(
         [Part(name, tokens, values) for name, values in named],
         signed("value", reach),
         colors,
-        height=int(np.clip(170 + 22 * len(tokens), 280, 640)),
-        x={"title": "dimension"},
-        has_labels=lambda column: column == 0,
+        Row(height, x={"title": "dimension"}, is_labelled_once=True),
     )
 
 

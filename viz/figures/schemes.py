@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.build import build
+from viz.figures.build import Extras, Sheet, build
 from viz.figures.heatmap import Scale, color_bar, signed, ticks, token_map, weights
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
-from viz.figures.sides import Part, maps_side_by_side
+from viz.figures.sides import Part, Row, maps_side_by_side
 from viz.theme import Palette, color_scale
 
 CURVES_HEIGHT = 380
@@ -19,9 +19,9 @@ TURN = 2 * np.pi
 
 
 def angle_map(frequencies: np.ndarray, n_positions: int, colors: Palette) -> go.Figure:
-    """How far each pair has turned at each position, in turns from 0 to 1, where 1 is 0 again.
+    """How far each pair is rotated at each position, in turns from 0 to 1, where 1 is 0 again.
 
-    frequencies: (Dh/2,), radians a position.
+    frequencies: (Dh/2,), radians per position.
     """
     turns = np.outer(np.arange(n_positions), frequencies) / TURN % 1
     cells = go.Heatmap(
@@ -36,9 +36,7 @@ def angle_map(frequencies: np.ndarray, n_positions: int, colors: Palette) -> go.
     return build(
         [cells],
         colors,
-        title="Angle by position and pair",
-        height=MAP_HEIGHT,
-        top=72,
+        Sheet(MAP_HEIGHT, "Angle by position and pair", top=72),
         x={"title": "pair", "showgrid": False},
         y={"title": "position", "autorange": "reversed", "showgrid": False},
     )
@@ -73,8 +71,7 @@ def slope_bars(slopes: np.ndarray, colors: Palette, title: str) -> go.Figure:
     return build(
         [bars],
         colors,
-        title=title,
-        height=CURVES_HEIGHT,
+        Sheet(CURVES_HEIGHT, title),
         x={"title": "head", "type": "category", "showgrid": False},
         y={"title": "slope", "type": "log", "range": [low, high], "dtick": 1},
     )
@@ -83,33 +80,25 @@ def slope_bars(slopes: np.ndarray, colors: Palette, title: str) -> go.Figure:
 def output_maps(parts: Sequence[Part], colors: Palette) -> go.Figure:
     """Outputs of two orders and their difference, each (T, D), all in one colour scale."""
     reach = np.concatenate([part.values for part in parts[:2]])
-    return maps_side_by_side(
-        parts,
-        signed("value", reach),
-        colors,
-        height=int(np.clip(170 + 22 * len(parts[0].tokens), 280, 640)),
-        x={"title": "dimension"},
-        gap=0.1,
-    )
+    height = int(np.clip(170 + 22 * len(parts[0].tokens), 280, 640))
+    row = Row(height, x={"title": "dimension"}, gap=0.1)
+    return maps_side_by_side(parts, signed("value", reach), colors, row)
 
 
-def pattern_row(parts: Sequence[Part], masks: Sequence[np.ndarray], colors: Palette) -> go.Figure:
+def pattern_row(parts: Sequence[Part], colors: Palette) -> go.Figure:
     """The same head of several models on one sentence, patterns (T, T) in one colour scale."""
     longest = max((axis_labels(part.tokens) for part in parts), key=len)
     ends = [-0.5, len(longest) - 0.5]  # a shorter one keeps its scale, and ends where it ends
-    return maps_side_by_side(
-        parts,
-        weights(),
-        colors,
-        height=MAP_HEIGHT,
+    row = Row(
+        MAP_HEIGHT,
         x={"tickangle": -90, "range": ends, **ticks(longest, 13)},
         y={"autorange": False, "range": ends[::-1], **ticks(longest, 20)},
-        has_labels=lambda column: column == 0,
-        gap=0.015,
-        hidden=[~mask for mask in masks],
+        column_name="attends to",
         columns=longest,
-        column_name="reads",
+        is_labelled_once=True,
+        gap=0.015,
     )
+    return maps_side_by_side(parts, weights(), colors, row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +131,8 @@ def loss_curves(curves: Sequence[LossCurve], colors: Palette, *, n_trained: int)
     return build(
         drawn,
         colors,
-        title="Loss by position on held-out text",
-        height=CURVES_HEIGHT,
-        top=84,
+        Sheet(CURVES_HEIGHT, "Loss by position on held-out text", top=84),
         x={"title": "position in the window", "showgrid": False},
         y={"title": "loss, nats per token"},
-        marks=[mark_line("x", n_trained, "training ended here", colors)],
+        extras=Extras(marks=[mark_line("x", n_trained, "training ended here", colors)]),
     )

@@ -1,7 +1,7 @@
 """Several matrices side by side in one colour scale: the same rows, each with its own columns."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,51 +18,58 @@ TITLES = 36  # pixels of them for the titles
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One of several matrices: its title, the tokens of its rows, and values (rows, columns)."""
+    """One of several matrices: its title, the tokens of its rows, and values (rows, columns).
+
+    Cells that are `hidden` are grey.
+    """
 
     title: str
     tokens: Sequence[str]
     values: np.ndarray
+    hidden: np.ndarray | None = None
 
 
-def maps_side_by_side(
-    parts: Sequence[Part],
-    scale: Scale,
-    colors: Palette,
-    *,
-    height: int,
-    x: dict[str, Any],
-    y: dict[str, Any] | None = None,
-    has_labels: Callable[[int], bool] = lambda column: True,
-    gap: float = 0.02,
-    hidden: Sequence[np.ndarray] | None = None,
-    columns: Sequence[str] | None = None,
-    column_name: str = "dimension",
-) -> go.Figure:
-    """Parts from left to right. `x` and `y` are for all axes; `has_labels` says which show rows.
+@dataclass(frozen=True)
+class Row:
+    """How the matrices stand in their row. `x` and `y` are for all axes, in Plotly's words.
 
-    Where columns are tokens, `columns` are their labels; cells that are `hidden` are grey.
+    With `columns`, labels for which there must be room, the columns are each part's tokens, else
+    numbers. `is_labelled_once` leaves the row labels to the first part; `gap` is a share of the
+    width.
     """
+
+    height: int
+    x: dict[str, Any]
+    y: dict[str, Any] = field(default_factory=dict)
+    column_name: str = "dimension"
+    columns: Sequence[str] | None = None
+    is_labelled_once: bool = False
+    gap: float = 0.02
+
+
+def maps_side_by_side(parts: Sequence[Part], scale: Scale, colors: Palette, row: Row) -> go.Figure:
+    """Parts from left to right in one colour scale."""
     labels = [axis_labels(part.tokens) for part in parts]
     data, axes, titles = [], {}, []
     for number, part in enumerate(parts):
-        left, right = _domain(number, len(parts), gap)
+        left, right = _domain(number, len(parts), row.gap)
         name = str(number + 1) if number else ""
         place = {"y": labels[number], "xaxis": f"x{name}", "yaxis": f"y{name}"}
-        if columns is not None:
+        if row.columns is not None:
             place["x"] = labels[number]
-        data += _cells(part, place, column_name, colors, None if hidden is None else hidden[number])
-        axes[f"xaxis{name}"] = _axis(x, anchor=f"y{name}", domain=[left, right])
-        own = {"showticklabels": has_labels(number), **ticks(labels[number], 28), **(y or {})}
+        data += _cells(part, place, row.column_name, colors)
+        axes[f"xaxis{name}"] = _axis(row.x, anchor=f"y{name}", domain=[left, right])
+        has_labels = number == 0 or not row.is_labelled_once
+        own = {"showticklabels": has_labels, **ticks(labels[number], 28), **row.y}
         axes[f"yaxis{name}"] = _axis({"autorange": "reversed"} | own, anchor=f"x{name}")
         titles.append(_title(part.title, (left + right) / 2, colors))
-    margin = {"t": TOP, **room(max(labels, key=len), columns, turned=90)}
-    bar = color_bar(scale, colors, y=1 + TITLES / (height - margin["t"] - margin["b"]))
+    margin = {"t": TOP, **room(max(labels, key=len), row.columns, turned=90)}
+    bar = color_bar(scale, colors, y=1 + TITLES / (row.height - margin["t"] - margin["b"]))
     return go.Figure(
         data=data,
         layout={
             "template": template(colors),
-            "height": height,
+            "height": row.height,
             "margin": margin,
             "annotations": titles,
             "coloraxis": {
@@ -88,9 +95,8 @@ def _cells(
     place: dict[str, Any],
     column_name: str,
     colors: Palette,
-    hidden: np.ndarray | None,
 ) -> list[go.Heatmap]:
-    values = part.values.astype(np.float32)
+    values, hidden = part.values.astype(np.float32), part.hidden
     shown = go.Heatmap(
         z=values if hidden is None else np.where(hidden, np.nan, values),
         coloraxis="coloraxis",

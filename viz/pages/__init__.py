@@ -1,1 +1,1 @@
-"""One module a page: TITLE, ICON and render()."""
+"""One module or folder per page: TITLE, ICON, NEEDS and render(view)."""

@@ -1,188 +1,137 @@
 """Attention: all heads at a glance, one head under the microscope, and the formula."""
 
-import re
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
 
-from viz import controls, runs, say, ui
-from viz.figures.attention import strongest_pair
+from model.analysis.heads import strongest_pair
+from model.verify.check import Check
+from viz import runs
+from viz.figures.labels import token_labels
 from viz.formulas import attention_with_sizes, weight_with_numbers
+from viz.frame import inspector, layout, memory, notices, settings, state, tables, words
+from viz.frame.examples import what_to_try
+from viz.frame.view import View
 from viz.live import component
+from viz.live.core.wire import Settings
+from viz.live.microscope.data import OtherRun, microscope_data
 
 TITLE = "Attention"
 ICON = ":material/grid_view:"
+NEEDS = ()
 
-VIEWS = ("map", "lines", "sentence", "whatif", "compare", "summary")
-STAGES = ("product", "scaled", "biased", "masked", "weights", "output")
-CHANGES = ("scale", "mask", "temperature")
-PAIR = re.compile(r"(\d{1,9})-(\d{1,9})")
-NOTHING = ""
+PLAIN = (  # settings that depend on nothing but themselves
+    settings.VIEW,
+    settings.STAGE,
+    settings.MASS,
+    settings.CHANGE,
+    settings.TAU,
+    settings.AGAINST,
+    settings.SECOND,
+    settings.HOW,
+    settings.OVER,
+    settings.HIDE_FIRST,
+    settings.MERGE_WORDS,
+)
 
 
-def render() -> None:
-    """Draw the page."""
+def prepare() -> None:
+    """Let the browser load the microscope while the model runs."""
     component.preload()
-    view = ui.open_page(lambda view: component.browser_checks(view.run.key, view.head_name))
-    ui.heading(
+
+
+def checks(view: View) -> Sequence[Check]:
+    """What the browser found when it recomputed the head it shows."""
+    return component.browser_checks(view.run.key, view.site, view.head)
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
         ICON,
         TITLE,
-        "Each head decides, for every token, how much to read from itself and those before it: the "
-        "token in the row reads from the one in the column. Click a small map to open that head; "
+        "Each head decides, for every token, how much it attends to each token it may attend to: "
+        "the row's token is the query, the column's the key. Click a small map to open that head; "
         "point at a cell of its map to see the numbers behind it, click to pin it. Hatched cells "
-        "are masked: they may not be read.",
+        "are masked: the query may not attend to the key.",
     )
-    ui.what_to_look_for(view)
-    settings = _settings(view)
-    second = _second_run(view, settings)
-    controls.show_complaints()
-    component.show(
-        component.MICROSCOPE,
-        component.microscope_data(
-            view.run.trace,
-            view.run.key,
-            view.model,
-            settings,
-            second and (second.trace, second.key),
-        ),
-        on_told=_take_over,
-    )
-    _formula(view, settings["cell"])
-    ui.source(
+    what_to_try(view)
+    chosen = _chosen(view)
+    others = _other_runs(view, chosen)
+    notices.show()
+    trace, key = view.run.trace, view.run.key
+    takes_text = "text" in view.offers
+    data = microscope_data(trace, key, view.model, chosen, others, takes_text=takes_text)
+    component.show(data, on_change=state.take_over)
+    _formula(view, chosen["cell"])
+    inspector.source(
         "model.attention.scaled_dot_product",
         "model.attention.attention_scores",
         "model.attention.attention_pattern",
     )
-    ui.export(view, "attention", _tables(view), camera=False)
+    inspector.export(view, "attention", _tables(view), has_charts=False)
 
 
-def _settings(view: ui.View) -> component.Settings:
-    """What is chosen inside the microscope, from the session or the URL."""
-    config, n_tokens = view.run.trace.config, len(view.tokens)
-    if st.session_state.setdefault("cell_of", view.sentence) != view.sentence:
-        st.session_state.update(cell=NOTHING, cell_of=view.sentence)  # a pin is of its sentence
-    token = controls.kept("token", NOTHING, _whole_number("Token", n_tokens))
-    return {
-        "layer": view.layer,
-        "head": view.head,
-        "view": controls.kept_option("View", "view", VIEWS, "map"),
-        "stage": controls.kept_option("Stage", "stage", STAGES, "weights"),
-        "cell": _numbers(controls.kept("cell", NOTHING, _pair("Cell", n_tokens, n_tokens))),
-        "token": int(token) if token else None,
-        "mass": controls.kept_number("Mass", "mass", 0.1, 1.0, 0.8, 0.05),
-        "change": controls.kept_option("Change", "change", CHANGES, "scale"),
-        "tau": controls.kept_number("Attention temperature", "tau", 0.1, 4.0, 2.0, 0.1),
-        "against": controls.kept_option("Compare with", "against", ("head", "sentence"), "head"),
-        "other": _numbers(
-            controls.kept("other", NOTHING, _pair("Other head", config.n_layers, config.n_heads))
-        ),
-        "second": controls.kept("second", NOTHING, _text),
-        "how": controls.kept_option("Summary", "how", ("mean", "maximum"), "mean"),
-        "over": controls.kept_option("Over", "over", ("layer", "head", "all"), "layer"),
-        "hide_first": controls.kept_option(
-            "Hide the first token", "hide_first", ("no", "yes"), "no"
-        )
-        == "yes",
-        "words": controls.kept_option("Merge pieces", "words", ("no", "yes"), "no") == "yes",
-    }
-
-
-def _text(raw: object) -> tuple[str, None]:
-    return str(raw), None
-
-
-def _take_over(changes: component.Settings) -> None:
-    """Keep what a person changed in the browser, in the form the URL has."""
-    if not changes:
-        controls.repeat_complaints()  # the browser only reported its check
-    for name, value in changes.items():
-        if isinstance(value, bool):
-            value = "yes" if value else "no"
-        elif isinstance(value, list):
-            value = "-".join(map(str, value))
-        elif value is None:
-            value = NOTHING
-        elif isinstance(value, str):
-            value = value.encode("utf-8", "replace").decode()  # half a character is none
-        st.session_state[name] = value
-
-
-def _pair(label: str, n_first: int, n_second: int) -> Callable[[object], tuple[str, str | None]]:
-    """Two whole numbers joined by a hyphen, each below its limit; the nearest when they are not."""
-
-    def nearest(raw: object) -> tuple[str, str | None]:
-        match = PAIR.fullmatch(str(raw))
-        if raw == NOTHING:
-            return NOTHING, None
-        if match is None:
-            return NOTHING, f"{label} {raw} is not two numbers such as 3-1; showing the default."
-        pair = (min(int(match[1]), n_first - 1), min(int(match[2]), n_second - 1))
-        value = "{}-{}".format(*pair)
-        return value, None if value == raw else f"{label} {raw} does not exist; showing {value}."
-
-    return nearest
-
-
-def _whole_number(label: str, n: int) -> Callable[[object], tuple[str, str | None]]:
-    """A whole number below n, or nothing."""
-
-    def nearest(raw: object) -> tuple[str, str | None]:
-        if raw == NOTHING:
-            return NOTHING, None
-        if not str(raw).isdecimal():
-            return NOTHING, f"{label} {raw} is no whole number; showing the default."
-        value = str(min(int(str(raw)[:4000]), n - 1))  # Python reads no longer numbers
-        return value, None if value == str(raw) else f"{label} {raw} does not exist; it is {value}."
-
-    return nearest
-
-
-def _numbers(pair: str) -> list[int] | None:
-    return [int(number) for number in pair.split("-")] if pair else None
-
-
-def _second_run(view: ui.View, settings: component.Settings) -> runs.Run | None:
-    """The sentence to compare with, through the same model."""
-    text = settings["second"]
-    if settings["against"] != "sentence" or not text.strip():
-        return None
-    run = runs.run(view.model, view.device, text)
-    ui.hold("second-run", run)
-    if run.n_cut:
-        controls.complain(f"The last {run.n_cut} tokens of the second sentence are cut.")
-    return run
-
-
-def _tables(view: ui.View) -> dict[str, Callable[[], bytes]]:
-    pattern = view.run.trace.attention[view.layer].pattern[view.head]
-    return {
-        f"Pattern {view.head_name}": lambda: ui.table_csv(
-            pattern, view.tokens, view.tokens, "query \\ key"
-        )
-    }
-
-
-def _formula(view: ui.View, cell: list[int] | None) -> None:
-    """Attention in general, with this head's sizes, and one weight with its numbers."""
-    record = view.run.trace.attention[view.layer]
-    n_heads, n_queries, d_head = record.q.shape
-    ui.formula("model.attention.scaled_dot_product")
-    ui.formula(
-        "model.attention.scaled_dot_product",
-        attention_with_sizes(n_queries, record.k.shape[1], d_head),
+def _chosen(view: View) -> Settings:
+    """What is chosen inside the microscope, by the names the browser has for it."""
+    n_queries, n_keys = view.pattern.shape
+    group = view.group
+    cell = settings.CELL.given(limits=(n_queries, n_keys))
+    state.only_for(view.sentence, cell)
+    bounded = (
+        cell,
+        settings.TOKEN.given(n=n_queries),
+        settings.OTHER.given(limits=(len(group.records), group.n_heads)),
     )
-    query, key = cell or strongest_pair(record.pattern[view.head])
-    what = "The pinned cell of" if cell else "The strongest pair, first token and self left out, of"
-    say.pair(view.tokens, query, key, f"{what} {view.head_name}:")
-    if not record.mask[query, key]:
+    head = {"attention": view.attention, "layer": view.layer, "head": view.head}
+    return head | {setting.name: state.value(setting) for setting in (*PLAIN, *bounded)}
+
+
+def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:
+    """The sentence to compare with, through the same model."""
+    text = chosen["second"]
+    if chosen["against"] != "sentence" or not text.strip() or "text" not in view.offers:
+        return []
+    run = runs.run(view.handle, text)
+    memory.keep_alive("second-run", run)
+    if run.n_cut:
+        notices.add(f"The last {run.n_cut} tokens of the second sentence are cut.")
+    return [OtherRun(run.trace, run.key)]
+
+
+def _tables(view: View) -> inspector.Tables:
+    return {
+        f"Pattern {view.head_name}": lambda: tables.table_csv(
+            view.pattern, view.query_tokens, view.key_tokens, "query \\ key"
+        )
+    }
+
+
+def _formula(view: View, cell: tuple[int, int] | None) -> None:
+    """Attention in general, with this head's sizes, and one weight with its numbers."""
+    record = view.record
+    n_queries, d_head = record.q.shape[1:]
+    n_keys = record.k.shape[1]
+    inspector.formula("model.attention.scaled_dot_product")
+    inspector.formula(
+        "model.attention.scaled_dot_product",
+        attention_with_sizes(n_queries, n_keys, d_head, record.scale),
+    )
+    kind = record.site.kind
+    query, key = cell or strongest_pair(view.pattern, kind)
+    left_out = ", first token and self left out," if kind == "self" else ""
+    what = "The pinned cell of" if cell else f"The strongest pair{left_out} of"
+    labels = token_labels(view.query_tokens)[query], token_labels(view.key_tokens)[key]
+    words.pair(*labels, f"{what} {view.head_name}:")
+    allowed = record.mask_of(view.head)[query]
+    if not allowed[key]:
         st.caption("This cell is masked: its weight is exactly zero.", text_alignment="center")
         return
-    group = n_heads // len(record.k)
-    product = float(record.q[view.head, query] @ record.k[view.head // group, key])
+    product = float(record.q[view.head, query] @ record.k[record.kv_head(view.head), key])
     bias = 0.0 if record.bias is None else float(record.bias[view.head, query, key])
-    seen = record.scores[view.head, query][record.mask[query]].astype(np.float64)
-    ui.formula(
+    seen = record.scores[view.head, query][allowed].astype(np.float64)
+    inspector.formula(
         "model.attention.scaled_dot_product",
-        weight_with_numbers(product, d_head, bias, float(np.logaddexp.reduce(seen))),
+        weight_with_numbers(product, d_head, record.scale, bias, float(np.logaddexp.reduce(seen))),
     )

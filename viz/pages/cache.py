@@ -1,171 +1,165 @@
-"""Cache: keys and values as they fill a real cache, the bytes they take, the time they save."""
+"""Cache: keys and values as they enter a real cache, the bytes they take, the time they save."""
 
 import tomllib
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.analysis.cost import KnownModel
-from viz import controls, runs, say, ui
-from viz.figures.cache import bytes_text, filling_map, pace_lines
+from model.analysis.cost import KnownModel, cache_variants
+from model.analysis.timing import TimingSummary, fed_at_once, growth, summarise
+from model.decoding.cache_run import CacheRun
+from viz import runs
+from viz.figures.cache import bytes_text, cache_map, timing_lines
 from viz.formulas import cache_with_numbers
+from viz.frame import ASSETS, controls, inspector, layout, memory, notices, settings, tables, words
+from viz.frame.view import View
+from viz.runs.measuring import Measuring, measure
 
 TITLE = "Cache"
 ICON = ":material/database:"
+NEEDS = ("weights", "text")
 
-PARTS = ("keys", "values")
-MEAN, CHOSEN = "all heads", "this head"
 ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
 UNSTEADY = 1.5  # spread of the times from which the page warns
 TICK_SECONDS, PAUSE_SECONDS = 0.3, 0.2  # how long to measure before the bar moves, and not to
+MEASURING = "measuring"  # the measurement of this visitor
 COLUMNS = {
     "published": "as published, fp16",
-    "eight_bits": "if in 8 bits",
-    "full_heads": "if each head had its own",
-    "grouped": "if 8 kv heads",
-    "latent": "if a latent",
+    "eight_bits": "in 8 bits",
+    "full_heads": "MHA",
+    "grouped": "GQA (8 KV heads)",
+    "latent": "MLA",
 }
 
 
-def render() -> None:
+@dataclass(frozen=True)
+class Shown:
+    """What is chosen to be seen of the cache: keys or values, of one KV head or the mean of all."""
+
+    part: str
+    kv_head: int | None
+    n_prefill: int
+    n_cached: int
+
+
+def render(view: View) -> None:
     """Draw the page."""
-    view = ui.open_page()
-    ui.heading(
+    layout.heading(
         ICON,
         TITLE,
         "A token's keys and values do not change when more tokens follow, so the model keeps them "
         "and computes only those of the new token. Here the sentence enters the model's own "
         "cache: its first tokens at once, the prefill, then one at a time, as in generation.",
     )
-    part, kv_head, n_prefill, n_held = _controls(view)
-    controls.show_complaints()
-    ids = tuple(view.run.trace.ids.tolist())
-    filling = runs.fill(view.model, view.device, ids, n_prefill)
-    lengths = _lengths(filling, part, kv_head)
-    _picture(view, lengths, part, kv_head, n_prefill, n_held)
-    _bytes(view, filling, n_held)
-    ui.source(
+    shown = _controls(view)
+    notices.show()
+    cached = runs.cache_run(view.handle, view.ids, shown.n_prefill)
+    lengths = _lengths(cached, shown)
+    _picture(view, lengths, shown)
+    _bytes(view, cached, shown.n_cached)
+    inspector.source(
         "model.decoding.kv_cache.KVCache",
         "model.decoding.kv_cache.LayerCache",
         "model.decoding.kv_cache.cache_bytes",
     )
-    _check(view, filling, n_held)
+    _check(view, cached, shown.n_cached)
     known = _known_models()
     n_tokens = _sizes(known)
     pace = _time(view)
-    tables = {
-        f"Lengths of {part}": lambda: _lengths_csv(view, lengths[:, :n_held]),
+    csv_files = {
+        f"Lengths of {shown.part}": lambda: _lengths_csv(view, lengths[:, : shown.n_cached]),
         "Cache sizes": lambda: _sizes_csv(known, n_tokens),
     }
-    ui.export(view, "cache", tables | ({"Times": lambda: _pace_csv(pace)} if pace else {}))
+    times = {"Times": lambda: _times_csv(pace)} if pace else {}
+    inspector.export(view, "cache", csv_files | times)
 
 
-# --- filling ----------------------------------------------------------------------------------
+# --- the cache as it fills --------------------------------------------------------------------
 
 
-def _controls(view: ui.View) -> tuple[str, int | None, int, int]:
-    """Keys or values, the kv head or None for all, tokens of the prefill, tokens held."""
-    config, n_tokens = view.run.trace.config, len(view.tokens)
-    least = min(runs.fed_at_once(view.model, view.device), n_tokens)
+def _controls(view: View) -> Shown:
+    config, n_tokens = view.config, len(view.tokens)
+    least = min(fed_at_once(runs.decoder(view.handle)), n_tokens)
     kv_head = view.head * config.n_kv_heads // config.n_heads
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        part = controls.choice("Show", "part", PARTS, PARTS[0], width=130)
-        which = controls.choice("Heads", "heads", (MEAN, CHOSEN), MEAN, width=150)
-        default = _followed("prefill", max(least, n_tokens // 3))
-        n_prefill = controls.number("Prefill", "prefill", least, n_tokens, default)
+    with layout.row("cache"):
+        part = controls.select(settings.CACHE_PART, width=130)
+        heads = controls.select(settings.CACHE_HEADS, width=150)
+        prefill = settings.PREFILL.given(
+            low=least, high=n_tokens, default=max(least, n_tokens // 3)
+        )
+        n_prefill = controls.number(prefill)
         options = [0, *range(n_prefill, n_tokens + 1)]
-        default = _followed("held", options[1 + 2 * (len(options) - 1) // 3])
-        n_held = controls.steps("Tokens held", "held", options, default, str)
-    return part, kv_head if which == CHOSEN else None, n_prefill, n_held
+        default = options[1 + 2 * (len(options) - 1) // 3]
+        n_cached = controls.steps(settings.CACHED_TOKENS.given(options=options, default=default))
+    return Shown(part, kv_head if heads == "this head" else None, n_prefill, n_cached)
 
 
-def _followed(key: str, default: int) -> int:
-    """The default, which a control that a person left alone follows to another sentence."""
-    if key in st.session_state and st.session_state[key] == st.session_state.get(f"default-{key}"):
-        st.session_state[key] = default
-    st.session_state[f"default-{key}"] = default
-    return default
-
-
-def _lengths(filling: runs.Filling, part: str, kv_head: int | None) -> np.ndarray:
-    """Length of the vectors in the cache, of one kv head or the mean of all. Returns (L, T)."""
-    vectors = filling.keys if part == PARTS[0] else filling.values
+def _lengths(cached: CacheRun, shown: Shown) -> np.ndarray:
+    """Length of the vectors in the cache, of one KV head or the mean of all. Returns (L, T)."""
+    vectors = cached.keys if shown.part == "keys" else cached.values
     lengths = np.linalg.norm(vectors, axis=-1)  # (L, n_kv_heads, T)
-    return lengths.mean(axis=1) if kv_head is None else lengths[:, kv_head]
+    return lengths.mean(axis=1) if shown.kv_head is None else lengths[:, shown.kv_head]
 
 
-def _picture(
-    view: ui.View,
-    lengths: np.ndarray,
-    part: str,
-    kv_head: int | None,
-    n_prefill: int,
-    n_held: int,
-) -> None:
+def _picture(view: View, lengths: np.ndarray, shown: Shown) -> None:
     n_layers, n_tokens = lengths.shape
-    config = view.run.trace.config
-    of = f"mean of {config.n_kv_heads} kv heads" if kv_head is None else f"kv head {kv_head}"
-    title = f"Length of the {part} in the cache, {of}: {n_held} of {n_tokens} tokens held"
-    held = lengths[:, :n_held]
-    span = f" from {held.min():.2f} to {held.max():.2f}" if n_held else ""
-    ui.show_figure(
-        filling_map(lengths, n_held, n_prefill, view.tokens, view.colors, title),
+    config, kv_head, n_cached = view.config, shown.kv_head, shown.n_cached
+    of = f"mean of {config.n_kv_heads} KV heads" if kv_head is None else f"KV head {kv_head}"
+    title = f"Length of the {shown.part} in the cache, {of}: {n_cached} of {n_tokens} tokens cached"
+    cached = lengths[:, :n_cached]
+    span = f" from {cached.min():.2f} to {cached.max():.2f}" if n_cached else ""
+    layout.show_figure(
+        cache_map(lengths, n_cached, shown.n_prefill, view.tokens, view.colors, title),
         key="filling",
-        alt=f"Length of the {part} of each token in each of {n_layers} layers, {of}{span}. "
-        f"The cache holds {n_held} of {n_tokens} tokens; the first {n_prefill} enter at once.",
+        alt=f"Length of the {shown.part} of each token in each of {n_layers} layers, {of}{span}. "
+        f"The cache has {n_cached} of {n_tokens} tokens; the first {shown.n_prefill} enter at "
+        "once.",
     )
     if kv_head is not None and config.n_kv_heads < config.n_heads:
         group = config.n_heads // config.n_kv_heads
-        st.caption(f"H{view.head} reads kv head {kv_head}, which {group} heads share.")
+        st.caption(f"H{view.head} uses KV head {kv_head}, which {group} heads share.")
 
 
-def _bytes(view: ui.View, filling: runs.Filling, n_held: int) -> None:
-    config, used = view.run.trace.config, filling.bytes_held[n_held]
-    per_token = filling.bytes_reserved // config.max_seq_len
+def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
+    config, used = view.config, cached.bytes_held[n_cached]
+    per_token = cached.bytes_reserved // config.max_seq_len
     figures = {
-        "Held now": f"{bytes_text(used)}",
-        "Each token": f"{bytes_text(per_token)}",
-        f"Full context, {config.max_seq_len:,} tokens": f"{bytes_text(filling.bytes_reserved)}",
+        "Cached now": f"{bytes_text(used)}",
+        "Per token": f"{bytes_text(per_token)}",
+        f"Full context, {config.max_seq_len:,} tokens": f"{bytes_text(cached.bytes_reserved)}",
     }
     for column, (label, text) in zip(st.columns(3), figures.items(), strict=True):
         column.metric(label, text)
     st.caption(
-        "Measured from the cache's tensors: element size × number of elements. Kept for each "
-        "layer and kv head; a query is used once and not kept."
+        "Measured from the cache's tensors: element size × number of elements, for each layer "
+        "and KV head; a query is used once and not kept."
     )
-    ui.formula("model.decoding.kv_cache.cache_bytes")
-    sizes = (config.n_layers, config.n_kv_heads, config.d_head, n_held, filling.bytes_per_value)
-    ui.formula("model.decoding.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
+    inspector.formula("model.decoding.kv_cache.cache_bytes")
+    sizes = (config.n_layers, config.n_kv_heads, config.d_head, n_cached, cached.bytes_per_value)
+    inspector.formula("model.decoding.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
 
 
-def _check(view: ui.View, filling: runs.Filling, n_held: int) -> None:
+def _check(view: View, cached: CacheRun, n_cached: int) -> None:
     """How far what the cache holds is from the trace, and whether it was ever rewritten."""
-    if not n_held:
+    if not n_cached:
         st.caption("The cache is empty: there is nothing to check.")
         return
-    errors = runs.filling_errors(filling, view.run.trace, n_held)
-    passed = max(errors) <= ALLOWED_ERROR and filling.is_kept
-    kept = "did not change" if filling.is_kept else "CHANGED"
-    _say_check(
+    errors = cached.errors(view.run.trace, n_cached)
+    passed = max(errors) <= ALLOWED_ERROR and cached.is_kept
+    kept = "did not change" if cached.is_kept else "CHANGED"
+    words.check_line(
         passed,
-        "what the cache holds against the trace of the whole sentence, worst difference of keys "
+        "what the cache holds against the trace of the whole sentence, max error of keys "
         f"{errors[0]:.1e} and of values {errors[1]:.1e} (allowed {ALLOWED_ERROR:.0e}). What one "
         f"step wrote {kept} in any later step.",
     )
 
 
-def _say_check(passed: bool, text: str) -> None:
-    """A quiet line for a check that passed, an alert for one that did not."""
-    if passed:
-        st.caption(f":material/verified: Check passed: {text}")
-    else:
-        say.notice(f"Check FAILED: {text}", kind="error")
-
-
-def _lengths_csv(view: ui.View, lengths: np.ndarray) -> bytes:
-    tokens = view.tokens[: lengths.shape[1]]
-    return ui.table_csv(lengths.T, tokens, [f"L{i}" for i in range(len(lengths))], "token")
+def _lengths_csv(view: View, lengths: np.ndarray) -> bytes:
+    layers = [f"L{layer}" for layer in range(len(lengths))]
+    return tables.table_csv(lengths.T, view.tokens[: lengths.shape[1]], layers, "token")
 
 
 # --- known models -----------------------------------------------------------------------------
@@ -173,21 +167,22 @@ def _lengths_csv(view: ui.View, lengths: np.ndarray) -> bytes:
 
 def _known_models() -> list[KnownModel]:
     """The models of assets/known_models.toml."""
-    text = (ui.ASSETS / "known_models.toml").read_text(encoding="utf-8")
+    text = (ASSETS / "known_models.toml").read_text(encoding="utf-8")
     return [KnownModel(**entry) for entry in tomllib.loads(text)["model"]]
 
 
 def _sizes(known: list[KnownModel]) -> int:
     """The table of known models; gives back the number of tokens it is for."""
-    st.subheader("How large it gets")
-    st.markdown(
-        "One text in models people know. Only the first column of bytes is published; "
-        "the others are **hypothetical**: the same model with another cache, in fp16 unless it "
-        "says 8 bits. A latent as in DeepSeek-V2 is one vector of 9/2 · d_head numbers a layer and "
-        "token that stands for keys and values of all heads (512 + 64 where d_head is 128)."
+    layout.section(
+        "KV-cache size in well-known models",
+        "For one text of a given length. Sizes are as published, bytes are computed from them; "
+        "what comes after the first column of bytes is **hypothetical**: the same model with "
+        "another cache, in fp16 unless it says 8 bits. MHA: each head with keys and values of its "
+        "own. GQA: 8 KV heads. MLA as in DeepSeek-V2: a latent of 9/2 · d_head values per layer "
+        "and token stands for keys and values of all heads (512 + 64 where d_head is 128).",
     )
-    n_tokens = controls.number("Context", "context", 1, 10_000_000, 2048)
-    controls.show_complaints()
+    n_tokens = controls.number(settings.CONTEXT)
+    notices.show()
     st.dataframe(
         pd.DataFrame([_row(model, n_tokens) for model in known]),
         hide_index=True,
@@ -207,7 +202,7 @@ def _sizes(known: list[KnownModel]) -> int:
 
 def _row(model: KnownModel, n_tokens: int) -> dict[str, str]:
     """One model of the table; what equals the published cache says so."""
-    sizes = runs.cache_variants(model, n_tokens)
+    sizes = cache_variants(model, n_tokens)
     same = {
         "full_heads": model.n_kv_heads == model.n_heads and not model.latent,
         "grouped": model.n_kv_heads == 8,
@@ -217,14 +212,14 @@ def _row(model: KnownModel, n_tokens: int) -> dict[str, str]:
         name: "–" if n_bytes is None else "= published" if same.get(key) else bytes_text(n_bytes)
         for (key, name), n_bytes in zip(COLUMNS.items(), sizes.values(), strict=True)
     }
-    return {"model": model.name, "numbers a token": _layout(model), **texts} | {
+    return {"model": model.name, "values per token": _values_per_token(model), **texts} | {
         "context": f"{model.max_seq_len:,}",
         "source": model.source,
     }
 
 
-def _layout(model: KnownModel) -> str:
-    """How many numbers are kept of a token: layers × those of one layer, as published."""
+def _values_per_token(model: KnownModel) -> str:
+    """How many values are cached per token: layers × those of one layer, as published."""
     if model.latent:
         return f"{model.n_layers} × {model.latent}"
     return f"{model.n_layers} × 2 × {model.n_kv_heads} × {model.d_head}"
@@ -241,51 +236,50 @@ def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:
             "d_head": model.d_head,
             "latent": model.latent,
             "window": model.window,
-            **{f"{key} (bytes)": n for key, n in runs.cache_variants(model, n_tokens).items()},
+            **{f"{key} (bytes)": n for key, n in cache_variants(model, n_tokens).items()},
             "source": model.source,
         }
         for model in known
     ]
-    return pd.DataFrame(rows).to_csv(index=False).encode("utf-8-sig")
+    return tables.frame_csv(pd.DataFrame(rows))
 
 
 # --- time -------------------------------------------------------------------------------------
 
 
-def _time(view: ui.View) -> runs.Pace | None:
+def _time(view: View) -> TimingSummary | None:
     """Measure, and show and give back the last measurement of this model on this device."""
-    st.subheader("What it saves")
-    st.markdown(
+    layout.section(
+        "Speed-up",
         "Without a cache, each new token means running the whole text again. Both ways really run "
         "here, on this model, at growing lengths, on one CPU thread where there is no GPU, so that "
-        "other work disturbs little; the medians are shown."
+        "other work disturbs little; the medians are shown.",
     )
-    settings = (view.model, view.device)
-    measuring = ui.remembered("measuring", settings)
+    measuring = memory.remembered(MEASURING, view.handle)
     is_running = measuring is not None and measuring.is_running
-    draw = ui.guarded(lambda: _measure_on(settings))
+    draw = notices.guarded(lambda: _measure_on(view))
     st.fragment(draw, run_every=PAUSE_SECONDS if is_running else None)()
     # Nothing is drawn meanwhile: a browser at work on the same machine would be timed too.
     if measuring is None or is_running:
         return None
-    pace = runs.pace(measuring.laps)
+    pace = summarise(measuring.timings)
     if pace is None:
-        say.notice("Stopped before two lengths were measured; there is nothing to show.")
+        words.notice("Stopped before two lengths were measured; there is nothing to show.")
     else:
         _measured(view, pace)
     return pace
 
 
-def _measure_on(settings: tuple[str, str]) -> None:
+def _measure_on(view: View) -> None:
     """The button, and while it runs the bar and the next times."""
-    measuring = ui.remembered("measuring", settings)
+    measuring = memory.remembered(MEASURING, view.handle)
     was_running = measuring is not None and measuring.is_running
     pressed = _button(measuring)
     if pressed and was_running:
         measuring.is_running = False
     elif pressed:
-        measuring = runs.measure(*settings)
-        ui.remember("measuring", settings, measuring)
+        measuring = measure(view.handle)
+        memory.remember(MEASURING, view.handle, measuring)
     elif was_running:
         st.progress(measuring.progress, "Measuring …")
         measuring.advance(TICK_SECONDS)
@@ -293,15 +287,15 @@ def _measure_on(settings: tuple[str, str]) -> None:
         st.rerun()  # the clock of the fragment starts or stops with the whole page
 
 
-def _button(measuring: runs.Measuring | None) -> bool:
+def _button(measuring: Measuring | None) -> bool:
     if measuring is not None and measuring.is_running:
         return st.button("Stop", icon=":material/stop:")
     label = "Measure on this machine" if measuring is None else "Measure again"
     return st.button(label, icon=":material/timer:", type="primary")
 
 
-def _measured(view: ui.View, pace: runs.Pace) -> None:
-    """Both lines, the rates, how they grow, and whether both ways said the same."""
+def _measured(view: View, pace: TimingSummary) -> None:
+    """Both lines, the rates, how they grow, and whether both ways gave the same logits."""
     lines = {"without cache": pace.without, "with cache": pace.with_cache}
     longest, fitted_from = max(pace.without), _fitted_from(pace)
     slow, fast = pace.without[longest], pace.with_cache[longest]
@@ -311,33 +305,25 @@ def _measured(view: ui.View, pace: runs.Pace) -> None:
     )
     _rates(pace, longest)
     title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
-    ui.show_figure(
-        pace_lines(lines, fits, fitted_from, view.colors, title),
+    layout.show_figure(
+        timing_lines(lines, fits, fitted_from, view.colors, title),
         key="pace",
         alt=f"Milliseconds for one more token by the length of the text. At {longest} tokens "
         f"{1000 * slow:.2f} without cache and {1000 * fast:.2f} with cache.{growing}",
     )
-    fitted = (
-        f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
-        "starting each operation costs more than the arithmetic. With more tokens the power nears "
-        "2 without the cache, since every token is compared with every other, and 1 with it."
-    )
-    st.caption(
-        f"Medians of {pace.n_rounds} rounds. Prefill takes all tokens at once, decoding one at a "
-        f"time.{fitted if fits else ''}"
-    )
-    ui.source(
+    _say_how_measured(pace, fitted_from if fits else None)
+    inspector.source(
         "model.analysis.timing.time_tokens",
         "model.analysis.timing.medians",
         "model.analysis.timing.growth",
     )
-    _say_check(
+    words.check_line(
         pace.difference <= ALLOWED_ERROR,
-        f"both ways gave the same logits, worst difference {pace.difference:.1e} (allowed "
+        f"both ways gave the same logits, max error {pace.difference:.1e} (allowed "
         f"{ALLOWED_ERROR:.0e}).",
     )
     if pace.spread > UNSTEADY:
-        say.notice(
+        words.notice(
             f"Other work disturbed this measurement: half of the times of one length lie a factor "
             f"of {pace.spread:.1f} apart, too unsteady to say how they grow. Measure again when "
             "the machine is quiet.",
@@ -345,25 +331,37 @@ def _measured(view: ui.View, pace: runs.Pace) -> None:
         )
 
 
+def _say_how_measured(pace: TimingSummary, fitted_from: int | None) -> None:
+    fitted = (
+        f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
+        "starting each operation costs more than the arithmetic. With more tokens the power nears "
+        "2 without the cache, since every token is compared with every other, and 1 with it."
+    )
+    st.caption(
+        f"Medians of {pace.n_rounds} rounds. Prefill takes all tokens at once, decoding one at a "
+        f"time.{fitted if fitted_from else ''}"
+    )
+
+
 def _fits(
-    pace: runs.Pace, lines: dict[str, dict[int, float]], fitted_from: int
+    pace: TimingSummary, lines: dict[str, dict[int, float]], fitted_from: int
 ) -> dict[str, tuple[float, float]]:
     """Exponent and factor of each line over its longer half; none of unsteady times."""
     if pace.spread > UNSTEADY:
         return {}
     return {
-        name: runs.growth({n: s for n, s in seconds.items() if n >= fitted_from})
+        name: growth({n: s for n, s in seconds.items() if n >= fitted_from})
         for name, seconds in lines.items()
     }
 
 
-def _fitted_from(pace: runs.Pace) -> int:
+def _fitted_from(pace: TimingSummary) -> int:
     """The middle length: the fit is over the longer half, and over two lengths at least."""
     lengths = sorted(pace.without)
     return lengths[(len(lengths) - 1) // 2]
 
 
-def _rates(pace: runs.Pace, longest: int) -> None:
+def _rates(pace: TimingSummary, longest: int) -> None:
     slow, fast = pace.without[longest], pace.with_cache[longest]
     figures = {
         f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
@@ -379,7 +377,7 @@ def _per_second(rate: float | None) -> str:
     return "–" if rate is None else f"{rate:,.0f}"
 
 
-def _pace_csv(pace: runs.Pace) -> bytes:
+def _times_csv(pace: TimingSummary) -> bytes:
     frame = pd.DataFrame(
         {
             "tokens": list(pace.without),
@@ -387,4 +385,4 @@ def _pace_csv(pace: runs.Pace) -> bytes:
             "with cache (ms)": [1000 * s for s in pace.with_cache.values()],
         }
     )
-    return frame.to_csv(index=False).encode("utf-8-sig")
+    return tables.frame_csv(frame)

@@ -1,6 +1,5 @@
-"""Lens: what every layer would say comes next, read with the model's own unembedding."""
+"""Lens: what every layer would predict, decoded with the model's own norm and unembedding."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,27 +7,30 @@ import pandas as pd
 import streamlit as st
 
 from model.analysis.lens import LogitLens
-from viz import controls, runs, say, ui
+from viz import runs
 from viz.figures.labels import clipped, token_labels, visible
 from viz.figures.lens import (
     MOST_POSITIONS,
     Grid,
     entropy_scale,
     lens_map,
-    likeliest_bars,
+    most_likely_bars,
+    predicted_label,
     probability_scale,
     rank_curve,
     row_names,
-    said_label,
     window_of,
 )
 from viz.formulas import lens_with_numbers
+from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.settings import LENS_COLOUR, LENS_START
+from viz.frame.view import View
 
 TITLE = "Lens"
 ICON = ":material/search_insights:"
+NEEDS = ("weights", "residuals", "vocabulary")
 
-COLORS = ("probability", "entropy")
-AROUND = -1  # the window that follows the chosen token
+AROUND = LENS_START.default  # the window that follows the chosen token
 ALLOWED = 1e-5
 LABEL_CHARACTERS = 24
 
@@ -37,7 +39,7 @@ LABEL_CHARACTERS = 24
 class Reading:
     """The lens on this page's run, and the cell that is looked at."""
 
-    view: ui.View
+    view: View
     lens: LogitLens
     vocabulary: list[str]
     row: int
@@ -50,43 +52,46 @@ class Reading:
         return f"L{self.view.layer}, after “{label}”"
 
     def words(self, row: int, position: int) -> list[str]:
-        """Labels of a cell's likeliest tokens."""
+        """Labels of a cell's most likely tokens."""
         before = self.view.tokens[position]
-        return [said_label(before, self.vocabulary[i]) for i in self.lens.ids[row, position]]
+        return [predicted_label(before, self.vocabulary[i]) for i in self.lens.ids[row, position]]
 
 
-def render() -> None:
+def render(view: View) -> None:
     """Draw the page."""
-    view = ui.open_page()
-    ui.heading(
+    layout.heading(
         ICON,
         TITLE,
-        "What would the model say comes next if it stopped after a layer? The logit lens reads the "
-        "residual stream there as the last layer's is read: through the final norm and the "
-        "unembedding. Bold tokens are already the final answer.",
+        "What would the model predict if it stopped after a layer? The logit lens decodes each "
+        "layer's residual stream with the final norm and the unembedding. Bold tokens are already "
+        "the final answer.",
     )
-    if view.run.trace.config.norm_placement == "post":
-        say.notice("This model has no final norm; the unembedding reads the stream as it is.")
-    reading, color, window = _controls(view)
-    controls.show_complaints()
-    _grid(reading, color, window)
+    if view.config.norm_placement == "post":
+        words.notice("This model has no final norm; the unembedding decodes the stream as it is.")
+    reading, colour, window = _controls(view)
+    notices.show()
+    _grid(reading, colour, window)
     _cell(reading)
     _formulas(reading)
-    ui.source("model.analysis.lens.logit_lens")
-    _check(reading.lens)
-    ui.export(view, "lens", _tables(reading))
+    inspector.source("model.analysis.lens.logit_lens")
+    words.check_line(
+        reading.lens.error <= ALLOWED,
+        "the last row's logits are the model's own, max error "
+        f"{reading.lens.error:.1e}, allowed {ALLOWED:.0e}.",
+    )
+    inspector.export(view, "lens", _tables(reading))
 
 
-def _controls(view: ui.View) -> tuple[Reading, str, range]:
+def _controls(view: View) -> tuple[Reading, str, range]:
     """The cell that is looked at, what the colours mean, and which positions are drawn."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        color = controls.choice("Colour", "lens_color", COLORS, COLORS[0], width=150)
-        position = ui.position_picker(view)
+    with layout.row("lens"):
+        colour = controls.select(LENS_COLOUR, width=150)
+        position = controls.position(view)
         window = _window(len(view.tokens), position)
         st.caption(f"The framed cell is the chosen token after the chosen layer, L{view.layer}.")
-    lens = runs.lens(view.model, view.device, view.sentence)
-    vocabulary = runs.vocabulary(view.model, view.device)
-    return Reading(view, lens, vocabulary, view.layer + 1, position), color, window
+    lens = runs.lens(view.handle, view.sentence)
+    vocabulary = runs.vocabulary(view.handle)
+    return Reading(view, lens, vocabulary, view.layer + 1, position), colour, window
 
 
 def _window(n_tokens: int, position: int) -> range:
@@ -101,11 +106,11 @@ def _window(n_tokens: int, position: int) -> range:
             return f"all: {span}" if n_tokens > 1 else "the one token"
         return f"around the token: {span}" if start == AROUND else span
 
-    start = controls.choice("Window", "lens_start", [AROUND, *starts], AROUND, name, width=240)
-    return window_of(n_tokens, start, position)
+    window = LENS_START.given(options=[AROUND, *starts], words=name)
+    return window_of(n_tokens, controls.select(window, width=240), position)
 
 
-def _grid(reading: Reading, color: str, window: range) -> None:
+def _grid(reading: Reading, colour: str, window: range) -> None:
     lens, columns = reading.lens, slice(window.start, window.stop)
     rows = range(len(lens.rank))
     grid = Grid(
@@ -116,7 +121,7 @@ def _grid(reading: Reading, color: str, window: range) -> None:
         labels=token_labels(reading.view.tokens)[columns],
         start=window.start,
     )
-    by_entropy = color == "entropy"
+    by_entropy = colour == "entropy"
     figure = lens_map(
         grid,
         grid.entropy if by_entropy else grid.probs[..., 0],
@@ -127,7 +132,7 @@ def _grid(reading: Reading, color: str, window: range) -> None:
     _say_window(reading, window)
     end = "-end" if grid.is_far_right(reading.position) else ""
     with st.container(key=f"wide-chart{end}" if grid.is_wide else "chart"):
-        ui.show_figure(figure, key="lens", alt=_grid_alt(reading, grid, color))
+        layout.show_figure(figure, key="lens", alt=_grid_alt(grid, colour))
 
 
 def _say_window(reading: Reading, window: range) -> None:
@@ -137,62 +142,54 @@ def _say_window(reading: Reading, window: range) -> None:
     text = f"A window: positions {window[0]} to {window[-1]} of 0 to {n_tokens - 1} are drawn."
     if reading.position not in window:
         text += f" The chosen token, {reading.position}, is outside it."
-    say.notice(text)
+    words.notice(text)
 
 
-def _grid_alt(reading: Reading, grid: Grid, color: str) -> str:
+def _grid_alt(grid: Grid, colour: str) -> str:
     found = int(grid.is_answer[-2].sum())
     return (
-        f"Grid of {len(grid.rows)} rows by {len(grid.labels)} tokens, coloured by {color}: the "
-        f"likeliest next token at each. One layer before the end, {found} of {len(grid.labels)} "
-        f"are the final answer already."
+        f"Grid of {len(grid.rows)} rows by {len(grid.labels)} tokens, coloured by {colour}: the "
+        f"most likely next token at each. One layer before the end, {found} of "
+        f"{len(grid.labels)} are the final answer already."
     )
 
 
 def _cell(reading: Reading) -> None:
-    """The chosen position through the layers, and the chosen cell's likeliest tokens."""
-    lens, position = reading.lens, reading.position
+    """The chosen position through the layers, and the chosen cell's most likely tokens."""
+    lens, position, colors = reading.lens, reading.position, reading.view.colors
     places = lens.rank[:, position] + 1
     answer = clipped(reading.words(-1, position)[0], LABEL_CHARACTERS)
-    words = reading.words(reading.row, position)
-    probs = lens.probs[reading.row, position]
-    with st.container(key="two-up"):
-        left, right = st.columns(2)
-        with left:
-            ui.show_figure(
-                rank_curve(
-                    lens.rank[:, position],
-                    reading.row,
-                    len(reading.vocabulary),
-                    reading.view.colors,
-                    f"Rank of the final answer “{answer}”",
-                ),
-                key="rank",
-                alt=f"Rank of the final answer “{answer}” by layer: "
-                + ", ".join(
-                    f"{name} {place:,}"
-                    for name, place in zip(row_names(len(places)), places, strict=True)
-                ),
-            )
-        with right:
-            ui.show_figure(
-                likeliest_bars(
-                    words, probs, reading.view.colors, f"Likeliest tokens: {reading.cell_name}"
-                ),
-                key="likeliest",
-                alt=f"Likeliest tokens at {reading.cell_name}: "
-                + ", ".join(f"{word} {p:.3f}" for word, p in zip(words, probs, strict=True)),
-            )
+    labels, probs = reading.words(reading.row, position), lens.probs[reading.row, position]
+    rank_title = f"Rank of the final answer “{answer}”"
+    ranks = zip(row_names(len(places)), places, strict=True)
+    bars_title = f"Most likely tokens: {reading.cell_name}"
+    left, right = layout.two_up("cell")
+    with left:
+        layout.show_figure(
+            rank_curve(
+                lens.rank[:, position], reading.row, len(reading.vocabulary), colors, rank_title
+            ),
+            key="rank",
+            alt=f"{rank_title} by layer: "
+            + ", ".join(f"{name} {place:,}" for name, place in ranks),
+        )
+    with right:
+        layout.show_figure(
+            most_likely_bars(labels, probs, colors, bars_title),
+            key="most-likely",
+            alt=f"Most likely tokens at {reading.cell_name}: "
+            + ", ".join(f"{label} {p:.3f}" for label, p in zip(labels, probs, strict=True)),
+        )
 
 
 def _formulas(reading: Reading) -> None:
     lens, at = reading.lens, (reading.row, reading.position)
-    ui.formula("model.analysis.lens.logit_lens")
-    say.token_line(
-        f"The likeliest token after L{reading.view.layer} at position {reading.position}:",
+    inspector.formula("model.analysis.lens.logit_lens")
+    words.token_line(
+        f"The most likely token after L{reading.view.layer} at position {reading.position}:",
         reading.vocabulary[lens.ids[at][0]],
     )
-    ui.formula(
+    inspector.formula(
         "model.analysis.lens.logit_lens",
         lens_with_numbers(
             float(lens.logits[at][0]),
@@ -204,31 +201,20 @@ def _formulas(reading: Reading) -> None:
     )
     st.caption(
         "p is the probability of that token, H the entropy, rank the place of the final answer. "
-        "Only the last layer is what the model says. Earlier ones were not trained to be read so: "
-        f"a token that is low there may be on its way all the same.{_tied(reading.view)}",
+        "Only the last layer is what the model predicts. Earlier ones were not trained to be "
+        "decoded so: a token that is low there may be on its way all the same."
+        f"{_tied(reading.view)}",
         text_alignment="center",
     )
 
 
-def _tied(view: ui.View) -> str:
-    if not view.run.trace.config.tied_embeddings:
+def _tied(view: View) -> str:
+    if not view.config.tied_embeddings:
         return ""
     return " The unembedding is the embedding itself, so the input row tends to repeat its token."
 
 
-def _check(lens: LogitLens) -> None:
-    passed = lens.error <= ALLOWED
-    text = (
-        f"Check {'passed' if passed else 'FAILED'}: the last row's logits are the model's own, "
-        f"largest difference {lens.error:.1e}, allowed {ALLOWED:.0e}."
-    )
-    if passed:
-        st.caption(f":material/verified: {text}")
-    else:
-        say.notice(text, kind="error")
-
-
-def _tables(reading: Reading) -> dict[str, Callable[[], bytes]]:
+def _tables(reading: Reading) -> inspector.Tables:
     return {
         "Lens top tokens": lambda: _tokens_csv(reading),
         "Lens ranks": lambda: _ranks_csv(reading),
@@ -236,7 +222,7 @@ def _tables(reading: Reading) -> dict[str, Callable[[], bytes]]:
 
 
 def _tokens_csv(reading: Reading) -> bytes:
-    """One line for each of the likeliest tokens of each cell of the whole sentence."""
+    """One line for each of the most likely tokens of each cell of the whole sentence."""
     lens = reading.lens
     rows, positions, places = np.indices(lens.ids.shape).reshape(3, -1)
     names = row_names(len(lens.rank))
@@ -251,7 +237,7 @@ def _tokens_csv(reading: Reading) -> bytes:
             "probability": lens.probs.ravel(),
         }
     )
-    return frame.to_csv(index=False).encode("utf-8-sig")
+    return tables.frame_csv(frame)
 
 
 def _ranks_csv(reading: Reading) -> bytes:
@@ -271,4 +257,4 @@ def _ranks_csv(reading: Reading) -> bytes:
             "entropy_nats": lens.entropy.ravel(),
         }
     )
-    return frame.to_csv(index=False).encode("utf-8-sig")
+    return tables.frame_csv(frame)

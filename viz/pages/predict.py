@@ -4,69 +4,73 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from viz import controls, runs, say, ui
+from model.analysis.probabilities import Distribution, distribution, given_probabilities
+from model.decoding.filters import Sampling
+from viz import runs
 from viz.figures.labels import visible
 from viz.formulas import probability_with_numbers
+from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame.sampling import drawing, for_browser
+from viz.frame.view import View
 from viz.live import component
-from viz.sampling import sampling_settings, take_over_sampling
+from viz.live.sampler.data import sampler_data
 
 TITLE = "Predict"
 ICON = ":material/bar_chart:"
+NEEDS = ("logits", "vocabulary")
 
 
-def render() -> None:
-    """Draw the page."""
+def prepare() -> None:
+    """Let the browser load the sampler while the model runs."""
     component.preload()
-    view = ui.open_page()
-    ui.heading(
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
         ICON,
         TITLE,
         "After each token the model gives every entry of its vocabulary a probability of coming "
         "next. Temperature, top-k, top-p and min-p reshape that before one is drawn. "
         "Drag a slider: everything follows, over the whole vocabulary.",
     )
-    position = ui.position_picker(view)
-    settings, sampling, order = sampling_settings(view)
-    controls.show_complaints()
+    position = controls.position(view)
+    drawn = drawing(view)
+    notices.show()
     st.caption(
-        "Below each token: the probability the model gave it from those before it. "
+        "Below each token: the probability predicted for it from the tokens before it. "
         "The distribution is for what follows the framed one."
     )
-    given = runs.given_probabilities(view.run.trace)
-    say.token_strip(view.tokens, given, numbers=True, marked=position)
+    given = given_probabilities(view.run.trace)
+    words.token_strip(view.tokens, given, numbers=True, marked=position)
     logits = view.run.trace.logits[position]
-    vocabulary = runs.vocabulary(view.model, view.device)
+    vocabulary = runs.vocabulary(view.handle)
     key = f"{view.run.key}-{position}"
     component.show(
-        component.SAMPLER,
-        component.sampler_data(key, logits, vocabulary, settings),
-        on_told=take_over_sampling,
+        sampler_data(key, logits, vocabulary, for_browser(drawn)), on_change=state.take_over
     )
-    ui.formula("model.decoding.filters.filter_logits")
-    _numbers(logits, sampling, vocabulary)
-    ui.source(
+    inspector.formula("model.decoding.filters.filter_logits")
+    _numbers(logits, drawn, vocabulary)
+    inspector.source(
         "model.decoding.filters.filter_logits",
         "model.decoding.filters.scale_temperature",
         "model.decoding.filters.top_k",
         "model.decoding.filters.top_p",
         "model.decoding.filters.min_p",
     )
-    ui.export(
-        view,
-        "predict",
-        {"Distribution": lambda: _csv(runs.distribution(logits, sampling, order), vocabulary)},
-        camera=False,
-    )
+
+    csv_files = {"Distribution": lambda: _csv(distribution(logits, drawn), vocabulary)}
+    inspector.export(view, "predict", csv_files, has_charts=False)
 
 
-def _numbers(logits: np.ndarray, sampling: runs.Sampling, vocabulary: list[str]) -> None:
+def _numbers(logits: np.ndarray, sampling: Sampling, vocabulary: list[str]) -> None:
     best = int(logits.argmax())
     scaled = logits.astype(np.float64) / sampling.temperature
     st.caption("ℓ are the logits, T the temperature, 𝒦 the kept tokens.", text_alignment="center")
-    say.token_line(
-        "At this temperature over the whole vocabulary, the likeliest token:", vocabulary[best]
+    words.token_line(
+        "At this temperature over the whole vocabulary, the most likely token:", vocabulary[best]
     )
-    ui.formula(
+    inspector.formula(
         "model.decoding.filters.filter_logits",
         probability_with_numbers(
             float(logits[best]), sampling.temperature, float(np.logaddexp.reduce(scaled))
@@ -74,7 +78,7 @@ def _numbers(logits: np.ndarray, sampling: runs.Sampling, vocabulary: list[str])
     )
 
 
-def _csv(spread: runs.Distribution, vocabulary: list[str]) -> bytes:
+def _csv(spread: Distribution, vocabulary: list[str]) -> bytes:
     frame = pd.DataFrame(
         {
             "id": np.arange(len(vocabulary)),
@@ -85,5 +89,4 @@ def _csv(spread: runs.Distribution, vocabulary: list[str]) -> bytes:
             "kept": spread.kept,
         }
     )
-    ordered = frame.sort_values("model", ascending=False, kind="stable")
-    return ordered.to_csv(index=False).encode("utf-8-sig")
+    return tables.frame_csv(frame.sort_values("model", ascending=False, kind="stable"))

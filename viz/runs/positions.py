@@ -9,9 +9,9 @@ import torch
 from model.analysis import order, positions
 from model.analysis.positions import BeforeRotation
 from model.config import POSITION_NAMES
-from model.evaluate import Evaluation, read_scores
 from model.sources.checkpoint import find_folder, read_config
 from model.sources.handle import ModelHandle
+from model.training.evaluation import Evaluation, read_scores
 from model.verify.check import Check
 from viz import runs
 

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from model import generate
+from model.commands import generate
 from model.data.tokenizer import train_characters
 from model.sources import checkpoint
 from model.sources.checkpoint import replacing
@@ -241,8 +241,11 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "size beyond 64 bits": (edit_config(d_ff=10**30), "d_ff|shape|memory"),
     "eps infinite": (edit_config(norm_eps=float("inf")), "norm_eps is inf"),
     "tokenizer missing": (remove("tokenizer.json"), "tokenizer.json is missing; copy the whole"),
-    "tokenizer cut": (cut("tokenizer.json"), "tokenizer.json is no tokenizer.*copy it again"),
-    "tokenizer no UTF-8": (write("tokenizer.json", "\xff"), "tokenizer.json is no .*copy it again"),
+    "tokenizer cut": (
+        cut("tokenizer.json"),
+        "tokenizer.json is not a valid tokenizer.*copy it again",
+    ),
+    "tokenizer no UTF-8": (write("tokenizer.json", "\xff"), "tokenizer.json is not .*copy"),
     "tokenizer of another": (
         take_other_tokenizer,
         "tokenizer has 5 tokens but the config says vocab_size 13; use the tokenizer",

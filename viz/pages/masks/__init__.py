@@ -1,22 +1,25 @@
-"""Masks: who may read whom, what it costs, what leaks without, and one to edit by hand."""
+"""Masks: which tokens may attend to which, the cost, what leaks without, and one to edit."""
 
 from collections.abc import Callable
 
-from viz import controls, ui
+from viz.frame import controls, layout
+from viz.frame.settings import MASK_VIEW
+from viz.frame.view import View
 from viz.pages.masks import edit, kinds, leak, order, padding, shift
 
 TITLE = "Masks"
 ICON = ":material/visibility_off:"
+NEEDS = ("weights", "text", "vocabulary", "logits")
 
 VIEWS = {
     "kinds": "Kinds",
-    "edit": "Edit one",
-    "leak": "Without it",
+    "edit": "Edit a mask",
+    "leak": "Remove the mask",
     "padding": "Padding",
-    "order": "Before softmax, not after",
-    "shift": "Shift by one",
+    "order": "Why −∞ before softmax",
+    "shift": "Training targets",
 }
-DRAW: dict[str, Callable[[ui.View], None]] = {
+DRAW: dict[str, Callable[[View], None]] = {
     "kinds": kinds.draw,
     "edit": edit.draw,
     "leak": leak.draw,
@@ -26,13 +29,14 @@ DRAW: dict[str, Callable[[ui.View], None]] = {
 }
 
 
-def render() -> None:
+def render(view: View) -> None:
     """Draw the page."""
-    view = ui.open_page()
-    ui.heading(
+    layout.heading(
         ICON,
         TITLE,
-        "A mask says who may read whom: the token in the row may read the one in the column, "
-        "unless the cell is hatched. Here the model runs on your sentence under any of them.",
+        "A mask says which tokens may attend to which: the row's token, the query, may attend to "
+        "the column's, the key, unless the cell is hatched. Here the model runs on your sentence "
+        "under any of them.",
     )
-    DRAW[controls.segments("View", "masks", VIEWS, "kinds")](view)
+    shown = MASK_VIEW.given(options=list(VIEWS), words=VIEWS.get)
+    DRAW[controls.segments(shown)](view)

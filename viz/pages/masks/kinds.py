@@ -1,152 +1,159 @@
-"""Each kind of mask as matrix, formula, reach over depth, and cost, and the model under it."""
+"""Each kind of mask as matrix, formula, receptive field and cost, and the model under it."""
 
 import numpy as np
 import streamlit as st
 
-from viz import controls, say, ui
+from model.analysis.mask_kinds import TWO_SIDED, n_pairs, source_of
+from model.analysis.masking import layers_to_reach
+from model.analysis.probabilities import next_token_losses
 from viz.figures.masks import (
     EVERY_PAIR,
     cost_curves,
     mask_map,
     pattern_map,
-    reach_curve,
-    reach_map,
+    receptive_field_curve,
+    receptive_field_map,
 )
 from viz.formulas import share_with_numbers, with_causal
+from viz.frame import inspector, layout, notices, tables, words
+from viz.frame.view import View
 from viz.pages.masks.shared import NAMES, WORDS, Chosen, choose, choose_kind, mask_csv, run_under
-from viz.runs import Run, masks
+from viz.runs import Run
 
 LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 
 
-def draw(view: ui.View) -> None:
+def draw(view: View) -> None:
     """Draw the view."""
     kind = choose_kind(view)
-    with ui.row("mask"):
+    with layout.row("mask"):
         chosen = choose(view, kind)
-    controls.show_complaints()
+    notices.show()
     run = run_under(view, chosen, chosen.mask)
-    tokens = run.trace.tokens
     trained = (
         "The model was trained with this mask."
         if chosen.is_own
-        else ("The model was not trained with this mask; it runs under it here.")
+        else "The model was not trained with this mask; it runs under it here."
     )
     st.markdown(f"{WORDS[chosen.kind]} {trained}")
     _matrix_and_pattern(view, chosen, run)
-    source = masks.source(chosen.kind)
-    ui.formula(source)
-    if chosen.kind in masks.TWO_SIDED and chosen.sizes.is_causal:
-        ui.formula(source, with_causal(source))
-    layers = masks.reach(chosen.mask)
-    _reach(view, layers, tokens)
+    _say_loss(view, chosen, run)
+    source = source_of(chosen.kind)
+    inspector.formula(source)
+    if chosen.kind in TWO_SIDED and chosen.sizes.is_causal:
+        inspector.formula(source, with_causal(source))
+    layers = layers_to_reach(chosen.mask)
+    _receptive_field(view, layers, run.trace.tokens)
     _cost(view, chosen)
-    ui.checked(f"{chosen.name}", run.checks, "mask")
-    ui.source(source, "model.analysis.masking.layers_to_reach")
-    ui.export(
-        view,
-        "masks",
-        {
-            "Mask": lambda: mask_csv(tokens, chosen.mask),
-            "Layers to reach": lambda: ui.table_csv(layers, tokens, tokens, "token \\ knows of"),
-            f"Pattern {view.head_name}": lambda: ui.table_csv(
-                run.trace.attention[view.layer].pattern[view.head], tokens, tokens, "query \\ key"
-            ),
-        },
-    )
+    inspector.checked(chosen.name, run.checks, "mask")
+    inspector.source(source, "model.analysis.masking.layers_to_reach")
+    inspector.export(view, "masks", _tables(view, chosen, run, layers))
 
 
-def _matrix_and_pattern(view: ui.View, chosen: Chosen, run: Run) -> None:
+def _tables(view: View, chosen: Chosen, run: Run, layers: np.ndarray) -> inspector.Tables:
+    tokens = run.trace.tokens
+    pattern = run.trace.attention[view.layer].pattern[view.head]
+    return {
+        "Mask": lambda: mask_csv(tokens, chosen.mask),
+        "Layers to reach": lambda: tables.table_csv(
+            layers, tokens, tokens, "token \\ influenced by"
+        ),
+        f"Pattern {view.head_name}": lambda: tables.tokens_csv(pattern, tokens),
+    }
+
+
+def _matrix_and_pattern(view: View, chosen: Chosen, run: Run) -> None:
     record, tokens = run.trace.attention[view.layer], run.trace.tokens
-    left, right = ui.two_up("mask")
+    left, right = layout.two_up("mask")
     with left:
-        ui.show_figure(
+        layout.show_figure(
             mask_map(chosen.mask, tokens, view.colors, f"The mask: {chosen.name}"),
             key="mask",
-            alt=f"The mask: {int((~chosen.mask).sum())} of {chosen.mask.size} cells are hidden.",
+            alt=f"The mask: {int((~chosen.mask).sum())} of {chosen.mask.size} cells are masked.",
         )
     with right:
-        ui.show_figure(
-            pattern_map(
-                record.pattern[view.head],
-                record.mask,
-                tokens,
-                view.colors,
-                f"{view.head_name} of this model under it",
-            ),
+        title = f"{view.head_name} of this model under it"
+        layout.show_figure(
+            pattern_map(record.pattern[view.head], record.mask, tokens, view.colors, title),
             key="pattern",
             alt=f"Attention weights of {view.head_name} under the mask; each row sums to one.",
         )
-    losses = masks.losses(view.run.trace), masks.losses(run.trace)[: len(view.tokens) - 1]
-    if len(losses[0]) and not chosen.is_own:
-        in_sight = (
-            " Under this one some tokens stood in sight of those that had to predict them, so it "
-            "is no measure of how well the model predicts."
-            if np.triu(chosen.mask, 1).any()
-            else ""
-        )
-        say.notice(
-            f"Loss on this sentence: {losses[0].mean():.4f} nats per token under the model's own "
-            f"mask, {losses[1].mean():.4f} under this one.{in_sight}"
-        )
 
 
-def _reach(view: ui.View, layers: np.ndarray, tokens: tuple[str, ...]) -> None:
-    n_layers = view.run.trace.config.n_layers
-    ui.section(
-        "How far knowledge travels",
-        "One layer brings a token what it may read. The next layer brings what those had read. So "
-        "a token can know of any other that a path through the mask leads to, one step a layer.",
+def _say_loss(view: View, chosen: Chosen, run: Run) -> None:
+    """The loss under this mask and under the model's own, where they differ."""
+    own, here = (
+        next_token_losses(view.run.trace.logits, view.run.trace.ids),
+        next_token_losses(run.trace.logits, run.trace.ids)[: len(view.tokens) - 1],
     )
-    last = layers[len(view.tokens) - 1]  # of the sentence; filler comes behind
-    known = [int(((last >= 0) & (last <= n)).sum()) for n in range(max(n_layers, last.max()) + 1)]
-    left, right = ui.two_up("reach")
+    if not len(own) or chosen.is_own:
+        return
+    leakage = (
+        " Under this one there is label leakage: tokens attended to their own targets, so it is "
+        "not a measure of how well the model predicts."
+        if np.triu(chosen.mask, 1).any()
+        else ""
+    )
+    words.notice(
+        f"Loss on this sentence: {own.mean():.4f} nats per token under the model's own mask, "
+        f"{here.mean():.4f} under this one.{leakage}"
+    )
+
+
+def _receptive_field(view: View, layers: np.ndarray, tokens: tuple[str, ...]) -> None:
+    n_layers, n_tokens = view.config.n_layers, len(view.tokens)
+    layout.section(
+        "Receptive field by depth",
+        "In one layer a token can be influenced by those it may attend to, in the next also by "
+        "those these had attended to. So a token can be influenced by any other that a path "
+        "through the mask leads to, one step per layer.",
+    )
+    last = layers[n_tokens - 1]  # of the sentence; pad tokens come after it
+    sizes = [int(((last >= 0) & (last <= n)).sum()) for n in range(max(n_layers, last.max()) + 1)]
+    after_one, after_all = sizes[min(1, len(sizes) - 1)], sizes[min(n_layers, len(sizes) - 1)]
+    longest, n_never = int(layers.max()), int((layers < 0).sum())
+    left, right = layout.two_up("reach")
     with left:
-        ui.show_figure(
-            reach_map(layers, tokens, n_layers, view.colors),
+        layout.show_figure(
+            receptive_field_map(layers, tokens, n_layers, view.colors),
             key="reach",
-            alt=f"Layers until each token can know of each other, up to {layers.max()}; "
-            f"{int((layers < 0).sum())} pairs never.",
+            alt=f"Layers until each token can be influenced by each other, up to {longest}; "
+            f"{n_never} pairs never.",
         )
     with right:
-        ui.show_figure(
-            reach_curve(known, n_layers, len(view.tokens), view.colors),
+        layout.show_figure(
+            receptive_field_curve(sizes, n_layers, n_tokens, view.colors),
             key="known",
-            alt=f"The last token can know of {known[min(1, len(known) - 1)]} tokens after one "
-            f"layer, {known[min(n_layers, len(known) - 1)]} after {n_layers}.",
+            alt=f"The last token can be influenced by {after_one} tokens after one layer, "
+            f"{after_all} after {n_layers}.",
         )
-    ui.formula("model.analysis.masking.layers_to_reach")
-    longest, n_never = int(layers.max()), int((layers < 0).sum())
-    say.notice(
-        f"After {n_layers} layers, all this model has, the last token can know of "
-        f"{known[min(n_layers, len(known) - 1)]} of {len(view.tokens)} tokens. The longest way "
-        f"takes {longest} layer{'' if longest == 1 else 's'}; for {n_never} of {layers.size} pairs "
-        "there is none."
+    inspector.formula("model.analysis.masking.layers_to_reach")
+    never = f"; {n_never} of {layers.size} pairs never are" if n_never else ""
+    words.notice(
+        f"After {n_layers} layers, all this model has, the last token can be influenced by "
+        f"{after_all} of {n_tokens} tokens. Every reachable pair is connected within {longest} "
+        f"layer{'' if longest == 1 else 's'}{never}."
     )
 
 
-def _cost(view: ui.View, chosen: Chosen) -> None:
-    ui.section(
-        "What it costs",
+def _cost(view: View, chosen: Chosen) -> None:
+    layout.section(
+        "Cost",
         "Each pair that may attend costs a product of d_head numbers in every head and layer. With "
         "a window their number grows with the length n, with or without global tokens; else with "
         "its square.",
     )
     kinds = dict.fromkeys(("causal", "sliding_window", "prefix", "global_tokens", chosen.kind))
     kinds.pop("everything", None)  # which is all pairs
-    pairs = {NAMES[kind]: [masks.n_pairs(kind, chosen.sizes, n) for n in LENGTHS] for kind in kinds}
+    pairs = {NAMES[kind]: [n_pairs(kind, chosen.sizes, n) for n in LENGTHS] for kind in kinds}
     pairs[EVERY_PAIR] = [n * n for n in LENGTHS]
-    ui.show_figure(
-        cost_curves(
-            LENGTHS,
-            pairs,
-            EVERY_PAIR if chosen.kind == "everything" else chosen.name,
-            view.colors,
-        ),
+    strong = EVERY_PAIR if chosen.kind == "everything" else chosen.name
+    layout.show_figure(
+        cost_curves(LENGTHS, pairs, strong, view.colors),
         key="cost",
         alt=f"Attended pairs by length; at {LENGTHS[-1]} tokens "
         + ", ".join(f"{name} {counts[-1]:,}" for name, counts in pairs.items()),
     )
-    ui.formula(
-        masks.source(chosen.kind), share_with_numbers(int(chosen.mask.sum()), len(chosen.ids))
+    inspector.formula(
+        source_of(chosen.kind), share_with_numbers(int(chosen.mask.sum()), len(chosen.ids))
     )

@@ -1,40 +1,50 @@
-"""The model without its mask: its loss, what it looks at, and what leaks into the past."""
+"""The model without its mask: its loss, where its attention goes, and what leaks back."""
 
 import numpy as np
 import streamlit as st
 
-from viz import runs, say, ui
+from model.analysis.mask_kinds import MaskSizes, mask_of_kind, own_mask
+from model.analysis.masking import future_shares
+from model.analysis.probabilities import most_likely_other, next_token_losses
+from viz import runs
 from viz.figures.labels import visible
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
+from viz.frame import inspector, layout, tables, words
+from viz.frame.view import View
 from viz.runs import Run, masks
 
 WITH, WITHOUT = "with its mask", "without a mask"
 
 
-def draw(view: ui.View) -> None:
+def draw(view: View) -> None:
     """Draw the view."""
     n_tokens = len(view.tokens)
-    everything = masks.matrix("everything", masks.Sizes(), n_tokens)
-    ids = tuple(view.run.trace.ids.tolist())
-    open_run = masks.masked(view.model, view.device, ids, everything)
+    everything = mask_of_kind("everything", MaskSizes(), n_tokens)
+    open_run = masks.masked(view.handle, view.ids, everything)
     if n_tokens < 2:
-        say.notice("One token has neither past nor future: type a sentence of two or more.")
+        words.notice("One token has neither past nor future: type a sentence of two or more.")
         return
     _loss(view, open_run)
     _future(view, open_run)
-    _past(view, ids, everything)
-    ui.checked(WITHOUT, open_run.checks, "mask")
-    ui.source(
+    _past(view, everything)
+    inspector.checked(WITHOUT, open_run.checks, "mask")
+    inspector.source(
         "model.analysis.probabilities.next_token_losses", "model.analysis.masking.future_share"
     )
     labels = [visible(token) for token in view.tokens[1:]]
-    ui.export(
+    inspector.export(
         view,
         "masks",
         {
-            "Losses": lambda: ui.table_csv(
-                np.stack([masks.losses(view.run.trace), masks.losses(open_run.trace)], axis=1),
+            "Losses": lambda: tables.table_csv(
+                np.stack(
+                    [
+                        next_token_losses(view.run.trace.logits, view.run.trace.ids),
+                        next_token_losses(open_run.trace.logits, open_run.trace.ids),
+                    ],
+                    axis=1,
+                ),
                 labels,
                 [WITH, WITHOUT],
                 "predicted",
@@ -43,15 +53,18 @@ def draw(view: ui.View) -> None:
     )
 
 
-def _loss(view: ui.View, open_run: Run) -> None:
-    ui.section(
-        "The loss, with the answer in sight",
-        "In training each position must predict the next token, and without a mask that token is "
-        "there to be read. A model trained so would learn to copy it and nothing else. This one "
-        "learnt with its mask. Take it away, and see whether it helps or confuses:",
+def _loss(view: View, open_run: Run) -> None:
+    layout.section(
+        "Loss with label leakage",
+        "In training each position must predict the next token, and without a mask it could attend "
+        "to that very token. A model trained so would learn to copy it and nothing else. This one "
+        "learnt with its mask. Remove it, and see whether that helps or confuses:",
     )
-    losses = {WITH: masks.losses(view.run.trace), WITHOUT: masks.losses(open_run.trace)}
-    ui.show_figure(
+    losses = {
+        WITH: next_token_losses(view.run.trace.logits, view.run.trace.ids),
+        WITHOUT: next_token_losses(open_run.trace.logits, open_run.trace.ids),
+    }
+    layout.show_figure(
         loss_bars(losses, view.tokens, view.colors),
         key="losses",
         alt="; ".join(
@@ -60,62 +73,62 @@ def _loss(view: ui.View, open_run: Run) -> None:
     )
     before, after = (values.mean() for values in losses.values())
     verdict = (
-        "lower: what it can now see helps it"
+        "lower: what it can now attend to helps it"
         if after < before
-        else ("higher: it never learnt to use what lies ahead, and stumbles over it")
+        else "higher: it never learnt to use what lies ahead, and is confused by it"
     )
-    say.notice(
+    words.notice(
         f"Mean loss {WITH}: {before:.4f} nats per token. {WITHOUT.capitalize()}: {after:.4f}, "
-        f"{verdict}. The second number says nothing of how well it predicts: the answers were in "
-        "sight."
+        f"{verdict}. The second number says nothing of how well it predicts: label leakage, tokens "
+        "attended to their own targets."
     )
-    ui.formula("model.analysis.probabilities.next_token_losses")
+    inspector.formula("model.analysis.probabilities.next_token_losses")
     for name, values in losses.items():
         st.caption(f"{name}:", text_alignment="center")
-        ui.formula(
+        inspector.formula(
             "model.analysis.probabilities.next_token_losses",
             loss_with_numbers(float(values.sum()), len(values)),
         )
 
 
-def _future(view: ui.View, open_run: Run) -> None:
-    shares = masks.future_shares(open_run.trace)
-    own = masks.future_shares(view.run.trace)
-    ui.section(
+def _future(view: View, open_run: Run) -> None:
+    shares = future_shares(open_run.trace)
+    own = future_shares(view.run.trace)
+    layout.section(
         "Attention that goes to the future",
-        "Of all a head gives out over this sentence, the share that falls on later tokens.",
+        "Of all attention of a head over this sentence, the share on later tokens.",
     )
-    ui.show_figure(
+    layout.show_figure(
         share_map(shares, view.colors, "Share of attention on later tokens, without a mask"),
         key="future",
         alt=f"Share of attention on later tokens in each head, {shares.mean():.3f} on average.",
     )
     most = np.unravel_index(shares.argmax(), shares.shape)
-    say.notice(
+    words.notice(
         f"Without a mask {shares.mean():.1%} of all attention goes to later tokens, most in "
         f"L{most[0]} H{most[1]} ({shares.max():.1%}). With its mask: {own.mean():.1%}."
     )
 
 
-def _past(view: ui.View, ids: tuple[int, ...], everything: np.ndarray) -> None:
-    """Change the last token: what was said before it must not move."""
-    trace = view.run.trace
-    guess = runs.best_other(trace.logits[-2], ids[-1])
-    own = masks.own(trace.config, len(ids))
+def _past(view: View, everything: np.ndarray) -> None:
+    """Change the last token: what was predicted before it must not change."""
+    ids, trace = view.ids, view.run.trace
+    guess = most_likely_other(trace.logits[-2], ids[-1])
+    own = own_mask(view.config, len(ids))
     last = len(ids) - 1
     changes = {
-        name: masks.change_of_the_past(view.model, view.device, ids, mask, last, guess)[:-1]
+        name: masks.change_of_the_past(view.handle, ids, mask, last, guess)[:-1]
         for name, mask in ((WITH, own), (WITHOUT, everything))
     }
-    names = masks.token_strings(view.model, view.device, (ids[-1], guess))
-    ui.section(
+    names = runs.tokenizer(view.handle).token_strings((ids[-1], guess))
+    layout.section(
         "What leaks into the past",
-        "Change the last token alone. What the model says before it must stay as it is; if it "
-        "moves, the past has seen the future.",
+        "Change the last token alone. What the model predicts before it must stay as it is; if it "
+        "changes, the past has attended to the future.",
     )
     old, new = map(visible, names)
-    say.words("Last token, and what it becomes", names)
-    ui.show_figure(
+    words.token_row("Last token, and what it becomes", names)
+    layout.show_figure(
         change_bars(
             changes,
             view.tokens[:-1],
@@ -126,7 +139,7 @@ def _past(view: ui.View, ids: tuple[int, ...], everything: np.ndarray) -> None:
         alt=f"Largest changes: {changes[WITH].max():g} with the mask, {changes[WITHOUT].max():.4f} "
         "without.",
     )
-    say.notice(
+    words.notice(
         f"“{old}” becomes “{new}”. With its mask the probabilities before it change by at most "
         f"{changes[WITH].max():g}; without, by up to {changes[WITHOUT].max():.4f}."
     )

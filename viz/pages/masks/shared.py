@@ -4,7 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from viz import controls, ui
+from model.analysis.mask_kinds import TWO_SIDED, MaskSizes, mask_of_kind, own_mask
+from viz import runs
+from viz.frame import controls, notices, settings, tables
+from viz.frame.kinds import Number
+from viz.frame.view import View
 from viz.runs import Run, masks
 
 NAMES = {
@@ -16,29 +20,28 @@ NAMES = {
     "everything": "none",
 }
 WORDS = {
-    "causal": "Each token reads itself and what came before. So each position can be trained to "
-    "predict the next token without having seen it.",
-    "sliding_window": "Each token reads itself and its near neighbours; with the causal mask, only "
-    "those before it. What is further away arrives by way of other tokens, a window a layer.",
-    "prefix": "The first tokens, a question or a text to translate, all read each other; the rest "
-    "is causal.",
-    "global_tokens": "A window, and a few first tokens that read everyone and that everyone may "
-    "read, at little more than the window's cost. On both sides anything reaches anything through "
+    "causal": "Each token attends to itself and to what came before. So each position can be "
+    "trained to predict the next token without having seen it.",
+    "sliding_window": "Each token attends to itself and to its near neighbours; with the causal "
+    "mask, only to those before it. What is further away arrives by way of other tokens, one "
+    "window per layer.",
+    "prefix": "The first tokens, a question or a text to translate, all attend to each other; the "
+    "rest is causal.",
+    "global_tokens": "A window, and a few first tokens that attend to all and that all may attend "
+    "to, at little more than the window's cost. On both sides anything reaches anything through "
     "them in two layers; with the causal mask they cannot pass on what comes after them.",
-    "padding": "Sentences in a batch must be equally long, so the short ones are filled up. "
-    "Nobody may read the filler.",
-    "everything": "No mask at all, as in an encoder: each token reads all, on both sides.",
+    "padding": "Sentences in a batch must be equally long, so the short ones are padded. No token "
+    "may attend to pad tokens.",
+    "everything": "No mask at all, as in an encoder: each token attends to all, on both sides.",
 }
-SIDES = {"causal": "and causal", "both": "both sides"}
-LONGEST = 512
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """A mask over tokens: those of the sentence, and filler behind them under `padding`."""
+    """A mask over tokens: those of the sentence, and pad tokens after them under `padding`."""
 
     kind: str
-    sizes: masks.Sizes
+    sizes: MaskSizes
     ids: tuple[int, ...]
     mask: np.ndarray
     is_own: bool
@@ -49,59 +52,58 @@ class Chosen:
         return NAMES[self.kind]
 
 
-def choose_kind(view: ui.View) -> str:
+def choose_kind(view: View) -> str:
     """The picker of a mask's kind, the model's own at first."""
-    return controls.segments("Mask", "mask", NAMES, view.run.trace.config.mask)
+    kind = settings.MASK_KIND.given(options=list(NAMES), words=NAMES.get, default=view.config.mask)
+    return controls.segments(kind)
 
 
-def choose(view: ui.View, kind: str) -> Chosen:
+def choose(view: View, kind: str) -> Chosen:
     """The mask of a kind, with pickers for the sizes this kind has."""
-    config = view.run.trace.config
     sizes = _sizes(view, kind)
-    filler = masks.filler_id(view.model, view.device)
-    n_filler = sizes.n_filler if kind == "padding" else 0
-    ids = (*view.run.trace.ids.tolist(), *(n_filler * [filler]))
-    mask = masks.matrix(kind, sizes, len(ids))
-    own = masks.own(config, len(ids))
+    pad = runs.tokenizer(view.handle).end_id  # as users of GPT-2 have it
+    n_pad = sizes.n_pads if kind == "padding" else 0
+    ids = (*view.ids, *(n_pad * [pad]))
+    mask = mask_of_kind(kind, sizes, len(ids))
+    own = own_mask(view.config, len(ids))
     return Chosen(kind, sizes, ids, mask, is_own=bool((mask == own).all()))
 
 
-def _sizes(view: ui.View, kind: str) -> masks.Sizes:
+def _sizes(view: View, kind: str) -> MaskSizes:
     """Each kind's own numbers; those of other kinds keep their defaults."""
-    config, plain, found = view.run.trace.config, masks.Sizes(), {}
+    config, plain, found = view.config, MaskSizes(), {}
+
+    def number(setting: Number, trained: int, usual: int) -> int:
+        return controls.number(setting.given(default=trained or usual))
+
     if kind in ("sliding_window", "global_tokens"):
-        found["window"] = controls.number(
-            "Window", "window", 1, LONGEST, config.window or plain.window
-        )
+        found["window"] = number(settings.WINDOW, config.window, plain.window)
     if kind == "prefix":
-        found["prefix_len"] = controls.number(
-            "Prefix", "prefix", 0, LONGEST, config.prefix_len or plain.prefix_len
-        )
+        found["prefix_len"] = number(settings.PREFIX, config.prefix_len, plain.prefix_len)
     if kind == "global_tokens":
-        found["n_global"] = controls.number(
-            "Global", "global", 0, LONGEST, config.n_global or plain.n_global
-        )
+        found["n_global"] = number(settings.GLOBAL, config.n_global, plain.n_global)
     if kind == "padding":
-        found["n_filler"] = _filler(view, plain.n_filler)
-    if kind in masks.TWO_SIDED:
-        found["is_causal"] = controls.segments("Direction", "sides", SIDES, "causal") == "causal"
-    return masks.Sizes(**found)
+        found["n_pads"] = _n_pad(view, plain.n_pads)
+    if kind in TWO_SIDED:
+        found["is_causal"] = controls.segments(settings.DIRECTION) == "causal"
+    return MaskSizes(**found)
 
 
-def _filler(view: ui.View, default: int) -> int:
-    most = min(LONGEST, view.run.trace.config.max_seq_len - len(view.tokens))
+def _n_pad(view: View, usual: int) -> int:
+    room = view.config.max_seq_len - len(view.tokens)
+    most = min(int(settings.PAD_TOKENS.high), room)
     if most:
-        return controls.number("Filler", "filler", 0, most, min(default, most))
-    controls.complain("The sentence fills the context: there is no room for filler.")
+        return controls.number(settings.PAD_TOKENS.given(high=most, default=min(usual, most)))
+    notices.add("The sentence fills the context: there is no room for pad tokens.")
     return 0
 
 
-def run_under(view: ui.View, chosen: Chosen, mask: np.ndarray) -> Run:
+def run_under(view: View, chosen: Chosen, mask: np.ndarray) -> Run:
     """The model on these tokens under a mask."""
-    n_filler = len(chosen.ids) - len(view.tokens)
-    return masks.masked(view.model, view.device, chosen.ids, mask, n_filler)
+    n_pad = len(chosen.ids) - len(view.tokens)
+    return masks.masked(view.handle, chosen.ids, mask, n_pad)
 
 
 def mask_csv(tokens: tuple[str, ...], mask: np.ndarray) -> bytes:
-    """A mask as CSV, 1 = may read."""
-    return ui.table_csv(mask.astype(int), tokens, tokens, "query \\ key")
+    """A mask as CSV, 1 = may attend."""
+    return tables.tokens_csv(mask.astype(int), tokens)

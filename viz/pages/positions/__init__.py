@@ -1,40 +1,45 @@
-"""Positions: what each scheme does to a model that runs, one tab a scheme, and all side by side."""
+"""Positions: what each scheme does to a model that runs, one tab per scheme, and a comparison."""
 
 from collections.abc import Callable, Sequence
 
-import streamlit as st
-
 from model.verify.check import Check
-from viz import controls, say, ui
+from viz.frame import bar, controls, layout, notices, state, words
+from viz.frame.settings import COMPARE
+from viz.frame.view import View
 from viz.pages.positions import alibi, compare, learned, none, rope, sinusoidal
 from viz.runs import positions
 
 TITLE = "Positions"
 ICON = ":material/waves:"
+NEEDS = ("weights", "text", "residuals")
 
-COMPARE = "compare"
+COMPARISON = "compare"
 TABS: dict[str, str] = {
     "sinusoidal": "Sinusoidal",
     "learned": "Learned",
     "rope": "RoPE",
     "alibi": "ALiBi",
     "none": "None",
-    COMPARE: "Compare",
+    COMPARISON: "Compare",
 }
-DRAW: dict[str, Callable[[ui.View], None]] = {
+DRAW: dict[str, Callable[[View], None]] = {
     "sinusoidal": sinusoidal.draw,
     "learned": learned.draw,
     "rope": rope.draw,
     "alibi": alibi.draw,
     "none": none.draw,
-    COMPARE: compare.draw,
+    COMPARISON: compare.draw,
 }
 
 
-def render() -> None:
+def checks(view: View) -> Sequence[Check]:
+    """The properties of the model's position scheme."""
+    return positions.checks(view.handle, view.sentence)
+
+
+def render(view: View) -> None:
     """Draw the page."""
-    view = ui.open_page(_promises)
-    ui.heading(
+    layout.heading(
         ICON,
         TITLE,
         "Attention alone cannot tell the order of tokens; a position scheme must. Five small "
@@ -42,38 +47,28 @@ def render() -> None:
         "model runs on your sentence.",
     )
     tab = _scheme_picker(view)
-    if tab != COMPARE and view.model not in positions.family().values():
-        config = view.run.trace.config
-        say.notice(
+    if tab != COMPARISON and view.handle not in positions.family(view.handle.device).values():
+        config = view.config
+        words.notice(
             f"This is {view.model}, {config.n_layers} layers × {config.n_heads} heads, which is "
             "none of them: choose a positions-… model above for one that compares with the others."
         )
     DRAW[tab](view)
 
 
-def _promises(view: ui.View) -> Sequence[Check]:
-    return positions.checks(view.model, view.device, view.sentence)
-
-
-def _scheme_picker(view: ui.View) -> str:
+def _scheme_picker(view: View) -> str:
     """The scheme of the model that runs, or the comparison; another scheme runs its model."""
-    scheme, family = view.run.trace.config.position, positions.family()
-    is_comparing = controls.kept_option("Compare", "compare", ("no", "yes"), "no") == "yes"
-    controls.show_complaints()
+    scheme, family = view.config.position, positions.family(view.handle.device)
+    is_comparing = state.value(COMPARE)
+    notices.show()
 
-    def open_tab() -> None:
-        chosen = st.session_state["scheme"]
-        st.session_state["compare"] = "yes" if chosen == COMPARE else "no"
-        if chosen not in (COMPARE, scheme):
-            ui.switch_model(family[chosen])
+    def open_tab(chosen: str) -> None:
+        state.put((COMPARE, chosen == COMPARISON))
+        if chosen not in (COMPARISON, scheme):
+            bar.switch_model(family[chosen].name)
 
-    st.session_state["scheme"] = COMPARE if is_comparing else scheme
-    return st.segmented_control(
-        "Scheme",
-        [tab for tab in TABS if tab in family or tab in (COMPARE, scheme)],
-        required=True,
-        key="scheme",
-        format_func=TABS.get,
-        on_change=open_tab,
-        label_visibility="collapsed",
-    )
+    offered = {
+        tab: name for tab, name in TABS.items() if tab in family or tab in (COMPARISON, scheme)
+    }
+    shown = COMPARISON if is_comparing else scheme
+    return controls.tabs("Scheme", "scheme", offered, shown, open_tab)

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.evaluate import Evaluation
-from viz import say, ui
+from model.sources.handle import ModelHandle
+from model.training.evaluation import Evaluation
 from viz.figures.schemes import LossCurve, loss_curves, pattern_row
 from viz.figures.sides import Part
+from viz.frame import inspector, layout, tables, words
+from viz.frame.view import View
 from viz.runs import Run, positions
 
 NAMES = {
@@ -22,38 +24,41 @@ NAMES = {
 ACTS = {
     "sinusoidal": "adds a wave to each embedding",
     "learned": "adds a trained row to each embedding",
-    "rope": "turns queries and keys",
+    "rope": "rotates queries and keys",
     "alibi": "lowers scores with distance",
     "none": "does nothing",
 }
-MOVED = 64  # by how many positions the sentence is moved, if the shortest context allows
-SAME = 1e-4  # a probability that changes by less than rounding does not tell where it stands
+SHIFT = 64  # by how many positions the sentence is shifted, if the shortest context allows
+SAME = 1e-4  # a probability that changes by less than rounding does not depend on the position
 TRAINED = 128  # tokens in a window of training, as in the recipes
 
 
-def draw(view: ui.View) -> None:
+def draw(view: View) -> None:
     """Draw the tab."""
-    found = positions.side_by_side(view.device, view.sentence)
+    found = positions.side_by_side(view.handle.device, view.sentence)
     if not found:
-        say.notice("The checkpoints positions-* are not on the shelf: copy them there again.")
+        words.notice("No checkpoints positions-* found: copy them to assets/checkpoints again.")
         return
     missing = [f"positions-{scheme}" for scheme in NAMES if scheme not in found]
     if missing:
-        say.notice(f"Not on the shelf: {', '.join(missing)}. The others are compared.")
+        words.notice(f"Not found: {', '.join(missing)}. The others are compared.")
     _patterns(view, found)
     _losses(view, found)
     table = _properties(view, found)
-    ui.source(*(positions.SOURCES[scheme] for scheme in found))
-    ui.export(
-        view, "positions", {"Properties": lambda: table.to_csv(index=False).encode("utf-8-sig")}
-    )
+    inspector.source(*(positions.SOURCES[scheme] for scheme in found))
+    inspector.export(view, "positions", {"Properties": lambda: tables.frame_csv(table)})
 
 
-def _patterns(view: ui.View, found: dict[str, Run]) -> None:
-    configs = [run.trace.config for run in found.values()]
+def _handle(view: View, scheme: str) -> ModelHandle:
+    """The model of a scheme, on the device of the one that runs."""
+    return positions.family(view.handle.device)[scheme]
+
+
+def _patterns(view: View, found: dict[str, Run]) -> None:
+    configs = [run.trace.facts for run in found.values()]
     layer = min(view.layer, min(config.n_layers for config in configs) - 1)
     head = min(view.head, min(config.n_heads for config in configs) - 1)
-    ui.section(
+    layout.section(
         "The same head of each model on this sentence",
         f"L{layer} H{head} in {len(found)} models from the same seed and data. Heads need not have "
         "learnt the same task; what differs at a glance is how each spreads over distance.",
@@ -61,13 +66,12 @@ def _patterns(view: ui.View, found: dict[str, Run]) -> None:
     if (layer, head) != (view.layer, view.head):
         st.caption(f"The models have no {view.head_name}: this is the nearest they have.")
     records = {scheme: run.trace.attention[layer] for scheme, run in found.items()}
-    ui.show_figure(
+    layout.show_figure(
         pattern_row(
             [
-                Part(NAMES[scheme], record.query_tokens, record.pattern[head])
+                Part(NAMES[scheme], found[scheme].trace.tokens, record.pattern[head], ~record.mask)
                 for scheme, record in records.items()
             ],
-            [record.mask for record in records.values()],
             view.colors,
         ),
         key="patterns",
@@ -75,30 +79,30 @@ def _patterns(view: ui.View, found: dict[str, Run]) -> None:
     )
     for scheme, run in found.items():
         if run.n_cut:
-            say.notice(
+            words.notice(
                 f"{NAMES[scheme]} has no position for the last {run.n_cut} tokens: its context "
-                f"ends at {run.trace.config.max_seq_len}."
+                f"ends at {run.trace.facts.max_seq_len}."
             )
     checks = [item for run in found.values() for item in run.checks]
-    ui.checked(f"{len(found)} models", checks, "family")
+    inspector.checked(f"{len(found)} models", checks, "family")
 
 
-def _losses(view: ui.View, found: dict[str, Run]) -> None:
-    ui.section(
+def _losses(view: View, found: dict[str, Run]) -> None:
+    layout.section(
         "Past the trained length",
-        f"All were trained on windows of {TRAINED} tokens. Here each reads held-out books in "
+        f"All were trained on windows of {TRAINED} tokens. Here each runs on held-out books in "
         "longer windows: where does its loss go? A learned table simply ends.",
     )
-    stored = {scheme: positions.scores(positions.family()[scheme]) for scheme in found}
+    stored = {scheme: positions.scores(_handle(view, scheme)) for scheme in found}
     curves = [
         LossCurve(NAMES[scheme], *_longest(windows))
         for scheme, windows in stored.items()
         if windows
     ]
     if not curves:
-        say.notice("No held-out scores are stored with these checkpoints.")
+        words.notice("No held-out scores are stored with these checkpoints.")
         return
-    ui.show_figure(
+    layout.show_figure(
         loss_curves(curves, view.colors, n_trained=TRAINED),
         key="losses",
         alt="Loss by position: "
@@ -107,8 +111,9 @@ def _losses(view: ui.View, found: dict[str, Run]) -> None:
         ),
     )
     st.caption(
-        "Bits per byte on `valid.txt`, three whole children's books nobody trained on, in windows "
-        "of each length; stored with the checkpoints as `python -m model.evaluate` printed it."
+        "Bits per byte on `valid.txt`, three whole children's books no model was trained on, in "
+        "windows of each length; stored with the checkpoints as `python -m model evaluate` printed "
+        "it."
     )
     lengths = sorted({window for windows in stored.values() for window in windows})
     table = {"scheme": [NAMES[scheme] for scheme in stored]}
@@ -127,14 +132,14 @@ def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:
     return losses, length // len(losses)
 
 
-def _properties(view: ui.View, found: dict[str, Run]) -> pd.DataFrame:
-    ui.section(
+def _properties(view: View, found: dict[str, Run]) -> pd.DataFrame:
+    layout.section(
         "What each scheme is",
-        "Numbers are counted in the model, found by moving this sentence, or read off the held-out "
-        "losses above.",
+        "Numbers are counted in the model, found by shifting this sentence, or taken from the "
+        "held-out losses above.",
     )
     shifts = {
-        scheme: min(MOVED, run.trace.config.max_seq_len - len(run.trace.tokens))
+        scheme: min(SHIFT, run.trace.facts.max_seq_len - len(run.trace.tokens))
         for scheme, run in found.items()
     }
     changes = {scheme: _change(view, scheme, shift) for scheme, shift in shifts.items()}
@@ -142,53 +147,52 @@ def _properties(view: ui.View, found: dict[str, Run]) -> pd.DataFrame:
         "scheme": NAMES.get,
         "what it does": ACTS.get,
         "parameters added": lambda scheme: _parameters(view, scheme),
-        "moved, a probability changes by": lambda scheme: _moved(changes[scheme], shifts[scheme]),
+        "shifted, a probability changes by": lambda scheme: _size(changes[scheme], shifts[scheme]),
         "positions are": lambda scheme: _kind(view, scheme, changes[scheme]),
         "loss past the trained length": _extrapolates,
     }
     table = pd.DataFrame({name: [cell(x) for x in found] for name, cell in columns.items()})
     st.table(table.set_index("scheme"))
     st.caption(
-        f"“Moved”: the same tokens stand {MOVED} positions further back, as far as the context "
-        "allows, behind others that nobody may read. If nothing changes beyond rounding, no token "
-        "knows where it stands: relative, if without the mask another order still makes a "
-        "difference; none, if it does not. “Past”: mean loss at positions "
+        f"“Shifted”: the same tokens stand {SHIFT} positions later, as far as the context allows, "
+        "after others that no token may attend to. If nothing changes beyond rounding, nothing "
+        "depends on where a token stands: relative, if without the mask another order still makes "
+        "a difference; none, if it does not. “Past”: mean loss at positions "
         f"{TRAINED} and later against positions 64 to {TRAINED - 1}."
     )
     return table
 
 
-def _parameters(view: ui.View, scheme: str) -> str:
-    added, total = positions.n_parameters(positions.family()[scheme], view.device)
+def _parameters(view: View, scheme: str) -> str:
+    added, total = positions.n_parameters(_handle(view, scheme))
     return f"{added:,} of {total:,}"
 
 
-def _change(view: ui.View, scheme: str, shift: int) -> float | None:
-    """Largest change of a probability when the sentence moves; None where it has no room to."""
+def _change(view: View, scheme: str, shift: int) -> float | None:
+    """Largest change of a probability when the sentence is shifted; None without room to."""
     if shift < 1:
         return None
-    name = positions.family()[scheme]
-    return positions.change_when_moved(name, view.device, view.sentence, shift)
+    return positions.change_when_moved(_handle(view, scheme), view.sentence, shift)
 
 
-def _moved(change: float | None, shift: int) -> str:
+def _size(change: float | None, shift: int) -> str:
     if change is None:
-        return "no room to move"
-    return f"{change:.1e}" + (f" (moved by {shift})" if shift < MOVED else "")
+        return "no room to shift"
+    return f"{change:.1e}" + (f" (shifted by {shift})" if shift < SHIFT else "")
 
 
-def _kind(view: ui.View, scheme: str, change: float | None) -> str:
+def _kind(view: View, scheme: str, change: float | None) -> str:
     if change is None:
         return "not measured"
     if change > SAME:
         return "absolute"
-    matters = positions.order_matters(positions.family()[scheme], view.device, view.sentence)
+    matters = positions.order_matters(_handle(view, scheme), view.sentence)
     return {True: "relative", False: "none", None: "not measured"}[matters]
 
 
-def _extrapolates(scheme: str) -> str:
+def _extrapolates(view: View, scheme: str) -> str:
     """Loss beyond the trained length against the loss before its end, and what that means."""
-    windows = positions.scores(positions.family()[scheme])
+    windows = positions.scores(_handle(view, scheme))
     if not windows:
         return "not measured"
     losses, bin_size = _longest(windows)

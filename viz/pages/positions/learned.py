@@ -1,95 +1,95 @@
-"""Learned positions: one trained row a position, and nothing past the last row."""
+"""Learned positions: one trained row per position, and nothing past the last row."""
 
 import numpy as np
 
-from viz import say, ui
+from model.analysis.cosine import cosine_similarity
+from model.analysis.order import answer_past_the_context
+from model.analysis.positions import wave_table
+from viz import runs
 from viz.figures.labels import visible
 from viz.figures.positions import similarity_map, wave_map
+from viz.frame import inspector, layout, tables, words
+from viz.frame.view import View
 from viz.pages.positions.shared import MOST_POSITIONS, embedding_sum, neighbours
-from viz.runs import masks, positions
+from viz.runs import positions
 
 NAMED = 12  # tokens without a position that are named
 
 
-def draw(view: ui.View) -> None:
+def draw(view: View) -> None:
     """Draw the tab."""
-    table = positions.table(view.model, view.device)
+    table = positions.table(view.handle)
     _say_without(view, len(table))
     _table(view, table)
     _past_the_end(view, len(table))
     embedding_sum(view)
-    ui.source(positions.SOURCES["learned"])
-    ui.export(
-        view,
-        "positions",
-        {
-            "Position table": lambda: ui.numbers_csv(table, "position \\ dimension"),
-            "Similarity": lambda: ui.numbers_csv(
-                positions.similarity(table), "position \\ position"
-            ),
-        },
-    )
+    inspector.source(positions.SOURCES["learned"])
+    csv_files = {
+        "Position table": lambda: tables.numbers_csv(table, "position \\ dimension"),
+        "Similarity": lambda: tables.numbers_csv(cosine_similarity(table), "position \\ position"),
+    }
+    inspector.export(view, "positions", csv_files)
 
 
-def _say_without(view: ui.View, n_rows: int) -> None:
+def _say_without(view: View, n_rows: int) -> None:
     """Name the tokens of the sentence that the table has no row for."""
     if not view.run.n_cut:
         return
-    ids = masks.encode(view.model, view.device, view.sentence)[n_rows:]
-    words = map(visible, masks.token_strings(view.model, view.device, ids[:NAMED]))
+    ids = runs.tokenizer(view.handle).encode(view.sentence)[n_rows:]
+    shown = map(visible, runs.tokenizer(view.handle).token_strings(ids[:NAMED]))
     more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    say.notice(
+    words.notice(
         f"The table ends at position {n_rows - 1}: these tokens have no position, "
-        f"{', '.join(f'{n_rows + i} “{word}”' for i, word in enumerate(words))}{more}."
+        f"{', '.join(f'{n_rows + i} “{word}”' for i, word in enumerate(shown))}{more}."
     )
 
 
-def _table(view: ui.View, table: np.ndarray) -> None:
-    config = view.run.trace.config
-    ui.section(
+def _table(view: View, table: np.ndarray) -> None:
+    config = view.config
+    layout.section(
         "The trained table",
         "Nothing tells the model what a position is: each has a row of its own, drawn at random "
         "and trained like an embedding. What order there is in it, training has put there. Below "
-        "it, how alike its rows are, beside fixed waves of the same size.",
+        "it, how similar its rows are, beside a sinusoidal table of the same size.",
     )
     n = min(len(table), MOST_POSITIONS)
-    learned = positions.similarity(table[:n])
-    waves = positions.similarity(positions.waves(n, config.d_model, config.position_base))
-    ui.show_figure(
+    learned = cosine_similarity(table[:n])
+    waves = cosine_similarity(wave_table(n, config.d_model, config.position_base))
+    layout.show_figure(
         wave_map(table, view.colors, n_used=len(view.tokens), title="The table as trained"),
         key="wave",
         alt=f"Heat map of {len(table)} trained position vectors of {table.shape[1]} dimensions.",
     )
-    left, right = ui.two_up("similarity")
+    left, right = layout.two_up("similarity")
     pairs = (
         (left, learned, "similarity", "Similarity between positions: learned"),
         (right, waves, "similarity-waves", "The same for sinusoidal positions"),
     )
     for column, values, key, title in pairs:
         with column:
-            ui.show_figure(
+            layout.show_figure(
                 similarity_map(values, view.colors, title),
                 key=key,
                 alt=f"{title}: neighbours have a cosine of {neighbours(values):.3f} on average.",
             )
-    say.notice(
+    words.notice(
         f"Cosine of neighbouring positions: {neighbours(learned):.3f} on average in the learned "
-        f"table, {neighbours(waves):.3f} in the waves. Of positions half a table apart: "
+        f"table, {neighbours(waves):.3f} in the sinusoidal one. Of positions half a table apart: "
         f"{_apart(learned):.3f} and {_apart(waves):.3f}.".replace("-", "−")
     )
-    say.identities(positions.checks(view.model, view.device, view.sentence))
-    ui.formula("model.positions.LearnedPosition")
+    words.properties(positions.checks(view.handle, view.sentence))
+    inspector.formula("model.positions.LearnedPosition")
 
 
 def _apart(similarity: np.ndarray) -> float:
     return float(np.diagonal(similarity, len(similarity) // 2).mean())
 
 
-def _past_the_end(view: ui.View, n_rows: int) -> None:
-    ui.section(
+def _past_the_end(view: View, n_rows: int) -> None:
+    layout.section(
         "Past its end",
         f"Position {n_rows} has no row, so there is nothing to add: the model cannot run on a "
-        "longer text at all, while the other schemes can be asked (see Compare). This is what it "
-        f"answers to {n_rows + 1} tokens:",
+        "longer text at all, while the other schemes can (see Compare). This is what it answers "
+        f"to {n_rows + 1} tokens:",
     )
-    say.notice(positions.past_the_end(view.model, view.device), kind="hint")
+    words.notice(answer_past_the_context(runs.decoder(view.handle)), kind="hint")

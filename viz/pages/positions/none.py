@@ -1,97 +1,108 @@
 """No positions: another order of the words gives the same outputs in another order."""
 
+from dataclasses import dataclass
+
 import streamlit as st
 
-from viz import controls, say, ui
 from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
+from viz.frame import controls, inspector, layout, notices, state, words
+from viz.frame.settings import SENTENCE, SWAP, SWAP_WITH
+from viz.frame.view import View
 from viz.runs import positions
 
 DOG = "dog bites man"
 SAME = 1e-5  # of the largest output; less is float32's own rounding
+
+
+@dataclass(frozen=True)
+class Way:
+    """With the mask or without it: the key of its figure, and what is to be seen."""
+
+    key: str
+    is_masked: bool
+    title: str
+    text: str
+
+
 WAYS = (
-    (
+    Way(
         "no-mask",
         False,
         "Without a mask",
-        "Every token sees every token, so nothing tells the first from the last.",
+        "Every token attends to every token, so nothing tells the first from the last.",
     ),
-    (
+    Way(
         "causal",
         True,
         "With its causal mask",
-        "The first token sees one token, the second two: the mask tells the model where each "
-        "stands. This is how a model without positions still learns order.",
+        "The first token attends to one token, the second to two: the mask tells the model where "
+        "each stands. This is how a model without positions still learns order.",
     ),
 )
 
 
-def draw(view: ui.View) -> None:
+def draw(view: View) -> None:
     """Draw the tab."""
     order = _order(view)
-    for key, is_masked, title, text in WAYS:
-        _outputs(view, order, key, is_masked, title, text)
-    ui.source(positions.SOURCES["none"], "model.analysis.positions.permutation_error")
-    ui.export(view, "positions", {})
+    for way in WAYS:
+        _outputs(view, order, way)
+    inspector.source(positions.SOURCES["none"], "model.analysis.positions.permutation_error")
+    inspector.export(view, "positions", {})
 
 
-def _order(view: ui.View) -> tuple[int, ...]:
+def _order(view: View) -> tuple[int, ...]:
     """The other order: two tokens change places."""
-    ui.section(
+    layout.section(
         "The same words in another order",
         "This model is told nothing about positions. Let two tokens change places, and compare "
-        "what comes out for each token, in both orders: the numbers from which the next token is "
-        "predicted, one row a token.",
+        "what comes out for each token, in both orders: the values from which the next token is "
+        "predicted, one row per token.",
     )
     last = len(view.tokens) - 1
-    with ui.row("swap"):
-        first = ui.token_picker(view, "Swap token", "swap", 0, "first")
-        second = ui.token_picker(view, "Swap it with", "swap_with", last, "last")
+    with layout.row("swap"):
+        first = controls.token(SWAP, view.tokens, 0, "first")
+        second = controls.token(SWAP_WITH, view.tokens, last, "last")
         st.button(f"Try “{DOG}”", on_click=_try_dog)
     order = list(range(last + 1))
     order[first], order[second] = second, first
-    controls.show_complaints()
-    say.words("One order", view.tokens)
-    say.words("The other", [view.tokens[i] for i in order])
+    notices.show()
+    words.token_row("One order", view.tokens)
+    words.token_row("The other", [view.tokens[i] for i in order])
     if first == second:
-        say.notice("Both are the same token: choose two to see another order.")
+        words.notice("Both are the same token: choose two to see another order.")
     return tuple(order)
 
 
 def _try_dog() -> None:
-    st.session_state.update(sentence=DOG, swap=-1, swap_with=-1)
+    state.put((SENTENCE, DOG), (SWAP, SWAP.default), (SWAP_WITH, SWAP_WITH.default))
 
 
-def _outputs(
-    view: ui.View, order: tuple[int, ...], key: str, is_masked: bool, title: str, text: str
-) -> None:
-    ui.section(title, text)
-    found = positions.reordered(view.model, view.device, view.sentence, order, is_masked)
+def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
+    layout.section(way.title, way.text)
+    found = positions.reordered(view.handle, view.sentence, order, way.is_masked)
     other = [view.tokens[i] for i in order]
-    ui.show_figure(
-        output_maps(
-            [
-                Part("outputs, one order", view.tokens, found.first),
-                Part("outputs, the other order", other, found.second),
-                Part("rows put back, difference", view.tokens, found.difference),
-            ],
-            view.colors,
-        ),
-        key=key,
-        alt=f"{title}: outputs of both orders and their difference, at most "
-        f"{abs(found.difference).max():.2g}.",
-    )
     most = float(abs(found.difference).max())
+    parts = [
+        Part("outputs, one order", view.tokens, found.first),
+        Part("outputs, the other order", other, found.second),
+        Part("rows put back, difference", view.tokens, found.difference),
+    ]
+    layout.show_figure(
+        output_maps(parts, view.colors),
+        key=way.key,
+        alt=f"{way.title}: outputs of both orders and their difference, at most {most:.2g}.",
+    )
     token = int(abs(found.difference).max(axis=1).argmax())
     size = f"{most:.1e}" if most < 0.01 else f"{most:.2f}, at “{visible(view.tokens[token])}”"
-    say.notice(
-        f"{title}: with the rows put back, outputs differ by at most {size}; the largest output is "
-        f"{abs(found.first).max():.2f}. {_verdict(order, found.error)}"
+    words.notice(
+        f"{way.title}: with the rows put back, outputs differ by at most {size}; the largest "
+        f"output is {abs(found.first).max():.2f}. {_verdict(order, found.error)}"
     )
-    if not is_masked:
-        say.identities(positions.checks(view.model, view.device, view.sentence))
-        ui.formula("model.positions.Position")
+    if not way.is_masked:
+        words.properties(positions.checks(view.handle, view.sentence))
+        inspector.formula("model.positions.Position")
 
 
 def _verdict(order: tuple[int, ...], difference: float) -> str:

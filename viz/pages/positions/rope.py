@@ -1,170 +1,170 @@
-"""RoPE: queries and keys turn with their position, and the score knows their distance alone."""
+"""RoPE: queries and keys are rotated by their position; the score depends on their distance."""
 
 import numpy as np
 
-from viz import controls, say, ui
-from viz.figures.attention import strongest_pair
+from model.analysis.heads import strongest_pair
+from model.analysis.positions import rope_scores, rotation_speeds
 from viz.figures.labels import token_labels
 from viz.figures.masks import score_map
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
 from viz.formulas import distance_with_numbers
+from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.settings import KEY_TOKEN, QUERY_TOKEN
+from viz.frame.view import View
 from viz.live import component
+from viz.live.rotor.data import ActualScore, Rotation, rotor_data
+from viz.pages.positions.shared import take_over_positions, two_positions
 from viz.runs import positions
 
-FAR = 100  # by how much the worked example moves both tokens
+FAR = 100  # by how much the worked example shifts both tokens
 SHOWN_POSITIONS = 128
 
 
-def draw(view: ui.View) -> None:
+def draw(view: View) -> None:
     """Draw the tab."""
     component.preload()
-    _hands(view)
+    _rotation(view)
     _before_and_after(view)
     _angles(view)
-    ui.source(
+    inspector.source(
         positions.SOURCES["rope"],
         "model.positions.rope_angles",
         "model.analysis.positions.rope_scores",
     )
-    record = view.run.trace.attention[view.layer]
-    q, k = _unturned(view)
-    tables = {
-        f"Scores before {view.head_name}": lambda: _csv(view, _straight(q, k)),
-        f"Scores after {view.head_name}": lambda: _csv(view, record.scores[view.head]),
+    csv_files = {
+        f"Scores before {view.head_name}": lambda: tables.tokens_csv(
+            _scores_before(*_unrotated(view)), view.tokens
+        ),
+        f"Scores after {view.head_name}": lambda: tables.tokens_csv(
+            view.record.scores[view.head], view.tokens
+        ),
     }
-    ui.export(view, "positions", tables)
+    inspector.export(view, "positions", csv_files)
 
 
-def _csv(view: ui.View, scores: np.ndarray) -> bytes:
-    return ui.table_csv(scores, view.tokens, view.tokens, "query \\ key")
-
-
-def _unturned(view: ui.View) -> tuple[np.ndarray, np.ndarray]:
-    """The chosen head's queries and keys before they turn, (T, Dh) each."""
-    q, k = positions.unturned(view.model, view.device, view.sentence, view.layer)
+def _unrotated(view: View) -> tuple[np.ndarray, np.ndarray]:
+    """The chosen head's queries and keys before RoPE, (T, Dh) each."""
+    q, k = positions.before_rotation(view.handle, view.sentence, view.layer)
     return q[view.head], k[view.head // (len(q) // len(k))]
 
 
-def _straight(q: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """Scores had nothing been turned, (T, T)."""
+def _scores_before(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Scores had nothing been rotated, (T, T)."""
     return q @ k.T / np.sqrt(q.shape[-1])
 
 
-def _hands(view: ui.View) -> None:
-    """One query and one key of the running model as rotating pairs."""
-    config = view.run.trace.config
-    ui.section(
-        "A query and a key as hands of clocks",
-        f"In {view.head_name} a query has {config.d_head} numbers. RoPE takes them as "
-        f"{config.d_head // 2} points, number i with number i + {config.d_head // 2} (halves "
-        "pairing), and turns each point by its own angle for every position. Hands of query and "
-        "key turn alike, so moving both changes no angle between them, and no score.",
+def _rotation(view: View) -> None:
+    """One query and one key of the running model as rotated pairs of dimensions."""
+    config = view.config
+    half = config.d_head // 2
+    layout.section(
+        "A query and a key, rotated",
+        f"In {view.head_name} a query has {config.d_head} dimensions. RoPE takes them as {half} "
+        f"points, dimension i with dimension i + {half} (halves pairing), and rotates each point "
+        "by its own angle per position, like the hand of a clock. Queries and keys are rotated "
+        "alike, so shifting both changes no angle between them, and no score.",
     )
-    record = view.run.trace.attention[view.layer]
-    query, key = _pair_picker(view, record.pattern[view.head])
-    if not record.mask[query, key]:
-        say.notice("This key is masked for this query: they have a score, but no weight.")
-    q, k = _unturned(view)
-    frequencies = positions.frequencies(config.d_head, config.position_base)
-    labels = token_labels(view.tokens)
-    most = config.max_seq_len - 1
-    places = ui.places(query, key, most, (view.sentence, view.model, view.head_name, query, key))
-    controls.show_complaints()
-    component.show(
-        component.ROTOR,
-        component.rotor_data(
-            "rope",
-            f"{view.run.key}-{view.head_name}-{query}-{key}",
-            _pairs(q[query]),
-            _pairs(k[key]),
-            frequencies,
-            float(np.sqrt(config.d_head)),
-            most,
-            (f"query “{labels[query]}”", f"key “{labels[key]}”"),
-            (query, key, float(record.scores[view.head, query, key])),
-            places,
-        ),
-        on_told=ui.take_over_places,
-    )
-    say.identities(positions.checks(view.model, view.device, view.sentence))
-    ui.formula("model.positions.rotate_pairs")
-    ui.formula("model.analysis.positions.rope_scores")
-    moved = [
-        positions.rope_scores(
-            q[[query]], k[[key]], [query + shift], [key + shift], config.position_base
-        )[0, 0]
+    query, key = _pair_picker(view)
+    if not view.record.mask[query, key]:
+        words.notice("This key is masked for this query: they have a score, but no weight.")
+    q, k = _unrotated(view)
+    _rotor(view, query, key, q[query], k[key])
+    words.properties(positions.checks(view.handle, view.sentence))
+    inspector.formula("model.positions.rotate_pairs")
+    inspector.formula("model.analysis.positions.rope_scores")
+    here, shifted = (
+        float(
+            rope_scores(q[[query]], k[[key]], [query + shift], [key + shift], config.position_base)[
+                0, 0
+            ]
+        )
         for shift in (0, FAR)
-    ]
-    ui.formula(
+    )
+    inspector.formula(
         "model.analysis.positions.rope_scores",
-        distance_with_numbers((query, key), FAR, float(moved[0]), float(moved[1])),
+        distance_with_numbers((query, key), FAR, here, shifted),
     )
 
 
-def _pairs(x: np.ndarray) -> np.ndarray:
-    """The points RoPE turns: number i with number i + Dh/2. (Dh,) → (Dh/2, 2)."""
+def _rotor(view: View, query: int, key: int, q: np.ndarray, k: np.ndarray) -> None:
+    """The instrument with this pair of vectors, (Dh,) each, before RoPE."""
+    config, labels = view.config, token_labels(view.tokens)
+    owner = (view.sentence, view.model, view.head_name, query, key)
+    places = two_positions(view, query, key, chosen_for=owner)
+    notices.show()
+    actual = ActualScore(query, key, float(view.record.scores[view.head, query, key]))
+    rotation = Rotation(
+        kind="rope",
+        first=_points(q),
+        second=_points(k),
+        frequencies=rotation_speeds(config.d_head, config.position_base),
+        divisor=float(np.sqrt(config.d_head)),
+        last_position=config.max_seq_len - 1,
+        names=(f"query “{labels[query]}”", f"key “{labels[key]}”"),
+        actual=actual,
+    )
+    key_of = f"{view.run.key}-{view.head_name}-{query}-{key}"
+    component.show(rotor_data(key_of, rotation, places), on_change=take_over_positions)
+
+
+def _points(x: np.ndarray) -> np.ndarray:
+    """The points RoPE rotates: dimension i with dimension i + Dh/2. (Dh,) → (Dh/2, 2)."""
     return np.ascontiguousarray(x.reshape(2, -1).T)
 
 
-def _pair_picker(view: ui.View, pattern: np.ndarray) -> tuple[int, int]:
+def _pair_picker(view: View) -> tuple[int, int]:
     """Query and key to look at, the head's strongest pair at first."""
-    strongest = strongest_pair(pattern)
-    with ui.row("pair"):
-        query = ui.token_picker(view, "Query token", "query", strongest[0], "strongest")
-        its_key = strongest[1] if query == strongest[0] else int(pattern[query].argmax())
-        key = ui.token_picker(view, "Key token", "key", its_key, "strongest")
+    strongest = strongest_pair(view.pattern)
+    with layout.row("pair"):
+        query = controls.token(QUERY_TOKEN, view.tokens, strongest[0], "strongest")
+        its_key = strongest[1] if query == strongest[0] else int(view.pattern[query].argmax())
+        key = controls.token(KEY_TOKEN, view.tokens, its_key, "strongest")
     return query, key
 
 
-def _before_and_after(view: ui.View) -> None:
-    ui.section(
-        "Scores before and after turning",
+def _before_and_after(view: View) -> None:
+    layout.section(
+        "Scores before and after RoPE",
         f"The same queries and keys of {view.head_name}, multiplied as they leave their "
-        "projections, and after each has turned to its position. What differs is all this model "
+        "projections, and after each was rotated by its position. The difference is all this model "
         "knows of order, but for its mask.",
     )
-    record = view.run.trace.attention[view.layer]
+    record = view.record
     scores = (
-        ("scores-before", _straight(*_unturned(view)), "before turning"),
-        ("scores-after", record.scores[view.head], "after turning, as the model has them"),
+        ("scores-before", _scores_before(*_unrotated(view)), "before RoPE"),
+        ("scores-after", record.scores[view.head], "after RoPE, as the model has them"),
     )
     seen = np.stack([values[record.mask] for _, values, _ in scores])
-    for column, (key, values, words) in zip(ui.two_up("scores"), scores, strict=True):
+    for column, (key, values, when) in zip(layout.two_up("scores"), scores, strict=True):
+        title = f"{view.head_name}: {when}"
         with column:
-            ui.show_figure(
-                score_map(
-                    values,
-                    record.mask,
-                    view.tokens,
-                    view.colors,
-                    f"{view.head_name}: {words}",
-                    scale_of=seen,
-                ),
+            layout.show_figure(
+                score_map(values, record.mask, view.tokens, view.colors, title, scale_of=seen),
                 key=key,
-                alt=f"Scores of {view.head_name} {words}, from {values.min():.2f} to "
+                alt=f"Scores of {view.head_name} {when}, from {values.min():.2f} to "
                 f"{values.max():.2f}.",
             )
 
 
-def _angles(view: ui.View) -> None:
-    config = view.run.trace.config
-    ui.section(
-        "How fast each pair turns",
-        "The first pair turns by one radian a position and tells near tokens apart; the last ones "
-        "hardly move and carry what does not depend on distance.",
+def _angles(view: View) -> None:
+    config = view.config
+    layout.section(
+        "How fast each pair rotates",
+        "The first pair rotates by one radian per position and tells near tokens apart; the last "
+        "ones hardly move and carry what does not depend on distance.",
     )
-    frequencies = positions.frequencies(config.d_head, config.position_base)
+    frequencies = rotation_speeds(config.d_head, config.position_base)
     lengths = 2 * np.pi / frequencies
-    left, right = ui.two_up("angles")
+    left, right = layout.two_up("angles")
     with left:
-        ui.show_figure(
+        layout.show_figure(
             angle_map(frequencies, min(config.max_seq_len, SHOWN_POSITIONS), view.colors),
             key="angles",
             alt=f"Angle of each of {len(frequencies)} pairs at each position, as share of a turn.",
         )
     with right:
-        ui.show_figure(
+        layout.show_figure(
             wavelength_curve(
                 frequencies,
                 view.colors,

@@ -3,18 +3,20 @@
 import numpy as np
 import streamlit as st
 
-from viz import ui
 from viz.figures.positions import sum_maps
+from viz.frame import layout, state
+from viz.frame.settings import FIRST_POSITION, SECOND_POSITION
+from viz.frame.view import View
 
 MOST_POSITIONS = 256  # rows of a table in similarity maps; more would be a megabyte
 
 
-def embedding_sum(view: ui.View) -> None:
+def embedding_sum(view: View) -> None:
     """Embedding + position = input, for the typed sentence."""
     trace = view.run.trace
     total = trace.residuals[0].resid_pre
-    ui.section("In this sentence", "Embedding + position = what enters layer 0.")
-    ui.show_figure(
+    layout.section("In this sentence", "Embedding + position = what enters layer 0.")
+    layout.show_figure(
         sum_maps(trace.embed, trace.positions, total, trace.tokens, view.colors),
         key="sum",
         alt="Three heat maps, token by dimension: embedding, position, and their sum.",
@@ -34,3 +36,19 @@ def embedding_sum(view: ui.View) -> None:
 def neighbours(similarity: np.ndarray) -> float:
     """Mean cosine of positions next to each other."""
     return float(np.diagonal(similarity, 1).mean()) if len(similarity) > 1 else 1.0
+
+
+def two_positions(view: View, first: int, second: int, chosen_for: object) -> dict[str, int]:
+    """Two positions to be moved in the browser; back to these where they are of something else."""
+    most = view.config.max_seq_len - 1
+    pair = {
+        "first": FIRST_POSITION.given(default=first, high=most),
+        "second": SECOND_POSITION.given(default=second, high=most),
+    }
+    state.only_for(chosen_for, *pair.values())
+    return {name: int(state.value(setting)) for name, setting in pair.items()}
+
+
+def take_over_positions(changes: dict[str, object]) -> None:
+    """Keep the positions a person set in the browser."""
+    state.take_over(changes, prefix="place_")

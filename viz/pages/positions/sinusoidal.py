@@ -1,9 +1,10 @@
-"""Sinusoidal positions: fixed waves, and the one rotation that moves them all."""
+"""Sinusoidal positions: fixed waves, and the one rotation that shifts them all."""
 
 import numpy as np
 import streamlit as st
 
-from viz import controls, say, ui
+from model.analysis.cosine import cosine_similarity
+from model.analysis.positions import rotation_speeds
 from viz.figures.positions import (
     dimension_curves,
     similarity_map,
@@ -12,59 +13,62 @@ from viz.figures.positions import (
     wavelength_curve,
 )
 from viz.formulas import rotation_with_numbers, wave_with_numbers
+from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.settings import DIMENSIONS, PICTURE
+from viz.frame.view import View
 from viz.live import component
-from viz.pages.positions.shared import MOST_POSITIONS, embedding_sum, neighbours
+from viz.live.rotor.data import Rotation, rotor_data
+from viz.pages.positions.shared import (
+    MOST_POSITIONS,
+    embedding_sum,
+    neighbours,
+    take_over_positions,
+    two_positions,
+)
 from viz.runs import positions
 
 FIRST_DIMENSIONS = (0, 20, 50, 100)
-MOST_CURVES = 6
-PICTURES = {"map": "Heat map", "surface": "Surface"}
 
 
-def draw(view: ui.View) -> None:
+def draw(view: View) -> None:
     """Draw the tab."""
     component.preload()
-    table = positions.table(view.model, view.device)
+    table = positions.table(view.handle)
     _waves(view, table)
     _curves(view, table)
     _rotation(view)
     embedding_sum(view)
-    ui.source(positions.SOURCES["sinusoidal"], "model.positions.shift_waves")
-    ui.export(
-        view,
-        "positions",
-        {
-            "Position table": lambda: ui.numbers_csv(table, "position \\ dimension"),
-            "Similarity": lambda: ui.numbers_csv(
-                positions.similarity(table), "position \\ position"
-            ),
-        },
-    )
+    inspector.source(positions.SOURCES["sinusoidal"], "model.positions.shift_waves")
+    csv_files = {
+        "Position table": lambda: tables.numbers_csv(table, "position \\ dimension"),
+        "Similarity": lambda: tables.numbers_csv(cosine_similarity(table), "position \\ position"),
+    }
+    inspector.export(view, "positions", csv_files)
 
 
-def _waves(view: ui.View, table: np.ndarray) -> None:
-    ui.section(
-        "The waves",
+def _waves(view: View, table: np.ndarray) -> None:
+    layout.section(
+        "Sinusoidal table",
         "Each pair of dimensions is a sine and a cosine of its own wavelength: the first turns "
         "once in six positions, the last has hardly begun when the text ends.",
     )
-    picture = controls.segments("Picture", "picture", PICTURES, "map")
-    left, right = ui.two_up("waves", (6, 5))
+    picture = controls.segments(PICTURE)
+    left, right = layout.two_up("waves", (6, 5))
     with left:
         figure = (
             wave_map(table, view.colors, n_used=len(view.tokens))
             if picture == "map"
             else wave_surface(table, view.colors)
         )
-        ui.show_figure(
+        layout.show_figure(
             figure,
             key="wave",
-            alt=f"{PICTURES[picture]} of {len(table)} position vectors of {table.shape[1]} "
+            alt=f"{PICTURE.words(picture)} of {len(table)} position vectors of {table.shape[1]} "
             "dimensions.",
         )
     with right:
-        shown = positions.similarity(table[:MOST_POSITIONS])
-        ui.show_figure(
+        shown = cosine_similarity(table[:MOST_POSITIONS])
+        layout.show_figure(
             similarity_map(shown, view.colors),
             key="similarity",
             alt="Cosine similarity between positions; neighbours have "
@@ -72,29 +76,30 @@ def _waves(view: ui.View, table: np.ndarray) -> None:
         )
 
 
-def _curves(view: ui.View, table: np.ndarray) -> None:
-    config = view.run.trace.config
-    ui.section(
+def _curves(view: View, table: np.ndarray) -> None:
+    config = view.config
+    layout.section(
         "One dimension at a time",
         "From left to right the waves grow longer, each pair by the same factor.",
     )
-    first = [dimension for dimension in FIRST_DIMENSIONS if dimension < table.shape[1]]
-    chosen = controls.several("Dimensions", "dimensions", range(table.shape[1]), first, MOST_CURVES)
-    controls.show_complaints()
-    frequencies = positions.frequencies(config.d_model, config.position_base)
-    left, right = ui.two_up("curves", (3, 2))
+    n_dimensions = table.shape[1]
+    first = tuple(dimension for dimension in FIRST_DIMENSIONS if dimension < n_dimensions)
+    chosen = controls.several(DIMENSIONS.given(options=range(n_dimensions), default=first))
+    notices.show()
+    frequencies = rotation_speeds(config.d_model, config.position_base)
+    left, right = layout.two_up("curves", (3, 2))
     with left:
         if chosen:
-            ui.show_figure(
+            layout.show_figure(
                 dimension_curves(table, chosen, view.colors, n_used=len(view.tokens)),
                 key="curves",
                 alt=f"Value over position of dimensions {', '.join(map(str, chosen))}.",
             )
         else:
-            say.notice("Choose at least one dimension to see its curve.")
+            words.notice("Choose at least one dimension to see its curve.")
     lengths = 2 * np.pi / frequencies
     with right:
-        ui.show_figure(
+        layout.show_figure(
             wavelength_curve(
                 frequencies, view.colors, context=len(table), pair_name="pair i of dimensions"
             ),
@@ -104,17 +109,17 @@ def _curves(view: ui.View, table: np.ndarray) -> None:
     _one_value(view, table, lengths, chosen[-1] if chosen else 0)
 
 
-def _one_value(view: ui.View, table: np.ndarray, lengths: np.ndarray, dimension: int) -> None:
+def _one_value(view: View, table: np.ndarray, lengths: np.ndarray, dimension: int) -> None:
     """The formula, and one value of a dimension with its numbers."""
-    config = view.run.trace.config
+    config = view.config
     st.caption(
         f"Wavelengths from 2π = {lengths[0]:.2f} to {lengths[-1]:,.0f} positions. They approach "
         f"{config.position_base:,.0f} · 2π = {2 * np.pi * config.position_base:,.0f}, which a next "
         "pair would have."
     )
-    ui.formula("model.positions.sinusoidal_encoding")
+    inspector.formula("model.positions.sinusoidal_encoding")
     position = len(view.tokens) - 1
-    ui.formula(
+    inspector.formula(
         "model.positions.sinusoidal_encoding",
         wave_with_numbers(
             position,
@@ -130,41 +135,36 @@ def _one_value(view: ui.View, table: np.ndarray, lengths: np.ndarray, dimension:
     )
 
 
-def _rotation(view: ui.View) -> None:
-    """Two positions as hands of clocks, and the identity behind it, measured."""
-    config = view.run.trace.config
-    ui.section(
-        "To move is to turn",
-        "Seen as a point on a circle, each pair of dimensions is the hand of a clock. To go k "
-        "positions on, every hand turns by its own angle, the same wherever it starts. So the "
-        "angle between the hands, and the dot product of two positions, tell their distance. Move "
-        "both: nothing changes.",
+def _rotation(view: View) -> None:
+    """Two positions as rotated pairs of dimensions, and the identity behind it, measured."""
+    config = view.config
+    layout.section(
+        "Shifting is rotation",
+        "Each pair of dimensions is a point on a circle, like the hand of a clock. To shift by k "
+        "positions, every point rotates by its own angle, the same wherever it starts. So the "
+        "angle between two points, and the dot product of two positions, depend on their distance. "
+        "Shift both: nothing changes.",
     )
-    frequencies = positions.frequencies(config.d_model, config.position_base)
-    places = ui.places(len(view.tokens) - 1, 0, config.max_seq_len - 1, (view.model, view.sentence))
-    controls.show_complaints()
+    frequencies = rotation_speeds(config.d_model, config.position_base)
+    owner = (view.model, view.sentence)
+    places = two_positions(view, len(view.tokens) - 1, 0, chosen_for=owner)
+    notices.show()
     upright = np.tile(np.array([1.0, 0.0], np.float32), (len(frequencies), 1))
-    component.show(
-        component.ROTOR,
-        component.rotor_data(
-            "wave",
-            view.run.key,
-            upright,
-            upright,
-            frequencies,
-            1.0,
-            config.max_seq_len - 1,
-            ("the first", "the second"),
-            None,
-            places,
-        ),
-        on_told=ui.take_over_places,
+    rotation = Rotation(
+        kind="wave",
+        first=upright,
+        second=upright,
+        frequencies=frequencies,
+        divisor=1.0,
+        last_position=config.max_seq_len - 1,
+        names=("the first", "the second"),
     )
-    say.identities(positions.checks(view.model, view.device, view.sentence))
-    ui.formula("model.positions.shift_waves")
+    component.show(rotor_data(view.run.key, rotation, places), on_change=take_over_positions)
+    words.properties(positions.checks(view.handle, view.sentence))
+    inspector.formula("model.positions.shift_waves")
     pair = len(frequencies) // 4
-    ui.formula(
-        "model.positions.shift_waves",
-        rotation_with_numbers(pair, places["first"] - places["second"], float(frequencies[pair])),
+    offset = places["first"] - places["second"]
+    inspector.formula(
+        "model.positions.shift_waves", rotation_with_numbers(pair, offset, float(frequencies[pair]))
     )
-    ui.formula("model.positions.wave_product")
+    inspector.formula("model.positions.wave_product")

@@ -1,0 +1,35 @@
+"""`python -m model check`: what a model shows of one sentence, recomputed by another route."""
+
+from argparse import ArgumentParser, Namespace
+
+from model.commands import cli
+from model.verify.check import worst
+
+SENTENCE = "The cat sat on the mat."
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The model and the sentence."""
+    cli.add_checkpoint_arguments(parser, of_any_source=True)
+    parser.add_argument("--text", default=SENTENCE, help=f"the sentence (default: {SENTENCE})")
+
+
+def run(arguments: Namespace) -> cli.Answer:
+    """Print every check with its error and the bound it must hold; exit code 1 when one fails."""
+    loaded = cli.open_model(arguments)
+    trace = cli.trace_text(loaded, arguments.text)
+    checks = loaded.check(trace)
+    width = max(len(item.name) for item in checks)
+    for item in checks:
+        verdict = "ok" if item.passed else "FAILED"
+        print(f"{verdict:6}  {item.name:{width}}  error {item.error:.1e}  bound {item.bound:.0e}")
+    passed = all(item.passed for item in checks)
+    answer = {
+        "checkpoint": loaded.name,
+        "tokens": len(trace.tokens),
+        "checks": {item.name: {"error": item.error, "bound": item.bound} for item in checks},
+        "failed": [item.name for item in checks if not item.passed],
+        "checks_passed": passed,
+        "worst_error": worst(checks).error,
+    }
+    return cli.Answer(answer, exit_code=0 if passed else 1)

@@ -1,0 +1,114 @@
+"""How one checkpoint is trained, as read from a TOML file in assets/recipes."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model.data.text import read_text
+from model.data.tokenizer import TOKENIZERS
+from model.device import PRECISIONS
+from model.fields import check_types, from_fields
+from model.training.objectives import OBJECTIVES
+from model.training.optimizers import OPTIMIZERS, SCHEDULES
+from model.training.plan import Plan, Stage
+
+_CHOICES: dict[str, dict[str, Any]] = {
+    "tokenizer": TOKENIZERS,
+    "objective": OBJECTIVES,
+    "optimizer": OPTIMIZERS,
+    "schedule": SCHEDULES,
+    "precision": PRECISIONS,
+}
+_AT_LEAST = {
+    "batch_tokens": 1,
+    "log_every": 1,
+    "save_every": 1,
+    "evaluate_every": 1,
+    "snapshot_every": 0,
+    "seed": 0,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How one checkpoint is trained. `batch_tokens` is the number of tokens in a step.
+
+    `matrix_lr` is the peak rate of the hidden matrices, `other_lr` that of embeddings, norms and
+    biases; under the schedule `cosine` both rise linearly over `warmup_steps` and fall as a cosine
+    to `final_lr_share` of the peak. Weight decay acts on matrices only. `tokenizer`, `objective`,
+    `optimizer`, `schedule` and `precision` are keys of the tables of these names. With a
+    `snapshot_every` above 0 a checkpoint is also kept every so many steps, in a folder of its own.
+    """
+
+    name: str
+    tokenizer: str
+    vocab_size: int
+    model: dict[str, Any]
+    stages: tuple[Stage, ...]
+    batch_tokens: int
+    objective: str = "language_modelling"
+    optimizer: str = "muon"
+    schedule: str = "cosine"
+    matrix_lr: float = 6e-3
+    other_lr: float = 2e-3
+    weight_decay: float = 0.05
+    warmup_steps: int = 100
+    final_lr_share: float = 0.0
+    max_grad_norm: float = 1.0
+    precision: str = "bfloat16"
+    compile: bool = False
+    seed: int = 0
+    log_every: int = 10
+    save_every: int = 200
+    evaluate_every: int = 500
+    snapshot_every: int = 0
+
+    def __post_init__(self) -> None:
+        check_types(self, "recipe")
+        for name, table in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in table:
+                raise ValueError(f"recipe: {name} {value!r}; choose {', '.join(table)}")
+        if not self.stages:
+            raise ValueError("recipe: there is no stage; give one with steps and seq_len")
+        for name, least in _AT_LEAST.items():
+            value = getattr(self, name)
+            if value < least:
+                raise ValueError(f"recipe: {name} is {value}; it must be at least {least}")
+        for stage in self.stages:
+            if stage.steps < 1 or not 1 <= stage.seq_len <= self.batch_tokens:
+                raise ValueError(
+                    f"recipe: a stage of {stage.steps} steps with seq_len {stage.seq_len} and "
+                    f"batch_tokens {self.batch_tokens}; a batch holds at least one window"
+                )
+
+    @property
+    def plan(self) -> Plan:
+        """Which batches the stages are."""
+        return Plan(self.stages, self.batch_tokens, self.seed)
+
+    @property
+    def total_steps(self) -> int:
+        """Steps of all stages."""
+        return self.plan.total_steps
+
+    def lr_share(self, step: int) -> float:
+        """Share of the peak learning rates at a step, by the schedule."""
+        return SCHEDULES[self.schedule](
+            step,
+            warmup_steps=self.warmup_steps,
+            total_steps=self.total_steps,
+            final_share=self.final_lr_share,
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> "Recipe":
+        """Read a TOML recipe; ValueError when it is broken or has an unknown key."""
+        text = read_text(path)
+        try:
+            return from_fields(cls, tomllib.loads(text), "recipe")
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{path} is not valid TOML: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}; see assets/recipes for examples") from None

@@ -1,0 +1,257 @@
+"""The steps of training: gradient, schedule, log, and a state to go on from after each of them."""
+
+import math
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
+
+from model.architectures.base import Transformer
+from model.architectures.table import architecture, config_of
+from model.device import PRECISIONS, has_fast_bfloat16
+from model.sources.checkpoint import own_weights
+from model.training.evaluation import Evaluation
+from model.training.interrupts import uninterrupted
+from model.training.objectives import Objective
+from model.training.optimizers import OPTIMIZERS, split_parameters
+from model.training.recipe import Recipe
+from model.training.state import Moments, TrainingState
+from model.weights import initialise
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """One line of the training log.
+
+    `loss` is that of the objective, the mean since the last line; `learning_rate` is that of the
+    hidden matrices at this step; `tokens_per_second` is 0 where no step was timed since a resume.
+    """
+
+    step: int
+    loss: float
+    learning_rate: float
+    tokens: int
+    tokens_per_second: float
+    held_out: dict[str, Evaluation] | None = None
+
+
+class Observer:
+    """Someone who watches a run. Each method does nothing until a subclass says what."""
+
+    def after_metrics(self, trainer: "Trainer", metrics: Metrics) -> None:
+        """A line of the log is there; it is the last step's."""
+
+    def after_step(self, trainer: "Trainer") -> None:
+        """A step is done, and its metrics are given where they were due."""
+
+    def at_end(self, trainer: "Trainer") -> None:
+        """No more steps come: all are done, the time is over, or the run is stopped.
+
+        Not called when a step has failed, which may leave the weights half changed.
+        """
+
+
+class Trainer:
+    """One run in the middle of its recipe: the model, its optimizers and how many steps are done.
+
+    What is random in a step, such as dropout, depends on the recipe's seed and the step alone, so a
+    resumed run goes on bit for bit.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        model: Transformer,
+        objective: Objective,
+        device: torch.device,
+    ) -> None:
+        self.recipe, self.objective, self.device = recipe, objective, device
+        self.model = model.to(device).train()
+        self.optimizers = OPTIMIZERS[recipe.optimizer](
+            *split_parameters(model),
+            matrix_lr=recipe.matrix_lr,
+            other_lr=recipe.other_lr,
+            weight_decay=recipe.weight_decay,
+        )
+        self.schedules = [LambdaLR(optimizer, recipe.lr_share) for optimizer in self.optimizers]
+        self.loss_fn: Callable[[Tensor], Tensor] = self._loss
+        if recipe.compile:
+            self.loss_fn = torch.compile(self._loss, dynamic=False)
+        self.steps_done = 0
+        self.unlogged: list[Tensor] = []  # losses since the last metrics
+
+    def run(
+        self, observers: Sequence[Observer] = (), max_minutes: float = math.inf
+    ) -> Generator[Metrics, None, None]:
+        """Take the steps still to come and yield metrics, until all are done or the time is over.
+
+        However it is stopped (Ctrl-C, a closed generator), it stops after a whole step, and the
+        observers are told of the end. At least one step is taken, if one is left.
+        """
+        has_failed = False
+        try:
+            yield from self._steps(observers, time.monotonic() + 60 * max_minutes)
+        except Exception:
+            has_failed = True
+            raise
+        finally:
+            if not has_failed:
+                with uninterrupted():
+                    for observer in observers:
+                        observer.at_end(self)
+
+    def step(self, batch: Tensor) -> Tensor:
+        """One optimisation step; returns the loss. No signal can stop it half-way."""
+        with uninterrupted(), _seeded(self.recipe.seed, self.steps_done, self.device):
+            loss = self.loss_fn(batch.to(self.device))
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.max_grad_norm)
+            for optimizer, schedule in zip(self.optimizers, self.schedules, strict=True):
+                optimizer.step()
+                optimizer.zero_grad()
+                schedule.step()
+            self.steps_done += 1
+            self.unlogged.append(loss.detach())
+        return loss.detach()
+
+    def state(self) -> TrainingState:
+        """All that a run needs to go on from here; the tensors are the live ones, not copies."""
+        return TrainingState(
+            steps_done=self.steps_done,
+            optimizer=self.recipe.optimizer,
+            weights=own_weights(self.model),
+            moments=[_moments(optimizer) for optimizer in self.optimizers],
+            unlogged=torch.stack(self.unlogged) if self.unlogged else torch.zeros(0),
+        )
+
+    def restore(self, state: TrainingState) -> None:
+        """Go on from a state; ValueError when it is of another recipe."""
+        shapes, own_shapes = (
+            {name: x.shape for name, x in weights.items()}
+            for weights in (state.weights, own_weights(self.model))
+        )
+        is_same_optimizer = state.optimizer in ("", self.recipe.optimizer)
+        if shapes != own_shapes or not is_same_optimizer:
+            raise ValueError(
+                "the training state is of another recipe; resume with the one it was begun with"
+            )
+        if state.steps_done > self.recipe.total_steps:
+            raise ValueError(
+                f"the training state has {state.steps_done} steps done but the recipe has "
+                f"{self.recipe.total_steps}; resume with the one it was begun with"
+            )
+        self.model.load_state_dict(state.weights, strict=False)
+        moments = [*state.moments, *({} for _ in self.optimizers)]  # none before the first step
+        for optimizer, its_moments in zip(self.optimizers, moments, strict=False):
+            groups = optimizer.state_dict()["param_groups"]
+            optimizer.load_state_dict({"state": its_moments, "param_groups": groups})
+        self.steps_done = state.steps_done
+        self.unlogged = list(state.unlogged.to(self.device))
+        for optimizer, schedule in zip(self.optimizers, self.schedules, strict=True):
+            _set_schedule(optimizer, schedule, self.steps_done)
+
+    def _steps(self, observers: Sequence[Observer], deadline: float) -> Iterator[Metrics]:
+        first, since = self.steps_done, time.monotonic()
+        if self.unlogged and self._is_due():  # stopped between a step and its metrics
+            yield self._measure(observers, tokens_per_second=0.0)
+        for batch in self.objective.batches(self.steps_done):
+            self.step(batch)
+            if self._is_due():
+                speed = self._tokens_since(first) / (time.monotonic() - since)
+                yield self._measure(observers, speed)
+                first, since = self.steps_done, time.monotonic()
+            for observer in observers:
+                observer.after_step(self)
+            if time.monotonic() > deadline:
+                return
+
+    def _is_due(self) -> bool:
+        return self.steps_done % self.recipe.log_every == 0 or self._is_evaluation_due()
+
+    def _is_evaluation_due(self) -> bool:
+        is_last = self.steps_done == self.recipe.total_steps
+        return self.steps_done % self.recipe.evaluate_every == 0 or is_last
+
+    def _measure(self, observers: Sequence[Observer], tokens_per_second: float) -> Metrics:
+        metrics = Metrics(
+            step=self.steps_done,
+            loss=torch.stack(self.unlogged).mean().item(),
+            learning_rate=self.recipe.matrix_lr * self.recipe.lr_share(self.steps_done - 1),
+            tokens=self.recipe.plan.tokens_until(self.steps_done),
+            tokens_per_second=tokens_per_second,
+            held_out=self._evaluate() if self._is_evaluation_due() else None,
+        )
+        with uninterrupted():
+            self.unlogged = []
+            for observer in observers:
+                observer.after_metrics(self, metrics)
+        return metrics
+
+    def _evaluate(self) -> dict[str, Evaluation] | None:
+        self.model.eval()
+        try:
+            return self.objective.evaluate(self.model) or None
+        finally:
+            self.model.train()
+
+    def _loss(self, batch: Tensor) -> Tensor:
+        dtype = PRECISIONS[self.recipe.precision]
+        use_autocast = dtype is torch.bfloat16 and has_fast_bfloat16(self.device)
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_autocast):
+            return self.objective.loss(self.model, batch)
+
+    def _tokens_since(self, step: int) -> int:
+        plan = self.recipe.plan
+        return plan.tokens_until(self.steps_done) - plan.tokens_until(step)
+
+
+def build_model(recipe: Recipe, vocab_size: int) -> Transformer:
+    """The recipe's model with fresh weights.
+
+    ValueError when its config is impossible, or its context shorter than a stage's windows.
+    """
+    config = config_of({**recipe.model, "vocab_size": vocab_size})
+    model = architecture(config.architecture).build(config)
+    longest, context = max(s.seq_len for s in recipe.stages), model.config.max_seq_len
+    if longest > context:
+        raise ValueError(
+            f"recipe: a stage has seq_len {longest} but max_seq_len is {context}; lower one or "
+            "raise the other"
+        )
+    initialise(model, recipe.seed)
+    return model
+
+
+@contextmanager
+def _seeded(seed: int, step: int, device: torch.device) -> Iterator[None]:
+    """Torch's own randomness set by a seed and a step, and afterwards as it was before."""
+    number = int(np.random.SeedSequence([seed, step]).generate_state(1)[0])
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices):
+        torch.default_generator.manual_seed(number)
+        for one in devices:
+            with torch.cuda.device(one):
+                torch.cuda.manual_seed(number)
+        yield
+
+
+def _moments(optimizer: Optimizer) -> Moments:
+    state = optimizer.state_dict()["state"]
+    return {
+        index: {name: torch.as_tensor(value) for name, value in values.items()}
+        for index, values in state.items()
+    }
+
+
+def _set_schedule(optimizer: Optimizer, schedule: LambdaLR, steps_done: int) -> None:
+    schedule.last_epoch = steps_done
+    for group, base_lr, share in zip(
+        optimizer.param_groups, schedule.base_lrs, schedule.lr_lambdas, strict=True
+    ):
+        group["lr"] = base_lr * share(steps_done)

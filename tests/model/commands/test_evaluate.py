@@ -1,0 +1,27 @@
+"""Protects `python -m model evaluate`: the scores it prints."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from model.commands import evaluate
+from tests.model.builders import SENTENCE, tiny_checkpoint
+from tests.model.conftest import Command
+
+
+def test_command_prints_the_scores(tmp_path: Path, command: Command) -> None:
+    folder, text = tiny_checkpoint(tmp_path / "mine"), tmp_path / "a.txt"
+    text.write_text(SENTENCE)
+    options = ("--checkpoint", folder, "--text-file", text, "--window", 5)
+    result = command(evaluate, *options)
+    answer = json.loads(result.out[-1])
+    assert (result.code, result.err) == (0, [])
+    assert (answer["checkpoint"], answer["tokens"], answer["window"]) == ("mine", 21, 5)
+    assert answer["perplexity"] == pytest.approx(math.exp(answer["loss"]))
+    assert "by_position" not in answer
+    result = command(evaluate, *options, "--by-position", 5)
+    assert len(json.loads(result.out[-1])["by_position"]) == 1
+    missing = command(evaluate, "--checkpoint", folder, "--text-file", tmp_path / "b.txt")
+    assert (missing.code, len(missing.err)) == (2, 1)

@@ -1,0 +1,166 @@
+"""Protects `python -m model train`: what it prints, what it refuses, and how it is stopped."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from model.commands import train
+from model.sources import checkpoint
+from model.training.state import STATE_FILE, read_steps_done
+from tests.model.builders import SENTENCE
+from tests.model.conftest import Command
+from tests.model.training.builders import CORPUS, TOML, assert_same_run
+
+ROOT = Path(__file__).parents[3]
+LONG = TOML.replace("steps = 5", "steps = 250").replace("warmup", 'optimizer = "adamw"\nwarmup')
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "toy"', "name = ", "recipe.toml is not valid TOML"),
+        ('name = "toy"', "", "recipe.toml: .*name.*; see assets/recipes"),
+        ('name = "toy"', 'name = "toy"\ncolour = 1', "recipe.toml: .*colour.*; see assets/recipes"),
+        ("seq_len = 7", "seq_len = 7\ncolour = 1", "recipe.toml: .*colour.*; see assets/recipes"),
+        ("[[stages]]\nsteps = 5\nseq_len = 7", "", "recipe.toml: recipe lacks stages; .*see"),
+        ("steps = 5\n", "", "recipe.toml: .*steps.*; see assets/recipes"),
+        ('"characters"', '"words"', "tokenizer 'words'; choose bpe, characters"),
+        ('"float32"', '"int4"', "precision 'int4'; choose float32, bfloat16"),
+        ('"float32"', '"float32"\noptimizer = "sgd"', "optimizer 'sgd'; choose muon, adamw"),
+        ('"float32"', '"float32"\nobjective = "x"', "objective 'x'; choose language_modelling"),
+        ('"float32"', '"float32"\nschedule = "x"', "schedule 'x'; choose cosine"),
+        ("steps = 5", "steps = 0", "a stage of 0 steps"),
+        ("seq_len = 7", "seq_len = 70", "seq_len 70 and batch_tokens 35; a batch holds"),
+        ("seq_len = 7", "seq_len = 12", "a stage has seq_len 12 but max_seq_len is 11; lower"),
+        ("d_model = 30", "d_model = 31", "d_model 31 is not a multiple of n_heads 3"),
+        ("d_model = 30", "colour = 1", "config has unknown key colour"),
+        ("steps = 5", 'steps = "5"', "steps"),
+        ("log_every = 2", "log_every = 0", "log_every"),
+        ("batch_tokens = 35", "batch_tokens = 35.5", "batch_tokens"),
+        ("warmup_steps = 3", "warmup_steps = 3\nseed = -1", "seed"),
+        ("warmup_steps = 3", 'warmup_steps = 3\nmatrix_lr = "x"', "matrix_lr"),
+        ("[model]", "[[model]]", "model"),
+    ],
+)
+def test_broken_recipe_gets_one_line(
+    old: str, new: str, message: str, tmp_path: Path, command: Command
+) -> None:
+    recipe, corpus = tmp_path / "recipe.toml", tmp_path / "corpus.txt"
+    assert TOML.count(old) == 1
+    recipe.write_text(TOML.replace(old, new))
+    corpus.write_text(CORPUS.texts[0])
+    result = command(train, recipe, "--corpus", corpus, "--out", tmp_path / "out")
+    assert (result.code, result.out, len(result.err)) == (2, [], 1)
+    assert re.match(f"error: .*{message}", result.err[0])
+
+
+def test_command_trains_evaluates_and_says_so(tmp_path: Path, command: Command) -> None:
+    recipe, corpus, out = tmp_path / "recipe.toml", tmp_path / "corpus.txt", tmp_path / "out"
+    recipe.write_text(TOML)
+    corpus.write_text(100 * f"{SENTENCE}\n\n")
+    options = (recipe, "--corpus", corpus, corpus, "--out", out)
+    result = command(train, *options)
+    assert (result.code, result.err) == (0, [])
+    answer = json.loads(result.out[-1])
+    assert (answer["finished"], answer["step"]) == (True, 5)
+    assert answer["held_out"].keys() == {"corpus 0", "corpus 1"}
+    assert checkpoint.load(out).config.d_model == 30
+    again = command(train, *options, "--resume")
+    assert json.loads(again.out[-1])["finished"] is True
+
+
+def test_a_stopped_command_is_not_finished(tmp_path: Path, command: Command) -> None:
+    recipe, corpus, held_out = (tmp_path / name for name in ("r.toml", "c.txt", "h.txt"))
+    recipe.write_text(TOML)
+    corpus.write_text(CORPUS.texts[0])
+    held_out.write_text(SENTENCE)
+    paths = (recipe, "--corpus", corpus, "--held-out", held_out, "--out", tmp_path / "out")
+    stopped = command(train, *paths, "--max-minutes", 0)
+    assert json.loads(stopped.out[-1])["finished"] is False
+    assert (stopped.code, len(stopped.err)) == (0, 1)
+    assert stopped.err[0].startswith("stopped after step 1 of 5; go on with: python -m model train")
+    result = command(train, *paths, "--resume")
+    answer = json.loads(result.out[-1])
+    assert (answer["finished"], result.err) == (True, [])
+    assert answer["held_out"].keys() == {"h.txt"}
+
+
+def test_an_out_that_is_a_file_gets_one_line(tmp_path: Path, command: Command) -> None:
+    recipe, corpus = tmp_path / "recipe.toml", tmp_path / "corpus.txt"
+    recipe.write_text(TOML)
+    corpus.write_text(CORPUS.texts[0])
+    result = command(train, recipe, "--corpus", corpus, "--out", corpus)
+    assert (result.code, len(result.err)) == (2, 1)
+
+
+def from_a_shell(*words: object) -> "subprocess.Popen[str]":
+    """`python -m model train WORDS`, started, with one thread as these tests have."""
+    command = [sys.executable, "-m", "model", "train", *map(str, words)]
+    one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=one_thread)
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a recipe, a corpus, and in `out` a run that nothing stopped."""
+    folder = tmp_path_factory.mktemp("a run")
+    (folder / "recipe.toml").write_text(LONG)
+    (folder / "corpus.txt").write_text(CORPUS.texts[0])
+    words = (folder / "recipe.toml", "--corpus", folder / "corpus.txt", "--out", folder / "out")
+    process = from_a_shell(*words)
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    assert json.loads(out)["finished"] is True
+    return folder
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_saves_and_says_how_to_go_on(
+    number: int, straight: Path, tmp_path: Path, command: Command
+) -> None:
+    """A real signal to a real process; what it says is then done, and changes no bit."""
+    out = tmp_path / "the run"
+    words = (straight / "recipe.toml", "--corpus", straight / "corpus.txt", "--out", out)
+    process = from_a_shell(*words)
+    while process.poll() is None and not (out / "metrics.jsonl").is_file():
+        time.sleep(0.01)
+    time.sleep(0.1)  # some steps, of which none is told apart from the others
+    process.send_signal(number)
+    told, said = process.communicate()
+    assert (process.returncode, told) == (128 + number, "")
+    pattern = r"stopped after step (\d+) of 250; go on with: (python -m model train .* --resume)\n"
+    step, again = re.fullmatch(pattern, said).groups()
+    assert 0 < read_steps_done(out) == int(step) < 250
+    assert not list(out.glob("*.new"))
+    resumed = command(train, *shlex.split(again)[4:])
+    assert (resumed.code, resumed.err) == (0, [])
+    assert_same_run(out, straight / "out")
+
+
+def test_a_signal_before_the_first_step_says_that_nothing_is_saved(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, corpus, out = tmp_path / "recipe.toml", tmp_path / "corpus.txt", tmp_path / "out"
+    recipe.write_text(TOML)
+    corpus.write_text(CORPUS.texts[0])
+
+    def stop(*arguments: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("model.training.run.build_model", stop)
+    result = command(train, recipe, "--corpus", corpus, "--out", out)
+    assert (result.code, result.out) == (143, [])
+    assert result.err == ["stopped before the first step; nothing is saved, start again"]
+    assert not (out / STATE_FILE).exists()
+    monkeypatch.undo()
+    result = command(train, recipe, "--corpus", corpus, "--out", out)
+    assert json.loads(result.out[-1])["finished"] is True

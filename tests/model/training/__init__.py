@@ -1,0 +1,1 @@
+"""What protects training: the parts of it, and a run as a whole."""

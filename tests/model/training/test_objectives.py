@@ -1,0 +1,91 @@
+"""Protects the objectives: what a batch is, what its loss is, and that resuming changes neither."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import Tensor
+
+from model.architectures.decoder import DecoderTransformer
+from model.data.text import Corpus
+from model.training import run
+from model.training.evaluation import Evaluation, evaluate
+from model.training.objectives import OBJECTIVES, LanguageModelling
+from model.training.plan import Plan, Stage
+from tests.model.builders import SENTENCE, tiny_model, tiny_tokenizer
+from tests.model.training.builders import CORPUS, CPU, toy_recipe, toy_windows
+
+PLAN = Plan((Stage(steps=3, seq_len=7), Stage(steps=5, seq_len=11)), batch_tokens=35, seed=0)
+TOKENIZER = tiny_tokenizer()
+
+
+def model_for_text() -> DecoderTransformer:
+    """A model of the tiny tokenizer's vocabulary."""
+    return tiny_model(vocab_size=TOKENIZER.vocab_size)
+
+
+def test_loss_is_the_mean_over_all_positions() -> None:
+    model, windows = model_for_text(), toy_windows()
+    log_probs = model(windows[:, :-1]).log_softmax(dim=-1)
+    expected = -log_probs.gather(2, windows[:, 1:, None]).mean()
+    loss = LanguageModelling(TOKENIZER, CORPUS, PLAN).loss(model, windows)
+    torch.testing.assert_close(loss, expected)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_batches_after_some_steps_are_those_that_were_still_to_come(name: str) -> None:
+    objective = OBJECTIVES[name](TOKENIZER, CORPUS, PLAN)
+    batches = list(objective.batches(0))
+    assert len(batches) == 8
+    for steps_done in (1, 3, 7, 8):
+        rest = list(objective.batches(steps_done))
+        assert len(rest) == 8 - steps_done
+        for batch, expected in zip(rest, batches[steps_done:], strict=True):
+            assert torch.equal(batch, expected)
+
+
+def test_stages_set_the_length_of_the_windows() -> None:
+    shapes = [tuple(x.shape) for x in LanguageModelling(TOKENIZER, CORPUS, PLAN).batches(0)]
+    assert shapes == 3 * [(5, 8)] + 5 * [(3, 12)]
+
+
+def test_held_out_texts_are_evaluated_by_name() -> None:
+    corpus = Corpus(CORPUS.texts, {"one": SENTENCE, "two": "the cat"})
+    scores = LanguageModelling(TOKENIZER, corpus, PLAN).evaluate(model_for_text())
+    assert {name: x.tokens for name, x in scores.items()} == {"one": len(SENTENCE), "two": 7}
+    assert scores["two"].loss == evaluate(model_for_text(), TOKENIZER, "the cat").loss
+
+
+def test_a_corpus_too_short_for_a_stage_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="8 tokens; windows of 7 need at least 15: give more text"):
+        LanguageModelling(TOKENIZER, Corpus(["the cat"]), PLAN)
+
+
+class Silence:
+    """An objective made up here: nothing but the first token, over and over."""
+
+    def __init__(self, *parts: object) -> None:
+        pass
+
+    def batches(self, steps_done: int) -> Iterator[Tensor]:
+        """Zeros."""
+        return iter([torch.zeros(1, 3, dtype=torch.long)] * (8 - steps_done))
+
+    def loss(self, model: DecoderTransformer, batch: Tensor) -> Tensor:
+        """Minus the logit of that token."""
+        return -model(batch)[..., 0].mean()
+
+    def evaluate(self, model: DecoderTransformer) -> dict[str, Evaluation]:
+        """Nothing to say."""
+        return {}
+
+
+def test_another_objective_is_one_more_entry(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trainer, the log and the saved state know nothing of language."""
+    monkeypatch.setitem(OBJECTIVES, "silence", Silence)
+    lines = list(run.train(toy_recipe(objective="silence"), CORPUS, tmp_path, device=CPU))
+    assert [line.step for line in lines] == [2, 4, 6, 8]
+    assert lines[-1].loss < lines[0].loss
+    assert lines[-1].held_out is None

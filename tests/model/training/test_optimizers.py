@@ -1,0 +1,59 @@
+"""Protects the optimizers and schedules: which weights decay, and how fast each of them learns."""
+
+import math
+
+import pytest
+import torch
+
+from model.training.optimizers import OPTIMIZERS, split_parameters
+from model.training.plan import Stage
+from tests.model.builders import tiny_model
+from tests.model.training.builders import toy_recipe, toy_trainer, toy_windows
+
+
+def test_learning_rate_by_hand() -> None:
+    """Up over 4 steps, then half a cosine over 8 down to a tenth."""
+    stages = (Stage(steps=7, seq_len=7), Stage(steps=5, seq_len=11))
+    recipe = toy_recipe(stages=stages, warmup_steps=4, final_lr_share=0.1)
+    shares = [recipe.lr_share(step) for step in (0, 1, 2, 3, 4, 6, 8, 12, 99)]
+    quarter = 0.1 + 0.9 * (1 + math.sqrt(0.5)) / 2
+    assert shares == pytest.approx([0.25, 0.5, 0.75, 1, 1, quarter, 0.55, 0.1, 0.1])
+    assert toy_recipe(warmup_steps=0).lr_share(0) == 1
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_each_group_follows_the_schedule_from_its_own_peak(optimizer: str) -> None:
+    trainer = toy_trainer(optimizer=optimizer, matrix_lr=0.3, other_lr=0.1)
+    for step in range(8):
+        rates = [group["lr"] for opt in trainer.optimizers for group in opt.param_groups]
+        share = trainer.recipe.lr_share(step)
+        assert rates == pytest.approx([0.3 * share, 0.1 * share])
+        trainer.step(toy_windows())
+
+
+def test_hidden_matrices_are_the_projections_of_the_blocks() -> None:
+    model = tiny_model(position="learned", feedforward="swiglu", tied_embeddings=False)
+    matrices, others = split_parameters(model)
+    names = {id(weight): name for name, weight in model.named_parameters()}
+    projections = ("q_proj", "k_proj", "v_proj", "out_proj", "up", "down", "gate")
+    found = {names[id(weight)] for weight in matrices}
+    places = [f"attn.{p}" if p.endswith("proj") else f"ffn.{p}" for p in projections]
+    assert found == {f"blocks.{layer}.{place}.weight" for layer in range(2) for place in places}
+    rest = {names[id(weight)] for weight in others}
+    assert {"embed.weight", "unembed.weight", "position.table.weight", "final_norm.gain"} <= rest
+    assert len(found) + len(rest) == len(names)
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_weight_decay_shrinks_hidden_matrices_only(optimizer: str) -> None:
+    model = tiny_model().requires_grad_(True)
+    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+    for weight in model.parameters():
+        weight.grad = torch.zeros_like(weight)
+    rates = {"matrix_lr": 0.5, "other_lr": 0.5, "weight_decay": 0.1}
+    for opt in OPTIMIZERS[optimizer](*split_parameters(model), **rates):
+        opt.step()
+    for name, weight in model.named_parameters():
+        is_hidden = name.startswith("blocks.") and weight.ndim == 2
+        expected = before[name] * (1 - 0.5 * 0.1 if is_hidden else 1)
+        torch.testing.assert_close(weight.detach(), expected, atol=1e-6, rtol=0)

@@ -1,0 +1,98 @@
+"""Protects the recipe: it means what it says, and a broken one is refused with one line."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from model.config import DecoderConfig
+from model.data.tokenizer import TOKENIZERS
+from model.device import PRECISIONS
+from model.training.objectives import OBJECTIVES
+from model.training.optimizers import OPTIMIZERS, SCHEDULES
+from model.training.plan import Plan, Stage
+from model.training.recipe import Recipe
+from tests.model.training.builders import TOML, toy_recipe
+
+RECIPES = sorted((Path(__file__).parents[3] / "assets" / "recipes").glob("*.toml"))
+
+
+def test_a_recipe_is_read_as_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "toy.toml"
+    path.write_text(TOML)
+    recipe = Recipe.load(path)
+    assert recipe.stages == (Stage(steps=5, seq_len=7),)
+    assert recipe.model == {"d_model": 30, "n_layers": 2, "n_heads": 3, "max_seq_len": 11}
+    assert (recipe.name, recipe.batch_tokens, recipe.warmup_steps) == ("toy", 35, 3)
+
+
+def test_what_is_not_said_is_as_it_was_before_there_was_a_choice(tmp_path: Path) -> None:
+    path = tmp_path / "toy.toml"
+    path.write_text(TOML)
+    recipe = Recipe.load(path)
+    assert (recipe.objective, recipe.schedule) == ("language_modelling", "cosine")
+    assert recipe.snapshot_every == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("tokenizer", TOKENIZERS),
+        ("objective", OBJECTIVES),
+        ("optimizer", OPTIMIZERS),
+        ("schedule", SCHEDULES),
+        ("precision", PRECISIONS),
+    ],
+)
+def test_a_variant_is_an_entry_of_its_table(name: str, table: dict[str, object]) -> None:
+    assert [getattr(toy_recipe(**{name: entry}), name) for entry in table] == list(table)
+    with pytest.raises(ValueError, match=f"recipe: {name} 'magic'; choose {', '.join(table)}"):
+        toy_recipe(**{name: "magic"})
+
+
+def test_a_recipe_without_any_stage_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no stage"):
+        toy_recipe(stages=())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "seq_len = 7",
+            'seq_len = "7"',
+            "recipe: stages[0].seq_len is '7'; it must be of type int",
+        ),
+        ("[[stages]]", "[stages]", "recipe: stages is {"),
+        ("log_every = 2", "log_every = true", "recipe: log_every is True; it must be of type int"),
+        ("log_every = 2", "snapshot_every = -1", "snapshot_every is -1; it must be at least 0"),
+    ],
+)
+def test_a_broken_file_is_named_with_what_is_wrong(
+    old: str, new: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "toy.toml"
+    path.write_text(TOML.replace(old, new))
+    expected = rf"{re.escape(str(path))}: .*{re.escape(message)}.*; see assets/recipes"
+    with pytest.raises(ValueError, match=expected):
+        Recipe.load(path)
+
+
+def test_tokens_are_those_that_whole_windows_hold() -> None:
+    """35 tokens hold three windows of 11, which are 33."""
+    plan = Plan((Stage(steps=3, seq_len=7), Stage(steps=5, seq_len=11)), 35, seed=0)
+    assert [plan.batch_size(stage) for stage in plan.stages] == [5, 3]
+    assert [plan.tokens_until(step) for step in (0, 2, 3, 4, 8)] == [0, 70, 105, 138, 270]
+    assert plan.total_steps == 8
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_shipped_recipes_are_whole(path: Path) -> None:
+    recipe = Recipe.load(path)
+    config = DecoderConfig.from_dict({**recipe.model, "vocab_size": recipe.vocab_size})
+    assert recipe.name == path.stem
+    assert max(stage.seq_len for stage in recipe.stages) <= config.max_seq_len
+
+
+def test_recipes_are_found() -> None:
+    assert "stories" in {path.stem for path in RECIPES}

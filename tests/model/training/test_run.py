@@ -1,0 +1,183 @@
+"""Protects a run as a whole: it can be stopped anywhere, by anything, and goes on bit for bit."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from model.data.text import Corpus
+from model.training import objectives
+from model.training import state as state_module
+from model.training.evaluation import evaluate
+from model.training.observers import MetricsLog
+from model.training.optimizers import OPTIMIZERS
+from model.training.plan import Stage
+from model.training.run import train
+from model.training.state import read_steps_done
+from model.training.trainer import Metrics, Trainer
+from tests.model.builders import SENTENCE
+from tests.model.training.builders import (
+    CORPUS,
+    CPU,
+    Crash,
+    assert_same_run,
+    log_lines,
+    toy_recipe,
+    trained,
+)
+
+JUDGED = Corpus(CORPUS.texts, {"a text": SENTENCE})
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("step", [4, 6, 7])
+def test_resuming_after_a_crash_is_bit_for_bit(optimizer: str, step: int, tmp_path: Path) -> None:
+    """Saved at step 3, where a stage ends, and at 6, inside one."""
+    recipe = toy_recipe(optimizer=optimizer)
+    trained(tmp_path / "straight", recipe)
+    with pytest.raises(RuntimeError, match="a crash"):
+        trained(tmp_path / "resumed", recipe, observers=[Crash(step)])
+    assert read_steps_done(tmp_path / "resumed") == step // 3 * 3
+    assert not (tmp_path / "resumed" / "model.safetensors").exists()
+    torch.manual_seed(step)  # the global state may be anything
+    trained(tmp_path / "resumed", recipe, resume=True)
+    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("n_lines", [1, 2, 4])
+def test_closing_between_steps_saves(optimizer: str, n_lines: int, tmp_path: Path) -> None:
+    """After the steps 2, 4 and 8, of which none is a multiple of three."""
+    recipe = toy_recipe(optimizer=optimizer)
+    trained(tmp_path / "straight", recipe)
+    lines: Iterator[Metrics] = train(recipe, CORPUS, tmp_path / "resumed", device=CPU)
+    steps = [next(lines).step for _ in range(n_lines)]
+    lines.close()
+    assert read_steps_done(tmp_path / "resumed") == steps[-1] == 2 * n_lines
+    trained(tmp_path / "resumed", recipe, resume=True)
+    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
+
+
+def test_an_error_of_the_one_who_asks_for_the_lines_saves_too(tmp_path: Path) -> None:
+    trained(tmp_path / "straight")
+    with pytest.raises(KeyError):
+        for _line in train(toy_recipe(), CORPUS, tmp_path / "resumed", device=CPU):
+            raise KeyError("a defect of the caller")
+    assert read_steps_done(tmp_path / "resumed") == 2
+    trained(tmp_path / "resumed", resume=True)
+    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("log_every", [1, 2])
+def test_stopping_for_lack_of_time_is_bit_for_bit(
+    optimizer: str, log_every: int, tmp_path: Path
+) -> None:
+    """With no minutes at all each start does one step; the log does not show it either."""
+    recipe = toy_recipe(optimizer=optimizer, log_every=log_every)
+    trained(tmp_path / "straight", recipe)
+    trained(tmp_path / "resumed", recipe, max_minutes=0)
+    for step in range(1, 6):
+        assert read_steps_done(tmp_path / "resumed") == step
+        trained(tmp_path / "resumed", recipe, max_minutes=0, resume=True)
+    trained(tmp_path / "resumed", recipe, resume=True)
+    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
+
+
+def interrupt_at(call: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with Ctrl-C in the middle of one of its calls."""
+    calls = 0
+
+    def interrupted(*arguments: object, **options: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            signal.raise_signal(signal.SIGINT)
+        return function(*arguments, **options)
+
+    return interrupted
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "call", "steps_done"),
+    [
+        (Trainer, "_loss", 1, 1),
+        (Trainer, "_loss", 5, 5),
+        (torch.optim.Muon, "step", 4, 4),
+        (state_module, "save_file", 1, 3),
+        (state_module, "save_file", 2, 6),
+        (MetricsLog, "after_metrics", 2, 4),
+        (objectives, "evaluate", 1, 4),
+        (objectives, "evaluate", 2, 8),
+    ],
+)
+def test_ctrl_c_anywhere_saves_whole_steps(
+    owner: object,
+    name: str,
+    call: int,
+    steps_done: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a gradient, an update, a save, a line of the log, an evaluation and the last of them."""
+    list(train(toy_recipe(), JUDGED, tmp_path / "straight", device=CPU))
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, interrupt_at(call, getattr(owner, name)))
+        with pytest.raises(KeyboardInterrupt):
+            list(train(toy_recipe(), JUDGED, tmp_path / "resumed", device=CPU))
+    assert read_steps_done(tmp_path / "resumed") == steps_done
+    assert not list((tmp_path / "resumed").glob("*.new"))
+    list(train(toy_recipe(), JUDGED, tmp_path / "resumed", device=CPU, resume=True))
+    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
+
+
+def test_ctrl_c_in_the_save_after_ctrl_c_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained(tmp_path / "straight")
+    with monkeypatch.context() as patch:
+        patch.setattr(objectives, "evaluate", interrupt_at(1, evaluate))
+        patch.setattr(state_module, "save_file", interrupt_at(2, state_module.save_file))
+        with pytest.raises(KeyboardInterrupt):
+            list(train(toy_recipe(), JUDGED, tmp_path / "resumed", device=CPU))
+    assert read_steps_done(tmp_path / "resumed") == 4
+    trained(tmp_path / "resumed", resume=True)
+    assert [line["loss"] for line in log_lines(tmp_path / "resumed")] == [
+        line["loss"] for line in log_lines(tmp_path / "straight")
+    ]
+
+
+def test_a_run_in_another_thread_is_the_same(tmp_path: Path) -> None:
+    """Where no signal arrives and none can be held back."""
+    trained(tmp_path / "straight")
+    thread = threading.Thread(target=trained, args=(tmp_path / "thread",))
+    before = torch.get_num_threads()
+    thread.start()
+    thread.join()
+    assert torch.get_num_threads() == before
+    assert_same_run(tmp_path / "thread", tmp_path / "straight")
+
+
+def test_forgetting_to_resume_destroys_nothing(tmp_path: Path) -> None:
+    """A new tokenizer under old weights would load, and speak nonsense."""
+    trained(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(ValueError, match="resume"):
+        trained(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_resuming_a_finished_run_changes_nothing(tmp_path: Path) -> None:
+    trained(tmp_path / "straight")
+    trained(tmp_path / "twice")
+    assert trained(tmp_path / "twice", resume=True) == []
+    assert_same_run(tmp_path / "twice", tmp_path / "straight")
+
+
+def test_windows_longer_than_the_context_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a stage has seq_len 12 but max_seq_len is 11; lower"):
+        trained(tmp_path, toy_recipe(stages=(Stage(steps=1, seq_len=12),)))

@@ -1,0 +1,161 @@
+"""Protects token labels: what a person typed is shown as text, readable, one label a token."""
+
+import html
+import re
+import sys
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.viz.builders import ODD_SENTENCES
+from viz.figures.labels import axis_labels, escape, token_labels, visible, word_groups, word_labels
+
+ISOLATES = "\u2068\u2069"
+UNREADABLE = ("Cc", "Cf", "Zl", "Zp", "Co", "Cs", "Cn")
+any_text = st.text(st.characters() | st.sampled_from("<>$%&; \n\u200b\u2068\u202eאa1"), max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [
+        (" cat", "cat"),
+        ("cat", "cat"),
+        (" ", "␣"),
+        ("  ", "␣␣"),
+        ("  cat", "␣cat"),
+        ("cat ", "cat␣"),
+        ("\n", "⏎"),
+        ("\n\n", "⏎⏎"),
+        ("\r\n", "␍⏎"),
+        ("\t", "⇥"),
+        ("\x00", "␀"),
+        ("\x1b[31m", "␛[31m"),
+        ("\x7f", "␡"),
+        ("\x9f", "⟨U+009F⟩"),
+        ("\u00a0", "⍽"),
+        ("\u00ad", "⟨U+00AD⟩"),
+        ("\u200b", "⟨U+200B⟩"),
+        ("\u202e", "⟨U+202E⟩"),
+        ("\u2067x\u2069", "⟨U+2067⟩x⟨U+2069⟩"),
+        ("\ufeff", "⟨U+FEFF⟩"),
+        ("\ue000", "⟨U+E000⟩"),
+        ("שלום", "\u2068שלום\u2069"),
+        (" مرحبا", "\u2068مرحبا\u2069"),
+        ("😀·1/4", "😀·1/4"),
+        ("<script>", "<script>"),
+        ("$x$", "$x$"),
+        ("**x**", "**x**"),
+        ("</s>", "</s>"),
+        ("", ""),
+    ],
+    ids=ascii,
+)
+def test_visible(token: str, shown: str) -> None:
+    assert visible(token) == shown
+
+
+def test_every_white_space_character_gets_a_sign() -> None:
+    spaces = [c for c in map(chr, range(sys.maxunicode + 1)) if c.isspace()]
+    assert len(spaces) > 20
+    assert [f"U+{ord(c):04X}" for c in spaces if not visible(c).strip()] == []
+
+
+@given(any_text)
+def test_visible_text_has_no_unreadable_character(text: str) -> None:
+    shown = visible(text)
+    left = [c for c in shown if unicodedata.category(c) in UNREADABLE and c not in ISOLATES]
+    assert left == []
+    assert (shown[:1] == ISOLATES[0]) == (shown[-1:] == ISOLATES[1])
+    assert not set(shown[1:-1]) & set(ISOLATES)
+
+
+def test_a_piece_of_a_word_shows_that_it_goes_on() -> None:
+    tokens = [" un", "believ", "able", "!", "x", " y", "2", "\n", "z"]
+    assert token_labels(tokens) == ["un", "…believ", "…able", "!", "x", "y", "…2", "⏎", "z"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "groups", "words"),
+    [
+        ([" un", "believ", "able", "!"], [0, 0, 0, 1], ["unbelievable", "!"]),
+        ([" didn", "'t", " go"], [0, 0, 1], ["didn't", "go"]),
+        ([" can", "’t"], [0, 0], ["can’t"]),
+        ([" a", " 1", "2", ".", "5"], [0, 1, 1, 2, 3], ["a", "12", ".", "5"]),
+        ([" x", "_", "y"], [0, 1, 2], ["x", "_", "y"]),
+        (["one", "\n", "two", "\t"], [0, 1, 2, 3], ["one", "⏎", "two", "⇥"]),
+        ([" <", "script", ">"], [0, 1, 2], ["<", "script", ">"]),
+        ([' "', "no", '"'], [0, 1, 2], ['"', "no", '"']),
+        ([" 😀·1/4", "😀·2/4", "😀·3/4", "😀·4/4", " 😀"], [0, 0, 0, 0, 1], ["😀", "😀"]),
+        (["😀·1/2", "😀·2/2", "😀·1/2", "😀·2/2"], [0, 0, 1, 1], ["😀", "😀"]),
+        (["של", "ום", " w"], [0, 0, 1], ["\u2068שלום\u2069", "w"]),
+        ([" caf", "é·1/2", "é·2/2", "s"], [0, 0, 0, 0], ["cafés"]),
+        (["😀·1/2", "😀·2/2", "a"], [0, 0, 1], ["😀", "a"]),
+        ([" can", "’·1/2", "’·2/2", "t"], [0, 0, 0, 0], ["can’t"]),
+        (["d", "o", "n", "'", "t", "!"], [0, 0, 0, 0, 0, 1], ["don't", "!"]),
+        ([" '", "go", "'"], [0, 1, 2], ["'", "go", "'"]),
+        (["x"], [0], ["x"]),
+    ],
+    ids=ascii,
+)
+def test_pieces_join_to_words(tokens: list[str], groups: list[int], words: list[str]) -> None:
+    assert word_groups(tokens) == groups
+    assert word_labels(tokens, groups) == words
+
+
+@given(st.lists(any_text.filter(lambda text: "·" not in text), min_size=1, max_size=12))
+def test_words_are_runs_of_tokens(tokens: list[str]) -> None:
+    """Groups count up from 0 without a hole, and each word is its tokens joined."""
+    groups = word_groups(tokens)
+    assert (groups[0], len(groups)) == (0, len(tokens))
+    assert {after - before for before, after in pairwise(groups)} <= {0, 1}
+    words = [""] * (groups[-1] + 1)
+    for token, group in zip(tokens, groups, strict=True):
+        words[group] += token
+    assert word_labels(tokens, groups) == list(map(visible, words))
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("<script>", "&lt;script&gt;"),
+        ("</s>", "&lt;/s&gt;"),
+        ("$x$", "&#36;x&#36;"),
+        ("%{x}", "&#37;{x}"),
+        ("&amp;", "&amp;amp;"),
+        ("**x**", "**x**"),
+    ],
+)
+def test_escape(text: str, escaped: str) -> None:
+    assert escape(text) == escaped
+
+
+@given(any_text)
+def test_escaped_text_reads_as_the_text(text: str) -> None:
+    assert html.unescape(escape(text)) == text
+    assert not set("<>$%") & set(escape(text))
+
+
+@given(st.lists(any_text, max_size=12))
+def test_axis_labels_are_unique_and_no_markup(tokens: list[str]) -> None:
+    labels = axis_labels(tokens)
+    assert len(labels) == len(set(labels)) == len(tokens)
+    for label, shown in zip(labels, token_labels(tokens), strict=True):
+        assert not set("<>$%") & set(label)
+        assert re.fullmatch(r"(?:[^&]|&(?:amp|lt|gt|#36|#37);)*", label, re.DOTALL)
+        assert html.unescape(label.rstrip("\u200b")) == shown
+
+
+def test_equal_tokens_look_the_same_and_stay_apart() -> None:
+    labels = axis_labels(["the", " the", "\n", "the", " the"])
+    assert len(set(labels)) == 5
+    assert [label.strip("\u200b…") for label in labels] == ["the", "the", "⏎", "the", "the"]
+
+
+@pytest.mark.parametrize("text", ODD_SENTENCES.values(), ids=ODD_SENTENCES.keys())
+def test_odd_sentences_character_by_character(text: str) -> None:
+    labels = axis_labels(text[:300])
+    assert len(set(labels)) == len(text[:300])
+    assert all(label.strip("\u200b\u2068\u2069 ") for label in labels)

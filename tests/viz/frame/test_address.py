@@ -1,0 +1,214 @@
+"""Protects the address: what it says is shown or mended, and it says what is shown."""
+
+import re
+
+import pytest
+
+from tests.viz.apps import TOM, control, lines, open_page, query_of
+from viz.frame.examples import examples
+from viz.frame.settings import OLD_NAMES
+
+EXAMPLE = examples()[0]
+
+MENDED = [
+    ("Attention", "model", "no-such-model", "stories"),
+    ("Attention", "model", "../stories", "stories"),
+    ("Attention", "layer", "99", 5),
+    ("Attention", "layer", "abc", EXAMPLE.layer),
+    ("Attention", "layer", "", EXAMPLE.layer),
+    ("Attention", "head", "-3", 0),
+    ("Attention", "head", "nan", EXAMPLE.head),
+    ("Attention", "head", "<script>", EXAMPLE.head),
+    ("Attention", "view", "picture", "map"),
+    ("Attention", "view", "", "map"),
+    ("Attention", "stage", "Softmax", "weights"),
+    ("Attention", "cell", "99-2", (12, 2)),
+    ("Attention", "cell", "3-13", (3, 12)),
+    ("Attention", "cell", "03-1", (3, 1)),
+    ("Attention", "cell", "3", None),
+    ("Attention", "cell", "-1-2", None),
+    ("Attention", "cell", "1-2-3", None),
+    ("Attention", "cell", "<b>", None),
+    ("Attention", "token", "99", 12),
+    ("Attention", "token", "-1", None),
+    ("Attention", "token", "1.5", None),
+    ("Attention", "token", "cat", None),
+    ("Attention", "mass", "7", 1.0),
+    ("Attention", "mass", "0", 0.1),
+    ("Attention", "mass", "nan", 0.8),
+    ("Attention", "mass", "all", 0.8),
+    ("Attention", "change", "dropout", "scale"),
+    ("Attention", "tau", "0", 0.1),
+    ("Attention", "tau", "inf", 4.0),
+    ("Attention", "tau", "hot", 2.0),
+    ("Attention", "against", "myself", "head"),
+    ("Attention", "other", "9-9", (5, 7)),
+    ("Attention", "other", "abc", None),
+    ("Attention", "how", "median", "mean"),
+    ("Attention", "over", "row", "layer"),
+    ("Attention", "hide_first", "maybe", False),
+    ("Attention", "words", "True", False),
+    ("Predict", "temperature", "-1", 0.05),
+    ("Predict", "temperature", "nan", 0.8),
+    ("Predict", "temperature", "inf", 3.0),
+    ("Predict", "temperature", "warm", 0.8),
+    ("Predict", "top_p", "7", 1.0),
+    ("Predict", "top_k", "99999", 4096),
+    ("Predict", "top_k", "0", 1),
+    ("Generate", "seed", "-5", 0),
+    ("Generate", "seed", "many", 0),
+    ("Generate", "new_tokens", "0", 1),
+    ("Predict", "after", "99", 12),
+    ("Cache", "part", "queries", "keys"),
+    ("Cache", "heads", "none", "all heads"),
+    ("Cache", "prefill", "0", 1),
+    ("Cache", "prefill", "99", 13),
+    ("Cache", "held", "99", 13),
+    ("Cache", "held", "3", 4),
+    ("Cache", "context", "0", 1),
+    ("Lens", "lens_color", "rainbow", "probability"),
+    ("Lens", "lens_start", "7", -1),
+    ("Lens", "after", "-9", -1),
+    ("Nonsense", "page", "Nonsense", "Attention"),
+]
+
+
+LABELS = {
+    "top_k": "Top-k",
+    "top_p": "Top-p",
+    "new_tokens": "New tokens",
+    "after": "After",
+    "tau": "Attention temperature",
+    "against": "Compare with",
+    "other": "Compare with head",
+    "mass": "Cumulative attention shown",
+    "over": "Aggregate over heads",
+    "page": "No page",
+    "how": "Aggregate",
+    "hide_first": "Hide attention sink",
+    "words": "Merge subwords",
+    "part": "Show",
+    "held": "Tokens cached",
+    "lens_color": "Colour",
+    "lens_start": "Window",
+}
+
+
+VALID = {
+    "sentence": (TOM, TOM),
+    "layer": ("L4", 4),
+    "head": ("H0", 0),
+    "temperature": ("1.5", 1.5),
+    "top_k": ("5", 5),
+    "top_p": ("0.5", 0.5),
+    "seed": ("7", 7),
+    "new_tokens": ("12", 12),
+}
+
+
+@pytest.mark.parametrize(("page", "key", "raw", "value"), MENDED, ids=lambda x: str(x) or "empty")
+def test_impossible_setting_becomes_the_nearest_and_says_so(
+    page: str, key: str, raw: str, value: object
+) -> None:
+    app = open_page(page, **{key: raw})
+    assert control(app, key) == value
+    (line,) = lines(app, "note")
+    assert line.startswith(LABELS.get(key, key.capitalize()))
+    assert raw in line
+    assert not re.search(r"\de[+-]\d", line), "numbers as people write them"
+    assert lines(app, "error") == []
+    app.run()
+    assert lines(app, "note") == [], "said once"
+    assert control(app, key) == value
+
+
+def test_valid_settings_come_back_from_the_url() -> None:
+    app = open_page("Generate", **{key: raw for key, (raw, _) in VALID.items()})
+    assert {key: control(app, key) for key in VALID} == {key: v for key, (_, v) in VALID.items()}
+    assert lines(app, "note") == []
+    assert app.title[0].value.endswith("Generate")
+
+
+@pytest.mark.parametrize(("key", "raw"), [("layer", "4"), ("layer", "L4"), ("head", "6")])
+def test_number_and_name_both_choose(key: str, raw: str) -> None:
+    app = open_page("Attention", **{key: raw})
+    assert control(app, key) == int(raw.strip("L"))
+    assert lines(app, "note") == []
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "raw"),
+    [
+        ("Attention", "layer", "L4"),
+        ("Attention", "layer", "4"),
+        ("Attention", "layer", "99"),
+        ("Attention", "cell", "99-2"),
+        ("Attention", "token", "99"),
+        ("Attention", "mass", "0.35"),
+        ("Attention", "view", "compare"),
+        ("Attention", "words", "yes"),
+        ("Predict", "top_k", "37"),
+        ("Predict", "temperature", "-1"),
+        ("Predict", "after", "3"),
+        ("Lens", "lens_color", "entropy"),
+        ("Lens", "lens_start", "7"),
+        ("Lens", "after", "99"),
+    ],
+)
+def test_url_describes_the_view_it_opened(page: str, key: str, raw: str) -> None:
+    """Opened, mended and copied, it opens the same view again, with nothing left to say."""
+    app = open_page(page, **{key: raw})
+    again = open_page(page, **{name: value[-1] for name, value in query_of(app).items()})
+    assert control(again, key) == control(app, key)
+    assert lines(again, "note") == []
+
+
+@pytest.mark.parametrize("page", ["Attention", "Masks"])
+def test_what_several_pages_declare_stays_in_the_address_of_others(page: str) -> None:
+    """Sampling is of two pages and stays; the seed is of one, leaves, and is back with its page."""
+    app = open_page("Generate", temperature="1.5", top_k="5", seed="7")
+    app.segmented_control(key="page").set_value(page).run()
+    shared = {"temperature": ["1.5"], "top_k": ["5"]}
+    assert query_of(app) == shared | ({"page": [page]} if page != "Attention" else {})
+    app.segmented_control(key="page").set_value("Generate").run()
+    assert query_of(app) == shared | {"page": ["Generate"], "seed": ["7"]}
+    assert control(app, "seed") == 7
+
+
+def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
+    """As in links copied when every address carried everything."""
+    app = open_page("Masks", compare="yes", seed="7", model="positions-rope")
+    assert query_of(app) == {"page": ["Masks"], "model": ["positions-rope"]}
+    app.segmented_control(key="page").set_value("Positions").run()
+    assert control(app, "scheme") == "compare"
+    assert query_of(app)["compare"] == ["yes"]
+    app.segmented_control(key="page").set_value("Masks").run()
+    assert "compare" not in query_of(app)
+    app.segmented_control(key="page").set_value("Generate").run()
+    assert control(app, "seed") == 7
+
+
+@pytest.mark.parametrize(
+    ("page", "old", "key", "value", "today"),
+    [
+        ("Masks", {"masks": "kinds", "mask": "padding", "filler": "5"}, "pad_tokens", 5, "5"),
+        ("Masks", {"masks": "padding", "side": "behind"}, "side", "right", "right"),
+        ("Masks", {"masks": "padding", "side": "front"}, "side", "left", None),
+        ("Generate", {"mode": "sampled"}, "mode", "sampling", None),
+        ("Predict", {"top_k": "-1"}, "top_k", None, None),
+    ],
+)
+def test_old_links_keep_working(
+    page: str, old: dict[str, str], key: str, value: object, today: str | None
+) -> None:
+    """They open what they did, and the address says it in today's names and values."""
+    app = open_page(page, sentence=TOM, **old)
+    assert control(app, key) == value
+    assert [line for line in lines(app, "note") if "does not exist" in line] == []
+    assert query_of(app).get(key) == (None if today is None else [today])
+    assert not set(OLD_NAMES) & set(query_of(app))
+
+
+def test_what_is_not_ours_stays_in_the_address() -> None:
+    app = open_page("Masks", utm="x", seed="7")
+    assert query_of(app) == {"page": ["Masks"], "utm": ["x"]}

@@ -1,0 +1,182 @@
+"""Protects the table of settings: each is declared once, lives in the address, and is mended."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.viz.apps import TOM, control, lines, open_page, query_of
+from viz import runs, studio
+from viz.frame import offers, settings
+from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Text
+from viz.frame.settings import OLD_NAMES, OLD_VALUES, SETTINGS, modern
+
+PAGES = Path(studio.__file__).parent / "pages"
+# What each kind of setting can never be, so that its default is taken.
+IMPOSSIBLE = {
+    Choice: "no-such", Flag: "maybe", Number: "many", Index: "last", Pair: "3", Cells: "x",
+    Numbers: "0-20-50-100-x",  # of several, those that exist stay
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where some settings are used: a page, what else its address says, and other values."""
+
+    page: str
+    values: dict[str, object]
+    query: dict[str, str] = field(default_factory=dict)
+
+
+PLACES = [
+    Place("Attention", {"sentence": "The bear walked.", "layer": 3, "head": 5, "view": "lines",
+                        "stage": "masked", "mass": 0.5, "change": "mask", "tau": 0.5,
+                        "against": "sentence", "second": "A cat sat.", "how": "maximum",
+                        "over": "all", "hide_first": True, "words": True, "other": (1, 6)}),
+    Place("Attention", {"cell": (7, 3), "token": 5}, {"sentence": TOM}),
+    Place("Positions", {"picture": "surface", "dimensions": (7, 3), "place_first": 9,
+                        "place_second": 4, "image_format": "svg"}),
+    Place("Positions", {"query": 8, "key": 3}, {"model": "positions-rope"}),
+    Place("Positions", {"n_heads": 6}, {"model": "positions-alibi"}),
+    Place("Positions", {"swap": 1, "swap_with": 2}, {"model": "positions-none"}),
+    Place("Positions", {"compare": True}, {"sentence": "x y"}),
+    Place("Masks", {"mask": "everything"}),
+    Place("Masks", {"window": 3, "global": 2, "sides": "both"}, {"mask": "global_tokens"}),
+    Place("Masks", {"prefix": 5}, {"mask": "prefix"}),
+    Place("Masks", {"pad_tokens": 3}, {"mask": "padding"}),
+    Place("Masks", {"masks": "leak"}),
+    Place("Masks", {"edits": ((3, 1), (2, 2))}, {"masks": "edit"}),
+    Place("Masks", {"padded": "A dog.", "side": "right"}, {"masks": "padding"}),
+    Place("Lens", {"model": "positions-none"}),
+    Place("Lens", {"lens_color": "entropy", "lens_start": 12, "after": 3},
+          {"sentence": 22 * "The red ball was big. "}),
+    Place("Predict", {"temperature": 1.5, "top_k": 5, "top_p": 0.5, "min_p": 0.25,
+                      "order": ("min_p", "top_p", "top_k", "temperature")}),
+    Place("Generate", {"seed": 7, "new_tokens": 12, "full": "slide", "mode": "greedy"}),
+    Place("Generate", {"beam_width": 2, "beam_tokens": 3, "alpha": 0.7}, {"mode": "beam"}),
+    Place("Cache", {"part": "values", "heads": "this head", "prefill": 3, "held": 5,
+                    "context": 4096}),
+]  # fmt: skip
+FOLLOWING = {"page", "edits_of"}  # which other settings bring along
+
+
+def test_two_settings_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="seed is declared twice"):
+        settings._declared(Text("seed", "Seed", ""))
+    assert all(name == setting.name for name, setting in SETTINGS.items())
+    declared = [x for x in vars(settings).values() if hasattr(x, "nearest") and hasattr(x, "name")]
+    assert Counter(map(id, declared)) == Counter(map(id, SETTINGS.values()))
+
+
+def test_settings_are_of_pages_that_exist() -> None:
+    titles = {page.TITLE for page in studio.PAGES}
+    assert {title for setting in SETTINGS.values() for title in setting.pages} == titles
+    assert all(len(setting.pages) == len(set(setting.pages)) for setting in SETTINGS.values())
+
+
+def test_pages_leave_the_session_to_the_frame() -> None:
+    sources = sorted(PAGES.rglob("*.py"))
+    assert len(sources) > 15
+    named = ("session_state", "query_params")
+    assert [path.name for path in sources if any(x in path.read_text() for x in named)] == []
+
+
+def test_every_setting_has_a_place_in_these_tests() -> None:
+    names = Counter(name for place in PLACES for name in place.values)
+    assert max(names.values()) == 1
+    assert set(names) | FOLLOWING | {"device", "attention"} == set(SETTINGS)
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: "-".join(place.values)[:40])
+def test_a_setting_goes_into_the_address_and_comes_back_from_it(place: Place) -> None:
+    app = open_page(place.page, **{"sentence": TOM} | place.query)
+    for name, value in place.values.items():
+        app.session_state[name] = value
+    app.run()
+    assert_kept(app, place)
+
+
+def assert_kept(app: object, place: Place) -> None:
+    """The values are set and in the address, and a new visitor finds the same."""
+    assert not app.exception
+    query = {name: value[-1] for name, value in query_of(app).items()}
+    for name, value in place.values.items():
+        assert control(app, name) == value
+        assert query[name] == SETTINGS[name].text(value)
+    visitor = open_page(query.pop("page", "Attention"), **query)
+    assert {name: control(visitor, name) for name in place.values} == place.values
+    assert query_of(visitor) == query_of(app)
+    assert not any("exist" in line or "using" in line for line in lines(visitor, "note"))
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: "-".join(place.values)[:40])
+def test_an_impossible_setting_becomes_the_nearest_with_one_line(place: Place) -> None:
+    tried = {
+        name: IMPOSSIBLE[type(SETTINGS[name])]
+        for name in place.values
+        if not isinstance(SETTINGS[name], Text)  # any text is possible
+    }
+    query = {"sentence": TOM} | place.query
+    usual, app = open_page(place.page, **query), open_page(place.page, **query | tried)
+    more = list((Counter(lines(app, "note")) - Counter(lines(usual, "note"))).elements())
+    assert len(more) == len(tried)
+    for name in tried:
+        start = "1 edited cell" if name == "edits" else SETTINGS[name].label
+        assert sum(line.startswith(start) for line in more) >= 1, name
+        assert control(app, name) == control(usual, name)
+    assert query_of(app) == query_of(usual)
+    app.run()
+    assert lines(app, "note") == lines(usual, "note"), "said once"
+
+
+def test_which_page_and_which_edits_come_back_too() -> None:
+    app = open_page("Masks", masks="edit", edits="3-1", sentence=TOM)
+    query = {name: value[-1] for name, value in query_of(app).items()}
+    assert query["page"] == "Masks"
+    assert query["edits_of"] == control(app, "edits_of") != ""
+    again = open_page(query.pop("page"), **query)
+    assert control(again, "edits_of") == control(app, "edits_of")
+
+
+def test_the_device_comes_back_where_there_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = runs.device_names()[0]
+    monkeypatch.setattr(runs, "device_names", lambda: ["cpu:0", first])
+    app = open_page("Attention", sentence=TOM)
+    assert (control(app, "device"), "device" in query_of(app)) == ("cpu:0", False)
+    app.selectbox(key="device").set_value(first).run()
+    assert_kept(app, Place("Attention", {"device": first}))
+
+
+def test_a_group_of_heads_is_picked_where_there_is_more_than_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Layer and head are then of that group."""
+    assert not any(box.key == "attention" for box in open_page("Attention").selectbox)
+
+    def groups_of(run: runs.Run) -> dict[str, offers.HeadGroup]:
+        records = {
+            "decoder.attn": run.trace.attention,
+            "decoder.cross_attn": run.trace.attention[:2],
+        }
+        return {name: offers.HeadGroup(name, group) for name, group in records.items()}
+
+    monkeypatch.setattr(offers, "groups_of", groups_of)
+    app = open_page("Masks", sentence=TOM, layer="0")
+    assert list(app.selectbox(key="layer").options) == [f"L{layer}" for layer in range(6)]
+    app.selectbox(key="attention").set_value("decoder.cross_attn").run()
+    assert list(app.selectbox(key="layer").options) == ["L0", "L1"]
+    assert_kept(app, Place("Masks", {"attention": "decoder.cross_attn", "layer": 0}))
+    wrong = open_page("Masks", attention="encoder.attn", sentence=TOM)
+    assert control(wrong, "attention") == "decoder.attn"
+    assert sum("encoder.attn" in line for line in lines(wrong, "note")) == 1
+
+
+def test_old_links_are_read_in_todays_words() -> None:
+    assert not set(OLD_NAMES) & set(SETTINGS)
+    assert set(OLD_NAMES.values()) | {name for name, _ in OLD_VALUES} <= set(SETTINGS)
+    for (name, old), value in OLD_VALUES.items():
+        assert old not in SETTINGS[name].__dict__.get("options", ())
+        assert modern({name: old, "utm": "x"}) == {name: value, "utm": "x"}
+    assert modern({"filler": "3", "pad_tokens": "5"}) == {"pad_tokens": "5"}, "today's wins"
+    assert modern({"filler": "3"}) == {"pad_tokens": "3"}

@@ -1,0 +1,201 @@
+"""Protects the Attention page: the microscope gets every head, and keeps what is chosen in it."""
+
+from pathlib import Path
+
+import pytest
+from viz.figures.attention import strongest_pair
+
+from tests.model.builders import SENTENCE, tiny_checkpoint
+from tests.viz.apps import HOSTILE, TOM, lines, open_page, query_of, tell
+from tests.viz.builders import latex_numbers, live_data, live_json, stories, stories_trace, unpacked
+from tests.viz.sent import assert_model_is_sent, assert_sentence_is_sent
+from viz import theme
+from viz.figures.labels import token_labels
+from viz.frame.examples import examples
+from viz.live import component
+
+EXAMPLE = examples()[0]
+
+# What the URL says, and what the browser component gets.
+VALID_LIVE = {
+    "attention": ("decoder.attn", "decoder.attn"),
+    "layer": ("L4", 4),
+    "head": ("H0", 0),
+    "view": ("sentence", "sentence"),
+    "stage": ("masked", "masked"),
+    "cell": ("7-3", [7, 3]),
+    "token": ("5", 5),
+    "mass": ("0.5", 0.5),
+    "change": ("temperature", "temperature"),
+    "tau": ("0.5", 0.5),
+    "against": ("sentence", "sentence"),
+    "other": ("1-6", [1, 6]),
+    "second": (HOSTILE, HOSTILE),
+    "how": ("maximum", "maximum"),
+    "over": ("all", "all"),
+    "hide_first": ("yes", True),
+    "words": ("yes", True),
+}
+
+
+DEFAULT_LIVE = {
+    "attention": "decoder.attn",
+    "layer": EXAMPLE.layer,
+    "head": EXAMPLE.head,
+    "view": "map",
+    "stage": "weights",
+    "cell": None,
+    "token": None,
+    "mass": 0.8,
+    "change": "scale",
+    "tau": 2.0,
+    "against": "head",
+    "other": None,
+    "second": "",
+    "how": "mean",
+    "over": "layer",
+    "hide_first": False,
+    "words": False,
+}
+
+
+def test_attention_page_sends_every_head() -> None:
+    app = open_page("Attention", sentence=TOM, layer="L3", head="H5")
+    trace = stories_trace(TOM)
+    assert_model_is_sent(app, trace)
+    data = live_data(app)
+    assert (data["settings"]["layer"], data["settings"]["head"]) == (3, 5)
+    assert (data["model"], data["second"]) == ("stories", None)
+    assert data["themes"]["light"]["background"] == theme.LIGHT.background
+    assert data["themes"]["dark"]["sequential"] == list(theme.DARK.sequential)
+
+
+@pytest.mark.parametrize("cell", [None, (7, 3), (8, 8)])
+def test_formula_has_the_numbers_of_the_cell(cell: tuple[int, int] | None) -> None:
+    """The pinned cell, or the strongest pair when none is pinned."""
+    query = {} if cell is None else {"cell": "{}-{}".format(*cell)}
+    app = open_page("Attention", sentence=TOM, layer="L3", head="H5", **query)
+    trace = stories_trace(TOM)
+    record, pattern = trace.attention[3], trace.attention[3].pattern[5]
+    at = cell or strongest_pair(pattern)
+    weight = latex_numbers(app.latex[-1].value)[-1]
+    assert weight == pytest.approx(pattern[at], abs=6e-5)
+    product = float(record.q[5, at[0]] @ record.k[5, at[1]])
+    assert product == pytest.approx(latex_numbers(app.latex[-1].value)[0], abs=6e-5)
+    labels = token_labels(trace.tokens)
+    (line,) = (text for text in lines(app, "pair") if " attends to " in text)
+    assert line.endswith(f"of L3 H5: {labels[at[0]]} attends to {labels[at[1]]}")
+    assert line.startswith("The pinned cell" if cell else "The strongest pair")
+
+
+def test_a_pinned_masked_cell_is_said_to_be_zero() -> None:
+    app = open_page("Attention", sentence=TOM, cell="2-9")
+    assert any("masked" in caption.value for caption in app.caption)
+    assert len(app.latex) == 2
+
+
+def test_many_heads_of_a_long_sentence_are_small(shelf: Path) -> None:
+    """144 heads of 128 tokens in at most a megabyte."""
+    sizes = {"n_layers": 12, "n_heads": 12, "d_model": 48, "max_seq_len": 128}
+    tiny_checkpoint(shelf / "large", **sizes)
+    app = open_page("Attention", sentence=(7 * SENTENCE)[:128])
+    assert unpacked(live_data(app)["tiles"]).shape == (144, 43, 43)
+    assert len(live_json(app)) <= 1_000_000
+
+
+def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
+    app = open_page("Attention", sentence=TOM, second=HOSTILE, against="sentence")
+    data = live_data(app)
+    assert_sentence_is_sent(data["second"], stories_trace(HOSTILE))
+    assert_model_is_sent(app, stories_trace(TOM))
+    assert lines(app, "note") == []
+
+
+@pytest.mark.parametrize(
+    "query", [{"second": TOM}, {"second": " \t", "against": "sentence"}, {"against": "sentence"}]
+)
+def test_no_second_sentence_is_none(query: dict[str, str]) -> None:
+    app = open_page("Attention", **query)
+    assert live_data(app)["second"] is None
+    assert lines(app, "note") == lines(app, "error") == []
+
+
+def test_second_sentence_beyond_the_context_says_how_many_tokens_are_cut() -> None:
+    text = 300 * "word "
+    app = open_page("Attention", sentence=TOM, second=text, against="sentence")
+    n_tokens, context = len(stories().tokenizer.encode(text)), stories().config.max_seq_len
+    (line,) = lines(app, "note")
+    assert latex_numbers(line) == [n_tokens - context]
+    assert len(live_data(app)["second"]["queryLabels"]) == context
+
+
+@pytest.mark.parametrize(
+    ("error", "shown", "verdict"),
+    [(3e-7, "3.0e-07", "passed"), (2e-3, "2.0e-03", "FAILED"), (None, "nan", "FAILED")],
+    ids=["right", "wrong", "not-a-number"],
+)
+def test_browser_check_joins_the_others(
+    error: float | None, shown: str, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the browser found for the head and sentence shown is listed; for others it is not."""
+    app = open_page("Attention", sentence=TOM, layer="L1", head="H2")
+    n_checks = len(app.dataframe[0].value)
+    checked = {"key": live_data(app)["key"], "head": "L1 H2", "error": error}
+    told: dict[str, object] = {"checked": checked}
+    monkeypatch.setattr(component, "_told", lambda key: told)
+    app.run()
+    table = app.dataframe[0].value
+    assert len(table) == n_checks + 1
+    assert table["check"].iloc[-1].startswith("L1 H2")
+    assert (table["max error"].iloc[-1], table["verdict"].iloc[-1]) == (shown, verdict)
+    n = n_checks + 1
+    count = f"Verified: {n} of {n} " if verdict == "passed" else f" 1 of {n} checks failed"
+    assert count in app.get("popover")[0].proto.popover.label
+    for other in ({"head": "L1 H3"}, {"key": "another"}):
+        told["checked"] = checked | other
+        app.run()
+        assert len(app.dataframe[0].value) == n_checks
+
+
+def test_first_visit_has_the_defaults_and_a_short_url() -> None:
+    app = open_page("Attention")
+    assert live_data(app)["settings"] == DEFAULT_LIVE
+    assert query_of(app) == {}
+
+
+def test_settings_of_the_microscope_come_back_from_the_url() -> None:
+    query = {key: raw for key, (raw, _) in VALID_LIVE.items()}
+    app = open_page("Attention", sentence=TOM, **query)
+    assert live_data(app)["settings"] == {key: value for key, (_, value) in VALID_LIVE.items()}
+    assert lines(app, "note") == lines(app, "error") == []
+    again = open_page("Attention", **{name: value[-1] for name, value in query_of(app).items()})
+    assert live_data(again)["settings"] == live_data(app)["settings"]
+    assert live_data(again)["queryLabels"] == live_data(app)["queryLabels"]
+
+
+def test_what_is_chosen_in_the_browser_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes back with the next run, and another visitor finds it in the URL."""
+    app = open_page("Attention", sentence=TOM)
+    chosen = {key: value for key, (_, value) in VALID_LIVE.items()}
+    for changes in (chosen, DEFAULT_LIVE):
+        tell(app, changes, monkeypatch)
+        assert live_data(app)["settings"] == changes
+        assert lines(app, "note") == []
+        visitor = open_page("Attention", **{name: v[-1] for name, v in query_of(app).items()})
+        assert live_data(visitor)["settings"] == changes
+    assert set(query_of(app)) <= {"page", "sentence"}, "defaults leave the URL"
+    tell(app, {"cell": [4, 2]}, monkeypatch)
+    assert live_data(app)["settings"] == DEFAULT_LIVE | {"cell": [4, 2]}, "the rest stays"
+
+
+def test_notices_outlive_a_redraw_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser reports its check soon after a page opens; that must not sweep the note away."""
+    app = open_page("Attention", layer="99", cell="99-2")
+    said = lines(app, "note")
+    assert len(said) == 2
+    tell(app, {}, monkeypatch)
+    assert lines(app, "note") == said
+    tell(app, {}, monkeypatch)
+    assert lines(app, "note") == said, "as often as it is drawn again"
+    tell(app, {"view": "lines"}, monkeypatch)
+    assert lines(app, "note") == []

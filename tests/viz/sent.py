@@ -1,0 +1,62 @@
+"""What the browser is sent for a sentence, compared with what the model did."""
+
+import html
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from viz.figures.attention import strongest_pair
+
+from model.trace import Trace
+from tests.viz.builders import live_data, live_json, unpacked
+from viz.figures.labels import token_labels, word_groups, word_labels
+from viz.live import shelf as offered
+
+
+def assert_model_is_sent(app: AppTest, trace: Trace) -> None:
+    """What the browser gets for a sentence: every head at a glance, labels, a key to the rest."""
+    data = live_data(app)
+    assert_sentence_is_sent(data, trace)
+    patterns = np.stack([record.pattern for record in trace.attention])
+    n_layers, n_heads, n_tokens, _ = patterns.shape
+    assert (data["n_layers"], data["n_heads"]) == (n_layers, n_heads)
+    assert_tiles_are_sent(unpacked(data["tiles"]), patterns, trace.attention[0].mask)
+    focus = patterns[:, :, min(1, n_tokens - 1) :].max(axis=-1).mean(axis=-1)
+    assert np.array(data["focus"]) == pytest.approx(focus, abs=6e-5)
+    for layer, head in np.ndindex(n_layers, n_heads):
+        query, key, weight = data["strongest"][layer][head]
+        assert (query, key) == strongest_pair(patterns[layer, head])
+        assert weight == pytest.approx(patterns[layer, head, query, key], abs=1e-6)
+    assert len(live_json(app)) <= 1_000_000
+
+
+def assert_sentence_is_sent(data: dict, trace: Trace) -> None:
+    """Labels as text and escaped for axes, words, and the key under which the trace is found."""
+    assert data["queryLabels"] == data["keyLabels"] == token_labels(trace.tokens)
+    assert data["words"] == word_groups(trace.tokens)
+    assert data["wordLabels"] == word_labels(trace.tokens, data["words"])
+    axes = {"rowAxis": "queryLabels", "columnAxis": "keyLabels", "wordAxis": "wordLabels"}
+    for axis, labels in axes.items():
+        short = [label if len(label) <= 16 else label[:15] + "…" for label in data[labels]]
+        assert list(map(html.unescape, data[axis])) == short
+        assert not set("<>$%") & set("".join(data[axis]))
+    found = offered.get(data["key"])
+    assert found is not None
+    assert found.ids.tolist() == trace.ids.tolist()
+    for mine, theirs in zip(trace.attention, found.attention, strict=True):
+        np.testing.assert_allclose(theirs.pattern, mine.pattern, atol=1e-6)
+
+
+def assert_tiles_are_sent(sent: np.ndarray, patterns: np.ndarray, mask: np.ndarray) -> None:
+    """Small maps are the roots of the weights; of a long sentence the largest of each block."""
+    block = -(-len(mask) // 48)
+    starts = range(0, len(mask), block)
+    largest, allowed = (
+        np.maximum.reduceat(np.maximum.reduceat(values, starts, axis=-2), starts, axis=-1)
+        for values in (patterns, mask)
+    )
+    n_layers, n_heads, size, _ = largest.shape
+    assert sent.shape == (n_layers * n_heads, size, size)
+    levels = np.round(2 + 253 * np.sqrt(largest)).reshape(sent.shape)
+    assert (sent[:, ~allowed] == 1).all()
+    assert np.abs(sent - levels)[:, allowed].max() <= 1

@@ -1,0 +1,158 @@
+"""Widgets bound to settings: each shows its setting's value and gives back the chosen one."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeVar
+
+import streamlit as st
+
+from viz.figures.labels import token_labels
+from viz.frame import memory, state
+from viz.frame.kinds import Choice, Number, Numbers, Text
+from viz.frame.settings import AFTER
+from viz.frame.view import View
+
+Option = TypeVar("Option")
+Width = int | Literal["stretch"]
+
+
+def select(setting: Choice[Option], width: Width = "stretch") -> Option:
+    """A list to choose from."""
+    state.settle(setting)
+    st.selectbox(
+        setting.label,
+        setting.options,
+        key=setting.name,
+        format_func=setting.words,
+        persist_state="session",
+        width=width,
+    )
+    return state.publish(setting)
+
+
+def segments(setting: Choice[str], *, has_label: bool = False) -> str:
+    """A row of buttons, one of them pressed."""
+    state.settle(setting)
+    st.segmented_control(
+        setting.label,
+        setting.options,
+        default=state.value(setting),
+        required=True,
+        key=setting.name,
+        persist_state="session",
+        format_func=setting.words,
+        label_visibility="visible" if has_label else "collapsed",
+    )
+    return state.publish(setting)
+
+
+def steps(setting: Choice[int]) -> int:
+    """A slider over given values."""
+    state.settle(setting)
+    st.select_slider(
+        setting.label,
+        setting.options,
+        key=setting.name,
+        format_func=setting.words,
+        persist_state="session",
+    )
+    return state.publish(setting)
+
+
+def number(setting: Number) -> int:
+    """A whole number to type."""
+    state.settle(setting)
+    low, high = int(setting.low), int(setting.high)
+    st.number_input(setting.label, low, high, key=setting.name, persist_state="session", width=130)
+    return state.publish(setting)
+
+
+def slider(setting: Number) -> float:
+    """A slider from the lowest to the highest number."""
+    state.settle(setting)
+    low, high, step = setting.low, setting.high, setting.step
+    st.slider(setting.label, low, high, step=step, key=setting.name, persist_state="session")
+    return state.publish(setting)
+
+
+def text(setting: Text, placeholder: str | None = None) -> str:
+    """A line of text, taken over while it is typed."""
+    state.settle(setting)
+    st.text_input(
+        setting.label,
+        key=setting.name,
+        persist_state="session",
+        live="400ms",
+        placeholder=placeholder,
+    )
+    return state.publish(setting)
+
+
+def several(setting: Numbers) -> tuple[int, ...]:
+    """Some of many numbers.
+
+    The widget has a key of its own, since Streamlit keeps a list where the setting has a tuple.
+    """
+    shown = f"{setting.name}_shown"
+    chosen = state.value(setting)
+    st.session_state[shown] = list(chosen)
+    st.multiselect(
+        setting.label,
+        setting.options,
+        key=shown,
+        max_selections=setting.most,
+        on_change=lambda: state.put((setting, st.session_state[shown])),
+    )
+    return chosen
+
+
+def tabs(
+    label: str, key: str, names: dict[str, str], shown: str, on_pick: Callable[[str], None]
+) -> str:
+    """Buttons of which other settings say which is pressed; `on_pick` sets those."""
+    st.session_state[key] = shown
+    return st.segmented_control(
+        label,
+        list(names),
+        required=True,
+        key=key,
+        format_func=names.get,
+        on_change=lambda: on_pick(st.session_state[key]),
+        label_visibility="collapsed",
+    )
+
+
+def button(
+    key: str,
+    meaning: str,
+    label: str,
+    icon: str,
+    *,
+    primary: bool = False,
+    disabled: bool = False,
+) -> None:
+    """A button whose press is noted as its meaning; see `memory.pressed`."""
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        type="primary" if primary else "secondary",
+        disabled=disabled,
+        on_click=memory.press,
+        args=(key, meaning),
+    )
+
+
+def token(setting: Choice[int], tokens: Sequence[str], default: int, name: str) -> int:
+    """One of the tokens; `default` and its name may change with the sentence."""
+    labels = token_labels(tokens)
+
+    def words(i: int) -> str:
+        return f"{name}: {labels[default]}" if i < 0 else f"{i}: {labels[i]}"
+
+    # −1, the default, stays what its name says however the sentence changes.
+    chosen = select(setting.given(options=range(-1, len(labels)), words=words), width=220)
+    return default if chosen < 0 else chosen
+
+
+def position(view: View) -> int:
+    """The position whose next token is predicted."""
+    return token(AFTER, view.tokens, len(view.tokens) - 1, "last")

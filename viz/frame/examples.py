@@ -1,0 +1,34 @@
+"""The example sentences, each with a head that shows something."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+
+from viz.frame import ASSETS, words
+from viz.frame.view import View
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence to start from and what one of its heads shows."""
+
+    sentence: str
+    layer: int
+    head: int
+    shows: str
+    cell: str  # query and key of what is shown, as 8-1
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """The example sentences of assets/examples.toml."""
+    text = (ASSETS / "examples.toml").read_text(encoding="utf-8")
+    return tuple(Example(**entry) for entry in tomllib.loads(text)["example"])
+
+
+def what_to_try(view: View) -> None:
+    """For an example sentence: what its head shows, whichever head is open."""
+    for example in examples():
+        if example.sentence == view.sentence:
+            name = f"L{example.layer} H{example.head}"
+            words.notice(f"Try: {name} {example.shows}.", kind="hint")

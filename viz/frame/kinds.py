@@ -1,0 +1,269 @@
+"""Kinds of settings: what a value may be, how an address writes it, and the nearest possible one.
+
+A kind knows nothing of Streamlit. What comes from an address, a control or the browser is `raw`:
+text, or a value in any form JSON can carry. `nearest` makes a value of it, and a line for the
+person where that is not what was asked for.
+"""
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Generic, Self, TypeVar
+
+Value = TypeVar("Value")
+
+PAIR = re.compile(r"(\d{1,9})-(\d{1,9})")
+NO_SUCH = "{label} {raw} does not exist here; showing {value}."
+
+
+@dataclass(frozen=True)
+class Setting(ABC, Generic[Value]):
+    """One thing a person can change: its name in the URL, its label, its default, and its pages.
+
+    Settings without pages and those of several stay in the address of every page; those of one
+    page only in its own. One that `follows` takes each new default as long as a person has left
+    it alone.
+    """
+
+    name: str
+    label: str
+    default: Value
+    _: KW_ONLY
+    pages: tuple[str, ...] = ()
+    follows: bool = False
+
+    @abstractmethod
+    def nearest(self, raw: object) -> tuple[Value, str | None]:
+        """The value asked for, or the nearest possible one and a line that says so."""
+
+    def text(self, value: Value) -> str:
+        """A value as the address has it; `nearest` reads it back."""
+        return str(value)
+
+    def given(self, **facts: Any) -> Self:  # noqa: ANN401  each field has a type of its own
+        """The same setting with what only the model or the sentence knows: options, bounds."""
+        return replace(self, **facts)
+
+    def is_in_address_of(self, page: str) -> bool:
+        """Whether the address of a page carries this setting."""
+        return len(self.pages) != 1 or page in self.pages
+
+
+@dataclass(frozen=True)
+class Choice(Setting[Value]):
+    """One of several options; `words` says what an option is called on screen."""
+
+    options: Sequence[Value] = ()
+    words: Callable[[Value], str] = str
+    refusal: str = NO_SUCH
+
+    def nearest(self, raw: object) -> tuple[Value, str | None]:
+        """An option by its value, its text or its words; of numbers the closest."""
+        wanted = self.text(tuple(raw)) if isinstance(raw, list) else str(raw)
+        for option in self.options:
+            if raw == option or wanted in (self.text(option), self.words(option)):
+                return option, None
+        value = self._closest(wanted)
+        words = self.words(value)
+        return value, self.refusal.format(label=self.label, raw=_shown(raw), value=words)
+
+    def text(self, value: Value) -> str:
+        """Parts of an option are joined by commas."""
+        return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+    def _closest(self, wanted: str) -> Value:
+        number = _number(wanted.lstrip("LH"))  # a layer may be written L3
+        if number is None or not isinstance(self.default, int):
+            return self.default
+        within = min(max(number, min(self.options)), max(self.options))  # infinity has no nearest
+        return min(self.options, key=lambda option: abs(option - within))
+
+
+@dataclass(frozen=True)
+class Flag(Setting[bool]):
+    """Yes or no."""
+
+    def nearest(self, raw: object) -> tuple[bool, str | None]:
+        """True for yes, False for no."""
+        if isinstance(raw, bool):
+            return raw, None
+        if raw in ("yes", "no"):
+            return raw == "yes", None
+        default = self.text(self.default)
+        return self.default, NO_SUCH.format(label=self.label, raw=_shown(raw), value=default)
+
+    def text(self, value: bool) -> str:
+        """Yes or no."""
+        return "yes" if value else "no"
+
+
+@dataclass(frozen=True)
+class Number(Setting[float | None]):
+    """A number from `low` to `high`, on steps where there is a `step`; whole where `low` is.
+
+    With `none`, its name in the address, there may be no number at all.
+    """
+
+    low: float = 0
+    high: float = math.inf
+    step: float | None = None
+    none: str | None = None
+
+    def nearest(self, raw: object) -> tuple[float | None, str | None]:
+        """A number within bounds and on a step; the default for what is not a number."""
+        if self.none is not None and (raw is None or raw == self.none):
+            return None, None
+        wanted = _number(raw)
+        if wanted is None:
+            line = f"{self.label} {_shown(raw)} is not a number; using {self._plain(self.default)}."
+            return self.default, line
+        value = self._possible(min(max(wanted, self.low), self.high))
+        if abs(value - wanted) <= 1e-9:
+            return value, None
+        return value, f"{self.label} {raw} {self._fault(wanted)}; using {self._plain(value)}."
+
+    def text(self, value: float | None) -> str:
+        """The number, or the name of none."""
+        return str(self.none) if value is None else str(value)
+
+    def _possible(self, number: float) -> float:
+        if self.step is not None:
+            number = round(round(number / self.step) * self.step, 10)
+        return type(self.low)(number)
+
+    def _fault(self, wanted: float) -> str:
+        if not self.low <= wanted <= self.high:
+            return f"is outside {self._plain(self.low)} to {self._plain(self.high)}"
+        if isinstance(self.low, int):
+            return "is not a whole number"
+        return f"is between steps of {self.step:g}"
+
+    def _plain(self, number: float | None) -> str:
+        """A number as people write it."""
+        if number is None:
+            return str(self.none)
+        return f"{number:,}" if isinstance(number, int) else f"{number:g}"
+
+
+@dataclass(frozen=True)
+class Text(Setting[str]):
+    """A line of text."""
+
+    def nearest(self, raw: object) -> tuple[str, None]:
+        """Any text; half a character, which no file and no address can hold, becomes a `?`."""
+        return str(raw).encode("utf-8", "replace").decode(), None
+
+
+@dataclass(frozen=True)
+class Index(Setting[int | None]):
+    """One of `n` things by its number, or none."""
+
+    n: int = 0
+
+    def nearest(self, raw: object) -> tuple[int | None, str | None]:
+        """A whole number below n; the default for what is none."""
+        text = "" if raw is None else str(raw)
+        if not text:
+            return None, None
+        if not text.isdecimal():
+            return self.default, f"{self.label} {raw} is not a whole number; showing the default."
+        value = min(int(text[:4000]), self.n - 1)  # Python reads no longer numbers
+        line = f"{self.label} {raw} does not exist; it is {value}."
+        return value, None if str(value) == text else line
+
+    def text(self, value: int | None) -> str:
+        """The number, or nothing."""
+        return "" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Pair(Setting[tuple[int, int] | None]):
+    """Two whole numbers, each below its limit, or none; written 3-1."""
+
+    limits: tuple[int, int] = (0, 0)
+
+    def nearest(self, raw: object) -> tuple[tuple[int, int] | None, str | None]:
+        """The pair with each number brought below its limit; the default for what is none."""
+        text = self._written(raw)
+        match = PAIR.fullmatch(text)
+        if not text:
+            return None, None
+        if match is None:
+            line = f"{self.label} {text} is not two numbers such as 3-1; showing the default."
+            return self.default, line
+        value = (min(int(match[1]), self.limits[0] - 1), min(int(match[2]), self.limits[1] - 1))
+        shown = self.text(value)
+        line = f"{self.label} {text} does not exist; showing {shown}."
+        return value, None if shown == text else line
+
+    def text(self, value: tuple[int, int] | None) -> str:
+        """Both numbers with a hyphen between them."""
+        return self._written(value)
+
+    def _written(self, raw: object) -> str:
+        if raw is None:
+            return ""
+        return "-".join(map(str, raw)) if isinstance(raw, list | tuple) else str(raw)
+
+
+@dataclass(frozen=True)
+class Numbers(Setting[tuple[int, ...]]):
+    """Some of many numbers, at most `most` of them; written 0-20-50."""
+
+    options: range = range(0)
+    most: int = 1
+
+    def nearest(self, raw: object) -> tuple[tuple[int, ...], str | None]:
+        """Those that exist, each once; the others are let go, and named."""
+        words = list(raw) if isinstance(raw, list | tuple) else filter(None, str(raw).split("-"))
+        found = {str(word): _number(word) for word in words}
+        good = tuple(dict.fromkeys(int(x) for x in found.values() if x in self.options))
+        lost = [word for word, number in found.items() if number not in self.options]
+        lost += map(str, good[self.most :])
+        line = f"{self.label} {', '.join(lost)[:60]} cannot be shown here."
+        return good[: self.most], line if lost else None
+
+    def text(self, value: tuple[int, ...]) -> str:
+        """The numbers with hyphens between them."""
+        return "-".join(map(str, value))
+
+
+@dataclass(frozen=True)
+class Cells(Setting[tuple[tuple[int, int], ...]]):
+    """Cells of a square map of `n` rows, query and key each; written 3-1.5-2."""
+
+    n: int = 0
+
+    def nearest(self, raw: object) -> tuple[tuple[tuple[int, int], ...], str | None]:
+        """The cells that exist, each once; the others are counted."""
+        text = raw if isinstance(raw, str) else self.text(raw)
+        cells = [self._cell(part) for part in text.split(".")] if text else []
+        n_lost = cells.count(None)
+        lost = "1 edited cell does" if n_lost == 1 else f"{n_lost} edited cells do"
+        line = f"{lost} not exist here: cells are such as 2-0, below {self.n} tokens."
+        return tuple(dict.fromkeys(filter(None, cells))), line if n_lost else None
+
+    def text(self, value: tuple[tuple[int, int], ...]) -> str:
+        """Query and key with a hyphen between them, cells with a dot."""
+        return ".".join(f"{query}-{key}" for query, key in value)
+
+    def _cell(self, text: str) -> tuple[int, int] | None:
+        match = PAIR.fullmatch(text)
+        cell = (int(match[1]), int(match[2])) if match else (self.n, self.n)
+        return cell if max(cell) < self.n else None
+
+
+def _shown(raw: object) -> str:
+    """What a person gave, as it is named in a line."""
+    return str(raw).strip() or "(empty)"
+
+
+def _number(raw: object) -> float | None:
+    """A number of any size, or None for what is not one."""
+    try:
+        value = float(str(raw))
+    except ValueError:
+        return None
+    return None if math.isnan(value) else value

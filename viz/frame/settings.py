@@ -1,0 +1,185 @@
+"""Every setting a person can change, declared once: name in the URL, label, default, range, pages.
+
+Options, bounds and defaults that only the model or the sentence knows are left empty here and
+given where the setting is used, with `Setting.given`. Names are the address's, so they stay; what
+an old link may still say is in `OLD_NAMES` and `OLD_VALUES`.
+"""
+
+from collections.abc import Mapping
+from itertools import permutations
+from typing import TypeVar
+
+from model.decoding.filters import DEFAULT_ORDER
+from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Setting, Text
+from viz.live.microscope import data as microscope
+from viz.live.sampler import data as sampler
+
+Kind = TypeVar("Kind", bound=Setting)
+
+SETTINGS: dict[str, Setting] = {}
+
+ON_ATTENTION = ("Attention",)
+ON_POSITIONS = ("Positions",)
+ON_MASKS = ("Masks",)
+ON_LENS = ("Lens",)
+ON_GENERATE = ("Generate",)
+ON_CACHE = ("Cache",)
+ON_SAMPLING = ("Predict", "Generate")
+
+
+def _declared(setting: Kind) -> Kind:
+    """Enter a setting in the table; two of one name would overwrite each other's value."""
+    if setting.name in SETTINGS:
+        raise ValueError(f"the setting {setting.name} is declared twice; rename one of them")
+    SETTINGS[setting.name] = setting
+    return setting
+
+
+def _named(name: str, label: str, names: dict[str, str], pages: tuple[str, ...]) -> Choice[str]:
+    """A choice whose options are called otherwise on screen; the first is the default."""
+    options = tuple(names)
+    return _declared(Choice(name, label, options[0], options, words=names.get, pages=pages))
+
+
+# --- every page -------------------------------------------------------------------------------
+
+PAGE = _declared(Choice("page", "Page", "", refusal="No page “{raw}”; showing {value}."))
+SENTENCE = _declared(Text("sentence", "Sentence", ""))
+MODEL = _declared(Choice("model", "Model", ""))
+DEVICE = _declared(Choice("device", "Device", "", words=str.upper))
+HEAD_GROUP = _declared(Choice("attention", "Attention", ""))  # such as decoder.attn
+LAYER = _declared(Choice("layer", "Layer", 0, words="L{}".format))
+HEAD = _declared(Choice("head", "Head", 0, words="H{}".format))
+IMAGE_FORMAT = _declared(
+    Choice("image_format", "Image format", "png", ("png", "svg"), words=str.upper)
+)
+
+# --- several pages ----------------------------------------------------------------------------
+
+AFTER = _declared(Choice("after", "After token", -1, pages=("Masks", "Lens", "Predict")))
+TEMPERATURE = _declared(
+    Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"], pages=ON_SAMPLING)
+)
+TOP_K = _declared(Number("top_k", "Top-k", None, 1, none="all", pages=ON_SAMPLING))
+TOP_P = _declared(Number("top_p", "Top-p", 0.95, *sampler.BOUNDS["top_p"], pages=ON_SAMPLING))
+MIN_P = _declared(Number("min_p", "Min-p", 0.0, *sampler.BOUNDS["min_p"], pages=ON_SAMPLING))
+ORDER = _declared(
+    Choice(
+        "order",
+        "Order",
+        tuple(DEFAULT_ORDER),
+        tuple(permutations(DEFAULT_ORDER)),
+        words=", ".join,
+        pages=ON_SAMPLING,
+    )
+)
+
+# --- Attention: all but the first are chosen inside the microscope ------------------------------
+
+CELL = _declared(Pair("cell", "Cell", None, pages=ON_ATTENTION))
+TOKEN = _declared(Index("token", "Token", None, pages=ON_ATTENTION))
+VIEW = _declared(Choice("view", "View", "map", tuple(microscope.VIEWS), pages=ON_ATTENTION))
+STAGE = _declared(Choice("stage", "Stage", "weights", tuple(microscope.STAGES), pages=ON_ATTENTION))
+MASS = _declared(
+    Number("mass", "Cumulative attention shown", 0.8, *microscope.MASS, pages=ON_ATTENTION)
+)
+CHANGE = _declared(
+    Choice("change", "Change", "scale", tuple(microscope.CHANGES), pages=ON_ATTENTION)
+)
+TAU = _declared(Number("tau", "Attention temperature", 2.0, *microscope.TAU, pages=ON_ATTENTION))
+AGAINST = _declared(
+    Choice("against", "Compare with", "head", tuple(microscope.AGAINST), pages=ON_ATTENTION)
+)
+OTHER = _declared(Pair("other", "Compare with head", None, pages=ON_ATTENTION))
+SECOND = _declared(Text("second", "Second sentence", "", pages=ON_ATTENTION))
+HOW = _declared(Choice("how", "Aggregate", "mean", tuple(microscope.HOW), pages=ON_ATTENTION))
+OVER = _declared(
+    Choice("over", "Aggregate over heads", "layer", microscope.OVER, pages=ON_ATTENTION)
+)
+HIDE_FIRST = _declared(
+    Flag("hide_first", "Hide attention sink (first token)", False, pages=ON_ATTENTION)
+)
+MERGE_WORDS = _declared(Flag("words", "Merge subwords", False, pages=ON_ATTENTION))
+
+# --- Positions --------------------------------------------------------------------------------
+
+COMPARE = _declared(Flag("compare", "Compare", False, pages=ON_POSITIONS))
+PICTURE = _named("picture", "Picture", {"map": "Heat map", "surface": "Surface"}, ON_POSITIONS)
+DIMENSIONS = _declared(Numbers("dimensions", "Dimensions", (), most=6, pages=ON_POSITIONS))
+FIRST_POSITION = _declared(Number("place_first", "First position", 0, step=1, pages=ON_POSITIONS))
+SECOND_POSITION = _declared(
+    Number("place_second", "Second position", 0, step=1, pages=ON_POSITIONS)
+)
+QUERY_TOKEN = _declared(Choice("query", "Query token", -1, pages=ON_POSITIONS))
+KEY_TOKEN = _declared(Choice("key", "Key token", -1, pages=ON_POSITIONS))
+SLOPE_HEADS = _declared(Number("n_heads", "Heads", 1, 1, 64, pages=ON_POSITIONS))
+SWAP = _declared(Choice("swap", "Swap token", -1, pages=ON_POSITIONS))
+SWAP_WITH = _declared(Choice("swap_with", "Swap it with", -1, pages=ON_POSITIONS))
+
+# --- Masks ------------------------------------------------------------------------------------
+
+MASK_VIEW = _declared(Choice("masks", "View", "kinds", pages=ON_MASKS))
+MASK_KIND = _declared(Choice("mask", "Mask", "causal", pages=ON_MASKS))
+WINDOW = _declared(Number("window", "Window", 1, 1, 512, pages=ON_MASKS))
+PREFIX = _declared(Number("prefix", "Prefix", 0, 0, 512, pages=ON_MASKS))
+GLOBAL = _declared(Number("global", "Global", 0, 0, 512, pages=ON_MASKS))
+PAD_TOKENS = _declared(Number("pad_tokens", "Pad tokens", 0, 0, 512, pages=ON_MASKS))
+DIRECTION = _named("sides", "Direction", {"causal": "and causal", "both": "both sides"}, ON_MASKS)
+EDITS = _declared(Cells("edits", "Edited cells", (), pages=ON_MASKS))
+EDITS_OF = _declared(Text("edits_of", "Edited mask", "", pages=ON_MASKS))
+PADDED_SENTENCE = _declared(Text("padded", "Second sentence", "The dog ran.", pages=ON_MASKS))
+PADDING_SIDE = _named("side", "Side", {"left": "Left padding", "right": "Right padding"}, ON_MASKS)
+
+# --- Lens -------------------------------------------------------------------------------------
+
+LENS_COLOUR = _declared(
+    Choice("lens_color", "Colour", "probability", ("probability", "entropy"), pages=ON_LENS)
+)
+LENS_START = _declared(Choice("lens_start", "Window", -1, pages=ON_LENS))
+
+# --- Generate ---------------------------------------------------------------------------------
+
+DECODING = _named(
+    "mode",
+    "Decoding",
+    {"sampling": "sampling", "greedy": "greedy", "beam": "beam search"},
+    ON_GENERATE,
+)
+SEED = _declared(Number("seed", "Seed", 0, 0, 2**31 - 1, pages=ON_GENERATE))
+NEW_TOKENS = _declared(Number("new_tokens", "New tokens", 40, 1, 1000, pages=ON_GENERATE))
+AT_LIMIT = _named(
+    "full", "At the context limit", {"stop": "stop", "slide": "slide window"}, ON_GENERATE
+)
+BEAM_WIDTH = _declared(Number("beam_width", "Beam width", 3, 1, 12, pages=ON_GENERATE))
+BEAM_TOKENS = _declared(Number("beam_tokens", "New tokens", 8, 1, 24, pages=ON_GENERATE))
+LENGTH_PENALTY = _declared(
+    Number("alpha", "Length normalisation α", 0.0, 0.0, 2.0, 0.1, pages=ON_GENERATE)
+)
+
+# --- Cache ------------------------------------------------------------------------------------
+
+CACHE_PART = _declared(Choice("part", "Show", "keys", ("keys", "values"), pages=ON_CACHE))
+CACHE_HEADS = _declared(
+    Choice("heads", "Heads", "all heads", ("all heads", "this head"), pages=ON_CACHE)
+)
+PREFILL = _declared(Number("prefill", "Prefill", 1, 1, pages=ON_CACHE, follows=True))
+CACHED_TOKENS = _declared(Choice("held", "Tokens cached", 0, pages=ON_CACHE, follows=True))
+CONTEXT = _declared(Number("context", "Context", 2048, 1, 10_000_000, pages=ON_CACHE))
+
+
+# --- old links --------------------------------------------------------------------------------
+
+OLD_NAMES = {"filler": "pad_tokens"}
+OLD_VALUES = {
+    ("side", "front"): "left",
+    ("side", "behind"): "right",
+    ("mode", "sampled"): "sampling",
+    ("top_k", "-1"): "all",
+}
+
+
+def modern(address: Mapping[str, str]) -> dict[str, str]:
+    """What an address says in today's names and values; today's win where it says both."""
+    renamed = {OLD_NAMES.get(name, name): value for name, value in address.items()}
+    today = {name: value for name, value in address.items() if name not in OLD_NAMES}
+    return {name: OLD_VALUES.get((name, value), value) for name, value in (renamed | today).items()}

@@ -1,0 +1,152 @@
+"""Words and tokens on the page, as HTML of our own; a person's text is only ever text in it."""
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from model.verify.check import Check
+from viz.figures.labels import token_labels, visible
+
+
+def notice(text: str, kind: str = "note") -> None:
+    """One plain line to the person; `kind` is note, hint or error. The text is no markup."""
+    role = "alert" if kind == "error" else "status"
+    st.html(f'<p class="hl-{kind}" role="{role}">{html.escape(text)}</p>')
+
+
+def check_line(passed: bool, text: str) -> None:
+    """A quiet line for a check that passed, an alert for one that did not. The text is ours."""
+    if passed:
+        st.caption(f":material/verified: Check passed: {text}")
+    else:
+        notice(f"Check FAILED: {text}", kind="error")
+
+
+def continued(prompt: str, continuation: str) -> None:
+    """The sentence and, set apart, how the model continued it."""
+    st.html(
+        f'<p class="hl-written"><span>{html.escape(prompt)}</span>'
+        f"<mark>{html.escape(continuation)}</mark></p>"
+    )
+
+
+def token_strip(
+    tokens: Sequence[str],
+    probabilities: np.ndarray | None = None,
+    *,
+    numbers: bool = False,
+    marked: int | None = None,
+) -> None:
+    """The tokens, each underlined by the probability predicted for it, where there is one.
+
+    probabilities: (T,), NaN where nothing was predicted. `numbers` writes them below the tokens;
+    `marked` is the token to frame.
+    """
+    labels = token_labels(tokens)
+    if probabilities is None:
+        pieces = [_chip(label) for label in labels]
+    else:
+        pieces = [
+            _predicted_chip(number, label, probability, numbers, number == marked)
+            for number, (label, probability) in enumerate(zip(labels, probabilities, strict=True))
+        ]
+    legend = f'<span class="hl-legend">{_legend(labels, probabilities is not None)}</span>'
+    inside = "".join([*pieces, legend])
+    st.html(f'<div class="hl-strip" tabindex="0" role="group" aria-label="Tokens">{inside}</div>')
+
+
+def pair(query: str, key: str, text: str) -> None:
+    """A line about one query and one key by their labels; `text` is ours, the labels a person's."""
+    centred(f"{html.escape(text)} {_chip(query)} attends to {_chip(key)}")
+
+
+def token_row(what: str, tokens: Sequence[str]) -> None:
+    """Tokens in a row after a word or two of ours."""
+    chips = "".join(map(_chip, token_labels(tokens)))
+    st.html(
+        f'<div class="hl-strip"><span class="hl-legend">{html.escape(what)}</span>{chips}</div>'
+    )
+
+
+def training_targets(
+    inputs: Sequence[str], targets: Sequence[str], probabilities: np.ndarray
+) -> None:
+    """The input at each position, its target, and the probability predicted for it."""
+    columns = [
+        f'<span class="hl-target"><small>{number}</small>{_chip(given)}'
+        f'<span aria-hidden="true">↓</span>{_chip(wanted)}<small>{_short(probability)}</small>'
+        "</span>"
+        for number, (given, wanted, probability) in enumerate(
+            zip(token_labels(inputs), token_labels(targets), probabilities, strict=True)
+        )
+    ]
+    legend = (
+        '<span class="hl-target hl-legend"><small>position</small><span>input</span><span></span>'
+        "<span>target</span><small>p of the target</small></span>"
+    )
+    inside = "".join([legend, *columns])
+    st.html(
+        '<div class="hl-strip hl-targets" tabindex="0" role="group" '
+        f'aria-label="Inputs and targets">{inside}</div>'
+    )
+
+
+def token_line(text: str, token: str) -> None:
+    """A line about one token; `text` is ours."""
+    centred(f"{html.escape(text)} {_chip(visible(token))}")
+
+
+def properties(checks: Sequence[Check]) -> None:
+    """Properties of a scheme, each with the largest error of this run. The names are ours."""
+    for item in checks:
+        kind, verdict = ("good", "verified") if item.passed else ("error", "NOT verified")
+        allowed = f"{item.bound:.0e}" if item.bound else "0"
+        st.html(
+            f'<p class="hl-{kind}" role="status">{html.escape(item.name)}: property '
+            f"<b>{verdict}</b> (max error <b>{item.error:.1e}</b>, allowed {allowed})</p>"
+        )
+
+
+def centred(inner_html: str) -> None:
+    """A line in the middle; what is a person's in it must be escaped."""
+    st.html(f'<p class="hl-pair">{inner_html}</p>')
+
+
+def _chip(label: str) -> str:
+    return f'<span class="hl-token"><bdi>{html.escape(label)}</bdi></span>'
+
+
+def _predicted_chip(
+    number: int, label: str, probability: float, with_number: bool, is_marked: bool
+) -> str:
+    is_known = bool(np.isfinite(probability))
+    title = f"token {number}: " + (f"p = {probability:.4f}" if is_known else "nothing before it")
+    share = 100 * probability if is_known else 0
+    below = f"<small>{_short(probability)}</small>" if with_number else ""
+    css_class = "hl-token hl-marked" if is_marked else "hl-token"
+    return (
+        f'<span class="{css_class}" title="{title}" style="--share:{share:.0f}%">'
+        f"<bdi>{html.escape(label)}</bdi>{below}</span>"
+    )
+
+
+def _legend(labels: Sequence[str], has_bars: bool) -> str:
+    """What the bars and the signs in these labels mean."""
+    signs = {
+        "…": "… continues a word",
+        "␣": "␣ is a space",
+        "⏎": "⏎ is a line break",
+        "·1/": "·1/2 is a part of a character",
+    }
+    used = [words for sign, words in signs.items() if any(sign in label for label in labels)]
+    bars = ["bar: predicted probability of this token"] if has_bars else []
+    return "; ".join([*bars, *used])
+
+
+def _short(probability: float) -> str:
+    """A probability in five characters; the first token has none."""
+    if not np.isfinite(probability):
+        return "–"
+    return "&lt;.001" if probability < 0.001 else f"{probability:.3f}"
