@@ -38,14 +38,14 @@ class RunningApp:
 
 
 @contextmanager
-def running_app(log: Path) -> Iterator[RunningApp]:
-    """Start the real app, give it once it answers, and stop it at the end.
+def running_app(log: Path, script: str = "app.py") -> Iterator[RunningApp]:
+    """Start the real app, or another script, give it once it answers, and stop it at the end.
 
     Raises RuntimeError with the end of its log when it does not come up.
     """
     port = _free_port()
     app = RunningApp(f"http://localhost:{port}", log)
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with log.open("wb") as file:
         process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT

@@ -10,8 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +18,6 @@ from typing import NamedTuple
 import pytest
 
 from model.commands import COMMANDS
-from viz.live import routes
 
 ROOT = Path(__file__).parent.parent
 SOURCES = [ROOT / "app.py", *sorted(ROOT.glob("model/**/*.py")), *sorted(ROOT.glob("viz/**/*.py"))]
@@ -29,7 +27,6 @@ WEB_FILES = [
     ROOT / ".streamlit/config.toml",
     *sorted(path for path in ROOT.glob("viz/**/*") if path.suffix in WEB_SUFFIXES),
 ]
-SCRIPTS = [path for path in WEB_FILES if path.suffix in (".js", ".mjs")]
 MAX_FUNCTION_LINES = 60
 
 
@@ -40,6 +37,7 @@ class Room(NamedTuple):
     never: tuple[str, ...] = ()
 
 
+INSTRUMENTS = ("core", "microscope", "sampler", "writer", "editor", "rotor")  # and their base
 ROOMS = {
     "model": Room(0, never=("streamlit", "plotly", "pandas")),
     "viz.theme": Room(1, never=("streamlit", "torch")),
@@ -48,7 +46,9 @@ ROOMS = {
     "viz.runs": Room(3),
     "viz.live": Room(3, never=("torch",)),
     "viz.live.routes": Room(3, never=("torch", "streamlit")),
-    "viz.live.shelf": Room(3, never=("torch", "streamlit")),
+    "viz.live.store": Room(3, never=("torch", "streamlit")),
+    "viz.live.files": Room(3, never=("torch", "streamlit")),
+    **{f"viz.live.{name}": Room(3, never=("torch", "streamlit")) for name in INSTRUMENTS},
     "viz": Room(3, never=("torch",)),
     "viz.pages": Room(4, never=("torch",)),
     "viz.studio": Room(5, never=("torch",)),
@@ -58,18 +58,6 @@ ROOMS = {
 UNPICKLERS = ("pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve")
 UNSAFE_CALLS = ("eval", "exec", "torch.load", "pd.read_pickle", "pandas.read_pickle")
 UNSAFE_FLAGS = ("unsafe_allow_html", "allow_pickle")
-
-# JavaScript as the house writes it: a body opens at the end of a line, and ends with the next line
-# that starts in the same column. Arguments on lines of their own leave `) {` for the last one.
-FUNCTION_OPENS = re.compile(r"(?:\bfunction\b.*|=>|^\)|^[^.=]*\w\(.*\)) \{$")
-STATEMENT = re.compile(r"^(?:\} )?(?:if|else|for|while|switch|catch|do|try)\b")
-TOP_NAME = re.compile(
-    r"^(?:export )?(?:default )?(?:async )?(?:function\*?|class|const|let|var) (\S+?)\b",
-    re.MULTILINE,
-)
-TOP_PATTERN = re.compile(r"^(?:export )?(?:const|let|var) [\[{]", re.MULTILINE)
-IMPORTED = re.compile(r"""^import\b[^;]*from ["'](\.[\w./]+)["'];$""", re.MULTILINE)
-MODULE_WORD = re.compile(r"^\s*(?:import|export)\b.*$", re.MULTILINE)
 
 # What a browser would fetch: not a link a reader may follow, not the name of an XML dialect.
 READERS_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(https?://[^)]*\)")
@@ -233,30 +221,6 @@ def long_functions(path: Path, root: Path) -> list[str]:
     return [f"{name}: {n} lines" for name, n in lengths if n > MAX_FUNCTION_LINES]
 
 
-def long_scripts(path: Path, root: Path) -> list[str]:
-    """Functions of a JavaScript file that do not fit on a screen; as in Python, no closing line."""
-    rows = path.read_text(encoding="utf-8").splitlines()
-    faults = []
-    for at, row in enumerate(rows):
-        code = row.lstrip()
-        if not FUNCTION_OPENS.search(code) or STATEMENT.match(code):
-            continue
-        column = re.compile(rf" {{{len(row) - len(code)}}}\S")
-        heads = (i for i in range(at - 1, -1, -1) if column.match(rows[i]))
-        start = next(heads, at) if code.startswith(")") else at
-        ends = (i for i in range(at + 1, len(rows)) if column.match(rows[i]))
-        n_lines = next(ends, len(rows)) - start
-        faults += [f"{code}: {n_lines} lines"] if n_lines > MAX_FUNCTION_LINES else []
-    return faults
-
-
-def names_that_meet(modules: Sequence[str]) -> list[str]:
-    """Names at the top level of more than one of these modules, and names the rule cannot read."""
-    counts = Counter(name for text in modules for name in TOP_NAME.findall(text))
-    unread = [pattern for text in modules for pattern in TOP_PATTERN.findall(text)]
-    return [name for name, n in counts.items() if n > 1] + unread
-
-
 def _name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -265,7 +229,7 @@ def test_every_room_is_read() -> None:
     """An empty list of files would satisfy every rule."""
     names = {_name_of(path) for path in SOURCES}
     assert {"app.py", "model/attention.py", "viz/studio.py", "viz/live/component.py"} <= names
-    assert {"viz/live/main.js", "viz/live/maths.js"} <= set(map(_name_of, SCRIPTS))
+    assert {"viz/live/main.js", "viz/live/core/maths.js"} <= set(map(_name_of, WEB_FILES))
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name_of)
@@ -285,44 +249,6 @@ def test_web_file_names_no_other_host(path: Path) -> None:
 @pytest.mark.parametrize("path", [*SOURCES, *TESTS], ids=_name_of)
 def test_functions_fit_on_a_screen(path: Path) -> None:
     assert long_functions(path, ROOT) == []
-
-
-@pytest.mark.parametrize("path", SCRIPTS, ids=_name_of)
-def test_scripts_fit_on_a_screen(path: Path) -> None:
-    assert long_scripts(path, ROOT) == []
-
-
-def test_the_offline_program_is_one_script() -> None:
-    """One scope for all: no import or export is left, no name meets another, none is missing."""
-    program = routes.offline_program()
-    assert MODULE_WORD.findall(program) == []
-    sources = [ROOT / f"viz/live/{name}.js" for name in routes.MODULES]
-    texts = {path: path.read_text(encoding="utf-8") for path in sources}
-    assert names_that_meet(list(texts.values())) == []
-    assert [name for text in texts.values() for name in TOP_NAME.findall(text)] == [
-        name for name in TOP_NAME.findall(program) if name != "HeadlightOffline"
-    ]
-    wanted = {
-        (path.parent / name).resolve() for path in sources for name in IMPORTED.findall(texts[path])
-    }
-    assert ROOT / "viz/live/maths.js" in wanted
-    assert wanted <= set(sources)
-
-
-@pytest.mark.parametrize(
-    ("modules", "names"),
-    [
-        (["const GAP = 3;\n", "const GAP = 16;\n"], ["GAP"]),
-        (["export function open() {\n}\n", "let open;\n"], ["open"]),
-        (["class Bars {\n}\n", "export class Bars {\n}\n"], ["Bars"]),
-        (["export async function load() {\n}\n", "function load() {\n}\n"], ["load"]),
-        (["const { a } = b;\n"], ["const {"]),
-        (["const at = 1;\n", "function f() {\n  const at = 2;\n}\n"], []),
-        (["import { at } from './a.js';\n", "export const at = 1;\n"], []),
-    ],
-)
-def test_names_that_meet_are_found(modules: list[str], names: list[str]) -> None:
-    assert names_that_meet(modules) == names
 
 
 @pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=" ".join)
@@ -350,12 +276,13 @@ def test_style(command: list[str]) -> None:
         (wrong_imports, "viz/pages/x.py", "from viz import studio"),
         (wrong_imports, "viz/pages/x.py", "import torch"),
         (wrong_imports, "viz/runs.py", "import viz.pages.attention"),
-        (wrong_imports, "viz/figures/x.py", "from viz.live import shelf"),
+        (wrong_imports, "viz/figures/x.py", "from viz.live import store"),
         (wrong_imports, "viz/live/x.py", "import torch"),
         (wrong_imports, "viz/live/x.py", "from viz.pages import attention"),
         (wrong_imports, "viz/live/x.py", "import streamlit\nfrom model.verify import check"),
         (wrong_imports, "viz/live/routes.py", "import streamlit"),
-        (wrong_imports, "viz/live/shelf.py", "from streamlit import session_state"),
+        (wrong_imports, "viz/live/store.py", "from streamlit import session_state"),
+        (wrong_imports, "viz/live/rotor/data.py", "import streamlit as st"),
         (wrong_imports, "app.py", "from tests import browser"),
         (unsafe_code, "model/x.py", "import pickle"),
         (unsafe_code, "model/x.py", "from torch import load"),
@@ -375,13 +302,6 @@ def test_style(command: list[str]) -> None:
         (undocumented_functions, "viz/x.py", "def f() -> None: ..."),
         (undocumented_functions, "viz/x.py", "class A:\n    def f(self) -> None: ..."),
         (long_functions, "viz/x.py", "def f() -> None:\n" + 60 * "    print()\n"),
-        (long_scripts, "viz/x.js", "export function f({ a }) {\n" + 60 * "  g();\n" + "}\n"),
-        (long_scripts, "viz/x.js", "const f = async (a) => {\n" + 60 * "  g();\n" + "};\n"),
-        (long_scripts, "viz/x.js", "class A {\n  f(a) {\n" + 60 * "    g();\n" + "  }\n}\n"),
-        (long_scripts, "viz/x.js", "class A {\n  get f() {\n" + 60 * "    g();\n" + "  }\n}\n"),
-        (long_scripts, "viz/x.js", "a.map((x) => {\n" + 60 * "  g();\n" + "});\n"),
-        (long_scripts, "viz/x.js", "function f(\n  a,\n) {\n" + 58 * "  g();\n" + "}\n"),
-        (long_scripts, "viz/x.js", "function f() {\n" + 60 * "  g();\n"),
     ],
 )
 def test_rule_finds_a_bad_file(rule: Rule, name: str, text: str, tmp_path: Path) -> None:
@@ -410,10 +330,6 @@ DOCUMENTED = "class A:\n    def f(self):\n        'Says why.'\n"
         (wrong_imports, "viz/live/x.py", "import streamlit\nfrom model.verify import Check"),
         (wrong_imports, "viz/live/routes.py", "from model.analysis import summarise_patterns"),
         (long_functions, "viz/x.py", "def f() -> None:\n" + 59 * "    print()\n"),
-        (long_scripts, "viz/x.js", "export function f({ a }) {\n" + 59 * "  g();\n" + "}\n"),
-        (long_scripts, "viz/x.js", "function f(\n  a,\n) {\n" + 57 * "  g();\n" + "}\n"),
-        (long_scripts, "viz/x.js", "class A {\n" + 99 * "  f() {\n    g();\n  }\n" + "}\n"),
-        (long_scripts, "viz/x.js", "const X = {\n" + 99 * "  a: 1,\n" + "};\n"),
     ],
 )
 def test_rule_passes_a_good_file(rule: Rule, name: str, text: str, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def views_of(trace: Trace, *, takes_text: bool) -> list[Option]:
     """The views of a head; those that do not apply to a trace say why."""
     why = {}
     if all(option.why for option in against_of(trace, takes_text=takes_text)):
-        why["compare"] = "There is one head alone, and no other input to compare with."
+        why["compare"] = "there is one head alone, and no other input."
     return [Option(name, text, why.get(name)) for name, text in VIEWS.items()]
 
 
@@ -118,9 +118,9 @@ def changes_of(trace: Trace) -> list[Option]:
     """What may be changed of a head; what would change nothing says why."""
     why = {}
     if all(record.scale == 1 for record in trace.attention):
-        why["scale"] = "Scores are not scaled here."
+        why["scale"] = "scores are not scaled here."
     if all(record.mask.all() for record in trace.attention):
-        why["mask"] = "Nothing is masked here."
+        why["mask"] = "nothing is masked here."
     return [Option(name, text, why.get(name)) for name, text in CHANGES.items()]
 
 
@@ -128,9 +128,9 @@ def against_of(trace: Trace, *, takes_text: bool) -> list[Option]:
     """What a head may be compared with; what there is none of says why."""
     why = {}
     if all(len(group.records) * group.n_heads == 1 for group in trace.groups):
-        why["head"] = "There is no other head."
+        why["head"] = "there is no other head."
     if not takes_text:
-        why["sentence"] = "This source takes no text."
+        why["sentence"] = "this source takes no text."
     return [Option(name, text, why.get(name)) for name, text in AGAINST.items()]
 
 

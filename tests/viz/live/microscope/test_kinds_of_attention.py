@@ -1,0 +1,326 @@
+"""Protects the microscope where there is more than one kind of attention, in a real browser.
+
+The run is made up: maps are not square, masks are per head, one scale is 1, tokens are no words.
+"""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+from safetensors.numpy import load, save
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from model.analysis.heads import strongest_pair
+from model.trace import AttentionRecord, HeadGroup
+from tests.screen import content, download
+from tests.viz.builders import csv_rows
+from tests.viz.live.harness import as_sent, bare_page, open_instrument
+from tests.viz.live.instruments import microscope_settings
+from tests.viz.live.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
+from viz.live import routes, store
+from viz.live.core.wire import stream_data
+from viz.live.microscope.data import CHANGES, VIEWS, OtherRun, group_title, microscope_data
+
+KINDS = ["source.attn", "target.attn", "target.cross_attn"]
+CROSS = "target.cross_attn"
+SHOWN = """selector => Array.from(
+    document.querySelector(`${selector} .js-plotly-plot`).data[0].z, row => Array.from(row))"""
+LABELS = {name: stream_data(two_streams().stream(name))["labels"] for name in ("source", "target")}
+
+
+@pytest.fixture(scope="module")
+def key() -> str:
+    """Where the made-up run is found; it is kept for good."""
+    return store.put(two_streams())
+
+
+@pytest.fixture(scope="module")
+def other_key() -> str:
+    """Where another run is found."""
+    return store.put(two_streams(1))
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    """The routes, answering from the store of this process."""
+    with TestClient(Starlette(routes=routes.ROUTES)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def bare(browser: Browser, app_url: str, client: TestClient) -> Iterator[Page]:
+    """A bare page whose questions for arrays are answered here."""
+
+    def answer(route: Route) -> None:
+        response = client.get(route.request.url.removeprefix(app_url))
+        route.fulfill(status=response.status_code, body=response.content)
+
+    with bare_page(browser, app_url) as page:
+        page.route("**/live/arrays/**", answer)
+        yield page
+
+
+def open_microscope(page: Page, key: str, **changes: object) -> None:
+    """Open the microscope on the made-up run, which takes no text."""
+    settings = microscope_settings(**changes)
+    data = microscope_data(two_streams(), key, "made-up", settings, takes_text=False)
+    open_instrument(page, "Microscope", as_sent(data), width=1180)
+    wait_for(page, settings["view"])
+
+
+def wait_for(page: Page, view: str) -> None:
+    """Wait until a view is drawn."""
+    state = re.compile(f" {view} ")
+    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", state)
+
+
+def shown(page: Page, view: str, part: str = "") -> np.ndarray:
+    """The values of a heat map."""
+    return np.array(page.evaluate(SHOWN, f".hl-view-{view} {part}"), dtype=float)
+
+
+def group_of(name: str) -> HeadGroup:
+    """A group of the made-up run."""
+    return two_streams().group(name)
+
+
+def masked(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Values as a map shows them: nothing where masked."""
+    return np.where(mask, values, np.nan)
+
+
+def steps_of(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
+    """Every step of one head in float64, by its own scale, bias and mask."""
+    q, k = record.q[head].astype(float), record.k[record.kv_head(head)].astype(float)
+    mask = record.mask_of(head)
+    bias = 0.0 if record.bias is None else record.bias[head]
+    scaled = q @ k.T * record.scale
+    return {
+        "product": q @ k.T,
+        "scaled": scaled,
+        "biased": scaled + bias,
+        "masked": masked(scaled + bias, mask),
+        "weights": masked(record.pattern[head], mask),
+        "output": record.z[head],
+    }
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page, key: str) -> None:
+    record = group_of(attention).records[1]
+    for stage, values in steps_of(record, 3).items():
+        open_microscope(bare, key, attention=attention, layer=1, head=3, stage=stage)
+        found = shown(bare, "map")
+        assert found.shape == values.shape
+        assert found == pytest.approx(values, abs=1e-5, nan_ok=True), stage
+    expect(bare.locator(".hl-badge")).to_contain_text("recomputed in your browser (max error ")
+    assert float(bare.locator(".hl-badge").get_attribute("data-check")) < 1e-6
+
+
+def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> None:
+    open_microscope(bare, key)
+    expect(bare.locator(".hl-grid-title")).to_have_text([group_title(group_of(x)) for x in KINDS])
+    grids = bare.locator(".hl-overview")
+    expect(grids).to_have_count(3)
+    for i, name in enumerate(KINDS):
+        frame = grids.nth(i).locator(".hl-frame:not(.hl-frame-hover)")
+        image = grids.nth(i).locator("image").bounding_box()
+        x = image["x"] + (2 + 0.4) / N_HEADS * image["width"]
+        y = image["y"] + (1 + 0.4) / 2 * image["height"]
+        record = group_of(name).records[1]
+        bare.mouse.move(x, y)
+        query, its_key = strongest_pair(record.pattern[2], record.site.kind)
+        pair = f"{LABELS[record.queries][query]} → {LABELS[record.keys][its_key]}"
+        caption = bare.locator(".hl-heads .hl-caption")
+        expect(caption).to_contain_text(f"{group_title(group_of(name))} L1 H2 · strongest: {pair}")
+        is_aside = "first token and self left out" in caption.text_content()
+        assert is_aside == (record.site.kind == "self" and its_key not in (0, query))
+        bare.mouse.click(x, y)
+        expect(bare.locator(".hl-title")).to_have_text(f"{group_title(group_of(name))} L1 H2")
+        wait_for(bare, "map")
+        found = shown(bare, "map")
+        expected = masked(record.pattern[2], record.mask_of(2))
+        assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
+        expect(frame).to_be_visible()
+        visible = grids.locator(".hl-frame:not(.hl-frame-hover)[visibility=visible]")
+        expect(visible).to_have_count(1)
+    changes = bare.wait_for_function("sent.at(-1)?.changes").json_value()
+    assert {"attention": CROSS, "layer": 1, "head": 2}.items() <= changes.items()
+    checked = bare.wait_for_function("sent.at(-1)?.checked").json_value()
+    assert (checked["site"], checked["head"]) == ("target.blocks.1.cross_attn", 2)
+
+
+def test_grids_are_as_high_as_their_maps(bare: Page, key: str) -> None:
+    open_microscope(bare, key)
+    ratios = bare.locator(".hl-overview image").evaluate_all(
+        "all => all.map(x => x.height.baseVal.value / x.width.baseVal.value)"
+    )
+    assert ratios[0] == ratios[1] == pytest.approx(2 / N_HEADS)
+    assert ratios[2] == pytest.approx(5 / 7 * 2 / N_HEADS, rel=0.05)
+
+
+def test_bars_and_keys_stay_in_their_grid(bare: Page, key: str) -> None:
+    """A bar opens a mean of its own kind; arrow keys move in the grid that has the focus."""
+    open_microscope(bare, key)
+    grid = bare.locator(".hl-overview").nth(2)
+    grid.focus()
+    for pressed in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown"):
+        bare.keyboard.press(pressed)
+    expect(bare.locator(".hl-title")).to_have_text("Target cross-attention L1 H1")
+    grid.locator(".hl-bar").first.click()
+    wait_for(bare, "summary")
+    record = group_of(CROSS).records[0]
+    expected = masked(record.pattern.mean(axis=0), record.mask)
+    assert shown(bare, "summary") == pytest.approx(expected, abs=1e-6, nan_ok=True)
+    assert "all heads of L0" in bare.locator(".hl-view-summary .hl-caption").text_content()
+
+
+def test_a_summary_hides_what_no_head_may_attend_to(bare: Page, key: str) -> None:
+    open_microscope(bare, key, attention="target.attn", view="summary", how="maximum", over="all")
+    group = group_of("target.attn")
+    patterns, masks = group.patterns(), np.stack([record.mask for record in group.records])
+    expected = masked(patterns.max(axis=(0, 1)), masks.any(axis=(0, 1)))
+    assert shown(bare, "summary") == pytest.approx(expected, abs=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize("attention", KINDS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_draws_every_kind(view: str, attention: str, bare: Page, key: str) -> None:
+    open_microscope(bare, key, attention=attention, view=view, layer=0, head=1)
+    expect(bare.locator("[role=alert]")).to_be_hidden()
+    hide = bare.get_by_text("Hide attention sink (first token)")
+    expect(hide).to_be_visible(visible=not attention.endswith("cross_attn"))
+    expect(bare.get_by_label("Merge subwords")).to_be_disabled()
+
+
+def test_lines_and_tokens_of_two_streams(bare: Page, key: str) -> None:
+    pattern = group_of(CROSS).records[0].pattern[1]
+    open_microscope(bare, key, attention=CROSS, view="lines", head=1, mass=0.5)
+    words = [text.split("  ")[0] for text in bare.locator(".hl-lines text").all_text_contents()]
+    assert words == LABELS["target"] + LABELS["source"]
+    ordered = -np.sort(-pattern, axis=1)
+    kept = (np.cumsum(ordered, axis=1) - ordered < 0.5 - 1e-9).sum()
+    expect(bare.locator(".hl-view-lines .hl-caption")).to_contain_text(f"{kept} lines")
+    open_microscope(bare, key, attention=CROSS, view="sentence", head=1, token=3)
+    rows = bare.locator(".hl-sentence")
+    best = int(pattern[3].argmax())
+    weight = f"{LABELS['source'][best]} {pattern[3, best]:.3f}"
+    start = f"{LABELS['target'][3]} attends to: {weight}"
+    expect(rows.first).to_have_attribute("aria-label", re.compile("^" + re.escape(start)))
+    counts = [rows.nth(i).locator("g").count() for i in (0, 1)]
+    assert counts == [len(SOURCE), len(TARGET)]
+    rows.first.locator("g").nth(0).click()  # another key: its column, the same row
+    reader = int(pattern[:, 0].argmax())
+    start = f"What attends to {LABELS['source'][0]}: {LABELS['target'][reader]} "
+    expect(rows.last).to_have_attribute("aria-label", re.compile("^" + re.escape(start)))
+
+
+def test_an_unscaled_head_is_said_to_be(bare: Page, key: str) -> None:
+    open_microscope(bare, key, attention=CROSS, stage="scaled")
+    expect(bare.locator("input[name=hl-stage][value=scaled] + span")).to_have_text("× 1")
+    expect(bare.locator(".hl-view-map .hl-caption").first).to_have_text("Not scaled: times 1.")
+    expect(bare.locator("[data-term=scaled]")).to_have_text("× 1")
+    assert bare.locator("math[data-stage=scaled] msqrt").count() == 0
+    open_microscope(bare, key, attention="source.attn", stage="scaled")
+    expect(bare.locator("input[name=hl-stage][value=scaled] + span")).to_have_text("÷√d")
+    expect(bare.locator("[data-term=scaled]")).to_have_text(f"÷ √{D_HEAD}")
+    assert bare.locator("math[data-stage=scaled] msqrt").count() == 1
+
+
+def test_what_if_takes_the_scale_of_the_head(bare: Page, key: str) -> None:
+    """Without scaling, a head of scale 1 stays as it is, and another does not."""
+    for attention, changes in ((CROSS, False), ("source.attn", True)):
+        open_microscope(bare, key, attention=attention, view="whatif", change="scale")
+        sides = [shown(bare, "whatif", f"section:nth-child({i})") for i in (1, 2)]
+        assert np.allclose(*sides, equal_nan=True) != changes
+    expect(bare.locator(".hl-view-whatif h3").last).to_have_text(CHANGES["scale"])
+
+
+def test_heads_are_compared_within_their_kind(bare: Page, key: str) -> None:
+    open_microscope(bare, key, attention=CROSS, view="compare", layer=0, head=1, other=[1, 3])
+    first, second = (group_of(CROSS).records[i].pattern[h] for i, h in ((0, 1), (1, 3)))
+    mask = group_of(CROSS).records[0].mask
+    delta = shown(bare, "compare", "section:nth-child(3)")
+    assert delta == pytest.approx(masked(first - second, mask), abs=1e-6, nan_ok=True)
+    expect(bare.locator(".hl-view-compare h3").nth(1)).to_have_text("Target cross-attention L1 H3")
+    sentence = bare.locator("input[name=hl-against][value=sentence]")
+    expect(sentence).to_be_disabled()
+    expect(bare.locator(".hl-view-compare [data-why]")).to_have_text(
+        "another sentence: this source takes no text."
+    )
+
+
+def test_one_of_several_runs_is_compared_with(bare: Page, key: str, other_key: str) -> None:
+    runs = [OtherRun(two_streams(), key, "the same"), OtherRun(two_streams(1), other_key, "other")]
+    settings = microscope_settings(attention=CROSS, view="compare", against="sentence", head=2)
+    data = microscope_data(two_streams(), key, "made-up", settings, runs)
+    open_instrument(bare, "Microscope", as_sent(data), width=1180)
+    wait_for(bare, "compare")
+    assert np.nanmax(np.abs(shown(bare, "compare", "section:nth-child(3)"))) == 0
+    bare.get_by_label("Run").select_option("other")
+    expect(bare.locator(".hl-view-compare h3").nth(1)).to_have_text("other")
+    first, second = (two_streams(seed).group(CROSS).records[0] for seed in (0, 1))
+    expected = masked(first.pattern[2] - second.pattern[2], first.mask)
+    bare.wait_for_function("!document.querySelector('.hl-live').hasAttribute('aria-busy')")
+    delta = shown(bare, "compare", "section:nth-child(3)")
+    assert delta == pytest.approx(expected, abs=1e-6, nan_ok=True)
+
+
+def test_a_view_that_does_not_apply_is_shown_disabled_and_says_why(bare: Page, key: str) -> None:
+    data = microscope_data(two_streams(), key, "made-up", microscope_settings(view="compare"))
+    for view in data["views"]:
+        if view["name"] == "compare":
+            view["why"] = "there is one head alone."
+    open_instrument(bare, "Microscope", as_sent(data), width=1180)
+    wait_for(bare, "map")
+    expect(bare.locator("input[name=hl-view][value=compare]")).to_be_disabled()
+    label = bare.locator("label:has(input[name=hl-view][value=compare])")
+    expect(label).to_have_attribute("title", "there is one head alone.")
+    expect(bare.locator(".hl-instrument > [data-why]")).to_have_text(
+        "Compare: there is one head alone."
+    )
+
+
+def test_exports_name_the_kind_and_both_streams(bare: Page, key: str) -> None:
+    open_microscope(bare, key, attention=CROSS, layer=1, head=2)
+    record = group_of(CROSS).records[1]
+    file = download(bare, bare.get_by_role("button", name="CSV"))
+    assert file.suggested_filename == "headlight-target-cross-attn-l1-h2-weights.csv"
+    header, *rows = csv_rows(content(file))
+    assert header[0] == "query (target) \\ key (source)"
+    assert header[1:] == [f"{i} {label}" for i, label in enumerate(LABELS["source"])]
+    assert [row[0] for row in rows] == [f"{i} {label}" for i, label in enumerate(LABELS["target"])]
+    values = np.array([row[1:] for row in rows], float)
+    assert values == pytest.approx(record.pattern[2], abs=1e-6)
+    file = download(bare, bare.get_by_role("button", name="SVG"))
+    text = content(file).decode()
+    assert "Target cross-attention L1 H2" in text
+    assert all(" ".join(LABELS[name][2:5]) in text for name in LABELS)
+
+
+@pytest.mark.parametrize("wrong", ["scale", "mask", "bias"])
+def test_a_wrong_array_is_shown_in_red(wrong: str, bare: Page, key: str) -> None:
+    """What makes these heads other than a decoder's is part of the check."""
+    open_microscope(bare, key)
+
+    def corrupt(route: Route) -> None:
+        response = TestClient(Starlette(routes=routes.ROUTES)).get(
+            "/live/" + route.request.url.split("/live/")[1]
+        )
+        arrays = load(response.content)
+        if wrong == "mask":
+            arrays["mask"] = np.ones_like(arrays["mask"])
+        else:
+            arrays[wrong] = arrays[wrong] * arrays[wrong].dtype.type(1.01)
+        route.fulfill(status=200, body=save(arrays))
+
+    address = "**/live/arrays/*/head/target.blocks.1.cross_attn/1"
+    bare.route(address, corrupt)
+    bare.evaluate(
+        "instrument.set({attention: 'target.cross_attn', layer: 1, head: 1, view: 'map'})"
+    )
+    expect(bare.locator(".hl-badge.hl-bad")).to_contain_text("not the model’s numbers")
+    bare.unroute(address)
