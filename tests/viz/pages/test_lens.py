@@ -86,10 +86,10 @@ def test_lens_of_a_long_sentence_shows_a_window(
 
 def test_lens_tables_hold_the_whole_sentence() -> None:
     device = runs.device_names()[0]
-    run = runs.run(runs.handle_of("stories", device), HOSTILE)
-    view = View(HOSTILE, "stories", device, run, "decoder.attn", 2, 3, theme.LIGHT)
-    seen = runs.lens("stories", device, HOSTILE)
-    tables = lens._tables(lens.Reading(view, seen, runs.vocabulary("stories", device), 3, 0))
+    handle = runs.handle_of("stories", device)
+    view = View(HOSTILE, handle, runs.run(handle, HOSTILE), "decoder.attn", 2, 3, theme.LIGHT)
+    seen = runs.lens(handle, HOSTILE)
+    tables = lens._tables(lens.Reading(view, seen, runs.vocabulary(handle), 3, 0))
     header, *rows = csv_rows(tables["Lens top tokens"]())
     assert header == [
         "after_layer",
