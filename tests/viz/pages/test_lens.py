@@ -107,4 +107,4 @@ def test_lens_tables_hold_the_whole_sentence() -> None:
     assert {len(row) for row in rows} == {len(header)}
     assert [int(row[5]) for row in rows] == (seen.rank + 1).ravel().tolist()
     assert [float(row[6]) for row in rows] == pytest.approx(seen.entropy.ravel())
-    assert rows[-1][:2] == ["L5", str(len(run.trace.tokens) - 1)]
+    assert rows[-1][:2] == ["L5", str(len(view.run.trace.tokens) - 1)]
