@@ -30,21 +30,28 @@ def open_view() -> View:
         _example_picker()
         model = controls.select(MODEL.given(options=names, default=names[0]), width=190)
         handle = runs.handle_of(model, _device_picker())
+        takes_text = runs.opened(handle).input_kind == "text"
+        sentence = sentence if takes_text else ""
         run = runs.run(handle, sentence)
         memory.keep_alive("run", run)
         attention, layer, head = _head_pickers(run)
     colors = palette(st.context.theme.type)
     view = View(sentence, handle, run, attention, layer, head, colors)
     notices.show()
+    if not takes_text:
+        words.notice(f"{view.model} takes no sentence: it shows an input of its own.")
     _say_cut(view)
     return view
 
 
 def show_status(view: View, more_checks: Sequence[Check]) -> None:
     """The tokens with what was predicted of them, and the checks of this run and of the page."""
-    given = given_probabilities(view.run.trace) if "logits" in view.offers else None
+    trace = view.run.trace
+    given = given_probabilities(trace) if "logits" in view.offers else None
     with st.container(horizontal=True, vertical_alignment="center", key="status"):
-        words.token_strip(view.tokens, given)
+        for stream in trace.streams[:-1]:
+            words.token_row(stream.name, stream.labels)
+        words.token_strip(trace.tokens, given)
         _badge(view, (*view.run.checks, *more_checks))
 
 

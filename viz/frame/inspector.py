@@ -92,7 +92,7 @@ def export(view: View, key: str, tables: Tables, *, has_charts: bool = True) -> 
         st.download_button(
             "Whole trace (npz)",
             lambda: runs.trace_npz(view.run),
-            file_name=f"headlight-{view.model}.npz",
+            file_name=f"headlight-{view.handle.name}.npz",
             icon=":material/dataset:",
             on_click="ignore",
         )
