@@ -49,9 +49,11 @@ def show_status(view: View, more_checks: Sequence[Check]) -> None:
     trace = view.run.trace
     given = given_probabilities(trace) if "logits" in view.offers else None
     with st.container(horizontal=True, vertical_alignment="center", key="status"):
-        for stream in trace.streams[:-1]:
-            words.token_row(stream.name, stream.labels)
-        words.token_strip(trace.tokens, given)
+        if len(trace.streams) == 1:
+            words.token_strip(trace.tokens, given)
+        else:
+            for stream in trace.streams:
+                words.token_row(stream.name, stream.labels)
         _badge(view, (*view.run.checks, *more_checks))
 
 
@@ -114,9 +116,10 @@ def _device_picker() -> str:
 
 def _head_pickers(run: runs.Run) -> tuple[str, int, int]:
     """The group of heads, where there is more than one, and layer and head in it."""
-    names, first = [group.name for group in run.trace.groups], examples()[0]
-    setting = HEAD_GROUP.given(options=names, default=names[0])
-    name = controls.select(setting, width=150) if len(names) > 1 else state.value(setting)
+    titles, first = {group.name: group.title for group in run.trace.groups}, examples()[0]
+    names = list(titles)
+    setting = HEAD_GROUP.given(options=names, default=names[0], words=titles.get)
+    name = controls.select(setting, width=190) if len(names) > 1 else state.value(setting)
     group = run.trace.group(name)
     layers, heads = range(len(group.records)), range(group.n_heads)
     layer = LAYER.given(options=layers, default=min(first.layer, layers[-1]))

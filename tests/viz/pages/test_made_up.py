@@ -35,7 +35,8 @@ def test_the_attention_page_works_on_it() -> None:
     assert [group["name"] for group in data["groups"]] == list(GROUPS)
     assert list(data["streams"]) == ["left", "right"]
     assert data["streams"]["right"]["words"] is None, "no tokenizer says what a word is"
-    assert app.selectbox(key="attention").options == list(GROUPS)
+    titles = ["Left self-attention", "Right self-attention", "Right cross-attention"]
+    assert app.selectbox(key="attention").options == titles
     assert "Verified: 6 of 6" in app.get("popover")[0].proto.popover.label
     assert len(app.dataframe[0].value) == 6
     assert all(app.dataframe[0].value["verdict"] == "passed")
