@@ -118,7 +118,7 @@ def _head_pickers(run: runs.Run) -> tuple[str, int, int]:
 
 
 def _badge(view: View, checks: Sequence[Check]) -> None:
-    """Model, device, and how many checks this run passed, with the list behind it."""
+    """Model, device, how many checks this run passed, and the list of them."""
     config = view.config
     with st.popover(inspector.verdict(checks, f"{view.device.upper()} · "), key="badge"):
         st.markdown(
