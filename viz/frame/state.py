@@ -61,7 +61,7 @@ def publish(setting: Setting[Value]) -> Value:
     else:
         address[setting.name] = text
     if is_too_long:
-        notices.add(f"{setting.label} is too long for the address: a copied link has it not.")
+        notices.add(f"{setting.label} is too long for the address: a copied link opens without it.")
     return chosen
 
 
