@@ -28,6 +28,7 @@ def open_view() -> View:
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         sentence = _sentence_box()
         _example_picker()
+        # Before the run: beside a model that cannot be used, another one can be chosen.
         model = controls.select(MODEL.given(options=names, default=names[0]), width=190)
         handle = runs.handle_of(model, _device_picker())
         takes_text = runs.opened(handle).input_kind == "text"

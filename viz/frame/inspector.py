@@ -47,7 +47,7 @@ def _resolve(dotted: str) -> FunctionType | type:
 
 
 def checked(what: str, checks: Sequence[Check], key: str) -> None:
-    """How many checks a further run passed, with the list behind it. `what` is ours."""
+    """How many checks a further run passed, and the list of them. `what` is ours."""
     with st.popover(verdict(checks, f"{what}: "), key=f"checks-{key}"):
         checks_table(checks)
 
