@@ -161,6 +161,8 @@ class RotaryPosition(Position):
 class AlibiPosition(Position):
     """ALiBi: scores fall linearly with distance, each head with its own slope."""
 
+    slopes: Tensor  # (H,)
+
     def __init__(self, config: BlockConfig) -> None:
         super().__init__(config)
         self.register_buffer("slopes", alibi_slopes(config.n_heads), persistent=False)

@@ -255,7 +255,7 @@ def _time(view: View) -> TimingSummary | None:
         "here, on this model, at growing lengths, on one CPU thread where there is no GPU, so that "
         "other work disturbs little; the medians are shown.",
     )
-    measuring = memory.remembered(MEASURING, view.handle)
+    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
     is_running = measuring is not None and measuring.is_running
     draw = notices.guarded(lambda: _measure_on(view))
     st.fragment(draw, run_every=PAUSE_SECONDS if is_running else None)()
@@ -272,18 +272,17 @@ def _time(view: View) -> TimingSummary | None:
 
 def _measure_on(view: View) -> None:
     """The button, and while it runs the bar and the next times."""
-    measuring = memory.remembered(MEASURING, view.handle)
-    was_running = measuring is not None and measuring.is_running
+    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
+    running = measuring if measuring is not None and measuring.is_running else None
     pressed = _button(measuring)
-    if pressed and was_running:
-        measuring.is_running = False
+    if running is not None and pressed:
+        running.is_running = False
     elif pressed:
-        measuring = measure(view.handle)
-        memory.remember(MEASURING, view.handle, measuring)
-    elif was_running:
-        st.progress(measuring.progress, "Measuring …")
-        measuring.advance(TICK_SECONDS)
-    if pressed or (was_running and not measuring.is_running):
+        memory.remember(MEASURING, view.handle, measure(view.handle))
+    elif running is not None:
+        st.progress(running.progress, "Measuring …")
+        running.advance(TICK_SECONDS)
+    if pressed or (running is not None and not running.is_running):
         st.rerun()  # the clock of the fragment starts or stops with the whole page
 
 
