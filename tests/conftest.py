@@ -20,6 +20,16 @@ hypothesis.settings.register_profile("headlight", hypothesis.settings(), deadlin
 hypothesis.settings.load_profile("headlight")
 
 
+BROWSER_FIXTURES = {"app", "browser", "page"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs the app or a browser, so that `-m "not browser"` leaves it out."""
+    for item in items:
+        if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.browser)
+
+
 @dataclass
 class PageLog:
     """What a page did unasked. A test that provokes an error clears the list it caused."""

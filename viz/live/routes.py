@@ -6,6 +6,7 @@ is reachable without the key of a trace, and nothing is for other origins.
 The server answers only after this is imported, so nothing here may import torch.
 """
 
+import os
 import re
 import sys
 from importlib.util import find_spec
@@ -16,16 +17,27 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from model.trace import AttentionRecord, Trace
 from viz.live import store
 from viz.live.core.arrays import encoded, head_arrays, summary_arrays
 from viz.live.files import FOLDER, component_style
 
-PLOTLY = Path(find_spec("plotly").origin).parent / "package_data" / "plotly.min.js"
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
+
+
+def _folder_of(package: str) -> Path:
+    """Where a package is; importing it would take a while."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"{package} is not installed: pip install -r requirements.txt")
+    return Path(spec.origin).parent
+
+
+PLOTLY = _folder_of("plotly") / "package_data" / "plotly.min.js"
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
@@ -82,10 +94,17 @@ class _Modules(StaticFiles):
 
     SERVED = (".js", ".css", ".html")
 
-    def file_response(self, full_path: str | Path, *rest: object, **named: object) -> Response:
+    def file_response(
+        self,
+        full_path: str | os.PathLike[str],
+        stat_result: os.stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        """A file as it is on disk; not found for what is not served."""
         if Path(full_path).suffix not in self.SERVED:
             return PlainTextResponse("not found", status_code=404)
-        response = super().file_response(full_path, *rest, **named)
+        response = super().file_response(full_path, stat_result, scope, status_code)
         response.headers.update(HEADERS)
         return response
 

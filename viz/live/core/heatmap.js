@@ -84,7 +84,7 @@ export class HeatMap {
   /** @param {Options} options */
   #listen({ point, pick, leave }) {
     const { host } = this;
-    if (point) host.addEventListener("pointermove", (event) => this.#tell(event, point));
+    if (point) host.addEventListener("pointermove", (event) => this.#notify(event, point));
     if (leave) host.addEventListener("pointerleave", leave);
     if (!pick) return;
     /** @param {PointerEvent} down */
@@ -301,7 +301,7 @@ export class HeatMap {
    * @param {PointerEvent} event
    * @param {OnCell} point
    */
-  #tell(event, point) {
+  #notify(event, point) {
     const cell = this.cellAt(event);
     if (cell) point(cell.row, cell.column);
   }

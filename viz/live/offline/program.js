@@ -1,4 +1,4 @@
-// sha256 dc8f31b9316748101cb7521fcded60dedf5302d164e12b173dfefc38bd1182db of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 c42730a6b3fa99c55443b11d699b46a42e4a7f4b90971e433a34acbe2bf888be of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1714,7 +1714,7 @@ var HeadlightOffline = (() => {
     /** @param {Options} options */
     #listen({ point, pick, leave }) {
       const { host } = this;
-      if (point) host.addEventListener("pointermove", (event) => this.#tell(event, point));
+      if (point) host.addEventListener("pointermove", (event) => this.#notify(event, point));
       if (leave) host.addEventListener("pointerleave", leave);
       if (!pick) return;
       const pressed = (down) => {
@@ -1918,7 +1918,7 @@ var HeadlightOffline = (() => {
      * @param {PointerEvent} event
      * @param {OnCell} point
      */
-    #tell(event, point) {
+    #notify(event, point) {
       const cell = this.cellAt(event);
       if (cell) point(cell.row, cell.column);
     }
@@ -2473,8 +2473,8 @@ var HeadlightOffline = (() => {
     const at = query * head.k.rows + key;
     const value = (step) => digits(steps2[step].values[at]);
     const size = String(head.q.columns);
-    const filling = { head, steps: steps2, query, key, at, dimension, size, value };
-    const parts = STAGE_FORMULAS[stage](filling);
+    const numbers = { head, steps: steps2, query, key, at, dimension, size, value };
+    const parts = STAGE_FORMULAS[stage](numbers);
     return math("math", { display: "block", "data-stage": stage }, math("mrow", null, parts));
   }
   function softmaxOf(head, steps2, query, at) {
