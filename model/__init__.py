@@ -1,5 +1,7 @@
-"""A Transformer that can be watched: the maths, the model, its capture and its proof.
+"""A Transformer that can be watched: the maths, the models, their traces and their proof.
 
-Knows nothing of Streamlit or Plotly. Read in this order: config, positions, masks, attention,
-norms, feedforward, blocks, transformer, capture, verify.
+Knows nothing of Streamlit or Plotly; everything can be imported in a notebook. Read in this order:
+config, positions, masks, attention, norms, feedforward, blocks, architectures/decoder, tap, trace,
+capture, verify. Then what is asked of traces (analysis), text (decoding), where models come from
+(sources) and how they are made (data, training); commands is the command line over all of it.
 """

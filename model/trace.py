@@ -165,6 +165,11 @@ class HeadGroup:
         return self.records[0].site.kind
 
     @property
+    def title(self) -> str:
+        """What to call it on screen, as in Decoder cross-attention."""
+        return f"{self.stack.replace('_', ' ').capitalize()} {self.kind}-attention"
+
+    @property
     def queries(self) -> str:
         """The stream of the rows."""
         return self.records[0].queries

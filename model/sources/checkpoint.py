@@ -37,12 +37,16 @@ class Checkpoint:
     folder: Path
     model: Transformer
     tokenizer: Tokenizer
-    offers = frozenset(("weights", "vocabulary", "text"))
 
     @property
     def config(self) -> BlockConfig:
         """Sizes and variants of the model."""
         return self.model.config
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """A vocabulary, other texts, and running again under other conditions as its kind can."""
+        return frozenset(("vocabulary", "text", self.config.architecture))
 
     @property
     def input_kind(self) -> str:

@@ -39,12 +39,21 @@ class OpenModel(Protocol):
     """A model that is ready: it gives traces and checks them.
 
     `input_kind` is what it takes, None where it brings its own input. `offers` says what else it
-    can do: "weights" (run again under other conditions), "vocabulary", "text".
+    can do: "text" (run on another one), "vocabulary", and the name of its architecture where it
+    can run again under other conditions, as "decoder".
     """
 
     name: str
-    input_kind: str | None
-    offers: frozenset[str]
+
+    @property
+    def input_kind(self) -> str | None:
+        """See the class."""
+        ...
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """See the class."""
+        ...
 
     def trace(self, text: str) -> Traced:
         """What it does on an input; ValueError where the input is not possible."""

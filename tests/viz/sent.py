@@ -5,26 +5,29 @@ import html
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
-from viz.figures.attention import strongest_pair
 
+from model.analysis.heads import strongest_pair
 from model.trace import Trace
 from tests.viz.builders import live_data, live_json, unpacked
 from viz.figures.labels import token_labels, word_groups, word_labels
-from viz.live import shelf as offered
+from viz.live import store as offered
 
 
 def assert_model_is_sent(app: AppTest, trace: Trace) -> None:
     """What the browser gets for a sentence: every head at a glance, labels, a key to the rest."""
     data = live_data(app)
     assert_sentence_is_sent(data, trace)
+    (group,) = data["groups"]
+    assert (group["name"], group["queries"], group["keys"]) == ("decoder.attn", *2 * ["decoder"])
+    assert group["sites"] == [record.site.address for record in trace.attention]
     patterns = np.stack([record.pattern for record in trace.attention])
     n_layers, n_heads, n_tokens, _ = patterns.shape
-    assert (data["n_layers"], data["n_heads"]) == (n_layers, n_heads)
-    assert_tiles_are_sent(unpacked(data["tiles"]), patterns, trace.attention[0].mask)
-    focus = patterns[:, :, min(1, n_tokens - 1) :].max(axis=-1).mean(axis=-1)
-    assert np.array(data["focus"]) == pytest.approx(focus, abs=6e-5)
+    assert (group["n_layers"], group["n_heads"]) == (n_layers, n_heads)
+    assert_tiles_are_sent(unpacked(group["tiles"]), patterns, trace.attention[0].mask)
+    sharpness = patterns[:, :, min(1, n_tokens - 1) :].max(axis=-1).mean(axis=-1)
+    assert np.array(group["sharpness"]) == pytest.approx(sharpness, abs=6e-5)
     for layer, head in np.ndindex(n_layers, n_heads):
-        query, key, weight = data["strongest"][layer][head]
+        query, key, weight = group["strongest"][layer][head]
         assert (query, key) == strongest_pair(patterns[layer, head])
         assert weight == pytest.approx(patterns[layer, head, query, key], abs=1e-6)
     assert len(live_json(app)) <= 1_000_000
@@ -32,14 +35,14 @@ def assert_model_is_sent(app: AppTest, trace: Trace) -> None:
 
 def assert_sentence_is_sent(data: dict, trace: Trace) -> None:
     """Labels as text and escaped for axes, words, and the key under which the trace is found."""
-    assert data["queryLabels"] == data["keyLabels"] == token_labels(trace.tokens)
-    assert data["words"] == word_groups(trace.tokens)
-    assert data["wordLabels"] == word_labels(trace.tokens, data["words"])
-    axes = {"rowAxis": "queryLabels", "columnAxis": "keyLabels", "wordAxis": "wordLabels"}
-    for axis, labels in axes.items():
-        short = [label if len(label) <= 16 else label[:15] + "…" for label in data[labels]]
-        assert list(map(html.unescape, data[axis])) == short
-        assert not set("<>$%") & set("".join(data[axis]))
+    stream = data["streams"]["decoder"]
+    assert stream["labels"] == token_labels(trace.tokens)
+    assert stream["words"] == word_groups(trace.tokens)
+    assert stream["word_labels"] == word_labels(trace.tokens, stream["words"])
+    for axis, labels in {"axis": "labels", "word_axis": "word_labels"}.items():
+        short = [label if len(label) <= 16 else label[:15] + "…" for label in stream[labels]]
+        assert list(map(html.unescape, stream[axis])) == short
+        assert not set("<>$%") & set("".join(stream[axis]))
     found = offered.get(data["key"])
     assert found is not None
     assert found.ids.tolist() == trace.ids.tolist()

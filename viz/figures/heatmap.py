@@ -145,9 +145,9 @@ def token_map(
     )
 
 
-def _hover(rows: Axis, columns: Axis, said: str) -> str:
+def _hover(rows: Axis, columns: Axis, text: str) -> str:
     place = f"{rows.title} <b>%{{y}}</b><br>{columns.title} <b>%{{x}}</b><br>"
-    return f"{place}{said}<extra></extra>"
+    return f"{place}{text}<extra></extra>"
 
 
 def figure_height(n_rows: int, least: int = 360, most: int = 660) -> int:

@@ -45,7 +45,7 @@ def word_groups(tokens: Sequence[str]) -> list[int]:
     An apostrophe between letters stays with its word, other punctuation stands alone.
     """
     characters = [(_character(token), _part(token)) for token in tokens]
-    groups, group, is_inside = [], -1, False  # inside a word, behind an apostrophe
+    groups, group, is_inside = [], -1, False  # inside a word, after an apostrophe
     for number, (text, part) in enumerate(characters):
         previous = characters[number - 1][0] if number else ""
         following = next((x for x, n in characters[number + 1 :] if n == 1), "")

@@ -28,23 +28,33 @@ def open_view() -> View:
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         sentence = _sentence_box()
         _example_picker()
+        # Before the run: beside a model that cannot be used, another one can be chosen.
         model = controls.select(MODEL.given(options=names, default=names[0]), width=190)
         handle = runs.handle_of(model, _device_picker())
+        takes_text = runs.opened(handle).input_kind == "text"
+        sentence = sentence if takes_text else ""
         run = runs.run(handle, sentence)
         memory.keep_alive("run", run)
         attention, layer, head = _head_pickers(run)
     colors = palette(st.context.theme.type)
     view = View(sentence, handle, run, attention, layer, head, colors)
     notices.show()
+    if not takes_text:
+        words.notice(f"{view.model} takes no sentence: it shows an input of its own.")
     _say_cut(view)
     return view
 
 
 def show_status(view: View, more_checks: Sequence[Check]) -> None:
     """The tokens with what was predicted of them, and the checks of this run and of the page."""
-    given = given_probabilities(view.run.trace) if "logits" in view.offers else None
+    trace = view.run.trace
+    given = given_probabilities(trace) if "logits" in view.offers else None
     with st.container(horizontal=True, vertical_alignment="center", key="status"):
-        words.token_strip(view.tokens, given)
+        if len(trace.streams) == 1:
+            words.token_strip(trace.tokens, given)
+        else:
+            for stream in trace.streams:
+                words.token_row(stream.name, stream.labels)
         _badge(view, (*view.run.checks, *more_checks))
 
 
@@ -107,9 +117,10 @@ def _device_picker() -> str:
 
 def _head_pickers(run: runs.Run) -> tuple[str, int, int]:
     """The group of heads, where there is more than one, and layer and head in it."""
-    names, first = [group.name for group in run.trace.groups], examples()[0]
-    setting = HEAD_GROUP.given(options=names, default=names[0])
-    name = controls.select(setting, width=150) if len(names) > 1 else state.value(setting)
+    titles, first = {group.name: group.title for group in run.trace.groups}, examples()[0]
+    names = list(titles)
+    setting = HEAD_GROUP.given(options=names, default=names[0], words=titles.get)
+    name = controls.select(setting, width=190) if len(names) > 1 else state.value(setting)
     group = run.trace.group(name)
     layers, heads = range(len(group.records)), range(group.n_heads)
     layer = LAYER.given(options=layers, default=min(first.layer, layers[-1]))

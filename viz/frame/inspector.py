@@ -47,7 +47,7 @@ def _resolve(dotted: str) -> FunctionType | type:
 
 
 def checked(what: str, checks: Sequence[Check], key: str) -> None:
-    """How many checks a further run passed, with the list behind it. `what` is ours."""
+    """How many checks a further run passed, and the list of them. `what` is ours."""
     with st.popover(verdict(checks, f"{what}: "), key=f"checks-{key}"):
         checks_table(checks)
 
@@ -92,7 +92,7 @@ def export(view: View, key: str, tables: Tables, *, has_charts: bool = True) -> 
         st.download_button(
             "Whole trace (npz)",
             lambda: runs.trace_npz(view.run),
-            file_name=f"headlight-{view.model}.npz",
+            file_name=f"headlight-{view.handle.name}.npz",
             icon=":material/dataset:",
             on_click="ignore",
         )

@@ -186,7 +186,7 @@ class Pair(Setting[tuple[int, int] | None]):
 
     def nearest(self, raw: object) -> tuple[tuple[int, int] | None, str | None]:
         """The pair with each number brought below its limit; the default for what is none."""
-        text = self._written(raw)
+        text = self.text(raw)
         match = PAIR.fullmatch(text)
         if not text:
             return None, None
@@ -199,13 +199,8 @@ class Pair(Setting[tuple[int, int] | None]):
         return value, None if shown == text else line
 
     def text(self, value: tuple[int, int] | None) -> str:
-        """Both numbers with a hyphen between them."""
-        return self._written(value)
-
-    def _written(self, raw: object) -> str:
-        if raw is None:
-            return ""
-        return "-".join(map(str, raw)) if isinstance(raw, list | tuple) else str(raw)
+        """Both numbers with a hyphen between them, or nothing."""
+        return "" if value is None else _joined(value)
 
 
 @dataclass(frozen=True)
@@ -227,7 +222,7 @@ class Numbers(Setting[tuple[int, ...]]):
 
     def text(self, value: tuple[int, ...]) -> str:
         """The numbers with hyphens between them."""
-        return "-".join(map(str, value))
+        return _joined(value)
 
 
 @dataclass(frozen=True)
@@ -238,8 +233,8 @@ class Cells(Setting[tuple[tuple[int, int], ...]]):
 
     def nearest(self, raw: object) -> tuple[tuple[tuple[int, int], ...], str | None]:
         """The cells that exist, each once; the others are counted."""
-        text = raw if isinstance(raw, str) else self.text(raw)
-        cells = [self._cell(part) for part in text.split(".")] if text else []
+        parts = map(_joined, raw) if isinstance(raw, list | tuple) else str(raw).split(".")
+        cells = [] if raw in ("", None) else [self._cell(part) for part in parts]
         n_lost = cells.count(None)
         lost = "1 edited cell does" if n_lost == 1 else f"{n_lost} edited cells do"
         line = f"{lost} not exist here: cells are such as 2-0, below {self.n} tokens."
@@ -247,12 +242,18 @@ class Cells(Setting[tuple[tuple[int, int], ...]]):
 
     def text(self, value: tuple[tuple[int, int], ...]) -> str:
         """Query and key with a hyphen between them, cells with a dot."""
-        return ".".join(f"{query}-{key}" for query, key in value)
+        return ".".join(map(_joined, value))
 
     def _cell(self, text: str) -> tuple[int, int] | None:
         match = PAIR.fullmatch(text)
         cell = (int(match[1]), int(match[2])) if match else (self.n, self.n)
         return cell if max(cell) < self.n else None
+
+
+def _joined(numbers: object) -> str:
+    """Numbers with hyphens between them; what is not several as it is."""
+    is_several = isinstance(numbers, list | tuple)
+    return "-".join(map(str, numbers)) if is_several else str(numbers)
 
 
 def _shown(raw: object) -> str:

@@ -76,11 +76,19 @@ def _page_buttons(
 ) -> None:
     """A button for each page that applies, and for the open one, which says itself if it does."""
     offered = [name for name in pages if name not in lacking or name == title]
-    hidden = [f"{name} ({_joined(why)})" for name, why in lacking.items() if name != title]
+    hidden = {name: why[0] for name, why in lacking.items() if name != title}
     with place:
         controls.segments(PAGE.given(options=offered, default=next(iter(pages))))
         if hidden:
-            words.notice(f"Pages that do not apply to this model: {', '.join(hidden)}.")
+            words.notice(f"Pages that do not apply to this model: {_by_reason(hidden)}.")
+
+
+def _by_reason(reasons: Mapping[str, str]) -> str:
+    """Names with the same reason together: Lens, Cache (it …); Predict (it …)."""
+    groups: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        groups.setdefault(why, []).append(name)
+    return "; ".join(f"{', '.join(names)} ({why})" for why, names in groups.items())
 
 
 def _checks_of(page: Page, view: View) -> Sequence[Check]:

@@ -1,19 +1,21 @@
 """What pages need of a model, and the words where a model does not have it.
 
-A checkpoint can show everything. Attention from another source may have neither weights nor a
-next-token distribution: pages that need them are not offered for it.
+A decoder's checkpoint can show everything. Attention from another source may have neither weights
+nor a next-token distribution: pages that need them are not offered for it.
 """
 
 from collections.abc import Iterable
 
 REASONS = {
-    "weights": "it has no weights to run it with",
+    "decoder": "it is not a decoder that can run here",
     "text": "its input is not text",
     "vocabulary": "it has no vocabulary",
     "logits": "it gives no next-token distribution",
     "residuals": "its residual stream was not kept",
-    "decoder": "it is not a decoder",
 }
+
+
+EVERYTHING = frozenset(REASONS)
 
 
 def missing(needs: Iterable[str], offers: frozenset[str]) -> list[str]:

@@ -61,7 +61,7 @@ def publish(setting: Setting[Value]) -> Value:
     else:
         address[setting.name] = text
     if is_too_long:
-        notices.add(f"{setting.label} is too long for the address: a copied link has it not.")
+        notices.add(f"{setting.label} is too long for the address: a copied link opens without it.")
     return chosen
 
 
@@ -126,12 +126,11 @@ def _address() -> dict[str, str]:
 def write_address(page: str) -> None:
     """Let the browser's address say what the open page depends on, and nothing of other pages.
 
-    What is not ours, such as a parameter of whoever embeds the app, stays.
+    What is not ours, such as a parameter of whoever embeds the app, stays, after what is.
     """
-    wanted = {
-        name: text
-        for name, text in _address().items()
-        if name not in SETTINGS or SETTINGS[name].is_in_address_of(page)
-    }
+    address = _address()
+    ours = [name for name in SETTINGS if name in address and SETTINGS[name].is_in_address_of(page)]
+    others = [name for name in address if name not in SETTINGS]
+    wanted = {name: address[name] for name in (*ours, *others)}
     if wanted != st.query_params.to_dict():
         st.query_params.from_dict(wanted)

@@ -82,5 +82,7 @@ class View:
 
     @property
     def head_name(self) -> str:
-        """The chosen head, as in L2 H5."""
-        return f"L{self.layer} H{self.head}"
+        """The chosen head, as in L2 H5, with its kind of attention where there are several."""
+        name = f"L{self.layer} H{self.head}"
+        has_others = len(self.run.trace.groups) > 1
+        return f"{self.group.title} {name}" if has_others else name

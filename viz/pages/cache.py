@@ -19,7 +19,7 @@ from viz.runs.measuring import Measuring, measure
 
 TITLE = "Cache"
 ICON = ":material/database:"
-NEEDS = ("weights", "text")
+NEEDS = ("decoder", "text")
 
 ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
 UNSTEADY = 1.5  # spread of the times from which the page warns

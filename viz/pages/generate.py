@@ -20,7 +20,7 @@ from viz.runs.writing import Writing, write
 
 TITLE = "Generate"
 ICON = ":material/edit_note:"
-NEEDS = ("weights", "text", "vocabulary", "logits")
+NEEDS = ("decoder", "text", "vocabulary", "logits")
 
 WRITE_SECONDS = 0.05  # how long to write before the page is drawn again
 UNSEEN = {"step": None, "averaged": False}  # what the writer shows before anything is chosen

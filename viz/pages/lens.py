@@ -28,7 +28,7 @@ from viz.frame.view import View
 
 TITLE = "Lens"
 ICON = ":material/search_insights:"
-NEEDS = ("weights", "residuals", "vocabulary")
+NEEDS = ("decoder", "residuals", "vocabulary")
 
 AROUND = LENS_START.default  # the window that follows the chosen token
 ALLOWED = 1e-5

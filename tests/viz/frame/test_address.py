@@ -209,6 +209,15 @@ def test_old_links_keep_working(
     assert not set(OLD_NAMES) & set(query_of(app))
 
 
+def test_what_is_too_long_for_an_address_is_said_and_left_out() -> None:
+    app = open_page("Attention", sentence=3000 * "😀")  # 12 characters each in an address
+    assert query_of(app) == {}
+    assert any(
+        line.startswith("Sentence is too long for the address") for line in lines(app, "note")
+    )
+    assert control(app, "sentence") == 3000 * "😀"
+
+
 def test_what_is_not_ours_stays_in_the_address() -> None:
     app = open_page("Masks", utm="x", seed="7")
     assert query_of(app) == {"page": ["Masks"], "utm": ["x"]}

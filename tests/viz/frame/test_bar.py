@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from viz.figures.attention import strongest_pair
 
+from model.analysis.heads import strongest_pair
 from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
 from tests.viz.apps import TOM, control, lines, open_page, strip
 from tests.viz.builders import PAGES, given, live_data, stories_trace

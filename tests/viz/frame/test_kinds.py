@@ -96,8 +96,25 @@ def test_a_number_is_the_nearest_of_all_that_are_possible(wanted: float) -> None
         assert abs(value - wanted) == pytest.approx(min(abs(x - wanted) for x in possible))
 
 
-@given(st.text() | st.lists(st.integers()) | st.none() | st.booleans() | st.floats())
+any_json = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(), st.lists, max_leaves=6
+)
+
+
+@given(any_json)
 def test_whatever_is_sent_becomes_a_possible_value(raw: object) -> None:
-    for setting in (LAYER, ORDER, FLAG, SHARE, COUNT, TOP, TOKEN, CELL, DIMENSIONS, SENTENCE):
+    for setting in (
+        LAYER,
+        ORDER,
+        FLAG,
+        SHARE,
+        COUNT,
+        TOP,
+        TOKEN,
+        CELL,
+        DIMENSIONS,
+        EDITS,
+        SENTENCE,
+    ):
         value, _ = setting.nearest(raw)
         assert setting.nearest(setting.text(value)) == (value, None)

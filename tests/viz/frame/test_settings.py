@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from model.trace import HeadGroup, Trace
 from tests.viz.apps import TOM, control, lines, open_page, query_of
 from viz import runs, studio
-from viz.frame import offers, settings
+from viz.frame import settings
 from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Text
 from viz.frame.settings import OLD_NAMES, OLD_VALUES, SETTINGS, modern
 
@@ -154,14 +155,13 @@ def test_a_group_of_heads_is_picked_where_there_is_more_than_one(
     """Layer and head are then of that group."""
     assert not any(box.key == "attention" for box in open_page("Attention").selectbox)
 
-    def groups_of(run: runs.Run) -> dict[str, offers.HeadGroup]:
-        records = {
-            "decoder.attn": run.trace.attention,
-            "decoder.cross_attn": run.trace.attention[:2],
-        }
-        return {name: offers.HeadGroup(name, group) for name, group in records.items()}
+    own = Trace.groups.func
 
-    monkeypatch.setattr(offers, "groups_of", groups_of)
+    def groups(trace: Trace) -> tuple[HeadGroup, ...]:
+        (group,) = own(trace)
+        return group, HeadGroup("decoder.cross_attn", group.records[:2])
+
+    monkeypatch.setattr(Trace, "groups", property(groups))
     app = open_page("Masks", sentence=TOM, layer="0")
     assert list(app.selectbox(key="layer").options) == [f"L{layer}" for layer in range(6)]
     app.selectbox(key="attention").set_value("decoder.cross_attn").run()

@@ -15,7 +15,7 @@ def open_tab(scheme: str, /, **query: str) -> AppTest:
     return open_page("Positions", **{"model": f"positions-{scheme}", "sentence": TOM} | query)
 
 
-def promises(app: AppTest) -> dict[str, tuple[float, float]]:
+def properties(app: AppTest) -> dict[str, tuple[float, float]]:
     """Max error and bound of each property on the page, all of which must be verified."""
     assert not any("NOT verified" in line for line in lines(app, "error"))
     verified = r"(.*): property verified \(max error (.*), allowed (.*)\)"

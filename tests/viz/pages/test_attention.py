@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from viz.figures.attention import strongest_pair
 
+from model.analysis.heads import strongest_pair
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import HOSTILE, TOM, lines, open_page, query_of, tell
 from tests.viz.builders import latex_numbers, live_data, live_json, stories, stories_trace, unpacked
@@ -99,14 +99,15 @@ def test_many_heads_of_a_long_sentence_are_small(shelf: Path) -> None:
     sizes = {"n_layers": 12, "n_heads": 12, "d_model": 48, "max_seq_len": 128}
     tiny_checkpoint(shelf / "large", **sizes)
     app = open_page("Attention", sentence=(7 * SENTENCE)[:128])
-    assert unpacked(live_data(app)["tiles"]).shape == (144, 43, 43)
+    assert unpacked(live_data(app)["groups"][0]["tiles"]).shape == (144, 43, 43)
     assert len(live_json(app)) <= 1_000_000
 
 
 def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
     app = open_page("Attention", sentence=TOM, second=HOSTILE, against="sentence")
     data = live_data(app)
-    assert_sentence_is_sent(data["second"], stories_trace(HOSTILE))
+    (run,) = data["runs"]
+    assert_sentence_is_sent(run, stories_trace(HOSTILE))
     assert_model_is_sent(app, stories_trace(TOM))
     assert lines(app, "note") == []
 
@@ -116,7 +117,7 @@ def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
 )
 def test_no_second_sentence_is_none(query: dict[str, str]) -> None:
     app = open_page("Attention", **query)
-    assert live_data(app)["second"] is None
+    assert live_data(app)["runs"] == []
     assert lines(app, "note") == lines(app, "error") == []
 
 
@@ -126,7 +127,7 @@ def test_second_sentence_beyond_the_context_says_how_many_tokens_are_cut() -> No
     n_tokens, context = len(stories().tokenizer.encode(text)), stories().config.max_seq_len
     (line,) = lines(app, "note")
     assert latex_numbers(line) == [n_tokens - context]
-    assert len(live_data(app)["second"]["queryLabels"]) == context
+    assert len(live_data(app)["runs"][0]["streams"]["decoder"]["labels"]) == context
 
 
 @pytest.mark.parametrize(
@@ -140,9 +141,10 @@ def test_browser_check_joins_the_others(
     """What the browser found for the head and sentence shown is listed; for others it is not."""
     app = open_page("Attention", sentence=TOM, layer="L1", head="H2")
     n_checks = len(app.dataframe[0].value)
-    checked = {"key": live_data(app)["key"], "head": "L1 H2", "error": error}
-    told: dict[str, object] = {"checked": checked}
-    monkeypatch.setattr(component, "_told", lambda key: told)
+    place = {"site": "decoder.blocks.1.attn", "head": 2}
+    checked = {"key": live_data(app)["key"], **place, "error": error}
+    sent: dict[str, object] = {"checked": checked}
+    monkeypatch.setattr(component, "sent", lambda key: sent)
     app.run()
     table = app.dataframe[0].value
     assert len(table) == n_checks + 1
@@ -151,8 +153,8 @@ def test_browser_check_joins_the_others(
     n = n_checks + 1
     count = f"Verified: {n} of {n} " if verdict == "passed" else f" 1 of {n} checks failed"
     assert count in app.get("popover")[0].proto.popover.label
-    for other in ({"head": "L1 H3"}, {"key": "another"}):
-        told["checked"] = checked | other
+    for other in ({"head": 3}, {"site": "decoder.blocks.0.attn"}, {"key": "another"}):
+        sent["checked"] = checked | other
         app.run()
         assert len(app.dataframe[0].value) == n_checks
 
@@ -170,7 +172,7 @@ def test_settings_of_the_microscope_come_back_from_the_url() -> None:
     assert lines(app, "note") == lines(app, "error") == []
     again = open_page("Attention", **{name: value[-1] for name, value in query_of(app).items()})
     assert live_data(again)["settings"] == live_data(app)["settings"]
-    assert live_data(again)["queryLabels"] == live_data(app)["queryLabels"]
+    assert live_data(again)["streams"] == live_data(app)["streams"]
 
 
 def test_what_is_chosen_in_the_browser_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,10 +86,10 @@ def test_lens_of_a_long_sentence_shows_a_window(
 
 def test_lens_tables_hold_the_whole_sentence() -> None:
     device = runs.device_names()[0]
-    run = runs.run("stories", device, HOSTILE)
-    view = View(HOSTILE, "stories", device, run, "decoder.attn", 2, 3, theme.LIGHT)
-    seen = runs.lens("stories", device, HOSTILE)
-    tables = lens._tables(lens.Reading(view, seen, runs.vocabulary("stories", device), 3, 0))
+    handle = runs.handle_of("stories", device)
+    view = View(HOSTILE, handle, runs.run(handle, HOSTILE), "decoder.attn", 2, 3, theme.LIGHT)
+    seen = runs.lens(handle, HOSTILE)
+    tables = lens._tables(lens.Reading(view, seen, runs.vocabulary(handle), 3, 0))
     header, *rows = csv_rows(tables["Lens top tokens"]())
     assert header == [
         "after_layer",
@@ -107,4 +107,4 @@ def test_lens_tables_hold_the_whole_sentence() -> None:
     assert {len(row) for row in rows} == {len(header)}
     assert [int(row[5]) for row in rows] == (seen.rank + 1).ravel().tolist()
     assert [float(row[6]) for row in rows] == pytest.approx(seen.entropy.ravel())
-    assert rows[-1][:2] == ["L5", str(len(run.trace.tokens) - 1)]
+    assert rows[-1][:2] == ["L5", str(len(view.run.trace.tokens) - 1)]

@@ -146,7 +146,7 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
         assert shown[record.mask] == pytest.approx(record.pattern[1][record.mask], abs=1e-5)
     weights = np.stack([record.pattern for record in traces["seen"].attention])
     shares = weights[:, :, ~is_filler][..., is_filler].sum(axis=(-1, -2)) / n_own
-    assert z(chart(app, "filler").data[0]) == pytest.approx(shares, abs=1e-5)
+    assert z(chart(app, "pad-shares").data[0]) == pytest.approx(shares, abs=1e-5)
     assert (shares.max() > 0.01) == (side == "left")
     assert f"0.0% of their attention with a padding mask, {shares.mean():.1%} without" in note_with(
         app, "Pad tokens: "

@@ -20,7 +20,7 @@ from tests.viz.builders import (
     trace_of,
     unpacked,
 )
-from tests.viz.pages.positions_tab import SCHEMES, frequencies, open_tab, promises, waves
+from tests.viz.pages.positions_tab import SCHEMES, frequencies, open_tab, properties, waves
 from viz.figures.labels import token_labels
 
 
@@ -54,7 +54,7 @@ def test_sinusoidal_tab_shows_the_wave_of_the_model(model: str) -> None:
 
 def test_the_rotation_is_printed_and_hands_are_sent() -> None:
     app = open_page("Positions", sentence=TOM, place_first="9", place_second="4")
-    found = promises(app)
+    found = properties(app)
     assert found["PE(pos + k) = one rotation of PE(pos) for every pos"][1] == 1e-5
     assert len(found) == 2
     assert all(error <= bound for error, bound in found.values())
@@ -114,7 +114,7 @@ def test_learned_tab_shows_the_trained_table_beside_the_waves() -> None:
     for key, vectors in (("similarity", table), ("similarity-waves", waves(128, 128, 10_000))):
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         assert z(chart(app, key).data[0]) == pytest.approx(unit @ unit.T, abs=1e-5)
-    assert len(promises(app)) == 1
+    assert len(properties(app)) == 1
     assert any("129 tokens but the model's context is 128" in x for x in lines(app, "hint"))
 
 
@@ -156,7 +156,7 @@ def test_rope_tab_turns_the_models_own_queries_and_keys(pair: tuple[int, int] | 
         turned.append(rotate_pairs(hands, angles).numpy().ravel())
         assert turned[-1] == pytest.approx(seen, abs=1e-5)
     assert turned[0] @ turned[1] / np.sqrt(32) == pytest.approx(record.scores[1, m, n], abs=1e-4)
-    found = promises(app)
+    found = properties(app)
     assert found["RoPE scores depend on the distance only"][1] == 1e-4
     latex = next(x.value for x in app.latex if r"|\Delta|" in x.value)
     places = [int(x) for x in re.findall(r"s\((\d+), (\d+)\)", latex)[0]]
@@ -192,7 +192,7 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
         shown = z(chart(app, key).data[0])
         assert shown[record.mask] == pytest.approx(expected[record.mask], abs=1e-5)
     names = {"slopes of 4 heads are the geometric ones", "bias = −slope · distance"}
-    assert set(promises(app)) == names
+    assert set(properties(app)) == names
     latex = next(x.value for x in app.latex if r"\cdot" in x.value and r"\sqrt{32}" in x.value)
     product, _, slope, steps, score = latex_numbers(latex)
     assert product / np.sqrt(32) - abs(slope) * steps == pytest.approx(score, abs=2e-4)
@@ -213,7 +213,7 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
 def test_slopes_of_other_head_counts(n_heads: int, slopes: list[float]) -> None:
     app = open_tab("alibi", n_heads=str(n_heads))
     assert numbers(chart(app, "slopes").data[0]["y"]) == pytest.approx(slopes)
-    assert f"slopes of {n_heads} heads are the geometric ones" in promises(app)
+    assert f"slopes of {n_heads} heads are the geometric ones" in properties(app)
     words = "not a power of two" if n_heads == 6 else "times the one before"
     assert any(words in caption.value for caption in app.caption)
 
@@ -248,7 +248,7 @@ def test_other_orders_of_the_same_words(swap: tuple[int, int]) -> None:
             "Both orders are the same" if swap[0] == swap[1] else "no difference beyond rounding"
         )
         assert (words in note) == is_same
-    assert promises(app)["no mask: reversed tokens have the same outputs, reversed"][1] == 1e-5
+    assert properties(app)["no mask: reversed tokens have the same outputs, reversed"][1] == 1e-5
 
 
 def test_dog_bites_man_at_a_click() -> None:

@@ -134,11 +134,6 @@ def against_of(trace: Trace, *, takes_text: bool) -> list[Option]:
     return [Option(name, text, why.get(name)) for name, text in AGAINST.items()]
 
 
-def group_title(group: HeadGroup) -> str:
-    """What a grid of heads is called: Decoder cross-attention."""
-    return f"{group.stack.replace('_', ' ').capitalize()} {group.kind}-attention"
-
-
 def _streams(trace: Trace) -> Data:
     return {stream.name: stream_data(stream) for stream in trace.streams}
 
@@ -148,7 +143,7 @@ def _group(group: HeadGroup) -> Data:
     kind = group.kind
     return {
         "name": group.name,
-        "title": group_title(group),
+        "title": group.title,
         "stack": group.stack,
         "kind": kind,
         "queries": group.queries,

@@ -9,7 +9,7 @@ from viz.pages.masks import edit, kinds, leak, order, padding, shift
 
 TITLE = "Masks"
 ICON = ":material/visibility_off:"
-NEEDS = ("weights", "text", "vocabulary", "logits")
+NEEDS = ("decoder", "text", "vocabulary", "logits")
 
 VIEWS = {
     "kinds": "Kinds",

@@ -58,7 +58,7 @@ def draw(view: View) -> None:
     shares = _pad_shares(batch.unmasked)
     layout.show_figure(
         share_map(shares, view.colors, "Attention on pad tokens, by head, without a padding mask"),
-        key="padding",
+        key="pad-shares",
         alt=f"Share of attention on pad tokens in each head, {shares.mean():.3f} on average.",
     )
     _say_shares(view, batch)

@@ -11,7 +11,7 @@ from viz.runs import positions
 
 TITLE = "Positions"
 ICON = ":material/waves:"
-NEEDS = ("weights", "text", "residuals")
+NEEDS = ("decoder", "text", "residuals")
 
 COMPARISON = "compare"
 TABS: dict[str, str] = {

@@ -149,7 +149,7 @@ def _properties(view: View, found: dict[str, Run]) -> pd.DataFrame:
         "parameters added": lambda scheme: _parameters(view, scheme),
         "shifted, a probability changes by": lambda scheme: _size(changes[scheme], shifts[scheme]),
         "positions are": lambda scheme: _kind(view, scheme, changes[scheme]),
-        "loss past the trained length": _extrapolates,
+        "loss past the trained length": lambda scheme: _extrapolates(view, scheme),
     }
     table = pd.DataFrame({name: [cell(x) for x in found] for name, cell in columns.items()})
     st.table(table.set_index("scheme"))

@@ -127,8 +127,8 @@ def _before_and_after(view: View) -> None:
     layout.section(
         "Scores before and after RoPE",
         f"The same queries and keys of {view.head_name}, multiplied as they leave their "
-        "projections, and after each was rotated by its position. The difference is all this model "
-        "knows of order, but for its mask.",
+        "projections, and after each was rotated by its position. But for the mask, the difference "
+        "is all that tells this model of order.",
     )
     record = view.record
     scores = (

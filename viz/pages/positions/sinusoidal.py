@@ -49,8 +49,8 @@ def draw(view: View) -> None:
 def _waves(view: View, table: np.ndarray) -> None:
     layout.section(
         "Sinusoidal table",
-        "Each pair of dimensions is a sine and a cosine of its own wavelength: the first turns "
-        "once in six positions, the last has hardly begun when the text ends.",
+        "Each pair of dimensions is a sine and a cosine of its own wavelength: the first repeats "
+        "every six positions or so, the last has hardly begun when the text ends.",
     )
     picture = controls.segments(PICTURE)
     left, right = layout.two_up("waves", (6, 5))

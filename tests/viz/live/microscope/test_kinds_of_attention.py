@@ -22,7 +22,7 @@ from tests.viz.live.instruments import microscope_settings
 from tests.viz.live.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
 from viz.live import routes, store
 from viz.live.core.wire import stream_data
-from viz.live.microscope.data import CHANGES, VIEWS, OtherRun, group_title, microscope_data
+from viz.live.microscope.data import CHANGES, VIEWS, OtherRun, microscope_data
 
 KINDS = ["source.attn", "target.attn", "target.cross_attn"]
 CROSS = "target.cross_attn"
@@ -122,7 +122,7 @@ def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page, ke
 
 def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> None:
     open_microscope(bare, key)
-    expect(bare.locator(".hl-grid-title")).to_have_text([group_title(group_of(x)) for x in KINDS])
+    expect(bare.locator(".hl-grid-title")).to_have_text([group_of(x).title for x in KINDS])
     grids = bare.locator(".hl-overview")
     expect(grids).to_have_count(3)
     for i, name in enumerate(KINDS):
@@ -135,11 +135,11 @@ def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> Non
         query, its_key = strongest_pair(record.pattern[2], record.site.kind)
         pair = f"{LABELS[record.queries][query]} → {LABELS[record.keys][its_key]}"
         caption = bare.locator(".hl-heads .hl-caption")
-        expect(caption).to_contain_text(f"{group_title(group_of(name))} L1 H2 · strongest: {pair}")
+        expect(caption).to_contain_text(f"{group_of(name).title} L1 H2 · strongest: {pair}")
         is_aside = "first token and self left out" in caption.text_content()
         assert is_aside == (record.site.kind == "self" and its_key not in (0, query))
         bare.mouse.click(x, y)
-        expect(bare.locator(".hl-title")).to_have_text(f"{group_title(group_of(name))} L1 H2")
+        expect(bare.locator(".hl-title")).to_have_text(f"{group_of(name).title} L1 H2")
         wait_for(bare, "map")
         found = shown(bare, "map")
         expected = masked(record.pattern[2], record.mask_of(2))
