@@ -1,4 +1,4 @@
-// sha256 25b0769e8689a67a2a031880c779b33d54350935f5b878d6ced2a7ded04e839c of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 e4c07840d31696ea6b129367370f9886c56d5b0881d31b91a86ac2a9bd4e2be5 of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -538,16 +538,16 @@ var HeadlightOffline = (() => {
     listen(target, type, listener, options = {}) {
       if (this.isOver) return () => {
       };
-      const hear = (event) => {
+      const handle = (event) => {
         if (options.once) stop();
         listener(event);
       };
-      const stop = this.keep(() => target.removeEventListener(type, hear, options));
-      target.addEventListener(type, hear, options);
+      const stop = this.keep(() => target.removeEventListener(type, handle, options));
+      target.addEventListener(type, handle, options);
       return stop;
     }
     /**
-     * Be told of the size of an element, now and when it changes.
+     * Act on the size of an element, now and when it changes.
      *
      * @param {Element} element
      * @param {() => void} act
@@ -930,7 +930,7 @@ var HeadlightOffline = (() => {
     #whyNoWords() {
       const { between: between2, settings } = this.scope;
       if (BETWEEN_TOKENS.includes(settings.view))
-        return "Not in this view: its steps are between tokens. See Lines, One token, Compare, Summary.";
+        return "Not in this view: its steps are between tokens. The other views can.";
       if (!canMerge(between2)) return "These tokens are not pieces of words.";
       const hasPieces = [between2.queries, between2.keys].some(
         ({ words, labels }) => (words?.at(-1) ?? -1) + 1 < labels.length
@@ -1726,7 +1726,7 @@ var HeadlightOffline = (() => {
     /** @param {Options} options */
     #listen({ point, pick, leave }) {
       const { host } = this;
-      if (point) host.addEventListener("pointermove", (event) => this.#tell(event, point));
+      if (point) host.addEventListener("pointermove", (event) => this.#moved(event, point));
       if (leave) host.addEventListener("pointerleave", leave);
       if (!pick) return;
       const pressed = (down) => {
@@ -1930,7 +1930,7 @@ var HeadlightOffline = (() => {
      * @param {PointerEvent} event
      * @param {OnCell} point
      */
-    #tell(event, point) {
+    #moved(event, point) {
       const cell = this.cellAt(event);
       if (cell) point(cell.row, cell.column);
     }
