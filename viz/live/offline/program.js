@@ -1,4 +1,4 @@
-// sha256 e4c07840d31696ea6b129367370f9886c56d5b0881d31b91a86ac2a9bd4e2be5 of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 1daf702bd4e120a7107a77574e2073ba0193311ffa43c687d414646557f5128e of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -179,7 +179,7 @@ var HeadlightOffline = (() => {
     try {
       return { buffer, matrices: decodeSafetensors(buffer) };
     } catch {
-      throw new MissingArrays("The app sent something that cannot be read.");
+      throw new MissingArrays("The app sent something that is not an array file.");
     }
   }
   var PackedLibrary = class {
