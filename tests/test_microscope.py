@@ -213,7 +213,7 @@ def test_keyboard_alone_reaches_every_cell(page: Page) -> None:
             page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowDown")
     assert len(seen) == len(tokens) ** 2
-    expect(page.locator("[aria-live=polite]")).to_contain_text(f"{tokens[-1]} reads")
+    expect(page.locator("[aria-live=polite]")).to_contain_text(f"{tokens[-1]} attends to")
     page.keyboard.press("Enter")
     expect(page.locator(".hl-cell-title small")).to_contain_text("pinned")
     page.keyboard.press("Escape")
@@ -227,8 +227,10 @@ def test_overview_names_heads_and_opens_means(page: Page) -> None:
     pattern = trace.attention[3].pattern[5]
     row, column = strongest_pair(pattern)
     labels = token_labels(trace.tokens)
+    assert column not in (0, row)
     expect(page.locator(".hl-heads .hl-caption")).to_have_text(
         f"L3 H5 · strongest: {labels[row]} → {labels[column]} {pattern[row, column]:.3f}"
+        " (first token and self left out)"
     )
     page.locator(".hl-heads .hl-bar").nth(2).click()
     wait_for(page, "L2 H4", view="summary")
@@ -266,7 +268,7 @@ def test_what_if_shows_both_sides(page: Page) -> None:
         choose(page, "change", change)
         says = page.locator(".hl-view-whatif [role=status]")
         entropy = np.mean([-(row[row > 0] * np.log2(row[row > 0])).sum() for row in expected])
-        expect(says).to_contain_text(f"{entropy:.3f} changed")
+        expect(says).to_contain_text(f"{entropy:.3f} modified")
         open_cells = np.ones_like(record.mask) if change == "mask" else record.mask
         changed = shown(page, ".hl-view-whatif section:nth-child(2) .js-plotly-plot")
         assert changed[open_cells] == pytest.approx(expected[open_cells], abs=1e-5)
@@ -320,7 +322,7 @@ def test_lines_hold_the_mass_and_one_token_s_shades_are_its_weights(page: Page) 
     page.get_by_label("Token", exact=True).select_option("8")
     top = np.argsort(-pattern[8])[:1]
     labels = token_labels(stories_trace(TOM).tokens)
-    name = f"{labels[8]} reads: {labels[top[0]]} {pattern[8, top[0]]:.3f}"
+    name = f"{labels[8]} attends to: {labels[top[0]]} {pattern[8, top[0]]:.3f}"
     expect(page.locator(".hl-sentence").first).to_have_attribute("aria-label", re.compile(name))
 
 
@@ -331,18 +333,18 @@ def test_hidden_first_token_and_merged_words(page: Page) -> None:
     visit(page, sentence=sentence, view="summary", layer="0", head="0")
     wait_for(page, "L0 H0", view="summary")
     chart = ".hl-view-summary .js-plotly-plot"
-    page.get_by_label("Hide the first token").check()
+    page.get_by_label("Hide attention sink (first token)").check()
     page.wait_for_function(f"document.querySelector({json.dumps(chart)}).data[0].z.at(-1)[0] !== 0")
     expect(page.locator(".hl-view-summary .hl-map")).not_to_have_attribute(
-        "aria-label", re.compile(f"reads {token_labels(trace.tokens)[0]} ")
+        "aria-label", re.compile(f"attends to {token_labels(trace.tokens)[0]} ")
     )
     assert np.isnan(shown(page, chart)[:, 0]).all()
-    page.get_by_label("Merge pieces to words").check()
+    page.get_by_label("Merge subwords").check()
     page.wait_for_function(
         f"n => document.querySelector({json.dumps(chart)}).data[0].z.length === n",
         arg=len(sentence.replace(".", " .").split()),
     )
-    page.get_by_label("Hide the first token").uncheck()
+    page.get_by_label("Hide attention sink (first token)").uncheck()
     page.wait_for_function(f"document.querySelector({json.dumps(chart)}).data[0].z.at(-1)[0] > 0")
     assert np.nansum(shown(page, chart), axis=1) == pytest.approx(1, abs=1e-5)
 

@@ -17,15 +17,16 @@ from urllib.parse import urlencode
 
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
-from viz.figures.attention import focus, tiles
 
+from model.analysis.heads import sharpness
 from model.architectures.decoder import DecoderTransformer
 from model.sources import checkpoint
 from tests.benchmarks.bertviz_peer import draw_model_view
 from tests.browser import find_browser
 from tests.serving import BROWSER_FLAGS, running_app
 from tests.viz.builders import random_patterns
-from viz.live.component import packed
+from viz.live.core.wire import packed
+from viz.live.microscope.tiles import MASKED, tiles
 from viz.theme import DARK
 
 HOVERS = 200
@@ -81,13 +82,14 @@ UNTIL_DRAWN = """async ([action, places]) => {
     return spent;
 }"""
 OVERVIEW = """async (data) => {
-    const { Overview } = await import(new URL('/live/overview.js', location.href));
+    const { Overview } = await import(new URL('/live/microscope/overview.js', location.href));
+    const { Lifetime } = await import(new URL('/live/core/lifetime.js', location.href));
     const host = document.createElement('div');
     host.style.width = '900px';
     document.body.replaceChildren(host);
     const started = performance.now();
-    const overview = new Overview(host, { open() {}, openMean() {} });
-    overview.draw(data, [0, 0], data.palette);
+    const overview = new Overview(host, new Lifetime(), { open() {}, openMean() {} });
+    overview.draw(data, { layer: 0, head: 0 }, data.palette);
     const image = host.querySelector('image');
     const loaded = new Image();
     loaded.src = image.getAttribute('href');
@@ -177,14 +179,22 @@ def _overview_data(n_tokens: int) -> tuple[dict[str, object], float]:
     patterns = random_patterns(12, 12, n_tokens=n_tokens)
     mask = np.tri(n_tokens, dtype=bool)
     started = time.perf_counter()
-    data = {
+    labels = ["dog"] * n_tokens
+    group = {
+        "name": "decoder.attn",
+        "kind": "self",
+        "queries": "decoder",
+        "keys": "decoder",
         "n_layers": 12,
         "n_heads": 12,
         "tiles": packed(tiles(patterns, mask)),
-        "focus": focus(patterns).tolist(),
+        "sharpness": sharpness(patterns).tolist(),
         "strongest": [[[1, 0, 0.5]] * 12] * 12,
-        "queryLabels": ["dog"] * n_tokens,
-        "keyLabels": ["dog"] * n_tokens,
+    }
+    data = {
+        "groups": [group],
+        "streams": {"decoder": {"labels": labels, "axis": labels}},
+        "tile_codes": {"masked": MASKED},
         "palette": {"sequential": DARK.sequential, "masked": DARK.masked},
     }
     return data, time.perf_counter() - started
@@ -192,7 +202,7 @@ def _overview_data(n_tokens: int) -> tuple[dict[str, object], float]:
 
 def _overviews(browser: Browser, url: str) -> dict[str, float]:
     page = browser.new_page()
-    page.goto(f"{url}/live/offline.html")
+    page.goto(f"{url}/live/offline/page.html")
     figures = {}
     for n_tokens, asked in ((128, "0.4"), (512, "1.5")):
         data, making = _overview_data(n_tokens)

@@ -11,30 +11,22 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import sync_playwright
 
+from model.decoding.filters import DEFAULT_ORDER
 from tests.browser import find_browser
 from tests.serving import BROWSER_FLAGS, running_app
-from viz.live.component import packed
+from tests.viz.live.harness import as_sent
+from viz.live.sampler.data import sampler_data
 
 VOCABULARY = 50_257
 MOVES = 150
-DRAG = """async ([logits, moves]) => {
-    const { Sampler } = await import('/live/sampler.js');
-    const { loadPlotly } = await import('/live/plots.js');
-    document.head.append(Object.assign(document.createElement('base'), {href: '/'}));
-    await loadPlotly();
+DRAG = """async ([data, moves]) => {
+    const { Sampler } = await import('/live/sampler/sampler.js');
     const root = document.createElement('div');
     root.className = 'hl-live';
     root.style.width = '1300px';
     document.body.replaceChildren(root);
-    const colors = ['#000000', '#ffffff'];
-    const palette = {background: '#000000', text: '#ffffff', muted: '#888888', line: '#444444',
-        accent: '#ffaa00', font: 'sans-serif', sequential: colors, diverging: colors};
-    const labels = Array.from({length: 20}, (_, i) => `token ${i}`);
-    const order = ['temperature', 'top_k', 'top_p', 'min_p'];
     const sampler = new Sampler(root);
-    sampler.receive({key: 'x', heard: 0, logits, labels, axis: labels,
-        themes: {light: palette, dark: palette},
-        settings: {temperature: 1, top_k: null, top_p: 0.95, min_p: 0.01, order}});
+    sampler.receive(data);
     const input = root.querySelector('[data-setting=temperature]');
     const spent = [];
     for (let i = 0; i < moves; i++) {
@@ -51,13 +43,17 @@ DRAG = """async ([logits, moves]) => {
 
 def measure() -> dict[str, float]:
     """Median and 95th percentile over a drag of the temperature."""
-    logits = packed((3 * np.random.default_rng(0).normal(size=VOCABULARY)).astype(np.float32))
+    logits = (3 * np.random.default_rng(0).normal(size=VOCABULARY)).astype(np.float32)
+    sampling = {"temperature": 1, "top_k": None, "top_p": 0.95, "min_p": 0.01}
+    settings = sampling | {"order": list(DEFAULT_ORDER)}
+    tokens = [f" token {i}" for i in range(VOCABULARY)]
+    data = as_sent(sampler_data("x", logits, tokens, settings))
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
         with running_app(Path(folder) / "log.txt") as app:
             page = browser.new_page(viewport={"width": 1400, "height": 900})
-            page.goto(f"{app.url}/live/offline.html")
-            spent = sorted(page.evaluate(DRAG, [logits, MOVES]))
+            page.goto(f"{app.url}/live/offline/page.html")
+            spent = sorted(page.evaluate(DRAG, [data, MOVES]))
         browser.close()
     return {
         "drag at 50,257 tokens, p50, ms (asked ≤ 16)": statistics.median(spent),

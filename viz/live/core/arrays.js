@@ -140,7 +140,7 @@ async function load(address) {
   try {
     return { buffer, matrices: decodeSafetensors(buffer) };
   } catch {
-    throw new MissingArrays("The app sent something that cannot be read.");
+    throw new MissingArrays("The app sent something that is not an array file.");
   }
 }
 

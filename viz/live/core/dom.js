@@ -138,7 +138,7 @@ export function radios(name, label, options, chosen, pick) {
 }
 
 /**
- * Check the radio button of a value; nobody is told.
+ * Check the radio button of a value, without calling `pick`.
  *
  * @param {Element} group
  * @param {string} value

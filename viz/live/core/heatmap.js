@@ -24,7 +24,7 @@ const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
 /** @typedef {(row: number, column: number) => void} OnCell */
 
 /**
- * What a map tells. `point`, `pick` and `leave` are of the mouse on cells, `name` is a click on a
+ * What a map reports. `point`, `pick` and `leave` are of the mouse on cells, `name` is a click on a
  * label, `over` says that the cells have moved on the screen.
  *
  * @typedef {object} Options
@@ -84,7 +84,7 @@ export class HeatMap {
   /** @param {Options} options */
   #listen({ point, pick, leave }) {
     const { host } = this;
-    if (point) host.addEventListener("pointermove", (event) => this.#notify(event, point));
+    if (point) host.addEventListener("pointermove", (event) => this.#moved(event, point));
     if (leave) host.addEventListener("pointerleave", leave);
     if (!pick) return;
     /** @param {PointerEvent} down */
@@ -301,7 +301,7 @@ export class HeatMap {
    * @param {PointerEvent} event
    * @param {OnCell} point
    */
-  #notify(event, point) {
+  #moved(event, point) {
     const cell = this.cellAt(event);
     if (cell) point(cell.row, cell.column);
   }

@@ -79,17 +79,17 @@ export class Lifetime {
   listen(target, type, listener, options = {}) {
     if (this.isOver) return () => {};
     /** @param {Event} event */
-    const hear = (event) => {
+    const handle = (event) => {
       if (options.once) stop();
       listener(event);
     };
-    const stop = this.keep(() => target.removeEventListener(type, hear, options));
-    target.addEventListener(type, hear, options);
+    const stop = this.keep(() => target.removeEventListener(type, handle, options));
+    target.addEventListener(type, handle, options);
     return stop;
   }
 
   /**
-   * Be told of the size of an element, now and when it changes.
+   * Act on the size of an element, now and when it changes.
    *
    * @param {Element} element
    * @param {() => void} act

@@ -10,6 +10,7 @@
  *   subarray(from?: number, to?: number): Numbers,
  *   reduce<T>(fold: (sum: T, value: number, i: number) => T, start: T): T,
  *   forEach(act: (value: number, i: number) => void): void,
+ *   map(change: (value: number, i: number) => number): Numbers,
  *   every(test: (value: number, i: number) => unknown): boolean,
  *   some(test: (value: number, i: number) => unknown): boolean,
  *   keys(): IterableIterator<number>,

@@ -179,16 +179,33 @@ export function relativeError(a, b) {
  * @returns {Pair[]}
  */
 export function strongestPairs(pattern, n, kind = "self") {
-  const found = [];
+  /** @type {Ranked[]} */
+  const best = [];
   for (let query = 0; query < pattern.rows; query++) {
     for (let key = 0; key < pattern.columns; key++) {
       const weight = pattern.values[query * pattern.columns + key];
       if (!(weight > 0)) continue;
-      found.push({ query, key, weight, isLate: kind === "self" && !isInformative(query, key) });
+      const isLate = kind === "self" && !isInformative(query, key);
+      if (best.length === n && !isBefore(isLate, weight, best[n - 1])) continue;
+      const place = best.findIndex((other) => isBefore(isLate, weight, other));
+      best.splice(place < 0 ? best.length : place, 0, { query, key, weight, isLate });
+      if (best.length > n) best.pop();
     }
   }
-  found.sort((a, b) => Number(a.isLate) - Number(b.isLate) || b.weight - a.weight);
-  return found.slice(0, n).map(({ query, key, weight }) => ({ query, key, weight }));
+  return best.map(({ query, key, weight }) => ({ query, key, weight }));
+}
+
+/** @typedef {Pair & {isLate: boolean}} Ranked */
+
+/**
+ * Whether a pair comes before another; of equal ones the first found does.
+ *
+ * @param {boolean} isLate
+ * @param {number} weight
+ * @param {Ranked} other
+ */
+function isBefore(isLate, weight, other) {
+  return isLate === other.isLate ? weight > other.weight : other.isLate;
 }
 
 /**

@@ -62,12 +62,25 @@ export function shownPattern(pattern, mask, between, { words = false, hide_first
   const shown = words && canMerge(between) ? inWords(pattern, mask, between) : null;
   const { values: all, allowed, ...labels } = shown ?? inTokens(pattern, mask, between);
   const { kind, rowTitle, columnTitle } = between;
-  const hidden = Uint8Array.from(all.values, (_, i) => (allowed[i] ? 0 : 1));
+  const { length } = all.values;
+  const hidden = bytesWhere(length, (i) => !allowed[i]);
   /** @param {number} i */
   const isLeftOut = (i) => hide_first && kind === "self" && i % all.columns === 0;
   const values = mapped(all, (value, i) => (isLeftOut(i) && !hidden[i] ? 0 : value));
-  const blank = Uint8Array.from(hidden, (_, i) => (isLeftOut(i) ? 1 : 0));
+  const blank = bytesWhere(length, isLeftOut);
   return { ...labels, values, allowed, hidden, blank, kind, rowTitle, columnTitle };
+}
+
+/**
+ * 1 where a test holds.
+ *
+ * @param {number} length
+ * @param {(i: number) => boolean} test
+ */
+function bytesWhere(length, test) {
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) if (test(i)) bytes[i] = 1;
+  return bytes;
 }
 
 /**
@@ -174,7 +187,7 @@ export function pairsInWords({ kind, values, hidden, rows, columns }) {
   const visible = matrix(
     values.rows,
     values.columns,
-    Float64Array.from(values.values, (x, i) => (hidden[i] ? 0 : x)),
+    values.values.map((x, i) => (hidden[i] ? 0 : x)),
   );
   const pairs = strongestPairs(visible, WEIGHT_PAIRS, kind);
   if (!pairs.length) return "No pair has any weight.";

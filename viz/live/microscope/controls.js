@@ -58,7 +58,7 @@ export class Controls {
   #whyNoWords() {
     const { between, settings } = this.scope;
     if (BETWEEN_TOKENS.includes(settings.view))
-      return "Not in this view: its steps are between tokens. See Lines, One token, Compare, Summary.";
+      return "Not in this view: its steps are between tokens. The other views can.";
     if (!canMerge(between)) return "These tokens are not pieces of words.";
     const hasPieces = [between.queries, between.keys].some(
       ({ words, labels }) => (words?.at(-1) ?? -1) + 1 < labels.length,

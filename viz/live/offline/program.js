@@ -1,4 +1,4 @@
-// sha256 c42730a6b3fa99c55443b11d699b46a42e4a7f4b90971e433a34acbe2bf888be of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 23c04169500271d6f2f26446568c50ef951222d4b4b101e08ec76f29d9bef0fb of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -179,7 +179,7 @@ var HeadlightOffline = (() => {
     try {
       return { buffer, matrices: decodeSafetensors(buffer) };
     } catch {
-      throw new MissingArrays("The app sent something that cannot be read.");
+      throw new MissingArrays("The app sent something that is not an array file.");
     }
   }
   var PackedLibrary = class {
@@ -538,16 +538,16 @@ var HeadlightOffline = (() => {
     listen(target, type, listener, options = {}) {
       if (this.isOver) return () => {
       };
-      const hear = (event) => {
+      const handle = (event) => {
         if (options.once) stop();
         listener(event);
       };
-      const stop = this.keep(() => target.removeEventListener(type, hear, options));
-      target.addEventListener(type, hear, options);
+      const stop = this.keep(() => target.removeEventListener(type, handle, options));
+      target.addEventListener(type, handle, options);
       return stop;
     }
     /**
-     * Be told of the size of an element, now and when it changes.
+     * Act on the size of an element, now and when it changes.
      *
      * @param {Element} element
      * @param {() => void} act
@@ -751,16 +751,22 @@ var HeadlightOffline = (() => {
     return a.length === b.length ? worst / largest : NaN;
   }
   function strongestPairs(pattern, n, kind = "self") {
-    const found = [];
+    const best = [];
     for (let query = 0; query < pattern.rows; query++) {
       for (let key = 0; key < pattern.columns; key++) {
         const weight = pattern.values[query * pattern.columns + key];
         if (!(weight > 0)) continue;
-        found.push({ query, key, weight, isLate: kind === "self" && !isInformative(query, key) });
+        const isLate = kind === "self" && !isInformative(query, key);
+        if (best.length === n && !isBefore(isLate, weight, best[n - 1])) continue;
+        const place = best.findIndex((other) => isBefore(isLate, weight, other));
+        best.splice(place < 0 ? best.length : place, 0, { query, key, weight, isLate });
+        if (best.length > n) best.pop();
       }
     }
-    found.sort((a, b) => Number(a.isLate) - Number(b.isLate) || b.weight - a.weight);
-    return found.slice(0, n).map(({ query, key, weight }) => ({ query, key, weight }));
+    return best.map(({ query, key, weight }) => ({ query, key, weight }));
+  }
+  function isBefore(isLate, weight, other) {
+    return isLate === other.isLate ? weight > other.weight : other.isLate;
   }
   function isInformative(query, key) {
     return key !== 0 && key !== query;
@@ -784,11 +790,17 @@ var HeadlightOffline = (() => {
     const shown = words && canMerge(between2) ? inWords(pattern, mask, between2) : null;
     const { values: all, allowed, ...labels } = shown ?? inTokens(pattern, mask, between2);
     const { kind, rowTitle, columnTitle } = between2;
-    const hidden = Uint8Array.from(all.values, (_, i) => allowed[i] ? 0 : 1);
+    const { length } = all.values;
+    const hidden = bytesWhere(length, (i) => !allowed[i]);
     const isLeftOut = (i) => hide_first && kind === "self" && i % all.columns === 0;
     const values = mapped(all, (value, i) => isLeftOut(i) && !hidden[i] ? 0 : value);
-    const blank = Uint8Array.from(hidden, (_, i) => isLeftOut(i) ? 1 : 0);
+    const blank = bytesWhere(length, isLeftOut);
     return { ...labels, values, allowed, hidden, blank, kind, rowTitle, columnTitle };
+  }
+  function bytesWhere(length, test) {
+    const bytes = new Uint8Array(length);
+    for (let i = 0; i < length; i++) if (test(i)) bytes[i] = 1;
+    return bytes;
   }
   function canMerge({ queries, keys }) {
     return queries.words !== null && keys.words !== null;
@@ -835,7 +847,7 @@ var HeadlightOffline = (() => {
     const visible = matrix(
       values.rows,
       values.columns,
-      Float64Array.from(values.values, (x, i) => hidden[i] ? 0 : x)
+      values.values.map((x, i) => hidden[i] ? 0 : x)
     );
     const pairs = strongestPairs(visible, WEIGHT_PAIRS, kind);
     if (!pairs.length) return "No pair has any weight.";
@@ -918,7 +930,7 @@ var HeadlightOffline = (() => {
     #whyNoWords() {
       const { between: between2, settings } = this.scope;
       if (BETWEEN_TOKENS.includes(settings.view))
-        return "Not in this view: its steps are between tokens. See Lines, One token, Compare, Summary.";
+        return "Not in this view: its steps are between tokens. The other views can.";
       if (!canMerge(between2)) return "These tokens are not pieces of words.";
       const hasPieces = [between2.queries, between2.keys].some(
         ({ words, labels }) => (words?.at(-1) ?? -1) + 1 < labels.length
@@ -1714,7 +1726,7 @@ var HeadlightOffline = (() => {
     /** @param {Options} options */
     #listen({ point, pick, leave }) {
       const { host } = this;
-      if (point) host.addEventListener("pointermove", (event) => this.#notify(event, point));
+      if (point) host.addEventListener("pointermove", (event) => this.#moved(event, point));
       if (leave) host.addEventListener("pointerleave", leave);
       if (!pick) return;
       const pressed = (down) => {
@@ -1918,7 +1930,7 @@ var HeadlightOffline = (() => {
      * @param {PointerEvent} event
      * @param {OnCell} point
      */
-    #notify(event, point) {
+    #moved(event, point) {
       const cell = this.cellAt(event);
       if (cell) point(cell.row, cell.column);
     }
@@ -2322,7 +2334,7 @@ var HeadlightOffline = (() => {
       const { values, hidden } = this.#shown;
       return Array.from({ length: values.rows }, (_, i) => {
         const row = rowOf(values, i);
-        const open2 = Float64Array.from(row, (p, j) => hidden[i * values.columns + j] ? 0 : p);
+        const open2 = row.map((p, j) => hidden[i * values.columns + j] ? 0 : p);
         return leading(open2, mass);
       });
     }

@@ -13,6 +13,7 @@ from model.trace import Trace
 from tests.model.builders import softmax
 from tests.viz.builders import causal, stories_trace, unpacked
 from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
+from viz.frame.settings import EDITS
 from viz.live.core.wire import stream_data
 from viz.live.editor.data import EDITOR, NextTokens, editor_data
 
@@ -225,6 +226,15 @@ def test_edits_as_text(text: str, cells: Sequence[int], bare: Page) -> None:
     assert read == cells
     written = bare.evaluate("cells => edits.writtenEdits(new Set(cells), 4)", cells[::-1])
     assert written == ".".join(f"{i // 4}-{i % 4}" for i in cells)
+
+
+def test_edits_are_spelled_as_in_the_address(bare: Page) -> None:
+    """The browser reads what Python writes there, and the other way round."""
+    edits, cells = EDITS.given(n=5), ((0, 3), (2, 1), (4, 4))
+    places = bare.evaluate("text => [...edits.readEdits(text, 5, 5)]", edits.text(cells))
+    assert [divmod(place, 5) for place in places] == list(cells)
+    written = bare.evaluate("places => edits.writtenEdits(new Set(places), 5)", places)
+    assert edits.nearest(written) == (cells, None)
 
 
 def test_a_fast_mouse_skips_no_cell(bare: Page) -> None:

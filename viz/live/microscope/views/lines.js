@@ -105,7 +105,7 @@ export class LinesView extends View {
     const { values, hidden } = this.#shown;
     return Array.from({ length: values.rows }, (_, i) => {
       const row = rowOf(values, i);
-      const open = Float64Array.from(row, (p, j) => (hidden[i * values.columns + j] ? 0 : p));
+      const open = row.map((p, j) => (hidden[i * values.columns + j] ? 0 : p));
       return leading(open, mass);
     });
   }
