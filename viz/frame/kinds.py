@@ -8,7 +8,7 @@ person where that is not what was asked for.
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -61,7 +61,7 @@ class Choice(Setting[Value]):
 
     def nearest(self, raw: object) -> tuple[Value, str | None]:
         """An option by its value, its text or its words; of numbers the closest."""
-        wanted = _joined(raw) if isinstance(raw, list) else str(raw)
+        wanted = ",".join(map(str, raw)) if isinstance(raw, list) else str(raw)
         for option in self.options:
             if raw == option or wanted in (self.text(option), self.words(option)):
                 return option, None
@@ -71,7 +71,7 @@ class Choice(Setting[Value]):
 
     def text(self, value: Value) -> str:
         """Parts of an option are joined by commas."""
-        return _joined(value) if isinstance(value, tuple) else str(value)
+        return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
     def _closest(self, wanted: str) -> Value:
         number = _number(wanted.lstrip("LH"))  # a layer may be written L3
@@ -187,7 +187,7 @@ class Pair(Setting[tuple[int, int] | None]):
 
     def nearest(self, raw: object) -> tuple[tuple[int, int] | None, str | None]:
         """The pair with each number brought below its limit; the default for what is none."""
-        text = self._written(raw)
+        text = self.text(raw)
         match = PAIR.fullmatch(text)
         if not text:
             return None, None
@@ -200,13 +200,8 @@ class Pair(Setting[tuple[int, int] | None]):
         return value, None if shown == text else line
 
     def text(self, value: tuple[int, int] | None) -> str:
-        """Both numbers with a hyphen between them."""
-        return self._written(value)
-
-    def _written(self, raw: object) -> str:
-        if raw is None:
-            return ""
-        return "-".join(map(str, raw)) if isinstance(raw, list | tuple) else str(raw)
+        """Both numbers with a hyphen between them, or nothing."""
+        return "" if value is None else _joined(value)
 
 
 @dataclass(frozen=True)
@@ -220,9 +215,8 @@ class Numbers(Setting[tuple[int, ...]]):
         """Those that exist, each once; the others are let go, and named."""
         words = list(raw) if isinstance(raw, list | tuple) else filter(None, str(raw).split("-"))
         found = {str(word): _number(word) for word in words}
-        good = tuple(
-            dict.fromkeys(int(x) for x in found.values() if x is not None and x in self.options)
-        )
+        known = (int(x) for x in found.values() if x is not None and x in self.options)
+        good = tuple(dict.fromkeys(known))
         lost = [word for word, number in found.items() if number not in self.options]
         lost += map(str, good[self.most :])
         line = f"{self.label} {', '.join(lost)[:60]} cannot be shown here."
@@ -230,7 +224,7 @@ class Numbers(Setting[tuple[int, ...]]):
 
     def text(self, value: tuple[int, ...]) -> str:
         """The numbers with hyphens between them."""
-        return "-".join(map(str, value))
+        return _joined(value)
 
 
 @dataclass(frozen=True)
@@ -241,9 +235,8 @@ class Cells(Setting[tuple[tuple[int, int], ...]]):
 
     def nearest(self, raw: object) -> tuple[tuple[tuple[int, int], ...], str | None]:
         """The cells that exist, each once; the others are counted."""
-        # What is not from an address is a value of ours.
-        text = raw if isinstance(raw, str) else self.text(cast("tuple[tuple[int, int], ...]", raw))
-        cells = [self._cell(part) for part in text.split(".")] if text else []
+        parts = map(_joined, raw) if isinstance(raw, list | tuple) else str(raw).split(".")
+        cells = [] if raw in ("", None) else [self._cell(part) for part in parts]
         n_lost = cells.count(None)
         lost = "1 edited cell does" if n_lost == 1 else f"{n_lost} edited cells do"
         line = f"{lost} not exist here: cells are such as 2-0, below {self.n} tokens."
@@ -251,7 +244,7 @@ class Cells(Setting[tuple[tuple[int, int], ...]]):
 
     def text(self, value: tuple[tuple[int, int], ...]) -> str:
         """Query and key with a hyphen between them, cells with a dot."""
-        return ".".join(f"{query}-{key}" for query, key in value)
+        return ".".join(map(_joined, value))
 
     def _cell(self, text: str) -> tuple[int, int] | None:
         match = PAIR.fullmatch(text)
@@ -259,8 +252,10 @@ class Cells(Setting[tuple[tuple[int, int], ...]]):
         return cell if max(cell) < self.n else None
 
 
-def _joined(parts: Iterable[object]) -> str:
-    return ",".join(map(str, parts))
+def _joined(numbers: object) -> str:
+    """Numbers with hyphens between them; what is not several as it is."""
+    is_several = isinstance(numbers, list | tuple)
+    return "-".join(map(str, numbers)) if is_several else str(numbers)
 
 
 def _shown(raw: object) -> str:
