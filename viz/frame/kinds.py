@@ -187,7 +187,7 @@ class Pair(Setting[tuple[int, int] | None]):
 
     def nearest(self, raw: object) -> tuple[tuple[int, int] | None, str | None]:
         """The pair with each number brought below its limit; the default for what is none."""
-        text = self.text(raw)
+        text = "" if raw is None else _joined(raw)
         match = PAIR.fullmatch(text)
         if not text:
             return None, None
