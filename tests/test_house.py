@@ -18,6 +18,7 @@ import grimp
 import pytest
 
 from model.commands import COMMANDS
+from viz import VERSION
 
 ROOT = Path(__file__).parent.parent
 SOURCES = [ROOT / "app.py", *sorted(ROOT.glob("model/**/*.py")), *sorted(ROOT.glob("viz/**/*.py"))]
@@ -268,3 +269,10 @@ def test_readme_is_read_right() -> None:
     assert commands(readme) == [*in_blocks, "python -m model train --help", "make bench"]
     assert unknown_targets("make PYTHON=python3.12 run") == []
     assert unknown_targets("make dance") == ["dance"]
+
+
+def test_changelog_begins_with_this_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (\d+\.\d+\.\d+)$", changelog, re.MULTILINE)
+    assert versions[0] == VERSION
+    assert versions == sorted(versions, reverse=True)
