@@ -20,9 +20,9 @@ def attention_scores(
     q: (B, H, Tq, Dh), k: (B, H, Tk, Dh), bias: broadcastable to (B, H, Tq, Tk).
     Returns (B, H, Tq, Tk).
     """
-    factor = q.shape[-1] ** -0.5 if scale is None else scale
+    products = q @ k.transpose(-2, -1)  # (B, H, Tq, Tk)
     # Scaled after the product, in place: exact as q·kᵀ is, and no second large array.
-    scores = (q @ k.transpose(-2, -1)).mul_(factor)  # (B, H, Tq, Tk)
+    scores = products.div_(math.sqrt(q.shape[-1])) if scale is None else products.mul_(scale)
     return scores if bias is None else scores + bias
 
 
