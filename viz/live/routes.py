@@ -14,18 +14,19 @@ from pathlib import Path
 import numpy as np
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 
 from model.trace import AttentionRecord, Trace
 from viz.live import store
 from viz.live.core.arrays import encoded, head_arrays, summary_arrays
-from viz.live.files import FOLDER, component_style
+from viz.live.files import component_style, served_files
 
 PLOTLY = Path(find_spec("plotly").origin).parent / "package_data" / "plotly.min.js"
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
+MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+SERVED = served_files(MEDIA_TYPES)
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
@@ -73,21 +74,19 @@ def _plotly(request: Request) -> Response:
     return FileResponse(PLOTLY, media_type="text/javascript", headers=HEADERS)
 
 
-def _style(request: Request) -> Response:
+async def _style(request: Request) -> Response:
     return Response(component_style(), media_type="text/css", headers=HEADERS)
 
 
-class _Modules(StaticFiles):
-    """The component's own files: scripts, style and page, never its Python."""
+async def _file(request: Request) -> Response:
+    """One of the component's own files: scripts, styles and the page, never its Python.
 
-    SERVED = (".js", ".css", ".html")
-
-    def file_response(self, full_path: str | Path, *rest: object, **named: object) -> Response:
-        if Path(full_path).suffix not in self.SERVED:
-            return PlainTextResponse("not found", status_code=404)
-        response = super().file_response(full_path, *rest, **named)
-        response.headers.update(HEADERS)
-        return response
+    Read at once: a page asks for some forty, and a thread for each costs more than reading it.
+    """
+    path = SERVED.get(request.path_params["name"])
+    if path is None:
+        return _not_found("file")
+    return Response(path.read_bytes(), media_type=MEDIA_TYPES[path.suffix], headers=HEADERS)
 
 
 ROUTES = [
@@ -95,5 +94,5 @@ ROUTES = [
     Route("/live/live.css", _style),
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
-    Mount("/live", _Modules(directory=FOLDER)),
+    Route("/live/{name:path}", _file),
 ]
