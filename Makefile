@@ -3,24 +3,42 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup run test bench format
+.PHONY: setup run lint types quick test bench format
 
 setup: .venv/app.stamp
 
 run: .venv/app.stamp
 	@$(BIN)/python -m streamlit run app.py
 
+# Style, imports and types of the Python, then the same of the JavaScript.
+lint: .venv/test.stamp node_modules/.stamp
+	@$(BIN)/python -m ruff format --check
+	@$(BIN)/python -m ruff check
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/basedpyright --pythonpath $(BIN)/python
+	@scripts/npm run lint
+
+types: .venv/test.stamp
+	@$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+# A file's tests stay together: they share what is costly to set up.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+quick: .venv/test.stamp
+	@$(PYTEST) -m "not browser and not slow"
+
 test: .venv/test.stamp
 	@$(BIN)/python -m tests.browser
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
 
 bench: .venv/test.stamp .venv/peer.stamp
 	@$(BIN)/python -m tests.browser
 	@$(BIN)/python -m tests.benchmarks
 
-format: .venv/test.stamp
+format: .venv/test.stamp node_modules/.stamp
 	@$(BIN)/python -m ruff format
 	@$(BIN)/python -m ruff check --fix
+	@scripts/npm run format
 
 .venv/app.stamp: requirements.txt $(BIN)/python
 	$(BIN)/python -m pip install --disable-pip-version-check -r $<
@@ -28,6 +46,10 @@ format: .venv/test.stamp
 
 .venv/test.stamp: tests/requirements.txt .venv/app.stamp
 	$(BIN)/python -m pip install --disable-pip-version-check -r $<
+	@touch $@
+
+node_modules/.stamp: package.json package-lock.json .venv/test.stamp
+	@scripts/npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 # BertViz, which the benchmarks compare with. They do without it where this fails, so make goes on.

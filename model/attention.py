@@ -20,9 +20,9 @@ def attention_scores(
     q: (B, H, Tq, Dh), k: (B, H, Tk, Dh), bias: broadcastable to (B, H, Tq, Tk).
     Returns (B, H, Tq, Tk).
     """
-    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    factor = q.shape[-1] ** -0.5 if scale is None else scale
     # Scaled after the product, in place: exact as q·kᵀ is, and no second large array.
-    scores = (q @ k.transpose(-2, -1)).mul_(scale)  # (B, H, Tq, Tk)
+    scores = (q @ k.transpose(-2, -1)).mul_(factor)  # (B, H, Tq, Tk)
     return scores if bias is None else scores + bias
 
 

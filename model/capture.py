@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -63,7 +64,10 @@ def capture_batch(
 
 def facts_of(config: BlockConfig) -> Facts:
     """What a config tells of its model, as far as there is a fact for it."""
-    return Facts(**{field.name: getattr(config, field.name, None) for field in fields(Facts)})
+    known: dict[str, Any] = {
+        field.name: getattr(config, field.name, None) for field in fields(Facts)
+    }
+    return Facts(**known)
 
 
 def _check_request(

@@ -124,14 +124,17 @@ class Position(nn.Module):
 class SinusoidalPosition(Position):
     """Fixed waves added to the embeddings; nothing is learned."""
 
+    table: Tensor  # (max_seq_len, D)
+
     def __init__(self, config: BlockConfig) -> None:
         super().__init__(config)
         # On the CPU also where the model is built without memory, for weights to come.
         positions = torch.arange(config.max_seq_len, device="cpu")
         table = sinusoidal_encoding(positions, config.d_model, config.position_base)
-        self.register_buffer("table", table, persistent=False)  # (max_seq_len, D)
+        self.register_buffer("table", table, persistent=False)
 
     def added(self, positions: Tensor) -> Tensor:
+        """See `Position`."""
         return self.table[positions]
 
 
@@ -143,6 +146,7 @@ class LearnedPosition(Position):
         self.table = nn.Embedding(config.max_seq_len, config.d_model)
 
     def added(self, positions: Tensor) -> Tensor:
+        """See `Position`."""
         return self.table(positions)
 
 
@@ -150,17 +154,21 @@ class RotaryPosition(Position):
     """RoPE: queries and keys rotate with their position, so scores depend on distance alone."""
 
     def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
+        """See `Position`."""
         return rotate_pairs(x, rope_angles(positions, x.shape[-1], self.config.position_base))
 
 
 class AlibiPosition(Position):
     """ALiBi: scores fall linearly with distance, each head with its own slope."""
 
+    slopes: Tensor  # (H,)
+
     def __init__(self, config: BlockConfig) -> None:
         super().__init__(config)
         self.register_buffer("slopes", alibi_slopes(config.n_heads), persistent=False)
 
     def bias(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        """See `Position`."""
         return alibi_bias(self.slopes, query_positions, key_positions)
 
 

@@ -31,7 +31,7 @@ again.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -79,11 +79,11 @@ class _AttachedTap(Tap):
     def __call__(self, name: str, value: Value) -> Value:
         if value is None:
             return value
-        address = self.prefix + name
+        address, current = self.prefix + name, cast("Tensor", value)  # None has gone
         for attachment in self.attachments:
             if attachment.wants(address):
-                value = attachment(address, value)
-        return value
+                current = attachment(address, current)
+        return cast("Value", current)
 
     def wants(self, *names: str) -> bool:
         addresses = [self.prefix + name for name in names]

@@ -135,6 +135,11 @@ class AttentionRecord:
         """Whether scores are divided by √d_head, as in Vaswani et al. 2017."""
         return math.isclose(self.scale, self.q.shape[-1] ** -0.5, rel_tol=1e-6)
 
+    @property
+    def added(self) -> np.ndarray:
+        """What is added to the scaled products, (H, Tq, Tk): the bias, or zeros."""
+        return np.zeros_like(self.scores) if self.bias is None else self.bias
+
     def kv_head(self, head: int) -> int:
         """The key-value head that a query head reads (Ainslie et al. 2023)."""
         return head // (self.n_heads // len(self.k))

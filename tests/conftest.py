@@ -20,6 +20,33 @@ hypothesis.settings.register_profile("headlight", hypothesis.settings(), deadlin
 hypothesis.settings.load_profile("headlight")
 
 
+BROWSER_FIXTURES = {"app", "browser", "page"}
+# These draw whole pages on shipped models, train, or start programs: seconds for each file.
+SLOW = (
+    "tests/model/analysis/test_timing.py",
+    "tests/model/commands/",
+    "tests/model/test_family.py",
+    "tests/model/test_stories.py",
+    "tests/model/training/test_interrupts.py",
+    "tests/model/training/test_run.py",
+    "tests/model/training/test_trainer.py",
+    "tests/viz/frame/test_address.py",
+    "tests/viz/frame/test_bar.py",
+    "tests/viz/frame/test_navigation.py",
+    "tests/viz/pages/",
+    "tests/viz/test_runs.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs the app or a browser, and what is slow: `make quick` leaves both out."""
+    for item in items:
+        if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.browser)
+        if item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
 @dataclass
 class PageLog:
     """What a page did unasked. A test that provokes an error clears the list it caused."""

@@ -5,7 +5,7 @@ import streamlit as st
 from viz.frame import ASSETS, layout, navigation
 from viz.pages import attention, cache, generate, lens, masks, positions, predict
 
-PAGES = (attention, positions, masks, lens, predict, generate, cache)
+PAGES: tuple[navigation.Page, ...] = (attention, positions, masks, lens, predict, generate, cache)
 
 
 def main() -> None:

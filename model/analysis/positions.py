@@ -17,7 +17,10 @@ from model.attention import share_kv_heads
 from model.capture import capture
 from model.masks import full
 from model.positions import (
+    AlibiPosition,
+    LearnedPosition,
     Position,
+    SinusoidalPosition,
     alibi_slopes,
     rope_angles,
     rotate_pairs,
@@ -133,6 +136,7 @@ def outputs(
 
 
 def _sinusoidal(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
+    assert isinstance(model.position, SinusoidalPosition)
     waves, config = model.position.table, model.config
     rotated = rotation_error(waves, config.position_base)
     product = product_error(waves, config.position_base)
@@ -143,6 +147,7 @@ def _sinusoidal(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
 
 
 def _learned(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
+    assert isinstance(model.position, LearnedPosition)
     rows = model.position.table.weight[: len(trace.ids)].cpu().numpy()
     error = relative_error(trace.positions, rows)
     return (Check("the token at position p was given row p of the table", error, 0.0),)
@@ -180,11 +185,12 @@ def _rope_errors(trace: Trace, model: DecoderTransformer, layer: int) -> tuple[f
 
 
 def _alibi(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
+    assert isinstance(model.position, AlibiPosition)
     slopes = np.array(authors_slopes(model.config.n_heads))
     used = model.position.slopes.cpu().numpy()
     here = np.arange(len(trace.ids), dtype=np.float64)
     expected = -slopes[:, None, None] * np.abs(here[:, None] - here[None, :])
-    bias = max(relative_error(record.bias, expected) for record in trace.attention)
+    bias = max(relative_error(record.added, expected) for record in trace.attention)
     return (
         check_slopes(used),
         Check("bias = −slope · distance", bias, 1e-6),

@@ -1,6 +1,8 @@
 """A stack of blocks over one sentence, as in GPT: ids in, logits of every position out."""
 
 import math
+from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -21,13 +23,15 @@ class DecoderTransformer(Transformer):
     """Predicts the next token at every position from what the mask lets it attend to."""
 
     config: DecoderConfig
+    blocks: Sequence[Block]
 
     def __init__(self, config: DecoderConfig) -> None:
         super().__init__(config)
         self.embed = nn.Embedding(config.vocab_size, config.d_model)
         self.position = POSITIONS[config.position](config)
         self.dropout = dropout_of(config)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
+        blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
+        self.blocks = cast("Sequence[Block]", blocks)  # a ModuleList does not say what it holds
         ends_with_norm = NORM_PLACEMENTS[config.norm_placement].ends_with_norm
         self.final_norm = NORMS[config.norm](config) if ends_with_norm else NoNorm()
         self.unembed = nn.Linear(config.d_model, config.vocab_size, bias=False)

@@ -43,7 +43,10 @@ class OpenModel(Protocol):
     can run again under other conditions, as "decoder".
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The name it was opened by."""
+        ...
 
     @property
     def input_kind(self) -> str | None:

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from model.architectures.decoder import DecoderTransformer
+from model.architectures.base import Transformer
 from model.data.tokenizer import Tokenizer
 
 STORED = "held_out.json"  # scores in a checkpoint's folder
@@ -34,7 +34,7 @@ class Evaluation:
 
 @torch.inference_mode()
 def evaluate(
-    model: DecoderTransformer,
+    model: Transformer,
     tokenizer: Tokenizer,
     text: str,
     *,

@@ -85,10 +85,10 @@ def _metadata(path: Path) -> dict[str, str]:
 
 
 def _steps_done(path: Path, metadata: dict[str, str]) -> int:
-    told = metadata.get("steps_done", "")
-    if not told.isdecimal():
-        raise ValueError(f"{path} cannot be read: steps_done is {told!r}; start without --resume")
-    return int(told)
+    stated = metadata.get("steps_done", "")
+    if not stated.isdecimal():
+        raise ValueError(f"{path} cannot be read: steps_done is {stated!r}; start without --resume")
+    return int(stated)
 
 
 def _inside(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -47,7 +47,7 @@ def cache_map(
         hidden=Hidden(empty, "<b>empty</b>: not computed yet"),
         look=Look(square=False),
     )
-    figure.data[0].colorbar.y = 1.09  # above the words on the prefill
+    figure.update_traces(colorbar_y=1.09, selector=0)  # above the words on the prefill
     if n_prefill < n_tokens:
         _mark_prefill(figure, n_prefill, n_tokens, colors)
     if n_cached:

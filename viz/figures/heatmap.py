@@ -200,7 +200,7 @@ def _hatch_path(hidden: np.ndarray) -> str:
     n_rows, n_columns = hidden.shape
     strokes = []
     for total in range(n_rows + n_columns - 1):
-        run = None
+        run, end = None, (0.0, 0.0)
         for row in range(min(total, n_rows - 1), max(0, total - n_columns + 1) - 1, -1):
             column = total - row
             if hidden[row, column]:

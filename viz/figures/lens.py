@@ -223,7 +223,7 @@ def _write_cells(figure: go.Figure, grid: Grid, shares: np.ndarray, colors: Pale
     """The most likely token in each cell, in ink that stands out; × where a number is broken."""
     rows, columns = np.indices(shares.shape).reshape(2, -1)
     texts = []
-    for row, column in zip(rows, columns, strict=True):
+    for row, column in zip(map(int, rows), map(int, columns), strict=True):
         text = escape(clipped(grid.words[row][column][0], grid.most_characters))
         text = f"<b>{text}</b>" if grid.is_answer[row, column] else text
         texts.append(text if np.isfinite(shares[row, column]) else "×")

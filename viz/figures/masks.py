@@ -1,6 +1,6 @@
 """Masks as pictures: matrix, scores, patterns, receptive field, cost, and what leaks without."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -149,7 +149,7 @@ def receptive_field_curve(
 
 
 def cost_curves(
-    lengths: Sequence[int], pairs: dict[str, Sequence[int]], chosen: str, colors: Palette
+    lengths: Sequence[int], pairs: Mapping[str, Sequence[int]], chosen: str, colors: Palette
 ) -> go.Figure:
     """Attended pairs over the length of the text for each kind of mask; the chosen is strong."""
     curves = [

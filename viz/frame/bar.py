@@ -6,7 +6,7 @@ import streamlit as st
 
 from model.analysis.probabilities import given_probabilities
 from model.verify.check import Check
-from viz import runs
+from viz import VERSION, runs
 from viz.frame import controls, inspector, memory, notices, state, words
 from viz.frame.examples import examples
 from viz.frame.settings import CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, SENTENCE
@@ -142,6 +142,7 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
             "are the largest difference found, relative to the largest value where above one."
         )
         inspector.checks_table(checks)
+        st.caption(f"Headlight {VERSION}")
 
 
 def _described(view: View) -> str:

@@ -63,7 +63,12 @@ def number(setting: Number) -> int:
     state.settle(setting)
     low, high = int(setting.low), int(setting.high)
     st.number_input(setting.label, low, high, key=setting.name, persist_state="session", width=130)
-    return state.publish(setting)
+    return int(_given(state.publish(setting)))
+
+
+def _given(number: float | None) -> float:
+    assert number is not None  # these widgets have a number always
+    return number
 
 
 def slider(setting: Number) -> float:
@@ -71,7 +76,7 @@ def slider(setting: Number) -> float:
     state.settle(setting)
     low, high, step = setting.low, setting.high, setting.step
     st.slider(setting.label, low, high, step=step, key=setting.name, persist_state="session")
-    return state.publish(setting)
+    return _given(state.publish(setting))
 
 
 def text(setting: Text, placeholder: str | None = None) -> str:
@@ -110,15 +115,16 @@ def tabs(
 ) -> str:
     """Buttons of which other settings say which is pressed; `on_pick` sets those."""
     st.session_state[key] = shown
-    return st.segmented_control(
+    picked = st.segmented_control(
         label,
         list(names),
         required=True,
         key=key,
-        format_func=names.get,
+        format_func=names.__getitem__,
         on_change=lambda: on_pick(st.session_state[key]),
         label_visibility="collapsed",
     )
+    return picked or shown
 
 
 def button(

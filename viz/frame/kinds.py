@@ -8,9 +8,9 @@ person where that is not what was asked for.
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
 Value = TypeVar("Value")
 
@@ -61,7 +61,7 @@ class Choice(Setting[Value]):
 
     def nearest(self, raw: object) -> tuple[Value, str | None]:
         """An option by its value, its text or its words; of numbers the closest."""
-        wanted = self.text(tuple(raw)) if isinstance(raw, list) else str(raw)
+        wanted = _with_commas(raw) if isinstance(raw, list) else str(raw)
         for option in self.options:
             if raw == option or wanted in (self.text(option), self.words(option)):
                 return option, None
@@ -71,14 +71,15 @@ class Choice(Setting[Value]):
 
     def text(self, value: Value) -> str:
         """Parts of an option are joined by commas."""
-        return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        return _with_commas(value) if isinstance(value, tuple) else str(value)
 
     def _closest(self, wanted: str) -> Value:
         number = _number(wanted.lstrip("LH"))  # a layer may be written L3
         if number is None or not isinstance(self.default, int):
             return self.default
-        within = min(max(number, min(self.options)), max(self.options))  # infinity has no nearest
-        return min(self.options, key=lambda option: abs(option - within))
+        options = cast("Sequence[int]", self.options)  # whole numbers, as the default is
+        within = min(max(number, min(options)), max(options))  # infinity has no nearest
+        return min(self.options, key=lambda option: abs(cast("int", option) - within))
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ class Pair(Setting[tuple[int, int] | None]):
 
     def nearest(self, raw: object) -> tuple[tuple[int, int] | None, str | None]:
         """The pair with each number brought below its limit; the default for what is none."""
-        text = self.text(raw)
+        text = "" if raw is None else _joined(raw)
         match = PAIR.fullmatch(text)
         if not text:
             return None, None
@@ -214,7 +215,9 @@ class Numbers(Setting[tuple[int, ...]]):
         """Those that exist, each once; the others are let go, and named."""
         words = list(raw) if isinstance(raw, list | tuple) else filter(None, str(raw).split("-"))
         found = {str(word): _number(word) for word in words}
-        good = tuple(dict.fromkeys(int(x) for x in found.values() if x in self.options))
+        good = tuple(
+            dict.fromkeys(int(x) for x in found.values() if x is not None and x in self.options)
+        )
         lost = [word for word, number in found.items() if number not in self.options]
         lost += map(str, good[self.most :])
         line = f"{self.label} {', '.join(lost)[:60]} cannot be shown here."
@@ -254,6 +257,10 @@ def _joined(numbers: object) -> str:
     """Numbers with hyphens between them; what is not several as it is."""
     is_several = isinstance(numbers, list | tuple)
     return "-".join(map(str, numbers)) if is_several else str(numbers)
+
+
+def _with_commas(parts: Iterable[object]) -> str:
+    return ",".join(map(str, parts))
 
 
 def _shown(raw: object) -> str:

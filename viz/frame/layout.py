@@ -1,5 +1,6 @@
 """What a page is made of: headings, rows and columns, figures, and the style of it all."""
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def row(key: str) -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="bottom", key=f"row-{key}")
 
 
-def two_up(key: str, widths: tuple[int, int] = (1, 1)) -> list[DeltaGenerator]:
+def two_up(key: str, widths: tuple[int, int] = (1, 1)) -> Sequence[DeltaGenerator]:
     """Two columns that stand below each other where the page is narrow."""
     with st.container(key=f"two-up-{key}"):
         return st.columns(widths)

@@ -1,5 +1,7 @@
 """What one visitor's session keeps beside settings: results of long work, presses, live runs."""
 
+from typing import Any
+
 import streamlit as st
 
 from viz.runs import Run
@@ -10,13 +12,13 @@ def remember(key: str, made_with: object, result: object) -> None:
     st.session_state[f"remembered-{key}"] = (made_with, result)
 
 
-def remembered(key: str, made_with: object) -> object | None:
+def remembered(key: str, made_with: object) -> Any:  # noqa: ANN401  who kept it knows its type
     """What was kept that was made with the same, or None."""
     kept_with, result = last(key)
     return result if kept_with == made_with else None
 
 
-def last(key: str) -> tuple[object | None, object | None]:
+def last(key: str) -> tuple[Any, Any]:
     """What was kept last was made with, and the result; None for both where nothing was."""
     return st.session_state.get(f"remembered-{key}", (None, None))
 

@@ -26,10 +26,22 @@ class Page(Protocol):
     checks of the run. `NEEDS` are words of `offers.REASONS`.
     """
 
-    TITLE: str
-    ICON: str
-    NEEDS: tuple[str, ...]
     render: Callable[[View], None]
+
+    @property
+    def TITLE(self) -> str:  # noqa: N802  a constant of the module
+        """Its name, on its button and in the address."""
+        ...
+
+    @property
+    def ICON(self) -> str:  # noqa: N802
+        """The icon beside its heading."""
+        ...
+
+    @property
+    def NEEDS(self) -> tuple[str, ...]:  # noqa: N802
+        """What a model must offer for it."""
+        ...
 
 
 def run(pages: Sequence[Page]) -> None:

@@ -17,10 +17,11 @@ def for_browser(sampling: Sampling) -> dict[str, object]:
 
 def drawing(view: View) -> Sampling:
     """How the next token is drawn, from the session or the address."""
+    top_k = state.value(TOP_K.given(high=view.config.vocab_size))
     return Sampling(
-        temperature=state.value(TEMPERATURE),
-        top_k=state.value(TOP_K.given(high=view.config.vocab_size)),
-        top_p=state.value(TOP_P),
-        min_p=state.value(MIN_P),
+        temperature=state.number(TEMPERATURE),
+        top_k=None if top_k is None else int(top_k),
+        top_p=state.number(TOP_P),
+        min_p=state.number(MIN_P),
         order=state.value(ORDER),
     )

@@ -38,25 +38,25 @@ def _declared(setting: Kind) -> Kind:
 def _named(name: str, label: str, names: dict[str, str], pages: tuple[str, ...]) -> Choice[str]:
     """A choice whose options are called otherwise on screen; the first is the default."""
     options = tuple(names)
-    return _declared(Choice(name, label, options[0], options, words=names.get, pages=pages))
+    return _declared(Choice(name, label, options[0], options, words=names.__getitem__, pages=pages))
 
 
 # --- every page -------------------------------------------------------------------------------
 
-PAGE = _declared(Choice("page", "Page", "", refusal="No page “{raw}”; showing {value}."))
+PAGE = _declared(Choice[str]("page", "Page", "", refusal="No page “{raw}”; showing {value}."))
 SENTENCE = _declared(Text("sentence", "Sentence", ""))
-MODEL = _declared(Choice("model", "Model", ""))
-DEVICE = _declared(Choice("device", "Device", "", words=str.upper))
-HEAD_GROUP = _declared(Choice("attention", "Attention", ""))  # such as decoder.attn
-LAYER = _declared(Choice("layer", "Layer", 0, words="L{}".format))
-HEAD = _declared(Choice("head", "Head", 0, words="H{}".format))
+MODEL = _declared(Choice[str]("model", "Model", ""))
+DEVICE = _declared(Choice[str]("device", "Device", "", words=str.upper))
+HEAD_GROUP = _declared(Choice[str]("attention", "Attention", ""))  # such as decoder.attn
+LAYER = _declared(Choice[int]("layer", "Layer", 0, words="L{}".format))
+HEAD = _declared(Choice[int]("head", "Head", 0, words="H{}".format))
 IMAGE_FORMAT = _declared(
-    Choice("image_format", "Image format", "png", ("png", "svg"), words=str.upper)
+    Choice[str]("image_format", "Image format", "png", ("png", "svg"), words=str.upper)
 )
 
 # --- several pages ----------------------------------------------------------------------------
 
-AFTER = _declared(Choice("after", "After token", -1, pages=("Masks", "Lens", "Predict")))
+AFTER = _declared(Choice[int]("after", "After token", -1, pages=("Masks", "Lens", "Predict")))
 TEMPERATURE = _declared(
     Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"], pages=ON_SAMPLING)
 )
@@ -78,23 +78,25 @@ ORDER = _declared(
 
 CELL = _declared(Pair("cell", "Cell", None, pages=ON_ATTENTION))
 TOKEN = _declared(Index("token", "Token", None, pages=ON_ATTENTION))
-VIEW = _declared(Choice("view", "View", "map", tuple(microscope.VIEWS), pages=ON_ATTENTION))
-STAGE = _declared(Choice("stage", "Stage", "weights", tuple(microscope.STAGES), pages=ON_ATTENTION))
+VIEW = _declared(Choice[str]("view", "View", "map", tuple(microscope.VIEWS), pages=ON_ATTENTION))
+STAGE = _declared(
+    Choice[str]("stage", "Stage", "weights", tuple(microscope.STAGES), pages=ON_ATTENTION)
+)
 MASS = _declared(
     Number("mass", "Cumulative attention shown", 0.8, *microscope.MASS, pages=ON_ATTENTION)
 )
 CHANGE = _declared(
-    Choice("change", "Change", "scale", tuple(microscope.CHANGES), pages=ON_ATTENTION)
+    Choice[str]("change", "Change", "scale", tuple(microscope.CHANGES), pages=ON_ATTENTION)
 )
 TAU = _declared(Number("tau", "Attention temperature", 2.0, *microscope.TAU, pages=ON_ATTENTION))
 AGAINST = _declared(
-    Choice("against", "Compare with", "head", tuple(microscope.AGAINST), pages=ON_ATTENTION)
+    Choice[str]("against", "Compare with", "head", tuple(microscope.AGAINST), pages=ON_ATTENTION)
 )
 OTHER = _declared(Pair("other", "Compare with head", None, pages=ON_ATTENTION))
 SECOND = _declared(Text("second", "Second sentence", "", pages=ON_ATTENTION))
-HOW = _declared(Choice("how", "Aggregate", "mean", tuple(microscope.HOW), pages=ON_ATTENTION))
+HOW = _declared(Choice[str]("how", "Aggregate", "mean", tuple(microscope.HOW), pages=ON_ATTENTION))
 OVER = _declared(
-    Choice("over", "Aggregate over heads", "layer", microscope.OVER, pages=ON_ATTENTION)
+    Choice[str]("over", "Aggregate over heads", "layer", microscope.OVER, pages=ON_ATTENTION)
 )
 HIDE_FIRST = _declared(
     Flag("hide_first", "Hide attention sink (first token)", False, pages=ON_ATTENTION)
@@ -110,16 +112,16 @@ FIRST_POSITION = _declared(Number("place_first", "First position", 0, step=1, pa
 SECOND_POSITION = _declared(
     Number("place_second", "Second position", 0, step=1, pages=ON_POSITIONS)
 )
-QUERY_TOKEN = _declared(Choice("query", "Query token", -1, pages=ON_POSITIONS))
-KEY_TOKEN = _declared(Choice("key", "Key token", -1, pages=ON_POSITIONS))
+QUERY_TOKEN = _declared(Choice[int]("query", "Query token", -1, pages=ON_POSITIONS))
+KEY_TOKEN = _declared(Choice[int]("key", "Key token", -1, pages=ON_POSITIONS))
 SLOPE_HEADS = _declared(Number("n_heads", "Heads", 1, 1, 64, pages=ON_POSITIONS))
-SWAP = _declared(Choice("swap", "Swap token", -1, pages=ON_POSITIONS))
-SWAP_WITH = _declared(Choice("swap_with", "Swap it with", -1, pages=ON_POSITIONS))
+SWAP = _declared(Choice[int]("swap", "Swap token", -1, pages=ON_POSITIONS))
+SWAP_WITH = _declared(Choice[int]("swap_with", "Swap it with", -1, pages=ON_POSITIONS))
 
 # --- Masks ------------------------------------------------------------------------------------
 
-MASK_VIEW = _declared(Choice("masks", "View", "kinds", pages=ON_MASKS))
-MASK_KIND = _declared(Choice("mask", "Mask", "causal", pages=ON_MASKS))
+MASK_VIEW = _declared(Choice[str]("masks", "View", "kinds", pages=ON_MASKS))
+MASK_KIND = _declared(Choice[str]("mask", "Mask", "causal", pages=ON_MASKS))
 WINDOW = _declared(Number("window", "Window", 1, 1, 512, pages=ON_MASKS))
 PREFIX = _declared(Number("prefix", "Prefix", 0, 0, 512, pages=ON_MASKS))
 GLOBAL = _declared(Number("global", "Global", 0, 0, 512, pages=ON_MASKS))
@@ -133,9 +135,9 @@ PADDING_SIDE = _named("side", "Side", {"left": "Left padding", "right": "Right p
 # --- Lens -------------------------------------------------------------------------------------
 
 LENS_COLOUR = _declared(
-    Choice("lens_color", "Colour", "probability", ("probability", "entropy"), pages=ON_LENS)
+    Choice[str]("lens_color", "Colour", "probability", ("probability", "entropy"), pages=ON_LENS)
 )
-LENS_START = _declared(Choice("lens_start", "Window", -1, pages=ON_LENS))
+LENS_START = _declared(Choice[int]("lens_start", "Window", -1, pages=ON_LENS))
 
 # --- Generate ---------------------------------------------------------------------------------
 
@@ -158,12 +160,12 @@ LENGTH_PENALTY = _declared(
 
 # --- Cache ------------------------------------------------------------------------------------
 
-CACHE_PART = _declared(Choice("part", "Show", "keys", ("keys", "values"), pages=ON_CACHE))
+CACHE_PART = _declared(Choice[str]("part", "Show", "keys", ("keys", "values"), pages=ON_CACHE))
 CACHE_HEADS = _declared(
-    Choice("heads", "Heads", "all heads", ("all heads", "this head"), pages=ON_CACHE)
+    Choice[str]("heads", "Heads", "all heads", ("all heads", "this head"), pages=ON_CACHE)
 )
 PREFILL = _declared(Number("prefill", "Prefill", 1, 1, pages=ON_CACHE, follows=True))
-CACHED_TOKENS = _declared(Choice("held", "Tokens cached", 0, pages=ON_CACHE, follows=True))
+CACHED_TOKENS = _declared(Choice[int]("held", "Tokens cached", 0, pages=ON_CACHE, follows=True))
 CONTEXT = _declared(Number("context", "Context", 2048, 1, 10_000_000, pages=ON_CACHE))
 
 

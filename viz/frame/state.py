@@ -11,7 +11,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from viz.frame import notices
-from viz.frame.kinds import Setting
+from viz.frame.kinds import Number, Setting
 from viz.frame.settings import SETTINGS, modern
 
 Value = TypeVar("Value")
@@ -23,6 +23,13 @@ def value(setting: Setting[Value]) -> Value:
     """The value of a setting that no widget of Streamlit holds, brought to a possible one."""
     settle(setting)
     return publish(setting)
+
+
+def number(setting: Number) -> float:
+    """The value of a number where one is always given; see `Number.none`."""
+    chosen = value(setting)
+    assert chosen is not None
+    return chosen
 
 
 def settle(setting: Setting) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from model.trace import Site
 from model.verify.check import Check
@@ -16,14 +17,14 @@ from viz.live.files import FIRST_MODULES, MODULES, component_style, script
 from viz.live.microscope.data import ALLOWED_ERROR, MICROSCOPE
 from viz.theme import DARK, LIGHT
 
-_mount = st.components.v2.component(
+_mount = component(
     "headlight_live",
     html='<div class="hl-live" data-drawn=""></div>',
     css=component_style(),
     js=script("loader.js"),
     isolate_styles=False,  # Plotly and accessibility tools need the page's own document
 )
-_preload = st.components.v2.component("headlight_preload", js=script("preload.js"))
+_preload = component("headlight_preload", js=script("preload.js"))
 
 
 def show(

@@ -21,12 +21,22 @@ from viz.live import store
 from viz.live.core.arrays import encoded, head_arrays, summary_arrays
 from viz.live.files import component_style, served_files
 
-PLOTLY = Path(find_spec("plotly").origin).parent / "package_data" / "plotly.min.js"
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 SERVED = served_files(MEDIA_TYPES)
+
+
+def _folder_of(package: str) -> Path:
+    """Where a package is; importing it would take a while."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"{package} is not installed: pip install -r requirements.txt")
+    return Path(spec.origin).parent
+
+
+PLOTLY = _folder_of("plotly") / "package_data" / "plotly.min.js"
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
 

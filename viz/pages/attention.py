@@ -1,6 +1,7 @@
 """Attention: all heads at a glance, one head under the microscope, and the formula."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,6 +13,7 @@ from viz.figures.labels import token_labels
 from viz.formulas import attention_with_sizes, weight_with_numbers
 from viz.frame import inspector, layout, memory, notices, settings, state, tables, words
 from viz.frame.examples import what_to_try
+from viz.frame.kinds import Setting
 from viz.frame.view import View
 from viz.live import component
 from viz.live.core.wire import Settings
@@ -85,7 +87,8 @@ def _chosen(view: View) -> Settings:
         settings.OTHER.given(limits=(len(group.records), group.n_heads)),
     )
     head = {"attention": view.attention, "layer": view.layer, "head": view.head}
-    return head | {setting.name: state.value(setting) for setting in (*PLAIN, *bounded)}
+    shown: list[Setting[Any]] = [*PLAIN, *bounded]
+    return head | {setting.name: state.value(setting) for setting in shown}
 
 
 def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:

@@ -67,12 +67,12 @@ def render(view: View) -> None:
     _check(view, cached, shown.n_cached)
     known = _known_models()
     n_tokens = _sizes(known)
-    pace = _time(view)
+    summary = _time(view)
     csv_files = {
         f"Lengths of {shown.part}": lambda: _lengths_csv(view, lengths[:, : shown.n_cached]),
         "Cache sizes": lambda: _sizes_csv(known, n_tokens),
     }
-    times = {"Times": lambda: _times_csv(pace)} if pace else {}
+    times = {"Times": lambda: _times_csv(summary)} if summary else {}
     inspector.export(view, "cache", csv_files | times)
 
 
@@ -255,35 +255,34 @@ def _time(view: View) -> TimingSummary | None:
         "here, on this model, at growing lengths, on one CPU thread where there is no GPU, so that "
         "other work disturbs little; the medians are shown.",
     )
-    measuring = memory.remembered(MEASURING, view.handle)
+    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
     is_running = measuring is not None and measuring.is_running
     draw = notices.guarded(lambda: _measure_on(view))
     st.fragment(draw, run_every=PAUSE_SECONDS if is_running else None)()
     # Nothing is drawn meanwhile: a browser at work on the same machine would be timed too.
     if measuring is None or is_running:
         return None
-    pace = summarise(measuring.timings)
-    if pace is None:
+    summary = summarise(measuring.timings)
+    if summary is None:
         words.notice("Stopped before two lengths were measured; there is nothing to show.")
     else:
-        _measured(view, pace)
-    return pace
+        _measured(view, summary)
+    return summary
 
 
 def _measure_on(view: View) -> None:
     """The button, and while it runs the bar and the next times."""
-    measuring = memory.remembered(MEASURING, view.handle)
-    was_running = measuring is not None and measuring.is_running
+    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
+    running = measuring if measuring is not None and measuring.is_running else None
     pressed = _button(measuring)
-    if pressed and was_running:
-        measuring.is_running = False
+    if running is not None and pressed:
+        running.is_running = False
     elif pressed:
-        measuring = measure(view.handle)
-        memory.remember(MEASURING, view.handle, measuring)
-    elif was_running:
-        st.progress(measuring.progress, "Measuring …")
-        measuring.advance(TICK_SECONDS)
-    if pressed or (was_running and not measuring.is_running):
+        memory.remember(MEASURING, view.handle, measure(view.handle))
+    elif running is not None:
+        st.progress(running.progress, "Measuring …")
+        running.advance(TICK_SECONDS)
+    if pressed or (running is not None and not running.is_running):
         st.rerun()  # the clock of the fragment starts or stops with the whole page
 
 
@@ -294,16 +293,16 @@ def _button(measuring: Measuring | None) -> bool:
     return st.button(label, icon=":material/timer:", type="primary")
 
 
-def _measured(view: View, pace: TimingSummary) -> None:
+def _measured(view: View, summary: TimingSummary) -> None:
     """Both lines, the rates, how they grow, and whether both ways gave the same logits."""
-    lines = {"without cache": pace.without, "with cache": pace.with_cache}
-    longest, fitted_from = max(pace.without), _fitted_from(pace)
-    slow, fast = pace.without[longest], pace.with_cache[longest]
-    fits = _fits(pace, lines, fitted_from)
+    lines = {"without cache": summary.without, "with cache": summary.with_cache}
+    longest, fitted_from = max(summary.without), _fitted_from(summary)
+    slow, fast = summary.without[longest], summary.with_cache[longest]
+    fits = _fits(summary, lines, fitted_from)
     growing = "".join(
         f" {name.capitalize()} it grows as n to {a:.2f}." for name, (a, _) in fits.items()
     )
-    _rates(pace, longest)
+    _rates(summary, longest)
     title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
     layout.show_figure(
         timing_lines(lines, fits, fitted_from, view.colors, title),
@@ -311,43 +310,43 @@ def _measured(view: View, pace: TimingSummary) -> None:
         alt=f"Milliseconds for one more token by the length of the text. At {longest} tokens "
         f"{1000 * slow:.2f} without cache and {1000 * fast:.2f} with cache.{growing}",
     )
-    _say_how_measured(pace, fitted_from if fits else None)
+    _say_how_measured(summary, fitted_from if fits else None)
     inspector.source(
         "model.analysis.timing.time_tokens",
         "model.analysis.timing.medians",
         "model.analysis.timing.growth",
     )
     words.check_line(
-        pace.difference <= ALLOWED_ERROR,
-        f"both ways gave the same logits, max error {pace.difference:.1e} (allowed "
+        summary.difference <= ALLOWED_ERROR,
+        f"both ways gave the same logits, max error {summary.difference:.1e} (allowed "
         f"{ALLOWED_ERROR:.0e}).",
     )
-    if pace.spread > UNSTEADY:
+    if summary.spread > UNSTEADY:
         words.notice(
             f"Other work disturbed this measurement: half of the times of one length lie a factor "
-            f"of {pace.spread:.1f} apart, too unsteady to say how they grow. Measure again when "
+            f"of {summary.spread:.1f} apart, too unsteady to say how they grow. Measure again when "
             "the machine is quiet.",
             kind="hint",
         )
 
 
-def _say_how_measured(pace: TimingSummary, fitted_from: int | None) -> None:
+def _say_how_measured(summary: TimingSummary, fitted_from: int | None) -> None:
     fitted = (
         f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
         "starting each operation costs more than the arithmetic. With more tokens the power nears "
         "2 without the cache, since every token is compared with every other, and 1 with it."
     )
     st.caption(
-        f"Medians of {pace.n_rounds} rounds. Prefill takes all tokens at once, decoding one at a "
-        f"time.{fitted if fitted_from else ''}"
+        f"Medians of {summary.n_rounds} rounds. Prefill takes all tokens at once, decoding one at "
+        f"a time.{fitted if fitted_from else ''}"
     )
 
 
 def _fits(
-    pace: TimingSummary, lines: dict[str, dict[int, float]], fitted_from: int
+    summary: TimingSummary, lines: dict[str, dict[int, float]], fitted_from: int
 ) -> dict[str, tuple[float, float]]:
     """Exponent and factor of each line over its longer half; none of unsteady times."""
-    if pace.spread > UNSTEADY:
+    if summary.spread > UNSTEADY:
         return {}
     return {
         name: growth({n: s for n, s in seconds.items() if n >= fitted_from})
@@ -355,19 +354,19 @@ def _fits(
     }
 
 
-def _fitted_from(pace: TimingSummary) -> int:
+def _fitted_from(summary: TimingSummary) -> int:
     """The middle length: the fit is over the longer half, and over two lengths at least."""
-    lengths = sorted(pace.without)
+    lengths = sorted(summary.without)
     return lengths[(len(lengths) - 1) // 2]
 
 
-def _rates(pace: TimingSummary, longest: int) -> None:
-    slow, fast = pace.without[longest], pace.with_cache[longest]
+def _rates(summary: TimingSummary, longest: int) -> None:
+    slow, fast = summary.without[longest], summary.with_cache[longest]
     figures = {
         f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
         f"Token {longest:,} with cache": f"{1000 * fast:.2f} ms",
-        "Prefill, tokens/s": _per_second(pace.prefill),
-        "Decode, tokens/s": _per_second(pace.decode),
+        "Prefill, tokens/s": _per_second(summary.prefill),
+        "Decode, tokens/s": _per_second(summary.decode),
     }
     for column, (label, text) in zip(st.columns(4), figures.items(), strict=True):
         column.metric(label, text)
@@ -377,12 +376,12 @@ def _per_second(rate: float | None) -> str:
     return "–" if rate is None else f"{rate:,.0f}"
 
 
-def _times_csv(pace: TimingSummary) -> bytes:
+def _times_csv(summary: TimingSummary) -> bytes:
     frame = pd.DataFrame(
         {
-            "tokens": list(pace.without),
-            "without cache (ms)": [1000 * s for s in pace.without.values()],
-            "with cache (ms)": [1000 * s for s in pace.with_cache.values()],
+            "tokens": list(summary.without),
+            "without cache (ms)": [1000 * s for s in summary.without.values()],
+            "with cache (ms)": [1000 * s for s in summary.with_cache.values()],
         }
     )
     return tables.frame_csv(frame)

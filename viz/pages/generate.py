@@ -1,9 +1,11 @@
 """Generate: the text token by token as it is drawn, and the attention of each new token."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from model.decoding.beam import BeamStep, Candidate
 from model.decoding.filters import GREEDY, Sampling
 from model.sources.handle import ModelHandle
 from viz import runs
@@ -102,7 +104,7 @@ def _beam(view: View) -> None:
     notices.show()
     steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
-    winner = steps[-1].winner
+    winner, greedy_winner = _winner(steps), _winner(greedy)
     st.caption(
         "At each step every beam is continued by every token; the top k are kept (filled), k "
         "being the beam width, the runners-up are pruned (open). The winner has the best score: "
@@ -115,12 +117,12 @@ def _beam(view: View) -> None:
         alt=f"A tree of {sum(len(step.candidates) for step in steps)} candidates in {len(steps)} "
         f"steps. The winner's score is {winner.score:.3f}.",
     )
-    if winner.score < greedy[-1].winner.score - 1e-9:
+    if winner.score < greedy_winner.score - 1e-9:
         words.notice(
             "Greedy found the better text here: its path was pruned on the way. Beam search looks "
             "at more, but does not always find the best."
         )
-    for name, found in (("Beam search", winner), ("Greedy", greedy[-1].winner)):
+    for name, found in (("Beam search", winner), ("Greedy", greedy_winner)):
         st.caption(f"{name}: log probability {found.total:.4f}, score {found.score:.4f}")
         _show_text(view, list(found.ids))
     inspector.formula("model.decoding.beam.normalised_score")
@@ -130,9 +132,15 @@ def _beam(view: View) -> None:
     )
 
 
-def _nodes(view: View, steps: tuple) -> list[Node]:
+def _winner(steps: Sequence[BeamStep]) -> Candidate:
+    winner = steps[-1].winner
+    assert winner is not None  # the last step has one
+    return winner
+
+
+def _nodes(view: View, steps: Sequence[BeamStep]) -> list[Node]:
     vocabulary = runs.vocabulary(view.handle)
-    path = steps[-1].winner.ids
+    path = _winner(steps).ids
     return [
         Node(
             step=number,
@@ -175,7 +183,7 @@ def _write_on(view: View, request: Request) -> None:
 
 def _after_press(pressed: str | None, request: Request) -> Writing | None:
     """The text of this request after a button was pressed, or none was."""
-    writing = memory.remembered(WRITING, request)
+    writing: Writing | None = memory.remembered(WRITING, request)
     if _begins(pressed, writing):
         writing = write(
             request.handle, request.ids, request.sampling, request.n_tokens, request.slides

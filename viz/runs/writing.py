@@ -4,42 +4,23 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from model.decoding.filters import Sampling
 from model.decoding.sampling import Step, generate
 from model.sources.handle import ModelHandle
 from viz import runs
-
-
-@dataclass(frozen=True, eq=False)
-class Written:
-    """One generated token: how it was drawn, and what the position that predicted it attended to.
-
-    `leading` are the most likely tokens as (id, the model's probability, probability drawn with).
-    `attention` has an array (H, Tk) per layer; its key 0 is token `n_dropped` of the whole text.
-    """
-
-    token_id: int
-    rank: int
-    before: float
-    prob: float
-    n_kept: int
-    leading: tuple[tuple[int, float, float], ...]
-    attention: tuple[np.ndarray, ...]
-    n_dropped: int
-    stopped: str | None
+from viz.live.core.wire import Data
+from viz.live.writer.data import WrittenToken
 
 
 @dataclass
 class Writing:
     """A text while it is written; `stopped` says why it ended."""
 
-    stream: Iterator[Written]
-    steps: list[Written] = field(default_factory=list)
+    stream: Iterator[WrittenToken]
+    steps: list[WrittenToken] = field(default_factory=list)
     is_running: bool = True
     stopped: str | None = None
-    sent: dict[object, list[object]] = field(default_factory=dict)  # steps as sent, by head
+    sent: dict[object, list[Data]] = field(default_factory=dict)  # steps as sent, by head
 
     def advance(self, seconds: float = 0.0) -> None:
         """Write one token, and more while there is time. ValueError for a prompt without room."""
@@ -73,10 +54,10 @@ def write(
     return Writing(map(_written, steps))
 
 
-def _written(step: Step) -> Written:
+def _written(step: Step) -> WrittenToken:
     before, probs = step.logits.double().softmax(dim=0), step.probs.double()
     top = step.logits.topk(min(runs.LEADING, len(before))).indices.tolist()
-    return Written(
+    return WrittenToken(
         token_id=step.token_id,
         rank=step.rank,
         before=float(before[step.token_id]),

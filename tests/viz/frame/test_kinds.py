@@ -29,7 +29,7 @@ SENTENCE = Text("sentence", "Sentence", "")
         (CELL, None), (CELL, (12, 6)), (DIMENSIONS, ()), (DIMENSIONS, (8, 1)),
         (EDITS, ()), (EDITS, ((3, 1), (0, 12))), (SENTENCE, ""), (SENTENCE, "3-1, ½ & “x”"),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "name", repr(value)),  # the same in every process
 )  # fmt: skip
 def test_a_possible_value_comes_back_from_its_text_and_from_json(
     setting: Setting, value: object

@@ -65,7 +65,7 @@ def test_attention_page_sends_every_head() -> None:
     assert_model_is_sent(app, trace)
     data = live_data(app)
     assert (data["settings"]["layer"], data["settings"]["head"]) == (3, 5)
-    assert (data["model"], data["second"]) == ("stories", None)
+    assert (data["model"], data["runs"]) == ("stories", [])
     assert data["themes"]["light"]["background"] == theme.LIGHT.background
     assert data["themes"]["dark"]["sequential"] == list(theme.DARK.sequential)
 

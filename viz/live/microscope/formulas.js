@@ -10,7 +10,7 @@ import { logSumExp } from "../core/measures.js";
  * What a formula is filled with: a cell, or a place (query, dimension) of z, of one head. `value`
  * gives the cell's number at a step.
  *
- * @typedef {object} Filling
+ * @typedef {object} CellNumbers
  * @property {HeadArrays} head
  * @property {Steps} steps
  * @property {number} query
@@ -40,7 +40,7 @@ const over = (above, below) =>
 /** @param {Element[]} exponent */
 const power = (exponent) => math("msup", null, letter("e"), math("mrow", null, exponent));
 
-/** @type {Record<StepName, (filling: Filling) => Element[]>} */
+/** @type {Record<StepName, (numbers: CellNumbers) => Element[]>} */
 export const STAGE_FORMULAS = {
   product: ({ value, size }) => {
     const from = math("mrow", null, letter("d"), sign("="), number("1"));
@@ -96,8 +96,8 @@ export function formulaOf(stage, { head, steps }, query, key, dimension) {
   /** @param {StepName} step */
   const value = (step) => digits(steps[step].values[at]);
   const size = String(head.q.columns);
-  const filling = { head, steps, query, key, at, dimension, size, value };
-  const parts = STAGE_FORMULAS[stage](filling);
+  const numbers = { head, steps, query, key, at, dimension, size, value };
+  const parts = STAGE_FORMULAS[stage](numbers);
   return math("math", { display: "block", "data-stage": stage }, math("mrow", null, parts));
 }
 

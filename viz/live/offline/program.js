@@ -1,4 +1,4 @@
-// sha256 1daf702bd4e120a7107a77574e2073ba0193311ffa43c687d414646557f5128e of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 23c04169500271d6f2f26446568c50ef951222d4b4b101e08ec76f29d9bef0fb of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -2485,8 +2485,8 @@ var HeadlightOffline = (() => {
     const at = query * head.k.rows + key;
     const value = (step) => digits(steps2[step].values[at]);
     const size = String(head.q.columns);
-    const filling = { head, steps: steps2, query, key, at, dimension, size, value };
-    const parts = STAGE_FORMULAS[stage](filling);
+    const numbers = { head, steps: steps2, query, key, at, dimension, size, value };
+    const parts = STAGE_FORMULAS[stage](numbers);
     return math("math", { display: "block", "data-stage": stage }, math("mrow", null, parts));
   }
   function softmaxOf(head, steps2, query, at) {

@@ -30,7 +30,7 @@ def sampler_data(
         "instrument": SAMPLER,
         "key": key,
         "logits": packed(logits),
-        "labels": [visible(vocabulary[i]) for i in leading],
+        "labels": [visible(vocabulary[int(i)]) for i in leading],
         "settings": settings,
         "bounds": {name: bounds_data(bounds) for name, bounds in BOUNDS.items()},
         "slack": SLACK,

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -12,8 +11,14 @@ from viz.live.core.wire import Data, Settings, axis_labels
 WRITER = "writer"
 
 
-class WrittenToken(Protocol):
-    """One generated token, as `viz.runs.writing` has it."""
+@dataclass(frozen=True, eq=False)
+class WrittenToken:
+    """One generated token: how it was drawn, and what the position that predicted it attended to.
+
+    `leading` are the most likely tokens as (id, the model's probability, probability drawn with).
+    `attention` has an array (H, Tk) per layer; its key 0 is token `n_dropped` of the whole text.
+    `stopped` says why the text ends here, if it does.
+    """
 
     token_id: int
     rank: int
@@ -23,6 +28,7 @@ class WrittenToken(Protocol):
     leading: tuple[tuple[int, float, float], ...]
     attention: tuple[np.ndarray, ...]
     n_dropped: int
+    stopped: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +62,7 @@ def writer_data(key: str, text: WrittenText, settings: Settings) -> Data:
 
 def step_data(step: WrittenToken, vocabulary: Sequence[str], layer: int, head: int) -> Data:
     """One step: what it was drawn from, and what one head and all heads attended to."""
-    mean = sum(rows.mean(axis=0) for rows in step.attention) / len(step.attention)
+    mean = np.asarray(sum(rows.mean(axis=0) for rows in step.attention) / len(step.attention))
     return {
         "token_id": step.token_id,
         "rank": step.rank,

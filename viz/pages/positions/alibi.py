@@ -24,7 +24,7 @@ def draw(view: View) -> None:
     inspector.source(positions.SOURCES["alibi"], "model.positions.alibi_slopes")
     csv_files = {
         f"Bias {view.head_name}": lambda: tables.tokens_csv(
-            view.record.bias[view.head], view.tokens
+            view.record.added[view.head], view.tokens
         ),
         f"Pattern {view.head_name}": lambda: tables.tokens_csv(view.pattern, view.tokens),
     }
@@ -54,7 +54,7 @@ def _slopes(view: View) -> None:
         if n_heads != config.n_heads:  # those of the model are among its properties below
             words.properties((check_slopes(slopes),))
     with right:
-        bias = record.bias[view.head]
+        bias = record.added[view.head]
         layout.show_figure(
             bias_map(
                 bias,
@@ -88,7 +88,7 @@ def _numbers(view: View) -> None:
     record, d_head = view.record, view.config.d_head
     query, key = strongest_pair(view.pattern)
     slope = float(head_slopes(view.config.n_heads)[view.head])
-    scaled = float(record.scores[view.head, query, key] - record.bias[view.head, query, key])
+    scaled = float(record.scores[view.head, query, key] - record.added[view.head, query, key])
     labels = token_labels(view.tokens)
     words.pair(labels[query], labels[key], f"The strongest pair of {view.head_name}:")
     inspector.formula(

@@ -55,9 +55,9 @@ def _handle(view: View, scheme: str) -> ModelHandle:
 
 
 def _patterns(view: View, found: dict[str, Run]) -> None:
-    configs = [run.trace.facts for run in found.values()]
-    layer = min(view.layer, min(config.n_layers for config in configs) - 1)
-    head = min(view.head, min(config.n_heads for config in configs) - 1)
+    attention = [run.trace.attention for run in found.values()]
+    layer = min(view.layer, min(map(len, attention)) - 1)
+    head = min(view.head, min(records[layer].n_heads for records in attention) - 1)
     layout.section(
         "The same head of each model on this sentence",
         f"L{layer} H{head} in {len(found)} models from the same seed and data. Heads need not have "
@@ -139,13 +139,13 @@ def _properties(view: View, found: dict[str, Run]) -> pd.DataFrame:
         "held-out losses above.",
     )
     shifts = {
-        scheme: min(SHIFT, run.trace.facts.max_seq_len - len(run.trace.tokens))
+        scheme: min(SHIFT, (run.trace.facts.max_seq_len or 0) - len(run.trace.tokens))
         for scheme, run in found.items()
     }
     changes = {scheme: _change(view, scheme, shift) for scheme, shift in shifts.items()}
     columns: dict[str, Callable[[str], str]] = {
-        "scheme": NAMES.get,
-        "what it does": ACTS.get,
+        "scheme": NAMES.__getitem__,
+        "what it does": ACTS.__getitem__,
         "parameters added": lambda scheme: _parameters(view, scheme),
         "shifted, a probability changes by": lambda scheme: _size(changes[scheme], shifts[scheme]),
         "positions are": lambda scheme: _kind(view, scheme, changes[scheme]),

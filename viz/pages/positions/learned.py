@@ -19,6 +19,7 @@ NAMED = 12  # tokens without a position that are named
 def draw(view: View) -> None:
     """Draw the tab."""
     table = positions.table(view.handle)
+    assert table is not None  # this scheme adds one
     _say_without(view, len(table))
     _table(view, table)
     _past_the_end(view, len(table))

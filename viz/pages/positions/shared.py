@@ -46,7 +46,7 @@ def two_positions(view: View, first: int, second: int, chosen_for: object) -> di
         "second": SECOND_POSITION.given(default=second, high=most),
     }
     state.only_for(chosen_for, *pair.values())
-    return {name: int(state.value(setting)) for name, setting in pair.items()}
+    return {name: int(state.number(setting)) for name, setting in pair.items()}
 
 
 def take_over_positions(changes: dict[str, object]) -> None:

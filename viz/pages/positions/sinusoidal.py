@@ -34,6 +34,7 @@ def draw(view: View) -> None:
     """Draw the tab."""
     component.preload()
     table = positions.table(view.handle)
+    assert table is not None  # this scheme adds one
     _waves(view, table)
     _curves(view, table)
     _rotation(view)
