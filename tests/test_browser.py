@@ -311,6 +311,20 @@ def test_a_stream_is_paused_stepped_and_stopped(page: Page) -> None:
     expect(generated(page)).to_have_count(n + 1)
 
 
+def test_a_page_that_is_left_asks_for_no_more_tokens(page: Page) -> None:
+    """While it is open a stream asks for token after token; nothing is sent once it is left."""
+    frames: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda _: frames.append(1)))
+    visit(page, page="Generate", sentence=TOM, new_tokens="200", seed="11")
+    page.get_by_role("button", name="Start", exact=False).click()
+    generated(page).nth(3).wait_for()
+    turn_to(page, "Predict")
+    page.wait_for_timeout(700)
+    n = len(frames)
+    page.wait_for_timeout(3500)  # a writer without an answer asks again after 2500
+    assert len(frames) == n
+
+
 def test_two_visitors_write_at_once(page: Page) -> None:
     """Same seed, same text, however many write."""
     other = page.context.new_page()

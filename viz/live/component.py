@@ -13,7 +13,7 @@ from streamlit.components.v2 import component
 from model.trace import Site
 from model.verify.check import Check
 from viz.live.core.wire import Data, Settings, palette_data
-from viz.live.files import MODULES, component_style, script
+from viz.live.files import FIRST_MODULES, MODULES, component_style, script
 from viz.live.microscope.data import ALLOWED_ERROR, MICROSCOPE
 from viz.theme import DARK, LIGHT
 
@@ -54,7 +54,8 @@ def show(
 def preload() -> None:
     """Let the browser load the instruments while Python still computes; shows nothing."""
     with st.container(key="preload"):
-        _preload(key="preload-live", data=MODULES)
+        later = [name for name in MODULES if name not in FIRST_MODULES]
+        _preload(key="preload-live", data={"first": FIRST_MODULES, "later": later})
 
 
 def sent(key: str) -> dict[str, Any]:

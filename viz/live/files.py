@@ -1,5 +1,6 @@
 """The component's own files: modules, styles, the page of a saved view, and its program."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -14,6 +15,14 @@ def _modules() -> list[str]:
 
 
 MODULES = _modules()
+# Attention is where people begin; the other instruments are loaded after it, or when wanted.
+FIRST_MODULES = [name for name in MODULES if name.startswith(("main.", "core/", "microscope/"))]
+
+
+def served_files(suffixes: Collection[str]) -> dict[str, Path]:
+    """The files below this folder that end so, by name: nothing else can be asked for."""
+    paths = (path for path in FOLDER.rglob("*") if path.suffix in suffixes)
+    return {path.relative_to(FOLDER).as_posix(): path for path in paths}
 
 
 def script(name: str) -> str:

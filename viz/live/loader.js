@@ -31,10 +31,11 @@ export default async function show(call) {
   newest.set(root, call);
   const isNewest = () => newest.get(root) === call;
   try {
-    const { mount, unmount } = await import(new URL("live/main.js", document.baseURI).href);
-    if (isNewest()) mount(root, call);
+    const main = await import(new URL("live/main.js", document.baseURI).href);
+    const Kind = await main.kindOf(call.data.instrument);
+    if (isNewest()) main.mount(root, call, Kind);
     return () => {
-      if (isNewest()) unmount(root);
+      if (isNewest()) main.unmount(root);
     };
   } catch (error) {
     root.textContent = `This figure did not load from the app: ${error}`;

@@ -1,23 +1,32 @@
 // Where Streamlit's component meets the instruments.
 
-import { Editor } from "./editor/editor.js";
-import { Microscope } from "./microscope/microscope.js";
-import { Rotor } from "./rotor/rotor.js";
-import { Sampler } from "./sampler/sampler.js";
-import { Writer } from "./writer/writer.js";
-
 /** @import { Instrument } from "./core/instrument.js" */
 /** @import { Receiver } from "./core/wire.js" */
 /** @import { Call } from "./loader.js" */
 
-/** @type {Record<string, new (root: HTMLElement, receiver: Receiver) => Instrument<any>>} */
-const INSTRUMENTS = {
-  microscope: Microscope,
-  sampler: Sampler,
-  writer: Writer,
-  editor: Editor,
-  rotor: Rotor,
+/** @typedef {new (root: HTMLElement, receiver: Receiver) => Instrument<any>} Kind */
+
+/**
+ * Each instrument's class, loaded when it is first wanted.
+ *
+ * @type {Record<string, () => Promise<Kind>>}
+ */
+const KINDS = {
+  microscope: () => import("./microscope/microscope.js").then(({ Microscope }) => Microscope),
+  sampler: () => import("./sampler/sampler.js").then(({ Sampler }) => Sampler),
+  writer: () => import("./writer/writer.js").then(({ Writer }) => Writer),
+  editor: () => import("./editor/editor.js").then(({ Editor }) => Editor),
+  rotor: () => import("./rotor/rotor.js").then(({ Rotor }) => Rotor),
 };
+
+/**
+ * The class of an instrument.
+ *
+ * @param {string} name
+ */
+export function kindOf(name) {
+  return KINDS[name]();
+}
 
 /**
  * An instrument on the page, and the call through which it answers.
@@ -33,9 +42,10 @@ const mounted = new WeakMap();
  *
  * @param {HTMLElement} root
  * @param {Call} call
+ * @param {Kind} Kind
  */
-export function mount(root, call) {
-  const place = mounted.get(root) ?? opened(root, call);
+export function mount(root, call, Kind) {
+  const place = mounted.get(root) ?? opened(root, call, Kind);
   place.call = call;
   place.instrument.receive(call.data);
 }
@@ -43,10 +53,10 @@ export function mount(root, call) {
 /**
  * @param {HTMLElement} root
  * @param {Call} call
+ * @param {Kind} Kind
  * @returns {Mounted}
  */
-function opened(root, call) {
-  const Kind = INSTRUMENTS[call.data.instrument];
+function opened(root, call, Kind) {
   /** @type {Mounted} */
   const place = {
     call,

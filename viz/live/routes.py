@@ -6,7 +6,6 @@ is reachable without the key of a trace, and nothing is for other origins.
 The server answers only after this is imported, so nothing here may import torch.
 """
 
-import os
 import re
 import sys
 from importlib.util import find_spec
@@ -15,18 +14,18 @@ from pathlib import Path
 import numpy as np
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.routing import Route
 
 from model.trace import AttentionRecord, Trace
 from viz.live import store
 from viz.live.core.arrays import encoded, head_arrays, summary_arrays
-from viz.live.files import FOLDER, component_style
+from viz.live.files import component_style, served_files
 
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
+MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+SERVED = served_files(MEDIA_TYPES)
 
 
 def _folder_of(package: str) -> Path:
@@ -85,28 +84,19 @@ def _plotly(request: Request) -> Response:
     return FileResponse(PLOTLY, media_type="text/javascript", headers=HEADERS)
 
 
-def _style(request: Request) -> Response:
+async def _style(request: Request) -> Response:
     return Response(component_style(), media_type="text/css", headers=HEADERS)
 
 
-class _Modules(StaticFiles):
-    """The component's own files: scripts, style and page, never its Python."""
+async def _file(request: Request) -> Response:
+    """One of the component's own files: scripts, styles and the page, never its Python.
 
-    SERVED = (".js", ".css", ".html")
-
-    def file_response(
-        self,
-        full_path: str | os.PathLike[str],
-        stat_result: os.stat_result,
-        scope: Scope,
-        status_code: int = 200,
-    ) -> Response:
-        """A file as it is on disk; not found for what is not served."""
-        if Path(full_path).suffix not in self.SERVED:
-            return PlainTextResponse("not found", status_code=404)
-        response = super().file_response(full_path, stat_result, scope, status_code)
-        response.headers.update(HEADERS)
-        return response
+    Read at once: a page asks for some forty, and a thread for each costs more than reading it.
+    """
+    path = SERVED.get(request.path_params["name"])
+    if path is None:
+        return _not_found("file")
+    return Response(path.read_bytes(), media_type=MEDIA_TYPES[path.suffix], headers=HEADERS)
 
 
 ROUTES = [
@@ -114,5 +104,5 @@ ROUTES = [
     Route("/live/live.css", _style),
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
-    Mount("/live", _Modules(directory=FOLDER)),
+    Route("/live/{name:path}", _file),
 ]

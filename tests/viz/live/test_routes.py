@@ -209,7 +209,7 @@ def test_a_dropped_trace_is_gone(client: TestClient) -> None:
 def test_modules_are_served_as_they_are(address: str, client: TestClient) -> None:
     response = client.get(address)
     assert response.status_code == 200
-    assert response.content == (routes.FOLDER / SERVED[address]).read_bytes()
+    assert response.content == (files.FOLDER / SERVED[address]).read_bytes()
     kinds = {".js": "javascript", ".css": "text/css", ".html": "text/html"}
     assert kinds[Path(address).suffix] in response.headers["content-type"]
 
@@ -222,7 +222,7 @@ def test_nothing_else_is_served(address: str, client: TestClient) -> None:
 
 
 def test_no_python_file_is_served_under_any_name(client: TestClient) -> None:
-    paths = [path.relative_to(routes.FOLDER) for path in routes.FOLDER.rglob("*.py*")]
+    paths = [path.relative_to(files.FOLDER) for path in files.FOLDER.rglob("*.py*")]
     assert Path("routes.py") in paths
     for path in paths:
         assert client.get(f"/live/{path.as_posix()}").status_code == 404, path
