@@ -383,9 +383,9 @@ def test_exports(page: Page) -> None:
     file = download(page, page.get_by_role("button", name="Whole trace (npz)"))
     with np.load(io.BytesIO(content(file)), allow_pickle=False) as stored:
         expected = dict(trace.arrays())
-        assert set(stored) == {*expected, "config"}
-        assert stored["tokens"].tolist() == list(trace.tokens)
-        for name in set(expected) - {"tokens"}:
+        assert set(stored) == {*expected, "facts"}
+        assert stored["decoder.labels"].tolist() == list(trace.tokens)
+        for name in set(expected) - {"decoder.labels"}:
             assert stored[name] == pytest.approx(expected[name], abs=1e-4), name
 
     turn_to(page, "Masks")

@@ -99,6 +99,7 @@ def test_tabs_run_their_models(page: Page) -> None:
         turn_to_tab(page, scheme)
         model = page.get_by_role("combobox", name="Model", exact=True)
         expect(model).to_have_value(f"positions-{scheme}")
+    wait_until_idle(page)  # the address is written at the end of a run
     assert query(page)["model"] == "positions-sinusoidal"
     page.get_by_role("radio", name="Compare", exact=True).click()
     figure(page, "losses").locator(".main-svg").first.wait_for()
