@@ -147,7 +147,8 @@ def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> Non
         expect(frame).to_be_visible()
         visible = grids.locator(".hl-frame:not(.hl-frame-hover)[visibility=visible]")
         expect(visible).to_have_count(1)
-    changes = bare.wait_for_function("sent.at(-1)?.changes").json_value()
+    last = "kind => sent.at(-1)?.changes?.attention === kind && sent.at(-1).changes"
+    changes = bare.wait_for_function(last, arg=CROSS).json_value()
     assert {"attention": CROSS, "layer": 1, "head": 2}.items() <= changes.items()
     checked = bare.wait_for_function("sent.at(-1)?.checked").json_value()
     assert (checked["site"], checked["head"]) == ("target.blocks.1.cross_attn", 2)
