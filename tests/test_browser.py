@@ -31,7 +31,6 @@ from tests.screen import (
     hover,
     pick,
     picked,
-    query,
     rows_of,
     strip,
     turn_to,
