@@ -21,8 +21,10 @@ lint: .venv/test.stamp node_modules/.stamp
 types: .venv/test.stamp
 	@$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-# A file's tests stay together: they share what is costly to set up.
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+# A file's tests stay together: they share what is costly to set up. Two processes of one thread each
+# are quicker than two that both want every core.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile \
+  --no-loadscope-reorder
 
 quick: .venv/test.stamp
 	@$(PYTEST) -m "not browser and not slow"
@@ -40,8 +42,11 @@ format: .venv/test.stamp node_modules/.stamp
 	@$(BIN)/python -m ruff check --fix
 	@scripts/npm run format
 
-.venv/app.stamp: requirements.txt $(BIN)/python
-	$(BIN)/python -m pip install --disable-pip-version-check -r $<
+# First what is locked by hash, then torch, whose hash differs from build to build.
+.venv/app.stamp: requirements.txt requirements.lock .venv/venv.stamp
+	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes --no-deps \
+	  -r requirements.lock
+	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt
 	@touch $@
 
 .venv/test.stamp: tests/requirements.txt .venv/app.stamp
@@ -59,9 +64,11 @@ node_modules/.stamp: package.json package-lock.json .venv/test.stamp
 	  && npm install --prefix .venv/npm --no-package-lock --ignore-scripts --no-audit --no-fund \
 	  && touch $@ || echo "BertViz could not be installed; the benchmarks go on without it"
 
-$(BIN)/python:
+# Not the interpreter itself: an interrupted start leaves one behind that has no pip.
+.venv/venv.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo \
 	  "Headlight needs Python 3.11 or newer; name one, for example: make PYTHON=python3.12 run"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo \
 	  "$(PYTHON) has no venv module; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv --clear .venv
+	@touch $@

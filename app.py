@@ -1,14 +1,31 @@
 """The Headlight app: `streamlit run app.py` serves the pages and what the browser asks for."""
 
+import asyncio
 import gc
 import importlib
+import os
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+from starlette.middleware import Middleware
 
+from viz.guard import Access, Guard, access_from, most_visitors
 from viz.live.routes import ROUTES
+from viz.sockets import send_at_once
+
+
+def access() -> Access:
+    """Who may speak to the app, by the environment; a wrong entry ends the start with one line."""
+    try:
+        most_visitors(os.environ)
+        if st.get_option("server.baseUrlPath"):
+            raise ValueError("Headlight is served at the root of a host; unset server.baseUrlPath")
+        return access_from(os.environ, st.get_option("server.address"))
+    except ValueError as error:
+        sys.exit(f"error: {error}")
 
 
 def warm_up() -> None:
@@ -23,10 +40,16 @@ def warm_up() -> None:
 
 
 @asynccontextmanager
-async def warm_up_beside(app: st.App) -> AsyncIterator[None]:
+async def starting(app: st.App) -> AsyncIterator[None]:
     """Warm up in a thread: the server answers at once, and the browser loads meanwhile."""
+    send_at_once(asyncio.get_running_loop())
     threading.Thread(target=warm_up, daemon=True).start()
     yield
 
 
-app = st.App("viz/studio.py", lifespan=warm_up_beside, routes=ROUTES)
+app = st.App(
+    "viz/studio.py",
+    lifespan=starting,
+    routes=ROUTES,
+    middleware=[Middleware(Guard, access=access())],
+)

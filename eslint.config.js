@@ -4,7 +4,16 @@
 import js from "@eslint/js";
 import globals from "globals";
 
-const INSTRUMENTS = ["microscope", "sampler", "writer", "editor", "rotor"];
+const INSTRUMENTS = [
+  "home",
+  "microscope",
+  "writer",
+  "editor",
+  "rotor",
+  "chart",
+  "sentence_box",
+  "pickers",
+];
 const MARKUP = ["innerHTML", "outerHTML", "insertAdjacentHTML", "createContextualFragment"];
 
 /** No imports from these folders. */

@@ -4,17 +4,23 @@
 """
 
 import dataclasses
-import math
+import reprlib
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from model.fields import check_types, from_fields
+from model.lines import quoted
 
 POSITION_NAMES = ("sinusoidal", "learned", "rope", "alibi", "none")
 NORM_NAMES = ("layer", "rms")
 NORM_PLACEMENTS = ("pre", "post")
 FEEDFORWARD_NAMES = ("relu", "gelu", "gelu_tanh", "swiglu")
 MASK_NAMES = ("causal", "sliding_window", "prefix", "global_tokens")
+
+# More than any model known; files are not believed beyond it.
+LARGEST_SIZE = 2**20
+MOST_LAYERS = 2**10
+LARGEST_NUMBER = 1e15
 
 _DERIVED: Any = None  # stands until __post_init__ has worked the field out from others
 
@@ -95,12 +101,18 @@ class BlockConfig:
         for name, choices in self.choices.items():
             value = getattr(self, name)
             if value not in choices:
-                raise ValueError(f"config: {name} is {value!r}; choose one of {', '.join(choices)}")
+                raise ValueError(
+                    f"config: {name} is {quoted(value)!r}; choose one of {', '.join(choices)}"
+                )
 
     def _check_sizes(self) -> None:
         for name in self.sizes:
-            if getattr(self, name) < 1:
-                raise ValueError(f"config: {name} is {getattr(self, name)}; it must be at least 1")
+            value, most = getattr(self, name), _largest(name)
+            if not 1 <= value <= most:
+                raise ValueError(
+                    f"config: {name} is {reprlib.repr(value)}; it must be at least 1 and at most "
+                    f"{most:,}"
+                )
 
     def _check_heads(self) -> None:
         if self.d_model % self.n_heads:
@@ -125,16 +137,22 @@ class BlockConfig:
             )
 
     def _check_numbers(self) -> None:
-        if not 0 < self.norm_eps < math.inf:
-            raise ValueError(f"config: norm_eps is {self.norm_eps}; it must be above 0 and finite")
-        if not 1 < self.position_base < math.inf:
-            raise ValueError(
-                f"config: position_base is {self.position_base}; it must be above 1 and finite"
-            )
+        for name, least in (("norm_eps", 0), ("position_base", 1)):
+            value = getattr(self, name)
+            if not least < value <= LARGEST_NUMBER:
+                raise ValueError(
+                    f"config: {name} is {reprlib.repr(value)}; it must be above {least} and at "
+                    f"most {LARGEST_NUMBER:.0e}"
+                )
         if not 0 <= self.dropout < 1:
             raise ValueError(
-                f"config: dropout is {self.dropout}; it must be at least 0 and below 1"
+                f"config: dropout is {reprlib.repr(self.dropout)}; it must be at least 0 and "
+                "below 1"
             )
+
+
+def _largest(size: str) -> int:
+    return MOST_LAYERS if size == "n_layers" else LARGEST_SIZE
 
 
 def _derived(config: type[BlockConfig]) -> set[str]:
@@ -165,14 +183,20 @@ class DecoderConfig(BlockConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.window > LARGEST_SIZE:
+            raise ValueError(
+                f"config: window is {reprlib.repr(self.window)}; it must be at most "
+                f"{LARGEST_SIZE:,}"
+            )
         if self.mask in ("sliding_window", "global_tokens") and self.window < 1:
             raise ValueError(
                 f"config: mask is {self.mask} but window is {self.window}; "
                 "set window to the number of positions each token may attend to (at least 1)"
             )
         for name in ("prefix_len", "n_global"):
-            if not 0 <= getattr(self, name) <= self.max_seq_len:
+            value = getattr(self, name)
+            if not 0 <= value <= self.max_seq_len:
                 raise ValueError(
-                    f"config: {name} {getattr(self, name)} is outside 0 to max_seq_len "
-                    f"{self.max_seq_len}"
+                    f"config: {name} {reprlib.repr(value)} is outside 0 to max_seq_len "
+                    f"{self.max_seq_len}; change one of them"
                 )

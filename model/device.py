@@ -2,6 +2,8 @@
 
 import torch
 
+from model.lines import quoted
+
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
@@ -12,12 +14,12 @@ def choose_device(setting: str = "auto") -> torch.device:
     try:
         device = torch.device(setting)
     except RuntimeError:
-        raise ValueError(f"device {setting!r} is unknown; use auto, cpu or cuda") from None
+        raise ValueError(f"device {quoted(setting)!r} is unknown; use auto, cpu or cuda") from None
     n_cuda = torch.cuda.device_count()
     if device.type == "cuda" and (device.index or 0) >= n_cuda:
         raise ValueError(f"device is {setting} but this machine has {n_cuda} CUDA devices; use cpu")
     if device.type not in ("cpu", "cuda"):
-        raise ValueError(f"device {setting!r} is not supported; use auto, cpu or cuda")
+        raise ValueError(f"device {quoted(setting)!r} is not supported; use auto, cpu or cuda")
     return device
 
 

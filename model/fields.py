@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from model.lines import quoted
+
 
 class _Dataclass(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -44,7 +46,7 @@ def from_fields(cls: type[T], fields: dict[str, Any], name: str) -> T:
     unknown = sorted(map(str, set(fields) - set(known)))
     if unknown:
         raise ValueError(
-            f"{name} has unknown key{'s' * (len(unknown) > 1)} {', '.join(unknown)}; "
+            f"{name} has unknown key{'s' * (len(unknown) > 1)} {quoted(', '.join(unknown))}; "
             f"known keys are {', '.join(sorted(known))}"
         )
     missing = sorted(key for key in set(known) - set(fields) if _is_required(known[key]))
@@ -86,7 +88,7 @@ def _built(value: object, hint: object, where: str) -> object:
     if isinstance(value, dict) and isinstance(hint, type) and dataclasses.is_dataclass(hint):
         return from_fields(hint, value, where)
     if isinstance(value, dict) and origin is dict:
-        return {key: _built(x, inner[1], f"{where}[{key!r}]") for key, x in value.items()}
+        return {key: _built(x, inner[1], f"{where}[{quoted(key)!r}]") for key, x in value.items()}
     if isinstance(value, list) and origin in (list, tuple):
         parts = _parts(origin(value), hint, where)
         return value if parts is None else origin(_built(*part) for part in parts)
@@ -123,7 +125,7 @@ def _parts(value: object, hint: object, where: str) -> list[Part] | None:
         fits = origin is dict
         for key, item in value.items() if fits else ():
             parts.append((key, inner[0], f"{where}: a key"))
-            parts.append((item, inner[1], f"{where}[{key!r}]"))
+            parts.append((item, inner[1], f"{where}[{quoted(key)!r}]"))
     elif isinstance(value, list | tuple):
         has_any_length = origin is list or Ellipsis in inner
         fits = type(value) is origin and (has_any_length or len(value) == len(inner))

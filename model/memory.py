@@ -1,6 +1,16 @@
-"""How the process keeps its memory."""
+"""The machine's memory, and how the process keeps its own."""
 
 import ctypes
+import math
+import os
+
+
+def physical_memory() -> float:
+    """Bytes of memory this machine has; infinite where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return math.inf
 
 
 def keep_freed_memory() -> None:

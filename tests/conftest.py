@@ -4,35 +4,59 @@ A page that logs an error to the console, or sends a request to anywhere but the
 test when it closes, whatever the test was about.
 """
 
+import signal
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    ViewportSize,
+    WebError,
+    WebSocket,
+    sync_playwright,
+)
 
 from tests.browser import find_browser
+from tests.outside import Outside, outside
 from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 
 # No test asserts a timing, so none may fail because the machine was busy.
 hypothesis.settings.register_profile("headlight", hypothesis.settings(), deadline=None)
 hypothesis.settings.load_profile("headlight")
 
+# A shell's background jobs ignore these, and their children do too: tests of signals must not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+VIEWPORT: ViewportSize = {"width": 1440, "height": 900}
 BROWSER_FIXTURES = {"app", "browser", "page"}
 # These draw whole pages on shipped models, train, or start programs: seconds for each file.
 SLOW = (
+    "tests/deploy/test_proxy.py",
     "tests/model/analysis/test_timing.py",
     "tests/model/commands/",
     "tests/model/test_family.py",
     "tests/model/test_stories.py",
+    "tests/model/test_tap.py::test_threads",
     "tests/model/training/test_interrupts.py",
+    "tests/model/training/test_kills.py",
     "tests/model/training/test_run.py",
     "tests/model/training/test_trainer.py",
+    "tests/test_house.py::test_readme_commands_work",
+    "tests/test_walls.py",
     "tests/viz/frame/test_address.py",
     "tests/viz/frame/test_bar.py",
     "tests/viz/frame/test_navigation.py",
+    "tests/viz/frame/test_settings.py::test_a_setting_goes",
+    "tests/viz/frame/test_settings.py::test_an_impossible_setting",
+    "tests/viz/frame/test_tours.py",
     "tests/viz/pages/",
     "tests/viz/test_runs.py",
 )
@@ -45,6 +69,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+    # The long ones first: what comes last should be short, or one process waits for the other.
+    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 
 
 @dataclass
@@ -56,10 +82,19 @@ class PageLog:
 
 
 @pytest.fixture(scope="session")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """Start the real app once for all tests; stop it at the end."""
-    with running_app(tmp_path_factory.mktemp("app") / "log.txt") as running:
+def world() -> Iterator[Outside]:
+    """All other machines, as the app sees them."""
+    with outside() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory, world: Outside) -> Iterator[RunningApp]:
+    """Start the real app once for all tests; stop it at the end. It may ask nobody for anything."""
+    log = tmp_path_factory.mktemp("app") / "log.txt"
+    with running_app(log, environment=world.environment) as running:
         yield running
+    assert not world.calls, "the app asked another machine for something"
 
 
 @pytest.fixture(scope="session")
@@ -86,13 +121,37 @@ def page_log() -> PageLog:
     return PageLog()
 
 
-@pytest.fixture
-def page(browser: Browser, app_url: str, page_log: PageLog) -> Iterator[Page]:
-    """A fresh visitor's page, not yet anywhere: `page.goto("/")` opens the app."""
-    context = browser.new_context(base_url=app_url, viewport={"width": 1440, "height": 900})
-    page = context.new_page()
+@pytest.fixture(scope="session")
+def profile(browser: Browser, app_url: str) -> Iterator[BrowserContext]:
+    """What a browser keeps from visit to visit: above all what the app serves to be kept."""
+    context = browser.new_context(base_url=app_url, viewport=VIEWPORT)
+    yield context
+    context.close()
 
-    def keep_request(url: str) -> None:
+
+@pytest.fixture
+def page(
+    request: pytest.FixtureRequest,
+    profile: BrowserContext,
+    app_url: str,
+    page_log: PageLog,
+    world: Outside,
+) -> Iterator[Page]:
+    """A fresh visitor's page, not yet at the app: `page.goto("/")` opens it.
+
+    It is the one of the test before, if that passed: a new one takes three times as long to load,
+    since the browser compiles the app's code for each. Its history alone goes on.
+    """
+    page = profile.pages[0] if profile.pages else profile.new_page()
+    n_failed = request.session.testsfailed
+
+    def keep_request(request: Request) -> None:
+        keep_address(request.url)
+
+    def keep_socket(socket: WebSocket) -> None:
+        keep_address(socket.url)
+
+    def keep_address(url: str) -> None:
         if is_foreign(url, app_url):
             page_log.foreign_requests.append(url)
 
@@ -100,14 +159,37 @@ def page(browser: Browser, app_url: str, page_log: PageLog) -> Iterator[Page]:
         if message.type == "error":
             page_log.console_errors.append(f"{message.text} ({message.location['url']})")
 
-    context.on("request", lambda request: keep_request(request.url))
-    context.on("console", keep_error)
-    context.on("weberror", lambda web_error: page_log.console_errors.append(str(web_error.error)))
-    page.on("websocket", lambda websocket: keep_request(websocket.url))
+    def keep_exception(web_error: WebError) -> None:
+        page_log.console_errors.append(str(web_error.error))
+
+    listeners = {"request": keep_request, "console": keep_error, "weberror": keep_exception}
+    for event, listener in listeners.items():
+        profile.on(event, listener)
+    page.on("websocket", keep_socket)
     yield page
-    context.close()
+    _leave(page, profile, app_url, has_failed=request.session.testsfailed > n_failed)
+    page.remove_listener("websocket", keep_socket)
+    for event, listener in listeners.items():
+        profile.remove_listener(event, listener)
     assert not page_log.foreign_requests, "requests left the machine"
     assert not page_log.console_errors, "the page logged errors"
+    assert not world.calls, "the app asked another machine for something"
+
+
+def _leave(page: Page, profile: BrowserContext, app_url: str, has_failed: bool) -> None:
+    """The next visitor is another person: nothing this one chose, such as a theme, is kept."""
+    storage = {"origin": app_url, "storageTypes": "local_storage,cookies"}
+    session = profile.new_cdp_session(page)
+    session.send("Storage.clearDataForOrigin", storage)
+    session.detach()
+    for opened in profile.pages if has_failed else profile.pages[1:]:
+        opened.close()
+    if not has_failed:
+        page.unroute_all()
+        page.goto("about:blank")
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(VIEWPORT)
+        page.mouse.move(1, 1)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,19 +6,20 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import numpy as np
 from playwright.sync_api import Download, Locator, Page, expect
 
-from tests.viz.builders import PAGES
-
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
 HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> $x$ **b** %{y}"
-# What each page draws with Plotly in Python; three have an instrument of the browser instead.
+# What each page draws with Plotly in Python; two have an instrument of the browser instead.
 CHARTS = {
+    "Home": [],
+    "Tours": [],
     "Attention": [],
+    "Tokens": ["merges"],
     "Positions": ["wave", "similarity", "curves", "wavelengths", "sum"],
     "Masks": ["mask", "pattern", "reach", "known", "cost"],
-    "Lens": ["lens", "rank", "most-likely"],
-    "Predict": [],
-    "Generate": [],
-    "Cache": ["filling"],
+    "Logit lens": ["lens", "rank", "most-likely"],
+    "Next token": [],
+    "Beam search": ["beam"],
+    "KV cache": ["filling"],
 }
 PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {
@@ -47,9 +48,10 @@ def wait_until_idle(page: Page) -> None:
 
 
 def visit(page: Page, /, **query: str) -> None:
-    """Open the app and wait for the last chart of the page."""
+    """Open the app and wait for the last chart of the page, Attention where none is named."""
+    query.setdefault("page", "Attention")
     page.goto("/?" + urlencode(query))
-    wait_for_charts(page, query.get("page", PAGES[0]))
+    wait_for_charts(page, query["page"])
 
 
 def look(page: Page, key: str, /, **query: str) -> None:
@@ -61,27 +63,37 @@ def look(page: Page, key: str, /, **query: str) -> None:
 
 def wait_for_charts(page: Page, title: str) -> None:
     """Wait until every chart of a page is drawn."""
-    if title in ("Attention", "Predict", "Generate"):
+    if title in ("Home", "Attention", "Next token"):
         page.locator(".hl-live[data-drawn*=' ']").wait_for()
     for key in CHARTS[title]:
         figure(page, key).locator(".js-plotly-plot .main-svg").first.wait_for()
     wait_until_idle(page)
 
 
+def rail(page: Page) -> Locator:
+    """The links to all views."""
+    return page.get_by_role("navigation", name="Views")
+
+
 def turn_to(page: Page, title: str) -> None:
     """Go to another page by its name."""
-    page.get_by_role("radio", name=title, exact=True).click()
+    rail(page).get_by_role("link", name=title, exact=True).click()
     wait_for_charts(page, title)
 
 
 def picked(page: Page, label: str) -> str:
     """What a select box shows."""
-    return page.get_by_role("combobox", name=label, exact=True).input_value()
+    box = page.get_by_role("combobox", name=label, exact=True)
+    return box.evaluate("box => box.selectedOptions?.[0].text ?? box.value")
 
 
 def pick(page: Page, label: str, option: str) -> None:
     """Choose an option of a select box."""
-    page.get_by_role("combobox", name=label, exact=True).click()
+    box = page.get_by_role("combobox", name=label, exact=True)
+    if box.evaluate("box => box.localName") == "select":
+        box.select_option(label=option)
+        return
+    box.click()
     page.get_by_role("option", name=option, exact=True).click()
 
 

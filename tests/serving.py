@@ -1,11 +1,12 @@
 """The app as a person starts it, in a process of its own, for tests and benchmarks."""
 
 import http.client
+import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +27,11 @@ BROWSER_FLAGS = [
 
 @dataclass(frozen=True)
 class RunningApp:
-    """Where the app answers, without a slash at the end, and the file that has all it printed."""
+    """Where the app answers, without a slash at the end, its process, and all it printed."""
 
     url: str
     log: Path
+    pid: int
 
     def last_lines(self) -> str:
         """The end of the log, for the message of a failed test."""
@@ -38,18 +40,30 @@ class RunningApp:
 
 
 @contextmanager
-def running_app(log: Path, script: str = "app.py") -> Iterator[RunningApp]:
+def running_app(
+    log: Path,
+    script: str = "app.py",
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+) -> Iterator[RunningApp]:
     """Start the real app, or another script, give it once it answers, and stop it at the end.
 
-    Raises RuntimeError with the end of its log when it does not come up.
+    It gets `environment` besides this process's own. Raises RuntimeError with the end of its log
+    when it does not come up.
     """
-    port = _free_port()
-    app = RunningApp(f"http://localhost:{port}", log)
+    port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+    command += options
     with log.open("wb") as file:
         process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT
+            command,
+            cwd=ROOT,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
         )
+    app = RunningApp(f"http://localhost:{port}", log, process.pid)
     try:
         _wait_until_healthy(process, port, app)
         yield app
@@ -57,7 +71,8 @@ def running_app(log: Path, script: str = "app.py") -> Iterator[RunningApp]:
         _stop(process)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
     with socket.socket() as listener:
         listener.bind(("localhost", 0))
         return listener.getsockname()[1]

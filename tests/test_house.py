@@ -5,6 +5,7 @@ file and see it fail.
 """
 
 import ast
+import json
 import re
 import shlex
 import subprocess
@@ -184,6 +185,22 @@ def _written(path: Path, text: str) -> Path:
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHELLS = ("", "sh", "bash", "shell", "console")
+# `python -m MODULE --help` of each in one process: what they share takes seconds to import.
+ASK_ALL = """
+import contextlib, io, json, runpy, sys
+answers = {}
+for module in sys.argv[1:]:
+    name, *words = module.split()
+    sys.argv = [name, *words, "--help"]
+    code = None
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        try:
+            runpy.run_module(name, run_name="__main__", alter_sys=True)
+        except SystemExit as end:
+            code = end.code
+    answers[module] = [code, said.getvalue()]
+print(json.dumps(answers))
+"""
 TREE_LINE = re.compile(r"( *)(\S+(?: · \S+)*)")
 
 
@@ -248,11 +265,14 @@ def test_readme_commands_work(readme: str) -> None:
         else:
             assert command.split()[0] in ("git", "cd"), f"nothing tests {command!r}"
     assert {f"model {name}" for name in COMMANDS} <= modules
-    for module in sorted(modules):
-        ask = [sys.executable, "-m", *module.split(), "--help"]
-        answer = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True)
-        assert answer.returncode == 0, f"{module}: {answer.stderr}"
-        assert "usage" in answer.stdout.lower(), module
+    asked = [sys.executable, "-c", ASK_ALL, *sorted(modules)]
+    answer = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    answers = json.loads(answer.stdout)
+    assert answers.keys() == modules
+    for module, (code, said) in answers.items():
+        assert code in (None, 0), f"{module}: {answer.stderr}"
+        assert "usage" in said.lower(), module
 
 
 def test_readme_is_read_right() -> None:
@@ -276,3 +296,29 @@ def test_changelog_begins_with_this_version() -> None:
     versions = re.findall(r"^## (\d+\.\d+\.\d+)$", changelog, re.MULTILINE)
     assert versions[0] == VERSION
     assert versions == sorted(versions, reverse=True)
+
+
+def _pinned(text: str) -> dict[str, str]:
+    """Packages and versions of a requirements file."""
+    found = re.findall(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)", text, re.MULTILINE)
+    return {name.lower(): version for name, version in found}
+
+
+def test_the_lock_is_of_the_requirements_and_has_every_hash() -> None:
+    wanted = _pinned((ROOT / "requirements.txt").read_text())
+    lock = (ROOT / "requirements.lock").read_text()
+    locked = _pinned(lock)
+    assert len(locked) > 40
+    assert {name: locked.get(name) for name in wanted if name != "torch"} == {
+        name: version for name, version in wanted.items() if name != "torch"
+    }
+    entries = re.split(r"^(?=[a-z])", lock, flags=re.MULTILINE)[1:]
+    assert [entry.split("==")[0] for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def test_every_package_has_its_licence_listed() -> None:
+    rows = (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8").splitlines()
+    listed = {row.split("|")[1].strip(): row.split("|")[2].strip() for row in rows if "|" in row}
+    locked = _pinned((ROOT / "requirements.lock").read_text())
+    assert set(locked) | {"torch"} <= set(listed)
+    assert all(listed.values())

@@ -8,12 +8,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.model.made_up import RIGHT, made_up_trace
-from tests.screen import PATIENCE, content, download
+from tests.screen import PATIENCE, content, download, visit
 from tests.serving import RunningApp, running_app
 from tests.test_microscope import DRAWN, MAP, shown, wait_for
 from tests.viz.builders import csv_rows
 
-MODEL = "made-up:two-streams"
+ADDRESS = {"page": "Attention", "model": "made-up:two-streams"}
 GROUPS = ("left.attn", "right.attn", "right.cross_attn")
 VIEWS = ("map", "lines", "sentence", "whatif", "compare", "summary")
 
@@ -26,7 +26,7 @@ def made_up_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def two_streams(browser: Browser, made_up_app: RunningApp) -> Iterator[Page]:
     """A visitor of it, who must see no error."""
     context = browser.new_context(base_url=made_up_app.url, viewport={"width": 1440, "height": 900})
@@ -43,7 +43,7 @@ def two_streams(browser: Browser, made_up_app: RunningApp) -> Iterator[Page]:
 @pytest.mark.parametrize("name", GROUPS)
 def test_each_kind_of_attention_is_drawn_as_it_is(name: str, two_streams: Page) -> None:
     """Rectangular maps with the labels of their own streams, each head under its own mask."""
-    two_streams.goto(f"/?model={MODEL}&attention={name}&layer=1&head=2")
+    visit(two_streams, **ADDRESS, attention=name, layer="1", head="2")
     group = made_up_trace().group(name)
     wait_for(two_streams, f"{group.title} L1 H2")
     record = group.records[1]
@@ -56,7 +56,7 @@ def test_each_kind_of_attention_is_drawn_as_it_is(name: str, two_streams: Page) 
 
 
 def test_every_view_and_every_head_opens(two_streams: Page) -> None:
-    two_streams.goto(f"/?model={MODEL}&attention=right.cross_attn&layer=0&head=0")
+    visit(two_streams, **ADDRESS, attention="right.cross_attn", layer="0", head="0")
     title = made_up_trace().group("right.cross_attn").title
     for view in VIEWS:
         two_streams.locator(f"input[name=hl-view][value={view}]").check(force=True)
@@ -67,7 +67,7 @@ def test_every_view_and_every_head_opens(two_streams: Page) -> None:
 
 
 def test_its_csv_has_the_labels_of_both_streams(two_streams: Page) -> None:
-    two_streams.goto(f"/?model={MODEL}&attention=right.cross_attn&layer=0&head=1")
+    visit(two_streams, **ADDRESS, attention="right.cross_attn", layer="0", head="1")
     group = made_up_trace().group("right.cross_attn")
     wait_for(two_streams, f"{group.title} L0 H1")
     button = two_streams.get_by_role("button", name="CSV", exact=True)
@@ -79,7 +79,7 @@ def test_its_csv_has_the_labels_of_both_streams(two_streams: Page) -> None:
 
 
 def test_its_saved_page_opens_alone(two_streams: Page, tmp_path: Path) -> None:
-    two_streams.goto(f"/?model={MODEL}&attention=right.cross_attn&layer=1&head=2")
+    visit(two_streams, **ADDRESS, attention="right.cross_attn", layer="1", head="2")
     group = made_up_trace().group("right.cross_attn")
     wait_for(two_streams, f"{group.title} L1 H2")
     path = tmp_path / "view.html"

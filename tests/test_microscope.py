@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -15,7 +16,7 @@ from safetensors.numpy import load, save
 
 from model.analysis.heads import strongest_pair
 from model.analysis.summary import summarise_patterns
-from model.trace import AttentionRecord
+from model.trace import AttentionRecord, Trace
 from tests.conftest import PageLog
 from tests.screen import (
     HOSTILE,
@@ -37,13 +38,22 @@ from viz.frame.examples import examples
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 VIEWS = ("map", "lines", "sentence", "whatif", "compare", "summary")
-STAGES = ("product", "scaled", "biased", "masked", "weights", "output")
+FIRST = examples()[0].sentence
+LONG = "One day a little girl named Lily went to the park with her mom. " * 3
 DRAWN = """selector => document.querySelector(selector).data[0].z.map(row => Array.from(row))"""
 PLACE = """([selector, row, column]) => {
     const chart = document.querySelector(selector), {xaxis, yaxis} = chart._fullLayout;
     chart.scrollIntoView({block: 'center'});
     const {left, top} = chart.getBoundingClientRect();
     return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
+}"""
+WATCH_TOPS = """() => {
+    window.tops = new Set();
+    const look = () => {
+        window.tops.add(document.querySelector('.hl-live').getBoundingClientRect().top);
+        requestAnimationFrame(look);
+    };
+    look();
 }"""
 TILE = """([layer, head]) => {
     const frame = document.querySelector('.hl-frame:not(.hl-frame-hover)');
@@ -53,6 +63,39 @@ TILE = """([layer, head]) => {
     const pitch = frame.width.baseVal.value;
     return [left + (head + 0.4) * pitch, top + (layer + 0.4) * pitch];
 }"""
+TILE_BOXES = """() => {
+    const image = document.querySelector('.hl-overview image').getBoundingClientRect();
+    return {left: image.left, top: image.top, pitch: image.width / 8};
+}"""
+# The share of a tile that its cells fill, by the share that they should, sideways and down.
+FILLED = """async () => {
+    const image = new Image();
+    image.src = document.querySelector('.hl-overview image').getAttribute('href');
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.width, image.height];
+    const context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0);
+    const pixels = context.getImageData(0, 0, image.width, image.height).data;
+    const pitch = document.querySelector('.hl-frame:not(.hl-frame-hover)').width.baseVal.value;
+    const right = pixels.filter((x, i) => i % 4 === 3 && x && i < 4 * image.width / 8).length;
+    const down = Array.from({length: Math.floor(image.height / 6)}, (_, y) =>
+        pixels[4 * y * image.width + 3]).filter(Boolean).length;
+    return Math.min(right / image.width * 8, down / image.height * 6) / ((pitch - 3) / pitch);
+}"""
+WATCH_SHIFTS = """() => {
+    window.shifts = [];
+    const keep = list => shifts.push(...list.getEntries());
+    new PerformanceObserver(keep).observe({type: 'layout-shift'});
+}"""
+# What can be tapped in the microscope and is lower than 32 pixels; a radio is tapped by its words.
+LOW_TARGETS = """() => ['button', 'select', 'input', '.hl-word']
+    .flatMap(kind => [...document.querySelectorAll(`.hl-live ${kind}`)])
+    .filter(node => node.checkVisibility())
+    .map(node => node.matches('.hl-word') ? node.querySelector('rect')
+        : node.matches('[type=radio], [type=checkbox]') ? node.closest('label') : node)
+    .filter(node => node.getBoundingClientRect().height < 32)
+    .map(node => `${node.outerHTML.slice(0, 90)} ${node.getBoundingClientRect().height}`)"""
 MAP = ".hl-view-map .js-plotly-plot"
 
 
@@ -98,9 +141,23 @@ def number(page: Page, name: str) -> float:
     return latex_numbers(text.replace("−", "-"))[-1 if name == "output" else 0]
 
 
+def terms(page: Page) -> dict[str, list[float]]:
+    """The numbers below the terms of the formula, by the step they belong to."""
+    found = page.locator(".hl-formula [data-value]").evaluate_all(
+        "nodes => nodes.map(node => [node.dataset.value, node.textContent])"
+    )
+    numbers: dict[str, list[float]] = {}
+    for step, text in found:
+        plain = re.sub(r"([-+]) ", r"\1", text.replace("−", "-"))
+        numbers.setdefault(step, []).extend(latex_numbers(plain))
+    return numbers
+
+
 def choose(page: Page, name: str, value: str) -> None:
     """Click a radio button of the microscope."""
-    page.locator(f"input[name=hl-{name}][value={value}]").click(force=True)
+    radio = page.locator(f"input[name=hl-{name}][value={value}]")
+    radio.evaluate("node => node.scrollIntoView({block: 'center'})")  # not below the sticky bar
+    radio.click(force=True)
 
 
 def steps_of(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
@@ -145,18 +202,22 @@ def test_type_click_pin_read(page: Page) -> None:
     wait_until_idle(page)
     assert (picked(page, "Layer"), picked(page, "Head")) == ("L4", "H1")
     assert query(page) | {"sentence": TOM, "layer": "4", "head": "1"} == query(page)
-    written = page.locator(".katex-mathml annotation").last.text_content()
-    assert latex_numbers(written)[-1] == pytest.approx(record.pattern[1, 5, 5], abs=1e-4)
+    assert terms(page)["weights"][-1] == pytest.approx(record.pattern[1, 5, 5], abs=1e-4)
 
 
 def test_every_stage_is_the_model_s(page: Page) -> None:
     visit(page, sentence=TOM, layer="1", head="6")
     record = stories_trace(TOM).attention[1]
     for stage, values in steps_of(record, 6).items():
+        if stage == "biased":
+            expect(page.locator("input[name=hl-stage][value=biased]")).to_be_disabled()
+            continue
         choose(page, "stage", stage)
         wait_for(page, "L1 H6", stage=stage)
         assert shown(page) == pytest.approx(values, abs=1e-5, rel=1e-5, nan_ok=True), stage
         expect(page.locator(f"math[data-stage={stage}]")).to_be_visible()
+        lit = page.locator(".hl-formula .hl-now").evaluate_all("x => x.map(y => y.dataset.of)")
+        assert set(lit) == {stage}
     error = float(page.locator(".hl-badge").get_attribute("data-check"))
     assert 0 < error < 1e-5
 
@@ -228,6 +289,7 @@ def test_overview_names_heads_and_opens_means(page: Page) -> None:
     row, column = strongest_pair(pattern)
     labels = token_labels(trace.tokens)
     assert column not in (0, row)
+    assert habits(trace)[3][5] is None
     expect(page.locator(".hl-heads .hl-caption")).to_have_text(
         f"L3 H5 · strongest: {labels[row]} → {labels[column]} {pattern[row, column]:.3f}"
         " (first token and self left out)"
@@ -371,7 +433,7 @@ def test_badge_counts_the_browser_s_own_check(page: Page) -> None:
     badge = page.get_by_test_id("stPopover").get_by_role("button")
     expect(badge).to_contain_text("Verified: 17 of 17")
     badge.click()
-    names = page.get_by_test_id("stPopoverBody").locator("td[aria-colindex='1']")
+    names = page.get_by_test_id("stPopoverBody").locator(".hl-checks td:first-child")
     expect(names.last).to_have_text("L2 H7 recomputed in the browser = the trace")
 
 
@@ -420,7 +482,7 @@ def test_without_plotly_a_line_says_so_and_trying_again_helps(
     page: Page, page_log: PageLog
 ) -> None:
     page.route("**/plotly.min.js", lambda route: route.abort())
-    page.goto("/")
+    page.goto("/?page=Attention")
     alert = page.locator(".hl-live [role=alert]")
     expect(alert).to_contain_text("plotly.js did not load")
     page.unroute("**/plotly.min.js")
@@ -431,9 +493,8 @@ def test_without_plotly_a_line_says_so_and_trying_again_helps(
 
 def test_example_shows_its_pair(page: Page) -> None:
     visit(page)
-    page.get_by_role("combobox", name="Examples").click()
-    page.get_by_role("option").nth(1).click()
     example = examples()[1]
+    pick(page, "Examples", example.title)
     place = "query {}, key {}, pinned".format(*example.cell.split("-"))
     expect(page.locator(".hl-cell-title small")).to_have_text(place)
     page.get_by_label("Sentence", exact=True).fill(TOM)
@@ -521,13 +582,24 @@ def test_tokens_are_labelled_as_themselves(page: Page, sentence: str) -> None:
     assert page.evaluate("window.hacked") is None
 
 
+def test_microscope_stands_still_while_a_view_is_chosen(page: Page) -> None:
+    visit(page, sentence=HOSTILE)  # tokens in two lines: the badge decides where they break
+    expect(page.get_by_test_id("stPopover").filter(has_text="Verified")).to_be_visible()
+    page.evaluate(WATCH_TOPS)
+    for view in VIEWS:
+        choose(page, "view", view)
+        wait_for(page, "L2 H4", view=view)
+        page.wait_for_url(f"**view={view}**" if view != "map" else "**")
+        wait_until_idle(page)
+    assert page.evaluate("tops.size") == 1
+
+
 def test_head_chosen_above_is_shown_below(page: Page) -> None:
     visit(page, sentence=TOM)
     pick(page, "Layer", "L5")
     wait_for(page, "L5 H4")
-    page.get_by_role("combobox", name="Examples").click()
-    page.get_by_role("option").nth(1).click()
     example = examples()[1]
+    pick(page, "Examples", example.title)
     wait_for(page, f"L{example.layer} H{example.head}")
     record = stories_trace(example.sentence).attention[example.layer]
     page.wait_for_function(
@@ -566,6 +638,207 @@ def violations(part: Locator) -> list[str]:
         if item["impact"] in ("serious", "critical")
         for node in item["nodes"]
     ]
+
+
+def habits(trace: Trace) -> list[list[tuple[str, float] | None]]:
+    """What each head of a causal decoder does most, and its number, told row by row."""
+    n_tokens = len(trace.tokens)
+    rows = range(1, n_tokens)
+    found = []
+    for pattern in np.concatenate([record.pattern for record in trace.attention]).astype(float):
+        entropies = [-sum(p * np.log(p) for p in pattern[i, : i + 1] if p > 0) for i in rows]
+        twins = [[j for j in range(i) if trace.ids[j] == trace.ids[i]] for i in rows]
+        copied = [pattern[i, same].sum() for i, same in zip(rows, twins, strict=True) if same]
+        means = {
+            "prev": np.mean([pattern[i, i - 1] for i in rows]),
+            "first": np.mean([pattern[i, 0] for i in rows]),
+            "self": np.mean([pattern[i, i] for i in rows]),
+            "same": np.mean(copied) if copied else 0.0,
+            "broad": np.mean([h / np.log(i + 1) for h, i in zip(entropies, rows, strict=True)]),
+        }
+        name = max(
+            (name for name in means if means[name] >= (0.8 if name == "broad" else 1 / 3)),
+            key=lambda name: means[name],
+            default=None,
+        )
+        found.append(name and (name, float(means[name])))
+    n_heads = len(trace.attention[0].pattern)
+    return [found[i : i + n_heads] for i in range(0, len(found), n_heads)]
+
+
+def test_each_head_says_what_it_does(page: Page) -> None:
+    """A word on its small map, a line with the number above the large one, and the text for all."""
+    visit(page, sentence=FIRST, layer="0", head="4")
+    known = habits(stories_trace(FIRST))
+    words = [habit[0] for layer in known for habit in layer if habit]
+    assert {"prev", "broad"} <= set(words), "else little is compared"
+    assert None in known[2]
+    expect(page.locator(".hl-chip text")).to_have_text(words)
+    name, value = known[0][4]
+    assert name == "prev"
+    n_queries = len(stories_trace(FIRST).tokens) - 1
+    expect(page.locator(".hl-does")).to_have_text(
+        f"On this sentence: attends to the previous token, {value:.2f} on average"
+        f" over {n_queries} queries."
+    )
+    page.mouse.move(*page.evaluate(TILE, [0, 4]))
+    expect(page.locator(".hl-heads .hl-caption")).to_contain_text(
+        f"L0 H4 · previous token {value:.2f} · strongest: "
+    )
+    spoken = page.locator(".hl-overview").get_attribute("aria-label")
+    assert f"previous token: {words.count('prev')}, such as L0 H4 {value:.2f}" in spoken
+    open_head(page, 2, 4)
+    wait_for(page, "L2 H4")
+    pattern = stories_trace(FIRST).attention[2].pattern[4]
+    row, column = strongest_pair(pattern)
+    labels = token_labels(stories_trace(FIRST).tokens)
+    expect(page.locator(".hl-does")).to_have_text(
+        f"On this sentence: mixed; its strongest pair is {labels[row]} → {labels[column]}, "
+        f"{pattern[row, column]:.2f} (first token and self left out)."
+    )
+
+
+def test_a_chip_lies_in_the_corner_of_its_own_tile(page: Page) -> None:
+    visit(page, sentence=FIRST)
+    tiles = page.evaluate(TILE_BOXES)
+    chips = page.locator(".hl-chip rect").evaluate_all(
+        "x => x.map(y => y.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])"
+    )
+    places = [
+        divmod(i, 8)
+        for i, habit in enumerate(chain.from_iterable(habits(stories_trace(FIRST))))
+        if habit is not None
+    ]
+    for (layer, head), (left, top, right, bottom) in zip(places, chips, strict=True):
+        x, y = tiles["left"] + head * tiles["pitch"], tiles["top"] + layer * tiles["pitch"]
+        assert x - 1 <= left
+        assert right <= x + tiles["pitch"]
+        assert y - 1 <= top
+        assert bottom <= y + tiles["pitch"] / 2
+
+
+def test_the_formula_has_the_numbers_of_the_hovered_cell(page: Page) -> None:
+    visit(page, sentence=TOM, layer="2", head="5")
+    record = stories_trace(TOM).attention[2]
+    scores = record.scores[5].astype(float)
+    for row, column in [(9, 4), (3, 3), (2, 9)]:
+        point_at(page, row, column)
+        expect(page.locator(".hl-cell-title small")).to_have_text(f"query {row}, key {column}")
+        found = terms(page)
+        assert found["product"] == [
+            pytest.approx(steps_of(record, 5)["product"][row, column], abs=2e-4)
+        ]
+        assert found["scaled"] == [pytest.approx(np.sqrt(32), abs=1e-4)]
+        assert "biased" not in found, "this model adds none"
+        total = np.log(np.exp(scores[row, : row + 1]).sum())
+        weight = record.pattern[5, row, column] if column <= row else 0
+        assert found["weights"] == pytest.approx([-total, weight], abs=1e-4)
+        z, *share, dimension = found["output"]
+        assert z == pytest.approx(record.z[5, row, 0], abs=1e-4)
+        assert share == pytest.approx([weight, record.v[5, column, 0]], abs=1e-4)
+        assert dimension == 0
+        assert found["masked"] == ([0] if column <= row else [])
+    assert page.locator(".katex").count() == 0, "the formula stands once"
+
+
+def test_the_first_sentence_needs_no_scrolling(page: Page) -> None:
+    """Below the bar and the heading 700 of 900 pixels are left: all heads, the map and its cell."""
+    page.set_viewport_size({"width": 1400, "height": 900})
+    visit(page, sentence=FIRST)
+    wait_for(page, "L2 H4")
+    top = page.locator(".hl-live").bounding_box()["y"]
+    boxes = {
+        name: page.locator(name).bounding_box()
+        for name in (".hl-overview", ".hl-view-map .hl-map", ".hl-cell-panel", ".hl-formula")
+    }
+    for name, box in boxes.items():
+        assert box["y"] + box["height"] - top <= 690, name
+    right = boxes[".hl-overview"]["x"] + boxes[".hl-overview"]["width"]
+    assert right <= boxes[".hl-view-map .hl-map"]["x"], "side by side"
+    assert boxes[".hl-overview"]["y"] - top < 40
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (1280, 720), (390, 844)])
+def test_views_come_without_moving_what_is_there(page: Page, size: tuple[int, int]) -> None:
+    """The browser's own count of layout shifts, each view drawn for the first time."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    visit(page, sentence=FIRST)
+    wait_for(page, "L2 H4")
+    page.locator(".hl-live").evaluate("node => node.scrollIntoView()")
+    page.wait_for_timeout(600)
+    page.evaluate(WATCH_SHIFTS)
+    for view in [*VIEWS[1:], "map"]:
+        page.locator(f"input[name=hl-view][value={view}]").evaluate("input => input.click()")
+        wait_for(page, "L2 H4", view=view)
+        wait_until_idle(page)
+    page.wait_for_timeout(600)
+    assert page.evaluate("shifts.reduce((sum, entry) => sum + entry.value, 0)") <= 0.05
+
+
+def test_few_tokens_fill_their_tiles(page: Page) -> None:
+    visit(page, sentence="Hello")
+    assert page.evaluate(FILLED) == pytest.approx(1, abs=0.1)
+
+
+def test_hovering_the_grid_moves_nothing(page: Page) -> None:
+    """Of a long sentence the numbers of the cell stand below the overview and what it says."""
+    page.set_viewport_size({"width": 1400, "height": 900})
+    visit(page, sentence=LONG)
+    assert len(stories_trace(LONG).tokens) > 36
+    panel = page.locator(".hl-cell-panel")
+    expect(page.locator(".hl-heads").locator(panel)).to_be_visible()
+    page.evaluate(TILE, [0, 0])
+    tops = {panel.bounding_box()["y"]}
+    said = set()
+    for layer, head in np.ndindex(6, 8):
+        page.mouse.move(*page.evaluate(TILE, [layer, head]))
+        said.add(page.locator(".hl-heads .hl-caption").text_content())
+        tops.add(panel.bounding_box()["y"])
+    assert len(said) == 48
+    assert len(tops) == 1
+
+
+def test_a_click_on_the_overview_leaves_no_box(page: Page) -> None:
+    visit(page, sentence=FIRST)
+    overview = page.locator(".hl-overview")
+    open_head(page, 1, 1)
+    wait_for(page, "L1 H1")
+    expect(overview).to_be_focused()
+    expect(overview).to_have_css("outline-style", "none")
+    page.keyboard.press("ArrowRight")
+    wait_for(page, "L1 H2")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(overview).to_be_focused()
+    expect(overview).not_to_have_css("outline-style", "none")  # by keyboard it is needed
+
+
+def test_what_cannot_be_clicked_does_not_look_so(page: Page) -> None:
+    visit(page, sentence=FIRST)
+    clear = "rgba(0, 0, 0, 0)"
+    for part in (".hl-cell-title bdi", ".hl-cell-panel .hl-numbers div"):
+        for node in page.locator(part).all():
+            expect(node).to_have_css("background-color", clear)
+            expect(node).to_have_css("border-left-width", "0px")
+            expect(node).to_have_css("border-radius", "0px")
+
+
+def test_a_finger_finds_everything(page: Page) -> None:
+    """On a phone what is tapped is 32 pixels high at least, and the formula scrolls by itself."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, sentence=FIRST)
+    for view in [*VIEWS[1:], "map"]:
+        choose(page, "view", view)
+        wait_for(page, "L2 H4", view=view)
+        low = page.evaluate(LOW_TARGETS)
+        assert low == [], view
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, view
+    formula = page.locator(".hl-formula")
+    assert formula.evaluate("node => node.scrollWidth - node.clientWidth") > 50
+    expect(formula).to_have_css("background-attachment", "local, local, scroll, scroll")
+    formula.evaluate("node => node.scrollTo(1000, 0)")
+    assert formula.evaluate("node => node.scrollLeft") > 50
 
 
 @pytest.mark.parametrize("width", [800, 390])

@@ -13,7 +13,7 @@ from model.positions import rope_angles, rotate_pairs
 from model.sources.checkpoint import Checkpoint
 from model.trace import Trace
 from tests.model.builders import softmax
-from tests.screen import PATIENCE, TOM, drawn, figure, look, picked, query, visit, wait_until_idle
+from tests.screen import PATIENCE, TOM, drawn, look, query, visit, wait_until_idle
 from tests.viz.builders import scheme_model, stories, stories_trace, trace_of
 from viz.figures.labels import token_labels
 
@@ -57,13 +57,6 @@ def promises(page: Page) -> dict[str, tuple[float, float, str]]:
     return {x[1]: (float(x[3]), float(x[4]), x[2]) for x in found}
 
 
-def turn_to_tab(page: Page, scheme: str) -> None:
-    """Press the button of a scheme and wait for a chart of its tab."""
-    page.get_by_role("radio", name=TABS[scheme], exact=True).click()
-    figure(page, FIRST_CHART[scheme]).locator(".js-plotly-plot .main-svg").first.wait_for()
-    wait_until_idle(page)
-
-
 def number(page: Page, name: str) -> float:
     """A number of the hands at full precision."""
     return float(page.locator(f".hl-rotor [data-number={name}]").get_attribute("data-value"))
@@ -90,20 +83,6 @@ def test_promises_are_printed_as_they_are_measured(page: Page, scheme: str) -> N
         assert (allowed, verdict) == (item.bound, "verified")
     badge = page.get_by_test_id("stPopover").get_by_role("button").first
     expect(badge).to_contain_text(f"Verified: {16 + len(expected)} of")
-
-
-def test_tabs_run_their_models(page: Page) -> None:
-    visit(page, page="Positions", sentence=TOM)
-    assert picked(page, "Model") == "stories"
-    for scheme in ("rope", "alibi", "none", "learned", "sinusoidal"):
-        turn_to_tab(page, scheme)
-        model = page.get_by_role("combobox", name="Model", exact=True)
-        expect(model).to_have_value(f"positions-{scheme}")
-    wait_until_idle(page)  # the address is written at the end of a run
-    assert query(page)["model"] == "positions-sinusoidal"
-    page.get_by_role("radio", name="Compare", exact=True).click()
-    figure(page, "losses").locator(".main-svg").first.wait_for()
-    expect(page.locator(".hl-error")).to_have_count(0)
 
 
 def test_moving_both_hands_changes_no_score(page: Page) -> None:
@@ -224,8 +203,9 @@ def test_a_clicked_cell_changes_the_pattern_and_what_comes_next(page: Page) -> N
     probs = softmax(after.logits[-1])
     bars = page.locator(f"{EDITOR} .hl-bars [data-after]")
     assert float(bars.first.get_attribute("data-after")) == pytest.approx(probs.max(), abs=1e-5)
-    assert query(page)["edits"] == "2-9.7-3"
-    expect(page.get_by_role("button", name="under this mask: Verified: 15 of 15")).to_be_visible()
+    page.wait_for_url("**edits=2-9.7-3*")
+    page.locator(".st-key-inspect-check button").click()
+    expect(page.get_by_text("under this mask: Verified: 15 of 15")).to_be_visible()
     page.reload()
     answered(page, "2-9.7-3")
     assert shown_pattern(page) == pytest.approx(shown, abs=1e-6, nan_ok=True)
@@ -248,7 +228,7 @@ def test_edits_do_not_follow_to_another_sentence(page: Page) -> None:
     page.get_by_label("Sentence", exact=True).fill("one two three four five six")
     expect(page.locator(".hl-note").filter(has_text="another sentence or mask")).to_be_visible()
     answered(page, "")
-    assert "edits" not in query(page)
+    expect(page).not_to_have_url(re.compile("edits="))
 
 
 def test_without_its_mask_numbers_leak(page: Page) -> None:

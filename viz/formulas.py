@@ -108,6 +108,12 @@ FORMULAS: dict[str, Formula] = {
         r"\mathcal{L} = -\frac{1}{T-1} \sum_{t=1}^{T-1} \ln p(x_{t+1} \mid x_1, \dots, x_t)",
         "Bengio et al. 2003, §2; in nats, the mean over the tokens predicted",
     ),
+    "model.analysis.merges.merged": Formula(
+        r"i^{*} = \min\, \arg\min_i \, \mathrm{rank}(s_i, s_{i+1}),\qquad"
+        r" \dots\, s_{i^{*}} \,,\, s_{i^{*}+1} \dots \;\to\; \dots\, s_{i^{*}} s_{i^{*}+1} \dots",
+        "Sennrich et al. 2016, §3.2, on bytes as Radford et al. 2019, §2.2; again and again, until "
+        "no pair of neighbours is in the list of merges",
+    ),
     "model.decoding.beam.normalised_score": Formula(
         r"s(y) = \frac{\log p(y \mid x)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",
         "Wu et al. 2016, eq. 14, without the coverage term",
@@ -129,49 +135,26 @@ FORMULAS: dict[str, Formula] = {
 }
 
 
+PAPERS_BASE = 10_000  # of the waves of Vaswani et al. 2017 and of RoPE
+
+
+def with_base(name: str, base: float) -> Formula:
+    """A formula whose waves have a model's own base, which need not be its paper's."""
+    known = FORMULAS[name]
+    if base == PAPERS_BASE:
+        return known
+    latex = known.latex.replace(str(PAPERS_BASE), _plain(base))
+    return Formula(latex, f"{known.reference}; there with base {PAPERS_BASE:,}")
+
+
+def _plain(number: float) -> str:
+    """A number as LaTeX has it, whole ones with all of their digits."""
+    return str(int(number)) if float(number).is_integer() else f"{number:g}"
+
+
 def minus(number: float) -> str:
     """A number to be subtracted, without a double sign; enough digits for four of e^x."""
     return f"{-number:+.5f}".replace("+", "+ ").replace("-", "- ")
-
-
-def attention_with_sizes(n_queries: int, n_keys: int, d_head: int, scale: float) -> str:
-    """Attention with this head's sizes under each part."""
-    factor = "" if scale == 1 else rf" \cdot {scale:.5g}"
-    if _is_usual(scale, d_head):
-        factor = rf" / \sqrt{{{d_head}}}"
-    return (
-        rf"\underbrace{{z}}_{{{n_queries}\times {d_head}}} = \mathrm{{softmax}}\!\Big("
-        rf"\underbrace{{Q}}_{{{n_queries}\times {d_head}}}\,"
-        rf"\underbrace{{K^{{\top}}}}_{{{d_head}\times {n_keys}}}{factor}"
-        rf"\;+\; \underbrace{{M}}_{{{n_queries}\times {n_keys}}}\Big)\,"
-        rf"\underbrace{{V}}_{{{n_keys}\times {d_head}}}"
-    )
-
-
-def weight_with_numbers(
-    product: float, d_head: int, scale: float, bias: float, log_total: float
-) -> str:
-    """One weight from its own numbers: product, scale, bias, and the row's log-sum-exp."""
-    score = product * scale + bias
-    added = "" if bias == 0 else f" {bias:+.5f}"
-    weight = math.exp(score - log_total)
-    return (
-        rf"\mathrm{{score}} = {_scaled(product, d_head, scale)}{added} = {score:.5f},"
-        rf"\qquad \mathrm{{weight}} = \frac{{e^{{{score:.5f}}}}}{{\sum_j e^{{s_j}}}}"
-        rf" = e^{{{score:.5f} {minus(log_total)}}} = {weight:.4f}"
-    )
-
-
-def _scaled(product: float, d_head: int, scale: float) -> str:
-    """A product of a query and a key times the scale, which is not 1/√d_head in all models."""
-    if _is_usual(scale, d_head):
-        return rf"\frac{{{product:.4f}}}{{\sqrt{{{d_head}}}}}"
-    return f"{product:.4f}" if scale == 1 else rf"{product:.4f} \cdot {scale:.5g}"
-
-
-def _is_usual(scale: float, d_head: int) -> bool:
-    """Whether the scale is that of Vaswani et al. 2017, 1/√d_head."""
-    return math.isclose(scale, d_head**-0.5, rel_tol=1e-6)
 
 
 def wave_with_numbers(
@@ -181,7 +164,7 @@ def wave_with_numbers(
     wave, pair = ("sin" if dimension % 2 == 0 else "cos"), dimension // 2
     return (
         rf"\mathrm{{PE}}({position}, {dimension}) = \{wave}\!\left("
-        rf"\frac{{{position}}}{{{base:g}^{{{2 * pair}/{d_model}}}}}\right) = {value:.4f}"
+        rf"\frac{{{position}}}{{{_plain(base)}^{{{2 * pair}/{d_model}}}}}\right) = {value:.4f}"
     )
 
 
@@ -272,3 +255,12 @@ def cache_with_numbers(
     sizes = (2, n_layers, n_kv_heads, d_head, n_tokens, bytes_per_value)
     grouped = f"{n_bytes:,}".replace(",", "{,}")
     return r" \cdot ".join(map(str, sizes)) + rf" = {grouped}\ \mathrm{{bytes}}"
+
+
+def merge_with_numbers(parts: tuple[int, int], made: int, rank: int, n_rules: int) -> str:
+    """One merge in ids; `rank` counts from 1."""
+    left, right = parts
+    return (
+        rf"\mathrm{{rank}}({left},\, {right}) = {rank}\ \text{{of}}\ {n_rules},\qquad"
+        rf" {left},\, {right} \;\to\; {made}"
+    )

@@ -3,18 +3,29 @@
 import streamlit as st
 
 from viz.frame import ASSETS, layout, navigation
-from viz.pages import attention, cache, generate, lens, masks, positions, predict
+from viz.frame.page import Page
+from viz.frame.rail import Group
+from viz.pages.generate import beam, cache, next_token
+from viz.pages.ideas import masks, positions
+from viz.pages.look_inside import attention, lens, tokens
+from viz.pages.start import home, tours
 
-PAGES: tuple[navigation.Page, ...] = (attention, positions, masks, lens, predict, generate, cache)
+GROUPS = (
+    Group("Start", (home, tours)),
+    Group("Look inside", (tokens, attention, lens)),
+    Group("Generate", (next_token, beam, cache)),
+    Group("Ideas", (positions, masks)),
+)
+PAGES: tuple[Page, ...] = tuple(page for group in GROUPS for page in group.pages)
 
 
 def main() -> None:
     """Draw the chosen page."""
     icon, logo = ASSETS / "images" / "icon.svg", ASSETS / "images" / "logo.svg"
-    st.set_page_config(page_title="Headlight", page_icon=icon, layout="wide")
+    st.set_page_config(page_icon=icon, layout="wide")
     st.logo(logo, size="large")
-    layout.apply_style()
-    navigation.run(PAGES)
+    layout.apply_colors()
+    navigation.run(GROUPS)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.capture import capture
 from model.config import BlockConfig, DecoderConfig
+from model.lines import quoted
 from model.trace import Trace
 from model.verify.check import Check
 from model.verify.decoder import check_decoder
@@ -25,9 +26,9 @@ class Architecture:
     """What the house needs to know of an architecture.
 
     `build` makes a model of a config, with whatever weights; `capture` runs it on ids and their
-    strings. `check` holds a trace, and the mask
-    it was captured under if not the model's own, against the model it came from. `package` is one
-    that must be installed besides the requirements.
+    strings. `check` holds a trace, and the mask it was captured under if not the model's own,
+    against the model it came from. `package` is one that must be installed besides the
+    requirements.
     """
 
     config: type[BlockConfig]
@@ -50,7 +51,8 @@ def architecture(name: str) -> Architecture:
     found = ARCHITECTURES.get(name)
     if found is None:
         raise ValueError(
-            f"the architecture {name!r} is unknown; this version knows {', '.join(ARCHITECTURES)}"
+            f"the architecture {quoted(name)!r} is unknown; this version knows "
+            f"{', '.join(ARCHITECTURES)}"
         )
     if found.package is not None and find_spec(found.package) is None:
         raise ValueError(

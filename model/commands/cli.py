@@ -15,9 +15,10 @@ from typing import NoReturn, Protocol, cast
 from tqdm import tqdm
 
 from model.commands import COMMANDS, About
+from model.lines import json_line, one_line, quoted
 from model.sources import checkpoint, table
 from model.sources.checkpoint import Checkpoint
-from model.sources.handle import OpenModel
+from model.sources.handle import DEFAULT_SOURCE, OpenModel
 from model.trace import Trace
 from model.training.interrupts import STOPS
 
@@ -55,7 +56,7 @@ def run(command: Command, words: Sequence[str], name: str, about: About) -> None
     A ValueError becomes one line on standard error and exit code 2. A signal that stops the command
     gives 128 and its number, as in a shell: 130 for Ctrl-C, 143 for a plain `kill`.
     """
-    parser = ArgumentParser(
+    parser = _Parser(
         prog=f"python -m model {name}",
         description=f"{about.summary[0].upper()}{about.summary[1:]}.",
         epilog=f"example:\n  {about.example}",
@@ -67,11 +68,12 @@ def run(command: Command, words: Sequence[str], name: str, about: About) -> None
         try:
             answer = command.run(arguments)
         except ValueError as error:
-            print("error: " + " ".join(str(error).split()), file=sys.stderr)
+            print(f"error: {one_line(str(error))}", file=sys.stderr)
             sys.exit(2)
         except KeyboardInterrupt:
             sys.exit(130)
-        print(json.dumps(_finite(answer.fields), ensure_ascii=False, allow_nan=False), flush=True)
+        line = json.dumps(_finite(answer.fields), ensure_ascii=False, allow_nan=False)
+        print(json_line(line), flush=True)
     if answer.exit_code:
         sys.exit(answer.exit_code)
 
@@ -97,6 +99,12 @@ def add_device_argument(parser: ArgumentParser) -> None:
 
 def open_checkpoint(arguments: Namespace) -> Checkpoint:
     """The checkpoint that `add_checkpoint_arguments` asked for; ValueError when there is none."""
+    source = table.source_of(arguments.checkpoint)
+    if source != DEFAULT_SOURCE:
+        raise ValueError(
+            f"{quoted(arguments.checkpoint)} is a model of the source {source!r}; this command "
+            "needs a checkpoint"
+        )
     return checkpoint.load(arguments.checkpoint, device=arguments.device)
 
 
@@ -107,7 +115,9 @@ def open_model(arguments: Namespace) -> OpenModel:
 
 def trace_text(model: OpenModel, text: str) -> Trace:
     """Capture one sentence; ValueError when it is empty or longer than the model's context."""
-    trace, n_cut = model.trace(text)
+    trace, n_cut, reads = model.trace(text)
+    if reads is not None:
+        print(f"note: the tokenizer turns the text into {quoted(reads)!r}", file=sys.stderr)
     if n_cut:
         n_tokens = len(trace.tokens)
         raise ValueError(
@@ -137,6 +147,14 @@ def progress_bar(label: str) -> Iterator[OnProgress]:
             bars[0].update(done - bars[0].n)
 
         yield show
+
+
+class _Parser(ArgumentParser):
+    """A parser that repeats no more of a wrong word than a person wants to read."""
+
+    def error(self, message: str) -> NoReturn:
+        """Usage and one line, exit code 2."""
+        super().error(one_line(message))
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from model.sources.checkpoint import Checkpoint
 
 Continued = tuple[list[int], str | None]  # the new ids, and why they end
 
+DEFAULTS = Sampling(temperature=0.8, top_p=0.95)
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The model, the prompt, and how the next token is chosen."""
@@ -22,13 +24,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     sampling = parser.add_argument_group("sampling")
     sampling.add_argument(
-        "--temperature", type=float, default=0.8, metavar="T", help="above 0 (0.8)"
+        "--temperature", type=float, default=DEFAULTS.temperature, metavar="T", help="above 0 (0.8)"
     )
     sampling.add_argument(
         "--top-k", type=int, metavar="K", help="keep the k most likely tokens (default: all)"
     )
     sampling.add_argument(
-        "--top-p", type=float, default=0.95, metavar="P", help="above 0, at most 1 (0.95)"
+        "--top-p", type=float, default=DEFAULTS.top_p, metavar="P", help="above 0, at most 1 (0.95)"
     )
     sampling.add_argument(
         "--min-p",
@@ -50,7 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=float,
         default=0.0,
         metavar="A",
-        help="above 0, beams favour longer texts (0)",
+        help="above 0, beams favour longer texts (0; at most 10)",
     )
     parser.add_argument(
         "--slide", action="store_true", help="let a full context drop its older half and go on"
@@ -61,6 +63,7 @@ def run(arguments: Namespace) -> cli.Answer:
     """Print the prompt with its continuation."""
     if arguments.beam_width is not None and (arguments.greedy or arguments.slide):
         raise ValueError("--beam-width goes with neither --greedy nor --slide; leave one out")
+    _refuse_unused(arguments)
     sampling = Sampling(
         temperature=arguments.temperature,
         top_k=arguments.top_k,
@@ -91,6 +94,18 @@ def run(arguments: Namespace) -> cli.Answer:
             "tokens_per_second": len(new_ids) / seconds,
         }
     )
+
+
+def _refuse_unused(arguments: Namespace) -> None:
+    """ValueError for options that this way of decoding does not look at."""
+    way = "--greedy" if arguments.greedy else "--beam-width"
+    if arguments.greedy or arguments.beam_width is not None:
+        for name in ("temperature", "top_k", "top_p", "min_p"):
+            if getattr(arguments, name) != getattr(DEFAULTS, name):
+                option = name.replace("_", "-")
+                raise ValueError(f"--{option} is for sampling, not {way}; leave one of them out")
+    if arguments.length_penalty and arguments.beam_width is None:
+        raise ValueError("--length-penalty is for beams; add --beam-width or leave it out")
 
 
 def _drawn(

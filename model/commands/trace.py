@@ -5,7 +5,7 @@ from pathlib import Path
 
 from model.archive import write_npz
 from model.commands import cli
-from model.sources.checkpoint import replacing
+from model.files import replacing
 from model.verify.check import worst
 
 
@@ -22,11 +22,8 @@ def run(arguments: Namespace) -> cli.Answer:
     """Capture the sentence, write it, check it."""
     loaded = cli.open_model(arguments)
     trace = cli.trace_text(loaded, arguments.text)
-    try:
-        with replacing(arguments.out) as new, new.open("wb") as file:
-            write_npz(trace, file)
-    except OSError as error:
-        raise ValueError(f"cannot write {arguments.out}: {error.strerror}") from None
+    with replacing(arguments.out) as new, new.open("wb") as file:
+        write_npz(trace, file)
     checks = loaded.check(trace)
     return cli.Answer(
         {

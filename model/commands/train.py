@@ -73,6 +73,8 @@ def _corpus(arguments: Namespace) -> Corpus:
 
 def _train(recipe: Recipe, corpus: Corpus, arguments: Namespace) -> Metrics | None:
     """The last metrics; None when there was no step left to take."""
+    if recipe.compile:
+        print("the first step compiles the model, which takes up to a minute", file=sys.stderr)
     with cli.progress_bar(f"train {recipe.name}") as on_progress:
         lines = train(
             recipe,

@@ -1,6 +1,7 @@
 """Text files as batches of token windows, in an order that depends on the seed alone."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,21 @@ class Corpus:
 
     texts: list[str]
     held_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """What changes with any character of the texts to train on."""
+        return digest(self.texts)
+
+
+def digest(texts: Iterable[str]) -> str:
+    """Sixteen hexadecimal digits that differ for different texts."""
+    found = hashlib.sha256()
+    for text in texts:
+        content = text.encode()
+        found.update(f"{len(content)}\n".encode())
+        found.update(content)
+    return found.hexdigest()[:16]
 
 
 def read_text(path: Path) -> str:

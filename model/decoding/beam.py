@@ -11,6 +11,8 @@ from model.architectures.decoder import DecoderTransformer
 from model.decoding.predict import cache_for, check_prompt, predict
 from model.decoding.sampling import why_stopped
 
+LARGEST_PENALTY = 10  # far above the 0.6 to 0.7 in use (Wu et al. 2016, §7)
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -141,5 +143,8 @@ def _check_beam(model: DecoderTransformer, beam_width: int, length_penalty: floa
             f"beam width is {beam_width}; it must be between 1 and the {vocab_size} tokens of the "
             "vocabulary"
         )
-    if not 0 <= length_penalty < math.inf:
-        raise ValueError(f"length penalty is {length_penalty:g}; it must be at least 0 and finite")
+    if not 0 <= length_penalty <= LARGEST_PENALTY:
+        raise ValueError(
+            f"length penalty is {length_penalty:g}; it must be at least 0 and at most "
+            f"{LARGEST_PENALTY}"
+        )

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 # A cut that only rounding would move stays where exact arithmetic has it: ten tokens of mass 0.1
-# are three at p = 0.3, in whatever order they are added up. core/sampling.js has the same.
+# are three at p = 0.3, in whatever order they are added up. viz/live/core/sampling.js has the same.
 SLACK = 1e-12
 DEFAULT_ORDER = ("temperature", "top_k", "top_p", "min_p")
 
@@ -33,7 +33,7 @@ class Sampling:
         if not 1e-3 <= self.temperature < math.inf:
             raise ValueError(
                 f"temperature is {self.temperature:g}; it must be above 0, at least 0.001 and "
-                "finite (for greedy decoding use top-k 1)"
+                "finite (top-k 1 always takes the most likely token)"
             )
         if self.top_k is not None and self.top_k < 1:
             raise ValueError(f"top-k is {self.top_k}; it must be at least 1")

@@ -48,9 +48,10 @@ def check_prompt(
     """ValueError when there is no prompt, no room after it, or nothing asked for."""
     most = context if slide and context > 1 else context - 1
     if not 1 <= len(ids) <= most:
+        remedy = "shorten the prompt" if len(ids) else "give a prompt of at least one token"
         raise ValueError(
             f"the prompt has {len(ids)} tokens; it must have between 1 and {most}, so "
-            f"that something fits after it in the context of {context}; shorten the prompt"
+            f"that something fits after it in the context of {context}; {remedy}"
         )
     if max_new_tokens < 1:
-        raise ValueError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
+        raise ValueError(f"the number of new tokens is {max_new_tokens}; it must be at least 1")

@@ -36,7 +36,126 @@ class Step:
     stopped: str | None = None
 
 
-@torch.inference_mode()
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What the model says comes next: `logits` (V,), and what the last position attended to.
+
+    `attention` and `n_dropped` are as in `Step`.
+    """
+
+    logits: Tensor
+    attention: tuple[np.ndarray, ...]
+    n_dropped: int
+
+
+class Continuation:
+    """A text that grows by one token at a time over a cache, and can be cut and grown otherwise.
+
+    `slide` and `record` are as in `generate`, and so are the errors. Cut and continued with the
+    same tokens, it predicts the same numbers to the last bit as without the cut.
+    """
+
+    def __init__(
+        self,
+        model: DecoderTransformer,
+        ids: Sequence[int],
+        *,
+        max_new_tokens: int | None = None,
+        slide: bool = False,
+        record: bool = False,
+    ) -> None:
+        """`max_new_tokens` bounds the memory taken; None takes as much as the context needs."""
+        self._context = model.config.max_seq_len
+        check_prompt(ids, self._context, 1 if max_new_tokens is None else max_new_tokens, slide)
+        self._model, self._slide, self._record = model, slide, record
+        self.ids, self.n_dropped = list(ids), 0
+        n_tokens = None if slide or max_new_tokens is None else len(ids) + max_new_tokens
+        self._cache = cache_for(model, n_tokens)
+        self._n_prefilled = len(ids)  # tokens of the whole text when the cache was last empty
+        self._next: Prediction | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for another token."""
+        return not self._slide and len(self.ids) == self._context
+
+    @torch.inference_mode()
+    def prediction(self) -> Prediction:
+        """What comes after all tokens so far; computed once."""
+        if self._next is None:
+            if len(self.ids) - self.n_dropped == self._context:
+                self._drop_older_half()
+            self._next = self._predict(len(self.ids))
+        return self._next
+
+    @torch.inference_mode()
+    def prediction_before(self, n: int) -> Prediction:
+        """What was predicted before token `n` of the whole text came, a new one still at hand.
+
+        ValueError for a token that was predicted from what has been dropped since; see `reaches`.
+        """
+        if n == len(self.ids):
+            return self.prediction()
+        self._check_reach(n)
+        n_held = self._cache.length
+        self._rewind(n)
+        prediction = self._predict(n)
+        self._cache.advance(n_held - self._cache.length)  # what follows is as it was
+        return prediction
+
+    @torch.inference_mode()
+    def draw(self, sampling: Sampling, generator: torch.Generator) -> Step:
+        """Add a token drawn from the filtered distribution."""
+        return self._add(sample(self.prediction().logits, sampling, generator))
+
+    @torch.inference_mode()
+    def put(self, token_id: int, sampling: Sampling) -> Step:
+        """Add a token somebody chose, as if these settings had drawn it."""
+        return self._add(chosen(self.prediction().logits, sampling, token_id))
+
+    def reaches(self, n: int) -> bool:
+        """Whether what was computed before token `n` of the whole text is still at hand."""
+        return self._n_prefilled <= n <= len(self.ids)
+
+    def cut(self, n: int) -> None:
+        """Keep the first `n` tokens of the whole text. ValueError where it does not reach."""
+        if n == len(self.ids):
+            return
+        self._check_reach(n)
+        self._rewind(n)
+        del self.ids[n:]
+        self._next = None
+
+    def _check_reach(self, n: int) -> None:
+        if not self.reaches(n):
+            raise ValueError(
+                f"token {n} is not among {self._n_prefilled} to {len(self.ids)}, which this text "
+                "can go back to; continue the prompt again"
+            )
+
+    def _rewind(self, n: int) -> None:
+        """Have the next forward pass compute what it computed when the text had `n` tokens."""
+        is_prefill = n == self._n_prefilled
+        held = 0 if is_prefill else n - self.n_dropped - 1
+        self._cache.truncate(min(held, self._cache.length))
+
+    def _predict(self, n: int) -> Prediction:
+        seen = self.ids[self.n_dropped : n]
+        logits, attention = predict(self._model, self._cache, [seen], self._record)
+        return Prediction(logits[0], attention, self.n_dropped)
+
+    def _drop_older_half(self) -> None:
+        self.n_dropped += self._context - self._context // 2
+        self._n_prefilled = len(self.ids)
+        self._cache.truncate(0)
+
+    def _add(self, step: Step) -> Step:
+        prediction = self.prediction()
+        self.ids.append(step.token_id)
+        self._next = None
+        return replace(step, attention=prediction.attention, n_dropped=prediction.n_dropped)
+
+
 def generate(
     model: DecoderTransformer,
     ids: Sequence[int],
@@ -57,26 +176,15 @@ def generate(
     Raises ValueError when there is no
     prompt or no room after it, and for settings outside their range.
     """
-    context = model.config.max_seq_len
-    check_prompt(ids, context, max_new_tokens, slide)
+    text = Continuation(model, ids, max_new_tokens=max_new_tokens, slide=slide, record=record)
     _check_top_k(model, sampling)
     generator = torch.Generator().manual_seed(sampling.seed)
-    seen, n_dropped = list(ids), 0  # what the model sees, and how much of the text it does not
-    cache = cache_for(model, context if slide else len(ids) + max_new_tokens)
     for n_new in range(1, max_new_tokens + 1):
-        if len(seen) == context:
-            n_dropped += context - context // 2
-            del seen[: context - context // 2]
-            cache.truncate(0)
-        logits, attention = predict(model, cache, [seen], record)
-        drawn = sample(logits[0], sampling, generator)
-        seen.append(drawn.token_id)
+        drawn = text.draw(sampling, generator)
         stopped = why_stopped(
-            ended=drawn.token_id == end_id,
-            enough=n_new == max_new_tokens,
-            full=len(seen) == context and not slide,
+            ended=drawn.token_id == end_id, enough=n_new == max_new_tokens, full=text.is_full
         )
-        yield replace(drawn, attention=attention, n_dropped=n_dropped, stopped=stopped)
+        yield replace(drawn, stopped=stopped)
         if stopped:
             return
 
@@ -95,6 +203,13 @@ def sample(logits: Tensor, sampling: Sampling, generator: torch.Generator) -> St
     probs = filtered.softmax(dim=0)
     token_id = int(torch.multinomial(probs, 1, generator=generator))
     return Step(token_id, logits, filtered > -math.inf, probs, rank_of(token_id, logits))
+
+
+def chosen(logits: Tensor, sampling: Sampling, token_id: int) -> Step:
+    """The step in which a token came that somebody chose: nothing is drawn. logits: (V,)."""
+    filtered = filter_logits(logits, sampling)
+    kept = filtered > -math.inf
+    return Step(token_id, logits, kept, filtered.softmax(dim=0), rank_of(token_id, logits))
 
 
 def _most_likely(logits: Tensor) -> Step:

@@ -1,16 +1,18 @@
 """A trained model on disk: config.json, model.safetensors, tokenizer.json; nothing is pickled."""
 
 import json
+import math
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
@@ -18,6 +20,16 @@ from model.architectures.table import architecture, config_of
 from model.config import BlockConfig
 from model.data.tokenizer import Tokenizer
 from model.device import choose_device
+from model.files import (
+    LARGEST_CONFIG,
+    StoredTensor,
+    read_header,
+    read_json,
+    read_text,
+    replacing,
+)
+from model.lines import quoted, spelled
+from model.memory import physical_memory
 from model.sources.handle import Traced
 from model.trace import Trace
 from model.verify.check import Check
@@ -25,7 +37,8 @@ from model.verify.self_check import check
 from model.weights import to_column_major
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
-STORED_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+LARGEST_CARD = 100_000  # bytes
+STORED_TYPES = ("F16", "BF16", "F32", "F64")  # as the header of a weights file spells them
 SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
 
 
@@ -79,7 +92,7 @@ class Checkpoint:
         kept = ids[: self.config.max_seq_len]
         run = architecture(self.config.architecture).capture
         trace = run(self.model, kept, self.tokenizer.token_strings(kept))
-        return Traced(trace, n_cut=len(ids) - len(kept))
+        return Traced(trace, n_cut=len(ids) - len(kept), reads=self.tokenizer.reads(text))
 
     def check(self, trace: Trace) -> tuple[Check, ...]:
         """All checks of a trace of this model under its own mask."""
@@ -98,9 +111,28 @@ class CheckpointSource:
         folder = find_folder(name)
         return " ".join(map(_state_of, (folder / file for file in FILES)))
 
+    def described(self, name: str) -> tuple[str, ...]:
+        """Parameters, layers × heads and context, by the config and the header of the weights."""
+        folder = find_folder(name)
+        config = read_config(folder / "config.json")
+        stored = read_header(folder / "model.safetensors")
+        n_parameters = sum(math.prod(tensor.shape) for tensor in stored.values())
+        heads = f"{config.n_layers} × {config.n_heads}"
+        return (_in_millions(n_parameters), heads, f"context {config.max_seq_len}")
+
+    def card(self, name: str) -> str:
+        """The text of its card.md; empty where there is none."""
+        path = find_folder(name) / "card.md"
+        return read_text(path, LARGEST_CARD) if path.exists() else ""
+
     def open(self, name: str, device: str) -> Checkpoint:
         """See `load`."""
         return load(name, device)
+
+
+def _in_millions(n: int) -> str:
+    """A number of parameters as people say it: 5.8 M, 40 k."""
+    return f"{n / 1e6:.1f} M" if n >= 1e5 else f"{n / 1e3:.0f} k"
 
 
 def folders() -> list[Path]:
@@ -108,25 +140,46 @@ def folders() -> list[Path]:
     own = os.environ.get("HEADLIGHT_CHECKPOINTS")
     if not own:
         return [SHIPPED]
-    folder = Path(own).expanduser()
     try:
+        folder = Path(own).expanduser()
         is_folder = folder.is_dir()
-    except OSError:  # a name that no file can have
-        is_folder = False
+    except (OSError, RuntimeError):  # a name that no file can have; ~ of nobody
+        folder, is_folder = Path(own), False
     if not is_folder:
-        raise ValueError(f"HEADLIGHT_CHECKPOINTS is {own[:200]!r}, which is not a folder; unset it")
+        raise ValueError(
+            f"HEADLIGHT_CHECKPOINTS is {quoted(own)!r}, which is not a folder; unset it"
+        )
     return [SHIPPED, folder]
 
 
 def found_names() -> list[str]:
-    """Names of the checkpoints found, those that come with Headlight first."""
-    names = (
-        path.parent.name
-        for place in folders()
-        for path in sorted(place.glob("*/config.json"))
-        if path.is_file()
-    )
-    return list(dict.fromkeys(names))
+    """Names of the checkpoints found, those that come with Headlight first.
+
+    A name that is not UTF-8 can stand in no address and is left out: see `unusable_folders`.
+    """
+    return list(dict.fromkeys(name for name in _folder_names() if spelled(name) == name))
+
+
+def unusable_folders() -> list[str]:
+    """One line for each checkpoint that is not offered, with the remedy."""
+    return [
+        f"The checkpoint {quoted(name)!r} is left out: its folder's name is not UTF-8; rename it."
+        for name in dict.fromkeys(_folder_names())
+        if spelled(name) != name
+    ]
+
+
+def _folder_names() -> list[str]:
+    configs = (path for place in folders() for path in sorted(place.glob("*/config.json")))
+    return [path.parent.name for path in configs if _is_file(path)]
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a regular file that can be seen; a name that no file can have is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _state_of(path: Path) -> str:
@@ -168,6 +221,8 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
     """
     folder = find_folder(name_or_folder)
     config = read_config(folder / "config.json")
+    stored = read_header(folder / "model.safetensors")
+    _refuse_missing_layers(folder, config, stored)
     tokenizer = Tokenizer.load(folder / "tokenizer.json")
     vocab_size = getattr(config, "vocab_size", tokenizer.vocab_size)
     if tokenizer.vocab_size != vocab_size:
@@ -176,7 +231,8 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
             f"vocab_size {vocab_size}; use the tokenizer the model was trained with"
         )
     model = _build(config, folder)
-    weights = _read_weights(folder / "model.safetensors", own_weights(model), config)
+    _refuse_misfits(folder / "model.safetensors", stored, own_weights(model))
+    weights = _read_weights(folder / "model.safetensors", config)
     model.load_state_dict(weights, strict=False, assign=True)
     model.tie_weights()
     to_column_major(model)
@@ -189,86 +245,125 @@ def own_weights(model: Transformer) -> dict[str, Tensor]:
     return {name: x for name, x in model.state_dict().items() if name not in model.tied_weights}
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """`with replacing(path) as new:` write to `new`; on success it takes the place of `path`."""
-    new = path.parent / f"{path.name}.{os.getpid()}.new"
-    try:
-        yield new
-        os.replace(new, path)
-    finally:
-        new.unlink(missing_ok=True)
-
-
 def find_folder(name_or_folder: str | Path) -> Path:
     """Where a checkpoint lies, by its shipped name or its folder; ValueError when nowhere."""
     in_folders = (place / str(name_or_folder) for place in folders())
     for folder in (*in_folders, Path(name_or_folder)):
-        with suppress(OSError):  # a name that no file can have
-            if (folder / "config.json").is_file():
-                return folder
+        if _is_file(folder / "config.json"):
+            return folder
     raise ValueError(
-        f"no checkpoint {str(name_or_folder)!r}: give a folder with config.json, or one of "
-        f"{', '.join(found_names()) or '(none shipped)'}"
+        f"no checkpoint {quoted(name_or_folder)!r}: give a folder with config.json, or "
+        f"one of {', '.join(found_names()) or '(none shipped)'}"
     )
 
 
 def read_config(path: Path) -> BlockConfig:
     """The config in a JSON file; ValueError when it is broken."""
-    try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not valid JSON: {error}; copy it again") from None
-    if not isinstance(fields, dict):
-        raise ValueError(f"{path} is not a JSON object; copy it again")
+    fields = read_json(path, LARGEST_CONFIG)
     try:
         return config_of(fields)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{spelled(path)}: {error}") from None
+
+
+def _refuse_missing_layers(
+    folder: Path, config: BlockConfig, stored: dict[str, StoredTensor]
+) -> None:
+    """Compare the depth with the weights file before a layer is built: each has some tensor."""
+    if config.n_layers > len(stored):
+        raise ValueError(
+            f"{spelled(folder / 'config.json')}: n_layers is {config.n_layers} but the weights "
+            f"file has only {len(stored)} tensors; the two files belong to different models"
+        )
+
+
+class _Undrawn(TorchFunctionMode):
+    """Leaves the first weights undrawn: without memory there are none to draw.
+
+    Asked for random numbers on the meta device, torch imports its compiler, which takes 2 s.
+    """
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401, as torch has it
+        """Give back the tensor that an initialiser got; do everything else as it is."""
+        given = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
 
 
 def _build(config: BlockConfig, folder: Path) -> Transformer:
     """A model without memory for its weights, which come from the file."""
     try:
-        with torch.device("meta"):
+        with torch.device("meta"), _Undrawn():
             return architecture(config.architecture).build(config)
-    except (RuntimeError, TypeError) as error:  # what fits neither in memory nor in 64 bits
+    except (
+        RuntimeError,
+        TypeError,
+        OverflowError,
+    ) as error:  # what fits neither in memory nor in 64 bits
         raise ValueError(
-            f"{folder / 'config.json'}: the model does not fit in memory: {error}; lower its sizes"
+            f"{spelled(folder / 'config.json')}: the model does not fit in memory: {error}; lower "
+            "its sizes"
         ) from None
 
 
-def _read_weights(
-    path: Path, expected: dict[str, Tensor], config: BlockConfig
-) -> dict[str, Tensor]:
-    try:
-        weights = load_file(path)
-        with safe_open(path, framework="pt") as file:
-            stored = (file.metadata() or {}).get("config")
-    except FileNotFoundError:
-        raise ValueError(f"{path} is missing; copy the whole checkpoint folder") from None
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} cannot be read: {error}; it may be cut, copy it again") from None
-    _refuse(path, "lacks", sorted(set(expected) - set(weights)))
-    _refuse(path, "has unknown", sorted(set(weights) - set(expected)))
-    for name, weight in weights.items():
-        if weight.shape != expected[name].shape:
+def _refuse_misfits(
+    path: Path, stored: dict[str, StoredTensor], expected: dict[str, Tensor]
+) -> None:
+    """Compare names, shapes and types before a number is read."""
+    _refuse(path, "lacks", sorted(set(expected) - set(stored)))
+    _refuse(path, "has unknown", sorted(set(stored) - set(expected)))
+    for name, found in stored.items():
+        if found.shape != tuple(expected[name].shape):
             raise ValueError(
-                f"{path}: {name} has shape {tuple(weight.shape)} but config.json means "
+                f"{spelled(path)}: {name} has shape {found.shape} but config.json means "
                 f"{tuple(expected[name].shape)}; the two files belong to different models"
             )
-        if weight.dtype not in STORED_TYPES:
+        if found.dtype not in STORED_TYPES:
             raise ValueError(
-                f"{path}: {name} is stored as {weight.dtype}; convert it to float16 or float32"
+                f"{spelled(path)}: {name} is stored as {found.dtype}; convert it to float16 or "
+                "float32"
             )
-        if not weight.isfinite().all():
-            n_bad = int((~weight.isfinite()).sum())
-            raise ValueError(
-                f"{path}: {name} has {n_bad} NaN or infinite values; train or copy it again"
-            )
+    needed, there = 4 * sum(x.numel() for x in expected.values()), physical_memory()
+    if needed > there:
+        raise ValueError(
+            f"{spelled(path)}: its weights need {needed / 1e9:.1f} GB in float32, and this "
+            f"machine has {there / 1e9:.1f} GB of memory; take a smaller model"
+        )
+
+
+def _read_weights(path: Path, config: BlockConfig) -> dict[str, Tensor]:
+    """Weights in float32, one after the other, so that none is held twice."""
+    weights = {}
+    try:
+        with safe_open(path, framework="pt") as file:
+            stored = (file.metadata() or {}).get("config")
+            for name in file.keys():  # noqa: SIM118, no dictionary
+                weights[name] = _finite(path, name, file.get_tensor(name).float())
+    except (SafetensorError, OSError) as error:
+        raise ValueError(
+            f"{spelled(path)} cannot be read: {error}; it may be cut, copy it again"
+        ) from None
     if stored is not None and not _is_config(stored, config):
-        raise ValueError(f"{path} was saved with another config.json; copy both files again")
-    return {name: x.float() for name, x in weights.items()}
+        raise ValueError(f"{spelled(path)} was saved with another config.json; copy both again")
+    return weights
+
+
+def _finite(path: Path, name: str, weight: Tensor) -> Tensor:
+    """The weight; ValueError when float32 has no number for one of its values."""
+    n_bad = int((~weight.isfinite()).sum())
+    if n_bad:
+        raise ValueError(
+            f"{spelled(path)}: {name} has {n_bad} NaN or infinite values in float32; train or "
+            "copy it again"
+        )
+    return weight
 
 
 def _is_config(stored: str, config: BlockConfig) -> bool:
@@ -282,7 +377,8 @@ def _is_config(stored: str, config: BlockConfig) -> bool:
 def _refuse(path: Path, verb: str, names: list[str]) -> None:
     if names:
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        shown = ", ".join(names[:3])
         raise ValueError(
-            f"{path} {verb} {', '.join(names[:3])}{more}; the weights and config.json belong to "
+            f"{spelled(path)} {verb} {quoted(shown)}{more}; the weights and config.json belong to "
             "different models"
         )

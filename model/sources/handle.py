@@ -29,10 +29,15 @@ class ModelHandle:
 
 
 class Traced(NamedTuple):
-    """A trace, and how many tokens beyond the context were cut from the end of the text."""
+    """A trace, and what became of the text on the way to it.
+
+    `n_cut` counts the tokens beyond the context, cut from the end. `reads` is the text as the
+    tokenizer has it, where that is not what was given.
+    """
 
     trace: Trace
-    n_cut: int
+    n_cut: int = 0
+    reads: str | None = None
 
 
 class OpenModel(Protocol):
@@ -68,7 +73,11 @@ class OpenModel(Protocol):
 
 
 class Source(Protocol):
-    """Where models come from. Every call takes a name of its own."""
+    """Where models come from. Every call takes a name of its own.
+
+    It may also have `described(name)`, what a model is in a few short parts, found without opening
+    it, and `card(name)`, what was written about it: its data, its training, its numbers.
+    """
 
     def names(self) -> list[str]:
         """The models found, in the order in which to offer them."""

@@ -21,9 +21,24 @@ def handle_of(spelled: str, device: str) -> ModelHandle:
     return ModelHandle(source, name, device, SOURCES[source].revision(name))
 
 
+def source_of(spelled: str) -> str:
+    """The source of a model as it is spelled."""
+    return _split(spelled)[0]
+
+
 def open_model(handle: ModelHandle) -> OpenModel:
     """Open the model that a handle names."""
     return SOURCES[handle.source].open(handle.name, handle.device)
+
+
+def described(handle: ModelHandle) -> tuple[str, ...]:
+    """What a model is, in a few short parts: its parameters, its heads, its context."""
+    return getattr(SOURCES[handle.source], "described", lambda name: ())(handle.name)
+
+
+def card(handle: ModelHandle) -> str:
+    """What was written about a model; may be empty."""
+    return getattr(SOURCES[handle.source], "card", lambda name: "")(handle.name)
 
 
 def _split(spelled: str) -> tuple[str, str]:

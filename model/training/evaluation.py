@@ -14,8 +14,12 @@ from torch import Tensor
 
 from model.architectures.base import Transformer
 from model.data.tokenizer import Tokenizer
+from model.files import MEGABYTE, read_text
+from model.lines import quoted, spelled
 
 STORED = "held_out.json"  # scores in a checkpoint's folder
+METRICS_FILE = "metrics.jsonl"  # the log of its training
+LARGEST_LOG = 64 * MEGABYTE
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,26 @@ def read_scores(folder: Path) -> dict[int, Evaluation]:
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} holds no scores: {error}; copy it again") from None
     return {score.window: score for score in scores}
+
+
+def held_out_bytes_per_token(folder: Path) -> dict[str, float]:
+    """Mean bytes per token of each text held out from a training, by its name, from its log.
+
+    Empty without a log, or where nothing was held out; ValueError when the log is broken.
+    """
+    path = folder / METRICS_FILE
+    if not path.is_file():
+        return {}
+    text = read_text(path, LARGEST_LOG)
+    try:
+        found = [line["held_out"] for line in map(json.loads, text.splitlines())]
+        scored = next((scores for scores in reversed(found) if scores), {})
+        ratios = {name: score["bytes"] / score["tokens"] for name, score in scored.items()}
+        if not all(0 < ratio < math.inf for ratio in ratios.values()):
+            raise ValueError("a number of bytes is not above 0")
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as e:
+        raise ValueError(f"{spelled(path)} is not a log of training: {quoted(e)}; remove it") from e
+    return ratios
 
 
 def _evaluation(line: object, name: str) -> Evaluation:

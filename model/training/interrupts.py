@@ -15,6 +15,9 @@ STOPS = tuple(
 def uninterrupted() -> Iterator[None]:
     """Let no signal that stops a program come between; the first one is obeyed at the end.
 
+    Also where what was done has failed meanwhile: Ctrl-C reaches the programs it had started too,
+    such as a compiler, and their failure is then none of its own.
+
     What obeying means is up to the handler that was there: KeyboardInterrupt for Ctrl-C. A signal
     that is ignored, as under nohup, stays ignored. Python hands signals to the main thread alone,
     so in another thread there is nothing to hold back.
@@ -29,6 +32,9 @@ def uninterrupted() -> Iterator[None]:
             if handler not in (None, signal.SIG_IGN):
                 signal.signal(number, lambda number, frame: held_back.append(number))
         yield
+    except Exception:
+        if not held_back:
+            raise
     finally:
         for number, handler in handlers.items():
             if handler not in (None, signal.SIG_IGN):

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from model.data.tokenizer import Tokenizer
+from model.files import replacing
 from model.sources import checkpoint
+from model.training.evaluation import METRICS_FILE
 from model.training.interrupts import uninterrupted
 from model.training.trainer import Metrics, Observer, Trainer
-
-METRICS_FILE = "metrics.jsonl"
 
 
 class MetricsLog(Observer):
@@ -22,7 +22,7 @@ class MetricsLog(Observer):
         text = self.path.read_text(encoding="utf-8") if steps_done and self.path.is_file() else ""
         lines = [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
         kept = [line for line in lines if json.loads(line)["step"] <= steps_done]
-        with checkpoint.replacing(self.path) as new:
+        with replacing(self.path) as new:
             new.write_text("".join(kept), encoding="utf-8")
 
     def after_metrics(self, trainer: Trainer, metrics: Metrics) -> None:

@@ -1,7 +1,8 @@
 """How one checkpoint is trained, as read from a TOML file in assets/recipes."""
 
+import json
 import tomllib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from model.data.text import read_text
 from model.data.tokenizer import TOKENIZERS
 from model.device import PRECISIONS
 from model.fields import check_types, from_fields
+from model.lines import quoted
 from model.training.objectives import OBJECTIVES
 from model.training.optimizers import OPTIMIZERS, SCHEDULES
 from model.training.plan import Plan, Stage
@@ -20,6 +22,8 @@ _CHOICES: dict[str, dict[str, Any]] = {
     "schedule": SCHEDULES,
     "precision": PRECISIONS,
 }
+# What only says how a run is watched: a resumed run may differ in it.
+_WATCHING = {"name", "log_every", "save_every", "evaluate_every", "snapshot_every"}
 _AT_LEAST = {
     "batch_tokens": 1,
     "log_every": 1,
@@ -69,7 +73,7 @@ class Recipe:
         for name, table in _CHOICES.items():
             value = getattr(self, name)
             if value not in table:
-                raise ValueError(f"recipe: {name} {value!r}; choose {', '.join(table)}")
+                raise ValueError(f"recipe: {name} {quoted(value)!r}; choose {', '.join(table)}")
         if not self.stages:
             raise ValueError("recipe: there is no stage; give one with steps and seq_len")
         for name, least in _AT_LEAST.items():
@@ -87,6 +91,13 @@ class Recipe:
     def plan(self) -> Plan:
         """Which batches the stages are."""
         return Plan(self.stages, self.batch_tokens, self.seed)
+
+    @property
+    def determining(self) -> dict[str, str]:
+        """The fields that the trained numbers depend on, as JSON; sizes of the model each alone."""
+        fields = {name: x for name, x in asdict(self).items() if name not in _WATCHING}
+        model = {f"model.{name}": x for name, x in fields.pop("model").items()}
+        return {name: json.dumps(x) for name, x in (fields | model).items()}
 
     @property
     def total_steps(self) -> int:

@@ -1,20 +1,26 @@
 """One training run in one folder: the parts a recipe names, put together and watched."""
 
 import math
-from collections.abc import Generator, Sequence
+import os
+import shutil
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
+from filelock import FileLock, Timeout
 
-from model.data.text import Corpus
+from model.data.text import Corpus, digest
 from model.data.tokenizer import TOKENIZERS, Tokenizer
 from model.device import choose_device
-from model.sources.checkpoint import replacing
+from model.files import replacing
 from model.training.objectives import OBJECTIVES
 from model.training.observers import CheckpointWriter, MetricsLog, Snapshots, StateSaver
 from model.training.recipe import Recipe
 from model.training.state import STATE_FILE, TrainingState
 from model.training.trainer import Metrics, Observer, Trainer, build_model
+
+LOCK_FILE = ".training.lock"
 
 
 def train(
@@ -33,23 +39,62 @@ def train(
     closed; `resume` goes on from that state and gives the same weights bit for bit on CPU. Metrics
     are also written to `out/metrics.jsonl`.
     """
+    if not max_minutes >= 0:
+        raise ValueError(f"the time to train is {max_minutes:g} minutes; it must be at least 0")
+    _refuse_missing_compiler(recipe)
     _prepare(out, resume)
-    tokenizer = _tokenizer(recipe, corpus, out, resume)
+    with _alone(out):
+        tokenizer = _tokenizer(recipe, corpus, out, resume)
+        trainer = _trainer(recipe, corpus, tokenizer, device)
+        if resume:
+            trainer.restore(TrainingState.read(out))
+        with replacing(out / "tokenizer.json") as new:
+            tokenizer.save(new)
+        watching = (
+            MetricsLog(out, trainer.steps_done),
+            Snapshots(out, tokenizer, recipe.snapshot_every),
+            StateSaver(out, recipe.save_every),
+            CheckpointWriter(out, tokenizer),
+            *observers,
+        )
+        yield from trainer.run(watching, max_minutes)
+
+
+def _refuse_missing_compiler(recipe: Recipe) -> None:
+    """torch compiles a model with the machine's C++ compiler."""
+    compiler = os.environ.get("CXX") or "g++"
+    if recipe.compile and not shutil.which(compiler):
+        raise ValueError(
+            f"the recipe says compile = true, which needs the C++ compiler {compiler}, and there "
+            "is none; install it, or set compile = false in the recipe"
+        )
+
+
+def _trainer(
+    recipe: Recipe, corpus: Corpus, tokenizer: Tokenizer, device: torch.device | None
+) -> Trainer:
+    """The recipe's model and what it learns, before the first step."""
     model = build_model(recipe, tokenizer.vocab_size)
     objective = OBJECTIVES[recipe.objective](tokenizer, corpus, recipe.plan)
-    trainer = Trainer(recipe, model, objective, device or choose_device())
-    if resume:
-        trainer.restore(TrainingState.read(out))
-    with replacing(out / "tokenizer.json") as new:
-        tokenizer.save(new)
-    watching = (
-        MetricsLog(out, trainer.steps_done),
-        Snapshots(out, tokenizer, recipe.snapshot_every),
-        StateSaver(out, recipe.save_every),
-        CheckpointWriter(out, tokenizer),
-        *observers,
-    )
-    yield from trainer.run(watching, max_minutes)
+    data = {"the corpus": corpus.digest, "the tokenizer": digest([tokenizer.to_json()])}
+    return Trainer(recipe, model, objective, device or choose_device(), data)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """No other training in this folder meanwhile; what a killed one left half written goes.
+
+    The lock is the system's own, so it is gone with the process that had it, however it ended.
+    """
+    try:
+        with FileLock(out / LOCK_FILE, blocking=False):
+            for left_over in [*out.glob("*.new"), *out.glob("step-*/*.new")]:
+                left_over.unlink(missing_ok=True)
+            yield
+    except Timeout:
+        raise ValueError(
+            f"{out} is being trained in by another process; wait for it or choose another folder"
+        ) from None
 
 
 def _prepare(out: Path, resume: bool) -> None:
@@ -65,6 +110,8 @@ def _prepare(out: Path, resume: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"cannot write to {out}: {error.strerror}; choose another") from None
+    if not os.access(out, os.W_OK):
+        raise ValueError(f"cannot write to {out}: no permission; choose another")
 
 
 def _tokenizer(recipe: Recipe, corpus: Corpus, out: Path, resume: bool) -> Tokenizer:

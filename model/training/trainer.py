@@ -2,9 +2,10 @@
 
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -23,6 +24,8 @@ from model.training.optimizers import OPTIMIZERS, split_parameters
 from model.training.recipe import Recipe
 from model.training.state import Moments, TrainingState
 from model.weights import initialise
+
+NO_DATA: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,11 @@ class Trainer:
         model: Transformer,
         objective: Objective,
         device: torch.device,
+        data: Mapping[str, str] = NO_DATA,
     ) -> None:
+        """`data` are digests of what it learns from, by what messages call it."""
         self.recipe, self.objective, self.device = recipe, objective, device
+        self.origin = {**recipe.determining, **data}
         self.model = model.to(device).train()
         self.optimizers = OPTIMIZERS[recipe.optimizer](
             *split_parameters(model),
@@ -84,6 +90,7 @@ class Trainer:
         if recipe.compile:
             self.loss_fn = torch.compile(self._loss, dynamic=False)
         self.steps_done = 0
+        self.is_whole = True  # not while weights and optimizers are between two steps
         self.unlogged: list[Tensor] = []  # losses since the last metrics
 
     def run(
@@ -101,7 +108,7 @@ class Trainer:
             has_failed = True
             raise
         finally:
-            if not has_failed:
+            if not has_failed and self.is_whole:
                 with uninterrupted():
                     for observer in observers:
                         observer.at_end(self)
@@ -112,40 +119,29 @@ class Trainer:
             loss = self.loss_fn(batch.to(self.device))
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.max_grad_norm)
+            self.is_whole = False
             for optimizer, schedule in zip(self.optimizers, self.schedules, strict=True):
                 optimizer.step()
                 optimizer.zero_grad()
                 schedule.step()
             self.steps_done += 1
             self.unlogged.append(loss.detach())
+            self.is_whole = True
         return loss.detach()
 
     def state(self) -> TrainingState:
         """All that a run needs to go on from here; the tensors are the live ones, not copies."""
         return TrainingState(
             steps_done=self.steps_done,
-            optimizer=self.recipe.optimizer,
+            origin=self.origin,
             weights=own_weights(self.model),
             moments=[_moments(optimizer) for optimizer in self.optimizers],
             unlogged=torch.stack(self.unlogged) if self.unlogged else torch.zeros(0),
         )
 
     def restore(self, state: TrainingState) -> None:
-        """Go on from a state; ValueError when it is of another recipe."""
-        shapes, own_shapes = (
-            {name: x.shape for name, x in weights.items()}
-            for weights in (state.weights, own_weights(self.model))
-        )
-        is_same_optimizer = state.optimizer in ("", self.recipe.optimizer)
-        if shapes != own_shapes or not is_same_optimizer:
-            raise ValueError(
-                "the training state is of another recipe; resume with the one it was begun with"
-            )
-        if state.steps_done > self.recipe.total_steps:
-            raise ValueError(
-                f"the training state has {state.steps_done} steps done but the recipe has "
-                f"{self.recipe.total_steps}; resume with the one it was begun with"
-            )
+        """Go on from a state; ValueError naming what differs when it is of another run."""
+        state.refuse_other(self.origin)
         self.model.load_state_dict(state.weights, strict=False)
         moments = [*state.moments, *({} for _ in self.optimizers)]  # none before the first step
         for optimizer, its_moments in zip(self.optimizers, moments, strict=False):

@@ -1,6 +1,6 @@
-"""How long a person waits: for the first heat map, and for a new sentence.
+"""How long a person waits: for Home, and for a new sentence on the Attention page.
 
-Asked, in headless Chromium: first heat map at most 5 s after `streamlit run`; a new sentence of
+Asked, in headless Chromium: Home complete at most 5 s after `streamlit run`; a new sentence of
 32 tokens updates the page in at most 600 ms (p95) and 300 ms (p50).
 """
 
@@ -19,6 +19,7 @@ STARTS = 3
 SENTENCES = 24
 N_TOKENS = 32
 TEXT = "the little dog saw a big red ball and ran to the old house by the tree"
+HOME = ".hl-live[data-drawn$=' home']"
 HEAT_MAP = ".hl-view-map .heatmaplayer image"
 # Resolves with the milliseconds until the drawn heat maps stop changing, once they have changed.
 UPDATE = """async ([selector, before, typed]) => {
@@ -42,11 +43,13 @@ def measure() -> dict[str, float]:
                 page = _open(browser, app.url)
                 first.append(time.perf_counter() - started)
                 if number == STARTS - 1:
+                    page.goto(f"{app.url}/?page=Attention")
+                    page.wait_for_selector(HEAT_MAP, timeout=120_000)
                     updates = _type_sentences(page)
         browser.close()
     ordered = sorted(updates)
     return {
-        "first heat map after `streamlit run`, s (asked ≤ 5)": statistics.median(first),
+        "Home complete after `streamlit run`, s (asked ≤ 5)": statistics.median(first),
         "new sentence of 32 tokens, p50, ms (asked ≤ 300)": statistics.median(ordered),
         "new sentence of 32 tokens, p95, ms (asked ≤ 600)": ordered[int(0.95 * len(ordered))],
     }
@@ -55,13 +58,13 @@ def measure() -> dict[str, float]:
 def _open(browser: Browser, url: str) -> Page:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(url)
-    page.wait_for_selector(HEAT_MAP, timeout=120_000)
+    page.wait_for_selector(HOME, timeout=120_000)
     return page
 
 
 def _type_sentences(page: Page) -> list[float]:
     """Milliseconds from Enter to the new heat map, for sentences of 32 tokens."""
-    box = page.get_by_label("Sentence")
+    box = page.get_by_label("Sentence", exact=True)
     times = []
     for sentence in _sentences():
         before = page.evaluate(
@@ -74,7 +77,7 @@ def _type_sentences(page: Page) -> list[float]:
         )
         box.fill(sentence)
         typed = page.evaluate("performance.now()")
-        box.press("Enter")
+        box.press("Control+Enter")
         times.append(page.evaluate(UPDATE, [HEAT_MAP, before, typed]))
         page.wait_for_timeout(700)  # let the last update settle before the next one
     return times[2:]  # the first two warm up

@@ -4,6 +4,7 @@ Asked: at most 16 ms a frame at 50,257 tokens. Timed is all that runs on an `inp
 layout after it: the filters over the whole vocabulary, the bars, the curve, the table.
 """
 
+import math
 import statistics
 import tempfile
 from pathlib import Path
@@ -15,17 +16,18 @@ from model.decoding.filters import DEFAULT_ORDER
 from tests.browser import find_browser
 from tests.serving import BROWSER_FLAGS, running_app
 from tests.viz.live.harness import as_sent
-from viz.live.sampler.data import sampler_data
+from viz.live.core.sampling import distribution_data
+from viz.live.writer.data import WrittenText, writer_data
 
 VOCABULARY = 50_257
 MOVES = 150
 DRAG = """async ([data, moves]) => {
-    const { Sampler } = await import('/live/sampler/sampler.js');
+    const { Writer } = await import('/live/writer/writer.js');
     const root = document.createElement('div');
     root.className = 'hl-live';
     root.style.width = '1300px';
     document.body.replaceChildren(root);
-    const sampler = new Sampler(root);
+    const sampler = new Writer(root);
     sampler.receive(data);
     const input = root.querySelector('[data-setting=temperature]');
     const spent = [];
@@ -45,14 +47,17 @@ def measure() -> dict[str, float]:
     """Median and 95th percentile over a drag of the temperature."""
     logits = (3 * np.random.default_rng(0).normal(size=VOCABULARY)).astype(np.float32)
     sampling = {"temperature": 1, "top_k": None, "top_p": 0.95, "min_p": 0.01}
-    settings = sampling | {"order": list(DEFAULT_ORDER)}
+    settings = sampling | {"order": list(DEFAULT_ORDER), "at": None, "averaged": False, "act": None}
     tokens = [f" token {i}" for i in range(VOCABULARY)]
-    data = as_sent(sampler_data("x", logits, tokens, settings))
+    text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "")
+    shown = distribution_data("x", 2, logits, tokens)
+    data = as_sent(writer_data("x", text, shown, settings))
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
         with running_app(Path(folder) / "log.txt") as app:
             page = browser.new_page(viewport={"width": 1400, "height": 900})
-            page.goto(f"{app.url}/live/offline/page.html")
+            page.goto(f"{app.url}/live/live.css")
+            page.add_style_tag(url=f"{app.url}/live/live.css")
             spent = sorted(page.evaluate(DRAG, [data, MOVES]))
         browser.close()
     return {

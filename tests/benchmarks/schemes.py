@@ -108,7 +108,7 @@ def _open(browser: Browser, url: str, **query: str) -> Page:
     """A page at 64 tokens, in a window high enough that all of it is laid out."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{url}/?{urlencode({'sentence': TEXT} | query)}")
-    page.wait_for_selector(".st-key-export-positions, .st-key-export-masks", timeout=120_000)
+    page.wait_for_selector(".st-key-inspector-head button", timeout=120_000)
     page.wait_for_timeout(2000)
     return page
 

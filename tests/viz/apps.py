@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -50,15 +51,63 @@ def open_page(page: str, /, **query: str) -> AppTest:
     return app
 
 
+def chosen(app: AppTest, **settings: object) -> AppTest:
+    """The page after a person typed or chose something in an instrument, such as the bar's."""
+    for name, value in settings.items():
+        app.session_state[name] = value
+    return app.run()
+
+
+def checks_shown(app: AppTest) -> list[list[dict[str, str]]]:
+    """Every table of checks, row by row; the first is the badge's."""
+    bodies = [e.proto.body for e in app.get("html") if 'class="hl-checks"' in e.proto.body]
+    return [_rows(body) for body in bodies]
+
+
+def _rows(table: str) -> list[dict[str, str]]:
+    names = re.findall("<th>(.*?)</th>", table)
+    cells = [re.findall("<td>(.*?)</td>", row) for row in re.findall("<tr.*?</tr>", table)[1:]]
+    return [
+        {name: html.unescape(cell) for name, cell in zip(names, row, strict=True)} for row in cells
+    ]
+
+
+def inspected(app: AppTest, part: str) -> AppTest:
+    """The page with another part of its inspector open: formula, source, check or export."""
+    return chosen(app, inspect=part)
+
+
+def captions(app: AppTest) -> list[str]:
+    """Every quiet line."""
+    return [caption.value for caption in app.caption]
+
+
+def offered_of(app: AppTest, name: str) -> list[str]:
+    """The options of a list in the bar, as on screen; none where there is no such list."""
+    pickers = [
+        picker
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "headlight_control"
+        for picker in json.loads(element.proto.json).get("pickers", [])
+    ]
+    options = [picker["options"] for picker in pickers if picker["name"] == name]
+    return [option["text"] for option in options[0]] if options else []
+
+
 def chart(app: AppTest, key: str) -> Chart:
     """The chart drawn under a key."""
-    (proto,) = (
-        element.proto
-        for element in app.get("plotly_chart")
-        if element.proto.id.endswith(f"-figure-{key}")
-    )
-    spec = json.loads(proto.spec)
-    return Chart(spec["data"], spec["layout"], proto.alt)
+    (sent,) = (sent for sent in charts(app) if sent["key"] == key)
+    spec = json.loads(sent["spec"])
+    return Chart(spec["data"], spec["layout"], sent["alt"])
+
+
+def charts(app: AppTest) -> list[dict]:
+    """What the browser is sent of each chart."""
+    return [
+        json.loads(element.proto.json)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "headlight_chart"
+    ]
 
 
 def lines(app: AppTest, kind: str) -> list[str]:
@@ -85,9 +134,27 @@ def control(app: AppTest, key: str) -> object:
     return app.session_state[key]
 
 
+def address_of(app: AppTest) -> dict[str, str]:
+    """What the page has the browser's address say."""
+    written = [
+        json.loads(element.proto.json)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "headlight_address"
+    ]
+    query = max(written, key=lambda data: data["turn"])["query"]
+    return dict(parse_qsl(query, keep_blank_values=True))
+
+
+def go(app: AppTest, page: str) -> None:
+    """Open another page, as a link of the rail does."""
+    app.session_state["page"] = page
+    app.run()
+    assert not app.exception
+
+
 def query_of(app: AppTest) -> dict[str, list[str]]:
     """What the URL says."""
-    return {name: list(np.atleast_1d(value)) for name, value in app.query_params.items()}
+    return {name: [value] for name, value in address_of(app).items()}
 
 
 def button(app: AppTest, label: str) -> Button:

@@ -17,7 +17,18 @@ from model.sources.checkpoint import Checkpoint
 from model.trace import Trace
 from tests.model.builders import softmax
 
-PAGES = ("Attention", "Positions", "Masks", "Lens", "Predict", "Cache", "Generate")
+PAGES = (
+    "Home",
+    "Tours",
+    "Tokens",
+    "Attention",
+    "Logit lens",
+    "Next token",
+    "Beam search",
+    "KV cache",
+    "Positions",
+    "Masks",
+)
 ODD_SENTENCES = {
     "control": "a\x00b \x07\x1b[31mred\x7f",
     "line-breaks": "one\ntwo\tthree\r\nfour",
@@ -66,8 +77,11 @@ def unpacked(sent: dict[str, Any]) -> np.ndarray:
 
 def live_json(app: AppTest) -> str:
     """What the page sends to the browser component, as it is sent."""
-    *_preload, element = app.get("bidi_component")
-    assert element.proto.component_name == "headlight_live"
+    (element,) = (
+        element
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "headlight_live"
+    )
     return element.proto.json
 
 

@@ -15,7 +15,6 @@ from tests.model.builders import softmax
 from tests.viz.builders import latex_numbers
 from viz.formulas import (
     FORMULAS,
-    attention_with_sizes,
     bias_with_numbers,
     cache_with_numbers,
     distance_with_numbers,
@@ -26,10 +25,10 @@ from viz.formulas import (
     scientific,
     share_with_numbers,
     wave_with_numbers,
-    weight_with_numbers,
+    with_base,
     with_causal,
 )
-from viz.pages.masks.shared import NAMES
+from viz.pages.ideas.masks.shared import NAMES
 from viz.runs import positions
 
 SEEDS = range(20)
@@ -51,44 +50,6 @@ def test_name_is_a_function_that_exists(name: str) -> None:
 def test_formula_says_where_it_is_from(formula: object) -> None:
     assert re.search(r"[A-Z]\w+ et al\. (19|20)\d\d", formula.reference)
     assert formula.latex.count("{") == formula.latex.count("}")
-
-
-def test_sizes_of_attention() -> None:
-    latex = attention_with_sizes(3, 5, 7, 7**-0.5)
-    sizes = re.findall(r"(\d+)\\times (\d+)", latex)
-    assert sizes == [("3", "7"), ("3", "7"), ("7", "5"), ("3", "5"), ("5", "7")]
-    assert r"\sqrt{7}" in latex
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_one_weight_is_its_cell_of_the_softmax(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    d_head, n_keys = random.choice([5, 32, 64]), random.integers(1, 9)
-    q, k = random.normal(size=d_head), 3 * random.normal(size=(n_keys, d_head))
-    bias = random.normal(size=n_keys) if seed % 2 else np.zeros(n_keys)
-    scores = k @ q / math.sqrt(d_head) + bias
-    log_total = np.log(np.exp(scores).sum())
-    latex = weight_with_numbers(k[0] @ q, d_head, d_head**-0.5, bias[0], log_total)
-    parts = re.search(r"\\frac\{(.+?)\}\{\\sqrt\{(\d+)\}\}( [+-].+?)? = (.+?),", latex).groups("0")
-    product, written_d_head, written_bias, score = map(float, parts)
-    assert product == pytest.approx(k[0] @ q, abs=6e-4)
-    assert written_d_head == d_head
-    assert written_bias == pytest.approx(bias[0], abs=6e-4)
-    assert score == pytest.approx(scores[0], abs=6e-4)
-    assert after(latex, " = ") == pytest.approx(softmax(scores)[0], abs=6e-5)
-    exponent, sign, size = re.search(r"= e\^\{(-?[\d.]+) ([+-]) ([\d.]+)\}", latex).groups()
-    weight = math.exp(float(exponent) + float(sign + size))
-    assert weight == pytest.approx(softmax(scores)[0], rel=1e-4)
-
-
-@pytest.mark.parametrize(("scale", "shown"), [(1.0, "6.0000"), (0.25, r"6.0000 \cdot 0.25")])
-def test_another_scale_is_written_as_it_is(scale: float, shown: str) -> None:
-    """Not every model divides by √d_head."""
-    latex = weight_with_numbers(6.0, 7, scale, 0.0, 6 * scale + math.log(2))
-    assert rf"\mathrm{{score}} = {shown} = {6 * scale:.5f}" in latex
-    assert after(latex, " = ") == 0.5
-    assert "sqrt" not in latex + attention_with_sizes(3, 5, 7, scale)
-    assert ("0.25" in attention_with_sizes(3, 5, 7, scale)) == (scale == 0.25)
 
 
 @pytest.mark.parametrize(("position", "dimension"), [(0, 0), (0, 1), (7, 4), (7, 5), (101, 12)])
@@ -174,3 +135,17 @@ def test_small_numbers_are_powers_of_ten(number: float, latex: str) -> None:
 def test_joining_the_causal_mask_adds_its_condition() -> None:
     latex = with_causal("model.masks.global_tokens")
     assert latex.index("i - j") < latex.index("and") < latex.index(r"j \le i")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["model.positions.sinusoidal_encoding", "model.positions.shift_waves",
+     "model.positions.rotate_pairs"],
+)  # fmt: skip
+def test_a_formula_has_the_base_of_the_config(name: str) -> None:
+    assert with_base(name, 10_000.0) == FORMULAS[name]
+    other = with_base(name, 500_000.0)
+    assert "500000^{" in other.latex
+    assert "10000" not in other.latex
+    assert other.reference.endswith("; there with base 10,000")
+    assert "1000000^{" in wave_with_numbers(3, 4, 8, 1_000_000.0, 0.5)

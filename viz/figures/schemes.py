@@ -110,8 +110,10 @@ class LossCurve:
     bin_size: int
 
 
-def loss_curves(curves: Sequence[LossCurve], colors: Palette, *, n_trained: int) -> go.Figure:
-    """Loss by position for several models; a line marks where training ended."""
+def loss_curves(
+    curves: Sequence[LossCurve], colors: Palette, *, n_trained: int | None
+) -> go.Figure:
+    """Loss by position for several models; a line marks where training ended, the same for all."""
     drawn = []
     for curve, color in zip(curves, colors.series, strict=False):
         starts = np.arange(len(curve.losses)) * curve.bin_size
@@ -134,5 +136,7 @@ def loss_curves(curves: Sequence[LossCurve], colors: Palette, *, n_trained: int)
         Sheet(CURVES_HEIGHT, "Loss by position on held-out text", top=84),
         x={"title": "position in the window", "showgrid": False},
         y={"title": "loss, nats per token"},
-        extras=Extras(marks=[mark_line("x", n_trained, "training ended here", colors)]),
+        extras=Extras(
+            marks=[mark_line("x", n, "training ended here", colors) for n in (n_trained,) if n]
+        ),
     )

@@ -1,61 +1,104 @@
 """The bar above every page: sentence, examples, model, head, and what the checks found."""
 
 from collections.abc import Sequence
+from concurrent.futures import wait
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.probabilities import given_probabilities
+from model.lines import quoted
 from model.verify.check import Check
 from viz import VERSION, runs
-from viz.frame import controls, inspector, memory, notices, state, words
+from viz.frame import admission, controls, inspector, memory, notices, state, words
 from viz.frame.examples import examples
 from viz.frame.settings import CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, SENTENCE
 from viz.frame.view import View
+from viz.live import component
+from viz.live.core.wire import Option, Settings
+from viz.live.pickers.data import Picker
+from viz.live.sentence_box.data import sentence_data
 from viz.theme import palette
 
+CHECK_EVERY = 0.1  # seconds
 EXAMPLE, SWITCHED = "example", "model-was-switched"
 
 
-def open_view() -> View:
-    """Draw the controls every page has and run the model on the sentence.
+def place() -> DeltaGenerator:
+    """Where the bar stands; its two rows are drawn before and after the model runs."""
+    return st.container(key="bar")
+
+
+def open_view(where: DeltaGenerator, *, has_caret: bool = False) -> View:
+    """Draw the controls every page has into the bar, and run the model on the sentence.
+
+    `has_caret` has the sentence box take the keyboard when the page is opened.
 
     ValueError where there is no checkpoint, or the chosen one cannot be used.
     """
+    admission.admit()
     notices.begin()
     names = runs.model_names()
     if not names:
         raise ValueError("no checkpoint in assets/checkpoints; train one, see README")
-    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        sentence = _sentence_box()
-        _example_picker()
+    with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
+        sentence, count = _sentence_box(has_caret=has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
-        model = controls.select(MODEL.given(options=names, default=names[0]), width=190)
-        handle = runs.handle_of(model, _device_picker())
+        handle = runs.handle_of(*_model_pickers(names))
         takes_text = runs.opened(handle).input_kind == "text"
         sentence = sentence if takes_text else ""
         run = runs.run(handle, sentence)
         memory.keep_alive("run", run)
+        if takes_text:
+            _count_tokens(count, run)
         attention, layer, head = _head_pickers(run)
     colors = palette(st.context.theme.type)
     view = View(sentence, handle, run, attention, layer, head, colors)
+    for line in runs.unusable_models():
+        notices.add(line)
     notices.show()
     if not takes_text:
         words.notice(f"{view.model} takes no sentence: it shows an input of its own.")
-    _say_cut(view)
+    _say_what_became_of_the_text(view)
     return view
 
 
-def show_status(view: View, more_checks: Sequence[Check]) -> None:
-    """The tokens with what was predicted of them, and the checks of this run and of the page."""
+def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> DeltaGenerator:
+    """The second row of the bar: the tokens with what was predicted of them, and room for a badge.
+
+    Where the page shows them itself, it says what the model is instead. Returns the badge's place.
+    """
     trace = view.run.trace
     given = given_probabilities(trace) if "logits" in view.offers else None
-    with st.container(horizontal=True, vertical_alignment="center", key="status"):
-        if len(trace.streams) == 1:
+    with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
+        if is_elsewhere:
+            st.caption(f"{view.model}: {_described(view)}")
+        elif len(trace.streams) == 1:
             words.token_strip(trace.tokens, given)
         else:
             for stream in trace.streams:
                 words.token_row(stream.name, stream.labels)
-        _badge(view, (*view.run.checks, *more_checks))
+        with st.container(key="badge-place"):  # as large as any badge: it comes last
+            slot = st.empty()
+    if not view.run.checking.done():
+        _show_pending(slot, view)  # else the badge of the last sentence would stand for this one
+    return slot
+
+
+def show_badge(slot: DeltaGenerator, view: View, more_checks: Sequence[Check]) -> Sequence[Check]:
+    """The checks of this run and of the page, once they are there; drawn after all figures."""
+    while not view.run.checking.done():
+        wait([view.run.checking], timeout=CHECK_EVERY)
+        if not view.run.checking.done():
+            _show_pending(slot, view)  # where a person has gone on meanwhile, the script ends here
+    checks = (*view.run.checks, *more_checks)
+    with slot.container(width="content"):
+        _badge(view, checks)
+    return checks
+
+
+def _show_pending(slot: DeltaGenerator, view: View) -> None:
+    slot.html(f'<p class="hl-pending" role="status">{view.handle.device.upper()} · Checking…</p>')
 
 
 def run_first_example() -> None:
@@ -72,63 +115,81 @@ def switch_model(name: str) -> None:
     st.session_state[SWITCHED] = True
 
 
-def _sentence_box() -> str:
+def _sentence_box(*, has_caret: bool) -> tuple[str, DeltaGenerator]:
+    """The sentence, and the place in its box where its tokens are counted after the run."""
     first = examples()[0].sentence
-    text = controls.text(SENTENCE.given(default=first), placeholder="Type a sentence")
-    if text.strip():
-        return text
-    notices.add("Type a sentence to see it here. Until then, this is the example.")
-    return first
+    text = state.value(SENTENCE.given(default=first))
+    with st.container(key="sentence"):
+        data = sentence_data(text, has_caret=has_caret)
+        component.show_control("sentence-box", data, on_change=state.take_over)
+        count = st.empty()
+    if not text.strip():
+        notices.add("Type a sentence to see it here. Until then, this is the example.")
+    return (text if text.strip() else first), count
 
 
-def _example_picker() -> None:
-    by_sentence = {example.sentence: example for example in examples()}
-
-    def open_example() -> None:
-        example = by_sentence[st.session_state[EXAMPLE]]
-        state.put(
-            (SENTENCE, example.sentence),
-            (LAYER, example.layer),
-            (HEAD, example.head),
-            (CELL, example.cell),
-            chosen_for=example.sentence,
-        )
-        st.session_state[EXAMPLE] = None
-
-    st.selectbox(
-        "Examples",
-        list(by_sentence),
-        index=None,
-        key=EXAMPLE,
-        placeholder="choose one",
-        format_func=lambda sentence: f"{sentence[:24]}…",
-        on_change=open_example,
-        width=210,
-    )
+def _count_tokens(place: DeltaGenerator, run: runs.Run) -> None:
+    """How many tokens the sentence has of those that fit."""
+    n_tokens, context = len(run.trace.tokens) + run.n_cut, run.trace.facts.max_seq_len
+    if context is None:
+        place.html(f'<p class="hl-count">{n_tokens} tokens</p>')
+        return
+    excess = " hl-excess" if run.n_cut else ""
+    place.html(f'<p class="hl-count{excess}">{n_tokens} / {context} tokens</p>')
 
 
-def _device_picker() -> str:
-    """The device to run on, where there is a choice; else the only one there is."""
+def _model_pickers(names: Sequence[str]) -> tuple[str, str]:
+    """Examples, models, and devices where there is a choice; gives back model and device."""
+    options = [Option(example.title, example.title) for example in examples()]
+    model = MODEL.given(options=names, default=names[0], words=runs.described)
     devices = runs.device_names()
-    if len(devices) == 1:
-        return devices[0]
-    return controls.select(DEVICE.given(options=devices, default=devices[0]), width=100)
+    device = DEVICE.given(options=devices, default=devices[0])
+    controls.pickers(
+        "pickers-model",
+        Picker(EXAMPLE, "Examples", options, "", placeholder="choose one"),
+        controls.picker(model),
+        *([controls.picker(device)] if len(devices) > 1 else []),
+        on_change=_take_over,
+    )
+    return state.value(model), state.value(device)
+
+
+def _take_over(changes: Settings) -> None:
+    """Open the example that was chosen; keep what else was."""
+    title = changes.pop(EXAMPLE, None)
+    for example in examples():
+        if example.title == title:
+            state.put(
+                (SENTENCE, example.sentence),
+                (MODEL, example.model),
+                (LAYER, example.layer),
+                (HEAD, example.head),
+                (CELL, example.cell),
+                chosen_for=example.sentence,
+            )
+    state.take_over(changes)
 
 
 def _head_pickers(run: runs.Run) -> tuple[str, int, int]:
     """The group of heads, where there is more than one, and layer and head in it."""
     titles, first = {group.name: group.title for group in run.trace.groups}, examples()[0]
     names = list(titles)
-    setting = HEAD_GROUP.given(options=names, default=names[0], words=titles.get)
-    name = controls.select(setting, width=190) if len(names) > 1 else state.value(setting)
-    group = run.trace.group(name)
+    kind = HEAD_GROUP.given(options=names, default=names[0], words=titles.get)
+    group = run.trace.group(state.value(kind))
     layers, heads = range(len(group.records)), range(group.n_heads)
     layer = LAYER.given(options=layers, default=min(first.layer, layers[-1]))
     head = HEAD.given(options=heads, default=min(first.head, heads[-1]))
     if st.session_state.pop(SWITCHED, False):  # nobody asked for another layer or head
         state.settle_quietly(layer)
         state.settle_quietly(head)
-    return name, controls.select(layer, width=90), controls.select(head, width=90)
+    controls.pickers(
+        "pickers-head",
+        *([controls.picker(kind)] if len(names) > 1 else []),
+        controls.picker(layer),
+        controls.picker(head),
+        on_change=state.take_over,
+    )
+    return group.name, state.value(layer), state.value(head)
 
 
 def _badge(view: View, checks: Sequence[Check]) -> None:
@@ -141,7 +202,11 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
             "again through the model's own modules, and the whole sentence without capture. Errors "
             "are the largest difference found, relative to the largest value where above one."
         )
-        inspector.checks_table(checks)
+        words.checks_table(checks)
+        if card := runs.card(view.handle):
+            st.caption("What was written about this model:")
+            with st.container(height=220, key="card"):
+                st.text(card)
         st.caption(f"Headlight {VERSION}")
 
 
@@ -154,7 +219,11 @@ def _described(view: View) -> str:
     return ", ".join(parts)
 
 
-def _say_cut(view: View) -> None:
+def _say_what_became_of_the_text(view: View) -> None:
+    if view.run.reads is not None:
+        words.notice(
+            f"The tokenizer of {view.model} turns the sentence into “{quoted(view.run.reads)}”."
+        )
     n_shown, n_cut = len(view.tokens), view.run.n_cut
     if n_cut:
         words.notice(

@@ -1,7 +1,7 @@
 """Widgets bound to settings: each shows its setting's value and gives back the chosen one."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -10,12 +10,16 @@ from viz.frame import memory, state
 from viz.frame.kinds import Choice, Number, Numbers, Text
 from viz.frame.settings import AFTER
 from viz.frame.view import View
+from viz.live import component
+from viz.live.callbacks import unbroken
+from viz.live.core.wire import Option, Settings
+from viz.live.pickers.data import Picker, pickers_data
 
-Option = TypeVar("Option")
+Value = TypeVar("Value")
 Width = int | Literal["stretch"]
 
 
-def select(setting: Choice[Option], width: Width = "stretch") -> Option:
+def select(setting: Choice[Value], width: Width = "stretch") -> Value:
     """A list to choose from."""
     state.settle(setting)
     st.selectbox(
@@ -27,6 +31,17 @@ def select(setting: Choice[Option], width: Width = "stretch") -> Option:
         width=width,
     )
     return state.publish(setting)
+
+
+def picker(setting: Choice[Any]) -> Picker:
+    """A list of a choice's options, as `pickers` shows it."""
+    options = [Option(setting.text(value), setting.words(value)) for value in setting.options]
+    return Picker(setting.name, setting.label, options, setting.text(state.value(setting)))
+
+
+def pickers(key: str, *lists: Picker, on_change: Callable[[Settings], None]) -> None:
+    """Lists side by side; `on_change` gets what a person chose, by the names of settings."""
+    component.show_control(key, pickers_data(lists), on_change=on_change)
 
 
 def segments(setting: Choice[str], *, has_label: bool = False) -> str:
@@ -105,26 +120,9 @@ def several(setting: Numbers) -> tuple[int, ...]:
         setting.options,
         key=shown,
         max_selections=setting.most,
-        on_change=lambda: state.put((setting, st.session_state[shown])),
+        on_change=unbroken(lambda: state.put((setting, st.session_state[shown]))),
     )
     return chosen
-
-
-def tabs(
-    label: str, key: str, names: dict[str, str], shown: str, on_pick: Callable[[str], None]
-) -> str:
-    """Buttons of which other settings say which is pressed; `on_pick` sets those."""
-    st.session_state[key] = shown
-    picked = st.segmented_control(
-        label,
-        list(names),
-        required=True,
-        key=key,
-        format_func=names.__getitem__,
-        on_change=lambda: on_pick(st.session_state[key]),
-        label_visibility="collapsed",
-    )
-    return picked or shown
 
 
 def button(
@@ -142,7 +140,7 @@ def button(
         icon=f":material/{icon}:",
         type="primary" if primary else "secondary",
         disabled=disabled,
-        on_click=memory.press,
+        on_click=unbroken(memory.press),
         args=(key, meaning),
     )
 

@@ -4,15 +4,17 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 
-from viz.frame import ASSETS, words
+from viz.frame import ASSETS
 from viz.frame.view import View
 
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence to start from and what one of its heads shows."""
+    """A sentence to start from, and what one head of a model shows on it."""
 
+    title: str
     sentence: str
+    model: str
     layer: int
     head: int
     shows: str
@@ -26,9 +28,10 @@ def examples() -> tuple[Example, ...]:
     return tuple(Example(**entry) for entry in tomllib.loads(text)["example"])
 
 
-def what_to_try(view: View) -> None:
-    """For an example sentence: what its head shows, whichever head is open."""
+def what_to_try(view: View) -> str:
+    """For an example sentence on its model: what its head shows. Nothing for any other."""
     for example in examples():
-        if example.sentence == view.sentence:
+        if (example.sentence, example.model) == (view.sentence, view.model):
             name = f"L{example.layer} H{example.head}"
-            words.notice(f"Try: {name} {example.shows}.", kind="hint")
+            return f"Try: {name} {example.shows}."
+    return ""

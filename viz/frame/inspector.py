@@ -1,44 +1,170 @@
-"""Beside every figure: its formula, the source that computed it, the checks, and downloads."""
+"""The panel below every page: formula, source, checks and downloads of what is seen, one at a time.
+
+A page says what belongs into it where it draws the figure; what is not open is not drawn.
+"""
 
 import html
 import importlib
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import FunctionType
 
-import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.verify.check import Check
 from viz import runs
 from viz.formulas import FORMULAS
-from viz.frame import controls, words
-from viz.frame.settings import IMAGE_FORMAT
+from viz.frame import controls, state, tables, words
+from viz.frame.settings import IMAGE_FORMAT, INSPECT
 from viz.frame.view import View
+from viz.live.callbacks import unbroken
 
 Tables = dict[str, Callable[[], bytes]]  # CSV files by their names, made when they are asked for
 
+PANEL = "inspector-panel"
+FORMULA, SOURCE, CHECK, EXPORT = "formula", "source", "check", "export"
+CLOSED = "closed"
+LABELS = {
+    FORMULA: ":material/function: Formula",
+    SOURCE: ":material/code: Source",
+    CHECK: ":material/verified: Check",
+    EXPORT: ":material/download: Export",
+}
 
-def formula(name: str, latex: str | None = None) -> None:
-    """The formula of a function, or the same with numbers filled in, and its reference."""
-    st.latex(latex or FORMULAS[name].latex)
-    if latex is None:
-        words.centred(html.escape(FORMULAS[name].reference))
+
+@dataclass
+class Panel:
+    """The panel while a page is drawn: which part is open, which there are, and whose formulas."""
+
+    head: DeltaGenerator
+    body: DeltaGenerator
+    open: str
+    parts: set[str]
+    section: str = ""  # the part of the page that is being drawn
+    entry: DeltaGenerator | None = None  # where the formula of a figure and its numbers stand
+    entry_of: tuple[str, str] = ("", "")  # the section and the function it is of
+    n_entries: int = 0
 
 
-@st.fragment
-def source(*names: str) -> None:
-    """The code that computed what is shown, as it ran; fetched when a person opens it.
+def place(*, opens: bool) -> None:
+    """Where the panel will be, below what is drawn before; `opens` unless a person chose."""
+    chosen = state.value(INSPECT)
+    part = chosen or (FORMULA if opens else CLOSED)
+    unasked = not chosen and opens  # it stands at the end of the page then, over no figure
+    with st.container(key="inspector"):
+        head = st.container(key="inspector-head", horizontal=True)
+        body = st.container(key="inspector-unasked" if unasked else f"inspector-{part}")
+        panel = Panel(head, body, part, parts=set())
+    st.session_state[PANEL] = panel
 
-    Drawn from the start, the highlighter would hold up the first heat map by half a second.
+
+def _panel() -> Panel:
+    return st.session_state[PANEL]
+
+
+def show_parts() -> None:
+    """What may be opened, now that the page is drawn; nothing where it shows nothing."""
+    panel = _panel()
+    if not panel.parts:
+        return
+    panel.parts.add(CHECK)
+    with panel.head:
+        for part in (part for part in LABELS if part in panel.parts):
+            # Buttons: what Streamlit's choices hold, it may send again though nobody chose it.
+            st.button(
+                LABELS[part],
+                key=f"inspect-{part}",
+                type="primary" if part == panel.open else "tertiary",
+                on_click=unbroken(_choose),
+                args=(part, part == panel.open),
+            )
+
+
+def finish(checks: Sequence[Check]) -> None:
+    """Say what the run's own checks found, once they are there."""
+    if _panel().parts:
+        line = f"{verdict(checks, 'The run: ')}; the badge above lists them."
+        _show(CHECK, lambda: st.caption(line))
+
+
+def _choose(part: str, is_open: bool) -> None:
+    state.put((INSPECT, CLOSED if is_open else part))
+
+
+def _show(part: str, draw: Callable[[], object]) -> None:
+    """Draw something in a part of the panel, if it is the open one."""
+    panel = _panel()
+    panel.parts.add(part)
+    if panel.open == part:
+        with panel.body:
+            draw()
+
+
+# --- formulas ---------------------------------------------------------------------------------
+
+
+def enter(section: str) -> None:
+    """A part of the page begins: the formulas that follow are of what it shows."""
+    _panel().section = section
+
+
+def formula(name: str, latex: str | None = None, reference: str | None = None) -> None:
+    """The formula of a function with its reference, or the same with numbers filled in.
+
+    A formula that is written otherwise for this model comes with its own `reference`.
     """
-    label = "Source: " + ", ".join(name.rsplit(".", 1)[-1] for name in names)
-    box = st.expander(label, key=f"source-{names[0]}", on_change="rerun")
-    if box.open:
-        with box:
-            for name in names:
-                st.caption(name)
-                st.code(inspect.getsource(_resolve(name)), language="python")
+    about = FORMULAS[name].reference if latex is None else reference
+
+    def draw() -> None:
+        st.latex(latex or FORMULAS[name].latex)
+        if about is not None:
+            words.centred(html.escape(about))
+
+    _show(FORMULA, lambda: _in_entry(name, draw))
+
+
+def numbers(latex: str) -> None:
+    """A line of numbers that belongs to no function's formula."""
+    _show(FORMULA, lambda: _in_entry(latex, lambda: st.latex(latex)))
+
+
+def note(text: str) -> None:
+    """A line of ours between formulas."""
+    beside_formula(lambda: st.caption(text, text_alignment="center"))
+
+
+def beside_formula(draw: Callable[[], object]) -> None:
+    """Words that belong to the formula before them."""
+    _show(FORMULA, lambda: _in_entry(_panel().entry_of[1], draw))
+
+
+def _in_entry(name: str, draw: Callable[[], object]) -> None:
+    """Draw with what stands already of a function, in one part of the page; else in a new place."""
+    panel = _panel()
+    if panel.entry is None or panel.entry_of != (panel.section, name):
+        panel.n_entries += 1
+        panel.entry = st.container(key=f"inspector-entry-{panel.n_entries}")
+        panel.entry_of = (panel.section, name)
+        if panel.section:
+            panel.entry.caption(f"**{panel.section}**", text_alignment="center")
+    with panel.entry:
+        draw()
+
+
+# --- sources ----------------------------------------------------------------------------------
+
+
+def source(*names: str) -> None:
+    """The code that computed what is shown, as it ran, by dotted names."""
+    _show(SOURCE, lambda: _code(names))
+
+
+def _code(names: Sequence[str]) -> None:
+    for name in names:
+        st.caption(name)
+        st.code(inspect.getsource(_resolve(name)), language="python")
 
 
 def _resolve(dotted: str) -> FunctionType | type:
@@ -46,10 +172,27 @@ def _resolve(dotted: str) -> FunctionType | type:
     return getattr(importlib.import_module(module), name)
 
 
-def checked(what: str, checks: Sequence[Check], key: str) -> None:
+# --- checks -----------------------------------------------------------------------------------
+
+
+def check(passed: bool, text: str) -> None:
+    """A check of what the page shows; one that failed is said on the page too. The text is ours."""
+    _show(CHECK, lambda: words.check_line(passed, text))
+    if not passed:
+        words.check_line(passed, text)
+
+
+def checked(what: str, checks: Sequence[Check]) -> None:
     """How many checks a further run passed, and the list of them. `what` is ours."""
-    with st.popover(verdict(checks, f"{what}: "), key=f"checks-{key}"):
-        checks_table(checks)
+
+    def draw() -> None:
+        st.caption(verdict(checks, f"{what}: "))
+        words.checks_table(checks)
+
+    _show(CHECK, draw)
+    for item in checks:
+        if not item.passed:
+            words.check_line(item.passed, f"{what}: {item.name}, error {item.error:.1e}")
 
 
 def verdict(checks: Sequence[Check], before: str) -> str:
@@ -61,25 +204,28 @@ def verdict(checks: Sequence[Check], before: str) -> str:
     return f":material/verified: {before}Verified: {n} of {n} (max error {worst.error:.0e})"
 
 
-def checks_table(checks: Sequence[Check]) -> None:
-    """The self-check as a table: what, max error, bound, verdict."""
-    table = pd.DataFrame(
-        {
-            "check": [item.name for item in checks],
-            "max error": [f"{item.error:.1e}" for item in checks],
-            "allowed": [f"{item.bound:.0e}" if item.bound else "0" for item in checks],
-            "verdict": ["passed" if item.passed else "FAILED" for item in checks],
-        }
-    )
-    st.dataframe(table, hide_index=True, height="content")
+# --- downloads --------------------------------------------------------------------------------
 
 
-def export(view: View, key: str, tables: Tables, *, has_charts: bool = True) -> None:
+def export(view: View, tables: Tables, *, has_charts: bool = True) -> None:
     """Downloads: each table of the page as CSV, the whole trace as npz, and the image format.
 
     `has_charts` says whether the page has charts whose camera saves in that format.
     """
-    with st.container(horizontal=True, vertical_alignment="bottom", key=f"export-{key}"):
+    _show(EXPORT, lambda: _downloads(view, tables, has_charts))
+
+
+def pattern_table(view: View) -> Tables:
+    """The weights of the chosen head."""
+    return {
+        f"Pattern {view.head_name}": lambda: tables.table_csv(
+            view.pattern, view.query_tokens, view.key_tokens, "query \\ key"
+        )
+    }
+
+
+def _downloads(view: View, tables: Tables, has_charts: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", key="export"):
         for name, make in tables.items():
             st.download_button(
                 f"{name} (CSV)",

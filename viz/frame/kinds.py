@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Generic, Self, TypeVar, cast
 
+from model.lines import quoted
+
 Value = TypeVar("Value")
 
 PAIR = re.compile(r"(\d{1,9})-(\d{1,9})")
@@ -33,6 +35,11 @@ class Setting(ABC, Generic[Value]):
     _: KW_ONLY
     pages: tuple[str, ...] = ()
     follows: bool = False
+
+    @property
+    def is_dragged(self) -> bool:
+        """Whether its values are typed or dragged: then all of them are one step of Back."""
+        return True
 
     @abstractmethod
     def nearest(self, raw: object) -> tuple[Value, str | None]:
@@ -58,6 +65,11 @@ class Choice(Setting[Value]):
     options: Sequence[Value] = ()
     words: Callable[[Value], str] = str
     refusal: str = NO_SUCH
+
+    @property
+    def is_dragged(self) -> bool:
+        """Each choice is a step."""
+        return False
 
     def nearest(self, raw: object) -> tuple[Value, str | None]:
         """An option by its value, its text or its words; of numbers the closest."""
@@ -85,6 +97,11 @@ class Choice(Setting[Value]):
 @dataclass(frozen=True)
 class Flag(Setting[bool]):
     """Yes or no."""
+
+    @property
+    def is_dragged(self) -> bool:
+        """Each choice is a step."""
+        return False
 
     def nearest(self, raw: object) -> tuple[bool, str | None]:
         """True for yes, False for no."""
@@ -123,7 +140,8 @@ class Number(Setting[float | None]):
         value = self._possible(min(max(wanted, self.low), self.high))
         if abs(value - wanted) <= 1e-9:
             return value, None
-        return value, f"{self.label} {raw} {self._fault(wanted)}; using {self._plain(value)}."
+        line = f"{self.label} {_shown(raw)} {self._fault(wanted)}; using {self._plain(value)}."
+        return value, line
 
     def text(self, value: float | None) -> str:
         """The number, or the name of none."""
@@ -152,9 +170,15 @@ class Number(Setting[float | None]):
 class Text(Setting[str]):
     """A line of text."""
 
-    def nearest(self, raw: object) -> tuple[str, None]:
+    def nearest(self, raw: object) -> tuple[str, str | None]:
         """Any text; half a character, which no file and no address can hold, becomes a `?`."""
-        return str(raw).encode("utf-8", "replace").decode(), None
+        text = str(raw)
+        value = text.encode("utf-8", "replace").decode()
+        n_halves = sum("\ud800" <= character <= "\udfff" for character in text)
+        if not n_halves:
+            return value, None
+        halves = "half a character" if n_halves == 1 else f"{n_halves} half characters"
+        return value, f"{self.label} has {halves} (a lone surrogate); each is shown as “?”."
 
 
 @dataclass(frozen=True)
@@ -169,9 +193,10 @@ class Index(Setting[int | None]):
         if not text:
             return None, None
         if not text.isdecimal():
-            return self.default, f"{self.label} {raw} is not a whole number; showing the default."
+            line = f"{self.label} {_shown(raw)} is not a whole number; showing the default."
+            return self.default, line
         value = min(int(text[:4000]), self.n - 1)  # Python reads no longer numbers
-        line = f"{self.label} {raw} does not exist; it is {value}."
+        line = f"{self.label} {_shown(raw)} does not exist; it is {value}."
         return value, None if str(value) == text else line
 
     def text(self, value: int | None) -> str:
@@ -192,11 +217,12 @@ class Pair(Setting[tuple[int, int] | None]):
         if not text:
             return None, None
         if match is None:
-            line = f"{self.label} {text} is not two numbers such as 3-1; showing the default."
+            asked = f"{self.label} {_shown(text)}"
+            line = f"{asked} is not two numbers such as 3-1; showing the default."
             return self.default, line
         value = (min(int(match[1]), self.limits[0] - 1), min(int(match[2]), self.limits[1] - 1))
         shown = self.text(value)
-        line = f"{self.label} {text} does not exist; showing {shown}."
+        line = f"{self.label} {_shown(text)} does not exist; showing {shown}."
         return value, None if shown == text else line
 
     def text(self, value: tuple[int, int] | None) -> str:
@@ -265,7 +291,7 @@ def _with_commas(parts: Iterable[object]) -> str:
 
 def _shown(raw: object) -> str:
     """What a person gave, as it is named in a line."""
-    return str(raw).strip() or "(empty)"
+    return quoted(str(raw).strip()) or "(empty)"
 
 
 def _number(raw: object) -> float | None:

@@ -1,46 +1,58 @@
 """What a page is made of: headings, rows and columns, figures, and the style of it all."""
 
-from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
+import re
+from collections.abc import Callable, Sequence
 
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.frame import state
+from viz.frame import inspector, state
 from viz.frame.settings import IMAGE_FORMAT
+from viz.live import component
+from viz.live.chart.data import chart_data
 from viz.theme import css_variables, palette
 
-STYLE = Path(__file__).with_name("page.css")
+
+def apply_colors() -> None:
+    """Give the page's style sheet the colours of the browser's light or dark theme."""
+    st.html(f"<style>{css_variables(palette(st.context.theme.type))}</style>")
 
 
-def apply_style() -> None:
-    """Give the page our style sheet in the colours of the browser's light or dark theme."""
-    colors = css_variables(palette(st.context.theme.type))
-    st.html(f"<style>{colors}\n{_style_sheet()}</style>")
+def heading(icon: str, title: str, line: str, more: str = "") -> DeltaGenerator:
+    """The page's name and, in one line, what is seen; more behind a "?". Our own words only.
+
+    What a person chooses a view with may stand beside them: in the container that is given back.
+    """
+    row = st.container(horizontal=True, vertical_alignment="center", key="heading")
+    with row:
+        st.title(f"{icon} {title}", anchor=False, width="content")
+        st.markdown(line, help=more or None, width="content")
+    return row
 
 
-@cache
-def _style_sheet() -> str:
-    return STYLE.read_text(encoding="utf-8")
+def section(title: str, line: str, more: str = "") -> DeltaGenerator:
+    """A part of a page: its name and, in one line, what is seen; more behind a "?". Our own words.
 
-
-def heading(icon: str, title: str, text: str) -> None:
-    """The page's name and, in a sentence or two, what is seen here. Our own words only."""
-    st.title(f"{icon} {title}", anchor=False)
-    st.markdown(text)
-
-
-def section(title: str, text: str) -> None:
-    """A part of a page: its name and, in a sentence or two, what is seen. Our own words only."""
-    st.subheader(title, anchor=False)
-    st.markdown(text)
+    Controls of the part may stand beside them: in the container that is given back.
+    """
+    inspector.enter(title)
+    key = "section-" + "-".join(re.findall(r"\w+", title.lower()))
+    row = st.container(horizontal=True, vertical_alignment="center", key=key)
+    with row:
+        st.subheader(title, anchor=False, width="content")
+        st.markdown(line, help=more or None, width="content")
+    return row
 
 
 def row(key: str) -> DeltaGenerator:
     """Controls side by side."""
     return st.container(horizontal=True, vertical_alignment="bottom", key=f"row-{key}")
+
+
+def slim_row(key: str) -> DeltaGenerator:
+    """Controls side by side, each beside its label: as low as one of them."""
+    return st.container(horizontal=True, vertical_alignment="center", key=f"slim-{key}")
 
 
 def two_up(key: str, widths: tuple[int, int] = (1, 1)) -> Sequence[DeltaGenerator]:
@@ -49,21 +61,23 @@ def two_up(key: str, widths: tuple[int, int] = (1, 1)) -> Sequence[DeltaGenerato
         return st.columns(widths)
 
 
-def show_figure(figure: go.Figure, *, key: str, alt: str) -> None:
+def show_figure(
+    figure: go.Figure,
+    *,
+    key: str,
+    alt: str,
+    on_pick: Callable[[component.Place], None] | None = None,
+) -> None:
     """Draw a figure with our colours, a menu that saves it, and a text alternative.
 
-    plotly.js has a button that uploads a chart to a cloud, on unless it is told otherwise; nothing
-    may leave this machine.
+    The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
+    clicks.
     """
-    config = {
-        "displaylogo": False,
-        "showSendToCloud": False,
-        "plotlyServerURL": "",
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-        "toImageButtonOptions": {
-            "format": state.value(IMAGE_FORMAT),
-            "filename": f"headlight-{key}",
-            "scale": 2,
-        },
-    }
-    st.plotly_chart(figure, theme=None, key=f"figure-{key}", config=config, alt=alt)
+    data = chart_data(
+        figure,
+        name=key,
+        alt=alt,
+        image_format=state.value(IMAGE_FORMAT),
+        is_clickable=on_pick is not None,
+    )
+    component.show_chart(f"figure-{key}", data, on_pick=on_pick)

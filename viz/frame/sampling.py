@@ -1,22 +1,50 @@
-"""How the next token is drawn: the settings that two pages share."""
+"""How the next token is drawn, from the settings of this visitor."""
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
 
-from model.decoding.filters import Sampling
+from model.decoding.filters import GREEDY, Sampling
 from viz.frame import state
-from viz.frame.settings import MIN_P, ORDER, TEMPERATURE, TOP_K, TOP_P
+from viz.frame.kinds import Setting
+from viz.frame.settings import DECODING, MIN_P, ORDER, SEED, TEMPERATURE, TOP_K, TOP_P
 from viz.frame.view import View
 
-
-def for_browser(sampling: Sampling) -> dict[str, object]:
-    """How the next token is drawn, as the sampler in the browser takes it."""
-    settings = asdict(sampling)
-    del settings["seed"]  # the sampler draws nothing
-    return {**settings, "order": list(sampling.order)}
+Value = TypeVar("Value")
 
 
 def drawing(view: View) -> Sampling:
-    """How the next token is drawn, from the session or the address."""
+    """How the next token is drawn: greedy, or as the sliders say; with the seed."""
+    by_sliders, seed = sliders(view), int(state.number(SEED))
+    return replace(GREEDY if is_greedy() else by_sliders, seed=seed)
+
+
+def is_greedy() -> bool:
+    """Whether the most likely token is taken, whatever the sliders say."""
+    return state.value(DECODING) == "greedy"
+
+
+def sampling_of(raw: Mapping[str, object], vocab_size: int) -> Sampling:
+    """What the sliders say as the browser sends it: the nearest that is possible, else defaults.
+
+    Needs no session: it is asked for between two runs of a page.
+    """
+    top_k = _nearest(TOP_K.given(high=vocab_size), raw)
+    return Sampling(
+        temperature=_nearest(TEMPERATURE, raw) or TEMPERATURE.low,
+        top_k=None if top_k is None else int(top_k),
+        top_p=_nearest(TOP_P, raw) or TOP_P.low,
+        min_p=_nearest(MIN_P, raw) or MIN_P.low,
+        order=_nearest(ORDER, raw),
+    )
+
+
+def _nearest(setting: Setting[Value], raw: Mapping[str, object]) -> Value:
+    return setting.nearest(raw[setting.name])[0] if setting.name in raw else setting.default
+
+
+def sliders(view: View) -> Sampling:
+    """What the sliders say, from the session or the address."""
     top_k = state.value(TOP_K.given(high=view.config.vocab_size))
     return Sampling(
         temperature=state.number(TEMPERATURE),

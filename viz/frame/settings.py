@@ -10,9 +10,10 @@ from itertools import permutations
 from typing import TypeVar
 
 from model.decoding.filters import DEFAULT_ORDER
+from viz.frame.course import Changes
 from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Setting, Text
+from viz.live.core import sampling as sampler
 from viz.live.microscope import data as microscope
-from viz.live.sampler import data as sampler
 
 Kind = TypeVar("Kind", bound=Setting)
 
@@ -21,10 +22,12 @@ SETTINGS: dict[str, Setting] = {}
 ON_ATTENTION = ("Attention",)
 ON_POSITIONS = ("Positions",)
 ON_MASKS = ("Masks",)
-ON_LENS = ("Lens",)
-ON_GENERATE = ("Generate",)
-ON_CACHE = ("Cache",)
-ON_SAMPLING = ("Predict", "Generate")
+ON_TOKENS = ("Tokens",)
+ON_LENS = ("Logit lens",)
+ON_NEXT = ("Next token",)
+ON_HOME = ("Home", *ON_NEXT)
+ON_BEAM = ("Beam search",)
+ON_CACHE = ("KV cache",)
 
 
 def _declared(setting: Kind) -> Kind:
@@ -44,25 +47,40 @@ def _named(name: str, label: str, names: dict[str, str], pages: tuple[str, ...])
 # --- every page -------------------------------------------------------------------------------
 
 PAGE = _declared(Choice[str]("page", "Page", "", refusal="No page “{raw}”; showing {value}."))
+TOUR = _declared(Choice[str]("tour", "Tour", "", refusal="Tour “{raw}” does not exist."))
+STEP = _declared(Number("step", "Step", 1, 1, 99))
 SENTENCE = _declared(Text("sentence", "Sentence", ""))
 MODEL = _declared(Choice[str]("model", "Model", ""))
 DEVICE = _declared(Choice[str]("device", "Device", "", words=str.upper))
 HEAD_GROUP = _declared(Choice[str]("attention", "Attention", ""))  # such as decoder.attn
 LAYER = _declared(Choice[int]("layer", "Layer", 0, words="L{}".format))
 HEAD = _declared(Choice[int]("head", "Head", 0, words="H{}".format))
+# Which part of the inspector is open; nothing: as the page has it.
+INSPECT = _declared(
+    Choice[str](
+        "inspect",
+        "Inspector",
+        "",
+        ("", "closed", "formula", "source", "check", "export"),
+        refusal="The inspector has no part “{raw}”.",
+    )
+)
+PRESENT = _declared(Flag("present", "Present", False))
 IMAGE_FORMAT = _declared(
     Choice[str]("image_format", "Image format", "png", ("png", "svg"), words=str.upper)
 )
 
 # --- several pages ----------------------------------------------------------------------------
 
-AFTER = _declared(Choice[int]("after", "After token", -1, pages=("Masks", "Lens", "Predict")))
-TEMPERATURE = _declared(
-    Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"], pages=ON_SAMPLING)
+AFTER = _declared(
+    Choice[int]("after", "After token", -1, pages=("Masks", "Logit lens", "Next token"))
 )
-TOP_K = _declared(Number("top_k", "Top-k", None, 1, none="all", pages=ON_SAMPLING))
-TOP_P = _declared(Number("top_p", "Top-p", 0.95, *sampler.BOUNDS["top_p"], pages=ON_SAMPLING))
-MIN_P = _declared(Number("min_p", "Min-p", 0.0, *sampler.BOUNDS["min_p"], pages=ON_SAMPLING))
+TEMPERATURE = _declared(
+    Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"], pages=ON_HOME)
+)
+TOP_K = _declared(Number("top_k", "Top-k", None, 1, none="all", pages=ON_NEXT))
+TOP_P = _declared(Number("top_p", "Top-p", 0.95, *sampler.BOUNDS["top_p"], pages=ON_NEXT))
+MIN_P = _declared(Number("min_p", "Min-p", 0.0, *sampler.BOUNDS["min_p"], pages=ON_NEXT))
 ORDER = _declared(
     Choice(
         "order",
@@ -70,7 +88,7 @@ ORDER = _declared(
         tuple(DEFAULT_ORDER),
         tuple(permutations(DEFAULT_ORDER)),
         words=", ".join,
-        pages=ON_SAMPLING,
+        pages=ON_NEXT,
     )
 )
 
@@ -103,9 +121,13 @@ HIDE_FIRST = _declared(
 )
 MERGE_WORDS = _declared(Flag("words", "Merge subwords", False, pages=ON_ATTENTION))
 
+# --- Tokens -----------------------------------------------------------------------------------
+
+PRE_TOKEN = _declared(Choice[int]("pre_token", "Pre-token", -1, pages=ON_TOKENS))
+
 # --- Positions --------------------------------------------------------------------------------
 
-COMPARE = _declared(Flag("compare", "Compare", False, pages=ON_POSITIONS))
+SCHEME = _declared(Choice[str]("scheme", "Scheme", "", pages=ON_POSITIONS))
 PICTURE = _named("picture", "Picture", {"map": "Heat map", "surface": "Surface"}, ON_POSITIONS)
 DIMENSIONS = _declared(Numbers("dimensions", "Dimensions", (), most=6, pages=ON_POSITIONS))
 FIRST_POSITION = _declared(Number("place_first", "First position", 0, step=1, pages=ON_POSITIONS))
@@ -139,23 +161,24 @@ LENS_COLOUR = _declared(
 )
 LENS_START = _declared(Choice[int]("lens_start", "Window", -1, pages=ON_LENS))
 
-# --- Generate ---------------------------------------------------------------------------------
+# --- Next token -------------------------------------------------------------------------------
 
-DECODING = _named(
-    "mode",
-    "Decoding",
-    {"sampling": "sampling", "greedy": "greedy", "beam": "beam search"},
-    ON_GENERATE,
-)
-SEED = _declared(Number("seed", "Seed", 0, 0, 2**31 - 1, pages=ON_GENERATE))
-NEW_TOKENS = _declared(Number("new_tokens", "New tokens", 40, 1, 1000, pages=ON_GENERATE))
+DECODING = _named("mode", "Decoding", {"sampling": "sampling", "greedy": "greedy"}, ON_NEXT)
+SEED = _declared(Number("seed", "Seed", 0, 0, 2**31 - 1, pages=ON_HOME))
+NEW_TOKENS = _declared(Number("new_tokens", "New tokens", 40, 1, 1000, pages=ON_NEXT))
+# How far a text was written, and what was changed on the way: a link, or a reload, writes it again.
+WRITTEN = _declared(Number("written", "Tokens written", 0, 0, 1000, pages=ON_NEXT))
+CHANGES = _declared(Changes("changes", "Changes on the way", (), pages=ON_NEXT, most=120))
 AT_LIMIT = _named(
-    "full", "At the context limit", {"stop": "stop", "slide": "slide window"}, ON_GENERATE
+    "full", "At the context limit", {"stop": "stop", "slide": "slide window"}, ON_NEXT
 )
-BEAM_WIDTH = _declared(Number("beam_width", "Beam width", 3, 1, 12, pages=ON_GENERATE))
-BEAM_TOKENS = _declared(Number("beam_tokens", "New tokens", 8, 1, 24, pages=ON_GENERATE))
+
+# --- Beam search ------------------------------------------------------------------------------
+
+BEAM_WIDTH = _declared(Number("beam_width", "Beam width", 3, 1, 12, pages=ON_BEAM))
+BEAM_TOKENS = _declared(Number("beam_tokens", "New tokens", 8, 1, 24, pages=ON_BEAM))
 LENGTH_PENALTY = _declared(
-    Number("alpha", "Length normalisation α", 0.0, 0.0, 2.0, 0.1, pages=ON_GENERATE)
+    Number("alpha", "Length normalisation α", 0.0, 0.0, 2.0, 0.1, pages=ON_BEAM)
 )
 
 # --- Cache ------------------------------------------------------------------------------------
@@ -171,17 +194,25 @@ CONTEXT = _declared(Number("context", "Context", 2048, 1, 10_000_000, pages=ON_C
 
 # --- old links --------------------------------------------------------------------------------
 
-OLD_NAMES = {"filler": "pad_tokens"}
+OLD_NAMES = {"filler": "pad_tokens", "compare": "scheme"}
 OLD_VALUES = {
     ("side", "front"): "left",
     ("side", "behind"): "right",
+    ("scheme", "yes"): "compare",
     ("mode", "sampled"): "sampling",
     ("top_k", "-1"): "all",
+    ("page", "Lens"): "Logit lens",
+    ("page", "Cache"): "KV cache",
+    ("page", "Predict"): "Next token",
+    ("page", "Generate"): "Next token",
 }
 
 
 def modern(address: Mapping[str, str]) -> dict[str, str]:
     """What an address says in today's names and values; today's win where it says both."""
+    if address.get("page") == "Generate" and address.get("mode") == "beam":
+        address = {**address, "page": "Beam search"}
+        del address["mode"]
     renamed = {OLD_NAMES.get(name, name): value for name, value in address.items()}
     today = {name: value for name, value in address.items() if name not in OLD_NAMES}
     return {name: OLD_VALUES.get((name, value), value) for name, value in (renamed | today).items()}

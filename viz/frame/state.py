@@ -2,20 +2,24 @@
 
 The session has the say; what the address says counts for settings the session has no value of
 yet. The address in the session knows the settings of all pages; the browser's gets those of the
-open page and the shared ones, in one piece: each change of it is a step of the Back button.
+open page and the shared ones, in one piece. Where a person goes by a link, or by Back and Forward,
+the address has the say.
 """
 
+from collections.abc import Mapping
 from typing import TypeVar
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import streamlit as st
 
 from viz.frame import notices
 from viz.frame.kinds import Number, Setting
-from viz.frame.settings import SETTINGS, modern
+from viz.frame.settings import PAGE, SETTINGS, modern
 
 Value = TypeVar("Value")
 
+WAITING = "set-and-not-drawn"
+LAST_ADDRESS, LAST_CHANGED, WENT, TOO_LONG = "last-address", "last-changed", "went", "too-long"
 LONGEST_IN_ADDRESS = 8_000  # servers and browsers refuse addresses much longer
 
 
@@ -41,13 +45,22 @@ def settle(setting: Setting) -> None:
     name = setting.name
     if setting.follows:
         _follow(setting)
-    is_set = name in st.session_state
-    raw = st.session_state[name] if is_set else _address().get(name)
+    is_new = name in _waiting()
+    raw = _waiting().pop(name) if is_new else st.session_state.get(name, _address().get(name))
     chosen, line = (setting.default, None) if raw is None else setting.nearest(raw)
     if line:
         notices.add(line)
-    if not is_set or chosen != raw:
+    if is_new or name not in st.session_state or chosen != raw:
         st.session_state[name] = chosen
+
+
+def _waiting() -> dict[str, object]:
+    """What was set and not drawn yet, by name; None stands for the default.
+
+    A run that is cut short before it draws a widget would lose what was set for it: Streamlit takes
+    the widget's value from the browser then, which still has the last one.
+    """
+    return st.session_state.setdefault(WAITING, {})
 
 
 def _follow(setting: Setting) -> None:
@@ -63,6 +76,8 @@ def publish(setting: Setting[Value]) -> Value:
     chosen, address = st.session_state[setting.name], _address()
     text = setting.text(chosen)
     is_too_long = len(quote(text)) > LONGEST_IN_ADDRESS
+    too_long: set[str] = st.session_state.setdefault(TOO_LONG, set())
+    (too_long.add if is_too_long else too_long.discard)(setting.name)
     if chosen == setting.default or is_too_long:
         address.pop(setting.name, None)
     else:
@@ -79,14 +94,16 @@ def put(*values: tuple[Setting, object], chosen_for: object = None) -> None:
     """
     for setting, raw in values:
         st.session_state[setting.name] = raw
+        _waiting()[setting.name] = raw
         if chosen_for is not None:
             st.session_state[_owner(setting)] = chosen_for
 
 
 def settle_quietly(setting: Setting) -> None:
     """Bring a value to a possible one without a line: nobody asked for another."""
-    if setting.name in st.session_state:
-        st.session_state[setting.name], _ = setting.nearest(st.session_state[setting.name])
+    for values in (st.session_state, _waiting()):
+        if values.get(setting.name) is not None:
+            values[setting.name], _ = setting.nearest(values[setting.name])
 
 
 def drop(setting: Setting) -> bool:
@@ -117,7 +134,7 @@ def take_over(changes: dict[str, object], prefix: str = "") -> None:
         notices.repeat()
     for name, raw in changes.items():
         if prefix + name in SETTINGS:
-            st.session_state[prefix + name] = raw
+            put((SETTINGS[prefix + name], raw))
 
 
 # --- the address ------------------------------------------------------------------------------
@@ -130,14 +147,61 @@ def _address() -> dict[str, str]:
     return st.session_state["address"]
 
 
-def write_address(page: str) -> None:
-    """Let the browser's address say what the open page depends on, and nothing of other pages.
+def address_of(page: str) -> dict[str, str]:
+    """What a page depends on, and nothing of other pages.
 
     What is not ours, such as a parameter of whoever embeds the app, stays, after what is.
     """
     address = _address()
     ours = [name for name in SETTINGS if name in address and SETTINGS[name].is_in_address_of(page)]
     others = [name for name in address if name not in SETTINGS]
-    wanted = {name: address[name] for name in (*ours, *others)}
-    if wanted != st.query_params.to_dict():
-        st.query_params.from_dict(wanted)
+    return {name: address[name] for name in (*ours, *others)}
+
+
+def is_step(address: Mapping[str, str]) -> bool:
+    """Whether Back shall lead to what was before this address, which becomes the last one.
+
+    What is typed or dragged changes often: as long as it is one and the same thing, all its values
+    are one step.
+    """
+    last = st.session_state.get(LAST_ADDRESS)
+    st.session_state[LAST_ADDRESS] = dict(address)
+    if last is None or st.session_state.pop(WENT, False):
+        st.session_state[LAST_CHANGED] = set()
+        return False
+    changed = {name for name in {*last, *address} if last.get(name) != address.get(name)}
+    if not changed:
+        return False
+    before, st.session_state[LAST_CHANGED] = st.session_state[LAST_CHANGED], changed
+    return changed != before or not all(map(_is_dragged, changed))
+
+
+def _is_dragged(name: str) -> bool:
+    return name in SETTINGS and SETTINGS[name].is_dragged
+
+
+def go(page: str | None = None, query: str | None = None) -> None:
+    """Open a view with all else as it is, or everything a whole address says.
+
+    What an address leaves out, of what its page shows, is at its default.
+    """
+    if page is not None:
+        put((PAGE, page))
+    if query is None:
+        return
+    wanted = modern(dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)))
+    title = wanted.get(PAGE.name, "")
+    kept = {name: raw for name, raw in _address().items() if not _shown_on(name, title)}
+    for name, setting in SETTINGS.items():
+        st.session_state.pop(_owner(setting), None)  # an address is whole: all in it is of one text
+        if name in wanted:
+            put((setting, wanted[name]))
+        elif _shown_on(name, title) and name not in st.session_state.get(TOO_LONG, ()):
+            st.session_state.pop(name, None)
+            _waiting()[name] = None
+    st.session_state["address"] = {**kept, **wanted}
+    st.session_state[WENT] = True
+
+
+def _shown_on(name: str, title: str) -> bool:
+    return name in SETTINGS and SETTINGS[name].is_in_address_of(title)

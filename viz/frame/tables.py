@@ -1,11 +1,39 @@
 """Tables as CSV: UTF-8 with a byte-order mark, without which Excel takes it for another code."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from viz.figures.labels import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def frame(
+    columns: Mapping[str, object] | Sequence[Mapping[str, object]], index: object = None
+) -> pd.DataFrame:
+    """A table of columns by their names, or of rows.
+
+    pandas takes half a second to import, and what people see first has no table.
+    """
+    return importlib.import_module("pandas").DataFrame(columns, index=index)
+
+
+def matrix_frame(
+    values: np.ndarray, index: Sequence[object] | None = None, columns: object = None
+) -> pd.DataFrame:
+    """A matrix as a table, its rows and columns named or numbered from 0."""
+    return importlib.import_module("pandas").DataFrame(values, index=index, columns=columns)
+
+
+def whole_numbers(values: Sequence[int | None]) -> pd.Series:
+    """A column of whole numbers, empty where there is none."""
+    return importlib.import_module("pandas").Series(values, dtype="Int64")
 
 
 def frame_csv(frame: pd.DataFrame, *, has_index: bool = False) -> bytes:
@@ -15,7 +43,7 @@ def frame_csv(frame: pd.DataFrame, *, has_index: bool = False) -> bytes:
 
 def numbers_csv(values: np.ndarray, corner: str) -> bytes:
     """A matrix, rows and columns numbered from 0."""
-    frame = pd.DataFrame(values)
+    frame = matrix_frame(values)
     frame.index.name = corner
     return frame_csv(frame, has_index=True)
 
@@ -24,7 +52,7 @@ def table_csv(
     values: np.ndarray, rows: Sequence[str], columns: Sequence[str], corner: str
 ) -> bytes:
     """A matrix with token labels on both sides."""
-    frame = pd.DataFrame(values, index=_numbered(rows), columns=_numbered(columns))
+    frame = matrix_frame(values, _numbered(rows), _numbered(columns))
     frame.index.name = corner
     return frame_csv(frame, has_index=True)
 

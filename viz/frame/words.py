@@ -1,11 +1,13 @@
 """Words and tokens on the page, as HTML of our own; a person's text is only ever text in it."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
+from model.lines import one_line
 from model.verify.check import Check
 from viz.figures.labels import token_labels, visible
 
@@ -13,7 +15,7 @@ from viz.figures.labels import token_labels, visible
 def notice(text: str, kind: str = "note") -> None:
     """One plain line to the person; `kind` is note, hint or error. The text is no markup."""
     role = "alert" if kind == "error" else "status"
-    st.html(f'<p class="hl-{kind}" role="{role}">{html.escape(text)}</p>')
+    st.html(f'<p class="hl-{kind}" role="{role}">{html.escape(one_line(text))}</p>')
 
 
 def check_line(passed: bool, text: str) -> None:
@@ -57,6 +59,32 @@ def token_strip(
     st.html(f'<div class="hl-strip" tabindex="0" role="group" aria-label="Tokens">{inside}</div>')
 
 
+@dataclass(frozen=True)
+class Way:
+    """A title and a line; a link to a page with all else as it is, or to an address, or none."""
+
+    title: str
+    text: str
+    page: str = ""
+    query: str = ""
+
+
+def ways(found: Iterable[Way]) -> None:
+    """Links on to other views, side by side."""
+    links = "".join(map(_way, found))
+    st.html(f'<nav class="hl-ways" aria-label="Ways on">{links}</nav>')
+
+
+def _way(way: Way) -> str:
+    page, query = html.escape(way.page), html.escape(way.query)
+    inside = f"<b>{html.escape(way.title)}</b><span>{html.escape(way.text)}</span>"
+    if page:
+        return f'<a class="hl-way" href="?page={page}" data-page="{page}">{inside}</a>'
+    if query:
+        return f'<a class="hl-way" href="{query}">{inside}</a>'
+    return f'<div class="hl-way">{inside}</div>'
+
+
 def pair(query: str, key: str, text: str) -> None:
     """A line about one query and one key by their labels; `text` is ours, the labels a person's."""
     centred(f"{html.escape(text)} {_chip(query)} attends to {_chip(key)}")
@@ -93,9 +121,54 @@ def training_targets(
     )
 
 
+def facts(pairs: Sequence[tuple[str, str]]) -> None:
+    """Numbers side by side, each above what it counts. All are our own words."""
+    columns = (
+        f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>"
+        for value, name in pairs
+    )
+    st.html(f'<dl class="hl-facts">{"".join(columns)}</dl>')
+
+
+def token_cards(
+    tokens: Sequence[str], rows: Mapping[str, Sequence[str]], titles: Sequence[str]
+) -> None:
+    """Each token with facts below it, and what its card says on hover; our own words only."""
+    names = "".join(f"<small>{html.escape(name)}</small>" for name in rows)
+    cards = [f'<span class="hl-target hl-legend"><span>token</span>{names}</span>']
+    for number, (label, title) in enumerate(zip(token_labels(tokens), titles, strict=True)):
+        below = "".join(f"<small>{html.escape(values[number])}</small>" for values in rows.values())
+        cards.append(
+            f'<span class="hl-target" title="{html.escape(title)}">{_chip(label)}{below}</span>'
+        )
+    st.html(
+        '<div class="hl-strip hl-cards" tabindex="0" role="group" '
+        f'aria-label="Every token">{"".join(cards)}</div>'
+    )
+
+
+def merge_line(text: str, left: str, right: str, made: str) -> None:
+    """A line about one merge; `text` is ours, the three labels a person's."""
+    centred(f"{html.escape(text)} {_chip(left)} + {_chip(right)} → {_chip(made)}")
+
+
 def token_line(text: str, token: str) -> None:
     """A line about one token; `text` is ours."""
     centred(f"{html.escape(text)} {_chip(visible(token))}")
+
+
+def checks_table(checks: Sequence[Check]) -> None:
+    """What each check found: max error, what is allowed, verdict. The names are ours."""
+    rows = "".join(map(_check_row, checks))
+    head = "<tr><th>check</th><th>max error</th><th>allowed</th><th>verdict</th></tr>"
+    st.html(f'<table class="hl-checks"><thead>{head}</thead><tbody>{rows}</tbody></table>')
+
+
+def _check_row(item: Check) -> str:
+    allowed = f"{item.bound:.0e}" if item.bound else "0"
+    cells = (item.name, f"{item.error:.1e}", allowed, "passed" if item.passed else "FAILED")
+    fault = "" if item.passed else ' class="hl-failed"'
+    return f"<tr{fault}>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
 
 
 def properties(checks: Sequence[Check]) -> None:

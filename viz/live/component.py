@@ -12,10 +12,14 @@ from streamlit.components.v2 import component
 
 from model.trace import Site
 from model.verify.check import Check
-from viz.live.core.wire import Data, Settings, palette_data
-from viz.live.files import FIRST_MODULES, MODULES, component_style, script
-from viz.live.microscope.data import ALLOWED_ERROR, MICROSCOPE
+from viz.live.callbacks import unbroken
+from viz.live.core.wire import ALLOWED_ERROR, Data, Settings, palette_data
+from viz.live.files import component_style, script
+from viz.live.home.data import HOME
+from viz.live.microscope.data import MICROSCOPE
 from viz.theme import DARK, LIGHT
+
+Place = dict[str, Any]  # x and y of a click, as the axes of the figure have them
 
 _mount = component(
     "headlight_live",
@@ -24,7 +28,22 @@ _mount = component(
     js=script("loader.js"),
     isolate_styles=False,  # Plotly and accessibility tools need the page's own document
 )
-_preload = component("headlight_preload", js=script("preload.js"))
+_control = component(
+    "headlight_control",
+    html='<div class="hl-control"></div>',
+    js=script("loader.js"),
+    css=script("sentence_box/sentence_box.css") + script("pickers/pickers.css"),
+    isolate_styles=False,
+)
+_chart = component(
+    "headlight_chart",
+    html='<div class="hl-figure"></div>',
+    js=script("loader.js"),
+    css=script("chart/chart.css"),
+    isolate_styles=False,
+)
+_rail = component("headlight_rail", js=script("rail.js"), isolate_styles=False)
+_address = component("headlight_address", js=script("address.js"), isolate_styles=False)
 
 
 def show(
@@ -40,22 +59,52 @@ def show(
     key = data["instrument"]
     _mount(
         key=key,
-        data={
-            **data,
-            "acked": sent(key).get("turn", 0),
-            "themes": {"light": palette_data(LIGHT), "dark": palette_data(DARK)},
-        },
-        on_sent_change=lambda: on_change(sent(key)["changes"]),
-        on_lost_change=on_lost,
+        data=_in_conversation(key, data),
+        on_sent_change=unbroken(lambda: on_change(sent(key)["changes"])),
+        on_lost_change=unbroken(on_lost),
         on_tick_change=lambda: None,  # to be run again is all a tick wants
     )
 
 
-def preload() -> None:
-    """Let the browser load the instruments while Python still computes; shows nothing."""
-    with st.container(key="preload"):
-        later = [name for name in MODULES if name not in FIRST_MODULES]
-        _preload(key="preload-live", data={"first": FIRST_MODULES, "later": later})
+def show_control(key: str, data: Data, *, on_change: Callable[[Settings], None]) -> None:
+    """Show what a person types or chooses in; several stand beside any other instrument."""
+    take_over = unbroken(lambda: on_change(sent(key)["changes"]))
+    _control(key=key, data=_in_conversation(key, data), on_sent_change=take_over)
+
+
+def _in_conversation(key: str, data: Data) -> Data:
+    """What an instrument is sent, with the turn Python has taken over and both themes."""
+    themes = {"light": palette_data(LIGHT), "dark": palette_data(DARK)}
+    return {**data, "acked": sent(key).get("turn", 0), "themes": themes}
+
+
+def show_chart(key: str, data: Data, *, on_pick: Callable[[Place], None] | None = None) -> None:
+    """Show a figure, which takes its height from the start; `on_pick` gets where it was clicked."""
+
+    def take_over() -> None:
+        picked = st.session_state[key].picked
+        if on_pick and picked:
+            on_pick(dict(picked))
+
+    _chart(key=key, data=data, height=data["height"], on_picked_change=unbroken(take_over))
+
+
+def keep_folded() -> None:
+    """Let the browser keep folded what a person folded in the rail; shows nothing."""
+    _rail(key="rail")
+
+
+def keep_address(key: str, data: Data, *, on_went: Callable[[dict[str, Any]], None]) -> None:
+    """Give the browser its address; `on_went` gets where a person went by a link or by Back.
+
+    That is `page`, a view to open with all else as it is, or `query`, a whole address, or nothing
+    where the page must only be drawn again.
+    """
+
+    def take_over() -> None:
+        on_went(dict(st.session_state[key].went or {}))
+
+    _address(key=key, data=data, on_went_change=unbroken(take_over))
 
 
 def sent(key: str) -> dict[str, Any]:
@@ -66,11 +115,21 @@ def sent(key: str) -> dict[str, Any]:
 
 def browser_checks(key: str, site: Site, head: int) -> tuple[Check, ...]:
     """The check the browser made of a head, if it is the one it showed last."""
-    checked = sent(MICROSCOPE).get("checked") or {}
-    place = (checked.get("key"), checked.get("site"), checked.get("head"))
-    if place != (key, site.address, head):
-        return ()
-    error = checked.get("error")
     kind = "cross-attention " if site.kind == "cross" else ""
     name = f"{kind}L{site.layer} H{head} recomputed in the browser = the trace"
+    return _checked(MICROSCOPE, {"key": key, "site": site.address, "head": head}, name)
+
+
+def home_checks(key: str, head_name: str) -> tuple[Check, ...]:
+    """The check the browser made of what Home shows, if that is of this key."""
+    name = f"{head_name} and next tokens recomputed in the browser = on screen"
+    return _checked(HOME, {"key": key}, name)
+
+
+def _checked(instrument: str, place: Place, name: str) -> tuple[Check, ...]:
+    """What an instrument reported as `checked`, if it was of this place."""
+    checked = sent(instrument).get("checked") or {}
+    if any(checked.get(part) != value for part, value in place.items()):
+        return ()
+    error = checked.get("error")
     return (Check(name, math.nan if error is None else float(error), ALLOWED_ERROR),)

@@ -5,7 +5,14 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 # What the browser does not load as a module of the page.
-_NOT_LOADED = ("loader.js", "preload.js", "offline/offline.js", "offline/program.js")
+_NOT_LOADED = (
+    "address.js",
+    "rail.js",
+    "loader.js",
+    "early.js",
+    "offline/offline.js",
+    "offline/program.js",
+)
 
 
 def _modules() -> list[str]:
@@ -15,8 +22,9 @@ def _modules() -> list[str]:
 
 
 MODULES = _modules()
-# Attention is where people begin; the other instruments are loaded after it, or when wanted.
-FIRST_MODULES = [name for name in MODULES if name.startswith(("main.", "core/", "microscope/"))]
+# Home is where people begin; the other instruments are loaded after it, or when wanted.
+FIRST = ("main.", "core/", "sentence_box/", "pickers/", "home/")
+FIRST_MODULES = [name for name in MODULES if name.startswith(FIRST)]
 
 
 def served_files(suffixes: Collection[str]) -> dict[str, Path]:
@@ -32,5 +40,6 @@ def script(name: str) -> str:
 
 def component_style() -> str:
     """The style sheets of the core and of all instruments as one; the core's comes first."""
-    paths = sorted(FOLDER.rglob("*.css"), key=lambda path: (path.parent.name != "core", path))
+    own = FOLDER.glob("*/*.css")
+    paths = sorted(own, key=lambda path: (path.parent.name != "core", path))
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)

@@ -2,9 +2,9 @@
 //
 // Streamlit runs this text from an address of its own, so the modules are found from the page's, and
 // what fails before they load must be said here. It calls with every new data, and calls what it was
-// given back when the component is taken off the page. But when newer data came while a call was
-// waiting for the modules, it calls back what that older call gives, although the component stays:
-// only the newest call may end the instrument.
+// given back when the component is taken off the page. But it does so too when newer data came while
+// a call was waiting for the modules, and the newer call may begin only after that: what is still
+// in the document goes on, with what a person has changed there and Python was not sent yet.
 
 /** @import { InstrumentData } from "./core/wire.js" */
 
@@ -26,7 +26,7 @@ const newest = new WeakMap();
  * @returns {Promise<(() => void) | undefined>} what to call when the component is taken off the page
  */
 export default async function show(call) {
-  const root = call.parentElement.querySelector(".hl-live");
+  const root = call.parentElement.querySelector(".hl-live, .hl-figure, .hl-control");
   if (!(root instanceof HTMLElement)) return undefined;
   newest.set(root, call);
   const isNewest = () => newest.get(root) === call;
@@ -35,7 +35,7 @@ export default async function show(call) {
     const Kind = await main.kindOf(call.data.instrument);
     if (isNewest()) main.mount(root, call, Kind);
     return () => {
-      if (isNewest()) main.unmount(root);
+      if (!root.isConnected) main.unmount(root);
     };
   } catch (error) {
     root.textContent = `This figure did not load from the app: ${error}`;

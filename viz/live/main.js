@@ -1,10 +1,10 @@
 // Where Streamlit's component meets the instruments.
 
-/** @import { Instrument } from "./core/instrument.js" */
 /** @import { Receiver } from "./core/wire.js" */
 /** @import { Call } from "./loader.js" */
 
-/** @typedef {new (root: HTMLElement, receiver: Receiver) => Instrument<any>} Kind */
+/** @typedef {{receive: (data: any) => void, destroy: () => void}} Instrument */
+/** @typedef {new (root: HTMLElement, receiver: Receiver) => Instrument} Kind */
 
 /**
  * Each instrument's class, loaded when it is first wanted.
@@ -12,10 +12,14 @@
  * @type {Record<string, () => Promise<Kind>>}
  */
 const KINDS = {
+  sentence_box: () =>
+    import("./sentence_box/sentence_box.js").then(({ SentenceBox }) => SentenceBox),
+  pickers: () => import("./pickers/pickers.js").then(({ Pickers }) => Pickers),
+  home: () => import("./home/home.js").then(({ Home }) => Home),
   microscope: () => import("./microscope/microscope.js").then(({ Microscope }) => Microscope),
-  sampler: () => import("./sampler/sampler.js").then(({ Sampler }) => Sampler),
   writer: () => import("./writer/writer.js").then(({ Writer }) => Writer),
   editor: () => import("./editor/editor.js").then(({ Editor }) => Editor),
+  chart: () => import("./chart/chart.js").then(({ Chart }) => Chart),
   rotor: () => import("./rotor/rotor.js").then(({ Rotor }) => Rotor),
 };
 
@@ -31,7 +35,7 @@ export function kindOf(name) {
 /**
  * An instrument on the page, and the call through which it answers.
  *
- * @typedef {{instrument: Instrument<any>, call: Call}} Mounted
+ * @typedef {{instrument: Instrument, call: Call}} Mounted
  */
 
 /** @type {WeakMap<HTMLElement, Mounted>} */
@@ -64,6 +68,7 @@ function opened(root, call, Kind) {
       send: (message) => place.call.setStateValue("sent", message),
       lost: (key) => place.call.setTriggerValue("lost", key),
       tick: (n) => place.call.setTriggerValue("tick", n),
+      picked: (at) => place.call.setTriggerValue("picked", at),
     }),
   };
   mounted.set(root, place);

@@ -1,25 +1,31 @@
-"""What the app serves beside Streamlit: plotly.js, the component's modules, and arrays of a trace.
+"""What the app serves beside Streamlit: plotly.js, the component's modules, arrays of a trace, and
+more of a text.
 
-Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing here
-is reachable without the key of a trace, and nothing is for other origins.
+Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing of a
+visitor is reachable without the key of a trace or a text, and nothing is for other origins.
 
 The server answers only after this is imported, so nothing here may import torch.
 """
 
+import json
 import re
 import sys
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from model.lines import one_line
 from model.trace import AttentionRecord, Trace
 from viz.live import store
 from viz.live.core.arrays import encoded, head_arrays, summary_arrays
-from viz.live.files import component_style, served_files
+from viz.live.files import FIRST_MODULES, MODULES, component_style, served_files
 
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
@@ -37,6 +43,7 @@ def _folder_of(package: str) -> Path:
 
 
 PLOTLY = _folder_of("plotly") / "package_data" / "plotly.min.js"
+MOST_ASKED = 4096  # bytes of a question
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
@@ -80,12 +87,62 @@ def _summary(request: Request) -> Response:
         return PlainTextResponse(str(error), status_code=404)
 
 
+async def _more(request: Request) -> Response:
+    """More of a text: a run of the page for every few tokens would take longer than they do."""
+    text = store.text_of(request.path_params["key"])
+    asked = await _asked(request)
+    if text is None:
+        return _not_found("text")
+    if asked is None:
+        return PlainTextResponse("what is asked is a short JSON object", status_code=400)
+    try:
+        found = await run_in_threadpool(text.more, asked)
+    except ValueError as error:
+        return PlainTextResponse(one_line(str(error)), status_code=400)
+    return JSONResponse(dict(found), headers=HEADERS)
+
+
+async def _asked(request: Request) -> dict[str, Any] | None:
+    """The JSON object of a request, or None for anything else or longer."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_ASKED:
+            return None
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return asked if isinstance(asked, dict) else None
+
+
 def _plotly(request: Request) -> Response:
     return FileResponse(PLOTLY, media_type="text/javascript", headers=HEADERS)
 
 
 async def _style(request: Request) -> Response:
     return Response(component_style(), media_type="text/css", headers=HEADERS)
+
+
+@cache
+def _opening_page() -> bytes:
+    """Streamlit's own page with our style sheet, and what loads before there is anything to show.
+
+    Sent later, all would jump to the style sheet. It stands last, so that it counts where
+    Streamlit's own rules are as specific; our script stands after Streamlit's, which first asks for
+    a session.
+    """
+    page = (_folder_of("streamlit") / "static" / "index.html").read_text(encoding="utf-8")
+    first = "".join(f'<link rel="modulepreload" href="./live/{name}" />' for name in FIRST_MODULES)
+    later = " ".join(name for name in MODULES if name not in FIRST_MODULES)
+    style = '<link rel="stylesheet" href="./live/page.css" />'
+    early = f'<script type="module" src="./live/early.js" data-later="{later}"></script>'
+    before, end, after = page.rpartition("</body>")
+    return f"{before}{style}{first}{early}{end}{after}".encode()
+
+
+async def _opening(request: Request) -> Response:
+    return Response(_opening_page(), media_type="text/html", headers=HEADERS)
 
 
 async def _file(request: Request) -> Response:
@@ -100,9 +157,11 @@ async def _file(request: Request) -> Response:
 
 
 ROUTES = [
+    Route("/", _opening),
     Route("/live/plotly.min.js", _plotly),
     Route("/live/live.css", _style),
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
+    Route("/live/texts/{key}", _more, methods=["POST"]),
     Route("/live/{name:path}", _file),
 ]

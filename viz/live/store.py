@@ -1,11 +1,26 @@
-"""Traces the browser may ask for, by a key nobody can guess; gone when nobody else holds them."""
+"""What the browser may ask for by a key nobody can guess; gone when nobody else holds it.
+
+Traces, whose arrays it draws, and texts, which are written on while it asks for more.
+"""
 
 import secrets
+from collections.abc import Mapping
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from model.trace import Trace
 
+
+class GrowingText(Protocol):
+    """A text that is written on while its visitor's browser asks for more."""
+
+    def more(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Write on for a moment; what is new. ValueError in words for the person."""
+        ...
+
+
 _TRACES: WeakValueDictionary[str, Trace] = WeakValueDictionary()
+_TEXTS: WeakValueDictionary[str, GrowingText] = WeakValueDictionary()
 
 
 def put(trace: Trace) -> str:
@@ -18,3 +33,15 @@ def put(trace: Trace) -> str:
 def get(key: str) -> Trace | None:
     """The trace of a key, or None when it has gone or never was."""
     return _TRACES.get(key)
+
+
+def offer(text: GrowingText) -> str:
+    """Let its visitor's browser ask for more of a text; returns its key."""
+    key = secrets.token_hex(16)
+    _TEXTS[key] = text
+    return key
+
+
+def text_of(key: str) -> GrowingText | None:
+    """The text of a key, or None when it has gone or never was."""
+    return _TEXTS.get(key)

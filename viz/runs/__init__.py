@@ -7,8 +7,10 @@ Traces are read-only. Caches are bounded.
 import io
 import os
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 import torch
 
@@ -18,30 +20,44 @@ from model.commands.trace import write_npz
 from model.data.tokenizer import Tokenizer
 from model.decoding.beam import BeamStep, beam_search
 from model.decoding.cache_run import CacheRun, run_through_cache
+from model.decoding.filters import Sampling
+from model.decoding.sampling import sample
 from model.device import choose_device
 from model.memory import keep_freed_memory
 from model.sources import table
-from model.sources.checkpoint import Checkpoint
+from model.sources.checkpoint import Checkpoint, unusable_folders
 from model.sources.handle import ModelHandle, OpenModel
 from model.trace import Trace
 from model.verify.check import Check, worst
 from viz.live import store
+from viz.runs.checking import Checks, begin
 
 FIRST_MODEL = "stories"
 LEADING = 10  # most likely tokens kept of each step
+DRAWS = 50  # of a next token that is a whole character
+BROKEN = "\ufffd"  # what a part of a character decodes to
 
 keep_freed_memory()
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One input through one model: the trace, its checks, and what did not fit."""
+    """One input through one model: the trace, its checks, and what did not fit.
+
+    `checking` is done when the checks are there; `checks` waits for them.
+    """
 
     trace: Trace
-    checks: tuple[Check, ...]
-    n_cut: int  # tokens beyond the context, left out from the end
+    checking: "Future[Checks]"
     key: str  # under which browsers may ask for its arrays
     offers: frozenset[str]  # what views may need of the model and the trace
+    n_cut: int = 0  # tokens beyond the context, left out from the end
+    reads: str | None = None  # the input as the tokenizer has it, where that is not what was typed
+
+    @property
+    def checks(self) -> Checks:
+        """All checks of the run, once they are there."""
+        return self.checking.result()
 
 
 def device_names() -> list[str]:
@@ -57,6 +73,35 @@ def device_names() -> list[str]:
 def model_names() -> list[str]:
     """Names of the models on offer, the one the examples are for first."""
     return sorted(table.model_names(), key=lambda name: name != FIRST_MODEL)
+
+
+def described(name: str) -> str:
+    """A model by what it is, as in stories · 5.8 M · 6 × 8 · context 256.
+
+    By its name alone where its files cannot be read; opening it says why.
+    """
+    try:
+        return " · ".join((name, *_what_it_is(handle_of(name, device=""))))
+    except ValueError:
+        return name
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _what_it_is(handle: ModelHandle) -> tuple[str, ...]:
+    return table.described(handle)
+
+
+def card(handle: ModelHandle) -> str:
+    """What was written about a model; empty where there is nothing to read."""
+    try:
+        return table.card(handle)
+    except ValueError:
+        return ""
+
+
+def unusable_models() -> list[str]:
+    """One line for each model that is found and cannot be offered."""
+    return unusable_folders()
 
 
 def handle_of(name: str, device: str) -> ModelHandle:
@@ -92,9 +137,10 @@ def tokenizer(handle: ModelHandle) -> Tokenizer:
 def run(handle: ModelHandle, text: str) -> Run:
     """Capture and check one input; tokens beyond the context are cut and counted."""
     found = opened(handle)
-    trace, n_cut = found.trace(text)
+    trace, n_cut, reads = found.trace(text)
     offers = found.offers | trace.offers
-    return Run(trace, found.check(trace), n_cut, key=store.put(trace), offers=offers)
+    checking = begin(trace, found.check)
+    return Run(trace, checking, store.put(trace), offers, n_cut=n_cut, reads=reads)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -136,6 +182,34 @@ def decode(handle: ModelHandle, ids: Sequence[int]) -> str:
     """The text of generated ids, without the end-of-text token."""
     found = tokenizer(handle)
     return found.decode([i for i in ids if i != found.end_id])
+
+
+def written_on(
+    handle: ModelHandle,
+    text: str,
+    ids: Sequence[int],
+    logits: np.ndarray,
+    temperature: float,
+    seed: int,
+) -> str | None:
+    """A text with its next token, drawn from all of the vocabulary; None where the text ends.
+
+    ids (T,) are the text's, logits (V,) those after it. What is drawn depends on the seed and T
+    alone. A token that is a part of a character cannot stand at the end of a text: it is drawn
+    again.
+    """
+    generator = torch.Generator().manual_seed(seed + len(ids))
+    sampling = Sampling(temperature=temperature, top_k=None, top_p=1.0, min_p=0.0, seed=seed)
+    found = tokenizer(handle)
+    before = found.decode(list(ids))
+    for _ in range(DRAWS):
+        token_id = sample(torch.from_numpy(logits.copy()), sampling, generator).token_id
+        if token_id == found.end_id:
+            return None
+        after = found.decode([*ids, token_id]).removeprefix(before)
+        if BROKEN not in after:
+            return text + after
+    raise ValueError(f"the model wrote parts of characters {DRAWS} times; try another temperature")
 
 
 def verdict(checks: Sequence[Check]) -> tuple[int, Check]:

@@ -10,6 +10,7 @@ from model.sources.handle import ModelHandle
 from model.verify.self_check import check
 from viz import runs
 from viz.live import store
+from viz.runs.checking import begin
 
 
 def masked(
@@ -26,9 +27,9 @@ def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int)
     is_pad = np.arange(len(ids)) >= len(ids) - n_pads
     tokens = with_pads(runs.tokenizer(handle).token_strings(ids), is_pad)
     trace = capture(model, ids, tokens, cells)
-    checks = check(trace, model, cells)
+    checking = begin(trace, lambda trace: check(trace, model, cells))
     offers = runs.opened(handle).offers | trace.offers
-    return runs.Run(trace, checks, n_cut=0, key=store.put(trace), offers=offers)
+    return runs.Run(trace, checking, store.put(trace), offers)
 
 
 def change_of_the_past(

@@ -1,6 +1,9 @@
 """The position schemes on running models, cached: promises, tables, other orders, five models."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 import streamlit as st
@@ -24,11 +27,13 @@ SOURCES = {
     "alibi": "model.positions.alibi_bias",
     "none": "model.positions.Position",
 }
-FAMILY = "positions-"  # checkpoints that differ in their scheme alone
+FAMILY = "positions-"  # checkpoints made to be compared, one for each scheme
+SCHEME_FIELDS = ("position", "max_seq_len")  # in which they may differ: a trained table has an end
+TRAINED_ON = re.compile(r"trained on windows of ([\d,]+)")  # as their cards say it
 
 
 def family(device: str) -> dict[str, ModelHandle]:
-    """The checkpoints that differ in their scheme alone, by scheme, as far as they are there."""
+    """The checkpoints made to be compared, by scheme, as far as they are there."""
     there = set(runs.model_names())
     names = {scheme: f"{FAMILY}{scheme}" for scheme in SCHEMES}
     handles = {
@@ -45,6 +50,52 @@ def _has_scheme(handle: ModelHandle, scheme: str) -> bool:
     except ValueError:
         return True
     return config.position == scheme
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def trained_window(handle: ModelHandle) -> int | None:
+    """Tokens in a window of training, as the card of a checkpoint says; None if it does not."""
+    card = find_folder(handle.name) / "card.md"
+    found = TRAINED_ON.search(card.read_text(encoding="utf-8")) if card.is_file() else None
+    return int(found[1].replace(",", "")) if found else None
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _config(handle: ModelHandle) -> dict[str, object]:
+    """The config of a checkpoint; nothing for a broken one, which says so on use."""
+    try:
+        return asdict(read_config(find_folder(handle.name) / "config.json"))
+    except ValueError:
+        return {}
+
+
+def differing(device: str) -> dict[str, dict[str, object]]:
+    """Fields of the configs in which models of the family differ: values by scheme."""
+    configs = {scheme: _config(handle) for scheme, handle in family(device).items()}
+    configs = {scheme: config for scheme, config in configs.items() if config}
+    values: dict[str, dict[str, object]] = {}
+    for scheme, config in configs.items():
+        for field, value in config.items():
+            values.setdefault(field, {})[scheme] = value
+    return {
+        field: of
+        for field, of in values.items()
+        if field != "position" and len(set(map(repr, of.values()))) > 1
+    }
+
+
+def unlike(device: str) -> dict[str, dict[str, tuple[object, object]]]:
+    """What is another than most of the family have, besides the scheme: by scheme and field.
+
+    Each with its own value and that of most.
+    """
+    found: dict[str, dict[str, tuple[object, object]]] = {}
+    for field, of in differing(device).items():
+        usual = Counter(of.values()).most_common(1)[0][0]
+        for scheme, value in of.items():
+            if field not in SCHEME_FIELDS and value != usual:
+                found.setdefault(scheme, {})[field] = (value, usual)
+    return found
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -1,9 +1,76 @@
-"""Protects what is said of one head: how sharp it is, and its strongest pair."""
+"""Protects what is said of one head: how sharp it is, what it does most, its strongest pair."""
+
+import dataclasses
+import math
 
 import numpy as np
 import pytest
 
-from model.analysis.heads import sharpness, strongest_pair
+from model.analysis.heads import (
+    AT_LEAST,
+    Averages,
+    Role,
+    measures,
+    roles,
+    sharpness,
+    strongest_pair,
+)
+from model.trace import AttentionRecord, Site
+
+LOOP_MASKS = {
+    "causal": np.tri(7, dtype=bool),
+    "window": np.tri(7, dtype=bool) & ~np.tri(7, k=-2, dtype=bool),
+    "full": np.ones((7, 7), bool),
+    "padded": np.tri(7, dtype=bool) & (np.arange(7) > 1),
+    "own": np.random.default_rng(3).random((3, 7, 7)) < 0.5,
+}
+IDS = np.array([5, 8, 5, 5, 9, 8, 2])
+
+
+def record(mask: np.ndarray, shape: tuple[int, int, int], kind: str = "self") -> AttentionRecord:
+    """Random weights under a mask; queries and keys are one stream unless it is cross-attention."""
+    scores = 3 * np.random.default_rng(0).normal(size=shape)
+    powers = np.where(mask, np.exp(scores), 0)
+    totals = powers.sum(axis=-1, keepdims=True)
+    pattern = np.divide(powers, totals, out=np.zeros(shape), where=totals > 0).astype(np.float32)
+    q, k = np.zeros((shape[0], shape[1], 2)), np.zeros((shape[0], shape[2], 2))
+    return AttentionRecord(
+        site=Site("decoder", kind, 0),
+        queries="a",
+        keys="a" if kind == "self" else "b",
+        q=q,
+        k=k,
+        v=k,
+        scale=1.0,
+        bias=None,
+        mask=mask,
+        scores=scores,
+        pattern=pattern,
+        z=q,
+    )
+
+
+def counted_by_hand(record: AttentionRecord, head: int, name: str) -> list[float]:
+    """The value of each query that counts, one cell at a time."""
+    values = []
+    pattern, mask = record.pattern[head], record.mask_of(head)
+    for i in range(pattern.shape[0]):
+        open_keys = [j for j in range(pattern.shape[1]) if mask[i, j]]
+        if len(open_keys) < 2:
+            continue
+        if name == "broad":
+            terms = [p * math.log(p) for p in (float(pattern[i, j]) for j in open_keys) if p > 0]
+            values.append(-sum(terms) / math.log(len(open_keys)))
+            continue
+        wanted = {
+            "previous": [j for j in open_keys if j == i - 1],
+            "first": [j for j in open_keys if j == 0 and i > 0],
+            "self": [j for j in open_keys if j == i],
+            "same": [j for j in open_keys if j < i and IDS[j] == IDS[i]],
+        }[name]
+        if wanted:
+            values.append(sum(float(pattern[i, j]) for j in wanted))
+    return values
 
 
 def test_sharpness_by_hand() -> None:
@@ -34,3 +101,73 @@ def test_strongest_pair(pattern: list[list[float]], pair: tuple[int, int]) -> No
     array = np.array(pattern)
     array.flags.writeable = False
     assert strongest_pair(array) == pair
+
+
+@pytest.mark.parametrize("name", LOOP_MASKS)
+def test_measures_are_what_a_plain_loop_finds(name: str) -> None:
+    given = record(LOOP_MASKS[name], (3, 7, 7))
+    found = measures(given, IDS)
+    assert set(found) == set(AT_LEAST)
+    for measure, averages in found.items():
+        for head in range(3):
+            values = counted_by_hand(given, head, measure)
+            assert averages.n_queries[head] == len(values), measure
+            expected = sum(values) / len(values) if values else math.nan
+            assert averages.values[head] == pytest.approx(expected, abs=1e-6, nan_ok=True), measure
+
+
+def test_a_row_without_choice_does_not_count() -> None:
+    """The first row of a causal mask attends to itself whatever the head does."""
+    found = measures(record(np.tri(7, dtype=bool), (3, 7, 7)), IDS)
+    counts = {name: averages.n_queries.tolist() for name, averages in found.items()}
+    assert counts == {
+        "broad": [6] * 3,
+        "previous": [6] * 3,
+        "first": [6] * 3,
+        "self": [6] * 3,
+        "same": [3] * 3,
+    }
+    alone = measures(record(np.ones((1, 1), bool), (2, 1, 1)), IDS[:1])
+    assert all(np.isnan(averages.values).all() for averages in alone.values())
+    assert roles(alone) == [None, None]
+
+
+def test_a_head_of_known_habit_is_measured_exactly() -> None:
+    mask = np.tri(7, dtype=bool)
+    given = record(mask, (3, 7, 7))
+    previous, even = np.eye(7, k=-1), mask / mask.sum(axis=1, keepdims=True)
+    previous[0, 0] = 1
+    pattern = np.stack([previous, even, np.eye(7)])
+    found = measures(dataclasses.replace(given, pattern=pattern), IDS)
+    assert found["previous"].values.tolist() == pytest.approx([1, even[1:].max(axis=1).mean(), 0])
+    assert found["broad"].values.tolist() == pytest.approx([0, 1, 0])
+    assert found["self"].values[2] == 1
+    names = [role and (role.name, role.value) for role in roles(found)]
+    assert names == [("previous", 1.0), ("broad", pytest.approx(1.0)), ("self", 1.0)]
+
+
+def test_between_two_streams_there_is_no_self_and_no_sink() -> None:
+    """Square or not: the diagonal and the first key are keys as all others."""
+    for shape in ((2, 5, 7), (2, 7, 7), (2, 7, 5)):
+        given = record(np.ones(shape[1:], bool), shape, "cross")
+        assert set(measures(given, IDS)) == {"broad"}
+        for head in range(2):
+            values = counted_by_hand(given, head, "broad")
+            assert measures(given)["broad"].values[head] == pytest.approx(np.mean(values))
+
+
+def test_without_ids_no_token_is_the_same() -> None:
+    assert "same" not in measures(record(np.tri(7, dtype=bool), (3, 7, 7)))
+
+
+def test_a_head_is_named_by_the_largest_measure_that_reaches_its_bound() -> None:
+    def averages(*values: float) -> Averages:
+        return Averages(np.array(values), np.full(len(values), 4))
+
+    found = {
+        "broad": averages(0.79, 0.81, 0.5, np.nan),
+        "previous": averages(0.33, 0.5, 0.5, np.nan),
+        "self": averages(0.1, 0.1, 0.5, np.nan),
+    }
+    expected = [None, Role("broad", 0.81, 4), Role("previous", 0.5, 4), None]
+    assert roles(found) == expected

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import AddedToken, Regex, pre_tokenizers
 
 from model.data.tokenizer import END_OF_TEXT, UNKNOWN, Tokenizer, train_bpe, train_characters
 from tests.model.builders import edit_json
@@ -190,7 +191,7 @@ def forget_the_end(path: Path) -> None:
         (lambda path: path.write_text("[1, 2]"), "tokenizer.json is not a valid tokenizer: .*copy"),
         (
             lambda path: path.write_bytes(b"\xff\xfe"),
-            "tokenizer.json is not a valid tokenizer: .*copy",
+            "tokenizer.json is not UTF-8 at byte 0; copy it again",
         ),
         (forget_the_end, r"no <\|endoftext\|> token; train it again"),
     ],
@@ -204,3 +205,26 @@ def test_broken_file_is_refused(
     damage(path)
     with pytest.raises(ValueError, match=message):
         Tokenizer.load(path)
+
+
+def test_added_tokens_are_text_as_it_is(tmp_path: Path) -> None:
+    """Such as runs of spaces, which real tokenizers add: no stand-ins of bytes."""
+    tokenizer = bpe()
+    tokenizer.backend.add_tokens([AddedToken("   ", normalized=False), "日本"])
+    tokenizer.save(tmp_path / "tokenizer.json")
+    loaded = Tokenizer.load(tmp_path / "tokenizer.json")
+    for text in ("the   cat", "the 日本 cat", "日"):
+        ids = loaded.encode(text)
+        assert "".join(loaded.token_strings(ids)).strip() == text or "·" in "".join(
+            loaded.token_strings(ids)
+        )
+        assert loaded.reads(text) is None
+    assert "   " in loaded.token_strings(loaded.encode("the   cat"))
+
+
+def test_what_the_library_cannot_do_is_one_line() -> None:
+    """A regular expression that gives up on a text is a panic of the library's Rust."""
+    tokenizer = train_characters(["xy"])
+    tokenizer.backend.pre_tokenizer = pre_tokenizers.Split(Regex("(x+x+)+y"), "isolated")
+    with pytest.raises(ValueError, match=r"the tokenizer cannot take this text: .*; use another"):
+        tokenizer.encode("x" * 40)

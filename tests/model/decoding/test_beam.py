@@ -141,9 +141,10 @@ def test_score_by_hand() -> None:
     [
         ({"beam_width": 0}, "beam width is 0; it must be between 1 and the 17 tokens"),
         ({"beam_width": 18}, "beam width is 18; it must be between 1 and the 17 tokens"),
-        ({"length_penalty": -0.5}, "length penalty is -0.5; it must be at least 0 and finite"),
+        ({"length_penalty": -0.5}, "length penalty is -0.5; it must be at least 0 and at most"),
+        ({"length_penalty": 1e308}, r"length penalty is 1e\+308; it must be .* at most 10"),
         ({"length_penalty": math.nan}, "length penalty is nan"),
-        ({"max_new_tokens": 0}, "max_new_tokens is 0; it must be at least 1"),
+        ({"max_new_tokens": 0}, "the number of new tokens is 0; it must be at least 1"),
     ],
 )
 def test_impossible_searches_are_refused(options: dict[str, Any], message: str) -> None:

@@ -382,7 +382,7 @@ def test_between_steps_the_caller_is_not_in_inference_mode() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temperature": 0.0}, "temperature is 0; it must be .*use top-k 1"),
+        ({"temperature": 0.0}, "temperature is 0; it must be .*top-k 1 always"),
         ({"temperature": 1e-40}, "temperature is 1e-40; it must be"),  # logits / T overflows
         ({"temperature": -1.0}, "temperature is -1; it must be"),
         ({"temperature": math.inf}, "temperature is inf"),
@@ -408,7 +408,7 @@ def test_impossible_sampling_is_refused(options: dict[str, float], message: str)
     [
         ({"ids": []}, "the prompt has 0 tokens; it must have between 1 and 10"),
         ({"ids": [1] * 11}, "the prompt has 11 tokens; .* between 1 and 10, .* context of 11"),
-        ({"max_new_tokens": 0}, "max_new_tokens is 0; it must be at least 1"),
+        ({"max_new_tokens": 0}, "the number of new tokens is 0; it must be at least 1"),
         ({"sampling": Sampling(top_k=18)}, "top-k is 18; .* between 1 and the 17 tokens"),
         ({"ids": [1] * 12, "slide": True}, "the prompt has 12 tokens; .* between 1 and 11"),
     ],

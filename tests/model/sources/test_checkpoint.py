@@ -3,29 +3,42 @@
 import json
 import os
 import re
-import struct
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
-from torch import Tensor
+from safetensors.torch import load_file
 
 from model.commands import generate
-from model.data.tokenizer import train_characters
+from model.files import replacing
 from model.sources import checkpoint
-from model.sources.checkpoint import replacing
 from tests.model.builders import (
     GROUPED,
     SENTENCE,
-    edit_json,
     tiny_checkpoint,
     tiny_model,
     tiny_tokenizer,
 )
 from tests.model.conftest import Command
+from tests.model.sources.damages import (
+    EVERY,
+    Damage,
+    beyond_float32,
+    cut,
+    drop_config,
+    edit_config,
+    edit_weights,
+    huge_header,
+    lose_key_of_d_ff,
+    remove,
+    replace_by,
+    rewrite_header,
+    store_as,
+    take_other_tokenizer,
+    write,
+)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
@@ -64,7 +77,8 @@ def test_saving_leaves_just_the_three_files(tmp_path: Path) -> None:
 def test_a_failure_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(OSError, match="disk full"), replacing(path) as new:
+    message = "cannot write .*a.txt: disk full; choose another place"
+    with pytest.raises(ValueError, match=message), replacing(path) as new:
         new.write_text("ne")
         raise OSError("disk full")
     assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
@@ -108,15 +122,6 @@ def test_a_revision_changes_with_every_file_of_the_model(tmp_path: Path, file: s
         source.revision(str(tmp_path / "missing"))
 
 
-def rewrite_header(folder: Path, change: Callable[[dict[str, object]], object]) -> None:
-    """Apply a change to the config in the header of the weights."""
-    path = folder / "model.safetensors"
-    with safe_open(path, framework="pt") as file:
-        config = json.loads(file.metadata()["config"])
-    change(config)
-    save_file(load_file(path), path, {"config": json.dumps(config)})
-
-
 def test_a_file_from_before_a_field_was_added_still_loads(tmp_path: Path) -> None:
     """Its config lacks the field, which has a default; another value is another model."""
     folder = tiny_checkpoint(tmp_path)
@@ -125,7 +130,7 @@ def test_a_file_from_before_a_field_was_added_still_loads(tmp_path: Path) -> Non
     for change in ({"n_global": 3}, {"unheard": 1}, {"n_heads": 7}):
         tiny_checkpoint(folder)
         rewrite_header(folder, lambda config, change=change: config.update(change))
-        with pytest.raises(ValueError, match=r"was saved with another config\.json; copy both"):
+        with pytest.raises(ValueError, match=r"saved with another config\.json; copy both again"):
             checkpoint.load(folder)
 
 
@@ -139,89 +144,13 @@ def test_odd_names_are_only_unknown(name: str) -> None:
         checkpoint.load(name)
 
 
-def edit_weights(change: Callable[[dict[str, Tensor]], object]) -> Callable[[Path], None]:
-    """Damage that changes the stored weights."""
-
-    def damage(folder: Path) -> None:
-        weights = load_file(folder / "model.safetensors")
-        change(weights)
-        save_file(weights, folder / "model.safetensors")
-
-    return damage
-
-
-def edit_config(**changes: object) -> Callable[[Path], None]:
-    """Damage that sets values in config.json."""
-    return lambda folder: edit_json(folder / "config.json", lambda fields: fields.update(changes))
-
-
-def drop_config(*names: str) -> Callable[[Path], None]:
-    """Damage that takes keys out of config.json."""
-
-    def damage(folder: Path) -> None:
-        edit_json(folder / "config.json", lambda fields: [fields.pop(name) for name in names])
-
-    return damage
-
-
-def write(name: str, text: str) -> Callable[[Path], None]:
-    """Damage that replaces a file."""
-    return lambda folder: (folder / name).write_bytes(text.encode("latin-1"))
-
-
-def cut(name: str) -> Callable[[Path], None]:
-    """Damage that takes the end off a file."""
-    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-7])
-
-
-def remove(name: str) -> Callable[[Path], None]:
-    """Damage that takes a file away."""
-    return lambda folder: (folder / name).unlink()
-
-
-def make_folder(name: str) -> Callable[[Path], None]:
-    """Damage that puts a folder in a file's place."""
-
-    def damage(folder: Path) -> None:
-        (folder / name).unlink()
-        (folder / name).mkdir()
-
-    return damage
-
-
-def lose_key_of_d_ff(folder: Path) -> None:
-    """A config in which d_ff must be derived from a d_model that is null."""
-    drop_config("d_ff")(folder)
-    edit_config(d_model=None)(folder)
-
-
-def store_as(dtype: torch.dtype) -> Callable[[Path], None]:
-    """Damage that stores the weights in another type, as quantisation does without its scales."""
-    return edit_weights(
-        lambda weights: weights.update({name: x.to(dtype) for name, x in weights.items()})
-    )
-
-
-def take_other_tokenizer(folder: Path) -> None:
-    """A tokenizer of another size."""
-    train_characters(["abc"]).save(folder / "tokenizer.json")
-
-
-def huge_header(folder: Path) -> None:
-    """A weights file whose first eight bytes announce a header of 2⁶² bytes."""
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", 2**62) + b"{}")
-
-
 # What is broken, and what the one line must say: the cause, then the remedy.
-BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+BROKEN: dict[str, tuple[Damage, str]] = {
     "config missing": (remove("config.json"), "no checkpoint .*give a folder with config.json"),
     "config no JSON": (write("config.json", "{"), "config.json is not valid JSON.*copy it again"),
     "config cut": (cut("config.json"), "config.json is not valid JSON.*copy it again"),
     "config a list": (write("config.json", "[]"), "config.json is not a JSON object; copy"),
-    "config no UTF-8": (
-        write("config.json", "\xff"),
-        "config.json is not valid JSON.*copy it again",
-    ),
+    "config no UTF-8": (write("config.json", "\xff"), "config.json is not UTF-8 at byte 0; copy"),
     "config deep": (
         write("config.json", 9999 * "["),
         "config.json is not valid JSON.*copy it again",
@@ -237,8 +166,9 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "switch a number": (edit_config(bias=1), "config.json: .*bias is 1; it must be of type bool"),
     "unknown variant": (edit_config(norm="x"), "norm is 'x'; choose one of layer, rms"),
     "sizes that do not fit": (edit_config(n_heads=7), "d_model 30 .* n_heads 7; change one"),
-    "size beyond memory": (edit_config(d_ff=10**13), "d_ff|shape|memory"),
-    "size beyond 64 bits": (edit_config(d_ff=10**30), "d_ff|shape|memory"),
+    "size beyond memory": (edit_config(d_ff=10**13), "d_ff is 10{13}; .* at most 1,048,576"),
+    "size beyond 64 bits": (edit_config(d_ff=10**30), "d_ff is 10{30}; .* at most 1,048,576"),
+    "depth beyond the weights": (edit_config(n_layers=999), "n_layers is 999 but .* only 3. tens"),
     "eps infinite": (edit_config(norm_eps=float("inf")), "norm_eps is inf"),
     "tokenizer missing": (remove("tokenizer.json"), "tokenizer.json is missing; copy the whole"),
     "tokenizer cut": (
@@ -254,7 +184,10 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "weights cut": (cut("model.safetensors"), "model.safetensors cannot be read.*copy it again"),
     "weights empty": (write("model.safetensors", ""), "model.safetensors cannot be read.*copy it"),
     "weights garbage": (huge_header, "model.safetensors cannot be read.*copy it again"),
-    "weights a folder": (make_folder("model.safetensors"), "cannot be read.*copy it again"),
+    "weights a folder": (
+        replace_by("model.safetensors", Path.mkdir),
+        "is a folder, not a file; copy",
+    ),
     "weight missing": (
         edit_weights(lambda w: w.pop("blocks.1.attn.q_proj.weight")),
         "lacks blocks.1.attn.q_proj.weight; the weights and config.json belong to different",
@@ -273,14 +206,18 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "NaN": (
         edit_weights(lambda w: w["final_norm.gain"][:3].fill_(torch.nan)),
-        "final_norm.gain has 3 NaN or infinite values; train or copy it again",
+        "final_norm.gain has 3 NaN or infinite values in float32; train or copy it again",
     ),
     "infinity": (
         edit_weights(lambda w: w["embed.weight"][1, :2].fill_(-torch.inf)),
-        "embed.weight has 2 NaN or infinite values; train or copy it again",
+        "embed.weight has 2 NaN or infinite values in float32; train or copy it again",
     ),
-    "weights as integers": (store_as(torch.int8), "embed.weight|int8"),
-    "weights in 8 bits": (store_as(torch.float8_e4m3fn), "embed.weight|float8"),
+    "weights as integers": (store_as(torch.int8), "is stored as I8; convert it to float16"),
+    "weights in 8 bits": (store_as(torch.float8_e4m3fn), "is stored as F8_E4M3; convert"),
+    "beyond float32": (
+        edit_weights(beyond_float32),
+        "embed.weight has 390 NaN or infinite values in float32; train or copy it again",
+    ),
     "more layers than weights": (edit_config(n_layers=3), "lacks blocks.2.* and .* more; the"),
     "fewer layers than weights": (edit_config(n_layers=1), "has unknown blocks.1.* more; the"),
 }
@@ -288,7 +225,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize(("damage", "message"), BROKEN.values(), ids=BROKEN)
 def test_broken_checkpoint_gets_one_line_and_exit_code_2(
-    damage: Callable[[Path], object], message: str, tmp_path: Path, command: Command
+    damage: Damage, message: str, tmp_path: Path, command: Command
 ) -> None:
     folder = tiny_checkpoint(tmp_path / "broken")
     damage(folder)
@@ -305,3 +242,41 @@ def test_whole_checkpoint_is_not_broken(tmp_path: Path, command: Command) -> Non
     result = command(generate, "--checkpoint", tiny_checkpoint(tmp_path), "--prompt", "the")
     assert (result.code, result.err) == (0, [])
     assert json.loads(result.out[-1])["prompt"] == "the"
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_damage_is_one_line_at_once(name: str, tmp_path: Path) -> None:
+    """The line is short, whatever the file holds; a hung or swollen process would be killed."""
+    folder = tiny_checkpoint(tmp_path / "broken")
+    EVERY[name](folder)
+    with pytest.raises(ValueError, match=r".") as caught:
+        checkpoint.load(folder)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert len(line) < 900
+    assert re.search("; |: give", line), "a remedy"
+
+
+def test_there_are_many_damages() -> None:
+    assert len(EVERY) >= 160
+
+
+def test_loading_draws_no_weights() -> None:
+    """Drawing them without memory imports torch's compiler: two seconds of a start."""
+    program = (
+        "import sys; from model.sources import checkpoint; checkpoint.load('stories'); "
+        "assert 'torch._dynamo' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_name_that_is_not_utf8_is_left_out_with_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    tiny_checkpoint(tmp_path / "whole")
+    tiny_checkpoint(tmp_path / os.fsdecode(b"caf\xe9"))
+    assert checkpoint.found_names()[-1] == "whole"
+    [line] = checkpoint.unusable_folders()
+    assert line.encode()
+    assert "rename it" in line

@@ -1,6 +1,8 @@
 """Protects the scores: by hand on small models, each token predicted once, nothing left out."""
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,7 +10,12 @@ from torch import Tensor
 
 from model.architectures.decoder import DecoderTransformer
 from model.data.tokenizer import END_OF_TEXT
-from model.training.evaluation import evaluate, token_losses
+from model.training.evaluation import (
+    METRICS_FILE,
+    evaluate,
+    held_out_bytes_per_token,
+    token_losses,
+)
 from tests.model.builders import SENTENCE, normal, tiny_model, tiny_tokenizer
 
 TOKENIZER = tiny_tokenizer()
@@ -122,3 +129,31 @@ def test_impossible_windows_are_refused(window: int) -> None:
 def test_an_empty_text_is_refused() -> None:
     with pytest.raises(ValueError, match=r"empty|0 tokens"):
         evaluate(model_for_text(), TOKENIZER, "")
+
+
+def test_bytes_per_token_of_held_out_text_are_those_of_the_last_evaluation(tmp_path: Path) -> None:
+    assert held_out_bytes_per_token(tmp_path) == {}, "no log"
+    scores = [None, {"a": {"bytes": 30, "tokens": 10}}, {"a": {"bytes": 7, "tokens": 2}}, None]
+    log = "".join(json.dumps({"step": 1, "held_out": score}) + "\n" for score in scores)
+    (tmp_path / METRICS_FILE).write_text(log)
+    assert held_out_bytes_per_token(tmp_path) == {"a": 3.5}
+    (tmp_path / METRICS_FILE).write_text('{"held_out": null}\n')
+    assert held_out_bytes_per_token(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[1]",
+        "{}",
+        '{"held_out": [3]}',
+        '{"held_out": {"a": {"bytes": 3, "tokens": 0}}}',
+        '{"held_out": {"a": {"bytes": -3, "tokens": 1}}}',
+        '{"held_out": {"a": {"bytes": "3", "tokens": 1}}}',
+    ],
+)
+def test_a_log_that_is_none_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / METRICS_FILE).write_text(line)
+    with pytest.raises(ValueError, match=r"metrics.jsonl is not a log of training: .*remove it"):
+        held_out_bytes_per_token(tmp_path)

@@ -82,3 +82,12 @@ def test_another_thread_has_nothing_to_hold_back() -> None:
     thread.start()
     thread.join()
     assert done == ["other"]
+
+
+def test_what_fails_under_a_signal_is_the_signal() -> None:
+    """Ctrl-C kills the compiler that a step has started; the step fails, and the run is stopped."""
+    with pytest.raises(StoppedBySignal), uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("the compiler was killed")
+    with pytest.raises(RuntimeError, match="a defect"), uninterrupted():
+        raise RuntimeError("a defect")

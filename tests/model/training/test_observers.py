@@ -97,6 +97,7 @@ def test_no_snapshot_is_kept_unasked(tmp_path: Path) -> None:
     trained(tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {
+        ".training.lock",
         "config.json",
         "metrics.jsonl",
         "model.safetensors",

@@ -3,6 +3,7 @@
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,66 @@ def test_ctrl_c_in_the_save_after_ctrl_c_does_no_harm(
     assert [line["loss"] for line in log_lines(tmp_path / "resumed")] == [
         line["loss"] for line in log_lines(tmp_path / "straight")
     ]
+
+
+def test_a_signal_that_breaks_a_step_leaves_the_state_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broken before the weights changed, the run is saved; while they changed, it is not."""
+    trained(tmp_path / "straight")
+
+    def broken(owner: type, method: str) -> Callable[..., Any]:
+        whole, calls = getattr(owner, method), count(1)
+
+        def fail(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401
+            if next(calls) == 5:
+                signal.raise_signal(signal.SIGINT)
+                raise RuntimeError("what Ctrl-C had killed")
+            return whole(*arguments, **options)
+
+        return fail
+
+    for owner, method, saved in ((Trainer, "_loss", 4), (torch.optim.Muon, "step", 3)):
+        out = tmp_path / method
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, method, broken(owner, method))
+            with pytest.raises(KeyboardInterrupt):
+                trained(out)
+        assert read_steps_done(out) == saved
+        trained(out, resume=True)
+        assert_same_run(out, tmp_path / "straight")
+
+
+def test_a_compiled_run_needs_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", str(tmp_path / "no-compiler"))
+    with pytest.raises(ValueError, match=r"no-compiler, and there is none; install it, or set"):
+        trained(tmp_path / "out", toy_recipe(compile=True))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("minutes", [-1.0, float("nan")])
+def test_an_impossible_time_is_refused(minutes: float, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"the time to train is .* it must be at least 0"):
+        trained(tmp_path, max_minutes=minutes)
+
+
+def test_a_second_training_in_one_folder_is_refused(tmp_path: Path) -> None:
+    lines = train(toy_recipe(), CORPUS, tmp_path, device=CPU)
+    for resume in (False, True):  # before the first state is saved, and after it
+        next(lines)
+        with pytest.raises(ValueError, match="is being trained in by another process; wait for"):
+            trained(tmp_path, resume=resume)
+    lines.close()
+    trained(tmp_path, resume=True)
+
+
+def test_what_a_killed_run_left_half_written_goes(tmp_path: Path) -> None:
+    trained(tmp_path, max_minutes=0)
+    for name in ("training_state.safetensors.99.new", "step-000004/model.safetensors.99.new"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"half")
+    trained(tmp_path, resume=True)
+    assert list(tmp_path.rglob("*.new")) == []
 
 
 def test_a_run_in_another_thread_is_the_same(tmp_path: Path) -> None:

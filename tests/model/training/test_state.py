@@ -3,15 +3,30 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from model.data.text import Corpus
+from model.data.tokenizer import train_characters
 from model.training import state as state_module
 from model.training.optimizers import OPTIMIZERS
+from model.training.plan import Stage
+from model.training.run import train
 from model.training.state import STATE_FILE, TrainingState, read_steps_done
-from tests.model.training.builders import MODEL, toy_recipe, toy_trainer, toy_windows, trained
+from model.weights import initialise
+from tests.model.builders import SENTENCE
+from tests.model.training.builders import (
+    CORPUS,
+    CPU,
+    MODEL,
+    toy_recipe,
+    toy_trainer,
+    toy_windows,
+    trained,
+)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -19,7 +34,8 @@ from tests.model.training.builders import MODEL, toy_recipe, toy_trainer, toy_wi
 def test_a_restored_trainer_takes_the_same_next_step(
     optimizer: str, n_steps: int, tmp_path: Path
 ) -> None:
-    trainer, twin = toy_trainer(optimizer=optimizer), toy_trainer(optimizer=optimizer, seed=5)
+    trainer, twin = toy_trainer(optimizer=optimizer), toy_trainer(optimizer=optimizer)
+    initialise(twin.model, seed=5)
     for _ in range(n_steps):
         trainer.step(toy_windows())
     trainer.state().write(tmp_path)
@@ -29,20 +45,6 @@ def test_a_restored_trainer_takes_the_same_next_step(
     for weight, expected in zip(twin.model.parameters(), trainer.model.parameters(), strict=True):
         assert torch.equal(weight, expected)
     assert [x.item() for x in twin.unlogged] == [x.item() for x in trainer.unlogged]
-
-
-def test_a_state_written_before_there_were_unlogged_losses_is_read(tmp_path: Path) -> None:
-    """It has no `unlogged`, and its header may lack the optimizer."""
-    trainer = toy_trainer()
-    trainer.step(toy_windows())
-    trainer.state().write(tmp_path)
-    tensors = load_file(tmp_path / STATE_FILE)
-    assert tensors.pop("unlogged").shape == (1,)
-    save_file(tensors, tmp_path / STATE_FILE, {"steps_done": "1"})
-    twin = toy_trainer()
-    twin.restore(TrainingState.read(tmp_path))
-    assert (twin.steps_done, twin.unlogged) == (1, [])
-    assert torch.equal(twin.step(toy_windows()), trainer.step(toy_windows()))
 
 
 def test_a_failure_while_saving_leaves_the_old_state(
@@ -57,33 +59,69 @@ def test_a_failure_while_saving_leaves_the_old_state(
         raise OSError("disk full")
 
     monkeypatch.setattr(state_module, "save_file", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(ValueError, match=r"cannot write .*disk full; choose another place"):
         trainer.state().write(tmp_path)
     assert (tmp_path / STATE_FILE).read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == [STATE_FILE]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"model": MODEL | {"d_model": 36}},
-        {"model": MODEL | {"n_layers": 3}},
-        {"model": MODEL | {"n_layers": 1}},
-        {"optimizer": "adamw"},
-    ],
-    ids=["wider", "deeper", "shallower", "optimizer"],
-)
-def test_resuming_with_another_recipe_is_refused(changes: dict[str, Any], tmp_path: Path) -> None:
+OTHER: dict[str, dict[str, Any]] = {
+    "model.d_model": {"model": MODEL | {"d_model": 36}},
+    "model.n_layers": {"model": MODEL | {"n_layers": 3}},
+    "model.bias": {"model": MODEL | {"bias": False}},
+    "optimizer": {"optimizer": "adamw"},
+    "seed": {"seed": 1},
+    "matrix_lr": {"matrix_lr": 1e-3},
+    "other_lr": {"other_lr": 1e-3},
+    "weight_decay": {"weight_decay": 0.5},
+    "warmup_steps": {"warmup_steps": 2},
+    "final_lr_share": {"final_lr_share": 0.1},
+    "max_grad_norm": {"max_grad_norm": 0.5},
+    "batch_tokens": {"batch_tokens": 44},
+    "precision": {"precision": "bfloat16"},
+    "stages": {"stages": (Stage(steps=3, seq_len=7), Stage(steps=6, seq_len=11))},
+}
+
+
+@pytest.mark.parametrize(("field", "changes"), OTHER.items(), ids=OTHER)
+def test_resuming_with_another_recipe_is_refused(
+    field: str, changes: dict[str, Any], tmp_path: Path
+) -> None:
     trained(tmp_path, max_minutes=0)
-    with pytest.raises(ValueError, match="is of another recipe; resume with the one"):
+    before = (tmp_path / STATE_FILE).read_bytes()
+    with pytest.raises(ValueError, match=f"begun with something else: {field} was .* and is "):
         trained(tmp_path, toy_recipe(**changes), resume=True)
+    assert (tmp_path / STATE_FILE).read_bytes() == before
 
 
-def test_resuming_with_a_recipe_that_is_over_is_refused(tmp_path: Path) -> None:
-    trained(tmp_path)
-    shorter = toy_recipe(stages=toy_recipe().stages[:1])
-    with pytest.raises(ValueError, match="has 8 steps done but the recipe has 3; resume with"):
-        trained(tmp_path, shorter, resume=True)
+def test_a_resumed_run_may_be_watched_otherwise(tmp_path: Path) -> None:
+    watching = {"log_every": 1, "save_every": 7, "evaluate_every": 3, "snapshot_every": 4}
+    trained(tmp_path, max_minutes=0)
+    trained(tmp_path, toy_recipe(name="another name", **watching), resume=True)
+    assert read_steps_done(tmp_path) == toy_recipe().total_steps
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        Corpus([CORPUS.texts[0].replace("cat", "dog", 1)]),
+        Corpus([*CORPUS.texts, "more"]),
+        Corpus([CORPUS.texts[0][:9], CORPUS.texts[0][9:]]),
+    ],
+    ids=["a word", "a file", "cut in two"],
+)
+def test_resuming_on_another_corpus_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    trained(tmp_path, max_minutes=0)
+    with pytest.raises(ValueError, match="begun with something else: the corpus was"):
+        list(train(toy_recipe(), corpus, tmp_path, device=CPU, resume=True))
+
+
+def test_resuming_with_another_tokenizer_is_refused(tmp_path: Path) -> None:
+    trained(tmp_path, max_minutes=0)
+    letters = sorted(set(SENTENCE))
+    train_characters(["".join(letters[:-1]) + "Z"]).save(tmp_path / "tokenizer.json")
+    with pytest.raises(ValueError, match="begun with something else: the tokenizer was"):
+        trained(tmp_path, resume=True)
 
 
 def test_resuming_from_nothing_or_a_broken_state_is_refused(tmp_path: Path) -> None:
@@ -96,12 +134,35 @@ def test_resuming_from_nothing_or_a_broken_state_is_refused(tmp_path: Path) -> N
         trained(tmp_path, resume=True)
 
 
-@pytest.mark.parametrize("metadata", [{}, {"steps_done": "many"}, {"steps_done": "-1"}])
-def test_a_step_count_that_is_none_is_refused(metadata: dict[str, str], tmp_path: Path) -> None:
+def test_a_flipped_bit_anywhere_is_refused(tmp_path: Path) -> None:
+    """Also in the header, where the step count stands, and in what still looks like numbers."""
+    trained(tmp_path, max_minutes=0)
+    path = tmp_path / STATE_FILE
+    whole = path.read_bytes()
+    for place in [*range(0, 600, 17), *np.linspace(600, len(whole) - 1, 40, dtype=int).tolist()]:
+        flipped = bytearray(whole)
+        flipped[place] ^= 1
+        path.write_bytes(flipped)
+        with pytest.raises(ValueError, match=f"{STATE_FILE} "):
+            TrainingState.read(tmp_path)
+    path.write_bytes(whole)
+    assert TrainingState.read(tmp_path).steps_done == 1
+
+
+def test_a_state_without_a_checksum_is_refused(tmp_path: Path) -> None:
     toy_trainer().state().write(tmp_path)
-    save_file(load_file(tmp_path / STATE_FILE), tmp_path / STATE_FILE, metadata)
-    with pytest.raises(ValueError, match=r"steps_done is '.*'; start without --resume"):
+    save_file(load_file(tmp_path / STATE_FILE), tmp_path / STATE_FILE, {"steps_done": "0"})
+    with pytest.raises(ValueError, match="has no checksum; start again in another folder"):
         TrainingState.read(tmp_path)
+
+
+@pytest.mark.parametrize("steps_done", ["", "many", "-1"])
+def test_a_step_count_that_is_none_is_refused(steps_done: str, tmp_path: Path) -> None:
+    toy_trainer().state().write(tmp_path)
+    header = {"steps_done": steps_done}
+    save_file(load_file(tmp_path / STATE_FILE), tmp_path / STATE_FILE, header)
+    with pytest.raises(ValueError, match=r"steps_done is '.*'; start again"):
+        read_steps_done(tmp_path)
 
 
 def test_no_state_has_no_steps(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.viz.apps import TOM, control, lines, open_page, query_of
+from tests.viz.apps import TOM, control, go, lines, open_page, query_of
 from viz.frame.examples import examples
 from viz.frame.settings import OLD_NAMES
 
@@ -48,28 +48,28 @@ MENDED = [
     ("Attention", "over", "row", "layer"),
     ("Attention", "hide_first", "maybe", False),
     ("Attention", "words", "True", False),
-    ("Predict", "temperature", "-1", 0.05),
-    ("Predict", "temperature", "nan", 0.8),
-    ("Predict", "temperature", "inf", 3.0),
-    ("Predict", "temperature", "warm", 0.8),
-    ("Predict", "top_p", "7", 1.0),
-    ("Predict", "top_k", "99999", 4096),
-    ("Predict", "top_k", "0", 1),
-    ("Generate", "seed", "-5", 0),
-    ("Generate", "seed", "many", 0),
-    ("Generate", "new_tokens", "0", 1),
-    ("Predict", "after", "99", 12),
-    ("Cache", "part", "queries", "keys"),
-    ("Cache", "heads", "none", "all heads"),
-    ("Cache", "prefill", "0", 1),
-    ("Cache", "prefill", "99", 13),
-    ("Cache", "held", "99", 13),
-    ("Cache", "held", "3", 4),
-    ("Cache", "context", "0", 1),
-    ("Lens", "lens_color", "rainbow", "probability"),
-    ("Lens", "lens_start", "7", -1),
-    ("Lens", "after", "-9", -1),
-    ("Nonsense", "page", "Nonsense", "Attention"),
+    ("Next token", "temperature", "-1", 0.05),
+    ("Next token", "temperature", "nan", 0.8),
+    ("Next token", "temperature", "inf", 3.0),
+    ("Next token", "temperature", "warm", 0.8),
+    ("Next token", "top_p", "7", 1.0),
+    ("Next token", "top_k", "99999", 4096),
+    ("Next token", "top_k", "0", 1),
+    ("Next token", "seed", "-5", 0),
+    ("Next token", "seed", "many", 0),
+    ("Next token", "new_tokens", "0", 1),
+    ("Next token", "after", "99", 12),
+    ("KV cache", "part", "queries", "keys"),
+    ("KV cache", "heads", "none", "all heads"),
+    ("KV cache", "prefill", "0", 1),
+    ("KV cache", "prefill", "99", 13),
+    ("KV cache", "held", "99", 13),
+    ("KV cache", "held", "3", 4),
+    ("KV cache", "context", "0", 1),
+    ("Logit lens", "lens_color", "rainbow", "probability"),
+    ("Logit lens", "lens_start", "7", -1),
+    ("Logit lens", "after", "-9", -1),
+    ("Nonsense", "page", "Nonsense", "Home"),
 ]
 
 
@@ -123,10 +123,10 @@ def test_impossible_setting_becomes_the_nearest_and_says_so(
 
 
 def test_valid_settings_come_back_from_the_url() -> None:
-    app = open_page("Generate", **{key: raw for key, (raw, _) in VALID.items()})
+    app = open_page("Next token", **{key: raw for key, (raw, _) in VALID.items()})
     assert {key: control(app, key) for key in VALID} == {key: v for key, (_, v) in VALID.items()}
     assert lines(app, "note") == []
-    assert app.title[0].value.endswith("Generate")
+    assert app.title[0].value.endswith("Next token")
 
 
 @pytest.mark.parametrize(("key", "raw"), [("layer", "4"), ("layer", "L4"), ("head", "6")])
@@ -147,12 +147,12 @@ def test_number_and_name_both_choose(key: str, raw: str) -> None:
         ("Attention", "mass", "0.35"),
         ("Attention", "view", "compare"),
         ("Attention", "words", "yes"),
-        ("Predict", "top_k", "37"),
-        ("Predict", "temperature", "-1"),
-        ("Predict", "after", "3"),
-        ("Lens", "lens_color", "entropy"),
-        ("Lens", "lens_start", "7"),
-        ("Lens", "after", "99"),
+        ("Next token", "top_k", "37"),
+        ("Next token", "temperature", "-1"),
+        ("Next token", "after", "3"),
+        ("Logit lens", "lens_color", "entropy"),
+        ("Logit lens", "lens_start", "7"),
+        ("Logit lens", "after", "99"),
     ],
 )
 def test_url_describes_the_view_it_opened(page: str, key: str, raw: str) -> None:
@@ -165,27 +165,27 @@ def test_url_describes_the_view_it_opened(page: str, key: str, raw: str) -> None
 
 @pytest.mark.parametrize("page", ["Attention", "Masks"])
 def test_what_several_pages_declare_stays_in_the_address_of_others(page: str) -> None:
-    """Sampling is of two pages and stays; the seed is of one, leaves, and is back with its page."""
-    app = open_page("Generate", temperature="1.5", top_k="5", seed="7")
-    app.segmented_control(key="page").set_value(page).run()
-    shared = {"temperature": ["1.5"], "top_k": ["5"]}
-    assert query_of(app) == shared | ({"page": [page]} if page != "Attention" else {})
-    app.segmented_control(key="page").set_value("Generate").run()
-    assert query_of(app) == shared | {"page": ["Generate"], "seed": ["7"]}
-    assert control(app, "seed") == 7
+    """The token is of three pages and stays; how many to write is of one, and leaves."""
+    app = open_page("Next token", after="3", new_tokens="7")
+    go(app, page)
+    shared = {"after": ["3"]}
+    assert query_of(app) == shared | {"page": [page]}
+    go(app, "Next token")
+    assert query_of(app) == shared | {"page": ["Next token"], "new_tokens": ["7"]}
+    assert control(app, "new_tokens") == 7
 
 
 def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
     """As in links copied when every address carried everything."""
-    app = open_page("Masks", compare="yes", seed="7", model="positions-rope")
+    app = open_page("Masks", compare="yes", new_tokens="7", model="positions-rope")
     assert query_of(app) == {"page": ["Masks"], "model": ["positions-rope"]}
-    app.segmented_control(key="page").set_value("Positions").run()
+    go(app, "Positions")
     assert control(app, "scheme") == "compare"
-    assert query_of(app)["compare"] == ["yes"]
-    app.segmented_control(key="page").set_value("Masks").run()
-    assert "compare" not in query_of(app)
-    app.segmented_control(key="page").set_value("Generate").run()
-    assert control(app, "seed") == 7
+    assert query_of(app)["scheme"] == ["compare"]
+    go(app, "Masks")
+    assert not {"compare", "scheme"} & set(query_of(app))
+    go(app, "Next token")
+    assert control(app, "new_tokens") == 7
 
 
 @pytest.mark.parametrize(
@@ -196,6 +196,7 @@ def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
         ("Masks", {"masks": "padding", "side": "front"}, "side", "left", None),
         ("Generate", {"mode": "sampled"}, "mode", "sampling", None),
         ("Predict", {"top_k": "-1"}, "top_k", None, None),
+        ("Positions", {"compare": "yes"}, "scheme", "compare", "compare"),
     ],
 )
 def test_old_links_keep_working(
@@ -209,9 +210,30 @@ def test_old_links_keep_working(
     assert not set(OLD_NAMES) & set(query_of(app))
 
 
+@pytest.mark.parametrize(
+    ("page", "mode", "title"),
+    [
+        ("Predict", {}, "Next token"),
+        ("Generate", {}, "Next token"),
+        ("Generate", {"mode": "greedy"}, "Next token"),
+        ("Generate", {"mode": "beam", "beam_width": "2"}, "Beam search"),
+    ],
+)
+def test_links_to_pages_of_earlier_versions_open_what_became_of_them(
+    page: str, mode: dict[str, str], title: str
+) -> None:
+    app = open_page(page, sentence=TOM, **mode)
+    assert app.title[0].value.endswith(title)
+    assert [
+        line for line in lines(app, "note") if "does not exist" in line or "No page" in line
+    ] == []
+    kept = {name: [value] for name, value in mode.items() if value != "beam"}
+    assert query_of(app) == {"page": [title], "sentence": [TOM]} | kept
+
+
 def test_what_is_too_long_for_an_address_is_said_and_left_out() -> None:
     app = open_page("Attention", sentence=3000 * "😀")  # 12 characters each in an address
-    assert query_of(app) == {}
+    assert query_of(app) == {"page": ["Attention"]}
     assert any(
         line.startswith("Sentence is too long for the address") for line in lines(app, "note")
     )
@@ -219,5 +241,5 @@ def test_what_is_too_long_for_an_address_is_said_and_left_out() -> None:
 
 
 def test_what_is_not_ours_stays_in_the_address() -> None:
-    app = open_page("Masks", utm="x", seed="7")
+    app = open_page("Masks", utm="x", new_tokens="7")
     assert query_of(app) == {"page": ["Masks"], "utm": ["x"]}

@@ -1,6 +1,7 @@
 """Protects the bar: sentence, examples, models that can or cannot be used, and the checks."""
 
-from collections.abc import Callable
+import os
+from concurrent.futures import Future, wait
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,21 @@ import pytest
 
 from model.analysis.heads import strongest_pair
 from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
-from tests.viz.apps import TOM, control, lines, open_page, strip
+from tests.model.sources.damages import EVERY
+from tests.viz.apps import (
+    TOM,
+    charts,
+    checks_shown,
+    chosen,
+    control,
+    lines,
+    offered_of,
+    open_page,
+    strip,
+)
 from tests.viz.builders import PAGES, given, live_data, stories_trace
-from tests.viz.sent import assert_model_is_sent
 from viz.figures.labels import token_labels
+from viz.frame import bar
 from viz.frame.examples import examples
 
 EXAMPLE = examples()[0]
@@ -28,11 +40,11 @@ def test_token_strip_shows_each_probability() -> None:
 
 def test_checks_are_listed_and_counted() -> None:
     app = open_page("Attention", sentence=TOM)
-    table = app.dataframe[0].value
-    assert set(table["verdict"]) == {"passed"}
+    table = checks_shown(app)[0]
+    assert {row["verdict"] for row in table} == {"passed"}
     (badge,) = app.get("popover")
     assert f"Verified: {len(table)} of {len(table)}" in badge.proto.popover.label
-    worst = max(float(error) for error in table["max error"])
+    worst = max(float(row["max error"]) for row in table)
     assert f"max error {worst:.0e}" in badge.proto.popover.label
 
 
@@ -43,18 +55,6 @@ def test_blank_sentence_gets_a_friendly_line_and_the_example(blank: str) -> None
     assert lines(app, "error") == []
     trace = stories_trace(EXAMPLE.sentence)
     assert [label for label, _ in strip(app)] == token_labels(trace.tokens)
-
-
-def test_example_brings_its_sentence_layer_and_head() -> None:
-    app = open_page("Attention")
-    example = examples()[1]
-    app.selectbox(key="example").set_value(example.sentence).run()
-    assert not app.exception
-    chosen = control(app, "sentence"), control(app, "layer"), control(app, "head")
-    assert chosen == (example.sentence, example.layer, example.head)
-    assert_model_is_sent(app, stories_trace(example.sentence))
-    settings = live_data(app)["settings"]
-    assert (settings["layer"], settings["head"]) == (example.layer, example.head)
 
 
 def test_every_example_shows_something() -> None:
@@ -69,8 +69,8 @@ def test_settings_follow_to_another_model(shelf: Path) -> None:
     """What the other model has not becomes the nearest; what a person left alone stays so."""
     tiny_checkpoint(shelf / "big", n_layers=4, n_heads=5, d_model=40)
     tiny_checkpoint(shelf / "small")
-    app = open_page("Predict", model="big", sentence=SENTENCE, layer="L3", head="H4")
-    app.selectbox(key="model").set_value("small").run()
+    app = open_page("Next token", model="big", sentence=SENTENCE, layer="L3", head="H4")
+    chosen(app, model="small")
     assert not app.exception
     assert (control(app, "layer"), control(app, "head")) == (1, 2)
     assert [line.split()[0] for line in lines(app, "note")] == ["Layer", "Head"]
@@ -92,21 +92,22 @@ def lose_tokenizer(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
 
 
-@pytest.mark.parametrize(
-    ("damage", "word"),
-    [(truncate, "cut"), (misspell, "n_haeds"), (lose_tokenizer, "tokenizer.json is missing")],
-)
-def test_broken_checkpoint_is_one_line(
-    damage: Callable[[Path], None], word: str, shelf: Path
-) -> None:
+DAMAGES = [(truncate, "cut"), (misspell, "n_haeds"), (lose_tokenizer, "tokenizer.json is missing")]
+
+
+@pytest.mark.parametrize("number", range(len(DAMAGES)))
+def test_broken_checkpoint_is_one_line(number: int, shelf: Path) -> None:
+    """Each page meets one of the damages: the frame that reports them is the same for all."""
+    damage, word = DAMAGES[number]
     damage(tiny_checkpoint(shelf / "broken"))
-    for page in PAGES:
+    for page in PAGES[number :: len(DAMAGES)]:
         app = open_page(page)
         (line,) = lines(app, "error")
         assert word in line
         assert "\n" not in line
-        assert not app.get("plotly_chart")
-        assert [item.key for item in app.get("bidi_component")] in ([], ["preload-live"])
+        assert not charts(app)
+        drawn = {item.key for item in app.get("bidi_component")}
+        assert drawn == {"rail", "address-of-page", "sentence-box", "pickers-model"}
 
 
 def test_no_checkpoint_is_one_line(shelf: Path) -> None:
@@ -120,7 +121,7 @@ def test_another_model_can_be_chosen_beside_a_broken_one(shelf: Path) -> None:
     tiny_checkpoint(shelf / "whole")
     app = open_page("Attention", sentence=SENTENCE)
     assert len(lines(app, "error")) == 1
-    app.selectbox(key="model").set_value("whole").run()
+    chosen(app, model="whole")
     assert lines(app, "error") == []
     assert live_data(app)["model"] == "whole"
 
@@ -129,3 +130,68 @@ def test_unknown_device_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_DEVICE", "abacus")
     (line,) = lines(open_page("Attention"), "error")
     assert "abacus" in line
+
+
+@pytest.mark.parametrize("name", list(EVERY)[::23])
+def test_a_strange_checkpoint_is_one_line_beside_usable_ones(name: str, shelf: Path) -> None:
+    """A sample of all damages; `tests/model/sources` loads each of them."""
+    EVERY[name](tiny_checkpoint(shelf / "broken"))
+    tiny_checkpoint(shelf / "whole")
+    app = open_page("Attention", sentence=SENTENCE, model="broken")
+    said = [*lines(app, "error"), *lines(app, "note")]
+    assert len(said) == 1, said
+    assert len(said[0]) < 700
+    chosen(app, model="whole")
+    assert not app.exception
+    assert lines(app, "error") == []
+    assert live_data(app)["model"] == "whole"
+
+
+def test_a_name_that_is_not_utf8_is_left_out_with_a_line(shelf: Path) -> None:
+    tiny_checkpoint(shelf / os.fsdecode(b"caf\xe9"))
+    tiny_checkpoint(shelf / "whole")
+    app = open_page("Attention", sentence=SENTENCE)
+    (shown,) = offered_of(app, "model")
+    assert shown.startswith("whole · ")
+    (line,) = lines(app, "note")
+    assert "not UTF-8; rename it" in line
+
+
+def test_lines_of_a_sentence_are_kept() -> None:
+    app = open_page("Attention", sentence="The cat sat.\nThe dog ran.")
+    trace = stories_trace("The cat sat.\nThe dog ran.")
+    assert "\n" in trace.tokens
+    assert [label for label, _ in strip(app)] == token_labels(trace.tokens)
+    chosen(app, head=2)
+    assert app.session_state["sentence"] == "The cat sat.\nThe dog ran."
+    assert [label for label, _ in strip(app)] == token_labels(trace.tokens)
+
+
+def lower(folder: Path) -> None:
+    """Give the tokenizer a normalizer that writes all in lower case."""
+    edit_json(folder / "tokenizer.json", lambda x: x.update(normalizer={"type": "Lowercase"}))
+
+
+def test_a_tokenizer_that_changes_the_sentence_says_so(shelf: Path) -> None:
+    lower(tiny_checkpoint(shelf / "small"))
+    app = open_page("Attention", sentence="The CAT sat.")
+    (line,) = lines(app, "note")
+    assert line == "The tokenizer of small turns the sentence into “the cat sat.”."
+    assert lines(open_page("Attention", sentence="the cat sat."), "note") == []
+
+
+def test_a_badge_never_stands_for_another_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the self-check of a new sentence runs, the page says so, and shows the map."""
+    asked: list[float] = []
+
+    def slow(futures: list[Future], timeout: float) -> None:
+        asked.append(timeout)
+        wait(futures)
+
+    monkeypatch.setattr(bar, "wait", slow)
+    monkeypatch.setattr(bar, "_show_pending", lambda slot, view: asked.append(0))
+    app = open_page("Attention", sentence="A sentence that was never checked before now.")
+    assert asked[0] == 0, "first what is pending, then the figures, then the badge"
+    assert live_data(app)["settings"]
+    (badge,) = app.get("popover")
+    assert "Verified" in badge.proto.popover.label

@@ -58,7 +58,7 @@ def test_a_possible_value_comes_back_from_its_text_and_from_json(
         (COUNT, 99_999, 1000, "Count 99999 is outside 1 to 1,000; using 1,000."),
         (TOP, "many", None, "Top many is not a number; using all."),
         (TOKEN, "99", 12, "Token 99 does not exist; it is 12."),
-        (TOKEN, "9" * 5000, 12, f"Token {'9' * 5000} does not exist; it is 12."),
+        (TOKEN, "9" * 5000, 12, f"Token {'9' * 199}… does not exist; it is 12."),
         (TOKEN, "-1", None, "Token -1 is not a whole number; showing the default."),
         (CELL, [20, 3], (12, 3), "Cell 20-3 does not exist; showing 12-3."),
         (CELL, "3", None, "Cell 3 is not two numbers such as 3-1; showing the default."),
@@ -77,7 +77,12 @@ def test_an_impossible_value_becomes_the_nearest_and_a_line_says_so(
 
 
 def test_half_a_character_becomes_a_question_mark() -> None:
-    assert SENTENCE.nearest("a\ud83d") == ("a?", None)
+    line = "Sentence has half a character (a lone surrogate); each is shown as “?”."
+    assert SENTENCE.nearest("a\ud83d") == ("a?", line)
+    assert SENTENCE.nearest("\ud83d\ude00\n😀") == (
+        "??\n😀",
+        "Sentence has 2 half characters (a lone surrogate); each is shown as “?”.",
+    )
 
 
 def test_what_only_the_model_knows_is_given() -> None:

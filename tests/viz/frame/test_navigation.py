@@ -5,17 +5,30 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.apps import TOM, lines, open_page, strip
+from tests.viz.apps import TOM, charts, chosen, go, lines, open_page, strip
 from tests.viz.builders import PAGES, stories_trace
 from viz import studio
 from viz.figures.labels import token_labels
 from viz.frame.offers import EVERYTHING, REASONS, missing
 from viz.frame.view import View
 
+FOR_EVERY_MODEL = {"Home", "Tours", "Attention"}
 
-def offered(app: AppTest) -> list[str]:
-    """The pages that can be chosen."""
-    return list(app.segmented_control(key="page").options)
+
+def rail(app: AppTest) -> dict[str, str]:
+    """The pages of the rail, each with why it does not apply, or nothing."""
+    (body,) = (x.proto.body for x in app.get("html") if '<nav class="hl-rail"' in x.proto.body)
+    links = re.findall(r"<a ([^>]*data-page[^>]*)>", body)
+    reason = re.compile(r'title="Not for this model: (.*?)"')
+    return {
+        re.search(r'data-page="(.*?)"', link)[1]: (reason.findall(link) or [""])[0]
+        for link in links
+    }
+
+
+def offered(app: AppTest) -> set[str]:
+    """The pages that apply."""
+    return {title for title, why in rail(app).items() if not why}
 
 
 @pytest.fixture
@@ -49,25 +62,24 @@ def test_pages_need_what_can_be_offered() -> None:
 
 def test_a_model_that_can_show_everything_has_every_page() -> None:
     app = open_page("Attention", sentence=TOM)
-    assert set(offered(app)) == set(PAGES)
+    assert offered(app) == set(rail(app)) == set(PAGES)
     assert lines(app, "note") == []
 
 
-def test_pages_that_do_not_apply_are_not_offered_and_one_line_says_why(only_text: None) -> None:
+def test_pages_that_do_not_apply_say_why_in_the_rail(only_text: None) -> None:
     app = open_page("Attention", sentence=TOM)
-    assert offered(app) == ["Attention"]
-    (line,) = lines(app, "note")
-    for title in set(PAGES) - {"Attention"}:
-        assert title in line
-    assert f"Predict ({REASONS['logits']})" in line, "the first reason is enough here"
-    assert line.count(REASONS["decoder"]) == 1, "pages with one reason stand together"
+    assert offered(app) == FOR_EVERY_MODEL
+    for page in studio.PAGES:
+        reasons = missing(page.NEEDS, frozenset({"text"}))
+        assert rail(app)[page.TITLE] == " and ".join(reasons)
+    assert lines(app, "note") == []
     assert strip(app) == [], "nothing is predicted of the tokens"
     body = next(x.proto.body for x in app.get("html") if "hl-strip" in x.proto.body)
     assert re.findall(r"<bdi>(.*?)</bdi>", body) == token_labels(stories_trace(TOM).tokens)
     assert "probability" not in body
 
 
-@pytest.mark.parametrize("title", sorted(set(PAGES) - {"Attention"}))
+@pytest.mark.parametrize("title", sorted(set(PAGES) - FOR_EVERY_MODEL))
 def test_a_link_to_a_page_that_does_not_apply_is_one_line(title: str, only_text: None) -> None:
     app = open_page(title, sentence=TOM)
     page = next(page for page in studio.PAGES if title == page.TITLE)
@@ -75,12 +87,11 @@ def test_a_link_to_a_page_that_does_not_apply_is_one_line(title: str, only_text:
     reasons = missing(page.NEEDS, frozenset({"text"}))
     assert said == [f"{title} does not apply to stories: {' and '.join(reasons)}."]
     assert not app.title
-    assert not app.get("plotly_chart")
+    assert not charts(app)
     assert lines(app, "error") == []
-    assert offered(app) == ["Attention", title]
-    app.segmented_control(key="page").set_value("Attention").run()
+    assert offered(app) == FOR_EVERY_MODEL
+    go(app, "Attention")
     assert app.title[0].value.endswith("Attention")
-    assert offered(app) == ["Attention"]
 
 
 def test_another_model_may_have_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,8 +101,8 @@ def test_another_model_may_have_the_page(monkeypatch: pytest.MonkeyPatch) -> Non
         return EVERYTHING if view.config.position == "rope" else frozenset({"text"})
 
     monkeypatch.setattr(View, "offers", property(offers_of))
-    app = open_page("Lens", sentence=TOM)
+    app = open_page("Logit lens", sentence=TOM)
     assert not app.title
-    app.selectbox(key="model").set_value("positions-rope").run()
-    assert app.title[0].value.endswith("Lens")
-    assert set(offered(app)) == set(PAGES)
+    chosen(app, model="positions-rope")
+    assert app.title[0].value.endswith("Logit lens")
+    assert offered(app) == set(PAGES)

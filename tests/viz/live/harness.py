@@ -39,13 +39,19 @@ def as_sent(data: dict[str, Any], acked: int = 0, **changes: object) -> dict[str
 
 @contextmanager
 def bare_page(browser: Browser, app_url: str, script: str = "() => {}") -> Iterator[Page]:
-    """A page with nothing but the style of instruments; `script` has been run in it."""
+    """A page with nothing but the style of instruments; `script` has been run in it.
+
+    AssertionError at its end when an error came up that nothing caught.
+    """
     page = browser.new_page(viewport={"width": 1200, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(f"{app_url}/live/live.css")
     page.evaluate(script)
     page.add_style_tag(url=f"{app_url}/live/live.css")
     yield page
     page.close()
+    assert not errors, "errors of the page"
 
 
 def open_instrument(page: Page, name: str, data: dict[str, Any], width: int = 1000) -> None:

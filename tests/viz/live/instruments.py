@@ -1,15 +1,19 @@
 """What each instrument is sent, small, for tests of several of them."""
 
+import math
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
 from tests.viz.builders import causal, stories_trace
+from viz.live.chart.data import chart_data
+from viz.live.core.sampling import distribution_data
 from viz.live.core.wire import Data, Settings
 from viz.live.editor.data import NextTokens, editor_data
+from viz.live.home.data import Following, ShownHead, home_data
 from viz.live.microscope.data import microscope_data
 from viz.live.rotor.data import Rotation, rotor_data
-from viz.live.sampler.data import sampler_data
 from viz.live.writer.data import WrittenText, writer_data
 
 TEXT = "The animal was too tired."
@@ -39,11 +43,7 @@ def microscope_settings(**changes: object) -> Settings:
 
 
 def writer_steps(n: int) -> list[Data]:
-    """Steps of a text of two prompt tokens, each drawn from the same two candidates."""
-    leading = [
-        {"id": 3, "label": "a", "before": 0.6, "after": 0.7},
-        {"id": 4, "label": "time", "before": 0.2, "after": 0.3},
-    ]
+    """Steps of a text of two prompt tokens."""
     return [
         {
             "token_id": 3 + i % 2,
@@ -51,10 +51,10 @@ def writer_steps(n: int) -> list[Data]:
             "before": 0.6,
             "prob": 0.7,
             "kept": 2,
+            "put": False,
             "n_dropped": 0,
             "row": [1 / (2 + i)] * (2 + i),
             "mean": [1 / (2 + i)] * (2 + i),
-            "leading": leading,
         }
         for i in range(n)
     ]
@@ -75,17 +75,28 @@ def editor() -> Data:
     return editor_data(trace, "a key", trace.attention[1].site, 2, base, bars, settings)
 
 
-def writer() -> Data:
-    """A text that is still written."""
-    text = WrittenText(["Once", " upon", " a", " time"], writer_steps(2), "L0 H0", is_running=True)
-    return writer_data("a key", text, {"step": None, "averaged": False})
-
-
-def sampler() -> Data:
-    """Logits of five tokens."""
+def writer_settings(**changes: object) -> Settings:
+    """Everything that is chosen in the writer, at its default."""
     settings: dict[str, Any] = {"temperature": 1.0, "top_k": None, "top_p": 1.0, "min_p": 0.0}
     settings["order"] = ["temperature", "top_k", "top_p", "min_p"]
-    return sampler_data("a key", np.arange(5, dtype=np.float32), list("abcde"), settings)
+    return settings | {"at": None, "averaged": False, "act": None} | changes
+
+
+def written(n: int, key: str = "a key", *, is_running: bool = False, **changes: object) -> Data:
+    """A text of two prompt tokens and `n` new ones, over a vocabulary of five."""
+    tokens = ["Once", " upon", *n * [" a"]]
+    steps, marks = writer_steps(n), {1: "from here on seed 0 → 5"} if n > 1 else {}
+    text = WrittenText(
+        tokens, steps, [math.nan, 0.5], marks, "L0 H0", is_running, "A note.", address=""
+    )
+    logits = np.arange(5, dtype=np.float32)
+    shown = distribution_data(f"{key}-{n}", 2 + n, logits, list("abcde"))
+    return writer_data(key, text, shown, writer_settings(**changes))
+
+
+def writer() -> Data:
+    """A text that is still written."""
+    return written(2, is_running=True)
 
 
 def rotor() -> Data:
@@ -96,9 +107,23 @@ def rotor() -> Data:
     return rotor_data("a key", rotation, {"first": 1, "second": 5})
 
 
+def home() -> Data:
+    """One head on the text, and logits of five tokens."""
+    trace = stories_trace(TEXT)
+    shown = ShownHead(trace.attention[0], 0, "L0 H0")
+    following = Following(list("abcde") + 5000 * ["…"], None)
+    settings = {"temperature": 1.0, "n_tokens": len(trace.tokens)}
+    return home_data("a key", trace, shown, following, settings)
+
+
+def chart() -> Data:
+    """A figure of one bar."""
+    return chart_data(go.Figure(go.Bar(y=[1])), name="bar", alt="A bar.", image_format="png")
+
+
 INSTRUMENTS = {
+    "home": home,
     "microscope": microscope,
-    "sampler": sampler,
     "writer": writer,
     "editor": editor,
     "rotor": rotor,

@@ -5,10 +5,9 @@
 
 import streamlit as st
 
-from tests.viz.live.instruments import INSTRUMENTS, writer_steps
+from tests.viz.live.instruments import INSTRUMENTS, written
 from viz.live import component
 from viz.live.core.wire import Settings
-from viz.live.writer.data import WrittenText, writer_data
 
 NOTHING = "nothing"
 
@@ -21,7 +20,6 @@ def keep(changes: Settings) -> None:
 def draw() -> None:
     """What is chosen, with the settings kept, and how often the script ran."""
     st.session_state["runs"] = st.session_state.get("runs", 0) + 1
-    component.preload()
     chosen = st.radio("On the page", [NOTHING, *INSTRUMENTS])
     st.button("Again")
     st.text(f"run {st.session_state['runs']}")
@@ -29,8 +27,7 @@ def draw() -> None:
         return
     if chosen == "writer":
         n = st.session_state["runs"]
-        text = WrittenText(["Once", " upon", *n * [" a"]], writer_steps(n), "L0 H0", True)
-        data = writer_data("a key", text, {"step": None, "averaged": False})
+        data = written(n, is_running=True)
     else:
         data = INSTRUMENTS[chosen]()
     data["settings"] |= st.session_state.get("kept", {})

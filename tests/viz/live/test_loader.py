@@ -1,10 +1,10 @@
-"""Protects the calls Streamlit makes: the newest data is shown, and only its end is the end."""
+"""Protects the calls Streamlit makes: the newest data is shown; what left the page ends."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.viz.live.harness import as_sent, bare_page
 from tests.viz.live.instruments import rotor
@@ -63,13 +63,24 @@ def test_the_newest_data_is_shown_and_answered_through_the_newest_call(page: Pag
     assert (call, name, message["changes"]) == (2, "sent", {"first": 4})
 
 
-def test_the_end_of_an_older_call_is_not_the_end(page: Page) -> None:
+def test_the_end_of_a_call_is_not_the_end(page: Page) -> None:
     """Streamlit calls back at once what a call gave that newer data has overtaken."""
     page.evaluate(CALLS, [[data(1), data(2), data(3)], "/"])
     page.evaluate("(ends[0](), ends[1]())")
     assert len(moved(page)) == 1
-    page.evaluate("ends[2]()")
+    page.evaluate("(root.remove(), ends[2]())")
     assert moved(page) == []
+
+
+def test_a_change_outlives_an_end_called_before_the_newer_call(page: Page) -> None:
+    """What a person chose in that moment was lost, and the focus with it."""
+    page.evaluate(CALLS, [[data(1)], "/"])
+    page.locator("[data-setting=first]").focus()
+    page.evaluate(MOVE)
+    page.evaluate("ends[0]()")
+    ((_, _, message),) = page.wait_for_function("sent.length ? sent : null").json_value()
+    assert message["changes"] == {"first": 2}
+    expect(page.locator("[data-setting=first]")).to_be_focused()
 
 
 def test_what_fails_to_load_says_so_in_its_place(page: Page) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
+from tests.screen import wait_until_idle
 from tests.serving import RunningApp, running_app
 from tests.viz.live.instruments import INSTRUMENTS
 
@@ -83,7 +84,7 @@ def root(page: Page) -> Locator:
 def run_again(page: Page) -> None:
     """Let the script run, and wait until it has."""
     before = page.evaluate(RUNS)
-    page.get_by_role("button", name="Again").click()
+    page.get_by_role("button", name="Again", exact=True).click()
     page.wait_for_function(f"before => ({RUNS})() > before", arg=before)
 
 
@@ -120,7 +121,7 @@ def test_an_instrument_comes_back_after_it_was_taken_off(page: Page) -> None:
 
 def test_what_is_changed_is_kept_and_acknowledged(page: Page) -> None:
     """What Python comes back with does not undo what was changed since."""
-    put(page, "sampler")
+    put(page, "writer")
     root(page)
     slider = page.locator("[data-setting=temperature]")
     for value in ("1.5", "2", "0.5"):
@@ -166,6 +167,7 @@ def test_a_page_left_before_the_modules_are_there_stays_quiet(page: Page) -> Non
     for route in held:
         route.continue_()
     page.wait_for_timeout(500)
+    wait_until_idle(page)
     number = run.text_content()
     page.wait_for_timeout(LONGER_THAN_A_TICK)
     assert run.text_content() == number

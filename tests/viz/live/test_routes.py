@@ -238,10 +238,18 @@ def test_the_style_is_that_of_all_instruments(client: TestClient) -> None:
     response = client.get("/live/live.css")
     assert response.text == files.component_style()
     assert "text/css" in response.headers["content-type"]
-    sheets = list(files.FOLDER.rglob("*.css"))
-    assert len(sheets) == 6
+    sheets = set(files.FOLDER.glob("*/*.css"))
+    assert len(sheets) == 10
     assert all(sheet.read_text(encoding="utf-8") in response.text for sheet in sheets)
     assert response.text.startswith((files.FOLDER / "core/core.css").read_text(encoding="utf-8"))
+
+
+def test_the_page_comes_with_its_style_sheet(client: TestClient) -> None:
+    """Sent later, it would move all that is there by then."""
+    page = client.get("/")
+    assert page.text.count('<link rel="stylesheet" href="./live/page.css" />') == 1
+    assert '<div id="root"></div>' in page.text
+    assert client.get("/live/page.css").text == files.script("page.css")
 
 
 def test_every_module_of_the_page_is_loaded_ahead(client: TestClient) -> None:
@@ -269,8 +277,8 @@ def test_the_routes_only_answer_questions(method: str, client: TestClient) -> No
         assert client.request(method, address).status_code == 405
 
 
-def test_the_running_app_gives_nothing_to_other_origins(app_url: str) -> None:
-    """Asked as the browser asks for a page of another site; through all that Streamlit adds."""
+def test_the_running_app_gives_only_what_is_served(app_url: str) -> None:
+    """Through all that Streamlit and the guard add; other origins get 403, see tests/test_walls."""
     address = app_url.removeprefix("http://")
     asked = {
         "/live/main.js": 200,
@@ -284,7 +292,7 @@ def test_the_running_app_gives_nothing_to_other_origins(app_url: str) -> None:
     }
     for path, status in asked.items():
         connection = http.client.HTTPConnection(address, timeout=60)
-        connection.request("GET", path, headers={"Origin": "http://elsewhere.example"})
+        connection.request("GET", path)
         response = connection.getresponse()
         body = response.read()
         connection.close()
@@ -312,3 +320,47 @@ def test_a_run_of_several_kinds_of_attention(client: TestClient) -> None:
         np.testing.assert_allclose(found["pattern"], record.pattern.mean(axis=0), atol=1e-6)
         union = record.mask if record.mask.ndim == 2 else record.mask.any(axis=0)
         assert (found["mask"] == union).all(), group.name
+
+
+class Asked:
+    """A text that notes what it was asked."""
+
+    def __init__(self, fault: str = "") -> None:
+        self.fault, self.questions = fault, []
+
+    def more(self, asked: dict[str, object]) -> dict[str, object]:
+        """What came, or the fault."""
+        if self.fault:
+            raise ValueError(self.fault)
+        self.questions.append(asked)
+        return {"steps": [1, 2]}
+
+
+def test_more_of_a_text_is_for_who_has_its_key(client: TestClient) -> None:
+    text = Asked()
+    path = f"/live/texts/{store.offer(text)}"
+    answer = client.post(path, content=b'{"known": 3}')
+    assert (answer.status_code, answer.json()) == (200, {"steps": [1, 2]})
+    assert text.questions == [{"known": 3}]
+    assert client.post("/live/texts/0123", content=b"{}").status_code == 404
+    assert client.get(path).status_code in (404, 405)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"x", b"[]", b"null", b"3", b'"a"', b"\xff", b"[" * 4000, b"{" + b" " * 5000 + b"}"],
+    ids=lambda body: f"{body[:4]!r} {len(body)}",
+)
+def test_an_odd_question_is_refused_in_one_line(client: TestClient, body: bytes) -> None:
+    text = Asked()
+    answer = client.post(f"/live/texts/{store.offer(text)}", content=body)
+    assert (answer.status_code, answer.text) == (400, "what is asked is a short JSON object")
+    assert text.questions == []
+
+
+def test_what_a_text_refuses_is_one_line(client: TestClient) -> None:
+    text = Asked("the context of 8 tokens is full;\nshorten the text")
+    answer = client.post(f"/live/texts/{store.offer(text)}", content=b"{}")
+    assert answer.status_code == 400
+    assert answer.text.splitlines() == [answer.text]
+    assert "context of 8" in answer.text

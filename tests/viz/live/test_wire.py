@@ -14,13 +14,16 @@ from playwright.sync_api import Browser, Page
 from model.analysis.summary import summarise_patterns
 from model.trace import Site
 from tests.viz.builders import stories_trace
-from tests.viz.live.harness import as_sent
-from tests.viz.live.instruments import INSTRUMENTS, microscope_settings
+from tests.viz.live.harness import as_sent, bare_page
+from tests.viz.live.instruments import INSTRUMENTS, chart, microscope_settings
 from viz.figures.labels import escape
 from viz.live.core.arrays import head_address
+from viz.live.core.sampling import BOUNDS
+from viz.live.core.wire import Option
 from viz.live.files import FOLDER
 from viz.live.microscope.data import HOW, OVER, STAGES, VIEWS, OtherRun, microscope_data
-from viz.live.sampler.data import BOUNDS
+from viz.live.pickers.data import Picker, pickers_data
+from viz.live.sentence_box.data import sentence_data
 
 TYPEDEF = re.compile(r"@typedef \{object\} (\w+)\n(.*?)\*/", re.DOTALL)
 PROPERTY = re.compile(r"@property \{(.*?)\} (\[?)(\w+)\]?", re.DOTALL)
@@ -68,6 +71,27 @@ def test_data_is_of_its_type(instrument: str) -> None:
     assert all(SNAKE.fullmatch(name) for name in names_in(data)), "one spelling"
 
 
+def test_data_of_the_sentence_box_is_of_its_type() -> None:
+    data = as_sent(sentence_data("Tom", has_caret=True))
+    own = types(FOLDER / "sentence_box/wire.js")["SentenceBoxFields"]
+    assert_is(data, SHARED["InstrumentData"] | own, "SentenceBoxData")
+
+
+def test_data_of_pickers_is_of_its_type() -> None:
+    options = [Option("2", "L2")]
+    data = as_sent(pickers_data([Picker("layer", "Layer", options, "2")]))
+    own = types(FOLDER / "pickers/wire.js")
+    assert_is(data, SHARED["InstrumentData"] | own["PickersFields"], "PickersData")
+    (picker,) = data["pickers"]
+    assert_is(picker, own["Picker"], "Picker")
+    assert_is(picker["options"][0], SHARED["Option"], "Option")
+
+
+def test_data_of_a_chart_is_of_its_type() -> None:
+    """It has neither settings nor themes: its figure is coloured already."""
+    assert_is(chart(), types(FOLDER / "chart/wire.js")["ChartData"], "ChartData")
+
+
 def names_in(data: object) -> Iterator[str]:
     """Every name in data that is not a place or a stream."""
     if isinstance(data, dict):
@@ -93,6 +117,8 @@ def test_parts_of_the_microscope_s_data_are_of_their_types() -> None:
         assert_is(run, own["Run"], "Run")
     for stream in data["streams"].values():
         assert_is(stream, SHARED["Stream"], "Stream")
+    for role in data["roles"]:
+        assert_is(role, own["RoleWords"], "RoleWords")
     for stage in data["stages"]:
         assert_is(stage, own["Stage"], "Stage")
     for name in ("views", "changes", "against", "how"):
@@ -104,18 +130,22 @@ def test_parts_of_the_microscope_s_data_are_of_their_types() -> None:
 
 def test_parts_of_the_others_are_of_their_types() -> None:
     data = sent()
-    of_writer, of_editor = (types(FOLDER / name / "wire.js") for name in ("writer", "editor"))
+    of_home, of_writer, of_editor = (
+        types(FOLDER / name / "wire.js") for name in ("home", "writer", "editor")
+    )
+    assert_is(data["home"]["inputs"], of_home["HeadInputs"], "HeadInputs")
+    for token in data["home"]["leading"]:
+        assert_is(token, of_home["LeadingToken"], "LeadingToken")
     for step in data["writer"]["steps"]:
         assert_is(step, of_writer["WriterStep"], "WriterStep")
-        for candidate in step["leading"]:
-            assert_is(candidate, of_writer["Candidate"], "Candidate")
+    for mark in data["writer"]["marks"]:
+        assert_is(mark, of_writer["Mark"], "Mark")
+    assert_is(data["writer"]["shown"], of_writer["ShownDistribution"], "ShownDistribution")
     for bar in data["editor"]["bars"]:
         assert_is(bar, of_editor["EditorBar"], "EditorBar")
     assert_is(data["editor"]["stream"], SHARED["Stream"], "Stream")
-    of_sampler = types(FOLDER / "sampler/wire.js")
-    assert_is(data["sampler"]["settings"], of_sampler["SamplerSettings"], "SamplerSettings")
-    assert set(data["sampler"]["bounds"]) == set(BOUNDS)
-    for bounds in data["sampler"]["bounds"].values():
+    assert set(data["writer"]["bounds"]) == set(BOUNDS)
+    for bounds in data["writer"]["bounds"].values():
         assert_is(bounds, SHARED["Bounds"], "Bounds")
 
 
@@ -125,17 +155,15 @@ def test_parts_of_the_others_are_of_their_types() -> None:
 @pytest.fixture(scope="module")
 def page(browser: Browser, app_url: str) -> Iterator[Page]:
     """A page of the app's own that can import modules."""
-    page = browser.new_page()
-    page.goto(f"{app_url}/live/live.css")
-    yield page
-    page.close()
+    with bare_page(browser, app_url) as page:
+        yield page
 
 
 def test_each_view_and_stage_has_its_code(page: Page) -> None:
     views = "import('/live/microscope/microscope.js').then(module => Object.keys(module.VIEWS))"
     assert page.evaluate(views) == list(VIEWS)
-    stages = "import('/live/microscope/formulas.js').then(x => Object.keys(x.STAGE_FORMULAS))"
-    assert page.evaluate(stages) == list(STAGES)
+    terms = "import('/live/microscope/formulas.js').then(x => x.TERMS.map(({step}) => step))"
+    assert set(page.evaluate(terms)) == set(STAGES)
 
 
 def test_summaries_can_be_asked_for_by_their_names() -> None:

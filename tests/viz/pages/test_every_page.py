@@ -1,5 +1,6 @@
 """Protects all pages: every kind of model, whatever a person types, however long."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,18 @@ from model.analysis.lens import logit_lens
 from model.capture import capture
 from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint
-from tests.viz.apps import VARIANTS, chart, lines, open_page, strip, z
+from tests.viz.apps import (
+    VARIANTS,
+    captions,
+    chart,
+    charts,
+    checks_shown,
+    inspected,
+    lines,
+    open_page,
+    strip,
+    z,
+)
 from tests.viz.builders import ODD_SENTENCES, PAGES, latex_numbers, stories, stories_trace
 from tests.viz.sent import assert_model_is_sent
 from viz.figures.labels import token_labels
@@ -26,7 +38,7 @@ def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
         assert lines(app, "error") == []
         if page == "Attention":
             assert_model_is_sent(app, trace)
-        assert set(app.dataframe[0].value["verdict"]) == {"passed"}
+        assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
         formulas = " ".join(formula.value for formula in app.latex)
         if page == "Positions":
             assert (r"\mathrm{PE}" in formulas) == (config.position == "sinusoidal")
@@ -37,24 +49,47 @@ def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
                 [1, 3, 3] if variant == "window" else [seen, 4, 10]
             )
             assert (r"& j \le i \\ -\infty" in formulas) == (config.mask == "causal")
-        if page == "Lens":
+        if page == "Logit lens":
             expected = logit_lens(trace, loaded.model)
             assert z(chart(app, "lens").data[0]) == pytest.approx(expected.probs[..., 0], abs=1e-6)
             notes = lines(app, "note")
             assert any("no final norm" in note for note in notes) == (variant == "none")
-            assert any("Check passed" in caption.value for caption in app.caption)
+            assert any("Check passed" in line for line in captions(inspected(app, "check")))
 
 
-@pytest.mark.parametrize("name", ODD_SENTENCES)
+# What is odd by being all there is; of the others every page shows what they have in one of two.
+ALONE = ("only-emoji", "one-character", "end-of-sequence", "end-of-text", "long-word")
+TOGETHER = [text for name, text in ODD_SENTENCES.items() if name not in ALONE]
+ON_EVERY_PAGE = {name: ODD_SENTENCES[name] for name in ALONE} | {
+    "characters": " ".join(TOGETHER[: len(TOGETHER) // 2]),
+    "markup": " ".join(TOGETHER[len(TOGETHER) // 2 :]),
+}
+
+
+@pytest.mark.parametrize("name", ON_EVERY_PAGE)
 def test_odd_sentence_is_text_on_every_page(name: str) -> None:
-    text = ODD_SENTENCES[name]
+    assert_is_text(ON_EVERY_PAGE[name], PAGES)
+
+
+@pytest.mark.parametrize("number", range(len(TOGETHER)))
+def test_odd_sentence_is_text_by_itself(number: int) -> None:
+    """Each on one of the pages, in turn."""
+    assert_is_text(TOGETHER[number], [PAGES[number % len(PAGES)]])
+
+
+def assert_is_text(text: str, pages: Sequence[str]) -> None:
+    """The pages show the tokens of a sentence, whatever it is, and no part of it as markup."""
     trace = stories_trace(text)
-    for page in PAGES:
+    for page in pages:
         app = open_page(page, sentence=text)
-        assert lines(app, "error") == []
-        assert [label for label, _ in strip(app)] == token_labels(trace.tokens)
-        assert set(app.dataframe[0].value["verdict"]) == {"passed"}
-        specs = [element.proto.spec for element in app.get("plotly_chart")]
+        no_room = page == "Beam search" and len(trace.tokens) == stories().config.max_seq_len
+        assert [line.split(";")[0] for line in lines(app, "error")] == (
+            ["the prompt has 256 tokens"] if no_room else []
+        )
+        if page != "Home":  # it shows the tokens itself
+            assert [label for label, _ in strip(app)] == token_labels(trace.tokens)
+        assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+        specs = [sent["spec"] for sent in charts(app)]
         bodies = [element.proto.body for element in app.get("html")]
         assert not any("<script" in piece or "<b onclick" in piece for piece in [*specs, *bodies])
         if page == "Attention":
@@ -68,4 +103,4 @@ def test_sentence_beyond_the_context_says_how_many_tokens_are_cut(page: str) -> 
     n_tokens, context = len(stories().tokenizer.encode(text)), stories().config.max_seq_len
     (line,) = (line for line in lines(app, "note") if "cut" in line)
     assert latex_numbers(line) == [n_tokens, context, context, n_tokens - context]
-    assert len(strip(app)) == context
+    assert page == "Home" or len(strip(app)) == context

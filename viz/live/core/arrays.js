@@ -31,7 +31,10 @@ const MOST_ARGUMENTS = 32_768; // a call takes
  * @param {string} base64
  */
 export function bytesOf(base64) {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i); // `from` takes 20 × as long
+  return bytes;
 }
 
 /**

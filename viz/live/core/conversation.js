@@ -20,6 +20,8 @@ const REMEMBERED = 50; // values sent of one setting that Python may still come 
 export class Conversation {
   /** The last turn; null until Python has named one. @type {number | null} */
   #turn = null;
+  /** The last turn that Python has taken over. */
+  #acked = 0;
   /** @type {Record<string, Change>} */
   #changes = {};
   /** What was sent of each setting, the newest last. @type {Record<string, unknown[]>} */
@@ -50,6 +52,7 @@ export class Conversation {
    */
   settingsNow({ settings, acked }) {
     this.#turn ??= acked;
+    this.#acked = acked;
     for (const [name, { turn }] of Object.entries(this.#changes)) {
       const isAcknowledged = turn !== null && turn <= acked;
       if (isAcknowledged || this.#isChosenElsewhere(name, settings[name]))
@@ -93,12 +96,25 @@ export class Conversation {
     this.#sendSoon();
   }
 
+  /** Whether Python has yet to answer: what came last was made without what it was sent. */
+  get isAwaiting() {
+    return (this.#turn ?? 0) > this.#acked;
+  }
+
+  /** Send at once what waits for rest; says whether anything did. */
+  flush() {
+    const waits = Object.values(this.#changes).some(({ turn }) => turn === null);
+    if (waits) this.#sendNow();
+    return waits;
+  }
+
   #sendSoon() {
     this.#cancel();
     this.#cancel = this.lifetime.timeout(() => this.#sendNow(), this.quiet);
   }
 
   #sendNow() {
+    this.#cancel();
     const turn = (this.#turn ?? 0) + 1;
     this.#turn = turn;
     for (const change of Object.values(this.#changes)) change.turn ??= turn;

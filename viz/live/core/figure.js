@@ -10,6 +10,7 @@ const TICK_ROOM = 12; // pixels a label needs across its own direction
 const MOST_STROKES = 48;
 const LETTER = 6.3; // average pixels of a tick label's letter
 const MOST_LETTERS = 16;
+const STRETCH = 1.6; // how much higher than wide, or wider, a cell may be on a wall
 export const ZOOMED_FROM = 40; // columns above which a person may want to zoom
 export const BAR = 32; // longest bar beside a map, in pixels
 
@@ -57,6 +58,7 @@ export const BAR = 32; // longest bar beside a map, in pixels
  * @typedef {object} Sizes
  * @property {number} cell pixels of a cell
  * @property {number} most pixels of the height
+ * @property {number} [room] pixels of the height there are on a wall
  * @property {"zoom" | false} [drag] undefined: zoom where there are many columns
  */
 
@@ -206,7 +208,12 @@ function measures({ values, rowLabels, columnLabels, sides }, width, sizes) {
     pad: 0,
     autoexpand: false, // room made for the colour bar would take it from the cells
   };
-  return { margin, size, height: Math.min(size * values.rows, Math.max(sizes.most, 120)) };
+  const square = size * values.rows;
+  const free = (sizes.room ?? 0) - margin.t - margin.b;
+  const height = sizes.room
+    ? Math.min(Math.max(free, square / STRETCH), STRETCH * square)
+    : Math.min(square, Math.max(sizes.most, 120));
+  return { margin, size, height };
 }
 
 /**

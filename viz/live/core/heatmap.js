@@ -5,6 +5,7 @@
 import { html, setAll, svg } from "./dom.js";
 import { BAR, ZOOMED_FROM, isInside, layout, span, ticks, traces, unnamed } from "./figure.js";
 import { NO_CLOUD, loadPlotly } from "./plotly.js";
+import { enlargement, roomOnWall } from "./wall.js";
 
 /** @import { Frame, Picture, SideBar, Sizes } from "./figure.js" */
 /** @import { Lifetime } from "./lifetime.js" */
@@ -108,7 +109,8 @@ export class HeatMap {
     this.picture = picture;
     this.palette = palette;
     this.#width = this.host.clientWidth;
-    const frame = layout(picture, palette, this.#width, this.sizes);
+    const sizes = { ...this.sizes, room: roomOnWall(this.host) };
+    const frame = layout(picture, palette, this.#width, sizes);
     const barLength = Math.min(190, this.#width - frame.margin.l - frame.margin.r);
     this.#frame = frame;
     const data = traces(picture, palette, barLength);
@@ -140,6 +142,16 @@ export class HeatMap {
   async #purge() {
     await this.#drawing.catch(() => {});
     if (this.chart._fullLayout) (await loadPlotly()).purge(this.chart);
+  }
+
+  /**
+   * The values on screen, as Plotly holds them: row by row, NaN where masked.
+   *
+   * @returns {ArrayLike<number>[]}
+   */
+  get drawnCells() {
+    const [cells] = /** @type {{z: ArrayLike<number>[]}[]} */ (this.chart.data);
+    return cells.z;
   }
 
   drawOverlays() {
@@ -290,8 +302,10 @@ export class HeatMap {
     if (!drawn || !this.picture) return null;
     const { xaxis, yaxis } = drawn;
     const box = this.chart.getBoundingClientRect();
-    const column = Math.round(xaxis.p2c(event.clientX - box.left - xaxis._offset));
-    const row = Math.round(yaxis.p2c(event.clientY - box.top - yaxis._offset));
+    const enlarged = enlargement(this.chart);
+    const x = (event.clientX - box.left) / enlarged - xaxis._offset;
+    const y = (event.clientY - box.top) / enlarged - yaxis._offset;
+    const [column, row] = [Math.round(xaxis.p2c(x)), Math.round(yaxis.p2c(y))];
     const { rows, columns } = this.picture.values;
     const exists = row >= 0 && column >= 0 && row < rows && column < columns;
     return exists && isInside(yaxis, row) && isInside(xaxis, column) ? { row, column } : null;

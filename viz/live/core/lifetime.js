@@ -52,6 +52,21 @@ export class Lifetime {
   }
 
   /**
+   * A moment in which the browser has nothing else to do, or the end of a while.
+   *
+   * @param {number} ms
+   */
+  async rest(ms) {
+    await new Promise((resolve) => {
+      const asked = requestIdleCallback(() => release(), { timeout: ms });
+      const release = this.keep(() => {
+        cancelIdleCallback(asked);
+        resolve(null);
+      });
+    });
+  }
+
+  /**
    * Do something before the next frame is painted.
    *
    * @param {() => void} act

@@ -18,7 +18,7 @@ import { html } from "./dom.js";
  * @typedef {HTMLElement & {
  *   _fullLayout?: DrawnLayout,
  *   data: object[],
- *   on: (event: string, act: () => void) => void,
+ *   on: (event: string, act: (event: any) => void) => void,
  * }} Chart an element with a figure in it
  */
 

@@ -56,6 +56,19 @@
  */
 
 /**
+ * How the next token is drawn; `top_k` null keeps all. `order` names the steps, the first one first.
+ *
+ * @typedef {object} SamplerSettings
+ * @property {number} temperature
+ * @property {number | null} top_k
+ * @property {number} top_p
+ * @property {number} min_p
+ * @property {StepName[]} order
+ */
+
+/** @typedef {"temperature" | "top_k" | "top_p" | "min_p"} StepName */
+
+/**
  * One of several things to choose from.
  *
  * @typedef {object} Option
@@ -91,6 +104,7 @@
  * @property {(message: Message) => void} [send]
  * @property {(key: string) => void} [lost] the arrays of a key are gone: run it again
  * @property {(n: number) => void} [tick] ready for the next part of a text
+ * @property {(place: {x: unknown, y: unknown}) => void} [picked] where a person clicked in a chart
  */
 
 export {};

@@ -14,7 +14,7 @@ import { focusable, pairsInWords, weightScale } from "../core/patterns.js";
 import * as edits from "./edits.js";
 import { editMarks } from "./marks.js";
 import { NextTokens } from "./next_tokens.js";
-import { paintFrom } from "./painting.js";
+import { keepFingers, paintFrom } from "./painting.js";
 import { editsInWords, emptyRowsInWords, quoted } from "./words.js";
 
 /** @import { Cell } from "../core/keyboard.js" */
@@ -99,6 +99,7 @@ export class Editor extends Instrument {
     });
     heatMap.guides[0].before(this.marks);
     this.map.addEventListener("pointerdown", (event) => this.#pressed(event), true);
+    keepFingers(this.map, heatMap);
     this.map.addEventListener("keydown", (event) => this.#key(event));
     return heatMap;
   }
@@ -247,24 +248,27 @@ export class Editor extends Instrument {
     this.#turn([i], !this.#mask[i]);
   }
 
-  // --- mouse --------------------------------------------------------------------------------------
+  // --- pointer ------------------------------------------------------------------------------------
 
   /**
-   * The mouse turns the cell over and paints what it passes; a finger scrolls, and taps a cell.
+   * Mouse, pen or finger turn the cell over and paint what they pass. Where the browser takes a
+   * finger for something else, such as a second one to zoom, nothing was painted.
    *
    * @param {PointerEvent} event
    */
   #pressed(event) {
     this.#isPainting = false;
-    const isMouse = event.button === 0 && event.pointerType !== "touch";
-    const cell = isMouse && this.heatMap.cellAt(event);
+    const isFirst = event.button === 0 && event.isPrimary;
+    const cell = isFirst && this.heatMap.cellAt(event);
     if (!cell || this.heatMap.sizes.drag === "zoom") return;
     this.#isPainting = true;
     this.map.focus({ preventScroll: true });
     this.#at = [cell.row, cell.column];
+    const before = this.#edits;
     const isShown = !this.#mask[this.#place(this.#at)];
     this.#turn([this.#place(this.#at)], isShown);
-    paintFrom(this.heatMap, this.lifetime, cell, (passed) => {
+    /** @param {{row: number, column: number}[]} passed */
+    const paint = (passed) => {
       const cells = passed.map(({ row, column }) => /** @type {Cell} */ ([row, column]));
       this.#at = cells[cells.length - 1];
       this.#turn(
@@ -272,7 +276,8 @@ export class Editor extends Instrument {
         isShown,
       );
       this.#rest();
-    });
+    };
+    paintFrom(this.heatMap, this.lifetime, cell, paint, () => this.#change(before));
   }
 
   /** @param {Cell} cell */

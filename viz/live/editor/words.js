@@ -29,7 +29,9 @@ export function quoted(stream, i) {
  */
 export function editsInWords(stream, mask, edits) {
   if (!edits.size)
-    return ["No cell changed. Click a cell to hide or show it; press and move to paint."];
+    return [
+      "No cell changed. Click or tap a cell to mask it or to show it again; press and move to paint.",
+    ];
   const columns = stream.labels.length;
   const places = [...edits].sort((a, b) => a - b);
   const named = places.slice(0, NAMED).flatMap((i, nth) => {

@@ -4,6 +4,8 @@ import { bytesOf } from "../core/arrays.js";
 import { ramp, rgb } from "../core/colors.js";
 import { html } from "../core/dom.js";
 
+const LEAST_PIXELS = 24; // of a tile's side, so that the gap beside it is no wider than it should be
+
 /** @import { Palette } from "../core/wire.js" */
 /** @import { Group } from "./wire.js" */
 
@@ -17,8 +19,9 @@ import { html } from "../core/dom.js";
  */
 export function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
   const [, rows, columns] = tiles.shape;
-  const right = columns + Math.max(1, Math.round(columns * gaps.x));
-  const down = rows + Math.max(1, Math.round(rows * gaps.y));
+  const [wide, high] = [columns, rows].map((cells) => Math.ceil(LEAST_PIXELS / cells));
+  const right = columns * wide + Math.max(1, Math.round(columns * wide * gaps.x));
+  const down = rows * high + Math.max(1, Math.round(rows * high * gaps.y));
   const canvas = html("canvas", { width: right * n_heads, height: down * n_layers });
   const context = canvas.getContext("2d");
   if (!context) return "";
@@ -28,9 +31,10 @@ export function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
   const size = rows * columns;
   bytesOf(tiles.bdata).forEach((level, i) => {
     const [tile, cell] = [Math.floor(i / size), i % size];
-    const x = (tile % n_heads) * right + (cell % columns);
-    const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns);
-    pixels[y * canvas.width + x] = table[level];
+    const x = (tile % n_heads) * right + (cell % columns) * wide;
+    const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns) * high;
+    for (let row = y; row < y + high; row++)
+      pixels.fill(table[level], row * canvas.width + x, row * canvas.width + x + wide);
   });
   context.putImageData(image, 0, 0);
   return canvas.toDataURL();

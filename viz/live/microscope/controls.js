@@ -21,8 +21,7 @@ export class Controls {
       "Many heads park their attention there; the scale adapts to the rest",
     );
     this.mergeWords = toggle("Merge subwords", (isOn) => scope.set({ words: isOn, token: null }));
-    const options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
-    this.node = html("div", { class: "hl-row" }, this.tabs, options);
+    this.options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
     this.reasons = html("p", { class: "hl-caption", "data-why": "", hidden: true });
   }
 

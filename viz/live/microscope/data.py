@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.heads import sharpness, strongest_pair
+from model.analysis.heads import Role, measures, roles, sharpness, strongest_pair
 from model.trace import AttentionKind, HeadGroup, Trace
 from viz.live.core.arrays import encoded, head_address, head_arrays
 from viz.live.core.wire import (
+    ALLOWED_ERROR,
     Bounds,
     Data,
     Option,
@@ -27,7 +28,6 @@ from viz.live.core.wire import (
 from viz.live.microscope.tiles import MASKED, group_tiles
 
 MICROSCOPE = "microscope"
-ALLOWED_ERROR = 1e-4  # between what the browser computes and the trace
 MASS = Bounds(0.1, 1.0, 0.05)  # cumulative attention shown
 TAU = Bounds(0.1, 4.0, 0.1)  # attention temperature
 MOST_SENT_ALONG = 400_000  # bytes; larger heads are fetched, so that the page does not wait
@@ -60,6 +60,26 @@ HOW = {"mean": "mean", "maximum": "maximum"}
 OVER = ("layer", "head", "all")
 
 
+class RoleWords(NamedTuple):
+    """How a role of a head is put: on its small map, in a list, in a sentence, and its number."""
+
+    chip: str
+    text: str
+    says: str
+    of: str = ""
+
+
+ROLES = {  # by name in model.analysis.heads.AT_LEAST
+    "previous": RoleWords("prev", "previous token", "attends to the previous token"),
+    "first": RoleWords("first", "first token", "attends to the first token"),
+    "self": RoleWords("self", "self", "attends to the token itself"),
+    "same": RoleWords("same", "same token", "attends to earlier copies of the same token"),
+    "broad": RoleWords(
+        "broad", "broad", "spreads its attention broadly", " of the largest possible row entropy"
+    ),
+}
+
+
 class OtherRun(NamedTuple):
     """Another input through the same model, to compare with."""
 
@@ -87,7 +107,8 @@ def microscope_data(
         "key": key,
         "model": model,
         "streams": _streams(trace),
-        "groups": [_group(group) for group in trace.groups],
+        "groups": [_group(group, trace) for group in trace.groups],
+        "roles": [{"name": name, **words._asdict()} for name, words in ROLES.items()],
         "settings": settings,
         "arrays": _chosen_head(trace, key, settings),
         "runs": [
@@ -138,8 +159,9 @@ def _streams(trace: Trace) -> Data:
     return {stream.name: stream_data(stream) for stream in trace.streams}
 
 
-def _group(group: HeadGroup) -> Data:
+def _group(group: HeadGroup, trace: Trace) -> Data:
     patterns = group.patterns()
+    ids = trace.stream(group.queries).ids
     kind = group.kind
     return {
         "name": group.name,
@@ -154,7 +176,14 @@ def _group(group: HeadGroup) -> Data:
         "tiles": packed(group_tiles(group)),
         "sharpness": [[finite(value) for value in layer] for layer in sharpness(patterns, kind)],
         "strongest": [[_strongest(head, kind) for head in layer] for layer in patterns],
+        "roles": [
+            [_role(role) for role in roles(measures(record, ids))] for record in group.records
+        ],
     }
+
+
+def _role(role: Role | None) -> list[str | float] | None:
+    return None if role is None else [role.name, role.value, role.n_queries]
 
 
 def _strongest(pattern: np.ndarray, kind: AttentionKind) -> list[float | None]:

@@ -7,7 +7,7 @@ import { rowOf } from "../core/maths.js";
 /** @import { Microscope } from "./microscope.js" */
 
 const SPACE = 16;
-const LEAST_WIDTH = 480;
+const LEAST_WIDTH = 640;
 const SCALE = 2; // PNG pixels for each pixel on screen
 const KEEP_MS = 10_000; // how long a browser may take to begin with a download
 const PLACE = /"?\/\*(\w+)\*\/"?/g; // what is filled in page.html
@@ -133,6 +133,7 @@ async function composed(scope) {
   const sheet = new Sheet(width);
   sheet.write(`Headlight · ${data.model} · ${scope.title.textContent}`, 17, palette.text);
   for (const labels of sentencesOf(scope)) sheet.write(labels.join(" "), 14, palette.muted);
+  if (scope.does.textContent) sheet.write(scope.does.textContent, 14, palette.text);
   for (const { caption, node, size } of drawn) {
     sheet.y += SPACE / 2;
     sheet.write(caption, 14, palette.text);

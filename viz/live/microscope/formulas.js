@@ -1,118 +1,166 @@
-// The formula of each stage, in general and with the numbers of a cell, as MathML.
+// Attention as one formula: its terms in general, and below each the number of a cell. Built once for
+// a head; another cell only changes the numbers, another stage only which term is lit.
 
-import { digits, math } from "../core/dom.js";
+import { digits, html, math } from "../core/dom.js";
 import { isUsualScale, rowOf, scaleOf } from "../core/maths.js";
 import { logSumExp } from "../core/measures.js";
 
 /** @import { HeadArrays, StepName, Steps } from "../core/maths.js" */
 
 /**
- * What a formula is filled with: a cell, or a place (query, dimension) of z, of one head. `value`
- * gives the cell's number at a step.
+ * What the formula is filled with: a cell of a head, and the dimension of z to spell out.
  *
- * @typedef {object} CellNumbers
+ * @typedef {object} Cell
  * @property {HeadArrays} head
  * @property {Steps} steps
  * @property {number} query
  * @property {number} key
- * @property {number} at the cell's place in a map
  * @property {number} dimension
- * @property {string} size d_head
- * @property {(step: StepName) => string} value
  */
 
-/** @param {string} text */
-const number = (text) => math("mn", null, text);
+/**
+ * A part of the formula and the step it belongs to. `isLeftOut` says whether a head has it not.
+ *
+ * @typedef {object} Term
+ * @property {StepName} step
+ * @property {(head: HeadArrays) => Element[]} symbols
+ * @property {(cell: Cell) => string} number
+ * @property {(head: HeadArrays) => boolean} [isLeftOut]
+ */
+
 /** @param {string} text */
 const letter = (text) => math("mi", null, text);
 /** @param {string} text */
 const sign = (text) => math("mo", null, text);
 /** @type {(base: string, index: string) => Element} */
 const sub = (base, index) => math("msub", null, letter(base), letter(index));
-/** @type {(base: string, index: string, n: number) => Element} */
-const subOf = (base, index, n) =>
-  math("msub", null, letter(base), math("mrow", null, letter(index), number(String(n))));
-/** @param {string} size */
-const rooted = (size) => math("msqrt", null, number(size));
-/** @type {(above: Element[], below: Element[]) => Element} */
-const over = (above, below) =>
-  math("mfrac", null, math("mrow", null, above), math("mrow", null, below));
-/** @param {Element[]} exponent */
-const power = (exponent) => math("msup", null, letter("e"), math("mrow", null, exponent));
+/** @type {(cell: Cell, step: StepName) => number} */
+const valueOf = ({ head, steps, query, key }, step) =>
+  steps[step].values[query * head.k.rows + key];
 
-/** @type {Record<StepName, (numbers: CellNumbers) => Element[]>} */
-export const STAGE_FORMULAS = {
-  product: ({ value, size }) => {
-    const from = math("mrow", null, letter("d"), sign("="), number("1"));
-    const sum = math("munderover", null, sign("∑"), from, number(size));
-    const factors = [sub("q", "id"), sub("k", "jd")];
-    return [letter("q·k"), sign("="), sum, ...factors, sign("="), number(value("product"))];
+/** The parts from left to right; the weights have one on either side of the score. @type {Term[]} */
+export const TERMS = [
+  {
+    step: "weights",
+    symbols: () => [math("mtext", null, "softmax"), sign("(")],
+    number: () => "exp(",
   },
-  scaled: ({ head, value, size }) => {
-    const product = number(value("product"));
-    const scaled = isUsualScale(head)
-      ? [over([product], [rooted(size)])]
-      : [product, sign("×"), number(scaleText(head))];
-    return [...scaled, sign("="), number(value("scaled"))];
+  {
+    step: "product",
+    symbols: () => [sub("q", "i"), sign("·"), sub("k", "j")],
+    number: (cell) => digits(valueOf(cell, "product")),
   },
-  biased: ({ head, at, value }) => [
-    number(value("scaled")),
-    ...[sign("+"), sub("b", "ij"), sign("=")],
-    ...[number(value("scaled")), sign("+")],
-    number(head.bias ? digits(head.bias.values[at]) : "0"),
-    ...[sign("="), number(value("biased"))],
-  ],
-  masked: ({ head, at, value }) => [
-    ...[number(value("biased")), sign("+")],
-    number(head.mask.values[at] ? "0" : "(−∞)"),
-    ...[sign("="), number(value("masked"))],
-  ],
-  weights: ({ head, steps, query, at }) => [
-    over([power([sub("s", "ij")])], [sign("∑"), power([sub("s", "ij′")])]),
-    sign("="),
-    ...softmaxOf(head, steps, query, at),
-  ],
-  output: ({ head, steps, query, key, dimension, value }) => [
-    ...[subOf("z", "i", dimension), sign("="), sign("∑")],
-    ...[sub("p", "ij"), subOf("v", "j", dimension), sign("=")],
-    number(digits(rowOf(steps.output, query)[dimension])),
-    math("mtext", null, "\u00a0, from this key\u00a0"),
-    ...[number(value("weights")), sign("·")],
-    number(digits(rowOf(head.v, key)[dimension])),
-  ],
-};
+  {
+    step: "scaled",
+    symbols: (head) =>
+      isUsualScale(head)
+        ? [sign("/"), math("msqrt", null, math("mn", null, String(head.q.columns)))]
+        : [sign("×"), math("mn", null, scaleText(head))],
+    number: ({ head }) =>
+      isUsualScale(head) ? `/ ${digits(Math.sqrt(head.q.columns))}` : `× ${scaleText(head)}`,
+  },
+  {
+    step: "biased",
+    symbols: () => [sign("+"), sub("b", "ij")],
+    number: ({ head, query, key }) => added(head.bias?.values[query * head.k.rows + key] ?? 0),
+    isLeftOut: ({ bias }) => !bias,
+  },
+  {
+    step: "masked",
+    symbols: () => [sign("+"), sub("m", "ij")],
+    number: ({ head, query, key }) => (head.mask.values[query * head.k.rows + key] ? "+ 0" : "− ∞"),
+  },
+  {
+    step: "weights",
+    symbols: () => [sign(")"), sign("="), sub("p", "ij")],
+    number: (cell) => `${normaliser(cell)}) = ${digits(valueOf(cell, "weights"))}`,
+  },
+  {
+    step: "output",
+    symbols: () => [
+      ...[sub("z", "id"), sign("="), math("munder", null, sign("∑"), letter("j"))],
+      ...[sub("p", "ij"), sub("v", "jd")],
+    ],
+    number: shareOfOutput,
+  },
+];
 
-/**
- * MathML of one stage with the numbers of cell (query, key), or of (query, dimension) of z.
- *
- * @param {StepName} stage
- * @param {{head: HeadArrays, steps: Steps}} loaded
- * @param {number} query
- * @param {number} key
- * @param {number} dimension
- */
-export function formulaOf(stage, { head, steps }, query, key, dimension) {
-  const at = query * head.k.rows + key;
-  /** @param {StepName} step */
-  const value = (step) => digits(steps[step].values[at]);
-  const size = String(head.q.columns);
-  const numbers = { head, steps, query, key, at, dimension, size, value };
-  const parts = STAGE_FORMULAS[stage](numbers);
-  return math("math", { display: "block", "data-stage": stage }, math("mrow", null, parts));
+/** Attention with the numbers of one cell. */
+export class Formula {
+  /** The number below each term. @type {[Term, Element][]} */
+  #numbers = [];
+  /** Every part of a term, symbols and number, with the step it belongs to. @type {Element[]} */
+  #parts = [];
+  /** @type {Element | undefined} */
+  #math;
+
+  constructor() {
+    const look = { class: "hl-formula", tabindex: 0, role: "group" };
+    this.node = html("div", { ...look, "aria-label": "The formula with this cell’s numbers" });
+  }
+
+  /**
+   * Write the formula of a head.
+   *
+   * @param {HeadArrays} head
+   */
+  open(head) {
+    const terms = TERMS.filter(({ isLeftOut }) => !isLeftOut?.(head));
+    /** @type {(term: Term, children: Element[]) => Element} */
+    const part = ({ step }, children) => math("mtd", { "data-of": step }, children);
+    const symbols = terms.map((term) => part(term, term.symbols(head)));
+    this.#numbers = terms.map((term) => [term, math("mtext", { "data-value": term.step })]);
+    const numbers = this.#numbers.map(([term, number]) => part(term, [number]));
+    this.#parts = [...symbols, ...numbers];
+    const table = math("mtable", null, math("mtr", null, symbols), math("mtr", null, numbers));
+    this.#math = math("math", null, table);
+    this.node.replaceChildren(this.#math);
+  }
+
+  /**
+   * Fill in a cell's numbers and light a stage's term.
+   *
+   * @param {StepName} stage
+   * @param {Cell} cell
+   */
+  show(stage, cell) {
+    this.#math?.setAttribute("data-stage", stage);
+    for (const [term, node] of this.#numbers) node.textContent = term.number(cell);
+    for (const part of this.#parts)
+      part.classList.toggle("hl-now", part.getAttribute("data-of") === stage);
+  }
 }
 
 /**
- * @param {HeadArrays} head
- * @param {Steps} steps
- * @param {number} query
- * @param {number} at
+ * The logarithm of what softmax divides by, taken off; nothing where a row may attend to nothing.
+ *
+ * @param {Cell} cell
  */
-function softmaxOf(head, steps, query, at) {
-  if (!head.mask.values[at]) return [power([number("−∞")]), sign("="), number("0")];
-  const total = logSumExp(rowOf(steps.masked, query));
-  const score = number(digits(steps.masked.values[at]));
-  const exponent = [score, sign(total < 0 ? "+" : "−"), number(digits(Math.abs(total)))];
-  return [power(exponent), sign("="), number(digits(steps.weights.values[at]))];
+function normaliser({ head, steps, query }) {
+  if (!rowOf(head.mask, query).some(Boolean)) return "";
+  return added(-logSumExp(rowOf(steps.masked, query)));
+}
+
+/**
+ * What flows from the cell's key into a dimension of z, among all that does.
+ *
+ * @param {Cell} cell
+ */
+function shareOfOutput(cell) {
+  const { head, steps, query, key, dimension } = cell;
+  const value = rowOf(head.v, key)[dimension];
+  const factor = value < 0 ? `(${digits(value)})` : digits(value);
+  const z = digits(rowOf(steps.output, query)[dimension]);
+  return `${z} = … + ${digits(valueOf(cell, "weights"))} · ${factor} + … (d = ${dimension})`;
+}
+
+/**
+ * A number to be added, with its sign before it.
+ *
+ * @param {number} value
+ */
+function added(value) {
+  return `${value < 0 ? "−" : "+"} ${digits(Math.abs(value))}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 // The microscope: the state of the view, the head it shows, and who must know when either changes.
 
 import { Library, MissingArrays, headAddress, summaryAddress } from "../core/arrays.js";
+import { badge, showCheck } from "../core/badge.js";
 import { same } from "../core/conversation.js";
 import { check, html } from "../core/dom.js";
 import { Instrument } from "../core/instrument.js";
@@ -8,6 +9,7 @@ import { Controls } from "./controls.js";
 import { exportMenu } from "./exports.js";
 import { between, groupOf, headName, loadHead } from "./heads.js";
 import { Overview } from "./overview.js";
+import { inWords } from "./roles.js";
 import { CompareView } from "./views/compare.js";
 import { LinesView } from "./views/lines.js";
 import { MapView } from "./views/map.js";
@@ -30,7 +32,7 @@ export const VIEWS = {
   compare: CompareView,
   summary: SummaryView,
 };
-const WIDE = 1080; // pixels from which the overview stands beside the map, as in microscope.css
+const WIDE = 980; // pixels from which the overview stands beside the map, as in microscope.css
 
 /** @extends {Instrument<MicroscopeData>} */
 export class Microscope extends Instrument {
@@ -64,7 +66,8 @@ export class Microscope extends Instrument {
     this.alert = html("p", { class: "hl-error", role: "alert", hidden: true });
     this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
     this.title = html("h2", { class: "hl-title" });
-    this.badge = html("output", { class: "hl-badge", "data-check": "" });
+    this.does = html("p", { class: "hl-does" });
+    this.badge = badge();
     this.stage = html("div", { class: "hl-stage" });
     this.slot = html("div"); // room below the overview, for a view whose map needs the width
     this.controls = new Controls(this);
@@ -74,8 +77,9 @@ export class Microscope extends Instrument {
     const label = { class: "hl-panel hl-instrument", "aria-label": "One head" };
     const instrument = html("section", label);
     instrument.append(
-      html("div", { class: "hl-row hl-head-row" }, this.title, this.badge),
-      this.controls.node,
+      html("div", { class: "hl-row hl-head-row" }, this.title, this.badge, this.controls.options),
+      this.does,
+      this.controls.tabs,
       this.controls.reasons,
       this.stage,
       exportMenu(this),
@@ -262,39 +266,56 @@ export class Microscope extends Instrument {
     this.loaded = loaded;
     this.#shownHead = { key: this.data.key, group: attention, layer, head };
     this.title.textContent = view === "summary" ? "Aggregate over heads" : this.headName;
+    const input = this.between.queries.kind === "text" ? "sentence" : "input";
+    const does = inWords(this.data, this.group, layer, head);
+    this.does.textContent = view === "summary" ? "" : `On this ${input}: ${does}`;
     this.badge.hidden = view === "summary";
     this.#showCheck(loaded);
   }
 
   /** @param {LoadedHead} loaded */
   #showCheck({ error }) {
-    const passed = error <= this.data.allowed_error;
-    const isNumber = !Number.isNaN(error);
-    const shown = isNumber ? error.toExponential(0) : "not a number";
-    this.badge.classList.toggle("hl-bad", !passed);
-    this.badge.dataset.check = String(error);
-    this.badge.textContent = passed
-      ? `✓ recomputed in your browser (max error ${shown})`
-      : `✗ recomputed in your browser, error ${shown}: not the model’s numbers`;
     const { layer, head } = this.settings;
     const place = { key: this.data.key, site: this.group.sites[layer], head };
-    this.conversation.report("checked", { ...place, error: isNumber ? error : null });
+    const found = showCheck(this.badge, error, this.data.allowed_error);
+    this.conversation.report("checked", { ...place, error: found });
   }
 
-  /** @param {number} drawing */
+  /**
+   * Draw the chosen view. One that comes in another's place is drawn out of sight first and then takes
+   * it at once, so that nothing below moves twice.
+   *
+   * @param {number} drawing
+   */
   async #showView(drawing) {
-    const name = this.settings.view;
-    let view = this.#views.get(name);
-    if (this.#view && this.#view !== view) this.#view.leave();
-    if (!view) {
-      const host = html("div", { class: `hl-view hl-view-${name}` });
-      view = new VIEWS[name](this, host);
-      this.#views.set(name, view);
+    for (const retired of this.#retired.splice(0)) {
+      retired.destroy();
+      retired.host.remove();
     }
+    const view = this.#viewOf(this.settings.view);
     this.#view = view;
-    if (this.stage.firstChild !== view.host) this.stage.replaceChildren(view.host);
-    for (const retired of this.#retired.splice(0)) retired.destroy();
+    if (view.host.parentElement !== this.stage) {
+      view.host.classList.add("hl-coming");
+      this.stage.append(view.host);
+    }
     await view.draw(() => this.#isCurrent(drawing));
+    if (!this.#isCurrent(drawing)) return;
+    for (const other of this.#views.values()) if (other !== view) other.leave();
+    view.host.classList.remove("hl-coming");
+    if (this.stage.childElementCount > 1) this.stage.replaceChildren(view.host);
+  }
+
+  /**
+   * A view by its name, made when it is first wanted.
+   *
+   * @param {string} name
+   */
+  #viewOf(name) {
+    const known = this.#views.get(name);
+    if (known) return known;
+    const view = new VIEWS[name](this, html("div", { class: `hl-view hl-view-${name}` }));
+    this.#views.set(name, view);
+    return view;
   }
 
   #drawn() {
@@ -313,6 +334,7 @@ export class Microscope extends Instrument {
    * @param {unknown} error
    */
   #failed(error) {
+    const drawn = this.#onScreen;
     this.#onScreen = null;
     const { attention, layer, head } = this.settings;
     const again = this.isOffline ? undefined : () => this.set({ attention, layer, head });
@@ -320,16 +342,29 @@ export class Microscope extends Instrument {
     this.root.removeAttribute("aria-busy");
     if (!(error instanceof MissingArrays)) return console.warn(error);
     if (error.isLost && !this.isOffline) this.receiver.lost?.(this.data.key);
-    const back = this.#shownHead;
-    if (back?.key !== this.data.key) return this.#clear();
-    if (back.group === attention && back.layer === layer && back.head === head) return;
-    this.setQuietly({ attention: back.group, layer: back.layer, head: back.head });
+    if (this.#shownHead?.key !== this.data.key) return this.#clear();
+    this.#goBackTo(this.#shownHead, drawn);
+  }
+
+  /**
+   * Have the settings name the head that is still on screen.
+   *
+   * @param {{group: string, layer: number, head: number}} shown
+   * @param {unknown[] | null} drawn what was drawn last
+   */
+  #goBackTo({ group, layer, head }, drawn) {
+    const { settings } = this;
+    if (group === settings.attention && layer === settings.layer && head === settings.head) return;
+    this.setQuietly({ attention: group, layer, head });
     this.overview.draw(this.data, this.settings, this.palette);
+    // An echo of that head from Python must not take the word of what is missing away.
+    if (same(this.#wanted(), drawn)) this.#onScreen = drawn;
   }
 
   /** Nothing of this sentence is here: show nothing rather than another's numbers. */
   #clear() {
     this.title.textContent = "";
+    this.does.textContent = "";
     this.badge.textContent = "";
     this.stage.replaceChildren();
     this.root.dataset.drawn = "";

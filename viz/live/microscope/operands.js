@@ -12,8 +12,8 @@ import { scaleText } from "./formulas.js";
 /** @import { Palette, Stream } from "../core/wire.js" */
 
 const WIDTH = 400;
-const STRIP = 18;
-const BARS = 64;
+const STRIP = 16;
+const BARS = 46;
 const CAPTIONS = {
   query: "query q",
   key: "key k",
@@ -50,6 +50,7 @@ export class Operands {
     this.title = html("h3", { class: "hl-cell-title" });
     this.numbers = html("dl", { class: "hl-numbers" });
     this.maskTerm = html("dt", { "data-term": "masked" }, "mask");
+    this.outputTerm = html("dt", { "data-term": "output" });
   }
 
   /**
@@ -88,7 +89,7 @@ export class Operands {
       term("biased", head.bias ? "+ bias" : "+ bias (none)"),
       ["masked", this.maskTerm],
       term("weights", "softmax"),
-      term("output", "z"),
+      ["output", this.outputTerm],
     ];
   }
 
@@ -116,12 +117,12 @@ export class Operands {
     this.host.dataset.stage = stage;
     this.#paint(query, key, dimension);
     for (const [name, node] of this.#values) {
-      node.textContent =
-        name === "output"
-          ? `z[${dimension}] = ${digits(rowOf(steps.output, query)[dimension])}`
-          : digits(steps[name].values[at]);
+      const value =
+        name === "output" ? rowOf(steps.output, query)[dimension] : steps[name].values[at];
+      node.textContent = digits(value);
       node.parentElement?.classList.toggle("hl-now", name === stage);
     }
+    this.outputTerm.textContent = `z[${dimension}]`;
     this.maskTerm.textContent = head.mask.values[at] ? "mask: open" : "mask: hidden";
     this.title.replaceChildren(
       html("bdi", null, queries.labels[query]),

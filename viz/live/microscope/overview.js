@@ -3,10 +3,9 @@
 // their mean.
 
 import { digits, html, setAll, svg } from "../core/dom.js";
-import { isInformative, mean } from "../core/measures.js";
-import { ASIDE } from "../core/patterns.js";
+import { mean } from "../core/measures.js";
 import { atlas } from "./atlas.js";
-import { headName } from "./heads.js";
+import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
 
 /** @import { Lifetime } from "../core/lifetime.js" */
 /** @import { Palette } from "../core/wire.js" */
@@ -19,7 +18,7 @@ const LEAST_TILE = 6;
 const MOST_STRETCH = 3; // of a map's longer side to its shorter
 const LABEL_ROOM = 22; // pixels between two names
 const REST =
-  "The stronger the colour, the larger the weight (its square root). Bars: sharpness, the mean of each row’s maximum.";
+  "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum.";
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -37,7 +36,7 @@ const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowD
 /**
  * What the overview needs of what the microscope is sent.
  *
- * @typedef {Pick<MicroscopeData, "groups" | "streams" | "tile_codes">} OverviewData
+ * @typedef {Pick<MicroscopeData, "groups" | "streams" | "tile_codes" | "roles">} OverviewData
  */
 
 export class Overview {
@@ -61,7 +60,9 @@ export class Overview {
     this.actions = actions;
     this.pictures = html("div");
     this.caption = html("p", { class: "hl-caption" });
-    host.append(this.pictures, this.caption);
+    this.longest = html("p", { "aria-hidden": "true" }); // unseen, it keeps room for what may be said
+    const said = html("div", { class: "hl-said" }, this.caption, this.longest);
+    host.append(this.pictures, said);
     lifetime.watchSize(host, () => {
       if (this.#data) this.draw(this.#data, this.#chosen, this.#palette);
     });
@@ -104,6 +105,8 @@ export class Overview {
       this.pictures.replaceChildren(...parts.flat().filter((part) => part !== null));
     }
     this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
+    const all = [REST, ...this.#grids.flatMap((grid) => grid.sayings())];
+    this.longest.textContent = all.reduce((a, b) => (b.length > a.length ? b : a));
   }
 
   /** @param {string} words */
@@ -170,7 +173,9 @@ class Grid {
       style: `image-rendering:${isSmooth ? "auto" : "pixelated"}`,
     });
     const frames = [this.#hoverFrame, this.#chosenFrame];
-    this.picture.replaceChildren(image, ...this.#labels(), ...this.#bars(), ...frames);
+    const corner = { x: MARGIN.left + this.#pitch.x - GAP, y: MARGIN.top };
+    const words = chips(data, group, this.#pitch, corner);
+    this.picture.replaceChildren(image, ...this.#labels(), ...this.#bars(), ...words, ...frames);
     this.picture.setAttribute("aria-label", this.#alternative());
   }
 
@@ -207,6 +212,11 @@ class Grid {
       return svg("rect", { class: "hl-bar", x, y: below, width, height });
     });
     return [...layers, ...heads];
+  }
+
+  /** All that can be said of heads here. */
+  sayings() {
+    return headsOf(this.group).map(({ layer, head }) => says(this.data, this.group, layer, head));
   }
 
   /** @param {number} layer */
@@ -269,7 +279,7 @@ class Grid {
     this.#hoverFrame.setAttribute("visibility", isTile ? "visible" : "hidden");
     if (isTile) {
       this.#place(this.#hoverFrame, layer, head);
-      this.overview.say(this.#strongest(layer, head));
+      this.overview.say(says(this.data, this.group, layer, head));
       this.overview.actions.near?.({ attention: this.group.name, layer, head });
     } else if (layer !== undefined) {
       const value = digits(this.#layerSharpness(layer), 2);
@@ -306,33 +316,14 @@ class Grid {
     const layer = Math.min(Math.max(from.layer + move[0], 0), n_layers - 1);
     const head = Math.min(Math.max(from.head + move[1], 0), n_heads - 1);
     this.overview.actions.open({ attention: name, layer, head });
-    this.overview.say(this.#strongest(layer, head));
-  }
-
-  /**
-   * @param {number} layer
-   * @param {number} head
-   */
-  #strongest(layer, head) {
-    const { streams } = this.data;
-    const { kind, queries, keys, strongest } = this.group;
-    const [query, key, weight] = strongest[layer][head];
-    const name = headName(this.data, this.group, layer, head);
-    const pair = `${streams[queries].labels[query]} → ${streams[keys].labels[key]}`;
-    const aside = kind === "self" && isInformative(query, key) ? ASIDE : "";
-    return `${name} · strongest: ${pair} ${digits(weight ?? NaN, 3)}${aside}`;
+    this.overview.say(says(this.data, this.group, layer, head));
   }
 
   #alternative() {
-    const { n_layers, n_heads, strongest } = this.group;
-    const all = strongest.flatMap((heads, layer) =>
-      heads.map(([, , weight], head) => ({ layer, head, weight: weight ?? 0 })),
-    );
-    const top = all.sort((a, b) => b.weight - a.weight).slice(0, 3);
-    const named = top.map(({ layer, head }) => this.#strongest(layer, head));
+    const { n_layers, n_heads } = this.group;
     return (
       `All ${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. ` +
-      `Strongest pairs: ${named.join("; ")}.`
+      `${rolesInWords(this.data, this.group)}${pairsInWords(this.data, this.group)}`
     );
   }
 }

@@ -18,6 +18,24 @@
  * @property {PackedArray} tiles (layers · heads, rows, columns) bytes
  * @property {(number | null)[][]} sharpness of each layer and head
  * @property {[number, number, number | null][][]} strongest query, key and weight of each
+ * @property {(HeadRole | null)[][]} roles what each does most on this input, where it does one thing
+ */
+
+/**
+ * The name of a role, the mean of its measure, and over how many queries.
+ *
+ * @typedef {[name: string, value: number, n_queries: number]} HeadRole
+ */
+
+/**
+ * How a role is put: on a small map, in a list, in a sentence, and after its number.
+ *
+ * @typedef {object} RoleWords
+ * @property {string} name
+ * @property {string} chip
+ * @property {string} text
+ * @property {string} says
+ * @property {string} of
  */
 
 /**
@@ -66,6 +84,7 @@
  * @property {string} model
  * @property {Record<string, Stream>} streams
  * @property {Group[]} groups
+ * @property {RoleWords[]} roles
  * @property {MicroscopeSettings} settings
  * @property {Record<string, string>} arrays safetensors in base64, by address
  * @property {Run[]} runs

@@ -1,4 +1,4 @@
-// sha256 23c04169500271d6f2f26446568c50ef951222d4b4b101e08ec76f29d9bef0fb of core/arrays.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 10914a0d2a8bd7dd9f26dc0af90847b106ac6452b42db4535d715cb3b700e363 of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/roles.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -103,7 +103,10 @@ var HeadlightOffline = (() => {
   var SAFETENSORS = { F64: Float64Array, F32: Float32Array, U8: Uint8Array };
   var MOST_ARGUMENTS = 32768;
   function bytesOf(base64) {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const text = atob(base64);
+    const bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+    return bytes;
   }
   function decodeSafetensors(buffer) {
     const length = Number(new DataView(buffer).getBigUint64(0, true));
@@ -223,106 +226,8 @@ var HeadlightOffline = (() => {
   function headAddress(key, site, head) {
     return `live/arrays/${key}/head/${site}/${head}`;
   }
-  function summaryAddress(key, group, how, over2, index) {
-    return `live/arrays/${key}/summary/${group}/${how}/${over2}/${index}`;
-  }
-
-  // viz/live/core/conversation.js
-  var QUIET_MS = 250;
-  var REMEMBERED = 50;
-  var Conversation = class {
-    /** The last turn; null until Python has named one. @type {number | null} */
-    #turn = null;
-    /** @type {Record<string, Change>} */
-    #changes = {};
-    /** What was sent of each setting, the newest last. @type {Record<string, unknown[]>} */
-    #sent = {};
-    /** What Python's settings were the last time. @type {Record<string, unknown> | null} */
-    #fromPython = null;
-    /** What else Python is sent with each message. @type {Record<string, unknown>} */
-    #facts = {};
-    #cancel = () => {
-    };
-    /**
-     * @param {(message: Message) => void} send
-     * @param {Lifetime} lifetime after which nothing is sent
-     * @param {number} [quiet] milliseconds of rest before something is sent
-     */
-    constructor(send, lifetime, quiet = QUIET_MS) {
-      this.send = send;
-      this.lifetime = lifetime;
-      this.quiet = quiet;
-    }
-    /**
-     * The settings that count now: Python's, but for those changed here that it does not know yet.
-     *
-     * @template {Record<string, any>} Settings
-     * @param {{settings: Settings, acked: number}} data as Python sent it
-     * @returns {Settings}
-     */
-    settingsNow({ settings, acked }) {
-      this.#turn ??= acked;
-      for (const [name, { turn }] of Object.entries(this.#changes)) {
-        const isAcknowledged = turn !== null && turn <= acked;
-        if (isAcknowledged || this.#isChosenElsewhere(name, settings[name]))
-          delete this.#changes[name];
-      }
-      this.#fromPython = settings;
-      return { ...settings, ...this.#unacknowledged() };
-    }
-    /**
-     * Whether Python shows a value that is neither its last one nor one it was sent. One it was sent
-     * may be some changes old: Python answers late.
-     *
-     * @param {string} name
-     * @param {unknown} value
-     */
-    #isChosenElsewhere(name, value) {
-      if (!this.#fromPython || same(value, this.#fromPython[name])) return false;
-      return !this.#sent[name]?.some((earlier) => same(value, earlier));
-    }
-    /**
-     * A person changed settings: send them once there is rest.
-     *
-     * @param {Record<string, unknown>} values
-     */
-    change(values) {
-      for (const [name, value] of Object.entries(values)) this.#changes[name] = { value, turn: null };
-      this.#sendSoon();
-    }
-    /**
-     * Something found out here that Python should know; sent when it is new.
-     *
-     * @param {string} name
-     * @param {unknown} value
-     */
-    report(name, value) {
-      if (same(this.#facts[name], value)) return;
-      this.#facts[name] = value;
-      this.#sendSoon();
-    }
-    #sendSoon() {
-      this.#cancel();
-      this.#cancel = this.lifetime.timeout(() => this.#sendNow(), this.quiet);
-    }
-    #sendNow() {
-      const turn = (this.#turn ?? 0) + 1;
-      this.#turn = turn;
-      for (const change of Object.values(this.#changes)) change.turn ??= turn;
-      const changes = this.#unacknowledged();
-      for (const [name, value] of Object.entries(changes))
-        this.#sent[name] = [...this.#sent[name] ?? [], value].slice(-REMEMBERED);
-      this.send({ turn, changes, ...this.#facts });
-    }
-    /** The values changed here that Python has not acknowledged. */
-    #unacknowledged() {
-      return Object.fromEntries(
-        Object.entries(this.#changes).map(([name, { value }]) => [name, value])
-      );
-    }
-  };
-  function same(a, b) {
-    return JSON.stringify(a) === JSON.stringify(b);
+  function summaryAddress(key, group, how, over, index) {
+    return `live/arrays/${key}/summary/${group}/${how}/${over}/${index}`;
   }
 
   // viz/live/core/dom.js
@@ -419,6 +324,132 @@ var HeadlightOffline = (() => {
     container.replaceChildren(...make());
   }
 
+  // viz/live/core/badge.js
+  function badge() {
+    return html("output", { class: "hl-badge", "data-check": "" });
+  }
+  function showCheck(node, error, allowed) {
+    const passed = error <= allowed;
+    const isNumber = !Number.isNaN(error);
+    const shown = isNumber ? error.toExponential(0) : "not a number";
+    node.classList.toggle("hl-bad", !passed);
+    node.dataset.check = String(error);
+    node.textContent = passed ? `✓ recomputed in your browser (max error ${shown})` : `✗ recomputed in your browser, error ${shown}: not the model’s numbers`;
+    return isNumber ? error : null;
+  }
+
+  // viz/live/core/conversation.js
+  var QUIET_MS = 250;
+  var REMEMBERED = 50;
+  var Conversation = class {
+    /** The last turn; null until Python has named one. @type {number | null} */
+    #turn = null;
+    /** The last turn that Python has taken over. */
+    #acked = 0;
+    /** @type {Record<string, Change>} */
+    #changes = {};
+    /** What was sent of each setting, the newest last. @type {Record<string, unknown[]>} */
+    #sent = {};
+    /** What Python's settings were the last time. @type {Record<string, unknown> | null} */
+    #fromPython = null;
+    /** What else Python is sent with each message. @type {Record<string, unknown>} */
+    #facts = {};
+    #cancel = () => {
+    };
+    /**
+     * @param {(message: Message) => void} send
+     * @param {Lifetime} lifetime after which nothing is sent
+     * @param {number} [quiet] milliseconds of rest before something is sent
+     */
+    constructor(send, lifetime, quiet = QUIET_MS) {
+      this.send = send;
+      this.lifetime = lifetime;
+      this.quiet = quiet;
+    }
+    /**
+     * The settings that count now: Python's, but for those changed here that it does not know yet.
+     *
+     * @template {Record<string, any>} Settings
+     * @param {{settings: Settings, acked: number}} data as Python sent it
+     * @returns {Settings}
+     */
+    settingsNow({ settings, acked }) {
+      this.#turn ??= acked;
+      this.#acked = acked;
+      for (const [name, { turn }] of Object.entries(this.#changes)) {
+        const isAcknowledged = turn !== null && turn <= acked;
+        if (isAcknowledged || this.#isChosenElsewhere(name, settings[name]))
+          delete this.#changes[name];
+      }
+      this.#fromPython = settings;
+      return { ...settings, ...this.#unacknowledged() };
+    }
+    /**
+     * Whether Python shows a value that is neither its last one nor one it was sent. One it was sent
+     * may be some changes old: Python answers late.
+     *
+     * @param {string} name
+     * @param {unknown} value
+     */
+    #isChosenElsewhere(name, value) {
+      if (!this.#fromPython || same(value, this.#fromPython[name])) return false;
+      return !this.#sent[name]?.some((earlier) => same(value, earlier));
+    }
+    /**
+     * A person changed settings: send them once there is rest.
+     *
+     * @param {Record<string, unknown>} values
+     */
+    change(values) {
+      for (const [name, value] of Object.entries(values)) this.#changes[name] = { value, turn: null };
+      this.#sendSoon();
+    }
+    /**
+     * Something found out here that Python should know; sent when it is new.
+     *
+     * @param {string} name
+     * @param {unknown} value
+     */
+    report(name, value) {
+      if (same(this.#facts[name], value)) return;
+      this.#facts[name] = value;
+      this.#sendSoon();
+    }
+    /** Whether Python has yet to answer: what came last was made without what it was sent. */
+    get isAwaiting() {
+      return (this.#turn ?? 0) > this.#acked;
+    }
+    /** Send at once what waits for rest; says whether anything did. */
+    flush() {
+      const waits = Object.values(this.#changes).some(({ turn }) => turn === null);
+      if (waits) this.#sendNow();
+      return waits;
+    }
+    #sendSoon() {
+      this.#cancel();
+      this.#cancel = this.lifetime.timeout(() => this.#sendNow(), this.quiet);
+    }
+    #sendNow() {
+      this.#cancel();
+      const turn = (this.#turn ?? 0) + 1;
+      this.#turn = turn;
+      for (const change of Object.values(this.#changes)) change.turn ??= turn;
+      const changes = this.#unacknowledged();
+      for (const [name, value] of Object.entries(changes))
+        this.#sent[name] = [...this.#sent[name] ?? [], value].slice(-REMEMBERED);
+      this.send({ turn, changes, ...this.#facts });
+    }
+    /** The values changed here that Python has not acknowledged. */
+    #unacknowledged() {
+      return Object.fromEntries(
+        Object.entries(this.#changes).map(([name, { value }]) => [name, value])
+      );
+    }
+  };
+  function same(a, b) {
+    return JSON.stringify(a) === JSON.stringify(b);
+  }
+
   // viz/live/core/colors.js
   function rgb(color) {
     return [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
@@ -509,6 +540,20 @@ var HeadlightOffline = (() => {
       };
       const timer = setInterval(act, ms);
       return this.keep(() => clearInterval(timer));
+    }
+    /**
+     * A moment in which the browser has nothing else to do, or the end of a while.
+     *
+     * @param {number} ms
+     */
+    async rest(ms) {
+      await new Promise((resolve) => {
+        const asked = requestIdleCallback(() => release(), { timeout: ms });
+        const release = this.keep(() => {
+          cancelIdleCallback(asked);
+          resolve(null);
+        });
+      });
     }
     /**
      * Do something before the next frame is painted.
@@ -897,8 +942,7 @@ var HeadlightOffline = (() => {
         "Many heads park their attention there; the scale adapts to the rest"
       );
       this.mergeWords = toggle("Merge subwords", (isOn) => scope.set({ words: isOn, token: null }));
-      const options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
-      this.node = html("div", { class: "hl-row" }, this.tabs, options);
+      this.options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
       this.reasons = html("p", { class: "hl-caption", "data-why": "", hidden: true });
     }
     /**
@@ -958,7 +1002,7 @@ var HeadlightOffline = (() => {
 
   // viz/live/microscope/exports.js
   var SPACE = 16;
-  var LEAST_WIDTH = 480;
+  var LEAST_WIDTH = 640;
   var SCALE = 2;
   var KEEP_MS = 1e4;
   var PLACE = /"?\/\*(\w+)\*\/"?/g;
@@ -1034,6 +1078,7 @@ var HeadlightOffline = (() => {
     const sheet = new Sheet(width);
     sheet.write(`Headlight · ${data.model} · ${scope.title.textContent}`, 17, palette.text);
     for (const labels of sentencesOf(scope)) sheet.write(labels.join(" "), 14, palette.muted);
+    if (scope.does.textContent) sheet.write(scope.does.textContent, 14, palette.text);
     for (const { caption, node, size } of drawn) {
       sheet.y += SPACE / 2;
       sheet.write(caption, 14, palette.text);
@@ -1129,8 +1174,8 @@ var HeadlightOffline = (() => {
     ["z", "output"]
   ];
   var computed = /* @__PURE__ */ new WeakMap();
-  async function loadHead(library, key, site, number2) {
-    const matrices = await library.fetch(headAddress(key, site, number2));
+  async function loadHead(library, key, site, number) {
+    const matrices = await library.fetch(headAddress(key, site, number));
     const head = (
       /** @type {HeadArrays} */
       /** @type {unknown} */
@@ -1165,10 +1210,12 @@ var HeadlightOffline = (() => {
   }
 
   // viz/live/microscope/atlas.js
+  var LEAST_PIXELS = 24;
   function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
     const [, rows, columns] = tiles.shape;
-    const right = columns + Math.max(1, Math.round(columns * gaps.x));
-    const down = rows + Math.max(1, Math.round(rows * gaps.y));
+    const [wide2, high] = [columns, rows].map((cells2) => Math.ceil(LEAST_PIXELS / cells2));
+    const right = columns * wide2 + Math.max(1, Math.round(columns * wide2 * gaps.x));
+    const down = rows * high + Math.max(1, Math.round(rows * high * gaps.y));
     const canvas = html("canvas", { width: right * n_heads, height: down * n_layers });
     const context = canvas.getContext("2d");
     if (!context) return "";
@@ -1178,9 +1225,10 @@ var HeadlightOffline = (() => {
     const size = rows * columns;
     bytesOf(tiles.bdata).forEach((level, i) => {
       const [tile, cell] = [Math.floor(i / size), i % size];
-      const x = tile % n_heads * right + cell % columns;
-      const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns);
-      pixels[y * canvas.width + x] = table[level];
+      const x = tile % n_heads * right + cell % columns * wide2;
+      const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns) * high;
+      for (let row = y; row < y + high; row++)
+        pixels.fill(table[level], row * canvas.width + x, row * canvas.width + x + wide2);
     });
     context.putImageData(image, 0, 0);
     return canvas.toDataURL();
@@ -1194,6 +1242,81 @@ var HeadlightOffline = (() => {
     });
   }
 
+  // viz/live/microscope/roles.js
+  var CHIP = { letter: 5.7, pad: 5, height: 13, base: 10.5, fromTile: 34, withNumber: 72 };
+  var MOST_NAMED = 3;
+  function roleOf({ roles }, group, layer, head) {
+    const role = group.roles[layer][head];
+    const words = role && roles.find(({ name }) => name === role[0]);
+    return words ? { words, value: role[1], n_queries: role[2] } : null;
+  }
+  function strongestPair({ streams }, { kind, queries, keys, strongest: strongest2 }, layer, head) {
+    const [query, key, weight] = strongest2[layer][head];
+    return {
+      query: streams[queries].labels[query],
+      key: streams[keys].labels[key],
+      weight: weight ?? NaN,
+      aside: kind === "self" && isInformative(query, key) ? ASIDE : ""
+    };
+  }
+  function inWords2(data, group, layer, head) {
+    const role = roleOf(data, group, layer, head);
+    if (role) {
+      const { words, value, n_queries } = role;
+      const over = `${n_queries} ${n_queries === 1 ? "query" : "queries"}`;
+      return `${words.says}, ${digits(value, 2)}${words.of} on average over ${over}.`;
+    }
+    if (data.streams[group.keys].labels.length < 2) return "there is one token alone to attend to.";
+    const { query, key, weight, aside } = strongestPair(data, group, layer, head);
+    return `mixed; its strongest pair is ${query} → ${key}, ${digits(weight, 2)}${aside}.`;
+  }
+  function says(data, group, layer, head) {
+    const role = roleOf(data, group, layer, head);
+    const does = role ? ` · ${role.words.text} ${digits(role.value, 2)}` : "";
+    const { query, key, weight, aside } = strongestPair(data, group, layer, head);
+    const pair = `strongest: ${query} → ${key} ${digits(weight, 3)}${aside}`;
+    return `${headName(data, group, layer, head)}${does} · ${pair}`;
+  }
+  function headsOf({ n_layers, n_heads }) {
+    return Array.from({ length: n_layers * n_heads }, (_, i) => ({
+      layer: Math.floor(i / n_heads),
+      head: i % n_heads
+    }));
+  }
+  function rolesInWords(data, group) {
+    const known = headsOf(group).flatMap(({ layer, head }) => {
+      const role = roleOf(data, group, layer, head);
+      return role ? [{ ...role, name: headName(data, group, layer, head) }] : [];
+    });
+    const parts = data.roles.flatMap(({ name, text }) => {
+      const mine = known.filter(({ words }) => words.name === name);
+      const top = mine.sort((a, b) => b.value - a.value).slice(0, MOST_NAMED);
+      const heads = top.map((one) => `${one.name} ${digits(one.value, 2)}`).join(", ");
+      return mine.length ? [`${text}: ${mine.length}, such as ${heads}. `] : [];
+    });
+    return parts.length ? `What heads do most on this sentence: ${parts.join("")}` : "";
+  }
+  function pairsInWords2(data, group) {
+    const weight = ({ layer, head }) => group.strongest[layer][head][2] ?? 0;
+    const top = headsOf(group).sort((a, b) => weight(b) - weight(a));
+    const named = top.slice(0, MOST_NAMED).map(({ layer, head }) => says(data, group, layer, head));
+    return `Strongest pairs: ${named.join("; ")}.`;
+  }
+  function chips(data, group, pitch, corner) {
+    if (Math.min(pitch.x, pitch.y) < CHIP.fromTile) return [];
+    return headsOf(group).flatMap(({ layer, head }) => {
+      const role = roleOf(data, group, layer, head);
+      if (!role) return [];
+      const number = pitch.x < CHIP.withNumber ? "" : ` ${digits(role.value, 2)}`;
+      const words = role.words.chip + number;
+      const width = CHIP.letter * words.length + CHIP.pad;
+      const [right, y] = [corner.x + head * pitch.x, corner.y + layer * pitch.y];
+      const box = { x: right - width, y, width, height: CHIP.height };
+      const place = { x: right - width / 2, y: y + CHIP.base, "text-anchor": "middle" };
+      return svg("g", { class: "hl-chip" }, svg("rect", box), svg("text", place, words));
+    });
+  }
+
   // viz/live/microscope/overview.js
   var GAP = 3;
   var MARGIN = { left: 30, top: 22, bars: 44 };
@@ -1201,7 +1324,7 @@ var HeadlightOffline = (() => {
   var LEAST_TILE = 6;
   var MOST_STRETCH = 3;
   var LABEL_ROOM = 22;
-  var REST = "The stronger the colour, the larger the weight (its square root). Bars: sharpness, the mean of each row’s maximum.";
+  var REST = "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum.";
   var MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   var Overview = class {
     /** @type {OverviewData | undefined} */
@@ -1223,7 +1346,9 @@ var HeadlightOffline = (() => {
       this.actions = actions;
       this.pictures = html("div");
       this.caption = html("p", { class: "hl-caption" });
-      host.append(this.pictures, this.caption);
+      this.longest = html("p", { "aria-hidden": "true" });
+      const said = html("div", { class: "hl-said" }, this.caption, this.longest);
+      host.append(this.pictures, said);
       lifetime.watchSize(host, () => {
         if (this.#data) this.draw(this.#data, this.#chosen, this.#palette);
       });
@@ -1264,6 +1389,8 @@ var HeadlightOffline = (() => {
         this.pictures.replaceChildren(...parts.flat().filter((part) => part !== null));
       }
       this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
+      const all = [REST, ...this.#grids.flatMap((grid) => grid.sayings())];
+      this.longest.textContent = all.reduce((a, b) => b.length > a.length ? b : a);
     }
     /** @param {string} words */
     say(words) {
@@ -1325,7 +1452,9 @@ var HeadlightOffline = (() => {
         style: `image-rendering:${isSmooth ? "auto" : "pixelated"}`
       });
       const frames = [this.#hoverFrame, this.#chosenFrame];
-      this.picture.replaceChildren(image, ...this.#labels(), ...this.#bars(), ...frames);
+      const corner = { x: MARGIN.left + this.#pitch.x - GAP, y: MARGIN.top };
+      const words = chips(data, group, this.#pitch, corner);
+      this.picture.replaceChildren(image, ...this.#labels(), ...this.#bars(), ...words, ...frames);
       this.picture.setAttribute("aria-label", this.#alternative());
     }
     #labels() {
@@ -1359,6 +1488,10 @@ var HeadlightOffline = (() => {
         return svg("rect", { class: "hl-bar", x, y: below, width, height });
       });
       return [...layers, ...heads];
+    }
+    /** All that can be said of heads here. */
+    sayings() {
+      return headsOf(this.group).map(({ layer, head }) => says(this.data, this.group, layer, head));
     }
     /** @param {number} layer */
     #layerSharpness(layer) {
@@ -1415,7 +1548,7 @@ var HeadlightOffline = (() => {
       this.#hoverFrame.setAttribute("visibility", isTile ? "visible" : "hidden");
       if (isTile) {
         this.#place(this.#hoverFrame, layer, head);
-        this.overview.say(this.#strongest(layer, head));
+        this.overview.say(says(this.data, this.group, layer, head));
         this.overview.actions.near?.({ attention: this.group.name, layer, head });
       } else if (layer !== void 0) {
         const value = digits(this.#layerSharpness(layer), 2);
@@ -1449,29 +1582,11 @@ var HeadlightOffline = (() => {
       const layer = Math.min(Math.max(from.layer + move[0], 0), n_layers - 1);
       const head = Math.min(Math.max(from.head + move[1], 0), n_heads - 1);
       this.overview.actions.open({ attention: name, layer, head });
-      this.overview.say(this.#strongest(layer, head));
-    }
-    /**
-     * @param {number} layer
-     * @param {number} head
-     */
-    #strongest(layer, head) {
-      const { streams } = this.data;
-      const { kind, queries, keys, strongest: strongest2 } = this.group;
-      const [query, key, weight] = strongest2[layer][head];
-      const name = headName(this.data, this.group, layer, head);
-      const pair = `${streams[queries].labels[query]} → ${streams[keys].labels[key]}`;
-      const aside = kind === "self" && isInformative(query, key) ? ASIDE : "";
-      return `${name} · strongest: ${pair} ${digits(weight ?? NaN, 3)}${aside}`;
+      this.overview.say(says(this.data, this.group, layer, head));
     }
     #alternative() {
-      const { n_layers, n_heads, strongest: strongest2 } = this.group;
-      const all = strongest2.flatMap(
-        (heads, layer) => heads.map(([, , weight], head) => ({ layer, head, weight: weight ?? 0 }))
-      );
-      const top = all.sort((a, b) => b.weight - a.weight).slice(0, 3);
-      const named = top.map(({ layer, head }) => this.#strongest(layer, head));
-      return `All ${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. Strongest pairs: ${named.join("; ")}.`;
+      const { n_layers, n_heads } = this.group;
+      return `All ${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. ${rolesInWords(this.data, this.group)}${pairsInWords2(this.data, this.group)}`;
     }
   };
   function pitchOf(ratio, room) {
@@ -1489,6 +1604,7 @@ var HeadlightOffline = (() => {
   var MOST_STROKES = 48;
   var LETTER2 = 6.3;
   var MOST_LETTERS2 = 16;
+  var STRETCH = 1.6;
   var ZOOMED_FROM = 40;
   var BAR = 32;
   function traces({ values, scale, hidden, blank, sides }, palette, barLength) {
@@ -1588,7 +1704,10 @@ var HeadlightOffline = (() => {
       autoexpand: false
       // room made for the colour bar would take it from the cells
     };
-    return { margin, size, height: Math.min(size * values.rows, Math.max(sizes.most, 120)) };
+    const square = size * values.rows;
+    const free = (sizes.room ?? 0) - margin.t - margin.b;
+    const height = sizes.room ? Math.min(Math.max(free, square / STRETCH), STRETCH * square) : Math.min(square, Math.max(sizes.most, 120));
+    return { margin, size, height };
   }
   function axisOf(title, labels, pixels, palette) {
     return {
@@ -1658,16 +1777,27 @@ var HeadlightOffline = (() => {
     const asked = document.querySelector("#plotly:not([data-over])");
     const script = asked ?? html("script", { id: "plotly", src });
     return new Promise((resolve, reject) => {
-      const over2 = () => {
+      const over = () => {
         script.remove();
         if (page.Plotly) return resolve(page.Plotly);
         loading = void 0;
         return reject(new Error("plotly.js did not load from the app; heat maps need it"));
       };
-      script.addEventListener("load", over2);
-      script.addEventListener("error", over2);
+      script.addEventListener("load", over);
+      script.addEventListener("error", over);
       if (!asked) document.head.append(script);
     });
+  }
+
+  // viz/live/core/wall.js
+  function enlargement(element) {
+    return element.getBoundingClientRect().width / element.offsetWidth || 1;
+  }
+  function roomOnWall(element) {
+    const main = document.querySelector('[data-testid="stMain"]');
+    if (!(main instanceof HTMLElement) || !document.querySelector(".hl-presenting")) return 0;
+    const above = element.getBoundingClientRect().top - main.getBoundingClientRect().top;
+    return main.clientHeight - above / enlargement(main) - main.scrollTop;
   }
 
   // viz/live/core/heatmap.js
@@ -1703,11 +1833,11 @@ var HeadlightOffline = (() => {
      * @param {Options} [options]
      */
     constructor(host, lifetime, options = {}) {
-      const { cell = 34, most = 560, drag, over: over2 = () => {
+      const { cell = 34, most = 560, drag, over = () => {
       }, name } = options;
       this.host = host;
       this.lifetime = lifetime;
-      this.over = over2;
+      this.over = over;
       this.name = name;
       this.sizes = { cell, most, drag };
       this.chart = /** @type {Chart} */
@@ -1747,7 +1877,8 @@ var HeadlightOffline = (() => {
       this.picture = picture;
       this.palette = palette;
       this.#width = this.host.clientWidth;
-      const frame = layout(picture, palette, this.#width, this.sizes);
+      const sizes = { ...this.sizes, room: roomOnWall(this.host) };
+      const frame = layout(picture, palette, this.#width, sizes);
       const barLength = Math.min(190, this.#width - frame.margin.l - frame.margin.r);
       this.#frame = frame;
       const data = traces(picture, palette, barLength);
@@ -1780,6 +1911,18 @@ var HeadlightOffline = (() => {
       await this.#drawing.catch(() => {
       });
       if (this.chart._fullLayout) (await loadPlotly()).purge(this.chart);
+    }
+    /**
+     * The values on screen, as Plotly holds them: row by row, NaN where masked.
+     *
+     * @returns {ArrayLike<number>[]}
+     */
+    get drawnCells() {
+      const [cells2] = (
+        /** @type {{z: ArrayLike<number>[]}[]} */
+        this.chart.data
+      );
+      return cells2.z;
     }
     drawOverlays() {
       const drawn = this.chart._fullLayout;
@@ -1920,8 +2063,10 @@ var HeadlightOffline = (() => {
       if (!drawn || !this.picture) return null;
       const { xaxis, yaxis } = drawn;
       const box = this.chart.getBoundingClientRect();
-      const column = Math.round(xaxis.p2c(event.clientX - box.left - xaxis._offset));
-      const row = Math.round(yaxis.p2c(event.clientY - box.top - yaxis._offset));
+      const enlarged = enlargement(this.chart);
+      const x = (event.clientX - box.left) / enlarged - xaxis._offset;
+      const y = (event.clientY - box.top) / enlarged - yaxis._offset;
+      const [column, row] = [Math.round(xaxis.p2c(x)), Math.round(yaxis.p2c(y))];
       const { rows, columns } = this.picture.values;
       const exists = row >= 0 && column >= 0 && row < rows && column < columns;
       return exists && isInside(yaxis, row) && isInside(xaxis, column) ? { row, column } : null;
@@ -2123,12 +2268,12 @@ var HeadlightOffline = (() => {
       const delta = third.values;
       const scales = [weights, weights, signedScale("difference of weights", delta.values)];
       const spoken = [first, second, { ...third, values: mapped(delta, Math.abs) }];
+      this.#summarise(first, second, third);
       for (const [i, map] of this.maps.entries()) {
         map.title.textContent = titles[i];
         pictured(map.host, `${titles[i]}: ${pairsInWords(spoken[i])}`);
         await map.heatMap.draw({ ...this.#sides[i], scale: scales[i] }, palette);
       }
-      this.#summarise(first, second, third);
     }
     /**
      * @param {Shown} first
@@ -2245,8 +2390,8 @@ var HeadlightOffline = (() => {
   }
 
   // viz/live/microscope/views/lines.js
-  var WIDTH = 640;
-  var SIDES = { query: 170, key: 470 };
+  var MOST_WIDTH = 640;
+  var LABEL_ROOM2 = { least: 110, share: 0.27 };
   var GAP2 = 8;
   var STEPS = { usual: 22, small: 15 };
   var MANY = 120;
@@ -2259,6 +2404,8 @@ var HeadlightOffline = (() => {
     #focus = null;
     #cancelFrame = () => {
     };
+    /** The pixels of the host when it was last drawn. */
+    #room = 0;
     /**
      * @param {Microscope} scope
      * @param {HTMLElement} host
@@ -2268,6 +2415,9 @@ var HeadlightOffline = (() => {
       this.tokens = html("div");
       this.says = html("p", { class: "hl-caption" });
       this.picture = svg("svg", { class: "hl-lines", role: "img" });
+      this.lifetime.watchSize(host, () => {
+        if (this.#shown && host.clientWidth && host.clientWidth !== this.#room) this.#redraw();
+      });
       const mass = slider(
         "Cumulative attention shown",
         {
@@ -2311,14 +2461,22 @@ var HeadlightOffline = (() => {
       const y = (i) => 22 + i * step;
       const token = this.#focus ?? this.#chosen();
       const kept = this.#keptKeys(settings.mass);
-      const paths = linePaths(kept, this.#shown.values, token, (i) => y(i) - 4);
+      this.#room = this.host.clientWidth;
+      const width = Math.min(MOST_WIDTH, this.#room);
+      const sides = sidesOf(width);
+      const ends = {
+        from: sides.query + GAP2,
+        to: sides.key - GAP2,
+        y: (i) => y(i) - 4
+      };
+      const paths = linePaths(kept, this.#shown.values, token, ends);
       const line = { fill: "none", stroke: palette.accent, "stroke-width": 1.6 };
       const height = y(Math.max(rows.length, columns.length)) + 4;
-      setAll(this.picture, { viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height });
+      setAll(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
       this.picture.replaceChildren(
         ...paths.map(({ d, opacity }) => svg("path", { d, ...line, "stroke-opacity": opacity })),
-        ...this.#words(rows, "query", token, y),
-        ...this.#words(columns, "key", token, y)
+        ...this.#words(rows, "query", token, { x: sides.query, y }),
+        ...this.#words(columns, "key", token, { x: sides.key, y })
       );
       const lines = kept.reduce((sum, keys) => sum + keys.length, 0);
       this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight: ${lines} lines. Point at a token to see only its own.`;
@@ -2344,10 +2502,10 @@ var HeadlightOffline = (() => {
      * @param {string[]} labels
      * @param {"query" | "key"} side
      * @param {Focus | null} token
-     * @param {(i: number) => number} y
+     * @param {{x: number, y: (i: number) => number}} at where they end or begin, and of each the height
      */
-    #words(labels, side, token, y) {
-      const place = { x: SIDES[side], "text-anchor": side === "query" ? "end" : "start" };
+    #words(labels, side, token, { x, y }) {
+      const place = { x, "text-anchor": side === "query" ? "end" : "start" };
       return labels.map((label, at) => {
         const isFocus = token && token.side === side && token.at === at;
         const look = {
@@ -2400,8 +2558,7 @@ var HeadlightOffline = (() => {
       return [{ caption: this.says.textContent ?? "", drawing: this.picture }];
     }
   };
-  function linePaths(kept, values, token, y) {
-    const [from, to] = [SIDES.query + GAP2, SIDES.key - GAP2];
+  function linePaths(kept, values, token, { from, to, y }) {
     const strengths = Array.from({ length: STRENGTHS }, () => "");
     kept.forEach(
       (keys, i) => keys.forEach((j) => {
@@ -2412,6 +2569,10 @@ var HeadlightOffline = (() => {
       })
     );
     return strengths.map((d, i) => ({ d, opacity: Math.max(0.06, Math.sqrt((i + 0.5) / STRENGTHS)) })).filter(({ d }) => d);
+  }
+  function sidesOf(width) {
+    const room = Math.max(LABEL_ROOM2.least, LABEL_ROOM2.share * width);
+    return { query: room, key: width - room };
   }
 
   // viz/live/core/keyboard.js
@@ -2435,75 +2596,113 @@ var HeadlightOffline = (() => {
   }
 
   // viz/live/microscope/formulas.js
-  var number = (text) => math("mn", null, text);
   var letter = (text) => math("mi", null, text);
   var sign = (text) => math("mo", null, text);
   var sub = (base, index) => math("msub", null, letter(base), letter(index));
-  var subOf = (base, index, n) => math("msub", null, letter(base), math("mrow", null, letter(index), number(String(n))));
-  var rooted = (size) => math("msqrt", null, number(size));
-  var over = (above, below) => math("mfrac", null, math("mrow", null, above), math("mrow", null, below));
-  var power = (exponent) => math("msup", null, letter("e"), math("mrow", null, exponent));
-  var STAGE_FORMULAS = {
-    product: ({ value, size }) => {
-      const from = math("mrow", null, letter("d"), sign("="), number("1"));
-      const sum = math("munderover", null, sign("∑"), from, number(size));
-      const factors = [sub("q", "id"), sub("k", "jd")];
-      return [letter("q·k"), sign("="), sum, ...factors, sign("="), number(value("product"))];
+  var valueOf = ({ head, steps: steps2, query, key }, step) => steps2[step].values[query * head.k.rows + key];
+  var TERMS = [
+    {
+      step: "weights",
+      symbols: () => [math("mtext", null, "softmax"), sign("(")],
+      number: () => "exp("
     },
-    scaled: ({ head, value, size }) => {
-      const product = number(value("product"));
-      const scaled = isUsualScale(head) ? [over([product], [rooted(size)])] : [product, sign("×"), number(scaleText(head))];
-      return [...scaled, sign("="), number(value("scaled"))];
+    {
+      step: "product",
+      symbols: () => [sub("q", "i"), sign("·"), sub("k", "j")],
+      number: (cell) => digits(valueOf(cell, "product"))
     },
-    biased: ({ head, at, value }) => [
-      number(value("scaled")),
-      ...[sign("+"), sub("b", "ij"), sign("=")],
-      ...[number(value("scaled")), sign("+")],
-      number(head.bias ? digits(head.bias.values[at]) : "0"),
-      ...[sign("="), number(value("biased"))]
-    ],
-    masked: ({ head, at, value }) => [
-      ...[number(value("biased")), sign("+")],
-      number(head.mask.values[at] ? "0" : "(−∞)"),
-      ...[sign("="), number(value("masked"))]
-    ],
-    weights: ({ head, steps: steps2, query, at }) => [
-      over([power([sub("s", "ij")])], [sign("∑"), power([sub("s", "ij′")])]),
-      sign("="),
-      ...softmaxOf(head, steps2, query, at)
-    ],
-    output: ({ head, steps: steps2, query, key, dimension, value }) => [
-      ...[subOf("z", "i", dimension), sign("="), sign("∑")],
-      ...[sub("p", "ij"), subOf("v", "j", dimension), sign("=")],
-      number(digits(rowOf(steps2.output, query)[dimension])),
-      math("mtext", null, " , from this key "),
-      ...[number(value("weights")), sign("·")],
-      number(digits(rowOf(head.v, key)[dimension]))
-    ]
+    {
+      step: "scaled",
+      symbols: (head) => isUsualScale(head) ? [sign("/"), math("msqrt", null, math("mn", null, String(head.q.columns)))] : [sign("×"), math("mn", null, scaleText(head))],
+      number: ({ head }) => isUsualScale(head) ? `/ ${digits(Math.sqrt(head.q.columns))}` : `× ${scaleText(head)}`
+    },
+    {
+      step: "biased",
+      symbols: () => [sign("+"), sub("b", "ij")],
+      number: ({ head, query, key }) => added(head.bias?.values[query * head.k.rows + key] ?? 0),
+      isLeftOut: ({ bias }) => !bias
+    },
+    {
+      step: "masked",
+      symbols: () => [sign("+"), sub("m", "ij")],
+      number: ({ head, query, key }) => head.mask.values[query * head.k.rows + key] ? "+ 0" : "− ∞"
+    },
+    {
+      step: "weights",
+      symbols: () => [sign(")"), sign("="), sub("p", "ij")],
+      number: (cell) => `${normaliser(cell)}) = ${digits(valueOf(cell, "weights"))}`
+    },
+    {
+      step: "output",
+      symbols: () => [
+        ...[sub("z", "id"), sign("="), math("munder", null, sign("∑"), letter("j"))],
+        ...[sub("p", "ij"), sub("v", "jd")]
+      ],
+      number: shareOfOutput
+    }
+  ];
+  var Formula = class {
+    /** The number below each term. @type {[Term, Element][]} */
+    #numbers = [];
+    /** Every part of a term, symbols and number, with the step it belongs to. @type {Element[]} */
+    #parts = [];
+    /** @type {Element | undefined} */
+    #math;
+    constructor() {
+      const look = { class: "hl-formula", tabindex: 0, role: "group" };
+      this.node = html("div", { ...look, "aria-label": "The formula with this cell’s numbers" });
+    }
+    /**
+     * Write the formula of a head.
+     *
+     * @param {HeadArrays} head
+     */
+    open(head) {
+      const terms = TERMS.filter(({ isLeftOut }) => !isLeftOut?.(head));
+      const part = ({ step }, children) => math("mtd", { "data-of": step }, children);
+      const symbols = terms.map((term) => part(term, term.symbols(head)));
+      this.#numbers = terms.map((term) => [term, math("mtext", { "data-value": term.step })]);
+      const numbers = this.#numbers.map(([term, number]) => part(term, [number]));
+      this.#parts = [...symbols, ...numbers];
+      const table = math("mtable", null, math("mtr", null, symbols), math("mtr", null, numbers));
+      this.#math = math("math", null, table);
+      this.node.replaceChildren(this.#math);
+    }
+    /**
+     * Fill in a cell's numbers and light a stage's term.
+     *
+     * @param {StepName} stage
+     * @param {Cell} cell
+     */
+    show(stage, cell) {
+      this.#math?.setAttribute("data-stage", stage);
+      for (const [term, node] of this.#numbers) node.textContent = term.number(cell);
+      for (const part of this.#parts)
+        part.classList.toggle("hl-now", part.getAttribute("data-of") === stage);
+    }
   };
-  function formulaOf(stage, { head, steps: steps2 }, query, key, dimension) {
-    const at = query * head.k.rows + key;
-    const value = (step) => digits(steps2[step].values[at]);
-    const size = String(head.q.columns);
-    const numbers = { head, steps: steps2, query, key, at, dimension, size, value };
-    const parts = STAGE_FORMULAS[stage](numbers);
-    return math("math", { display: "block", "data-stage": stage }, math("mrow", null, parts));
+  function normaliser({ head, steps: steps2, query }) {
+    if (!rowOf(head.mask, query).some(Boolean)) return "";
+    return added(-logSumExp(rowOf(steps2.masked, query)));
   }
-  function softmaxOf(head, steps2, query, at) {
-    if (!head.mask.values[at]) return [power([number("−∞")]), sign("="), number("0")];
-    const total = logSumExp(rowOf(steps2.masked, query));
-    const score = number(digits(steps2.masked.values[at]));
-    const exponent = [score, sign(total < 0 ? "+" : "−"), number(digits(Math.abs(total)))];
-    return [power(exponent), sign("="), number(digits(steps2.weights.values[at]))];
+  function shareOfOutput(cell) {
+    const { head, steps: steps2, query, key, dimension } = cell;
+    const value = rowOf(head.v, key)[dimension];
+    const factor = value < 0 ? `(${digits(value)})` : digits(value);
+    const z = digits(rowOf(steps2.output, query)[dimension]);
+    return `${z} = … + ${digits(valueOf(cell, "weights"))} · ${factor} + … (d = ${dimension})`;
+  }
+  function added(value) {
+    return `${value < 0 ? "−" : "+"} ${digits(Math.abs(value))}`;
   }
   function scaleText(head) {
     return String(Number(scaleOf(head).toPrecision(4)));
   }
 
   // viz/live/microscope/operands.js
-  var WIDTH2 = 400;
-  var STRIP = 18;
-  var BARS = 64;
+  var WIDTH = 400;
+  var STRIP = 16;
+  var BARS = 46;
   var CAPTIONS = {
     query: "query q",
     key: "key k",
@@ -2536,6 +2735,7 @@ var HeadlightOffline = (() => {
       this.title = html("h3", { class: "hl-cell-title" });
       this.numbers = html("dl", { class: "hl-numbers" });
       this.maskTerm = html("dt", { "data-term": "masked" }, "mask");
+      this.outputTerm = html("dt", { "data-term": "output" });
     }
     /**
      * Lay out the panel for a head.
@@ -2571,7 +2771,7 @@ var HeadlightOffline = (() => {
         term("biased", head.bias ? "+ bias" : "+ bias (none)"),
         ["masked", this.maskTerm],
         term("weights", "softmax"),
-        term("output", "z")
+        ["output", this.outputTerm]
       ];
     }
     /**
@@ -2597,9 +2797,11 @@ var HeadlightOffline = (() => {
       this.host.dataset.stage = stage;
       this.#paint(query, key, dimension);
       for (const [name, node] of this.#values) {
-        node.textContent = name === "output" ? `z[${dimension}] = ${digits(rowOf(steps2.output, query)[dimension])}` : digits(steps2[name].values[at]);
+        const value = name === "output" ? rowOf(steps2.output, query)[dimension] : steps2[name].values[at];
+        node.textContent = digits(value);
         node.parentElement?.classList.toggle("hl-now", name === stage);
       }
+      this.outputTerm.textContent = `z[${dimension}]`;
       this.maskTerm.textContent = head.mask.values[at] ? "mask: open" : "mask: hidden";
       this.title.replaceChildren(
         html("bdi", null, queries.labels[query]),
@@ -2676,13 +2878,13 @@ var HeadlightOffline = (() => {
     return html("figure", { "data-part": name }, html("figcaption", null, CAPTIONS[name]), node);
   }
   function wide(height, ...children) {
-    const look = { viewBox: `0 0 ${WIDTH2} ${height}`, preserveAspectRatio: "none", height };
+    const look = { viewBox: `0 0 ${WIDTH} ${height}`, preserveAspectRatio: "none", height };
     return svg("svg", { ...look, "aria-hidden": "true" }, children);
   }
   var Strip = class {
     /** @param {number} size */
     constructor(size) {
-      const width = WIDTH2 / size;
+      const width = WIDTH / size;
       this.cells = Array.from(
         { length: size },
         (_, i) => svg("rect", { x: i * width, y: 0, width: width + 0.3, height: STRIP })
@@ -2708,7 +2910,7 @@ var HeadlightOffline = (() => {
       this.base = signed ? BARS / 2 : BARS;
       this.paths = { up: svg("path"), down: svg("path"), marked: svg("path") };
       const { base } = this;
-      this.line = svg("line", { x1: 0, x2: WIDTH2, y1: base, y2: base, "stroke-width": 1 });
+      this.line = svg("line", { x1: 0, x2: WIDTH, y1: base, y2: base, "stroke-width": 1 });
       this.node = wide(BARS, ...Object.values(this.paths), this.line);
     }
     /**
@@ -2739,7 +2941,7 @@ var HeadlightOffline = (() => {
       const drawn = { up: "", down: "", marked: "" };
       const most = this.signed ? reach(values) : 1;
       const room = this.signed ? BARS / 2 - 2 : BARS - 2;
-      const width = WIDTH2 / this.size;
+      const width = WIDTH / this.size;
       for (let i = 0; i < this.size; i++) {
         const height = values[i] / most * room;
         const kind = i === marked ? "marked" : height < 0 ? "down" : "up";
@@ -2755,6 +2957,8 @@ var HeadlightOffline = (() => {
   var LONG = 28;
   var HEIGHTS = { usual: 560, long: 660 };
   var PLAY_MS = 2e3;
+  var BARS2 = "Bars: right, row entropy; below, total attention received.";
+  var CITED = "Formula: Vaswani et al. 2017, eq. 1.";
   var PLAY = "▶ Play";
   var STOP = "■ Stop";
   var MapView = class extends View {
@@ -2774,19 +2978,15 @@ var HeadlightOffline = (() => {
       super(scope, host);
       this.stages = html("div");
       this.playButton = button(PLAY, () => this.play());
-      this.says = html("p", { class: "hl-caption" });
+      this.says = html("p", { class: "hl-caption hl-says" });
       this.map = html("div", { class: "hl-map" });
-      this.legend = html(
-        "p",
-        { class: "hl-caption" },
-        "Bars: right, row entropy; below, total attention received."
-      );
-      this.formula = html("div", { class: "hl-formula" });
-      this.panel = html("div", { class: "hl-operands" });
-      const controls = html("div", { class: "hl-row" }, this.stages, this.playButton);
-      const main = html("div", { class: "hl-main" });
-      main.append(controls, this.says, this.map, this.legend, this.formula);
-      host.append(main);
+      this.legend = html("p", { class: "hl-caption" });
+      this.formula = new Formula();
+      this.panel = html("div", { class: "hl-operands hl-cell-panel" });
+      const label = { class: "hl-row hl-stages" };
+      const controls = html("div", label, this.stages, this.playButton, this.says);
+      const main = html("div", { class: "hl-main" }, this.map, this.legend);
+      host.append(controls, this.formula.node, main);
       this.heatMap = new HeatMap(this.map, this.lifetime, {
         point: (row, column) => this.#point(row, column),
         pick: (row, column) => this.#pick(row, column),
@@ -2802,11 +3002,13 @@ var HeadlightOffline = (() => {
       const stage = this.#drawStages(loaded.head);
       this.says.textContent = stage.says;
       this.#dimension = Math.min(this.#dimension, loaded.head.q.columns - 1);
-      if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette)
+      if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette) {
         this.operands.open({ ...loaded, ...between2 }, palette);
+        this.formula.open(loaded.head);
+      }
       this.#openFor = [loaded, palette];
       const picture = this.#picture(settings.stage);
-      this.legend.hidden = !picture.sides;
+      this.legend.textContent = picture.sides ? `${BARS2} ${CITED}` : CITED;
       const pairs = pairsInWords(this.#weights());
       focusable(
         this.map,
@@ -2823,8 +3025,11 @@ var HeadlightOffline = (() => {
      */
     #drawStages(head) {
       const stages = this.scope.data.stages.map((stage) => worded(stage, head));
-      fillOnce(this.stages, JSON.stringify(stages), () => {
-        const options = stages.map(({ name, text, says }) => ({ value: name, text, title: says }));
+      fillOnce(this.stages, JSON.stringify([stages, Boolean(head.bias)]), () => {
+        const options = stages.map(({ name, text, says: says2 }) => {
+          const disabled = !hasStep(name, head);
+          return { value: name, text, title: says2, disabled };
+        });
         const pick = (stage) => this.scope.set({ stage: (
           /** @type {StepName} */
           stage
@@ -2947,7 +3152,7 @@ var HeadlightOffline = (() => {
       this.#at = [query, key];
       this.heatMap.mark(query, this.#isOutput ? dimension : key, isPinned);
       this.operands.show(query, key, { isPinned, stage, dimension });
-      this.formula.replaceChildren(formulaOf(stage, loaded, query, key, dimension));
+      this.formula.show(stage, { ...loaded, query, key, dimension });
     }
     /** @param {KeyboardEvent} event */
     #key(event) {
@@ -2979,7 +3184,8 @@ var HeadlightOffline = (() => {
     /** Go through all stages, or stop. */
     play() {
       if (this.#stopPlaying) return this.#stop();
-      const { stages } = this.scope.data;
+      const { head } = this.scope.loaded;
+      const stages = this.scope.data.stages.filter(({ name }) => hasStep(name, head));
       this.playButton.textContent = STOP;
       this.scope.set({ stage: stages[0].name });
       let at = 0;
@@ -3030,19 +3236,23 @@ var HeadlightOffline = (() => {
       return [{ caption, drawing: await this.heatMap.svgText() }, ...this.operands.drawings()];
     }
   };
+  function hasStep(name, head) {
+    return name !== "biased" || Boolean(head.bias);
+  }
   function worded(stage, head) {
     if (stage.name === "biased" && !head.bias)
-      return { ...stage, says: `${stage.says} This model adds none.` };
+      return { ...stage, says: "This model adds nothing to its scores." };
     if (stage.name !== "scaled" || isUsualScale(head)) return stage;
     const scale = scaleText(head);
-    const says = scale === "1" ? "Not scaled: times 1." : `Multiplied by the model’s scale, ${scale}.`;
-    return { ...stage, text: `× ${scale}`, says };
+    const says2 = scale === "1" ? "Not scaled: times 1." : `Multiplied by the model’s scale, ${scale}.`;
+    return { ...stage, text: `× ${scale}`, says: says2 };
   }
 
   // viz/live/microscope/views/sentence.js
   var LEAST_WIDTH2 = 300;
   var LEAST_WORD = 24;
-  var LINE = 46;
+  var BOX = 32;
+  var LINE = 52;
   var GAP3 = 4;
   var STRONG = 0.05;
   var FONT = "15px system-ui, sans-serif";
@@ -3150,8 +3360,8 @@ var HeadlightOffline = (() => {
       const nodes = boxes.map((box, i) => {
         const color = colorAt(table, weights[i], 0, high);
         const isStrong = weights[i] >= STRONG || top.includes(i) && weights[i] > 0;
-        const number2 = isStrong ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
-        const look = { color, number: number2, isMasked: isMasked(i), isChosen: i === chosen };
+        const number = isStrong ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
+        const look = { color, number, isMasked: isMasked(i), isChosen: i === chosen };
         return svg("g", { class: "hl-word", onclick: () => pick(i) }, word(box, look, palette));
       });
       setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
@@ -3198,15 +3408,15 @@ var HeadlightOffline = (() => {
     });
     return { boxes, height: y + LINE };
   }
-  function word({ x, y, width, text }, { color, number: number2, isMasked, isChosen }, palette) {
+  function word({ x, y, width, text }, { color, number, isMasked, isChosen }, palette) {
     const middle = { x: x + width / 2, "text-anchor": "middle" };
     const line = isChosen ? { stroke: palette.frame, "stroke-width": 2.5 } : { stroke: palette.line, "stroke-width": 1 };
     const dashes = { "stroke-dasharray": isMasked ? "3 3" : null };
     const small = { class: "hl-small", fill: palette.muted };
     return [
-      svg("rect", { x, y, width, height: 26, rx: 4, fill: color, ...line, ...dashes }),
-      svg("text", { ...middle, y: y + 18, fill: inkOn(color) }, text),
-      number2 && svg("text", { ...middle, y: y + 38, ...small }, number2)
+      svg("rect", { x, y, width, height: BOX, rx: 4, fill: color, ...line, ...dashes }),
+      svg("text", { ...middle, y: y + 21, fill: inkOn(color) }, text),
+      number && svg("text", { ...middle, y: y + 44, ...small }, number)
     ];
   }
   var ruler = null;
@@ -3254,7 +3464,7 @@ var HeadlightOffline = (() => {
       await this.heatMap.draw({ ...shown, scale: weightScale(shown) }, palette);
     }
     #drawControls() {
-      const { how, over: over2 } = this.scope.settings;
+      const { how, over } = this.scope.settings;
       const hows = this.scope.data.how.map(({ name, text }) => [name, text]);
       const spans = this.#spans();
       fillOnce(this.controls, [this.scope.group.name, ...spans].join(), () => [
@@ -3262,7 +3472,7 @@ var HeadlightOffline = (() => {
         select(
           "Over",
           spans,
-          over2,
+          over,
           (value) => this.scope.set({ over: (
             /** @type {"layer" | "head" | "all"} */
             value
@@ -3270,7 +3480,7 @@ var HeadlightOffline = (() => {
         )
       ]);
       const lists = this.controls.querySelectorAll("select");
-      [how, over2].forEach((value, i) => {
+      [how, over].forEach((value, i) => {
         lists[i].value = value;
       });
     }
@@ -3289,9 +3499,9 @@ var HeadlightOffline = (() => {
     }
     /** What the map shows: Mean over all heads of L2. */
     #name() {
-      const { how, over: over2 } = this.scope.settings;
+      const { how, over } = this.scope.settings;
       const howText = this.scope.data.how.find(({ name }) => name === how)?.text ?? how;
-      const span2 = this.#spans().find(([value]) => value === over2);
+      const span2 = this.#spans().find(([value]) => value === over);
       return `${howText[0].toUpperCase()}${howText.slice(1)} over ${span2?.[1]}`;
     }
     /**
@@ -3496,7 +3706,7 @@ var HeadlightOffline = (() => {
     compare: CompareView,
     summary: SummaryView
   };
-  var WIDE = 1080;
+  var WIDE = 980;
   var Microscope = class extends Instrument {
     /** The head on screen. @type {LoadedHead} */
     loaded;
@@ -3527,7 +3737,8 @@ var HeadlightOffline = (() => {
       this.alert = html("p", { class: "hl-error", role: "alert", hidden: true });
       this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
       this.title = html("h2", { class: "hl-title" });
-      this.badge = html("output", { class: "hl-badge", "data-check": "" });
+      this.does = html("p", { class: "hl-does" });
+      this.badge = badge();
       this.stage = html("div", { class: "hl-stage" });
       this.slot = html("div");
       this.controls = new Controls(this);
@@ -3537,8 +3748,9 @@ var HeadlightOffline = (() => {
       const label = { class: "hl-panel hl-instrument", "aria-label": "One head" };
       const instrument = html("section", label);
       instrument.append(
-        html("div", { class: "hl-row hl-head-row" }, this.title, this.badge),
-        this.controls.node,
+        html("div", { class: "hl-row hl-head-row" }, this.title, this.badge, this.controls.options),
+        this.does,
+        this.controls.tabs,
         this.controls.reasons,
         this.stage,
         exportMenu(this)
@@ -3555,9 +3767,9 @@ var HeadlightOffline = (() => {
           this.library.fetch(headAddress(this.data.key, site, head)).catch(() => {
           });
         },
-        openMean: (chosen, over2) => {
+        openMean: (chosen, over) => {
           const { attention, layer, head } = this.settle({ ...this.settings, ...chosen });
-          this.set({ attention, layer, head, view: "summary", how: "mean", over: over2 });
+          this.set({ attention, layer, head, view: "summary", how: "mean", over });
         }
       });
     }
@@ -3686,9 +3898,9 @@ var HeadlightOffline = (() => {
     }
     /** The pattern of many heads, and the cells that any of them may attend to. */
     loadSummary() {
-      const { how, over: over2, layer, head } = this.settings;
-      const index = { layer, head, all: 0 }[over2];
-      const address = summaryAddress(this.data.key, this.group.name, how, over2, index);
+      const { how, over, layer, head } = this.settings;
+      const index = { layer, head, all: 0 }[over];
+      const address = summaryAddress(this.data.key, this.group.name, how, over, index);
       return this.library.fetch(address);
     }
     /** The head to compare with: the chosen one, else the next of this layer, else of the next layer. */
@@ -3704,35 +3916,53 @@ var HeadlightOffline = (() => {
       this.loaded = loaded;
       this.#shownHead = { key: this.data.key, group: attention, layer, head };
       this.title.textContent = view === "summary" ? "Aggregate over heads" : this.headName;
+      const input = this.between.queries.kind === "text" ? "sentence" : "input";
+      const does = inWords2(this.data, this.group, layer, head);
+      this.does.textContent = view === "summary" ? "" : `On this ${input}: ${does}`;
       this.badge.hidden = view === "summary";
       this.#showCheck(loaded);
     }
     /** @param {LoadedHead} loaded */
     #showCheck({ error }) {
-      const passed = error <= this.data.allowed_error;
-      const isNumber = !Number.isNaN(error);
-      const shown = isNumber ? error.toExponential(0) : "not a number";
-      this.badge.classList.toggle("hl-bad", !passed);
-      this.badge.dataset.check = String(error);
-      this.badge.textContent = passed ? `✓ recomputed in your browser (max error ${shown})` : `✗ recomputed in your browser, error ${shown}: not the model’s numbers`;
       const { layer, head } = this.settings;
       const place = { key: this.data.key, site: this.group.sites[layer], head };
-      this.conversation.report("checked", { ...place, error: isNumber ? error : null });
+      const found = showCheck(this.badge, error, this.data.allowed_error);
+      this.conversation.report("checked", { ...place, error: found });
     }
-    /** @param {number} drawing */
+    /**
+     * Draw the chosen view. One that comes in another's place is drawn out of sight first and then takes
+     * it at once, so that nothing below moves twice.
+     *
+     * @param {number} drawing
+     */
     async #showView(drawing) {
-      const name = this.settings.view;
-      let view = this.#views.get(name);
-      if (this.#view && this.#view !== view) this.#view.leave();
-      if (!view) {
-        const host = html("div", { class: `hl-view hl-view-${name}` });
-        view = new VIEWS[name](this, host);
-        this.#views.set(name, view);
+      for (const retired of this.#retired.splice(0)) {
+        retired.destroy();
+        retired.host.remove();
       }
+      const view = this.#viewOf(this.settings.view);
       this.#view = view;
-      if (this.stage.firstChild !== view.host) this.stage.replaceChildren(view.host);
-      for (const retired of this.#retired.splice(0)) retired.destroy();
+      if (view.host.parentElement !== this.stage) {
+        view.host.classList.add("hl-coming");
+        this.stage.append(view.host);
+      }
       await view.draw(() => this.#isCurrent(drawing));
+      if (!this.#isCurrent(drawing)) return;
+      for (const other of this.#views.values()) if (other !== view) other.leave();
+      view.host.classList.remove("hl-coming");
+      if (this.stage.childElementCount > 1) this.stage.replaceChildren(view.host);
+    }
+    /**
+     * A view by its name, made when it is first wanted.
+     *
+     * @param {string} name
+     */
+    #viewOf(name) {
+      const known = this.#views.get(name);
+      if (known) return known;
+      const view = new VIEWS[name](this, html("div", { class: `hl-view hl-view-${name}` }));
+      this.#views.set(name, view);
+      return view;
     }
     #drawn() {
       const { view, stage } = this.settings;
@@ -3748,6 +3978,7 @@ var HeadlightOffline = (() => {
      * @param {unknown} error
      */
     #failed(error) {
+      const drawn = this.#onScreen;
       this.#onScreen = null;
       const { attention, layer, head } = this.settings;
       const again = this.isOffline ? void 0 : () => this.set({ attention, layer, head });
@@ -3755,15 +3986,26 @@ var HeadlightOffline = (() => {
       this.root.removeAttribute("aria-busy");
       if (!(error instanceof MissingArrays)) return console.warn(error);
       if (error.isLost && !this.isOffline) this.receiver.lost?.(this.data.key);
-      const back = this.#shownHead;
-      if (back?.key !== this.data.key) return this.#clear();
-      if (back.group === attention && back.layer === layer && back.head === head) return;
-      this.setQuietly({ attention: back.group, layer: back.layer, head: back.head });
+      if (this.#shownHead?.key !== this.data.key) return this.#clear();
+      this.#goBackTo(this.#shownHead, drawn);
+    }
+    /**
+     * Have the settings name the head that is still on screen.
+     *
+     * @param {{group: string, layer: number, head: number}} shown
+     * @param {unknown[] | null} drawn what was drawn last
+     */
+    #goBackTo({ group, layer, head }, drawn) {
+      const { settings } = this;
+      if (group === settings.attention && layer === settings.layer && head === settings.head) return;
+      this.setQuietly({ attention: group, layer, head });
       this.overview.draw(this.data, this.settings, this.palette);
+      if (same(this.#wanted(), drawn)) this.#onScreen = drawn;
     }
     /** Nothing of this sentence is here: show nothing rather than another's numbers. */
     #clear() {
       this.title.textContent = "";
+      this.does.textContent = "";
       this.badge.textContent = "";
       this.stage.replaceChildren();
       this.root.dataset.drawn = "";

@@ -1,23 +1,23 @@
-"""What the writer is sent: a text as it was generated, and each new token's step."""
+"""What the writer is sent: a text and how it came about, and the distribution that is shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from viz.figures.labels import token_labels, visible
-from viz.live.core.wire import Data, Settings, axis_labels
+from viz.figures.labels import token_labels
+from viz.live.core.sampling import limits_data
+from viz.live.core.wire import Data, Settings, axis_labels, finite
 
 WRITER = "writer"
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenToken:
-    """One generated token: how it was drawn, and what the position that predicted it attended to.
+    """One new token: how it was drawn, and what the position that predicted it attended to.
 
-    `leading` are the most likely tokens as (id, the model's probability, probability drawn with).
+    `is_put` says that a person put it there, and nothing was drawn.
     `attention` has an array (H, Tk) per layer; its key 0 is token `n_dropped` of the whole text.
-    `stopped` says why the text ends here, if it does.
     """
 
     token_id: int
@@ -25,27 +25,37 @@ class WrittenToken:
     before: float
     prob: float
     n_kept: int
-    leading: tuple[tuple[int, float, float], ...]
     attention: tuple[np.ndarray, ...]
     n_dropped: int
-    stopped: str | None
+    is_put: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenText:
     """A text while it is written: the prompt's tokens first, then one token for each step.
 
-    `steps` are as `step_data` gives them, for the head that is named.
+    `steps` are as `step_data` gives them, for the head that is named; `given` are the probabilities
+    predicted for the prompt's tokens, NaN for the first. `marks` say in words what changed before a
+    new token, by its number; `note` is what there is to say about all of it.
     """
 
     tokens: Sequence[str]
     steps: Sequence[Data]
+    given: Sequence[float]
+    marks: dict[int, str]
     head_name: str
     is_running: bool
+    note: str
+    address: str  # where the browser asks for more of it
 
 
-def writer_data(key: str, text: WrittenText, settings: Settings) -> Data:
-    """The text and its steps. `key` is new when anything but head, steps and settings is."""
+def writer_data(
+    key: str, text: WrittenText, shown: Data, settings: Settings, *, is_greedy: bool = False
+) -> Data:
+    """The text, its steps, and `shown`, as `distribution_data` gives it.
+
+    `key` is new when anything but head, steps and settings is.
+    """
     labels = token_labels(text.tokens)
     return {
         "instrument": WRITER,
@@ -55,13 +65,32 @@ def writer_data(key: str, text: WrittenText, settings: Settings) -> Data:
         "axis": axis_labels(labels),
         "n_prompt": len(text.tokens) - len(text.steps),
         "steps": text.steps,
+        "given": [finite(p) for p in text.given],
+        "marks": marks_data(text.marks),
         "running": text.is_running,
+        "note": text.note,
+        "address": text.address,
+        "greedy": is_greedy,
+        "shown": shown,
         "settings": settings,
+        **limits_data(),
     }
 
 
-def step_data(step: WrittenToken, vocabulary: Sequence[str], layer: int, head: int) -> Data:
-    """One step: what it was drawn from, and what one head and all heads attended to."""
+def marks_data(marks: dict[int, str]) -> list[Data]:
+    """What changed before new tokens, in words."""
+    return [{"at": at, "text": words} for at, words in sorted(marks.items())]
+
+
+def new_labels(tokens: Sequence[str], since: int) -> Data:
+    """Labels of the tokens from `since` on; each depends on the token before it."""
+    first = max(0, since - 1)
+    labels = token_labels(tokens[first:])[since - first :]
+    return {"labels": labels, "axis": axis_labels(labels)}
+
+
+def step_data(step: WrittenToken, layer: int, head: int) -> Data:
+    """One step: how it was drawn, and what one head and all heads attended to."""
     mean = np.asarray(sum(rows.mean(axis=0) for rows in step.attention) / len(step.attention))
     return {
         "token_id": step.token_id,
@@ -69,13 +98,10 @@ def step_data(step: WrittenToken, vocabulary: Sequence[str], layer: int, head: i
         "before": step.before,
         "prob": step.prob,
         "kept": step.n_kept,
+        "put": step.is_put,
         "n_dropped": step.n_dropped,
         "row": _short(step.attention[layer][head]),
         "mean": _short(mean),
-        "leading": [
-            {"id": i, "label": visible(vocabulary[i]), "before": before, "after": after}
-            for i, before, after in step.leading
-        ],
     }
 
 

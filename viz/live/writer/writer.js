@@ -1,53 +1,63 @@
-// The writer: a text as it was generated, and for each new token what it was drawn from and what was
-// attended to.
+// The writer: a text while it is written, the sliders it is drawn with, the distribution of the next
+// token or of a chosen one, and what was attended to.
 
-import { drawBars } from "../core/bars.js";
 import { colorAt, inkOn, ramp } from "../core/colors.js";
 import { same } from "../core/conversation.js";
-import { button, check, digits, html, radios, svg } from "../core/dom.js";
+import { button, check, digits, html, radios } from "../core/dom.js";
 import { HeatMap } from "../core/heatmap.js";
 import { Instrument } from "../core/instrument.js";
 import { matrix } from "../core/maths.js";
 import { argmax } from "../core/measures.js";
+import { Distribution } from "./distribution.js";
+import { Feed } from "./feed.js";
+import { Sliders } from "./sliders.js";
+import { Text } from "./text.js";
 
 /** @import { Picture } from "../core/figure.js" */
-/** @import { Receiver } from "../core/wire.js" */
-/** @import { WriterData, WriterStep } from "./wire.js" */
+/** @import { Receiver, SamplerSettings } from "../core/wire.js" */
+/** @import { Look } from "./text.js" */
+/** @import { Act, More, Question, WriterData, WriterStep } from "./wire.js" */
 
-const TICK_MS = 15;
+const QUIET_MS = 60; // what is dragged acts soon
+const QUIET_FED_MS = 700; // it acts by the questions then; the page may hear of it later
 const PATIENCE_MS = 2500;
+const OUTDATED_MS = 200; // what a change outdates is drawn only where its answer is late
 const MAP_REST_MS = 600; // between two drawings of the map
-const MAP_HEIGHT = 420;
-const NAMED = 3; // leading tokens in words
+const MAP_HEIGHT = 130;
 
 /** @extends {Instrument<WriterData>} */
 export class Writer extends Instrument {
   /** How often more was asked for. */
   #ticks = 0;
+  #acts = 0;
   #cancelTick = () => {};
+  #cancelDraw = () => {};
   #cancelMap = () => {};
   /** When the map was drawn last. */
   #mapDrawn = -Infinity;
   /** What the map on screen shows. @type {unknown[]} */
   #mapped = [];
+  /** Whether a slider was moved since the token was chosen. */
+  #isTouched = false;
 
   /**
    * @param {HTMLElement} root
    * @param {Receiver} [receiver]
    */
   constructor(root, receiver) {
-    super(root, receiver);
-    this.text = html("div", { class: "hl-text", role: "group", "aria-label": "Text" });
-    this.says = html("p", { class: "hl-caption", role: "status" });
-    this.bars = svg("svg", { class: "hl-bars", role: "img" });
+    super(root, receiver, QUIET_MS);
+    this.text = new Text((at) => this.go(at));
+    this.sliders = new Sliders((changes) => this.#steer(changes));
+    this.distribution = new Distribution(
+      (id) => this.#act("put", this.data.shown.at, id),
+      () => this.#showDistribution(),
+    );
+    this.says = html("p", { class: "hl-caption hl-says", role: "status" });
+    this.note = html("p", { class: "hl-caption hl-note-line", role: "status" });
     this.map = html("div", { class: "hl-map", role: "img" });
     this.heatMap = new HeatMap(this.map, this.lifetime, {
-      pick: (row) => this.go(row),
+      pick: (row) => this.go(this.data.n_prompt + row),
       most: MAP_HEIGHT,
-    });
-    this.scrubber = html("input", {
-      ...{ type: "range", min: 0, step: 1, "aria-label": "Step" },
-      oninput: () => this.go(Number(this.scrubber.value)),
     });
     const heads = [
       { value: "no", text: "this head" },
@@ -56,82 +66,195 @@ export class Writer extends Instrument {
     this.averaged = radios("hl-averaged", "Attention of", heads, "no", (value) =>
       this.set({ averaged: value === "yes" }),
     );
-    this.scrub = this.#buildScrub();
-    this.detail = this.#buildDetail();
-    root.replaceChildren(this.text, this.scrub, this.says, this.detail);
+    this.again = button("Again from here", () =>
+      this.#act("again", /** @type {number} */ (this.settings.at), null),
+    );
+    this.newest = button("To the next token", () => this.go(this.data.labels.length));
+    this.feed = new Feed(this.lifetime, {
+      address: () => (this.data.running ? this.data.address : null),
+      question: (known) => this.#question(known),
+      fits: ({ key, known, steps }) => {
+        const here = this.data.steps.length;
+        return key === this.data.key && known <= here && known + steps.length >= here;
+      },
+      take: (more) => this.#grow(more),
+      failed: () => this.#askForMore(),
+    });
+    root.replaceChildren(this.#layOut());
     this.lifetime.watchSize(root, () => {
       if (this.data) this.redraw();
     });
   }
 
-  #buildScrub() {
-    /** @type {(by: number, sign: string, words: string) => Element} */
-    const move = (by, sign, words) =>
-      button(sign, () => this.go(this.#at() + by), { "aria-label": words });
-    const [back, on] = [move(-1, "◀", "Step back"), move(1, "▶", "Step forward")];
-    const row = { class: "hl-row hl-scrub" };
-    return html("div", row, back, this.scrubber, on, this.averaged);
-  }
-
-  #buildDetail() {
-    /** @type {(title: string, name: string | null, content: Element) => Element} */
-    const part = (title, name, content) =>
-      html("section", { class: name, "aria-label": title }, html("h3", null, title), content);
-    return html(
-      "div",
-      { class: "hl-view-map" },
-      part("Attention of each new token", null, this.map),
-      part("Drawn from", "hl-operands", this.bars),
-    );
-  }
-
-  /** @override */
-  update() {
-    this.redraw();
-    this.#askForMore();
+  #layOut() {
+    const { text, sliders, distribution } = this;
+    const act = html("div", { class: "hl-row" }, this.again, this.newest);
+    const name = { class: "hl-panel hl-written-text", "aria-label": "Text and how it came about" };
+    const written = html("section", name, text.node, act, this.says, this.note);
+    const title = html("h3", null, "Attention of each new token");
+    const row = html("div", { class: "hl-row hl-head-row" }, title, this.averaged);
+    const attention = {
+      class: "hl-panel hl-attention",
+      "aria-label": "Attention of each new token",
+    };
+    const map = html("section", attention, row, this.map);
+    const panels = [written, sliders.node, distribution.node, map, distribution.left];
+    return html("div", { class: "hl-writer" }, panels);
   }
 
   /**
-   * Ask for the next tokens once these are on screen: the text comes as fast as it can be shown, and
-   * no faster. Asked again when no answer comes.
+   * @override
+   * @param {boolean} isNew
    */
-  #askForMore(rest = TICK_MS) {
+  update(isNew) {
+    if (isNew) this.#isTouched = false;
+    this.#cancelDraw();
+    const isOutdated = this.conversation.isAwaiting && this.data.running;
+    if (isOutdated) this.#cancelDraw = this.lifetime.timeout(() => this.redraw(), OUTDATED_MS);
+    else this.redraw();
+    this.conversation.quiet = this.#isFed ? QUIET_FED_MS : QUIET_MS;
+    if (this.#isFed) this.feed.goOn();
+    else this.#askForMore(isOutdated);
+  }
+
+  /** Whether the next tokens come without a run of the page. */
+  get #isFed() {
+    return Boolean(this.data.running && this.data.address);
+  }
+
+  /**
+   * @param {number | null} known
+   * @returns {Question}
+   */
+  #question(known) {
+    const { temperature, top_k, top_p, min_p, order, at } = this.settings;
+    const settings = { temperature, top_k, top_p, min_p, order };
+    return { known: known ?? this.data.steps.length, settings, at };
+  }
+
+  /**
+   * The text has grown; once it rests the page is drawn again, for what stands outside of here.
+   *
+   * @param {More} more
+   */
+  #grow({ known, steps, labels, axis, ...now }) {
+    const { data } = this;
+    const n = data.n_prompt + known;
+    this.data = {
+      ...{ ...data, ...now },
+      steps: [...data.steps.slice(0, known), ...steps],
+      labels: [...data.labels.slice(0, n), ...labels],
+      axis: [...data.axis.slice(0, n), ...axis],
+    };
+    this.redraw();
+    if (now.running) return;
+    this.conversation.quiet = QUIET_MS;
+    if (!this.conversation.flush()) this.receiver.tick?.((this.#ticks += 1));
+  }
+
+  /**
+   * Ask for the next tokens by a run of the page once these are drawn, where the app cannot be asked
+   * otherwise. Asked again when no answer comes. What a person changed meanwhile goes along.
+   *
+   * @param {boolean} [isAsked] whether an answer is on its way already
+   */
+  #askForMore(isAsked = false) {
     this.#cancelTick();
     if (!this.data.running) return;
-    this.#cancelTick = this.lifetime.timeout(() => {
+    if (!isAsked) {
       this.#ticks += 1;
-      this.receiver.tick?.(this.#ticks);
-      this.#askForMore(PATIENCE_MS);
-    }, rest);
+      if (!this.conversation.flush()) this.receiver.tick?.(this.#ticks);
+    }
+    this.#cancelTick = this.lifetime.timeout(() => this.#askForMore(), PATIENCE_MS);
   }
 
-  /** The step shown: the chosen one, or the newest when none is chosen. */
-  #at() {
-    const last = this.data.steps.length - 1;
-    return Math.min(this.settings.step ?? last, last);
+  // --- what a person does -------------------------------------------------------------------------
+
+  /**
+   * Choose a token of the whole text; after the last the view follows what is written.
+   *
+   * @param {number} at
+   */
+  go(at) {
+    this.#isTouched = false;
+    this.set({ at: at >= this.data.labels.length ? null : Math.max(1, at) });
   }
 
   /**
-   * Choose a step; at the newest the view follows what is written.
+   * While text is written Python hears of a movement at once, and of the next ones with each answer.
    *
-   * @param {number} step
+   * @param {Partial<SamplerSettings>} changes
    */
-  go(step) {
-    const last = this.data.steps.length - 1;
-    const wanted = Math.max(0, Math.min(step, last));
-    this.set({ step: wanted === last ? null : wanted });
+  #steer(changes) {
+    this.#isTouched = true;
+    const isFree = this.data.running && !this.#isFed && !this.conversation.isAwaiting;
+    this.setQuietly(changes);
+    if (isFree) this.conversation.flush();
+    this.distribution.changed();
+    this.#showSliders();
+    this.#showDistribution();
+  }
+
+  /**
+   * @param {Act["kind"]} kind
+   * @param {number} at
+   * @param {number | null} token
+   */
+  #act(kind, at, token) {
+    this.#acts += 1;
+    const id = `${Date.now()}-${this.#acts}`;
+    this.set({ at: null, act: { id, kind, at, token } });
+    this.conversation.flush();
+  }
+
+  // --- what is shown ------------------------------------------------------------------------------
+
+  /** The number of the new token that is shown: the chosen one, else the newest; −1 for none. */
+  #at() {
+    const { steps, n_prompt } = this.data;
+    const { at } = this.settings;
+    return at === null ? steps.length - 1 : Math.min(at - n_prompt, steps.length - 1);
   }
 
   /** @override */
   redraw() {
     this.#cancelMap();
-    const { steps, key } = this.data;
-    const isEmpty = !steps.length;
-    for (const node of [this.scrub, this.says, this.detail]) node.hidden = isEmpty;
-    check(this.averaged, this.settings.averaged ? "yes" : "no");
+    const { steps, key, note, n_prompt, labels } = this.data;
+    const { at, averaged } = this.settings;
+    check(this.averaged, averaged ? "yes" : "no");
+    this.note.textContent = note;
+    this.again.disabled = at === null || at < n_prompt || at >= labels.length;
+    this.newest.disabled = at === null;
     this.#showText();
-    if (!isEmpty) this.#showStep(this.#at());
-    this.root.dataset.drawn = `${key} writer ${steps.length} ${isEmpty ? "" : this.#at()}`;
+    this.#showSliders();
+    this.distribution.take(this.data.shown);
+    this.#showDistribution();
+    this.#sayStep();
+    if (steps.length) this.#showMapSoon();
+    this.map.hidden = !steps.length;
+    this.root.dataset.drawn = `${key} writer ${steps.length} ${steps.length ? this.#at() : ""}`;
+  }
+
+  #showSliders() {
+    const { temperature, top_k, top_p, min_p, order } = this.settings;
+    const { bounds, shown, greedy } = this.data;
+    const settings = { temperature, top_k, top_p, min_p, order };
+    this.sliders.show(settings, bounds, shown.logits.shape[0], greedy);
+  }
+
+  #showDistribution() {
+    const { shown, n_prompt, labels, greedy, slack, running } = this.data;
+    const now = { ...this.settings, top_k: greedy ? 1 : this.settings.top_k };
+    const then = this.#isTouched ? null : shown.sampling;
+    const isOver = shown.at < labels.length;
+    const isPrompt = shown.at < n_prompt;
+    let title = "Next token";
+    if (isPrompt) title = "Predicted in the prompt";
+    else if (isOver) title = then ? "Drawn from" : "Drawn from, sliders as now";
+    this.distribution.show(then ?? now, {
+      ...{ palette: this.palette, slack, title },
+      ...{ canPut: !isPrompt, isOver, isRunning: running },
+    });
   }
 
   /**
@@ -147,94 +270,78 @@ export class Writer extends Instrument {
 
   /** The text: each token shaded by the attention it got from the position before the step. */
   #showText() {
-    const { labels, n_prompt, steps } = this.data;
+    const { labels, n_prompt, steps, marks } = this.data;
     const step = steps[this.#at()];
-    const weights = step ? this.#weights(step) : [];
-    const high = Math.max(...weights, 1e-9);
+    const high = step ? Math.max(...this.#weights(step), 1e-9) : 1;
     const table = ramp(this.palette.sequential);
-    const produced = n_prompt + this.#at();
-    const tokens = labels.map((label, i) => {
-      const look = step ? this.#shade(i, produced, step, table, high) : { classes: [] };
-      const isNew = i >= n_prompt;
-      const classes = ["hl-token-button", isNew ? "hl-new" : "", ...look.classes];
-      const { style, title } = look;
-      const act = { disabled: !isNew, onclick: () => this.go(i - n_prompt) };
-      const attributes = { type: "button", class: classes.join(" "), style, title, ...act };
-      return html("button", attributes, html("bdi", null, label));
+    const marked = new Map(marks.map(({ at, text }) => [n_prompt + at, text]));
+    const looks = labels.map((label, i) => {
+      const look = this.#look(i, step, table, high);
+      const mark = marked.get(i);
+      if (i >= n_prompt) look.classes.push("hl-new");
+      if (i === this.settings.at) look.classes.push("hl-chosen");
+      if (mark) look.classes.push("hl-marked-token");
+      const title = [mark, look.title].filter(Boolean).join("; ");
+      return { ...look, label, title, disabled: i === 0 };
     });
-    this.text.replaceChildren(...tokens);
+    this.text.show(looks, this.settings.at);
   }
 
   /**
    * How a token looks at a step.
    *
    * @param {number} i
-   * @param {number} produced the place of the step's own token
-   * @param {WriterStep} step
+   * @param {WriterStep | undefined} step
    * @param {Uint8ClampedArray} table
    * @param {number} high
-   * @returns {{classes: string[], style?: string, title?: string}}
+   * @returns {Omit<Look, "label" | "disabled">}
    */
-  #shade(i, produced, step, table, high) {
-    if (i < step.n_dropped) return { classes: ["hl-dropped"], title: "dropped from the context" };
-    if (i >= produced) return { classes: i === produced ? ["hl-chosen"] : [] };
+  #look(i, step, table, high) {
+    const { n_prompt, given } = this.data;
+    if (!step) {
+      const p = given[i];
+      return { classes: [], style: "", title: p === null ? "" : `predicted with ${digits(p)}` };
+    }
+    if (i < step.n_dropped)
+      return { classes: ["hl-dropped"], style: "", title: "dropped from the context" };
+    if (i >= n_prompt + this.#at()) return { classes: [], style: "", title: "" };
     const weight = this.#weights(step)[i - step.n_dropped] ?? 0;
     const color = colorAt(table, weight, 0, high);
     const style = `background:${color};color:${inkOn(color)}`;
     return { classes: [], style, title: `attended to with ${digits(weight)}` };
   }
 
-  // --- one step -----------------------------------------------------------------------------------
-
-  /** @param {number} at */
-  #showStep(at) {
-    const { steps, labels, n_prompt, head } = this.data;
+  /** The step in words: how its token was drawn, and what was attended to. */
+  #sayStep() {
+    const { steps, labels, n_prompt, head, given, marks } = this.data;
+    const at = this.#at();
     const step = steps[at];
-    const label = labels[n_prompt + at];
-    const place = `oken ${at + 1} of ${steps.length}: `;
-    this.scrubber.max = String(steps.length - 1);
-    this.scrubber.value = String(at);
-    this.scrubber.setAttribute("aria-valuetext", `t${place}${label}`);
+    const chosen = this.settings.at;
+    if (!step) {
+      const p = chosen === null ? null : given[chosen];
+      const words = "Press Start: the model continues your text, one token at a time.";
+      this.says.textContent = p === null ? words : `Predicted with ${digits(p)}.`;
+      return;
+    }
     const weights = this.#weights(step);
     const best = argmax(weights);
     const who = this.settings.averaged ? "All heads attend" : `${head} attends`;
+    const mark = marks.find((one) => one.at === at)?.text;
     const dropped = step.n_dropped ? "; struck out: dropped from the context" : "";
     this.says.replaceChildren(
-      `T${place}`,
-      html("bdi", null, label),
-      `, drawn with probability ${digits(step.prob)} (rank ${step.rank + 1}; p = ${digits(step.before)} before the filters). ${who} most to `,
+      `Token ${at + 1} of ${steps.length}: `,
+      html("bdi", null, labels[n_prompt + at]),
+      `, ${step.put ? "put here; it is drawn" : "drawn"} with probability ${digits(step.prob)} (rank ${step.rank + 1}; p = ${digits(step.before)} before the filters). ${who} most to `,
       html("bdi", null, labels[step.n_dropped + best]),
-      ` (${digits(weights[best], 3)}). Shade: attention from the previous position${dropped}.`,
+      ` (${digits(weights[best], 3)}). Shade: attention from the previous position${dropped}.${mark ? ` ◆ ${mark}.` : ""}`,
     );
-    this.#showBars(step);
-    this.#showMapSoon(at);
   }
 
-  /**
-   * The leading tokens of the step's distribution, the chosen one marked.
-   *
-   * @param {WriterStep} step
-   */
-  #showBars({ leading, token_id, kept }) {
-    const rows = leading.map(({ id, label, before, after }) => {
-      const mark = id === token_id;
-      return { label: mark ? `▸ ${label}` : label, before, after, mark };
-    });
-    drawBars(this.bars, rows, {
-      palette: this.palette,
-      width: Math.max(280, this.bars.parentElement?.clientWidth ?? 0),
-      legend: `grey: predicted probability; colour: sampled from (left: ${kept.toLocaleString("en")})`,
-    });
-    const top = leading.slice(0, NAMED).map(({ label, after }) => `${label} ${digits(after, 3)}`);
-    this.bars.setAttribute("aria-label", `Leading tokens: ${top.join("; ")}.`);
-  }
+  // --- the map ------------------------------------------------------------------------------------
 
-  /**
-   * The map takes longer than a token does, so while text streams in it is drawn now and then.
-   *
-   * @param {number} at
-   */
-  #showMapSoon(at) {
+  /** The map takes longer than a token does, so while text streams in it is drawn now and then. */
+  #showMapSoon() {
+    const at = this.#at();
     const rest = this.#mapDrawn + MAP_REST_MS - performance.now();
     const draw = () => {
       this.#mapDrawn = performance.now();
@@ -250,14 +357,16 @@ export class Writer extends Instrument {
    * @param {number} at
    */
   async #showMap(at) {
-    const { key, steps, head } = this.data;
+    const { data } = this;
+    const { key, steps, head } = data;
     this.map.setAttribute("aria-label", this.says.textContent ?? "");
     const { averaged } = this.settings;
     const wanted = [key, steps.length, averaged, head, this.palette.background];
     if (!same(this.#mapped, wanted)) await this.heatMap.draw(this.#picture(), this.palette);
+    if (data !== this.data) return; // another text came while this one's map was drawn
     this.#mapped = wanted;
     const step = steps[at];
-    this.heatMap.mark(at, step.n_dropped + argmax(this.#weights(step)));
+    if (step) this.heatMap.mark(at, step.n_dropped + argmax(this.#weights(step)));
   }
 
   /** @returns {Picture} */

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.viz.live.harness import bare_page
+
 # A conversation whose rest is over when a test says so, and all that it sent.
 HARNESS = """async () => {
     const {Conversation} = await import('/live/core/conversation.js');
@@ -22,11 +24,8 @@ HARNESS = """async () => {
 @pytest.fixture(scope="module")
 def modules(browser: Browser, app_url: str) -> Iterator[Page]:
     """A page of the app's own with nothing but the conversation."""
-    page = browser.new_page()
-    page.goto(f"{app_url}/live/live.css")
-    page.evaluate(HARNESS)
-    yield page
-    page.close()
+    with bare_page(browser, app_url, HARNESS) as page:
+        yield page
 
 
 @pytest.fixture
@@ -143,3 +142,19 @@ def test_turns_go_on_from_where_python_is(page: Page) -> None:
     now(page, 41, layer=1)
     change(page, layer=2)
     assert rest(page)[-1]["turn"] == 42
+
+
+def test_an_answer_is_awaited_until_it_is_there(page: Page) -> None:
+    """Through a drag, too, in which each value replaces the one that is on its way."""
+    awaits = "conversation.isAwaiting"
+    now(page, 7, layer=1)
+    assert not page.evaluate(awaits)
+    change(page, layer=2)
+    assert not page.evaluate(awaits), "nothing was sent yet"
+    rest(page)
+    change(page, layer=3)
+    assert page.evaluate(awaits)
+    now(page, 7, layer=1)
+    assert page.evaluate(awaits), "what came was made before"
+    now(page, 8, layer=2)
+    assert not page.evaluate(awaits)

@@ -19,6 +19,7 @@ from model.analysis.heads import strongest_pair
 from model.attention import attention_pattern, attention_scores, scaled_dot_product
 from model.verify.check import relative_error
 from tests.viz.builders import csv_rows, unpacked
+from tests.viz.live.harness import bare_page
 
 STEPS = ("product", "scaled", "biased", "masked", "weights", "output")
 SIZES = {1: 3, 2: 1, 17: 33, 129: 7}  # d_head by number of tokens
@@ -65,11 +66,8 @@ HARNESS = """async () => {
 @pytest.fixture(scope="module")
 def modules(browser: Browser, app_url: str) -> Iterator[Page]:
     """A page of the app's own that holds nothing but the modules under test."""
-    page = browser.new_page()
-    page.goto(f"{app_url}/live/live.css")
-    page.evaluate(HARNESS)
-    yield page
-    page.close()
+    with bare_page(browser, app_url, HARNESS) as page:
+        yield page
 
 
 def call(page: Page, name: str, *values: object) -> Any:  # noqa: ANN401

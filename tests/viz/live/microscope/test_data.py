@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load
 
+from model.analysis.heads import AT_LEAST, measures, roles
 from model.trace import Facts, Stream, Trace
 from tests.model.builders import tiny_model, tiny_trace
 from tests.viz.builders import random_patterns, stories_trace, unpacked
@@ -60,6 +61,23 @@ def test_heads_come_in_groups_with_streams_of_their_own() -> None:
         "source": len(SOURCE),
         "target": len(TARGET),
     }
+
+
+def test_each_head_says_what_it_does_most() -> None:
+    """By its own measures, in its own kind of attention: across streams nothing but its breadth."""
+    for trace in (two_streams(), stories_trace("Tom had a red ball. Tom gave Sam the red ball.")):
+        data = sent(trace)
+        names = {role["name"] for role in data["roles"]}
+        assert names == set(AT_LEAST)
+        for group, known in zip(data["groups"], trace.groups, strict=True):
+            ids = trace.stream(known.queries).ids
+            for layer, record in enumerate(known.records):
+                found = roles(measures(record, ids))
+                expected = [role and [role.name, role.value, role.n_queries] for role in found]
+                assert group["roles"][layer] == expected
+                if known.kind == "cross":
+                    assert {role[0] for role in group["roles"][layer] if role} <= {"broad"}
+    assert any(role for layer in group["roles"] for role in layer), "else nothing is compared"
 
 
 def test_each_head_is_masked_in_its_own_tile() -> None:

@@ -13,19 +13,20 @@ from safetensors.numpy import load, save
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from model.analysis.heads import strongest_pair
+from model.analysis.heads import measures, roles, strongest_pair
 from model.trace import AttentionRecord, HeadGroup
 from tests.screen import content, download
 from tests.viz.builders import csv_rows
-from tests.viz.live.harness import as_sent, bare_page, open_instrument
+from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
 from tests.viz.live.instruments import microscope_settings
 from tests.viz.live.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
 from viz.live import routes, store
 from viz.live.core.wire import stream_data
-from viz.live.microscope.data import CHANGES, VIEWS, OtherRun, microscope_data
+from viz.live.microscope.data import CHANGES, ROLES, STAGES, VIEWS, OtherRun, microscope_data
 
 KINDS = ["source.attn", "target.attn", "target.cross_attn"]
 CROSS = "target.cross_attn"
+PARTS = ".hl-formula [data-value]"
 SHOWN = """selector => Array.from(
     document.querySelector(`${selector} .js-plotly-plot`).data[0].z, row => Array.from(row))"""
 LABELS = {name: stream_data(two_streams().stream(name))["labels"] for name in ("source", "target")}
@@ -135,7 +136,10 @@ def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> Non
         query, its_key = strongest_pair(record.pattern[2], record.site.kind)
         pair = f"{LABELS[record.queries][query]} → {LABELS[record.keys][its_key]}"
         caption = bare.locator(".hl-heads .hl-caption")
-        expect(caption).to_contain_text(f"{group_of(name).title} L1 H2 · strongest: {pair}")
+        role = roles(measures(record, two_streams().stream(record.queries).ids))[2]
+        does = f" · {ROLES[role.name].text} {role.value:.2f}" if role else ""
+        told = f"{group_of(name).title} L1 H2{does} · strongest: {pair}"
+        expect(caption).to_contain_text(told)
         is_aside = "first token and self left out" in caption.text_content()
         assert is_aside == (record.site.kind == "self" and its_key not in (0, query))
         bare.mouse.click(x, y)
@@ -229,6 +233,58 @@ def test_an_unscaled_head_is_said_to_be(bare: Page, key: str) -> None:
     expect(bare.locator("input[name=hl-stage][value=scaled] + span")).to_have_text("÷√d")
     expect(bare.locator("[data-term=scaled]")).to_have_text(f"÷ √{D_HEAD}")
     assert bare.locator("math[data-stage=scaled] msqrt").count() == 1
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_the_formula_has_the_scale_and_bias_of_the_head(
+    attention: str, bare: Page, key: str
+) -> None:
+    record = group_of(attention).records[1]
+    open_microscope(bare, key, attention=attention, layer=1, head=3, cell=[3, 1])
+    names = [attribute(bare, i, "value") for i in range(bare.locator(PARTS).count())]
+    assert ("biased" in names) == (record.bias is not None)
+    written = {name: bare.locator(PARTS).nth(i).text_content() for i, name in enumerate(names)}
+    if record.bias is not None:
+        bias = float(written["biased"].replace("−", "-").replace(" ", ""))
+        assert bias == pytest.approx(record.bias[3, 3, 1], abs=6e-5)
+    score, scale = (steps_of(record, 3)[step][3, 1] for step in ("product", "scaled"))
+    sign, factor = written["scaled"].split()
+    factor = float(factor)
+    assert float(written["product"].replace("−", "-")) == pytest.approx(score, abs=6e-5)
+    scaled = score / factor if sign == "/" else score * factor
+    assert scaled == pytest.approx(scale, abs=1e-3)
+    is_open = bool(record.mask_of(3)[3, 1])
+    assert written["masked"] == ("+ 0" if is_open else "− ∞")
+    weight = float(written["weights"].rpartition("=")[2])
+    assert weight == pytest.approx(record.pattern[3, 3, 1], abs=6e-5)
+
+
+def attribute(page: Page, i: int, name: str) -> str:
+    """A data attribute of a part of the formula."""
+    return page.locator(PARTS).nth(i).get_attribute(f"data-{name}")
+
+
+@pytest.mark.parametrize("attention", KINDS)
+def test_play_goes_only_through_steps_that_do_something(
+    attention: str, bare: Page, key: str
+) -> None:
+    has_bias = group_of(attention).records[0].bias is not None
+    open_microscope(bare, key, attention=attention, layer=0, head=0)
+    bias = bare.locator("input[name=hl-stage][value=biased]")
+    expect(bias).to_be_enabled(enabled=has_bias)
+    title = bias.locator("..").get_attribute("title")
+    assert ("adds nothing" in title) == (not has_bias)
+    bare.evaluate(
+        "instrument.view.lifetime.interval = act => { window.beat = act; return () => {}; }; null"
+    )
+    bare.get_by_role("button", name="Play").click()
+    played = [bare.evaluate("instrument.settings.stage")]
+    for _ in range(len(STAGES) - 2 + has_bias):
+        bare.evaluate("beat()")
+        played.append(bare.evaluate("instrument.settings.stage"))
+    assert played == [stage for stage in STAGES if has_bias or stage != "biased"]
+    bare.evaluate("beat()")
+    expect(bare.get_by_role("button", name="Play")).to_be_visible()
 
 
 def test_what_if_takes_the_scale_of_the_head(bare: Page, key: str) -> None:
@@ -325,3 +381,22 @@ def test_a_wrong_array_is_shown_in_red(wrong: str, bare: Page, key: str) -> None
     )
     expect(bare.locator(".hl-badge.hl-bad")).to_contain_text("not the model’s numbers")
     bare.unroute(address)
+
+
+def test_an_echo_does_not_take_the_word_of_a_lost_app_away(bare: Page, key: str) -> None:
+    """Python answers the head that came before, which is still on screen."""
+    open_microscope(bare, key, attention=CROSS, layer=1, head=1)
+    before = bare.evaluate("() => ({...instrument.data})")
+
+    def cut(route: Route) -> None:
+        route.abort()
+
+    bare.route("**/live/arrays/**", cut)
+    bare.evaluate("() => instrument.set({layer: 0, head: 2})")
+    alert = bare.locator(".hl-error")
+    expect(alert).to_contain_text("The app does not answer")
+    receive(bare, before)
+    bare.wait_for_timeout(100)  # it would be drawn by then
+    expect(alert).to_contain_text("The app does not answer")
+    expect(bare.locator(".hl-title")).to_contain_text("L1 H1")
+    bare.unroute("**/live/arrays/**", cut)

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from model.positions import rope_angles, rotate_pairs, sinusoidal_encoding
 from tests.viz.builders import unpacked
+from tests.viz.live.harness import bare_page
 from viz.live.rotor.data import ROTOR, ActualScore, Rotation, rotor_data
 
 # What the tests call in the browser, with plain lists in and out.
@@ -24,11 +25,8 @@ PLACES = (0, 1, 2, 7, 63)
 @pytest.fixture(scope="module")
 def page(browser: Browser, app_url: str) -> Iterator[Page]:
     """A page of the app's own with nothing but the rotor's functions."""
-    page = browser.new_page()
-    page.goto(f"{app_url}/live/live.css")
-    page.evaluate(HARNESS)
-    yield page
-    page.close()
+    with bare_page(browser, app_url, HARNESS) as page:
+        yield page
 
 
 def in_browser(page: Page, name: str, *values: object) -> np.ndarray:

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
@@ -126,6 +127,6 @@ def test_without_the_models_own_score(bare: Page) -> None:
 def test_names_are_text_and_all_is_accessible(bare: Page) -> None:
     open_rotor(bare, data(9, 2))
     expect(bare.locator(".hl-turns")).to_contain_text("Position of query <b>")
-    bare.add_script_tag(path=AXE)
+    bare.evaluate(Path(AXE).read_text(encoding="utf-8"))
     found = bare.evaluate("axe.run('.hl-live').then(result => result.violations)")
     assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []

@@ -131,12 +131,12 @@ export class CompareView extends View {
     const delta = third.values;
     const scales = [weights, weights, signedScale("difference of weights", delta.values)];
     const spoken = [first, second, { ...third, values: mapped(delta, Math.abs) }];
+    this.#summarise(first, second, third);
     for (const [i, map] of this.maps.entries()) {
       map.title.textContent = titles[i];
       pictured(map.host, `${titles[i]}: ${pairsInWords(spoken[i])}`);
       await map.heatMap.draw({ ...this.#sides[i], scale: scales[i] }, palette);
     }
-    this.#summarise(first, second, third);
   }
 
   /**

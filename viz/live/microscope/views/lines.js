@@ -10,8 +10,8 @@ import { View } from "../view.js";
 /** @import { Matrix } from "../../core/maths.js" */
 /** @import { Microscope } from "../microscope.js" */
 
-const WIDTH = 640;
-const SIDES = { query: 170, key: 470 }; // where labels end and begin, in pixels
+const MOST_WIDTH = 640;
+const LABEL_ROOM = { least: 110, share: 0.27 }; // for labels on either side: pixels, of the width
 const GAP = 8; // pixels between a label and its lines
 const STEPS = { usual: 22, small: 15 }; // pixels from a token to the next
 const MANY = 120; // tokens from which the small step is taken
@@ -27,6 +27,8 @@ export class LinesView extends View {
   /** The token under the mouse. @type {Focus | null} */
   #focus = null;
   #cancelFrame = () => {};
+  /** The pixels of the host when it was last drawn. */
+  #room = 0;
 
   /**
    * @param {Microscope} scope
@@ -37,6 +39,9 @@ export class LinesView extends View {
     this.tokens = html("div");
     this.says = html("p", { class: "hl-caption" });
     this.picture = svg("svg", { class: "hl-lines", role: "img" });
+    this.lifetime.watchSize(host, () => {
+      if (this.#shown && host.clientWidth && host.clientWidth !== this.#room) this.#redraw();
+    });
     const mass = slider(
       "Cumulative attention shown",
       {
@@ -81,14 +86,22 @@ export class LinesView extends View {
     const y = (i) => 22 + i * step;
     const token = this.#focus ?? this.#chosen();
     const kept = this.#keptKeys(settings.mass);
-    const paths = linePaths(kept, this.#shown.values, token, (i) => y(i) - 4);
+    this.#room = this.host.clientWidth;
+    const width = Math.min(MOST_WIDTH, this.#room);
+    const sides = sidesOf(width);
+    const ends = {
+      from: sides.query + GAP,
+      to: sides.key - GAP,
+      y: (/** @type {number} */ i) => y(i) - 4,
+    };
+    const paths = linePaths(kept, this.#shown.values, token, ends);
     const line = { fill: "none", stroke: palette.accent, "stroke-width": 1.6 };
     const height = y(Math.max(rows.length, columns.length)) + 4;
-    setAll(this.picture, { viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height });
+    setAll(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
     this.picture.replaceChildren(
       ...paths.map(({ d, opacity }) => svg("path", { d, ...line, "stroke-opacity": opacity })),
-      ...this.#words(rows, "query", token, y),
-      ...this.#words(columns, "key", token, y),
+      ...this.#words(rows, "query", token, { x: sides.query, y }),
+      ...this.#words(columns, "key", token, { x: sides.key, y }),
     );
     const lines = kept.reduce((sum, keys) => sum + keys.length, 0);
     this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight: ${lines} lines. Point at a token to see only its own.`;
@@ -116,10 +129,10 @@ export class LinesView extends View {
    * @param {string[]} labels
    * @param {"query" | "key"} side
    * @param {Focus | null} token
-   * @param {(i: number) => number} y
+   * @param {{x: number, y: (i: number) => number}} at where they end or begin, and of each the height
    */
-  #words(labels, side, token, y) {
-    const place = { x: SIDES[side], "text-anchor": side === "query" ? "end" : "start" };
+  #words(labels, side, token, { x, y }) {
+    const place = { x, "text-anchor": side === "query" ? "end" : "start" };
     return labels.map((label, at) => {
       const isFocus = token && token.side === side && token.at === at;
       const look = {
@@ -184,10 +197,9 @@ export class LinesView extends View {
  * @param {number[][]} kept keys of each query
  * @param {Matrix} values
  * @param {Focus | null} token whose lines alone are drawn
- * @param {(i: number) => number} y
+ * @param {{from: number, to: number, y: (i: number) => number}} ends of the lines, in pixels
  */
-function linePaths(kept, values, token, y) {
-  const [from, to] = [SIDES.query + GAP, SIDES.key - GAP];
+function linePaths(kept, values, token, { from, to, y }) {
   const strengths = Array.from({ length: STRENGTHS }, () => "");
   kept.forEach((keys, i) =>
     keys.forEach((j) => {
@@ -200,4 +212,14 @@ function linePaths(kept, values, token, y) {
   return strengths
     .map((d, i) => ({ d, opacity: Math.max(0.06, Math.sqrt((i + 0.5) / STRENGTHS)) }))
     .filter(({ d }) => d);
+}
+
+/**
+ * Where labels end on the side of the queries and begin on that of the keys.
+ *
+ * @param {number} width
+ */
+function sidesOf(width) {
+  const room = Math.max(LABEL_ROOM.least, LABEL_ROOM.share * width);
+  return { query: room, key: width - room };
 }

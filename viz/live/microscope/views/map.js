@@ -6,7 +6,7 @@ import { cellAfter } from "../../core/keyboard.js";
 import { isUsualScale, rowOf } from "../../core/maths.js";
 import { argmax, columnSums, rowEntropies } from "../../core/measures.js";
 import { focusable, pairsInWords, signedScale, weightScale } from "../../core/patterns.js";
-import { formulaOf, scaleText } from "../formulas.js";
+import { Formula, scaleText } from "../formulas.js";
 import { Operands } from "../operands.js";
 import { View } from "../view.js";
 
@@ -21,6 +21,8 @@ import { View } from "../view.js";
 const LONG = 28; // tokens from which a map needs more width than half the page
 const HEIGHTS = { usual: 560, long: 660 };
 const PLAY_MS = 2000;
+const BARS = "Bars: right, row entropy; below, total attention received.";
+const CITED = "Formula: Vaswani et al. 2017, eq. 1.";
 const PLAY = "▶ Play";
 const STOP = "■ Stop";
 
@@ -43,19 +45,15 @@ export class MapView extends View {
     super(scope, host);
     this.stages = html("div");
     this.playButton = button(PLAY, () => this.play());
-    this.says = html("p", { class: "hl-caption" });
+    this.says = html("p", { class: "hl-caption hl-says" });
     this.map = html("div", { class: "hl-map" });
-    this.legend = html(
-      "p",
-      { class: "hl-caption" },
-      "Bars: right, row entropy; below, total attention received.",
-    );
-    this.formula = html("div", { class: "hl-formula" });
-    this.panel = html("div", { class: "hl-operands" });
-    const controls = html("div", { class: "hl-row" }, this.stages, this.playButton);
-    const main = html("div", { class: "hl-main" });
-    main.append(controls, this.says, this.map, this.legend, this.formula);
-    host.append(main);
+    this.legend = html("p", { class: "hl-caption" });
+    this.formula = new Formula();
+    this.panel = html("div", { class: "hl-operands hl-cell-panel" });
+    const label = { class: "hl-row hl-stages" };
+    const controls = html("div", label, this.stages, this.playButton, this.says);
+    const main = html("div", { class: "hl-main" }, this.map, this.legend);
+    host.append(controls, this.formula.node, main);
     this.heatMap = new HeatMap(this.map, this.lifetime, {
       point: (row, column) => this.#point(row, column),
       pick: (row, column) => this.#pick(row, column),
@@ -72,11 +70,13 @@ export class MapView extends View {
     const stage = this.#drawStages(loaded.head);
     this.says.textContent = stage.says;
     this.#dimension = Math.min(this.#dimension, loaded.head.q.columns - 1);
-    if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette)
+    if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette) {
       this.operands.open({ ...loaded, ...between }, palette);
+      this.formula.open(loaded.head);
+    }
     this.#openFor = [loaded, palette];
     const picture = this.#picture(settings.stage);
-    this.legend.hidden = !picture.sides;
+    this.legend.textContent = picture.sides ? `${BARS} ${CITED}` : CITED;
     const pairs = pairsInWords(this.#weights());
     focusable(
       this.map,
@@ -94,8 +94,11 @@ export class MapView extends View {
    */
   #drawStages(head) {
     const stages = this.scope.data.stages.map((stage) => worded(stage, head));
-    fillOnce(this.stages, JSON.stringify(stages), () => {
-      const options = stages.map(({ name, text, says }) => ({ value: name, text, title: says }));
+    fillOnce(this.stages, JSON.stringify([stages, Boolean(head.bias)]), () => {
+      const options = stages.map(({ name, text, says }) => {
+        const disabled = !hasStep(name, head);
+        return { value: name, text, title: says, disabled };
+      });
       /** @param {string} stage */
       const pick = (stage) => this.scope.set({ stage: /** @type {StepName} */ (stage) });
       return [radios("hl-stage", "Stage", options, "", pick)];
@@ -228,7 +231,7 @@ export class MapView extends View {
     this.#at = [query, key];
     this.heatMap.mark(query, this.#isOutput ? dimension : key, isPinned);
     this.operands.show(query, key, { isPinned, stage, dimension });
-    this.formula.replaceChildren(formulaOf(stage, loaded, query, key, dimension));
+    this.formula.show(stage, { ...loaded, query, key, dimension });
   }
 
   /** @param {KeyboardEvent} event */
@@ -265,7 +268,8 @@ export class MapView extends View {
   /** Go through all stages, or stop. */
   play() {
     if (this.#stopPlaying) return this.#stop();
-    const { stages } = this.scope.data;
+    const { head } = this.scope.loaded;
+    const stages = this.scope.data.stages.filter(({ name }) => hasStep(name, head));
     this.playButton.textContent = STOP;
     this.scope.set({ stage: stages[0].name });
     let at = 0;
@@ -324,6 +328,16 @@ export class MapView extends View {
 }
 
 /**
+ * Whether a step does something to a head: most models add no bias to scores.
+ *
+ * @param {StepName} name
+ * @param {HeadArrays} head
+ */
+function hasStep(name, head) {
+  return name !== "biased" || Boolean(head.bias);
+}
+
+/**
  * A stage in words that hold for a head: one may scale in another way than by 1/√d_head, or not at
  * all, and most models add no bias.
  *
@@ -333,7 +347,7 @@ export class MapView extends View {
  */
 function worded(stage, head) {
   if (stage.name === "biased" && !head.bias)
-    return { ...stage, says: `${stage.says} This model adds none.` };
+    return { ...stage, says: "This model adds nothing to its scores." };
   if (stage.name !== "scaled" || isUsualScale(head)) return stage;
   const scale = scaleText(head);
   const says =

@@ -14,7 +14,8 @@ import { View } from "../view.js";
 
 const LEAST_WIDTH = 300;
 const LEAST_WORD = 24; // pixels of a word's box
-const LINE = 46; // pixels from a line of words to the next
+const BOX = 32; // pixels of its height: a finger finds it
+const LINE = 52; // pixels from a line of words to the next
 const GAP = 4;
 const STRONG = 0.05; // weight from which a number stands below a word
 const FONT = "15px system-ui, sans-serif"; // as in microscope.css
@@ -230,9 +231,9 @@ function word({ x, y, width, text }, { color, number, isMasked, isChosen }, pale
   const dashes = { "stroke-dasharray": isMasked ? "3 3" : null };
   const small = { class: "hl-small", fill: palette.muted };
   return [
-    svg("rect", { x, y, width, height: 26, rx: 4, fill: color, ...line, ...dashes }),
-    svg("text", { ...middle, y: y + 18, fill: inkOn(color) }, text),
-    number && svg("text", { ...middle, y: y + 38, ...small }, number),
+    svg("rect", { x, y, width, height: BOX, rx: 4, fill: color, ...line, ...dashes }),
+    svg("text", { ...middle, y: y + 21, fill: inkOn(color) }, text),
+    number && svg("text", { ...middle, y: y + 44, ...small }, number),
   ];
 }
 

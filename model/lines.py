@@ -1,0 +1,34 @@
+"""What comes from outside, inside our own lines: printable, on one line, never at length."""
+
+from pathlib import Path
+
+LONGEST_QUOTE = 200
+LONGEST_LINE = 600
+
+# Line ends to some readers of JSON, though JSON lets them stand (RFC 8259, § 7).
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+
+
+def spelled(name: str | Path) -> str:
+    """A name or a path as it can be printed; what is not UTF-8 in hexadecimal."""
+    return str(name).encode("utf-8", "backslashreplace").decode()
+
+
+def quoted(given: object) -> str:
+    """What a person or a file gave, as a line may repeat it: at most 200 characters of it."""
+    text = " ".join(spelled(str(given)[: 2 * LONGEST_QUOTE]).split())
+    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
+
+
+def one_line(message: str, longest: int = LONGEST_LINE) -> str:
+    """A message on one line; of a very long one the beginning and the end, where the remedy is."""
+    line = " ".join(spelled(message).split())
+    if len(line) <= longest:
+        return line
+    end = line[-longest // 3 :]
+    return f"{line[: longest - len(end) - 3]} … {end}"
+
+
+def json_line(text: str) -> str:
+    """JSON without the characters that some programs take for the end of a line."""
+    return text.translate(_LINE_ENDS)

@@ -1,0 +1,285 @@
+"""What a Transformer computes, in plain numpy float64, from the papers and the files of a model.
+
+This is the proof's other side: it shares no line with the model that runs. It reads config.json and
+model.safetensors itself, knows no torch, and takes of `model` not a single function. Nothing here
+is fast; everything is one equation to a line, so that it can be read beside the papers. `run` gives
+every array at the address the trace has it at, such as decoder.blocks.3.attn.pattern.
+
+Shapes: T tokens, D = d_model, H heads, G key-value heads, Dh = D / H, F = d_ff, V vocabulary.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+Config = Mapping[str, Any]
+Weights = Mapping[str, Array]
+
+# What a field of config.json stands for where it is absent.
+DEFAULTS: dict[str, Any] = {
+    "position": "sinusoidal",
+    "norm": "layer",
+    "norm_placement": "pre",
+    "feedforward": "gelu",
+    "norm_eps": 1e-5,
+    "position_base": 10_000.0,
+    "mask": "causal",
+    "window": 0,
+    "prefix_len": 0,
+    "n_global": 0,
+    "tied_embeddings": True,
+    "scale_embeddings": False,
+}
+# How numbers are stored, by the names of the safetensors format. BF16 is the upper half of F32.
+STORED = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+
+
+# --- the files --------------------------------------------------------------------------------
+
+
+def read_config(folder: Path) -> Config:
+    """The fields of config.json, and the defaults of those it leaves out."""
+    given = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    sizes = {"n_kv_heads": given["n_heads"], "d_ff": 4 * given["d_model"]}
+    return DEFAULTS | sizes | {name: value for name, value in given.items() if value is not None}
+
+
+def read_weights(folder: Path) -> Weights:
+    """Every tensor of model.safetensors as float64, by its name.
+
+    The format: 8 bytes with the length of a JSON header, the header with type, shape and place of
+    each tensor, then the numbers, row by row.
+    """
+    data = (folder / "model.safetensors").read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    header.pop("__metadata__", None)
+    return {name: _tensor(data[8 + length :], **entry) for name, entry in header.items()}
+
+
+def _tensor(data: bytes, dtype: str, shape: Sequence[int], data_offsets: Sequence[int]) -> Array:
+    start, end = data_offsets
+    stored = np.frombuffer(data[start:end], dtype=STORED[dtype])
+    if dtype == "BF16":
+        stored = (stored.astype("<u4") << 16).view("<f4")
+    return stored.astype(np.float64).reshape(shape)
+
+
+# --- one block --------------------------------------------------------------------------------
+
+
+def softmax(scores: Array) -> Array:
+    """exp(s_j) / Σ_j exp(s_j) along each row; a row that is −∞ throughout gives zeros."""
+    largest = scores.max(axis=-1, keepdims=True)
+    exponentials = np.exp(scores - np.where(np.isfinite(largest), largest, 0.0))
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return np.divide(exponentials, total, out=np.zeros_like(exponentials), where=total > 0)
+
+
+def layer_norm(x: Array, gain: Array, offset: Array | float, eps: float) -> Array:
+    """(x − mean) / √(variance + ε) · gain + offset (Ba et al. 2016, eq. 4). x: (T, D)."""
+    mean = x.mean(axis=-1, keepdims=True)
+    variance = ((x - mean) ** 2).mean(axis=-1, keepdims=True)
+    return (x - mean) / np.sqrt(variance + eps) * gain + offset
+
+
+def rms_norm(x: Array, gain: Array, eps: float) -> Array:
+    """x / √(mean(x²) + ε) · gain (Zhang & Sennrich 2019, eq. 4). x: (T, D)."""
+    return x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) * gain
+
+
+def gelu(x: Array) -> Array:
+    """x · Φ(x), Φ the normal distribution's (Hendrycks & Gimpel 2016, §2)."""
+    erf = np.fromiter(map(math.erf, (x / math.sqrt(2)).flat), float, x.size).reshape(x.shape)
+    return x * 0.5 * (1 + erf)
+
+
+def gelu_tanh(x: Array) -> Array:
+    """Its approximation, 0.5x(1 + tanh(√(2/π)(x + 0.044715x³))) (the same paper, §2)."""
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def silu(x: Array) -> Array:
+    """x / (1 + exp(−x)) (Elfwing et al. 2018), with no exponential that could overflow."""
+    small = np.exp(-np.abs(x))
+    return x * np.where(x >= 0, 1, small) / (1 + small)
+
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "relu": lambda x: np.maximum(x, 0),
+    "gelu": gelu,
+    "gelu_tanh": gelu_tanh,
+}
+
+
+class _Reader:
+    """The weights of one part of the model, by the last words of their names."""
+
+    def __init__(self, config: Config, weights: Weights, part: str) -> None:
+        self.config, self._weights, self._part = config, weights, part
+
+    def part(self, name: str) -> "_Reader":
+        return _Reader(self.config, self._weights, f"{self._part}{name}.")
+
+    def get(self, name: str) -> Array:
+        return self._weights[self._part + name]
+
+    def linear(self, name: str, x: Array) -> Array:
+        """x·Wᵀ + b; without a stored b, b = 0."""
+        return x @ self.get(f"{name}.weight").T + self._weights.get(f"{self._part}{name}.bias", 0.0)
+
+    def norm(self, name: str, x: Array) -> Array:
+        """The config's kind of norm with the weights of this name."""
+        gain, eps = self.get(f"{name}.gain"), self.config["norm_eps"]
+        if self.config["norm"] == "rms":
+            return rms_norm(x, gain, eps)
+        return layer_norm(x, gain, self._weights.get(f"{self._part}{name}.offset", 0.0), eps)
+
+
+def feed_forward(part: _Reader, x: Array) -> Array:
+    """W₂·f(W₁x) (Vaswani et al. 2017, eq. 2), or W₂(silu(Vx) · W₁x) (Shazeer 2020, eq. 6)."""
+    kind = part.config["feedforward"]
+    if kind == "swiglu":
+        return part.linear("down", silu(part.linear("gate", x)) * part.linear("up", x))
+    return part.linear("down", ACTIVATIONS[kind](part.linear("up", x)))
+
+
+def heads_of(x: Array, n_heads: int) -> Array:
+    """Head h has the h-th slice of each vector. (T, H·Dh) → (H, T, Dh)."""
+    return x.reshape(len(x), n_heads, -1).transpose(1, 0, 2)
+
+
+def attention(part: _Reader, x: Array, mask: Array) -> tuple[dict[str, Array], Array]:
+    """softmax(q·kᵀ/√Dh + bias, masked)·v in every head (Vaswani et al. 2017, eq. 1 and §3.2.2).
+
+    x: (T, D), mask: (T, T) or (H, T, T), True = may attend. Returns the arrays and what they write.
+    """
+    config = part.config
+    n_heads, n_kv_heads = config["n_heads"], config["n_kv_heads"]
+    q = rotated(config, heads_of(part.linear("q_proj", x), n_heads))  # (H, T, Dh)
+    k = rotated(config, heads_of(part.linear("k_proj", x), n_kv_heads))  # (G, T, Dh)
+    v = heads_of(part.linear("v_proj", x), n_kv_heads)  # (G, T, Dh)
+    shared = np.arange(n_heads) // (n_heads // n_kv_heads)  # whose k and v head h reads
+    bias = score_bias(config, len(x))  # (H, T, T) or 0
+    scores = q @ k[shared].transpose(0, 2, 1) / math.sqrt(q.shape[-1]) + bias  # (H, T, T)
+    pattern = softmax(np.where(mask, scores, -np.inf))
+    z = pattern @ v[shared]  # (H, T, Dh)
+    found = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern, "z": z}
+    found |= {"mask": np.asarray(mask)} | ({} if np.isscalar(bias) else {"bias": bias})
+    return found, part.linear("out_proj", z.transpose(1, 0, 2).reshape(len(x), -1))
+
+
+def block(part: _Reader, x: Array, mask: Array) -> tuple[dict[str, Array], Array]:
+    """Attention, then the feed-forward, each added to the stream.
+
+    Normalised before each (Xiong et al. 2020, fig. 1b) or after each sum (Vaswani et al. 2017,
+    §3.1). x: (T, D). Returns the arrays by their addresses in the block, and the stream after it.
+    """
+    is_pre = part.config["norm_placement"] == "pre"
+
+    def read(x: Array, norm: str) -> Array:
+        return part.norm(norm, x) if is_pre else x
+
+    def write(x: Array, update: Array, norm: str) -> Array:
+        return x + update if is_pre else part.norm(norm, x + update)
+
+    attended, attn_out = attention(part.part("attn"), read(x, "attn_norm"), mask)
+    middle = write(x, attn_out, "attn_norm")
+    ffn_out = feed_forward(part.part("ffn"), read(middle, "ffn_norm"))
+    after = write(middle, ffn_out, "ffn_norm")
+    found = {f"attn.{name}": array for name, array in attended.items()}
+    found |= {"resid_pre": x, "attn_out": attn_out, "resid_mid": middle}
+    return found | {"ffn_out": ffn_out, "resid_post": after}, after
+
+
+# --- order ------------------------------------------------------------------------------------
+
+
+def position_vectors(config: Config, weights: Weights, n: int) -> Array:
+    """What is added to the embeddings of n tokens, (T, D); zeros where nothing is."""
+    d_model = config["d_model"]
+    if config["position"] == "learned":  # Gehring et al. 2017, §3.1
+        return weights["position.table.weight"][:n]
+    vectors = np.zeros((n, d_model))
+    if config["position"] == "sinusoidal":  # Vaswani et al. 2017, §3.5
+        angles = np.outer(
+            np.arange(n), config["position_base"] ** (-np.arange(0, d_model, 2) / d_model)
+        )
+        vectors[:, 0::2], vectors[:, 1::2] = np.sin(angles), np.cos(angles)
+    return vectors
+
+
+def rotated(config: Config, x: Array) -> Array:
+    """RoPE: the pair (i, i + Dh/2) at position m, as a complex number, times e^(i·m·θᵢ).
+
+    θᵢ = base^(−2i/Dh) (Su et al. 2021, eq. 12 and 15, its pairs in halves). x: (H, T, Dh).
+    """
+    if config["position"] != "rope":
+        return x
+    half = x.shape[-1] // 2
+    speeds = config["position_base"] ** (-np.arange(half) / half)
+    turned = (x[..., :half] + 1j * x[..., half:]) * np.exp(
+        1j * np.outer(np.arange(x.shape[1]), speeds)
+    )
+    return np.concatenate([turned.real, turned.imag], axis=-1)
+
+
+def score_bias(config: Config, n: int) -> Array | float:
+    """ALiBi: −s_h · |i − j| (Press et al. 2022, §3), (H, T, T); 0 for all other schemes."""
+    if config["position"] != "alibi":
+        return 0.0
+    distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    return -np.array(alibi_slopes(config["n_heads"]))[:, None, None] * distance
+
+
+def alibi_slopes(n_heads: int) -> list[float]:
+    """2^(−8/H), its powers; between powers of two, every other one of twice as many heads."""
+    if n_heads & (n_heads - 1) == 0:
+        return [2.0 ** (-8 * (h + 1) / n_heads) for h in range(n_heads)]
+    below = 1 << (n_heads.bit_length() - 1)
+    return alibi_slopes(below) + alibi_slopes(2 * below)[0::2][: n_heads - below]
+
+
+def own_mask(config: Config, n: int) -> Array:
+    """Query i (row) may attend to key j (column), by the kind of mask the config names, (T, T)."""
+    i, j = np.indices((n, n))
+    causal, near = j <= i, i - j < config["window"]
+    if config["mask"] == "sliding_window":  # the last `window` tokens, as in Jiang et al. 2023
+        return causal & near
+    if config["mask"] == "prefix":  # Raffel et al. 2020, §3.2.1
+        return causal | (j < config["prefix_len"])
+    if config["mask"] == "global_tokens":  # Beltagy et al. 2020, §3.1, looking back only
+        return causal & (near | (j < config["n_global"]) | (i < config["n_global"]))
+    return causal
+
+
+# --- the whole --------------------------------------------------------------------------------
+
+
+def run(
+    config: Config, weights: Weights, ids: Sequence[int], mask: Array | None = None
+) -> dict[str, Array]:
+    """Every array of one forward pass over T tokens, by its address, in float64.
+
+    `mask` (T, T) or (H, T, T) is taken instead of the config's own. `output` are the logits (T, V).
+    """
+    n = len(ids)
+    mask = own_mask(config, n) if mask is None else np.asarray(mask)
+    embed = weights["embed.weight"][np.asarray(ids)]  # (T, D)
+    if config["scale_embeddings"]:  # Vaswani et al. 2017, §3.4
+        embed = embed * math.sqrt(config["d_model"])
+    positions = position_vectors(config, weights, n)
+    found = {"decoder.ids": np.asarray(ids), "decoder.embed": embed, "decoder.positions": positions}
+    x, model = embed + positions, _Reader(config, weights, "")
+    for layer in range(config["n_layers"]):
+        arrays, x = block(model.part(f"blocks.{layer}"), x, mask)
+        found |= {f"decoder.blocks.{layer}.{name}": array for name, array in arrays.items()}
+    if config["norm_placement"] == "pre":
+        x = model.norm("final_norm", x)
+    unembed = weights["embed.weight" if config["tied_embeddings"] else "unembed.weight"]
+    return found | {"output": x @ unembed.T}

@@ -1,0 +1,50 @@
+"""Checks of trees of merges, against the tokenizer's file and the ids the model was given."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from model.analysis.merges import Node, PreToken, walk
+from model.verify.check import Check
+
+
+def check_forest(
+    forest: Sequence[PreToken], ids: Sequence[int], text: str, model: Mapping[str, Any]
+) -> tuple[Check, ...]:
+    """Whether trees of merges begin with a text's bytes, end in a model's ids, and use its merges.
+
+    `text` is what the forest was made of, as the tokenizer has it; where tokens were cut from its
+    end the forest may have less of it. `model` is the part of tokenizer.json by that name, which
+    has the vocabulary and the merges. An error counts what differs.
+    """
+    tokens = [token for pre_token in forest for token in pre_token]
+    return (
+        Check("merges applied in order give the model's tokens", _differing(
+            [token.id for token in tokens], list(ids)), 0),
+        Check("merging starts from the bytes of the sentence", _wrong_bytes(tokens, text), 0),
+        Check("each merge is in the tokenizer's file", _unknown(tokens, model), 0),
+    )  # fmt: skip
+
+
+def _differing(found: Sequence[object], wanted: Sequence[object]) -> int:
+    unlike = sum(a != b for a, b in zip(found, wanted, strict=False))
+    return unlike + abs(len(found) - len(wanted))
+
+
+def _wrong_bytes(tokens: Sequence[Node], text: str) -> int:
+    """Bytes that differ; a space may stand before the text, and its end may be cut."""
+    found = b"".join(leaf.bytes for token in tokens for leaf in token.leaves)
+    possible = (start + text.encode() for start in (b"", b" "))
+    return min(_differing(found, wanted[: len(found)]) for wanted in possible)
+
+
+def _unknown(tokens: Sequence[Node], model: Mapping[str, Any]) -> int:
+    """Merges that the file does not have at this rank, with these ids."""
+    name_of = {number: name for name, number in model["vocab"].items()}
+    made = [node for node in walk(tokens) if node.parts]
+    return sum(not _is_in(model["merges"], name_of, node) for node in made)
+
+
+def _is_in(merges: Sequence[Sequence[str]], name_of: dict[int, str], node: Node) -> bool:
+    left, right = (name_of[part.id] for part in node.parts)
+    is_listed = node.rank is not None and list(merges[node.rank]) == [left, right]
+    return is_listed and name_of[node.id] == left + right

@@ -1,0 +1,198 @@
+"""Sentences that try to be more than text: `python -m tests.hostile` types them all.
+
+Each payload stands alone, breaks out of an attribute, stands inside a sentence, in capitals, and
+three times over. All go through the box, some through the address; the command line is tried in
+`tests/model/commands`. Prints JSON: how many, what ran, errors of the page, tracebacks.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.browser import find_browser
+from tests.screen import PATIENCE, query, visit, wait_until_idle
+from tests.serving import BROWSER_FLAGS, RunningApp, running_app
+
+RUN = "window.hacked=1"
+MARKUP = [
+    f"<script>{RUN}</script>",
+    f"<script type=module>{RUN}</script>",
+    f"<img src=x onerror={RUN}>",
+    f"<svg onload={RUN}></svg>",
+    f"<svg><script>{RUN}</script></svg>",
+    f"<svg><animate onbegin={RUN} attributeName=x></svg>",
+    f"<body onload={RUN}>",
+    f"<iframe srcdoc='<script>parent.{RUN}</script>'></iframe>",
+    f"<iframe src=javascript:{RUN}></iframe>",
+    f"<a href=javascript:{RUN}>a cat</a>",
+    f"<details open ontoggle={RUN}>a cat</details>",
+    f"<input autofocus onfocus={RUN}>",
+    f"<video><source onerror={RUN}></video>",
+    f"<math><mtext><script>{RUN}</script></mtext></math>",
+    f"<object data='data:text/html,<script>{RUN}</script>'></object>",
+    f"<embed src='data:text/html,<script>{RUN}</script>'>",
+    f"<form action=javascript:{RUN}><button>a</button></form>",
+    f"<meta http-equiv=refresh content='0;url=javascript:{RUN}'>",
+    "<base href='//evil.example/'>",
+    "<link rel=stylesheet href='//evil.example/a.css'>",
+    "<style>*{display:none}</style>",
+    "<div style='position:fixed;inset:0;background:red'>a cat</div>",
+    "</p></div></section></main>",
+    "<!-- a cat -->",
+    "<![CDATA[ a cat ]]>",
+    "<template><img src=x></template>",
+    f"&lt;script&gt;{RUN}&lt;/script&gt;",
+    f"&#60;img src=x onerror={RUN}&#62;",
+    f"%3Cscript%3E{RUN}%3C/script%3E",
+    f"\\u003cscript\\u003e{RUN}\\u003c/script\\u003e",
+]
+TEMPLATES = [
+    "{{7*7}}",
+    "${7*7}",
+    "#{7*7}",
+    "<%= 7*7 %>",
+    "{0.__class__.__mro__}",
+    "%s%s%n%x",
+    "%{x} %{y} <extra></extra>",
+    "{text} {i} {0}",
+    "$(touch /tmp/hacked)",
+    "`touch /tmp/hacked`",
+    "; touch /tmp/hacked",
+    "' OR 1=1 --",
+    "__import__('os').system('touch /tmp/hacked')",
+    "../../../../etc/passwd",
+    "file:///etc/passwd",
+    "//evil.example/a",
+    f"javascript:{RUN}",
+    f"data:text/html,<script>{RUN}</script>",
+]
+MARKDOWN = [
+    f"[a cat](javascript:{RUN})",
+    "![a cat](http://evil.example/a.png)",
+    "# a cat",
+    "**a** _cat_ ~~sat~~ `on`",
+    "| a | b |\n| - | - |",
+    "- a\n- b",
+    "> a cat",
+    ":red[a cat] :material/home: :streamlit:",
+    "$x^2$ $$\\frac{1}{0}$$",
+    "\\input{/etc/passwd} \\write18{ls}",
+    "\\href{javascript:window.hacked=1}{a}",
+    "\\(a\\) \\[b\\]",
+    "```\na cat\n```",
+    "---",
+    "<https://evil.example>",
+]
+CHARACTERS = [
+    "a\x00cat",
+    "a\x07\x1b[31mcat",
+    "a\r\ncat",
+    "a\u2028cat\u2029sat\x85on",
+    "\u202ea cat\u202c",
+    "\u2066a\u2069",
+    "a\u200b\u200d\ufeffcat",
+    "a" + "\u0301" * 60,
+    "👩‍👩‍👧‍👦🏴\U000e0067\U000e007f",
+    "\ufffe\uffff\U0010ffff",
+    "İıſß",
+    "שלום العربية ไทย 中文",
+    "\t \xa0\u3000",
+    "a" * 3000,
+    "<|endoftext|> </s> [PAD] <pad> [UNK]",
+    '"},{"a":"b',
+    '=HYPERLINK("http://evil.example";"a")',
+    "@SUM(1+1)*cmd|' /C calc'!A0",
+]
+PAYLOADS = [*MARKUP, *TEMPLATES, *MARKDOWN, *CHARACTERS]
+
+
+def sentences() -> list[str]:
+    """All of them, each once."""
+    forms = [
+        (p, f"\"'>{p}", f"Tom said {p} to Sam.", p.upper(), " ".join([p] * 3)) for p in PAYLOADS
+    ]
+    return list(dict.fromkeys(sentence for group in forms for sentence in group))
+
+
+@dataclass
+class Outcome:
+    """What became of the sentences that were typed."""
+
+    tried: int = 0
+    executed: list[str] = field(default_factory=list)
+    page_errors: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+
+# What would be there had a payload been taken for markup: none of it is the app's own.
+PLANTED = """() => window.hacked !== undefined ||
+    document.querySelectorAll(`iframe, object, embed, base[href*=evil], link[href*=evil],
+        img[src=x], img[src*=evil], [onload], [onerror], [onfocus], [ontoggle],
+        a[href^=javascript]`).length > 0"""
+
+
+def watch(page: Page, app: RunningApp, outcome: Outcome) -> None:
+    """Note what the page does unasked."""
+    page.on("pageerror", lambda error: outcome.page_errors.append(str(error)[:200]))
+    page.on("dialog", lambda dialog: (outcome.executed.append(dialog.message), dialog.dismiss()))
+    page.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith((app.url, "data:", "blob:"))
+            else outcome.foreign.append(request.url[:200])
+        ),
+    )
+
+
+def type_all(page: Page, texts: Sequence[str], outcome: Outcome) -> None:
+    """Type each into the box of the open page."""
+    box = page.get_by_role("textbox", name="Sentence", exact=True)
+    for text in texts:
+        box.fill(text)
+        box.press("Control+Enter")
+        page.wait_for_timeout(120)
+        wait_until_idle(page)
+        outcome.tried += 1
+        if page.evaluate(PLANTED):
+            outcome.executed.append(text)
+
+
+def open_all(page: Page, texts: Sequence[str], outcome: Outcome) -> Iterator[dict[str, str]]:
+    """Open the app with each in the address; gives what the address says then."""
+    for number, text in enumerate(texts):
+        title = ("Attention", "Logit lens", "Next token", "Masks")[number % 4]
+        visit(page, page=title, sentence=text)
+        outcome.tried += 1
+        if page.evaluate(PLANTED):
+            outcome.executed.append(text)
+        yield query(page)
+
+
+def main() -> None:
+    """Type all sentences, open every eighth by its address; exit code 1 when anything ran."""
+    expect.set_options(timeout=PATIENCE)
+    outcome, texts = Outcome(), sentences()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
+        with running_app(Path(folder) / "log.txt") as app:
+            page = browser.new_context(base_url=app.url).new_page()
+            watch(page, app, outcome)
+            visit(page)
+            type_all(page, texts, outcome)
+            for _ in open_all(page, [x for x in texts[::8] if len(x) < 2000], outcome):
+                pass
+            tracebacks = app.log.read_text(encoding="utf-8", errors="replace").count("Traceback")
+        browser.close()
+    found = {**vars(outcome), "sentences": len(texts), "tracebacks": tracebacks}
+    print(json.dumps(found))
+    is_bad = outcome.executed or outcome.page_errors or outcome.foreign or tracebacks
+    raise SystemExit(1 if is_bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""Protects the independent forward pass: it agrees with the model that runs, and shares no code.
+
+The model's are float32 numbers, the reference's float64. What disagrees is a fault of one of them;
+each fault that is planted here must show.
+"""
+
+import ast
+import inspect
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from model import attention, blocks, masks, norms, positions, reference
+from model.capture import capture
+from model.sources import checkpoint
+from model.trace import Trace
+from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
+
+SHIPPED = sorted(path.parent for path in checkpoint.SHIPPED.glob("*/model.safetensors"))
+TEXTS = (
+    "The animal didn't cross the street because it was too tired.",
+    "x",
+    "😀 שלום <b>$x$</b>",
+    "a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a",
+    "One day, a little girl named Lily found a needle in her room. \n\nShe said: “Look!”",
+)
+VARIANTS: dict[str, dict[str, object]] = {
+    "sinusoidal": {},
+    "learned": {"position": "learned", "norm": "rms"},
+    "rope": {"position": "rope", **GROUPED},
+    "rope-base": {"position": "rope", "position_base": 500.0},
+    "alibi": {"position": "alibi"},
+    "alibi-six-heads": {"position": "alibi", **GROUPED},
+    "none-post": {"position": "none", "norm_placement": "post"},
+    "post-rms": {"norm_placement": "post", "norm": "rms", "feedforward": "relu"},
+    "swiglu": {"feedforward": "swiglu", "bias": False},
+    "gelu-tanh": {"feedforward": "gelu_tanh", "scale_embeddings": True},
+    "untied": {"tied_embeddings": False, "norm_eps": 0.01},
+    "window": {"mask": "sliding_window", "window": 3},
+    "prefix": {"mask": "prefix", "prefix_len": 4},
+    "global": {"mask": "global_tokens", "window": 2, "n_global": 2},
+}
+ALLOWED = 1e-5  # of the largest value, where that is above one
+SEEN = 1e-3  # a fault worth its name is larger
+
+
+def traced(folder: Path, text: str) -> tuple[Trace, dict[str, np.ndarray]]:
+    """What the model and what the reference made of a text."""
+    loaded = checkpoint.load(folder, "cpu")
+    trace = loaded.trace(text).trace
+    config, weights = reference.read_config(folder), reference.read_weights(folder)
+    return trace, reference.run(config, weights, trace.ids)
+
+
+def worst(trace: Trace, expected: dict[str, np.ndarray]) -> float:
+    """The largest difference of any array, relative to its largest value where above one."""
+    errors = []
+    for address, array in trace.arrays():
+        if address.endswith((".labels", ".scale")):
+            continue
+        assert array.shape == expected[address].shape, address
+        difference = np.abs(array.astype(float) - expected[address]).max(initial=0)
+        errors.append(difference / max(1.0, np.abs(expected[address]).max(initial=0)))
+    assert len(errors) > 12
+    return float(np.max(errors)) if np.isfinite(errors).all() else math.inf
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
+def test_every_array_of_every_shipped_model_is_the_reference_s(folder: Path) -> None:
+    assert max(worst(*traced(folder, text)) for text in TEXTS) <= ALLOWED
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_variant_is_the_reference_s(variant: str, tmp_path: Path) -> None:
+    folder = tiny_checkpoint(tmp_path / "tiny", **VARIANTS[variant])
+    assert worst(*traced(folder, SENTENCE)) <= ALLOWED
+
+
+def test_another_mask_is_taken_instead_of_the_own(tmp_path: Path) -> None:
+    folder = tiny_checkpoint(tmp_path / "tiny")
+    loaded = checkpoint.load(folder, "cpu")
+    ids = loaded.tokenizer.encode(SENTENCE)
+    allowed = np.random.default_rng(0).random((len(ids), len(ids))) < 0.5
+    allowed[3] = False  # a row that may attend to nothing
+    trace = capture(loaded.decoder, ids, loaded.tokenizer.token_strings(ids), mask=allowed)
+    found = reference.run(
+        reference.read_config(folder), reference.read_weights(folder), ids, allowed
+    )
+    assert worst(trace, found) <= ALLOWED
+    assert (found["decoder.blocks.0.attn.pattern"][:, 3] == 0).all()
+
+
+def _off_by_one(made: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    return lambda places, *given: made(places + 1, *given)
+
+
+def _hides_token_1(made: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    def mask(*given: object) -> torch.Tensor:
+        seen = made(*given).clone()
+        seen[2:, 1] = False
+        return seen
+
+    return mask
+
+
+FAULTS: dict[str, tuple[str, dict[str, object]]] = {
+    "RoPE turned backwards": ("rotate_pairs", {"position": "rope"}),
+    "positions off by one": ("sinusoidal_encoding", {}),
+    "ALiBi with other slopes": ("alibi_slopes", {"position": "alibi"}),
+    "LayerNorm without its mean": ("layer_norm", {}),
+    "LayerNorm's eps 0.1": ("layer_norm_eps", {}),
+    "scores not scaled": ("attention_scores", {}),
+    "a mask that hides token 1": ("causal", {}),
+    "the norm after, not before": ("placement", {}),
+    "keys of the next group": ("share_kv_heads", GROUPED),
+}
+
+
+def plant(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One fault in the running model."""
+    turn, waves = positions.rotate_pairs, positions.sinusoidal_encoding
+    norm, share, slopes = norms.layer_norm, attention.share_kv_heads, positions.alibi_slopes
+    scores, causal = attention.attention_scores, masks.causal
+    pre = blocks.NORM_PLACEMENTS["pre"]
+    faults: dict[str, tuple[object, str, object]] = {
+        "rotate_pairs": (positions, "rotate_pairs", lambda x, angles: turn(x, -angles)),
+        "sinusoidal_encoding": (positions, "sinusoidal_encoding", _off_by_one(waves)),
+        "alibi_slopes": (positions, "alibi_slopes", lambda n: slopes(n) * 1.1),
+        "layer_norm": (norms, "layer_norm", lambda x, *rest: norm(x, *rest) + x.mean(-1, True)),
+        "layer_norm_eps": (norms, "layer_norm", lambda x, gain, off, eps: norm(x, gain, off, 0.1)),
+        "attention_scores": (attention, "attention_scores", lambda q, k, *_: scores(q, k, None, 1)),
+        "causal": (masks, "causal", _hides_token_1(causal)),
+        "placement": (blocks, "NORM_PLACEMENTS", {"pre": pre._replace(read=lambda x, norm: x)}),
+        "share_kv_heads": (attention, "share_kv_heads", lambda x, n: share(x.roll(1, dims=1), n)),
+    }
+    where, attribute, fault = faults[name]
+    if isinstance(fault, dict):
+        for key, value in fault.items():
+            monkeypatch.setitem(getattr(where, attribute), key, value)
+    else:
+        monkeypatch.setattr(where, attribute, fault)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_the_running_model_is_seen(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, variant = FAULTS[fault]
+    folder = tiny_checkpoint(tmp_path / "tiny", **variant)
+    assert worst(*traced(folder, SENTENCE)) <= ALLOWED
+    plant(name, monkeypatch)
+    assert worst(*traced(folder, SENTENCE)) > SEEN
+
+
+def test_a_bit_flipped_after_loading_is_seen(tmp_path: Path) -> None:
+    folder = tiny_checkpoint(tmp_path / "tiny")
+    loaded = checkpoint.load(folder, "cpu")
+    expected = reference.run(
+        reference.read_config(folder),
+        reference.read_weights(folder),
+        loaded.tokenizer.encode(SENTENCE),
+    )
+    with torch.no_grad():
+        loaded.decoder.blocks[1].attn.q_proj.weight.mul_(1.02)
+    assert worst(loaded.trace(SENTENCE).trace, expected) > SEEN
+
+
+@pytest.mark.parametrize("stored", ["float64", "float32", "float16", "bfloat16"])
+def test_weights_are_read_as_they_are_stored(stored: str, tmp_path: Path) -> None:
+    tensor = torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).to(
+        getattr(torch, stored)
+    )
+    save_file({"a.weight": tensor, "b": tensor[0].clone()}, tmp_path / "model.safetensors")
+    weights = reference.read_weights(tmp_path)
+    np.testing.assert_array_equal(weights["a.weight"], tensor.double().numpy())
+    np.testing.assert_array_equal(weights["b"], tensor[0].double().numpy())
+
+
+def test_it_takes_nothing_from_the_model() -> None:
+    tree = ast.parse(inspect.getsource(reference))
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    modules |= {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    assert modules == {"json", "math", "collections.abc", "pathlib", "typing", "numpy"}

@@ -1,0 +1,69 @@
+"""Protects what holds on every page: it stands still, and everybody can read and use it."""
+
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.screen import CHARTS, PATIENCE, turn_to, visit, wait_until_idle
+
+AXE = Path(next(iter(axe_playwright_python.__path__))) / "axe.min.js"
+SERIOUS = """async () => (await axe.run(document)).violations
+    .filter(({impact}) => ['serious', 'critical'].includes(impact))
+    .flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 150)}`))"""
+# What moved without being asked to within half a second, as the browser itself scores it.
+SHIFTS = """() => {
+    window.shifted = 0;
+    new PerformanceObserver(list => {
+        for (const entry of list.getEntries())
+            if (!entry.hadRecentInput) window.shifted += entry.value;
+    }).observe({type: 'layout-shift', buffered: true});
+}"""
+MOST_SHIFTED = 0.05
+N_STEPS = "() => document.querySelector('.hl-tour progress').max"
+
+
+@pytest.fixture(autouse=True)
+def patient(page: Page) -> None:
+    """No step gives up because the machine is busy."""
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_any_page(page: Page, theme: str) -> None:
+    page.emulate_media(color_scheme=theme)
+    visit(page)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = {}
+    for title in CHARTS:
+        turn_to(page, title)
+        wait_until_idle(page)
+        found[title] = page.evaluate(SERIOUS)
+    assert {title: faults for title, faults in found.items() if faults} == {}
+
+
+@pytest.mark.parametrize("title", ["Home", "Attention", "Next token", "Masks"])
+def test_a_page_comes_without_moving_what_is_there(page: Page, title: str) -> None:
+    page.add_init_script(f"({SHIFTS})()")
+    visit(page, page=title)
+    wait_until_idle(page)
+    assert page.evaluate("shifted") <= MOST_SHIFTED
+
+
+def test_a_tour_goes_by_keyboard_alone_and_nothing_jumps(page: Page) -> None:
+    page.add_init_script(f"({SHIFTS})()")
+    visit(page, page="Home", tour="twenty-minutes")
+    wait_until_idle(page)
+    page.wait_for_timeout(1000)  # what hears the keys comes last
+    panel = page.locator(".hl-tour")
+    moved = {}
+    for number in range(2, int(page.evaluate(N_STEPS)) + 1):
+        page.keyboard.press("ArrowRight")
+        expect(panel).to_contain_text(f"{number} of ")
+        wait_until_idle(page)
+        before = page.evaluate("shifted")  # that another page came was asked for
+        page.wait_for_timeout(1000)  # what the browser draws after the script has ended
+        moved[number] = page.evaluate("shifted") - before
+    assert {number: score for number, score in moved.items() if score > MOST_SHIFTED} == {}

@@ -1,0 +1,99 @@
+"""Protects tours: their files are read as data, and every step leads where it says."""
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+
+from tests.viz.apps import lines, open_page
+from tests.viz.builders import PAGES
+from viz.frame import tours
+from viz.frame.settings import SETTINGS
+
+GOOD = """title = "A tour"
+about = "of one step"
+
+[[step]]
+title = "One"
+text = "Look."
+link = "page=Attention&layer=1"
+look = "map"
+question = "Why?"
+show = "page=Masks"
+"""
+BROKEN = {
+    "unknown-key": (GOOD + 'colour = "red"\n', 11, "unknown key “colour”"),
+    "unknown-top": ("speed = 3\n" + GOOD, 1, "unknown key “speed”"),
+    "no-page": (GOOD.replace("page=Masks", "page=Nowhere"), 10, "no page “Nowhere”"),
+    "no-page-at-all": (GOOD.replace("page=Attention&", ""), 7, "no page"),
+    "no-setting": (GOOD.replace("layer=1", "layers=1"), 7, "no setting “layers”"),
+    "no-place": (GOOD.replace('"map"', '"moon"'), 8, "no place “moon”"),
+    "no-text": (GOOD.replace('text = "Look."\n', ""), 4, "step 1 has no text"),
+    "not-text": (GOOD.replace('"Why?"', "3"), 9, "question must be text"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of tours of our own."""
+    monkeypatch.setattr(tours, "FOLDER", tmp_path)
+    return tmp_path
+
+
+def test_three_ship_and_every_step_opens_without_a_word_of_error() -> None:
+    app = open_page("Tours")
+    (body,) = (x.proto.body for x in app.get("html") if '<nav class="hl-ways"' in x.proto.body)
+    first = re.findall(r'href="\?([^"]*)"', body)
+    assert len(first) == 3
+    for link in first:
+        query = dict(parse_qsl(link.replace("&amp;", "&")))
+        n_steps = int(re.findall(rf"{query['step']} of (\d+)", panel(query))[0])
+        assert n_steps >= 6
+        for number in range(1, n_steps + 1):
+            app = open_page(query["page"], **rest(query) | {"step": str(number)})
+            assert lines(app, "error") == []
+            at = next(x.proto.body for x in app.get("html") if "hl-tour" in x.proto.body)
+            assert f"{number} of {n_steps}" in at
+
+
+def rest(query: dict[str, str]) -> dict[str, str]:
+    """An address without its page."""
+    return {name: value for name, value in query.items() if name != "page"}
+
+
+def panel(query: dict[str, str]) -> str:
+    """What a tour says above a page."""
+    app = open_page(query["page"], **rest(query))
+    return next(x.proto.body for x in app.get("html") if '"hl-tour"' in x.proto.body)
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_tour_is_one_line_with_file_and_line(kind: str, folder: Path) -> None:
+    text, line, word = BROKEN[kind]
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    (folder / "other.toml").write_text(GOOD, encoding="utf-8")
+    app = open_page("Tours")
+    (said,) = (x for x in lines(app, "note") if "mine.toml" in x)
+    assert f"mine.toml line {line}: " in said
+    assert word in said
+    (body,) = (x.proto.body for x in app.get("html") if '<nav class="hl-ways"' in x.proto.body)
+    assert body.count("<a ") == 1, "the other tour stays"
+
+
+def test_text_of_a_tour_is_text(folder: Path) -> None:
+    hostile = "<script>window.hacked=1</script>"
+    text = GOOD.replace("Look.", hostile).replace("Why?", hostile).replace("One", hostile)
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    body = panel({"page": "Attention", "tour": "mine", "step": "1"})
+    assert "<script" not in body
+    assert body.count("&lt;script&gt;") == 3
+
+
+def test_links_of_the_shipped_tours_name_what_there_is() -> None:
+    for path in tours.FOLDER.glob("*.toml"):
+        tour = tours._read(path, 0, PAGES)
+        for step in tour.steps:
+            query = dict(parse_qsl(step.link))
+            assert query.pop("page") in PAGES
+            assert set(query) <= set(SETTINGS)

@@ -1,0 +1,62 @@
+"""Protects the Beam search page: its tree is the model's, and its verdict true."""
+
+import html
+
+import pytest
+
+from model.decoding.beam import Candidate, beam_search
+from tests.viz.apps import TOM, chart, lines, open_page
+from tests.viz.builders import latex_numbers, stories, stories_trace
+from viz.figures.labels import visible
+from viz.frame.examples import examples
+from viz.pages.generate.beam import verdict
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_beam_tree_is_the_model_s(width: int) -> None:
+    app = open_page("Beam search", sentence=TOM, beam_width=str(width), alpha="0.7")
+    trace = stories_trace(TOM)
+    steps = list(
+        beam_search(
+            stories().model,
+            trace.ids.tolist(),
+            beam_width=width,
+            max_new_tokens=8,
+            length_penalty=0.7,
+            end_id=stories().tokenizer.end_id,
+        )
+    )
+    pruned, kept, winner = chart(app, "beam").data[3:]
+    n_candidates = sum(len(step.candidates) for step in steps)
+    assert len(pruned["x"]) + len(kept["x"]) + len(winner["x"]) == n_candidates
+    best = steps[-1].winner
+    tokens = stories().tokenizer.token_strings(list(best.ids))
+    assert [html.unescape(x).rstrip("…") for x in winner["text"]] == [
+        visible(token)[:12].rstrip("…") for token in tokens
+    ]
+    assert latex_numbers(app.latex[-1].value)[-1] == pytest.approx(best.score, abs=6e-5)
+    texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
+    assert len(texts) == 2
+    assert (texts[0] == texts[1]) or width > 1, "width 1 is greedy"
+
+
+def test_one_text_found_twice_is_not_called_two() -> None:
+    """The default sentence at width 3: both texts and both scores are equal but for rounding."""
+    app = open_page("Beam search", sentence=examples()[0].sentence, beam_width="3")
+    texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
+    assert texts[0] == texts[1]
+    assert any("same text" in line for line in lines(app, "note"))
+    assert not any("better text" in line for line in lines(app, "note"))
+
+
+def candidate(score: float, *ids: int) -> Candidate:
+    """An ended text of a score."""
+    return Candidate(
+        ids=ids, parent=0, log_prob=score, total=score, score=score, kept=True, finished=True
+    )
+
+
+def test_the_verdict_compares_texts_before_scores() -> None:
+    assert "same text" in verdict(candidate(-1.0 - 1e-12, 1, 2), candidate(-1.0, 1, 2))
+    assert "Greedy found the better" in verdict(candidate(-1.5, 1, 3), candidate(-1.0, 1, 2))
+    assert "Beam search found the better" in verdict(candidate(-1.0, 1, 3), candidate(-1.5, 1, 2))

@@ -1,0 +1,319 @@
+"""Protects the Masks page: what it draws is what the model does under that very mask."""
+
+import re
+
+import numpy as np
+import pytest
+
+from model.capture import capture
+from model.sources.checkpoint import Checkpoint
+from model.trace import Trace
+from tests.model.builders import SENTENCE, softmax, tiny_checkpoint
+from tests.viz.apps import (
+    TOM,
+    captions,
+    chart,
+    checks_shown,
+    control,
+    inspected,
+    lines,
+    open_page,
+    z,
+)
+from tests.viz.builders import (
+    given,
+    latex_numbers,
+    numbers,
+    scheme_model,
+    stories,
+    stories_trace,
+    trace_of,
+)
+from tests.viz.pages.ideas.masks_view import KINDS, cells, note_with, open_view, under
+from viz.figures.labels import token_labels
+
+VIEWS = ("kinds", "edit", "leak", "padding", "order", "shift")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_kind_is_drawn_and_the_model_runs_under_it(name: str) -> None:
+    query, seen = KINDS[name]
+    app = open_view("kinds", **{"mask": name, "layer": "1", "head": "2"} | query)
+    loaded = stories()
+    ids = stories_trace(TOM).ids.tolist()
+    ids += [loaded.tokenizer.end_id] * (3 if name == "padding" else 0)
+    n = len(ids)
+    mask = cells(n, lambda i, j: seen(i, j, n))
+    assert (np.isfinite(z(chart(app, "mask").data[0])) == mask).all()
+    record = under(loaded, ids, mask).attention[1]
+    shown = z(chart(app, "pattern").data[0])
+    assert shown[mask] == pytest.approx(record.pattern[2][mask], abs=1e-5)
+    assert np.isnan(shown[~mask]).all()
+    latex = next(x.value for x in app.latex if "attended pairs" in x.value)
+    assert latex_numbers(latex.partition("=")[2])[:2] == [mask.sum(), n]
+    assert latex_numbers(latex)[-1] == pytest.approx(mask.sum() / n**2, abs=6e-5)
+    said = captions(inspected(app, "check"))
+    assert any("Verified: 15 of 15 (max error" in line for line in said)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_reach_is_what_steps_through_the_mask_join(name: str) -> None:
+    query, seen = KINDS[name]
+    app = open_view("kinds", **{"mask": name} | query)
+    n = len(stories_trace(TOM).ids) + (3 if name == "padding" else 0)
+    mask = cells(n, lambda i, j: seen(i, j, n)).astype(int)
+    expected, known = np.full((n, n), np.nan), np.eye(n, dtype=int)
+    for layer in range(n + 1):
+        expected = np.where(np.isnan(expected) & (known > 0), layer, expected)
+        known = ((known + mask @ known) > 0).astype(int)
+    shown = z(chart(app, "reach").data[0])
+    assert np.array_equal(shown, expected, equal_nan=True)
+    counts = numbers(chart(app, "known").data[0]["y"])
+    n_own = len(stories_trace(TOM).ids)  # of the sentence; pad tokens come after it
+    known = [(expected[n_own - 1] <= layer).sum() for layer in range(len(counts))]
+    assert counts.tolist() == known
+    after = int((expected[n_own - 1] <= 6).sum())
+    note = note_with(app, "After 6 layers")
+    assert f"the last token can be influenced by {after} of {n_own} tokens" in note
+
+
+def test_global_tokens_join_all_in_two_layers_only_when_they_see_all() -> None:
+    both = open_view("kinds", mask="global_tokens", sides="both")
+    one = open_view("kinds", mask="global_tokens")
+    assert np.nanmax(z(chart(both, "reach").data[0])) == 2
+    assert np.nanmax(z(chart(one, "reach").data[0])) > 2
+
+
+def test_cost_grows_as_each_kind_does() -> None:
+    app = open_view("kinds", mask="sliding_window", window="4")
+    curves = {curve["name"]: numbers(curve["y"]) for curve in chart(app, "cost").data}
+    lengths = numbers(chart(app, "cost").data[0]["x"])
+    assert curves["all pairs, n²"].tolist() == (lengths**2).tolist()
+    assert curves["causal"].tolist() == (lengths * (lengths + 1) / 2).tolist()
+    assert curves["sliding window"].tolist() == (4 * lengths - 6).tolist()
+    strong = [c["name"] for c in chart(app, "cost").data if c["line"]["width"] > 2]
+    assert strong == ["sliding window"]
+
+
+def test_formula_is_of_the_mask_that_is_drawn() -> None:
+    for sides, n_formulas in (("causal", 2), ("both", 1)):
+        app = open_view("kinds", mask="sliding_window", sides=sides)
+        formulas = [x.value for x in app.latex if "M_{ij}" in x.value]
+        assert len(formulas) == n_formulas
+        assert ("and" in formulas[-1]) == (sides == "causal")
+
+
+@pytest.mark.parametrize("scheme", ["stories", "positions-rope"])
+def test_without_its_mask(scheme: str) -> None:
+    app = open_view("leak", model=scheme)
+    loaded = stories() if scheme == "stories" else scheme_model("rope")
+    trace = trace_of(loaded, TOM)
+    ids, n = trace.ids.tolist(), len(trace.ids)
+    everything = np.ones((n, n), dtype=bool)
+    opened = under(loaded, ids, everything)
+    expected = [-np.log(given(x)) for x in (trace, opened)]
+    shown = [numbers(bar["y"]) for bar in chart(app, "losses").data]
+    for bars, losses in zip(shown, expected, strict=True):
+        assert bars == pytest.approx(losses, abs=1e-4)
+    note = note_with(app, "Mean loss with its mask")
+    means = [float(x) for x in re.findall(r"\d+\.\d{4}", note)]
+    assert means == pytest.approx([x.mean() for x in expected], abs=1e-4)
+    assert ("lower" in note) == (means[1] < means[0])
+    latex = [x.value for x in app.latex if r"\text{nats}" in x.value]
+    assert [latex_numbers(x)[2] for x in latex] == pytest.approx(means, abs=1e-4)
+    shares = np.array(
+        [[np.triu(x, 1).sum() / n for x in record.pattern] for record in opened.attention]
+    )
+    assert z(chart(app, "future").data[0]) == pytest.approx(shares, abs=1e-5)
+    assert f"{shares.mean():.1%} of all attention" in note_with(app, "With its mask: 0.0%")
+    closed, leaking = (numbers(bar["y"]) for bar in chart(app, "past").data)
+    assert closed.max() < 1e-6
+    guess = next(i for i in np.argsort(-trace.logits[-2]) if i != ids[-1])
+    swapped = under(loaded, [*ids[:-1], int(guess)], everything)
+    change = np.abs(softmax(swapped.logits) - softmax(opened.logits)).max(axis=-1)[:-1]
+    assert leaking == pytest.approx(change, abs=1e-5)
+    assert leaking.max() > 1e-3
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("scheme", ["stories", "positions-rope"])
+def test_padding_of_two_sentences(side: str, scheme: str) -> None:
+    second = "The dog ran."
+    app = open_view("padding", side=side, padded=second, layer="1", head="1", model=scheme)
+    loaded = stories() if scheme == "stories" else scheme_model("rope")
+    own = loaded.tokenizer.encode(second)
+    n, n_own = len(stories_trace(TOM).ids), len(own)
+    filler = [loaded.tokenizer.end_id] * (n - n_own)
+    ids = [*filler, *own] if side == "left" else [*own, *filler]
+    is_filler = np.array(
+        [i >= n_own for i in range(n)] if side == "right" else [i < n - n_own for i in range(n)]
+    )
+    seen = np.tri(n, dtype=bool)
+    traces = {"hidden": under(loaded, ids, seen & ~is_filler), "seen": under(loaded, ids, seen)}
+    for key, trace in traces.items():
+        record = trace.attention[1]
+        shown = z(chart(app, f"padded-{key}").data[0])
+        assert shown[record.mask] == pytest.approx(record.pattern[1][record.mask], abs=1e-5)
+    weights = np.stack([record.pattern for record in traces["seen"].attention])
+    shares = weights[:, :, ~is_filler][..., is_filler].sum(axis=(-1, -2)) / n_own
+    assert z(chart(app, "pad-shares").data[0]) == pytest.approx(shares, abs=1e-5)
+    assert (shares.max() > 0.01) == (side == "left")
+    assert f"0.0% of their attention with a padding mask, {shares.mean():.1%} without" in note_with(
+        app, "Pad tokens: "
+    )
+    alone = trace_of(loaded, second).logits
+    for key, place in (("hidden", 0), ("seen", 1)):
+        error = np.abs(traces[key].logits[~is_filler] - alone).max() / np.abs(alone).max()
+        note = note_with(app, "against the sentence alone")
+        written = [float(x) for x in re.findall(r"(\d\.\de[+-]\d+)", note)]
+        assert written[place] == pytest.approx(error, rel=0.06, abs=2e-6)
+    moved = side == "left" and scheme == "stories"
+    assert ("stands at other positions" in note) == moved
+    assert ("causal mask alone keeps" in note) == (side == "right")
+    latex = next(x.value for x in app.latex if r"\mathrm{length}" in x.value)
+    assert (r"j \ge T - " in latex) == (side == "left")
+    assert ("empty and come out as zeros (largest weight 0)" in " ".join(lines(app, "note"))) == (
+        side == "left"
+    )
+
+
+@pytest.mark.parametrize(
+    ("padded", "words"),
+    [
+        ("", "Type a second sentence"),
+        (TOM, "no padding is needed"),
+        ("x " * 400, "The second sentence has"),
+    ],
+)
+def test_second_sentences_that_pad_nothing(padded: str, words: str) -> None:
+    app = open_view("padding", padded=padded)
+    assert any(words in line for line in lines(app, "note"))
+    assert lines(app, "error") == []
+
+
+def test_order_of_mask_and_softmax() -> None:
+    app = open_view("order", layer="L1", head="H2")
+    record = stories_trace(TOM).attention[1]
+    mask, scores = record.mask, record.scores[2].astype(np.float64)
+    assert z(chart(app, "scores-before").data[0]) == pytest.approx(scores, abs=1e-5)
+    after = z(chart(app, "scores-after").data[0])
+    assert after[mask] == pytest.approx(scores[mask], abs=1e-5)
+    assert np.isnan(after[~mask]).all()
+    weights = z(chart(app, "pattern").data[0])
+    assert weights[mask] == pytest.approx(record.pattern[2][mask], abs=1e-6)
+    right, zero_score, too_late = (numbers(curve["y"]) for curve in chart(app, "leak").data)
+    assert right == pytest.approx(np.ones(len(mask)), abs=1e-6)
+    expected = np.where(mask, softmax(np.where(mask, scores, 0)), 0).sum(axis=-1)
+    assert zero_score == pytest.approx(expected, abs=1e-5)
+    assert too_late == pytest.approx(np.where(mask, softmax(scores), 0).sum(axis=-1), abs=1e-5)
+    assert f"{too_late.min():.4f} with zero after" in note_with(app, "visible weights sum")
+
+
+def test_an_empty_row_is_zero_not_nan() -> None:
+    note = note_with(open_view("order"), "softmax alone gives")
+    assert "softmax alone gives NaN in every cell, this model's attention sums to 0." in note
+
+
+@pytest.mark.parametrize("model", ["stories", "positions-alibi"])
+def test_shift_by_one(model: str) -> None:
+    app = open_view("shift", model=model)
+    loaded = stories() if model == "stories" else scheme_model("alibi")
+    end = loaded.tokenizer.end_id
+    ids = loaded.tokenizer.encode(TOM)
+    probs = softmax(trace_under_own(loaded, [end, *ids]).logits)
+    probs = probs[np.arange(len(ids) + 1), [*ids, end]]
+    body = next(x.proto.body for x in app.get("html") if "hl-targets" in x.proto.body)
+    words = re.findall(r"<bdi>(.*?)</bdi>", body)
+    labels = token_labels(loaded.tokenizer.token_strings(ids))
+    assert words[0::2] == ["⟨start⟩", *labels]
+    assert words[1::2] == [*labels, "⟨end⟩"]
+    shown = re.findall(r"</span><small>([^<]*)</small>", body)
+    for text, probability in zip(shown[1:], probs, strict=True):
+        assert text == ("&lt;.001" if probability < 0.001 else f"{probability:.3f}")
+    latex = next(x.value for x in app.latex if r"\text{nats}" in x.value)
+    _total, count, loss, _ = latex_numbers(latex)[:4]
+    assert (count, loss) == (len(ids) + 1, pytest.approx(-np.log(probs).mean(), abs=1e-4))
+
+
+def trace_under_own(loaded: Checkpoint, ids: list[int]) -> Trace:
+    """What a model does on ids under its own mask."""
+    return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids))
+
+
+def test_shift_leaves_room_for_the_start() -> None:
+    """A context of 256: the start and 255 tokens go in, and the 256th is the last target."""
+    text = " ".join(["The old bear walked up the hill and saw the moon."] * 30)
+    app = open_view("shift", sentence=text)
+    assert "255 of 256 tokens fit the context of 256" in note_with(app, "start token")
+    loaded = stories()
+    ids = loaded.tokenizer.encode(text)[:256]
+    probs = softmax(trace_under_own(loaded, [loaded.tokenizer.end_id, *ids[:255]]).logits)
+    body = next(x.proto.body for x in app.get("html") if "hl-targets" in x.proto.body)
+    words = re.findall(r"<bdi>(.*?)</bdi>", body)
+    assert (len(words), "⟨end⟩" in words) == (512, False)
+    latex = next(x.value for x in app.latex if r"\text{nats}" in x.value)
+    losses = -np.log(probs[np.arange(256), ids])
+    assert latex_numbers(latex)[1:3] == [256, pytest.approx(losses.mean(), abs=1e-4)]
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        {"mask": "sliding_window", "window": 3},
+        {"mask": "prefix", "prefix_len": 4},
+        {"mask": "global_tokens", "window": 2, "n_global": 1},
+        {"position": "alibi"},
+    ],
+    ids=str,
+)
+def test_every_view_holds_for_other_models(variant: dict[str, object], shelf: object) -> None:
+    tiny_checkpoint(shelf / "tiny", **variant)
+    for view in VIEWS:
+        app = open_page("Masks", masks=view, sentence=SENTENCE, inspect="check")
+        assert lines(app, "error") == []
+        for table in checks_shown(app):
+            assert {row["verdict"] for row in table} == {"passed"}
+    app = open_page("Masks", sentence=SENTENCE)
+    assert control(app, "mask") == variant.get("mask", "causal")
+    assert any("was trained with this mask" in x.value for x in app.markdown)
+
+
+@pytest.mark.parametrize("text", ["x", "😀", "a b"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_survives_few_tokens(view: str, text: str) -> None:
+    assert lines(open_view(view, sentence=text), "error") == []
+
+
+def test_no_room_for_padding_is_said() -> None:
+    text = " ".join(["The old bear walked up the hill and saw the moon."] * 30)
+    app = open_view("kinds", mask="padding", sentence=text)
+    assert any("no room for pad tokens" in line for line in lines(app, "note"))
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"mask": "sliding_window", "window": "3"}, "at most 2 tokens before it."),
+        (
+            {"mask": "sliding_window", "window": "3", "sides": "both"},
+            "at most 2 tokens before it, and as many after it.",
+        ),
+        ({"mask": "sliding_window", "window": "1"}, "Each token attends to itself alone."),
+        ({"mask": "global_tokens", "sides": "both"}, "anything reaches anything in two layers."),
+        ({"mask": "padding", "sides": "both"}, "Else each attends to all others."),
+    ],
+    ids=str,
+)
+def test_words_follow_the_mask(query: dict[str, str], words: str) -> None:
+    app = open_view("kinds", **query)
+    (said,) = [x.value for x in app.markdown if "trained with this mask" in x.value]
+    assert words in said
+
+
+@pytest.mark.parametrize(("prefix", "n_seen"), [(4, 3), (1, 0)])
+def test_targets_that_a_mask_shows_are_counted(prefix: int, n_seen: int, shelf: object) -> None:
+    tiny_checkpoint(shelf / "tiny", mask="prefix", prefix_len=prefix)
+    app = open_page("Masks", masks="shift", sentence=SENTENCE)
+    said = " ".join(x.value for x in app.markdown)
+    assert (f"mask {n_seen} of " in said) == (n_seen > 0)
+    assert ("keeps the target out of sight" in said) == (n_seen == 0)

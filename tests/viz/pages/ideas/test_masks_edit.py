@@ -1,0 +1,92 @@
+"""Protects the editable mask: the model runs under it, and edits stay with what they are of."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.model.builders import softmax
+from tests.viz.apps import TOM, address_of, chosen, lines, open_page, query_of
+from tests.viz.builders import live_data, stories, stories_trace, unpacked
+from tests.viz.pages.ideas.masks_view import KINDS, cells, note_with, open_view, under
+
+LET_GO = "were of another sentence or mask"
+
+
+@pytest.mark.parametrize("edits", ["", "7-3", "7-3.7-4.2-9.0-0"])
+@pytest.mark.parametrize("mask", ["causal", "global_tokens"])
+def test_edited_mask_is_the_one_the_model_runs_under(mask: str, edits: str) -> None:
+    app = open_view("edit", edits=edits, mask=mask, layer="3", head="5", after="7")
+    loaded, trace = stories(), stories_trace(TOM)
+    n = len(trace.ids)
+    seen = KINDS[mask][1] if mask == "causal" else lambda i, j, n: j <= i and (i - j < 4 or j < 1)
+    base = cells(n, lambda i, j: seen(i, j, n))
+    edited = base.copy()
+    for query, key in re.findall(r"(\d+)-(\d+)", edits):
+        edited[int(query), int(key)] ^= True
+    data = live_data(app)
+    assert data["settings"]["edits"] == edits
+    assert (unpacked(data["base"]) == base).all()
+    assert (unpacked(data["mask"]) == edited).all()
+    before, after = (under(loaded, trace.ids.tolist(), x) for x in (base, edited))
+    assert unpacked(data["pattern"]) == pytest.approx(after.attention[3].pattern[5], abs=1e-5)
+    probs = [softmax(x.logits[7]) for x in (before, after)]
+    top = data["bars"][0]
+    assert top["after"] == pytest.approx(probs[1].max(), abs=1e-5)
+    assert top["before"] == pytest.approx(probs[0][probs[1].argmax()], abs=1e-5)
+    for bar in data["bars"]:
+        assert np.abs(probs[1] - bar["after"]).min() < 1e-5
+    is_empty = "0-0" in edits
+    notes = [line for line in lines(app, "note") if "No key is left for" in line]
+    assert len(notes) == is_empty
+    if is_empty:
+        assert "0 “Tom”" in notes[0]
+        assert "(largest |z| = 0)" in notes[0]
+
+
+def test_edits_are_of_their_sentence_and_mask() -> None:
+    for key, value in (("sentence", "The old bear walked."), ("mask", "everything")):
+        app = open_view("edit", edits="3-1")
+        before = live_data(app)["settings"]
+        chosen(app, **{key: value})
+        settings = live_data(app)["settings"]
+        assert settings["edits"] == ""
+        assert settings["edits_of"] != before["edits_of"]
+        assert not {"edits", "edits_of"} & set(address_of(app))
+        assert note_with(app, LET_GO)
+
+
+def test_edits_in_an_address_are_of_the_sentence_there() -> None:
+    """The sentence may change while another view or page is open, which keeps the old edits."""
+    app = open_view("edit", edits="3-1")
+    query = {name: value[-1] for name, value in query_of(app).items()}
+    assert query["edits"] == "3-1"
+    assert live_data(open_page(query.pop("page"), **query))["settings"]["edits"] == "3-1"
+    other = open_page("Masks", **query | {"sentence": "one two three four five"})
+    assert live_data(other)["settings"]["edits"] == ""
+    assert note_with(other, LET_GO)
+
+
+def test_a_press_on_the_map_of_another_sentence_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_view("edit")
+    old = live_data(app)["settings"]["edits_of"]
+    chosen(app, sentence="one two three four five")
+    new = live_data(app)["settings"]["edits_of"]
+    for of, kept in ((old, ""), (new, "2-0")):
+        app.session_state["edits"], app.session_state["edits_of"] = "2-0", of
+        app.run()
+        assert live_data(app)["settings"] == {"edits": kept, "edits_of": new}
+
+
+@pytest.mark.parametrize(
+    ("edits", "kept", "n_lost"),
+    [("99-1", "", 1), ("1-1.x.2-2", "1-1.2-2", 1), ("1-1.1-1", "1-1", 0), ("-1-2..", "", 3)],
+)
+def test_cells_that_do_not_exist_are_left_out(edits: str, kept: str, n_lost: int) -> None:
+    app = open_view("edit", edits=edits)
+    assert live_data(app)["settings"]["edits"] == kept
+    notes = [line for line in lines(app, "note") if "not exist here" in line]
+    assert len(notes) == (n_lost > 0)
+    start = "1 edited cell does" if n_lost == 1 else f"{n_lost} edited cells do"
+    assert not notes or notes[0].startswith(start)
+    assert not notes or notes[0].endswith("below 13 tokens.")

@@ -1,0 +1,197 @@
+"""Protects the comparison of schemes, and all tabs where checkpoints are missing or broken."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.sources.checkpoint import SHIPPED
+from model.training.evaluation import read_scores
+from tests.model.builders import tiny_checkpoint
+from tests.viz.apps import TOM, captions, chart, control, inspected, lines, open_page, z
+from tests.viz.builders import numbers, scheme_model, trace_of
+from tests.viz.pages.ideas.positions_tab import SCHEMES
+
+SHIPPED_FAMILY = SHIPPED  # before a test puts its own shelf there
+
+
+KINDS = {
+    "Sinusoidal": "absolute", "Learned": "absolute",
+    "RoPE": "relative", "ALiBi": "relative", "None": "none",
+}  # fmt: skip
+
+
+def test_compare_shows_five_models_on_one_sentence() -> None:
+    app = open_page("Positions", sentence=TOM, compare="yes", layer="1", head="2")
+    drawn = chart(app, "patterns").data[0::2]
+    for scheme, heat in zip(SCHEMES, drawn, strict=True):
+        record = trace_of(scheme_model(scheme), TOM).attention[1]
+        shown = z(heat)
+        assert shown[record.mask] == pytest.approx(record.pattern[2][record.mask], abs=1e-5)
+        assert np.isnan(shown[~record.mask]).all()
+    said = captions(inspected(app, "check"))
+    assert any("5 models: Verified: 80 of 80 (max error" in line for line in said)
+
+
+def test_compare_reads_the_stored_scores() -> None:
+    app = open_page("Positions", sentence=TOM, compare="yes")
+    curves = {curve["name"]: curve for curve in chart(app, "losses").data}
+    assert list(curves) == ["Sinusoidal", "Learned", "RoPE", "ALiBi", "None"]
+    assert [len(numbers(curve["y"])) for curve in curves.values()] == [32, 8, 32, 32, 32]
+    assert numbers(curves["RoPE"]["x"])[:2].tolist() == [8, 24]
+    table = app.dataframe[-1].value.set_index("scheme")
+    bits = table["128 tokens"].astype(float)
+    assert bits["RoPE"] <= bits["Sinusoidal"] <= bits["None"]
+    assert bits["ALiBi"] <= bits["Sinusoidal"]
+    assert table.loc["Learned", "512 tokens"] == "no row"
+
+
+def test_properties_are_measured() -> None:
+    app = open_page("Positions", sentence=TOM, compare="yes")
+    table = app.table[0].value
+    assert table["positions are"].to_dict() == KINDS
+    added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"]]
+    assert added == [0, 128 * 128, 0, 0, 0]
+    changes = table["shifted, a probability changes by"].astype(float).to_numpy()
+    assert (changes[:2] > 1e-2).all()
+    assert (changes[2:] < 1e-4).all()
+    verdicts = table["loss past the trained length"]
+    assert verdicts["ALiBi"].endswith(": extrapolates")
+    assert all("does not extrapolate" in verdicts[name] for name in ("Sinusoidal", "RoPE"))
+    assert verdicts["Learned"] == "none: ends at 128"
+
+
+def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> None:
+    text = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
+    table = open_page("Positions", sentence=text, compare="yes").table[0].value
+    assert table["positions are"].to_dict() == KINDS | {"Learned": "not measured"}
+    assert table["shifted, a probability changes by"]["Learned"] == "no room to shift"
+
+
+def test_no_order_can_be_told_of_equal_tokens() -> None:
+    kinds = (
+        open_page("Positions", sentence="the the", compare="yes").table[0].value["positions are"]
+    )
+    assert kinds["None"] == kinds["RoPE"] == "not measured"
+
+
+def test_without_the_family_other_models_have_their_tab(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "mine", position="alibi")
+    app = open_page("Positions")
+    assert control(app, "scheme") == "alibi"
+    app.segmented_control(key="scheme").set_value("compare").run()
+    assert any(line.startswith("No checkpoints positions-* found") for line in lines(app, "note"))
+    assert not app.exception
+
+
+GOOD = {
+    "loss": 1, "perplexity": 1, "bits_per_byte": 1, "tokens": 1, "bytes": 1, "window": 4,
+    "tokens_per_second": 1, "by_position": [1, 2], "checkpoint": "positions-alibi",
+}  # fmt: skip
+
+
+BROKEN = [
+    "{", "[]", '[{"window": 3}]', '["x"]', "null", "[1]",
+    *(json.dumps([GOOD | {name: value}]) for name, value in (
+        ("by_position", []), ("by_position", [1, 2, 3]), ("by_position", "x"),
+        ("by_position", [float("nan"), 1]), ("bits_per_byte", "x"), ("window", 0), ("loss", None),
+        ("by_position", {}), ("checkpoint", "stories"), ("window", -5), ("loss", -1),
+        ("window", []),
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_broken_scores_are_one_line(broken: str, shelf: Path) -> None:
+    shutil.copytree(SHIPPED_FAMILY / "positions-alibi", shelf / "positions-alibi")
+    (shelf / "positions-alibi" / "held_out.json").write_text(broken)
+    assert read_scores(SHIPPED_FAMILY / "positions-alibi")
+    app = open_page("Positions", compare="yes")
+    if broken == "[]":
+        assert any("No held-out scores" in line for line in lines(app, "note"))
+        return
+    (line,) = lines(app, "error")
+    assert "held_out.json" in line
+    assert line.endswith(("copy it again", "store lines that --by-position has printed"))
+
+
+def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
+    shutil.copytree(SHIPPED_FAMILY / "positions-alibi", shelf / "positions-alibi")
+    stored = shelf / "positions-alibi" / "held_out.json"
+    text = stored.read_text()
+    stored.unlink()
+    assert any("No held-out" in x for x in lines(open_page("Positions", compare="yes"), "note"))
+    stored.write_text(text)
+    assert chart(open_page("Positions", compare="yes"), "losses").data
+    stored.write_text(text.replace("[\n", "[\n" + text.splitlines()[1] + "\n"))
+    (line,) = lines(open_page("Positions", compare="yes"), "error")
+    assert "a window is there twice" in line
+
+
+def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> None:
+    for scheme in ("alibi", "none", "rope"):
+        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
+    tiny_checkpoint(shelf / "positions-learned", position="rope", n_layers=2)
+    app = open_page("Positions", compare="yes")
+    note = next(line for line in lines(app, "note") if line.startswith("Not found"))
+    assert "positions-sinusoidal, positions-learned" in note
+    assert len(chart(app, "patterns").data) == 2 * 3
+    assert any("in 3 models" in x.value for x in app.markdown)
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_tab_of_a_broken_model_is_one_line(file: str, shelf: Path) -> None:
+    for scheme in ("alibi", "rope"):
+        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
+    (shelf / "positions-rope" / file).write_text("{")
+    app = open_page("Positions", sentence=TOM, model="positions-alibi")
+    app.segmented_control(key="scheme").set_value("rope").run()
+    assert not app.exception
+    (line,) = lines(app, "error")
+    assert file in line
+
+
+def copied(shelf: Path, *schemes: str) -> None:
+    """Some of the shipped models, to be changed."""
+    for scheme in schemes:
+        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
+
+
+def test_what_differs_is_said_from_the_configs(shelf: Path) -> None:
+    copied(shelf, "rope", "alibi", "learned")
+    app = open_page("Positions", sentence=TOM)
+    help_texts = " ".join(x.proto.help for x in app.markdown)
+    assert (
+        "3 small models differ in their positions, and in context (512, Learned 128). "
+        "They were trained on windows of 128 tokens." in help_texts
+    )
+    shutil.rmtree(shelf / "positions-learned")
+    app = open_page("Positions", sentence=TOM)
+    assert "2 small models differ in their positions alone." in " ".join(
+        x.proto.help for x in app.markdown
+    )
+
+
+def test_a_folder_made_otherwise_is_named_and_not_taken_for_one_of_128_tokens(shelf: Path) -> None:
+    """Only a card says on which windows a model was trained, and only a config of which sizes."""
+    copied(shelf, "rope", "alibi", "none")
+    tiny_checkpoint(shelf / "positions-learned", position="learned", n_layers=1)
+    card = shelf / "positions-alibi" / "card.md"
+    card.write_text(card.read_text().replace("windows of 128", "windows of 64"))
+    app = open_page("Positions", scheme="compare", sentence=TOM)
+    (line,) = [x for x in lines(app, "note") if "does not compare" in x]
+    assert line.startswith("positions-learned does not compare with the others: it has ")
+    assert "layers 1 where the others have 4" in line
+    verdicts = app.table[0].value["loss past the trained length"]
+    assert verdicts["Learned"] == "trained length not known"
+    losses = read_scores(SHIPPED_FAMILY / "positions-alibi")
+    longest = losses[max(losses)].by_position
+    inside, beyond = np.mean(longest[2:4]), np.mean(longest[4:])  # of 16 positions each
+    assert verdicts["ALiBi"].startswith(f"{inside:.2f} → {beyond:.2f}: ")
+    words = " ".join(x.proto.help for x in app.markdown)
+    assert "Trained on windows of 128, ALiBi 64 tokens, as the cards say." in words
+    assert "How long those of Learned were, no card says." in words
+    marks = chart(app, "losses").layout.get("annotations", [])
+    assert not any("training ended" in mark["text"] for mark in marks)

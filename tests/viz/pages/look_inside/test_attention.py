@@ -1,0 +1,167 @@
+"""Protects the Attention page: the microscope gets every head, and keeps what is chosen in it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.model.builders import SENTENCE, tiny_checkpoint
+from tests.viz.apps import HOSTILE, TOM, checks_shown, lines, open_page, query_of, tell
+from tests.viz.builders import latex_numbers, live_data, live_json, stories, stories_trace, unpacked
+from tests.viz.live.instruments import microscope_settings
+from tests.viz.sent import assert_model_is_sent, assert_sentence_is_sent
+from viz import theme
+from viz.frame.examples import examples
+from viz.live import component
+
+EXAMPLE = examples()[0]
+
+# What the URL says, and what the browser component gets.
+VALID_LIVE = {
+    "attention": ("decoder.attn", "decoder.attn"),
+    "layer": ("L4", 4),
+    "head": ("H0", 0),
+    "view": ("sentence", "sentence"),
+    "stage": ("masked", "masked"),
+    "cell": ("7-3", [7, 3]),
+    "token": ("5", 5),
+    "mass": ("0.5", 0.5),
+    "change": ("temperature", "temperature"),
+    "tau": ("0.5", 0.5),
+    "against": ("sentence", "sentence"),
+    "other": ("1-6", [1, 6]),
+    "second": (HOSTILE, HOSTILE),
+    "how": ("maximum", "maximum"),
+    "over": ("all", "all"),
+    "hide_first": ("yes", True),
+    "words": ("yes", True),
+}
+
+
+DEFAULT_LIVE = microscope_settings(attention="decoder.attn", layer=EXAMPLE.layer, head=EXAMPLE.head)
+
+
+def test_attention_page_sends_every_head() -> None:
+    app = open_page("Attention", sentence=TOM, layer="L3", head="H5")
+    trace = stories_trace(TOM)
+    assert_model_is_sent(app, trace)
+    data = live_data(app)
+    assert (data["settings"]["layer"], data["settings"]["head"]) == (3, 5)
+    assert (data["model"], data["runs"]) == ("stories", [])
+    assert data["themes"]["light"]["background"] == theme.LIGHT.background
+    assert data["themes"]["dark"]["sequential"] == list(theme.DARK.sequential)
+
+
+def test_the_formula_stands_once() -> None:
+    """It is in the microscope, with the numbers of the cell; none is written below it."""
+    app = open_page("Attention", sentence=TOM, layer="L3", head="H5", cell="7-3")
+    assert len(app.latex) == 0
+    assert not any(" attends to " in text for text in lines(app, "pair"))
+
+
+def test_many_heads_of_a_long_sentence_are_small(shelf: Path) -> None:
+    """144 heads of 128 tokens in at most a megabyte."""
+    sizes = {"n_layers": 12, "n_heads": 12, "d_model": 48, "max_seq_len": 128}
+    tiny_checkpoint(shelf / "large", **sizes)
+    app = open_page("Attention", sentence=(7 * SENTENCE)[:128])
+    assert unpacked(live_data(app)["groups"][0]["tiles"]).shape == (144, 43, 43)
+    assert len(live_json(app)) <= 1_000_000
+
+
+def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
+    app = open_page("Attention", sentence=TOM, second=HOSTILE, against="sentence")
+    data = live_data(app)
+    (run,) = data["runs"]
+    assert_sentence_is_sent(run, stories_trace(HOSTILE))
+    assert_model_is_sent(app, stories_trace(TOM))
+    assert lines(app, "note") == []
+
+
+@pytest.mark.parametrize(
+    "query", [{"second": TOM}, {"second": " \t", "against": "sentence"}, {"against": "sentence"}]
+)
+def test_no_second_sentence_is_none(query: dict[str, str]) -> None:
+    app = open_page("Attention", **query)
+    assert live_data(app)["runs"] == []
+    assert lines(app, "note") == lines(app, "error") == []
+
+
+def test_second_sentence_beyond_the_context_says_how_many_tokens_are_cut() -> None:
+    text = 300 * "word "
+    app = open_page("Attention", sentence=TOM, second=text, against="sentence")
+    n_tokens, context = len(stories().tokenizer.encode(text)), stories().config.max_seq_len
+    (line,) = lines(app, "note")
+    assert latex_numbers(line) == [n_tokens - context]
+    assert len(live_data(app)["runs"][0]["streams"]["decoder"]["labels"]) == context
+
+
+@pytest.mark.parametrize(
+    ("error", "shown", "verdict"),
+    [(3e-7, "3.0e-07", "passed"), (2e-3, "2.0e-03", "FAILED"), (None, "nan", "FAILED")],
+    ids=["right", "wrong", "not-a-number"],
+)
+def test_browser_check_joins_the_others(
+    error: float | None, shown: str, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the browser found for the head and sentence shown is listed; for others it is not."""
+    app = open_page("Attention", sentence=TOM, layer="L1", head="H2")
+    n_checks = len(checks_shown(app)[0])
+    place = {"site": "decoder.blocks.1.attn", "head": 2}
+    checked = {"key": live_data(app)["key"], **place, "error": error}
+    sent: dict[str, object] = {"checked": checked}
+    monkeypatch.setattr(component, "sent", lambda key: sent)
+    app.run()
+    table = checks_shown(app)[0]
+    assert len(table) == n_checks + 1
+    assert table[-1]["check"].startswith("L1 H2")
+    assert (table[-1]["max error"], table[-1]["verdict"]) == (shown, verdict)
+    n = n_checks + 1
+    count = f"Verified: {n} of {n} " if verdict == "passed" else f" 1 of {n} checks failed"
+    assert count in app.get("popover")[0].proto.popover.label
+    for other in ({"head": 3}, {"site": "decoder.blocks.0.attn"}, {"key": "another"}):
+        sent["checked"] = checked | other
+        app.run()
+        assert len(checks_shown(app)[0]) == n_checks
+
+
+def test_first_visit_has_the_defaults_and_a_short_url() -> None:
+    app = open_page("Attention")
+    assert live_data(app)["settings"] == DEFAULT_LIVE
+    assert query_of(app) == {"page": ["Attention"]}
+
+
+def test_settings_of_the_microscope_come_back_from_the_url() -> None:
+    query = {key: raw for key, (raw, _) in VALID_LIVE.items()}
+    app = open_page("Attention", sentence=TOM, **query)
+    assert live_data(app)["settings"] == {key: value for key, (_, value) in VALID_LIVE.items()}
+    assert lines(app, "note") == lines(app, "error") == []
+    again = open_page("Attention", **{name: value[-1] for name, value in query_of(app).items()})
+    assert live_data(again)["settings"] == live_data(app)["settings"]
+    assert live_data(again)["streams"] == live_data(app)["streams"]
+
+
+def test_what_is_chosen_in_the_browser_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes back with the next run, and another visitor finds it in the URL."""
+    app = open_page("Attention", sentence=TOM)
+    chosen = {key: value for key, (_, value) in VALID_LIVE.items()}
+    for changes in (chosen, DEFAULT_LIVE):
+        tell(app, changes, monkeypatch)
+        assert live_data(app)["settings"] == changes
+        assert lines(app, "note") == []
+        visitor = open_page("Attention", **{name: v[-1] for name, v in query_of(app).items()})
+        assert live_data(visitor)["settings"] == changes
+    assert set(query_of(app)) <= {"page", "sentence"}, "defaults leave the URL"
+    tell(app, {"cell": [4, 2]}, monkeypatch)
+    assert live_data(app)["settings"] == DEFAULT_LIVE | {"cell": [4, 2]}, "the rest stays"
+
+
+def test_notices_outlive_a_redraw_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser reports its check soon after a page opens; that must not sweep the note away."""
+    app = open_page("Attention", layer="99", cell="99-2")
+    said = lines(app, "note")
+    assert len(said) == 2
+    tell(app, {}, monkeypatch)
+    assert lines(app, "note") == said
+    tell(app, {}, monkeypatch)
+    assert lines(app, "note") == said, "as often as it is drawn again"
+    tell(app, {"view": "lines"}, monkeypatch)
+    assert lines(app, "note") == []

@@ -1,0 +1,110 @@
+"""Protects the Lens page: what every layer would predict, in figures and in tables."""
+
+import html
+from dataclasses import replace
+
+import pytest
+
+from model.analysis.lens import logit_lens
+from tests.model.builders import softmax
+from tests.viz.apps import HOSTILE, TOM, captions, chart, inspected, lines, open_page, strip, z
+from tests.viz.builders import csv_rows, latex_numbers, numbers, stories, stories_trace
+from viz import runs, theme
+from viz.figures.labels import token_labels
+from viz.frame.view import View
+from viz.pages.look_inside import lens
+
+
+def test_lens_page_shows_what_every_layer_says() -> None:
+    app = open_page("Logit lens", sentence=TOM, layer="L1", after="7")
+    trace, vocabulary = stories_trace(TOM), stories().tokenizer
+    lens = logit_lens(trace, stories().model)
+    heat, written = chart(app, "lens").data
+    assert z(heat) == pytest.approx(lens.probs[..., 0], abs=1e-6)
+    assert z(heat)[-1] == pytest.approx(softmax(trace.logits).max(axis=-1), abs=1e-5)
+    said = [vocabulary.token_strings([i])[0] for i in trace.logits.argmax(axis=-1)]
+    labels = [token_labels([*pair])[1] for pair in zip(trace.tokens, said, strict=True)]
+    assert [html.unescape(x) for x in written["text"][-len(said) :]] == [
+        f"<b>{x}</b>" for x in labels
+    ]
+    (rank,) = chart(app, "rank").data
+    assert numbers(rank["y"]) == pytest.approx(lens.rank[:, 7] + 1)
+    (bars,) = chart(app, "most-likely").data
+    assert numbers(bars["x"]) == pytest.approx(lens.probs[2, 7], abs=1e-6)
+    *_, probability, entropy, place = latex_numbers(app.latex[-1].value)
+    assert probability == pytest.approx(lens.probs[2, 7, 0], abs=6e-5)
+    assert entropy == pytest.approx(lens.entropy[2, 7], abs=6e-5)
+    assert place == lens.rank[2, 7] + 1
+    assert labels[7] in chart(app, "rank").alt
+    (line,) = (line for line in captions(inspected(app, "check")) if "Check" in line)
+    assert (
+        f"Check passed: the last row's logits are the model's own, max error {lens.error:.1e}"
+        in line
+    )
+    app = open_page("Logit lens", sentence=TOM, lens_color="entropy")
+    assert z(chart(app, "lens").data[0]) == pytest.approx(lens.entropy, abs=1e-5)
+
+
+def test_lens_of_a_wrong_model_says_that_the_check_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = replace(logit_lens(stories_trace(TOM), stories().model), error=0.25)
+    monkeypatch.setattr(runs, "lens", lambda *run: wrong)
+    (line,) = lines(open_page("Logit lens", sentence=TOM), "error")
+    assert line.startswith("Check FAILED")
+    assert "2.5e-01" in line
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "notes"),
+    [
+        ({}, 108, ["108 to 131"]),
+        ({"after": "50"}, 38, ["38 to 61"]),
+        ({"lens_start": "24"}, 24, ["24 to 47 of 0 to 131", "131, is outside"]),
+        ({"lens_start": "24 to 47", "after": "30"}, 24, ["24 to 47"]),
+        (
+            {"lens_start": "40"},
+            36,
+            ["Window 40 does not exist here; showing 36 to 59", "is outside"],
+        ),
+        ({"lens_start": "9999"}, 108, ["showing 108 to 131", "108 to 131 of 0 to 131"]),
+    ],
+    ids=str,
+)
+def test_lens_of_a_long_sentence_shows_a_window(
+    query: dict[str, str], first: int, notes: list[str]
+) -> None:
+    app = open_page("Logit lens", sentence=" ".join(22 * ["The red ball was big."]), **query)
+    assert len(strip(app)) == 132
+    heat, written = chart(app, "lens").data
+    assert numbers(heat["x"]).tolist() == list(range(first, first + 24))
+    assert z(heat).shape == (7, 24)
+    assert len(written["text"]) == 7 * 24
+    said = " ".join(lines(app, "note"))
+    assert all(note in said for note in notes)
+    app.run()
+    assert any(line.startswith("A window") for line in lines(app, "note")), "said each time"
+
+
+def test_lens_tables_hold_the_whole_sentence() -> None:
+    device = runs.device_names()[0]
+    handle = runs.handle_of("stories", device)
+    view = View(HOSTILE, handle, runs.run(handle, HOSTILE), "decoder.attn", 2, 3, theme.LIGHT)
+    seen = runs.lens(handle, HOSTILE)
+    tables = lens._tables(lens.Reading(view, seen, runs.vocabulary(handle), 3, 0))
+    header, *rows = csv_rows(tables["Lens top tokens"]())
+    assert header == [
+        "after_layer",
+        "position",
+        "after_token",
+        "place",
+        "id",
+        "token",
+        "probability",
+    ]
+    assert [int(row[4]) for row in rows] == seen.ids.ravel().tolist()
+    assert [float(row[6]) for row in rows] == pytest.approx(seen.probs.ravel())
+    assert [row[3] for row in rows[:11]] == [*map(str, range(1, 11)), "1"]
+    header, *rows = csv_rows(tables["Lens ranks"]())
+    assert {len(row) for row in rows} == {len(header)}
+    assert [int(row[5]) for row in rows] == (seen.rank + 1).ravel().tolist()
+    assert [float(row[6]) for row in rows] == pytest.approx(seen.entropy.ravel())
+    assert rows[-1][:2] == ["L5", str(len(view.run.trace.tokens) - 1)]

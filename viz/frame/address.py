@@ -1,0 +1,33 @@
+"""The browser's address: written after each run, and taken over when a person goes elsewhere."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz.frame import state
+from viz.live import component
+
+WHOLE = "page"
+WENT = "messages-of-where-a-person-went"
+
+
+def write(page: str, part: str = WHOLE) -> None:
+    """Have the browser's address say what the open page depends on.
+
+    A fragment writes it for itself, as a part of its own: it cannot draw outside of itself.
+    """
+    address = state.address_of(page)
+    turn = st.session_state["turn"] = st.session_state.get("turn", 0) + 1
+    went = st.session_state.get(WENT, 0)
+    entry = state.is_step(address)
+    said = {"turn": turn, "query": urlencode(address), "is_entry": entry, "went": went}
+    data = {**said, "is_whole": part == WHOLE}
+    with st.container(key=f"address-{part}"):
+        component.keep_address(f"address-of-{part}", data, on_went=_go)
+
+
+def _go(to: Mapping[str, Any]) -> None:
+    st.session_state[WENT] = to.get("n", 0)
+    state.go(to.get("page"), to.get("query"))

@@ -1,0 +1,42 @@
+"""How many visitors one process takes: one too many is told so, and slows nobody down."""
+
+import os
+from weakref import WeakSet
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from viz.guard import VISITORS_VARIABLE, most_visitors
+
+SEAT = "seat"
+
+
+class _Seat:
+    """What a session holds for as long as it lasts."""
+
+    def __init__(self) -> None:
+        context = get_script_run_ctx()
+        self.session = context.session_id if context else ""
+
+    def is_used(self) -> bool:
+        """Whether its visitor is connected; Streamlit keeps sessions a while after they left."""
+        return runtime.exists() and runtime.get_instance().is_active_session(self.session) is True
+
+
+_seats: WeakSet[_Seat] = WeakSet()
+
+
+def admit() -> None:
+    """Give this session a seat, or say in one line (ValueError) that all are taken."""
+    if SEAT in st.session_state:
+        return
+    most = most_visitors(os.environ)
+    if sum(seat.is_used() for seat in list(_seats)) >= most:
+        raise ValueError(
+            f"All {most} places here are taken. Come back in a minute; whoever runs Headlight can "
+            f"raise {VISITORS_VARIABLE}, or start a second one."
+        )
+    seat = _Seat()
+    _seats.add(seat)
+    st.session_state[SEAT] = seat

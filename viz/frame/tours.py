@@ -1,0 +1,222 @@
+"""Tours: steps through the views as a teacher wrote them in assets/tours, shown above the page.
+
+A tour is data. What it says is plain text; where its steps lead are addresses of the app, which are
+looked at when the file is read: a view or a setting that does not exist is one line with file and
+line.
+"""
+
+import html
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+from model.files import read_text
+from model.lines import quoted, spelled
+from viz.frame import ASSETS, notices, state
+from viz.frame.settings import PAGE, PRESENT, SETTINGS, STEP, TOUR, modern
+
+FOLDER = ASSETS / "tours"
+LARGEST = 200_000  # bytes
+MOST_STEPS = 99
+PAGES = "titles-of-pages"
+# Places a step can point at, and where they are on the page.
+PLACES = {
+    "badge": ".st-key-badge-place button",
+    "bar": ".st-key-bar",
+    "words": ".hl-home-words",
+    "next": ".hl-home-next, .hl-distribution",
+    "heads": ".hl-heads",
+    "map": ".hl-view-map .hl-map, .hl-home-columns .hl-map",
+    "formula": ".hl-formula",
+    "page": "",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step: where it leads, what is said there, what to look at, and what to ask."""
+
+    title: str
+    text: str
+    link: str
+    look: str = "page"
+    question: str = ""
+    show: str = ""
+    notes: str = ""
+
+
+@dataclass(frozen=True)
+class Tour:
+    """Steps in their order; `name` is that of the file."""
+
+    name: str
+    title: str
+    about: str
+    steps: tuple[Step, ...]
+
+
+def found() -> tuple[Tour, ...]:
+    """The tours that can be taken, by name."""
+    return _found()[0]
+
+
+def _found() -> tuple[tuple[Tour, ...], list[str]]:
+    """The tours, the shortest first, and a line for each file that is none."""
+    tours, faults = [], []
+    for path in sorted(FOLDER.glob("*.toml")):
+        try:
+            tours.append(_read(path, path.stat().st_mtime_ns, st.session_state[PAGES]))
+        except ValueError as error:
+            faults.append(str(error))
+    return tuple(sorted(tours, key=lambda tour: len(tour.steps))), faults
+
+
+@cache
+def _read(path: Path, _changed: int, pages: tuple[str, ...]) -> Tour:
+    text = read_text(path, LARGEST)
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{spelled(path)}: {error}") from None
+    file = _File(path, text)
+    file.refuse_unknown(content, ("title", "about", "step"), -1)
+    entries = content.get("step", [])
+    if not isinstance(entries, list) or not 1 <= len(entries) <= MOST_STEPS:
+        raise ValueError(f"{spelled(path)}: a tour has 1 to {MOST_STEPS} parts [[step]]")
+    steps = tuple(file.step(number, entry, pages) for number, entry in enumerate(entries))
+    title, about = (str(content.get(name, "")) for name in ("title", "about"))
+    return Tour(path.stem, title or path.stem, about, steps)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A tour's file, to say where in it something is wrong."""
+
+    path: Path
+    text: str
+
+    def step(self, number: int, entry: dict[str, object], pages: Sequence[str]) -> Step:
+        """One step; ValueError with file and line where it cannot be taken."""
+        known = [field.name for field in fields(Step)]
+        self.refuse_unknown(entry, known, number)
+        for name in ("title", "text", "link"):
+            if not entry.get(name):
+                raise self.fault(number, "", f"step {number + 1} has no {name}")
+        for name, value in entry.items():
+            if not isinstance(value, str):
+                raise self.fault(number, name, f"{name} must be text in quotes")
+        step = Step(**{name: str(value) for name, value in entry.items()})
+        if step.look not in PLACES:
+            places = ", ".join(PLACES)
+            raise self.fault(number, "look", f"no place “{quoted(step.look)}”; there are {places}")
+        for name, link in (("link", step.link), ("show", step.show)):
+            if link:
+                self.refuse_link(number, name, link, pages)
+        return step
+
+    def refuse_unknown(self, entry: dict[str, object], known: Sequence[str], number: int) -> None:
+        """ValueError where there is a key that means nothing here."""
+        for name in entry:
+            if name not in known:
+                keys = ", ".join(known)
+                raise self.fault(number, name, f"unknown key “{quoted(name)}”; there are {keys}")
+
+    def refuse_link(self, number: int, key: str, link: str, pages: Sequence[str]) -> None:
+        """ValueError where a link leads nowhere."""
+        query = modern(dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True)))
+        page = query.get(PAGE.name)
+        if page not in pages:
+            raise self.fault(number, key, f"no page “{quoted(str(page))}”")
+        for name in query:
+            if name not in SETTINGS:
+                raise self.fault(number, key, f"no setting “{quoted(name)}”")
+
+    def fault(self, number: int, key: str, what: str) -> ValueError:
+        """What is wrong, with the line of a step's key; of the step where the key is not found."""
+        lines = self.text.splitlines()
+        starts = [i for i, line in enumerate(lines) if line.strip() == "[[step]]"]
+        first = starts[number] if 0 <= number < len(starts) else 0
+        last = starts[number + 1] if number + 1 < len(starts) else len(lines)
+        at = first
+        for i in range(first, last):
+            if key and lines[i].split("=")[0].strip() == key:
+                at = i
+                break
+        return ValueError(f"{spelled(self.path)} line {at + 1}: {what}")
+
+
+# --- on the page --------------------------------------------------------------------------------
+
+
+def show(pages: Sequence[str]) -> bool:
+    """The open step above the page, with the place it is about framed; False without a tour.
+
+    Links are compared with `pages`, the titles of all there are.
+    """
+    st.session_state[PAGES] = tuple(pages)
+    read, faults = _found()
+    for line in faults:
+        notices.add(line)
+    tours = {tour.name: tour for tour in read}
+    name = state.value(TOUR.given(options=["", *tours]))
+    if not name:
+        return False
+    tour = tours[name]
+    last = len(tour.steps)
+    number = int(state.number(STEP.given(high=last)))
+    step = tour.steps[number - 1]
+    st.html(_panel(tour, number, step) + _spotlight(step.look))
+    return True
+
+
+def link_to(tour: Tour, number: int) -> str:
+    """The address of a step, from the question mark on; steps count from 1."""
+    return _address(tour, number, tour.steps[number - 1].link)
+
+
+def _address(tour: Tour, number: int, link: str) -> str:
+    query = dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True))
+    where = {TOUR.name: tour.name, STEP.name: number}
+    larger = {PRESENT.name: PRESENT.text(True)} if state.value(PRESENT) else {}
+    return "?" + urlencode({**query, **where, **larger})
+
+
+def _panel(tour: Tour, number: int, step: Step) -> str:
+    last = len(tour.steps)
+    back = _arrow(link_to(tour, number - 1), "back", "← Back") if number > 1 else ""
+    on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else ""
+    leave = '<a href="?" data-with="tour=&amp;step=" class="hl-step">Leave the tour</a>'
+    question = f"<p><b>{html.escape(step.question)}</b>" if step.question else ""
+    if step.question and step.show:
+        question += f' <a href="{html.escape(_address(tour, number, step.show))}">Show me</a>'
+    question += "</p>" if step.question else ""
+    notes = (
+        f"<details><summary>Notes for the presenter</summary>{html.escape(step.notes)}</details>"
+        if step.notes
+        else ""
+    )
+    return (
+        f'<section class="hl-tour" aria-label="Tour: {html.escape(tour.title)}">'
+        f'<header><progress max="{last}" value="{number}"></progress>'
+        f"<small>{html.escape(tour.title)} · {number} of {last}</small>{back}{on}{leave}</header>"
+        f"<h2>{html.escape(step.title)}</h2><p>{html.escape(step.text)}</p>{question}{notes}"
+        "</section>"
+    )
+
+
+def _arrow(link: str, way: str, words: str) -> str:
+    return f'<a href="{html.escape(link)}" data-step="{way}" class="hl-step">{words}</a>'
+
+
+def _spotlight(look: str) -> str:
+    """A frame around the place a step is about."""
+    selector = PLACES[look]
+    if not selector:
+        return ""
+    frame = "outline: 3px solid var(--page-accent); outline-offset: 4px; border-radius: 0.4rem;"
+    return f"<style>:is({selector}) {{ {frame} }}</style>"

@@ -1,0 +1,220 @@
+// What Streamlit runs for the address: the browser's history, and links within the app.
+//
+// Python says what the address should be and whether that is a new entry of the history. A link to
+// another view, Back and Forward are told to Python, which has the say; the page stays. Streamlit's
+// own way pushes an entry for every change, and runs the page again on Back without its settings.
+
+/**
+ * @typedef {object} AddressData
+ * @property {number} turn which run of the page wrote it
+ * @property {string} query the address after the question mark
+ * @property {boolean} is_entry whether Back shall lead to what was before
+ * @property {boolean} is_whole whether the page wrote it, not a part that runs again alone
+ * @property {number} went the last message of this page that Python has taken over
+ */
+
+/**
+ * What Streamlit hands over.
+ *
+ * @typedef {object} Call
+ * @property {AddressData} data
+ * @property {HTMLElement} parentElement
+ * @property {(name: string, value: unknown) => void} setTriggerValue
+ */
+
+/** Where the component is on the page, the newest call last. @type {Map<HTMLElement, Call>} */
+const alive = new Map();
+let written = -1; // the turn whose address the browser has
+let sent = 0; // messages to Python
+let background = "";
+let isFull = false; // whether the page itself fills the screen
+
+/** @type {Record<string, "next" | "back">} */
+const WAYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back" };
+
+/**
+ * @param {Call} call
+ * @returns {() => void} what to call when the component is taken off the page
+ */
+export default function keepAddress(call) {
+  const root = call.parentElement;
+  if (!alive.size) listen("addEventListener");
+  alive.delete(root);
+  alive.set(root, call);
+  write(call.data);
+  askInOtherTheme(call);
+  return () => {
+    if (alive.get(root) !== call) return;
+    alive.delete(root);
+    if (!alive.size) listen("removeEventListener");
+  };
+}
+
+/** @param {{page?: string, query?: string}} to */
+function go(to) {
+  sent += 1;
+  const calls = [...alive.values()];
+  const whole = calls.find(({ data }) => data.is_whole) ?? calls[0]; // a part runs again alone
+  whole?.setTriggerValue("went", { ...to, n: sent });
+}
+
+/** @param {"addEventListener" | "removeEventListener"} how */
+function listen(how) {
+  window[how]("popstate", goBack, true); // before Streamlit's own listener
+  document[how]("click", follow);
+  document[how]("keydown", step);
+  document[how]("fullscreenchange", fullScreenChanged);
+  document[how]("pointerover", complete);
+  document[how]("focusin", complete);
+}
+
+/**
+ * What was written before Python knew where a person went would lead away from there again.
+ *
+ * @param {AddressData} data
+ */
+function write({ turn, query, is_entry, went }) {
+  if (turn < written) sent = 0; // another session: it has heard of nothing yet
+  if (turn === written || went < sent) return;
+  written = turn;
+  const address = new URLSearchParams(query).toString();
+  if (address === new URLSearchParams(location.search).toString()) return;
+  const url = `${location.pathname}${address && "?"}${address}`;
+  if (is_entry) history.pushState(null, "", url);
+  else history.replaceState(null, "", url);
+}
+
+/** @param {Event} event */
+function goBack(event) {
+  event.stopImmediatePropagation();
+  go({ query: location.search });
+}
+
+/** Streamlit calls again when its theme was switched: what Python coloured must be drawn again. */
+function askInOtherTheme(/** @type {Call} */ call) {
+  const now = getComputedStyle(call.parentElement)
+    .getPropertyValue("--st-background-color")
+    .trim()
+    .toLowerCase();
+  if (background && now && now !== background) go({});
+  background = now || background;
+}
+
+/**
+ * The link of our own that an event is about.
+ *
+ * @param {Event} event
+ */
+function linkOf(event) {
+  const found = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
+  return found instanceof HTMLAnchorElement && found.getAttribute("href")?.startsWith("?")
+    ? found
+    : null;
+}
+
+/** @param {Event} event */
+function follow(event) {
+  const link = linkOf(event);
+  const isElsewhere = event instanceof MouseEvent && (event.ctrlKey || event.metaKey);
+  if (!link || isElsewhere || (event instanceof MouseEvent && event.shiftKey)) return;
+  event.preventDefault();
+  const { page, fullscreen } = link.dataset;
+  if (link.dataset.with !== undefined) {
+    if (fullscreen === undefined) leaveFullScreen();
+    else enterFullScreen();
+    go({ query: `?${withChanges(link)}` });
+    return;
+  }
+  if (page === undefined) {
+    go({ query: link.search });
+    return;
+  }
+  for (const other of document.querySelectorAll("a[data-page]"))
+    if (other === link) other.setAttribute("aria-current", "page");
+    else other.removeAttribute("aria-current");
+  go({ page });
+}
+
+/**
+ * The address as it is, but for what a link changes: `name=value`, or `name=` to leave it out.
+ *
+ * @param {HTMLAnchorElement} link
+ */
+function withChanges(link) {
+  const query = new URLSearchParams(location.search);
+  for (const [name, value] of new URLSearchParams(link.dataset.with))
+    if (value) query.set(name, value);
+    else query.delete(name);
+  return query;
+}
+
+// --- presenting -----------------------------------------------------------------------------------
+
+/** The link that leads back from a page for a wall, where one is shown. */
+function wayBack() {
+  return document.querySelector(".hl-presenting a");
+}
+
+async function enterFullScreen() {
+  await document.documentElement.requestFullscreen().catch(() => {}); // a frame may forbid it
+  isFull = Boolean(document.fullscreenElement);
+}
+
+function leaveFullScreen() {
+  if (isFull) document.exitFullscreen().catch(() => {});
+  isFull = false;
+}
+
+/** Where a person leaves the full screen, the page is no longer for a wall. */
+function fullScreenChanged() {
+  if (!isFull || document.fullscreenElement) return;
+  isFull = false;
+  press(wayBack());
+}
+
+/**
+ * Keys, unless they are for something that has the focus: arrows and a presenter's page keys lead
+ * through a tour, and while presenting without one from view to view.
+ *
+ * @param {Event} event
+ */
+function step(event) {
+  if (!(event instanceof KeyboardEvent) || document.activeElement !== document.body) return;
+  if (event.key === "Escape") press(wayBack());
+  const way = WAYS[event.key];
+  if (!way) return;
+  const link = document.querySelector(`a[data-step="${way}"]`) ?? (wayBack() && neighbour(way));
+  if (link && event.key.startsWith("Page")) event.preventDefault();
+  press(link);
+}
+
+/**
+ * The link to the view before or after the open one.
+ *
+ * @param {"next" | "back"} way
+ */
+function neighbour(way) {
+  const links = Array.from(document.querySelectorAll(".hl-rail a[data-page]:not(.hl-lacking)"));
+  const open = links.findIndex((link) => link.getAttribute("aria-current") === "page");
+  return links[open + (way === "next" ? 1 : -1)] ?? null;
+}
+
+/** @param {Element | null} link */
+function press(link) {
+  if (link instanceof HTMLElement) link.click();
+}
+
+/**
+ * A link to a page keeps sentence, model and head, for who copies it or opens it in another tab.
+ *
+ * @param {Event} event
+ */
+function complete(event) {
+  const link = linkOf(event);
+  if (!link) return;
+  const { page } = link.dataset;
+  const query = withChanges(link);
+  if (page !== undefined) query.set("page", page);
+  else if (link.dataset.with === undefined) return;
+  link.setAttribute("href", `?${query}`);
+}

@@ -1,0 +1,1 @@
+"""A figure made in Python, drawn again in its place when it changes."""

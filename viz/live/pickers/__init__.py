@@ -1,0 +1,1 @@
+"""Pickers: lists to choose from, side by side."""

@@ -1,1 +1,0 @@
-"""The sampler: the next token's distribution, redrawn while a slider moves."""

@@ -1,0 +1,1 @@
+"""The sentence box: a text of several lines, sent while it is typed."""

@@ -1,0 +1,82 @@
+// The sentence box: a text of several lines, as high as it needs, sent while it is typed. What a
+// person has typed stays, whatever Python answers late.
+
+import { html } from "../core/dom.js";
+import { Instrument } from "../core/instrument.js";
+
+/** @import { Receiver } from "../core/wire.js" */
+/** @import { SentenceBoxData } from "./wire.js" */
+
+const QUIET_MS = 300; // typing is in bursts; a run for each letter would hold up the last one
+
+/** @extends {Instrument<SentenceBoxData>} */
+export class SentenceBox extends Instrument {
+  /**
+   * @param {HTMLElement} root
+   * @param {Receiver} [receiver]
+   */
+  constructor(root, receiver) {
+    super(root, receiver, QUIET_MS);
+    this.box = html("textarea", {
+      class: "hl-typing",
+      rows: 1,
+      spellcheck: "false",
+      id: "hl-typing",
+      oninput: () => this.#typed(),
+      onblur: () => this.conversation.flush(),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.conversation.flush();
+      },
+    });
+    const label = html("label", { class: "hl-floating", for: this.box.id }, "Sentence");
+    root.replaceChildren(label, this.box);
+    this.lifetime.watchSize(root, () => this.#fit());
+  }
+
+  #typed() {
+    this.setQuietly({ sentence: this.box.value });
+    this.#fit();
+  }
+
+  /** As high as its text, up to the height the style sheet allows. */
+  #fit() {
+    this.box.style.height = "0";
+    const { borderTopWidth, borderBottomWidth } = getComputedStyle(this.box);
+    const borders = parseFloat(borderTopWidth) + parseFloat(borderBottomWidth);
+    this.box.style.height = `${this.box.scrollHeight + borders}px`;
+  }
+
+  /**
+   * @override
+   * @param {boolean} isNew
+   */
+  update(isNew) {
+    this.redraw();
+    const { activeElement } = document;
+    const isFree = !activeElement || activeElement === document.body;
+    if (isNew && this.data.has_caret && isFree) this.#takeCaret();
+  }
+
+  #takeCaret() {
+    this.box.focus({ preventScroll: true });
+    this.box.setSelectionRange(this.box.value.length, this.box.value.length);
+  }
+
+  /** @override */
+  redraw() {
+    const { sentence } = this.settings;
+    this.box.placeholder = this.data.placeholder;
+    if (this.box.value === asInBox(sentence)) return;
+    this.box.value = sentence;
+    this.#fit();
+  }
+}
+
+/**
+ * A text as a box gives it back: all its line ends are alike.
+ *
+ * @param {string} text
+ */
+function asInBox(text) {
+  return text.replace(/\r\n?/g, "\n");
+}

@@ -1,0 +1,16 @@
+// What the sentence box is sent.
+
+/** @import { InstrumentData } from "../core/wire.js" */
+
+/** @typedef {{sentence: string}} SentenceBoxSettings */
+
+/**
+ * @typedef {object} SentenceBoxFields
+ * @property {string} placeholder what stands there while there is no text
+ * @property {boolean} has_caret whether it takes the keyboard when the page is opened
+ * @property {SentenceBoxSettings} settings
+ */
+
+/** @typedef {InstrumentData & SentenceBoxFields} SentenceBoxData */
+
+export {};

@@ -1,0 +1,104 @@
+"""Beam search: the tree of texts it looked at, its winner, and what greedy decoding finds."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import streamlit as st
+
+from model.decoding.beam import BeamStep, Candidate
+from viz import runs
+from viz.figures.beam import Node, beam_tree
+from viz.figures.labels import visible
+from viz.formulas import score_with_numbers
+from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame.view import View
+
+TITLE = "Beam search"
+ICON = ":material/account_tree:"
+NEEDS = ("decoder", "text", "vocabulary", "logits")
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Several continuations grow side by side; the one with the best score wins.",
+        "At each step every beam is continued by every token; the top k are kept (filled), k "
+        "being the beam width, the runners-up are pruned (open). The winner has the best score: "
+        "the log probability of its text, divided by ((5 + n)/6)^α for n new tokens. Width 1 is "
+        "greedy.",
+    )
+    most = min(settings.BEAM_WIDTH.high, view.config.vocab_size)
+    with layout.row("beam"):
+        width = controls.number(settings.BEAM_WIDTH.given(high=most))
+        n_tokens = controls.number(settings.BEAM_TOKENS)
+        penalty = controls.slider(settings.LENGTH_PENALTY)
+    notices.show()
+    steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
+    greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
+    winner, greedy_winner = _winner(steps), _winner(greedy)
+    layout.show_figure(
+        beam_tree(_nodes(view, steps), view.tokens[-1], view.colors),
+        key="beam",
+        alt=f"A tree of {sum(len(step.candidates) for step in steps)} candidates in {len(steps)} "
+        f"steps. The winner's score is {winner.score:.3f}.",
+    )
+    if width > 1:
+        words.notice(verdict(winner, greedy_winner))
+    for name, found in (("Beam search", winner), ("Greedy", greedy_winner)):
+        st.caption(f"{name}: log probability {found.total:.4f}, score {found.score:.4f}")
+        prompt = runs.decode(view.handle, list(view.ids)).removeprefix(" ")
+        words.continued(prompt, runs.decode(view.handle, list(found.ids)))
+    inspector.formula("model.decoding.beam.normalised_score")
+    inspector.formula(
+        "model.decoding.beam.normalised_score",
+        score_with_numbers(winner.total, len(winner.ids), penalty, winner.score),
+    )
+    inspector.source("model.decoding.beam.beam_search", "model.decoding.beam.normalised_score")
+    inspector.export(view, {"Candidates": lambda: _csv(_nodes(view, steps))})
+
+
+def verdict(winner: Candidate, greedy: Candidate) -> str:
+    """Which of the two texts is the better one; one text has two scores only by rounding."""
+    if winner.ids == greedy.ids:
+        return "Both found the same text: taking the most likely token each time leads there too."
+    if winner.score < greedy.score:
+        return (
+            "Greedy found the better text here: its path was pruned on the way. Beam search looks "
+            "at more, but does not always find the best."
+        )
+    if winner.score == greedy.score:
+        return "Beam search found another text with the same score."
+    return "Beam search found the better text: its first tokens were not always the most likely."
+
+
+def _csv(nodes: Sequence[Node]) -> bytes:
+    return tables.frame_csv(tables.frame([asdict(node) for node in nodes]))
+
+
+def _winner(steps: Sequence[BeamStep]) -> Candidate:
+    winner = steps[-1].winner
+    assert winner is not None  # the last step has one
+    return winner
+
+
+def _nodes(view: View, steps: Sequence[BeamStep]) -> list[Node]:
+    vocabulary = runs.vocabulary(view.handle)
+    path = _winner(steps).ids
+    return [
+        Node(
+            step=number,
+            place=place,
+            parent=candidate.parent,
+            label=visible(vocabulary[candidate.token_id]),
+            log_prob=candidate.log_prob,
+            total=candidate.total,
+            score=candidate.score,
+            kept=candidate.kept,
+            finished=candidate.finished,
+            on_path=candidate.kept and candidate.ids == path[: number + 1],
+        )
+        for number, step in enumerate(steps)
+        for place, candidate in enumerate(step.candidates)
+    ]

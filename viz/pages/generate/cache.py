@@ -1,0 +1,389 @@
+"""Cache: keys and values as they enter a real cache, the bytes they take, the time they save."""
+
+import tomllib
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.cost import KnownModel, cache_variants
+from model.analysis.timing import TimingSummary, fed_at_once, growth, summarise
+from model.decoding.cache_run import CacheRun
+from viz import runs
+from viz.figures.cache import bytes_text, cache_map, timing_lines
+from viz.formulas import cache_with_numbers
+from viz.frame import ASSETS, controls, inspector, layout, memory, notices, settings, tables, words
+from viz.frame.view import View
+from viz.runs.measuring import Measuring, measure
+
+TITLE = "KV cache"
+ICON = ":material/database:"
+NEEDS = ("decoder", "text")
+
+ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
+UNSTEADY = 1.5  # spread of the times from which the page warns
+TICK_SECONDS, PAUSE_SECONDS = 0.3, 0.2  # how long to measure before the bar moves, and not to
+MEASURING = "measuring"  # the measurement of this visitor
+COLUMNS = {
+    "published": "as published, fp16",
+    "eight_bits": "in 8 bits",
+    "full_heads": "MHA",
+    "grouped": "GQA (8 KV heads)",
+    "latent": "MLA",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is chosen to be seen of the cache: keys or values, of one KV head or the mean of all."""
+
+    part: str
+    kv_head: int | None
+    n_prefill: int
+    n_cached: int
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Keys and values of earlier tokens never change, so the model keeps them.",
+        "Only those of the new token are computed. Here the sentence enters the model's own "
+        "cache: its first tokens at once, the prefill, then one at a time, as in generation.",
+    )
+    shown = _controls(view)
+    notices.show()
+    cached = runs.cache_run(view.handle, view.ids, shown.n_prefill)
+    lengths = _lengths(cached, shown)
+    _picture(view, lengths, shown)
+    _bytes(view, cached, shown.n_cached)
+    inspector.source(
+        "model.decoding.kv_cache.KVCache",
+        "model.decoding.kv_cache.LayerCache",
+        "model.decoding.kv_cache.cache_bytes",
+    )
+    _check(view, cached, shown.n_cached)
+    known = _known_models()
+    n_tokens = _sizes(known)
+    summary = _time(view)
+    csv_files = {
+        f"Lengths of {shown.part}": lambda: _lengths_csv(view, lengths[:, : shown.n_cached]),
+        "Cache sizes": lambda: _sizes_csv(known, n_tokens),
+    }
+    times = {"Times": lambda: _times_csv(summary)} if summary else {}
+    inspector.export(view, csv_files | times)
+
+
+# --- the cache as it fills --------------------------------------------------------------------
+
+
+def _controls(view: View) -> Shown:
+    config, n_tokens = view.config, len(view.tokens)
+    least = min(fed_at_once(runs.decoder(view.handle)), n_tokens)
+    kv_head = view.head * config.n_kv_heads // config.n_heads
+    with layout.slim_row("cache"):
+        part = controls.select(settings.CACHE_PART, width=130)
+        heads = controls.select(settings.CACHE_HEADS, width=150)
+        prefill = settings.PREFILL.given(
+            low=least, high=n_tokens, default=max(least, n_tokens // 3)
+        )
+        n_prefill = controls.number(prefill)
+        options = [0, *range(n_prefill, n_tokens + 1)]
+        default = options[1 + 2 * (len(options) - 1) // 3]
+        n_cached = controls.steps(settings.CACHED_TOKENS.given(options=options, default=default))
+    return Shown(part, kv_head if heads == "this head" else None, n_prefill, n_cached)
+
+
+def _lengths(cached: CacheRun, shown: Shown) -> np.ndarray:
+    """Length of the vectors in the cache, of one KV head or the mean of all. Returns (L, T)."""
+    vectors = cached.keys if shown.part == "keys" else cached.values
+    lengths = np.linalg.norm(vectors, axis=-1)  # (L, n_kv_heads, T)
+    return lengths.mean(axis=1) if shown.kv_head is None else lengths[:, shown.kv_head]
+
+
+def _picture(view: View, lengths: np.ndarray, shown: Shown) -> None:
+    n_layers, n_tokens = lengths.shape
+    config, kv_head, n_cached = view.config, shown.kv_head, shown.n_cached
+    of = f"mean of {config.n_kv_heads} KV heads" if kv_head is None else f"KV head {kv_head}"
+    title = f"Length of the {shown.part} in the cache, {of}: {n_cached} of {n_tokens} tokens cached"
+    cached = lengths[:, :n_cached]
+    span = f" from {cached.min():.2f} to {cached.max():.2f}" if n_cached else ""
+    layout.show_figure(
+        cache_map(lengths, n_cached, shown.n_prefill, view.tokens, view.colors, title),
+        key="filling",
+        alt=f"Length of the {shown.part} of each token in each of {n_layers} layers, {of}{span}. "
+        f"The cache has {n_cached} of {n_tokens} tokens; the first {shown.n_prefill} enter at "
+        "once.",
+    )
+    if kv_head is not None and config.n_kv_heads < config.n_heads:
+        group = config.n_heads // config.n_kv_heads
+        st.caption(f"H{view.head} uses KV head {kv_head}, which {group} heads share.")
+
+
+def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
+    config, used = view.config, cached.bytes_held[n_cached]
+    per_token = cached.bytes_reserved // config.max_seq_len
+    figures = {
+        "Cached now": f"{bytes_text(used)}",
+        "Per token": f"{bytes_text(per_token)}",
+        f"Full context, {config.max_seq_len:,} tokens": f"{bytes_text(cached.bytes_reserved)}",
+    }
+    with st.container(key="cache-bytes"):
+        columns = st.columns(3)
+    for column, (label, text) in zip(columns, figures.items(), strict=True):
+        column.metric(label, text)
+    st.caption(
+        "Measured from the cache's tensors: element size × number of elements, for each layer "
+        "and KV head; a query is used once and not kept."
+    )
+    inspector.formula("model.decoding.kv_cache.cache_bytes")
+    sizes = (config.n_layers, config.n_kv_heads, config.d_head, n_cached, cached.bytes_per_value)
+    inspector.formula("model.decoding.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
+
+
+def _check(view: View, cached: CacheRun, n_cached: int) -> None:
+    """How far what the cache holds is from the trace, and whether it was ever rewritten."""
+    if not n_cached:
+        st.caption("The cache is empty: there is nothing to check.")
+        return
+    errors = cached.errors(view.run.trace, n_cached)
+    passed = max(errors) <= ALLOWED_ERROR and cached.is_kept
+    kept = "did not change" if cached.is_kept else "CHANGED"
+    inspector.check(
+        passed,
+        "what the cache holds against the trace of the whole sentence, max error of keys "
+        f"{errors[0]:.1e} and of values {errors[1]:.1e} (allowed {ALLOWED_ERROR:.0e}). What one "
+        f"step wrote {kept} in any later step.",
+    )
+
+
+def _lengths_csv(view: View, lengths: np.ndarray) -> bytes:
+    layers = [f"L{layer}" for layer in range(len(lengths))]
+    return tables.table_csv(lengths.T, view.tokens[: lengths.shape[1]], layers, "token")
+
+
+# --- known models -----------------------------------------------------------------------------
+
+
+def _known_models() -> list[KnownModel]:
+    """The models of assets/known_models.toml."""
+    text = (ASSETS / "known_models.toml").read_text(encoding="utf-8")
+    return [KnownModel(**entry) for entry in tomllib.loads(text)["model"]]
+
+
+def _sizes(known: list[KnownModel]) -> int:
+    """The table of known models; gives back the number of tokens it is for."""
+    layout.section(
+        "KV-cache size in well-known models",
+        "For one text of a given length; the sizes are as published.",
+        "Bytes are computed from them; what comes after the first column of bytes is "
+        "**hypothetical**: the same model with another cache, in fp16 unless it says 8 bits. MHA: "
+        "each head with keys and values of its own. GQA: 8 KV heads. MLA as in DeepSeek-V2: a "
+        "latent of 9/2 · d_head values per layer and token stands for keys and values of all heads "
+        "(512 + 64 where d_head is 128).",
+    )
+    n_tokens = controls.number(settings.CONTEXT)
+    notices.show()
+    st.dataframe(
+        tables.frame([_row(model, n_tokens) for model in known]),
+        hide_index=True,
+        height="content",
+        column_config={
+            name: st.column_config.TextColumn(alignment="right") for name in COLUMNS.values()
+        },
+    )
+    short = [model.name for model in known if model.max_seq_len < n_tokens]
+    if short:
+        st.caption(
+            f"{n_tokens:,} tokens are more than the published context of {', '.join(short)}; "
+            "there the whole row is hypothetical."
+        )
+    return n_tokens
+
+
+def _row(model: KnownModel, n_tokens: int) -> dict[str, str]:
+    """One model of the table; what equals the published cache says so."""
+    sizes = cache_variants(model, n_tokens)
+    same = {
+        "full_heads": model.n_kv_heads == model.n_heads and not model.latent,
+        "grouped": model.n_kv_heads == 8,
+        "latent": bool(model.latent),
+    }
+    texts = {
+        name: "–" if n_bytes is None else "= published" if same.get(key) else bytes_text(n_bytes)
+        for (key, name), n_bytes in zip(COLUMNS.items(), sizes.values(), strict=True)
+    }
+    return {"model": model.name, "values per token": _values_per_token(model), **texts} | {
+        "context": f"{model.max_seq_len:,}",
+        "source": model.source,
+    }
+
+
+def _values_per_token(model: KnownModel) -> str:
+    """How many values are cached per token: layers × those of one layer, as published."""
+    if model.latent:
+        return f"{model.n_layers} × {model.latent}"
+    return f"{model.n_layers} × 2 × {model.n_kv_heads} × {model.d_head}"
+
+
+def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:
+    rows = [
+        {
+            "model": model.name,
+            "tokens": n_tokens,
+            "n_layers": model.n_layers,
+            "n_heads": model.n_heads,
+            "n_kv_heads": model.n_kv_heads,
+            "d_head": model.d_head,
+            "latent": model.latent,
+            "window": model.window,
+            **{f"{key} (bytes)": n for key, n in cache_variants(model, n_tokens).items()},
+            "source": model.source,
+        }
+        for model in known
+    ]
+    return tables.frame_csv(tables.frame(rows))
+
+
+# --- time -------------------------------------------------------------------------------------
+
+
+def _time(view: View) -> TimingSummary | None:
+    """Measure, and show and give back the last measurement of this model on this device."""
+    layout.section(
+        "Speed-up",
+        "Without a cache, each new token means running the whole text again.",
+        "Both ways really run here, on this model, at growing lengths, on one CPU thread where "
+        "there is no GPU, so that other work disturbs little; the medians are shown.",
+    )
+    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
+    is_running = measuring is not None and measuring.is_running
+    draw = notices.guarded(lambda: _measure_on(view))
+    st.fragment(draw, run_every=PAUSE_SECONDS if is_running else None)()
+    # Nothing is drawn meanwhile: a browser at work on the same machine would be timed too.
+    if measuring is None or is_running:
+        return None
+    summary = summarise(measuring.timings)
+    if summary is None:
+        words.notice("Stopped before two lengths were measured; there is nothing to show.")
+    else:
+        _measured(view, summary)
+    return summary
+
+
+def _measure_on(view: View) -> None:
+    """The button, and while it runs the bar and the next times."""
+    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
+    running = measuring if measuring is not None and measuring.is_running else None
+    pressed = _button(measuring)
+    if running is not None and pressed:
+        running.is_running = False
+    elif pressed:
+        memory.remember(MEASURING, view.handle, measure(view.handle))
+    elif running is not None:
+        st.progress(running.progress, "Measuring …")
+        running.advance(TICK_SECONDS)
+    if pressed or (running is not None and not running.is_running):
+        st.rerun()  # the clock of the fragment starts or stops with the whole page
+
+
+def _button(measuring: Measuring | None) -> bool:
+    if measuring is not None and measuring.is_running:
+        return st.button("Stop", icon=":material/stop:")
+    label = "Measure on this machine" if measuring is None else "Measure again"
+    return st.button(label, icon=":material/timer:", type="primary")
+
+
+def _measured(view: View, summary: TimingSummary) -> None:
+    """Both lines, the rates, how they grow, and whether both ways gave the same logits."""
+    lines = {"without cache": summary.without, "with cache": summary.with_cache}
+    longest, fitted_from = max(summary.without), _fitted_from(summary)
+    slow, fast = summary.without[longest], summary.with_cache[longest]
+    fits = _fits(summary, lines, fitted_from)
+    growing = "".join(
+        f" {name.capitalize()} it grows as n to {a:.2f}." for name, (a, _) in fits.items()
+    )
+    _rates(summary, longest)
+    title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
+    layout.show_figure(
+        timing_lines(lines, fits, fitted_from, view.colors, title),
+        key="pace",
+        alt=f"Milliseconds for one more token by the length of the text. At {longest} tokens "
+        f"{1000 * slow:.2f} without cache and {1000 * fast:.2f} with cache.{growing}",
+    )
+    _say_how_measured(summary, fitted_from if fits else None)
+    inspector.source(
+        "model.analysis.timing.time_tokens",
+        "model.analysis.timing.medians",
+        "model.analysis.timing.growth",
+    )
+    inspector.check(
+        summary.difference <= ALLOWED_ERROR,
+        f"both ways gave the same logits, max error {summary.difference:.1e} (allowed "
+        f"{ALLOWED_ERROR:.0e}).",
+    )
+    if summary.spread > UNSTEADY:
+        words.notice(
+            f"Other work disturbed this measurement: half of the times of one length lie a factor "
+            f"of {summary.spread:.1f} apart, too unsteady to say how they grow. Measure again when "
+            "the machine is quiet.",
+            kind="hint",
+        )
+
+
+def _say_how_measured(summary: TimingSummary, fitted_from: int | None) -> None:
+    fitted = (
+        f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
+        "starting each operation costs more than the arithmetic. With more tokens the power nears "
+        "2 without the cache, since every token is compared with every other, and 1 with it."
+    )
+    st.caption(
+        f"Medians of {summary.n_rounds} rounds. Prefill takes all tokens at once, decoding one at "
+        f"a time.{fitted if fitted_from else ''}"
+    )
+
+
+def _fits(
+    summary: TimingSummary, lines: dict[str, dict[int, float]], fitted_from: int
+) -> dict[str, tuple[float, float]]:
+    """Exponent and factor of each line over its longer half; none of unsteady times."""
+    if summary.spread > UNSTEADY:
+        return {}
+    return {
+        name: growth({n: s for n, s in seconds.items() if n >= fitted_from})
+        for name, seconds in lines.items()
+    }
+
+
+def _fitted_from(summary: TimingSummary) -> int:
+    """The middle length: the fit is over the longer half, and over two lengths at least."""
+    lengths = sorted(summary.without)
+    return lengths[(len(lengths) - 1) // 2]
+
+
+def _rates(summary: TimingSummary, longest: int) -> None:
+    slow, fast = summary.without[longest], summary.with_cache[longest]
+    figures = {
+        f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
+        f"Token {longest:,} with cache": f"{1000 * fast:.2f} ms",
+        "Prefill, tokens/s": _per_second(summary.prefill),
+        "Decode, tokens/s": _per_second(summary.decode),
+    }
+    for column, (label, text) in zip(st.columns(4), figures.items(), strict=True):
+        column.metric(label, text)
+
+
+def _per_second(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate:,.0f}"
+
+
+def _times_csv(summary: TimingSummary) -> bytes:
+    frame = tables.frame(
+        {
+            "tokens": list(summary.without),
+            "without cache (ms)": [1000 * s for s in summary.without.values()],
+            "with cache (ms)": [1000 * s for s in summary.with_cache.values()],
+        }
+    )
+    return tables.frame_csv(frame)

@@ -1,0 +1,217 @@
+"""A text while it grows: what the browser is sent of it, by runs of the page and between them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from model.analysis.probabilities import given_probabilities
+from model.decoding.course import Change, Course, differences
+from model.decoding.filters import Sampling
+from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT
+from model.sources.handle import ModelHandle
+from viz.frame.sampling import sampling_of
+from viz.frame.view import View
+from viz.live import store
+from viz.live.core.sampling import distribution_data
+from viz.live.core.wire import Data, Settings
+from viz.live.writer.data import WrittenText, marks_data, new_labels, step_data, writer_data
+from viz.runs.writing import Writing
+
+MORE_SECONDS = 0.03  # how long to write for one question of the browser
+NAMES = {
+    "temperature": "temperature",
+    "top_k": "top-k",
+    "top_p": "top-p",
+    "min_p": "min-p",
+    "order": "order",
+    "seed": "seed",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a text depends on that is not changed while it is written."""
+
+    handle: ModelHandle
+    ids: tuple[int, ...]
+    slides: bool
+    seed: int
+
+
+@dataclass
+class Shown:
+    """A distribution on screen: logits (V,) and how to draw from them."""
+
+    logits: np.ndarray
+    sampling: Sampling
+
+
+@dataclass(eq=False)
+class Growth:
+    """A text one visitor has written; `view` says which head's attention is shown of it.
+
+    The browser may ask for `more` between runs of the page; both hold the text's lock meanwhile.
+    """
+
+    request: Request
+    writing: Writing
+    view: View
+    vocabulary: Sequence[str]
+    is_greedy: bool = False
+    address: str = field(init=False)  # where the browser asks for more
+
+    def __post_init__(self) -> None:
+        """Let the browser ask, as long as somebody keeps this."""
+        self.address = store.offer(self)
+
+    @property
+    def key(self) -> str:
+        """Another one when anything but head, steps and settings is."""
+        return f"{self.view.run.key}-{hash(self.request)}-{self.writing.version}"
+
+    def more(self, asked: Mapping[str, object]) -> Data:
+        """Write on for a moment, and what is new since the tokens the browser has.
+
+        `asked` has `known`, their number; `settings`, the sliders; and `at`, the token of the whole
+        text whose distribution is shown, or None.
+        """
+        writing, sliders = self.writing, asked.get("settings")
+        with writing.lock:
+            if isinstance(sliders, dict) and not self.is_greedy:
+                now = sampling_of(sliders, len(self.vocabulary))
+                writing.steer(replace(now, seed=writing.now.seed))
+            writing.feed(MORE_SECONDS)
+            steps = self._steps()
+            known = _whole(asked.get("known"), len(steps)) or 0
+            tokens = self._tokens()
+            return {
+                "key": self.key,
+                "known": known,
+                "steps": steps[known:],
+                **new_labels(tokens, len(self.view.ids) + known),
+                "marks": marks_data(self._marks()),
+                "running": writing.is_running,
+                "note": self.state(),
+                "shown": self._distribution(_whole(asked.get("at"), len(tokens)))[0],
+            }
+
+    def whole(self, at: int | None, settings: Settings, note: str) -> tuple[Data, Shown]:
+        """All of the text as the browser takes it, and the distribution that is shown.
+
+        `at` is the token of the whole text that was chosen, None to follow the newest.
+        """
+        distribution, shown = self._distribution(at)
+        text = WrittenText(
+            tokens=self._tokens(),
+            steps=self._steps(),
+            given=given_probabilities(self.view.run.trace).tolist(),
+            marks=self._marks(),
+            head_name=self.view.head_name,
+            is_running=self.writing.is_running,
+            note=note,
+            address=self.address,
+        )
+        data = writer_data(self.key, text, distribution, settings, is_greedy=self.is_greedy)
+        return data, shown
+
+    def state(self) -> str:
+        """Why the text rests, and what it has lost, in words."""
+        writing, n = self.writing, len(self.writing.steps)
+        context = writing.model.config.max_seq_len
+        lines = {
+            CONTEXT_FULL: f"Stopped: the context of {context} tokens is full. Choose “slide "
+            "window” to continue without the older half.",
+            END_OF_TEXT: f"The model ended the text after {n} new tokens.",
+        }
+        line = lines.get(writing.stopped or "", "")
+        if not line and n and not writing.is_running:
+            line = f"{n} new tokens."
+        if n and writing.steps[-1].n_dropped:
+            line += (
+                " The full context dropped its older half: what remains is numbered from position "
+                "0 again, and the model cannot attend to what was dropped."
+            )
+        return line
+
+    # --- its parts --------------------------------------------------------------------------------
+
+    def _tokens(self) -> list[str]:
+        new = (self.vocabulary[step.token_id] for step in self.writing.steps)
+        return [*self.view.tokens, *new]
+
+    def _steps(self) -> list[Data]:
+        """Each step is prepared once for a head."""
+        view, steps = self.view, self.writing.steps
+        sent = self.writing.sent.setdefault((view.layer, view.head), [])
+        sent += [step_data(step, view.layer, view.head) for step in steps[len(sent) :]]
+        return sent
+
+    def _marks(self) -> dict[int, str]:
+        return marks_of(self.writing.course, len(self.writing.steps))
+
+    def _logits(self, at: int) -> np.ndarray | None:
+        """Logits (V,) of token `at` of the whole text, or None where they are gone."""
+        n, writing = at - len(self.view.ids), self.writing
+        if n < 0 or (n == 0 and not writing.steps):
+            return self.view.run.trace.logits[at - 1]
+        prediction = writing.prediction(n)
+        return None if prediction is None else prediction.logits.numpy()
+
+    def _nearest(self, wanted: int | None) -> tuple[int, np.ndarray]:
+        """The place whose distribution is shown, and its logits (V,): the nearest there are."""
+        n_all = len(self.view.ids) + len(self.writing.steps)
+        for at in (wanted, n_all, n_all - 1):
+            logits = None if at is None or not 0 < at <= n_all else self._logits(at)
+            if at is not None and logits is not None:
+                return at, logits
+        return len(self.view.ids), self.view.run.trace.logits[-1]
+
+    def _distribution(self, wanted: int | None) -> tuple[Data, Shown]:
+        at, logits = self._nearest(wanted)
+        writing, n = self.writing, at - len(self.view.ids)
+        is_written = 0 <= n < len(writing.steps)
+        shown = Shown(logits, writing.course.at(n) if is_written else writing.now)
+        all_ids = [*self.view.ids, *(step.token_id for step in writing.steps)]
+        data = distribution_data(
+            f"{self.view.run.key}-{hash(writing.course.until(max(n, 0)))}-{writing.version}-{at}",
+            at,
+            logits,
+            self.vocabulary,
+            shown.sampling if is_written else None,
+            all_ids[at] if at < len(all_ids) else None,
+        )
+        return data, shown
+
+
+def _whole(raw: object, most: int) -> int | None:
+    """A whole number from 0 to `most`; None for anything else."""
+    if isinstance(raw, bool) or not isinstance(raw, int):
+        return None
+    return raw if 0 <= raw <= most else None
+
+
+def marks_of(course: Course, n_steps: int) -> dict[int, str]:
+    """What changed before a new token, in words, by its number."""
+    marks: dict[int, str] = {}
+    pairs = zip(course.turns, course.turns[1:], strict=False)
+    for (_, before), (at, after) in pairs:
+        changed = differences(at, before, after)
+        marks[at] = "from here on " + ", ".join(_said(change, before) for change in changed)
+    for at, _ in course.picks:
+        marks[at] = "; ".join(filter(None, [marks.get(at), "put here by hand"]))
+    return {at: words for at, words in marks.items() if at < n_steps}
+
+
+def _said(change: Change, before: Sampling) -> str:
+    """One change of the settings, in words."""
+    was, now = _value(getattr(before, change.name)), _value(change.value)
+    return f"{NAMES[change.name]} {was} → {now}"
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "all"
+    if isinstance(value, tuple):
+        return ", ".join(NAMES[name] for name in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,266 @@
+"""Next token: the text while it is written, and what each of its tokens is drawn from."""
+
+import secrets
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.probabilities import distribution
+from model.decoding.course import Change, Course, changes_of, course_of
+from model.decoding.filters import Sampling
+from model.decoding.sampling import CONTEXT_FULL
+from viz import runs
+from viz.figures.labels import visible
+from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
+from viz.frame.sampling import drawing, is_greedy, sliders
+from viz.frame.view import View
+from viz.live import component
+from viz.live.callbacks import is_awaited
+from viz.live.core.sampling import sampling_data
+from viz.live.writer.data import WRITER
+from viz.pages.generate.growth import Growth, Request, Shown
+from viz.runs.writing import Writing, write
+
+TITLE = "Next token"
+ICON = ":material/edit_note:"
+NEEDS = ("decoder", "text", "vocabulary", "logits")
+OPENS_INSPECTOR = False  # the writer fills a screen
+
+WRITE_SECONDS = 0.1  # how long to write, unasked, before the page is drawn again
+WRITING, PUBLISHED, ACTED = "writing", "written-in-the-address", "acted"
+UNSEEN = {"at": None, "averaged": False, "act": None}  # before anything is chosen in the browser
+LARGEST_NEW_SEED = 9999  # short enough to be read out
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Each token is drawn from a distribution over the whole vocabulary.",
+        "The sliders reshape the distribution and act from the next token on, also while the model "
+        "writes; a ◆ in the text says where they changed. Click a token to see what it was drawn "
+        "from, and a bar to put that token instead. The same seed and settings give the same text.",
+    )
+    notices.show()
+    logits = view.run.trace.logits[-1]
+    shown = Shown(logits, drawing(view))
+    _stream(view, shown)
+    inspector.formula("model.decoding.filters.filter_logits")
+    inspector.source(
+        "model.decoding.sampling.generate",
+        "model.decoding.sampling.sample",
+        "model.decoding.filters.filter_logits",
+        "model.decoding.filters.scale_temperature",
+        "model.decoding.filters.top_k",
+        "model.decoding.filters.top_p",
+        "model.decoding.filters.min_p",
+    )
+    inspector.export(view, {"Distribution": lambda: _csv(shown, runs.vocabulary(view.handle))})
+
+
+@st.fragment
+def _stream(view: View, shown: Shown) -> None:
+    """The text; while it is written the browser asks for more by itself, see `growth`."""
+    notices.guarded(lambda: _write_on(view, shown))()
+
+
+def _write_on(view: View, shown: Shown) -> None:
+    """Controls, the next tokens while it runs, and all that is to be seen of the text."""
+    pressed = memory.pressed(WRITING)
+    if pressed == "seed":
+        state.put((settings.SEED, _another_seed(int(state.number(settings.SEED)))))
+    with layout.row("writing"):
+        buttons = st.container(horizontal=True, width="content")  # they depend on what is written
+        request, n_tokens = _request(view)
+    now = drawing(view)
+    growth = _text(view, request, now)
+    with growth.writing.lock:
+        growth.view, growth.is_greedy = view, is_greedy()
+        growth = _write(growth, now, pressed, n_tokens)
+        with buttons:
+            _buttons(growth.writing)
+        notes = [growth.state(), _note_in_address(growth)]
+        found = _show(growth, notes)
+    shown.logits, shown.sampling = found.logits, found.sampling
+    address.write(TITLE, WRITING)
+
+
+def _write(growth: Growth, now: Sampling, pressed: str | None, n_tokens: int) -> Growth:
+    """Do what was asked for, and write on, unless the browser itself asks for more."""
+    is_steered = growth.writing.steer(now)  # what that does shall be seen at once
+    if pressed in ("seed", "restart"):
+        growth = _kept(growth.view, growth.request, _anew(growth.request, now))
+    writing = growth.writing
+    _press(writing, pressed, n_tokens)
+    _act(growth.view, writing)
+    if not writing.is_fed:
+        seconds = 0 if is_steered else WRITE_SECONDS
+        notices.guarded(lambda: writing.advance(seconds, is_awaited))()
+    return growth
+
+
+def _request(view: View) -> tuple[Request, int]:
+    """What is asked for: a text, and how many tokens of it."""
+    controls.select(settings.DECODING, width=125)
+    seed = int(controls.number(settings.SEED))
+    n_tokens = int(controls.number(settings.NEW_TOKENS))
+    slides = controls.select(settings.AT_LIMIT, width=150) == "slide"
+    return Request(view.handle, view.ids, slides, seed), n_tokens
+
+
+def _another_seed(seed: int) -> int:
+    return (seed + 1 + secrets.randbelow(LARGEST_NEW_SEED)) % (LARGEST_NEW_SEED + 1)
+
+
+# --- which text -------------------------------------------------------------------------------
+
+
+def _text(view: View, request: Request, now: Sampling) -> Growth:
+    """The text of this request: the one at hand, what the address says, or an empty one."""
+    n_written, changes = linked = _linked(view)
+    growth: Growth | None = memory.remembered(WRITING, request)
+    came_by_link = linked != memory.last(PUBLISHED)[1]
+    if growth is not None and not came_by_link:
+        return growth
+    if not came_by_link:
+        return _kept(view, request, _anew(request, now))
+    return _kept(view, request, _anew(request, now, course_of(changes, now), n_written))
+
+
+def _anew(
+    request: Request, now: Sampling, course: Course | None = None, target: int = 0
+) -> Writing:
+    slides = request.slides
+    return write(request.handle, request.ids, now, slide=slides, course=course, target=target)
+
+
+def _linked(view: View) -> tuple[int, tuple[Change, ...]]:
+    """How far a text was written and what was changed on the way, as the settings have it."""
+    changes = state.value(settings.CHANGES.given(n_tokens=view.config.vocab_size))
+    return int(state.number(settings.WRITTEN)), changes
+
+
+def _kept(view: View, request: Request, writing: Writing) -> Growth:
+    growth = Growth(request, writing, view, runs.vocabulary(request.handle))
+    memory.remember(WRITING, request, growth)
+    memory.keep_choices(WRITER, {"at": None})
+    return growth
+
+
+def _note_in_address(growth: Growth) -> str:
+    """Let the address bring the text back: all of it while it runs, so that it changes once.
+
+    Returns what there is to say where it cannot.
+    """
+    writing = growth.writing
+    n_written = writing.target if writing.is_running else len(writing.steps)
+    changes = changes_of(writing.course, writing.now) if n_written else ()
+    is_too_long = len(changes) > settings.CHANGES.most
+    if is_too_long:
+        n_written, changes = 0, ()
+    state.put((settings.WRITTEN, n_written), (settings.CHANGES, changes))
+    state.value(settings.WRITTEN)
+    state.value(settings.CHANGES.given(n_tokens=len(growth.vocabulary)))
+    memory.remember(PUBLISHED, None, (n_written, changes))
+    if not is_too_long:
+        return ""
+    return (
+        f"Settings changed more than {settings.CHANGES.most} times on the way: a copied link opens "
+        "without this text."
+    )
+
+
+# --- what a person does -----------------------------------------------------------------------
+
+
+def _press(writing: Writing, pressed: str | None, n_tokens: int) -> None:
+    """Start, stop, or write one token."""
+    n = len(writing.steps)
+    most = int(settings.WRITTEN.high)
+    if pressed in ("start", "seed", "restart"):
+        writing.run(min((n // n_tokens + 1) * n_tokens, most))
+    elif pressed == "step":
+        writing.run(min(n + 1, most))
+    elif pressed == "stop":
+        writing.is_running = False
+
+
+def _buttons(writing: Writing) -> None:
+    is_full = writing.stopped == CONTEXT_FULL or len(writing.steps) >= settings.WRITTEN.high
+    if writing.is_running:
+        controls.button(WRITING, "stop", "Stop", "stop")
+    else:
+        label = "Continue" if writing.steps else "Start"
+        controls.button(WRITING, "start", label, "play_arrow", primary=True, disabled=is_full)
+    controls.button(WRITING, "step", "Step", "skip_next", disabled=writing.is_running or is_full)
+    controls.button(WRITING, "seed", "New seed", "casino")
+    controls.button(WRITING, "restart", "Start again", "replay", disabled=not writing.steps)
+
+
+def _take_over(view: View, changes: dict[str, object]) -> None:
+    """Keep what a person changed in the browser; a place in the prompt goes into the address."""
+    state.take_over(changes)
+    memory.keep_choices(WRITER, {name: changes[name] for name in UNSEEN if name in changes})
+    if "at" in changes:
+        at = changes["at"]
+        is_of_prompt = isinstance(at, int) and 0 < at < len(view.ids)
+        state.put((settings.AFTER, at - 1 if is_of_prompt and isinstance(at, int) else -1))
+
+
+def _act(view: View, writing: Writing) -> None:
+    """Put a token, or write again from one, as was asked for in the browser; each once."""
+    asked = memory.choices(WRITER, UNSEEN)["act"]
+    if not isinstance(asked, dict) or asked == memory.last(ACTED)[1]:
+        return
+    memory.remember(ACTED, None, asked)
+    n, token_id = asked.get("at", 0) - len(view.ids), asked.get("token")
+    if not 0 <= n <= len(writing.steps):
+        return
+    if asked.get("kind") == "again":
+        writing.again(n, _another_seed(writing.course.at(n).seed))
+    elif isinstance(token_id, int) and 0 <= token_id < view.config.vocab_size:
+        writing.put(n, token_id)
+
+
+# --- what is shown ----------------------------------------------------------------------------
+
+
+def _place(growth: Growth) -> int | None:
+    """The token of the whole text whose distribution is shown; None for the next one."""
+    view, writing = growth.view, growth.writing
+    after = state.value(settings.AFTER.given(options=range(-1, len(view.ids))))
+    at = after + 1 if after >= 0 else memory.choices(WRITER, UNSEEN)["at"]
+    n_all = len(view.ids) + len(writing.steps)
+    return at if isinstance(at, int) and 0 < at < n_all else None
+
+
+def _show(growth: Growth, notes: Sequence[str]) -> Shown:
+    """The text in the browser; gives back the distribution beside it."""
+    at = _place(growth)
+    chosen = memory.choices(WRITER, UNSEEN)
+    settings_now = {
+        **sampling_data(sliders(growth.view)),
+        "at": at,
+        "averaged": chosen["averaged"],
+        "act": None,
+    }
+    data, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))
+    component.show(data, on_change=lambda changes: _take_over(growth.view, changes))
+    return shown
+
+
+def _csv(shown: Shown, vocabulary: Sequence[str]) -> bytes:
+    spread = distribution(shown.logits, shown.sampling)
+    frame = tables.frame(
+        {
+            "id": np.arange(len(vocabulary)),
+            "token": [visible(token) for token in vocabulary],
+            "logit": spread.logits,
+            "model": spread.before,
+            "sampled_from": spread.after,
+            "kept": spread.kept,
+        }
+    )
+    return tables.frame_csv(frame.sort_values("model", ascending=False, kind="stable"))

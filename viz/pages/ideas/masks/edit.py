@@ -1,0 +1,106 @@
+"""A mask edited by hand, and what the model makes of it."""
+
+import hashlib
+
+import numpy as np
+
+from model.analysis.mask_kinds import source_of
+from model.analysis.probabilities import leading_tokens
+from viz import runs
+from viz.figures.labels import token_labels, visible
+from viz.frame import (
+    controls,
+    inspector,
+    layout,
+    memory,
+    notices,
+    state,
+    tables,
+    words,
+)
+from viz.frame.settings import EDITS, EDITS_OF
+from viz.frame.view import View
+from viz.live import component
+from viz.live.core.wire import Settings
+from viz.live.editor.data import NextTokens, editor_data
+from viz.pages.ideas.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
+
+NOTHING = EDITS_OF.default
+
+
+def draw(view: View) -> None:
+    """Draw the view."""
+    with layout.slim_row("mask"):
+        chosen = choose(view, choose_kind(view))
+        position = controls.position(view)
+    edits, mask = _edited(chosen)
+    notices.show()
+    base, run = run_under(view, chosen, chosen.mask), run_under(view, chosen, mask)
+    memory.keep_alive("edited", run)
+    tokens = run.trace.tokens
+    key = f"{view.model}-{chosen.ids}-{chosen.kind}-{chosen.sizes}-{view.head_name}-{position}"
+    after = _next_tokens(view, base, run, position)
+    component.show(
+        editor_data(run.trace, key, view.site, view.head, chosen.mask, after, edits),
+        on_change=state.take_over,
+    )
+    _say_empty(run, mask)
+    inspector.checked("under this mask", run.checks)
+    inspector.formula("model.attention.scaled_dot_product")
+    inspector.source("model.attention.attention_pattern", source_of(chosen.kind))
+    pattern = run.trace.attention[view.layer].pattern[view.head]
+    csv_files = {
+        "Edited mask": lambda: mask_csv(tokens, mask),
+        f"Pattern {view.head_name}": lambda: tables.tokens_csv(pattern, tokens),
+    }
+    inspector.export(view, csv_files, has_charts=False)
+
+
+def _next_tokens(view: View, base: runs.Run, run: runs.Run, position: int) -> NextTokens:
+    """What comes after a token under the mask as it was, and under the edited one."""
+    before, after = (x.trace.logits[position] for x in (base, run))
+    vocabulary = runs.vocabulary(view.handle)
+    bars = [
+        (visible(vocabulary[i]), first, second)
+        for i, first, second in leading_tokens(before, after, runs.LEADING)
+    ]
+    return NextTokens(f"What comes after “{token_labels(run.trace.tokens)[position]}”", bars)
+
+
+def _edited(chosen: Chosen) -> tuple[Settings, np.ndarray]:
+    """The edits as the browser takes them, and the mask with those cells flipped.
+
+    Edits are of one sentence and mask. Which one travels with them, through the address and the
+    browser, so that a click on a map that is no longer shown changes nothing.
+    """
+    shown, edits = _digest(chosen), EDITS.given(n=len(chosen.mask))
+    if state.value(EDITS_OF) not in (shown, NOTHING) and state.drop(edits):
+        notices.add("The edited cells were of another sentence or mask: they are removed.")
+    cells = state.value(edits)
+    state.put((EDITS_OF, shown if cells else NOTHING))
+    state.value(EDITS_OF)  # into the address, beside the edits
+    mask = chosen.mask.copy()
+    for query, key in cells:
+        mask[query, key] = not chosen.mask[query, key]
+    return {"edits": edits.text(cells), "edits_of": shown}, mask
+
+
+def _digest(chosen: Chosen) -> str:
+    """A short name of what edits are made on: tokens and mask."""
+    what = repr((chosen.ids, chosen.kind, chosen.sizes)).encode()
+    return hashlib.blake2s(what, digest_size=4).hexdigest()
+
+
+def _say_empty(run: runs.Run, mask: np.ndarray) -> None:
+    """Rows that may attend to no key: what the model has there."""
+    rows = np.flatnonzero(~mask.any(axis=1))
+    if not rows.size:
+        return
+    labels = token_labels(run.trace.tokens)
+    names = ", ".join(f"{row} “{labels[row]}”" for row in rows[:8])
+    more = f" and {len(rows) - 8} more" if len(rows) > 8 else ""
+    largest = max(np.abs(record.z[:, rows]).max() for record in run.trace.attention)
+    words.notice(
+        f"No key is left for {names}{more}: these rows are zero, not NaN, and what attention "
+        f"writes there is zero in every layer and head (largest |z| = {largest:g})."
+    )

@@ -1,0 +1,122 @@
+"""Why −∞ before softmax and not zero after, and what becomes of a fully masked row."""
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.masking import empty_row, masking_alternatives
+from viz.figures.labels import token_labels
+from viz.figures.masks import leak_curves, pattern_map, score_map
+from viz.frame import inspector, layout, tables, words
+from viz.frame.view import View
+
+
+def draw(view: View) -> None:
+    """Draw the view."""
+    _scores(view)
+    sums = _visible_sums(view)
+    _why_before(view, sums)
+    _empty_row(view)
+    inspector.source("model.attention.attention_pattern", "model.attention.additive_mask")
+    columns = np.stack(list(sums.values()), axis=1)
+    csv_files = {
+        f"Scores {view.head_name}": lambda: tables.tokens_csv(
+            view.record.scores[view.head], view.tokens
+        ),
+        f"Row sums {view.head_name}": lambda: tables.table_csv(
+            columns, view.tokens, list(sums), "query"
+        ),
+    }
+    inspector.export(view, csv_files)
+
+
+def _visible_sums(view: View) -> dict[str, np.ndarray]:
+    """For each way of masking, what the visible cells of each row sum to, (T,)."""
+    alternatives = masking_alternatives(view.record.scores[view.head], view.record.mask)
+    mask = view.record.mask
+    return {
+        name: np.where(mask, x, 0.0).sum(axis=-1, dtype=np.float64)
+        for name, x in alternatives.items()
+    }
+
+
+def _scores(view: View) -> None:
+    record, name = view.record, view.head_name
+    scores = record.scores[view.head]
+    layout.section(
+        "From scores to weights",
+        f"{name}: scores of query and key; then with −∞ wherever the mask says so.",
+    )
+    span = f"from {scores.min():.2f} to {scores.max():.2f}"
+    n_masked = int((~record.mask).sum())
+    maps = (
+        ("scores-before", None, "scores before the mask", span),
+        ("scores-after", record.mask, "scores after it", f"{n_masked} cells are minus infinity"),
+    )
+    for column, (key, mask, what, alt) in zip(layout.two_up("scores"), maps, strict=True):
+        with column:
+            title = f"{name}: {what}"
+            layout.show_figure(
+                score_map(scores, mask, view.tokens, view.colors, title, scale_of=scores),
+                key=key,
+                alt=f"{name}, {what}: {alt}.",
+            )
+    left, right = layout.two_up("weights")
+    with left:
+        title = f"{name}: weights after softmax"
+        layout.show_figure(
+            pattern_map(view.pattern, record.mask, view.tokens, view.colors, title),
+            key="pattern",
+            alt=f"Attention weights of {name}; each row sums to one.",
+        )
+    with right:
+        layout.section(
+            "Why −∞ before softmax, and not zero after",
+            "",
+        )
+        st.markdown(
+            "Softmax shares out exactly 1. With −∞ in the masked cells, exp(−∞) = 0 and all of it "
+            "goes to visible tokens. A masked score of 0 still gets exp(0) = 1. Zeroing after "
+            "softmax is too late: the masked tokens have already taken their share, and the row "
+            "sums to less than 1."
+        )
+        inspector.formula("model.attention.scaled_dot_product")
+
+
+def _why_before(view: View, sums: dict[str, np.ndarray]) -> None:
+    query = int(np.argmin(sums["after"]))
+    layout.show_figure(
+        leak_curves(sums, view.tokens, view.colors),
+        key="leak",
+        alt=f"Weight on visible tokens for each query: always 1 with minus infinity before "
+        f"softmax, down to {sums['score_zero'].min():.3f} with score 0, down to "
+        f"{sums['after'].min():.3f} with zero after.",
+    )
+    label = token_labels(view.tokens)[query]
+    words.notice(
+        f"For the query “{label}” in {view.head_name} the visible weights sum to "
+        f"{sums['before'][query]:.6f} with −∞ before softmax, {sums['score_zero'][query]:.4f} with "
+        f"score 0 before, {sums['after'][query]:.4f} with zero after."
+    )
+
+
+def _empty_row(view: View) -> None:
+    """A row with every cell masked, by softmax alone and as the model has it."""
+    query = len(view.tokens) - 1
+    row = empty_row(view.run.trace.attention[view.layer].scores[view.head, query])
+    label = token_labels(view.tokens)[query]
+    layout.section(
+        "A fully masked row",
+        "Left padding, or a mask edited too far, leaves a row without a single visible cell.",
+        "Softmax of nothing but −∞ is 0/0. One NaN there would spread to every token that attends "
+        "to this one, so Headlight gives such a row zeros: attention then writes nothing, and the "
+        "token keeps what it had.",
+    )
+    inspector.numbers(
+        r"\mathrm{softmax}(-\infty, \dots, -\infty) = \frac{0}{0},"
+        r"\qquad \text{here: } (0, \dots, 0),\ z = 0"
+    )
+    plain = "NaN in every cell" if np.isnan(row.plain).all() else f"{row.plain.tolist()}"
+    words.notice(
+        f"The scores of “{label}” in {view.head_name}, with all of its cells masked: softmax "
+        f"alone gives {plain}, this model's attention sums to {row.ours.sum():g}."
+    )

@@ -1,0 +1,171 @@
+"""Two sentences of different length in one batch, and which tokens attend to pad tokens."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis.padding import PAD, Padded
+from viz import runs
+from viz.figures.masks import pattern_map, share_map
+from viz.formulas import with_causal
+from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.settings import PADDED_SENTENCE, PADDING_SIDE
+from viz.frame.view import View
+from viz.runs import masks
+
+SAME = 1e-5  # relative; less is float32's own rounding
+MOST_PADDING = 12  # pad tokens written out in a row
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The same two sentences as one batch with a padding mask and without one."""
+
+    masked: Padded
+    unmasked: Padded
+    is_left: bool
+
+    @property
+    def n_pad(self) -> int:
+        """Pad tokens of the shorter sentence."""
+        return int(self.masked.is_pad.sum())
+
+
+def draw(view: View) -> None:
+    """Draw the view."""
+    with layout.slim_row("padding"):
+        second = controls.text(PADDED_SENTENCE)
+        is_left = controls.segments(PADDING_SIDE) == "left"
+    ids = _fitting(view, second)
+    notices.show()
+    if ids is None:
+        return
+    if len(ids[0]) == len(ids[1]):
+        words.notice(f"Both sentences have {len(ids[0])} tokens: no padding is needed. Change one.")
+        return
+    batch = Batch(
+        masks.padded(view.handle, ids, is_left, is_masked=True),
+        masks.padded(view.handle, ids, is_left, is_masked=False),
+        is_left,
+    )
+    _patterns(view, batch)
+    _rows(batch.masked)
+    shares = _pad_shares(batch.unmasked)
+    layout.show_figure(
+        share_map(shares, view.colors, "Attention on pad tokens, by head, without a padding mask"),
+        key="pad-shares",
+        alt=f"Share of attention on pad tokens in each head, {shares.mean():.3f} on average.",
+    )
+    _say_shares(view, batch)
+    _say_logits(view, batch)
+    inspector.formula("model.masks.padding", with_causal(f"model.masks.padding{'_left' * is_left}"))
+    checks = (*batch.masked.checks, *batch.unmasked.checks)
+    inspector.checked("both batches", checks)
+    inspector.source("model.masks.padding")
+    inspector.export(view, {"Shares on pad tokens": lambda: _csv(shares)})
+
+
+def _csv(shares: np.ndarray) -> bytes:
+    layers, heads = shares.shape
+    return tables.table_csv(
+        shares,
+        [f"L{layer}" for layer in range(layers)],
+        [f"H{head}" for head in range(heads)],
+        "layer \\ head",
+    )
+
+
+def _fitting(view: View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Ids of both sentences, cut to the context."""
+    context = view.config.max_seq_len
+    found = tuple(runs.tokenizer(view.handle).encode(second if second.strip() else ""))
+    if not found:
+        notices.add("Type a second sentence to complete the batch.")
+        return None
+    if len(found) > context:
+        notices.add(
+            f"The second sentence has {len(found)} tokens, the model's context is {context}: its "
+            f"last {len(found) - context} are cut."
+        )
+    return view.ids, found[:context]
+
+
+def _rows(padded: Padded) -> None:
+    """Both rows of the batch as they ran; much padding is counted instead of written."""
+    n_pad = int(padded.is_pad.sum())
+    for number, trace in enumerate(padded.traces):
+        tokens = list(trace.tokens)
+        if number == padded.short and n_pad > MOST_PADDING:
+            start = int(padded.is_pad.argmax())
+            tokens[start : start + n_pad] = [f"{PAD} × {n_pad}"]
+        words.token_row(f"Row {number}", tokens)
+
+
+def _patterns(view: View, batch: Batch) -> None:
+    pairs = (
+        ("hidden", batch.masked, "with a padding mask"),
+        ("seen", batch.unmasked, "without one"),
+    )
+    for column, (key, padded, what) in zip(layout.two_up("padded"), pairs, strict=True):
+        trace = padded.traces[padded.short]
+        record = trace.attention[view.layer]
+        title = f"The shorter sentence, {view.head_name}: {what}"
+        with column:
+            layout.show_figure(
+                pattern_map(
+                    record.pattern[view.head], record.mask, trace.tokens, view.colors, title
+                ),
+                key=f"padded-{key}",
+                alt=f"Attention of {view.head_name} in the padded sentence {what}.",
+            )
+
+
+def _pad_shares(padded: Padded) -> np.ndarray:
+    """Share of attention the sentence's own tokens give to pad tokens. (L, H)."""
+    own, pad = ~padded.is_pad, padded.is_pad
+    return np.stack(
+        [
+            record.pattern[:, own][:, :, pad].sum(axis=(1, 2)) / own.sum()
+            for record in padded.traces[padded.short].attention
+        ]
+    )
+
+
+def _say_shares(view: View, batch: Batch) -> None:
+    """How much attention pad tokens get, and why the side matters."""
+    with_mask, without = (_pad_shares(x).mean() for x in (batch.masked, batch.unmasked))
+    words.notice(
+        f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them {with_mask:.1%} of "
+        f"their attention with a padding mask, {without:.1%} without."
+    )
+    if batch.is_left:
+        short = batch.masked.traces[batch.masked.short]
+        rows = short.attention[view.layer].pattern[:, : batch.n_pad]
+        words.notice(
+            "With left padding, pad tokens may attend to nothing, not even to themselves: their "
+            f"rows are empty and come out as zeros (largest weight {rows.max():g})."
+        )
+    else:
+        words.notice(
+            "Right padding lies in the future, and the causal mask hides that already: only pad "
+            "tokens attend to pad tokens, and their rows are thrown away. With left padding, where "
+            "a batch that is to be continued has it, a padding mask is needed."
+        )
+
+
+def _say_logits(view: View, batch: Batch) -> None:
+    """Whether the sentence in the batch gets the logits it gets alone, and why."""
+    if batch.masked.alone > SAME:
+        because = (
+            "The mask hides the pad tokens, but after them the sentence stands at other positions, "
+            f"and this model ({view.config.position}) counts positions from the start."
+        )
+    elif batch.unmasked.alone > SAME:
+        because = "The padding mask keeps the sentence as it is alone."
+    else:
+        because = "Here the causal mask alone keeps the sentence as it is by itself."
+    words.notice(
+        f"Logits of the sentence in the batch against the sentence alone: relative error "
+        f"{batch.masked.alone:.1e} with a padding mask, {batch.unmasked.alone:.1e} without. "
+        f"{because}"
+    )

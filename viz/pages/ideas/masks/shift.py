@@ -1,0 +1,96 @@
+"""Training targets: the input shifted by one, and how likely the model finds each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.mask_kinds import own_mask
+from model.analysis.probabilities import target_probabilities
+from viz import runs
+from viz.figures.labels import visible
+from viz.formulas import loss_with_numbers
+from viz.frame import inspector, tables, words
+from viz.frame.view import View
+from viz.runs import masks
+
+START, END = "⟨start⟩", "⟨end⟩"
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Inputs and targets as tokens to be shown, and the probability of each target, (T,)."""
+
+    inputs: list[str]
+    targets: list[str]
+    probabilities: np.ndarray
+
+
+def draw(view: View) -> None:
+    """Draw the view."""
+    edge = runs.tokenizer(view.handle).end_id  # the end-of-text token is start and end
+    ids, room = list(view.ids), view.config.max_seq_len - 1
+    inputs, targets = (edge, *ids[:room]), (*ids, edge)[: room + 1]
+    is_whole = len(targets) > len(ids)
+    if not is_whole:
+        words.notice(
+            f"With the start token {room} of {len(ids)} tokens fit the context of {room + 1}: the "
+            "last one is a target only, and there is no target after it."
+        )
+    run = masks.masked(view.handle, inputs, own_mask(view.config, len(inputs)))
+    strings = runs.tokenizer(view.handle).token_strings(view.ids)
+    shown = Targets(
+        [START, *strings[:room]],
+        [*strings, END][: room + 1],
+        target_probabilities(run.trace.logits, targets),
+    )
+    words.training_targets(shown.inputs, shown.targets, shown.probabilities)
+    st.markdown(_what_each_sees(view, len(inputs)))
+    _say_loss(shown, is_whole)
+    inspector.checked("with the start token", run.checks)
+    inspector.source("model.masks.causal", "model.training.evaluation.token_losses")
+    csv_files = {"Training targets": lambda: _csv(shown)}
+    inspector.export(view, csv_files, has_charts=False)
+
+
+def _what_each_sees(view: View, n_inputs: int) -> str:
+    """Which inputs a position attends to, and whether its target is among them."""
+    mask = own_mask(view.config, n_inputs)
+    if np.diagonal(mask, 1).any():
+        n = int(np.diagonal(mask, 1).sum())
+        return (
+            f"Under this model's {view.config.mask.replace('_', ' ')} mask {n} of {n_inputs} "
+            "positions attend to the very next input, which is their target: those probabilities "
+            "say nothing of how well it predicts."
+        )
+    return (
+        "Each position attends to inputs up to its own, and must predict the target below it. The "
+        "mask is what keeps the target out of sight: it is the very next input."
+    )
+
+
+def _say_loss(shown: Targets, is_whole: bool) -> None:
+    """The mean loss over all targets, and why it differs from the other pages'."""
+    losses = -np.log(shown.probabilities)
+    inspector.formula("model.analysis.probabilities.next_token_losses")
+    inspector.formula(
+        "model.analysis.probabilities.next_token_losses",
+        loss_with_numbers(float(losses.sum()), len(losses)),
+    )
+    end = "The end of a text is a token too. " if is_whole else ""
+    inspector.note(
+        f"Over all {len(losses)} training targets. {end}Other tokens attend to the start token, so "
+        "the numbers differ from those without it."
+    )
+
+
+def _csv(shown: Targets) -> bytes:
+    frame = tables.frame(
+        {
+            "position": range(len(shown.inputs)),
+            "input": list(map(visible, shown.inputs)),
+            "target": list(map(visible, shown.targets)),
+            "probability": shown.probabilities,
+        }
+    )
+    return tables.frame_csv(frame)

@@ -1,0 +1,116 @@
+"""Positions: what each scheme does to a model that runs, one tab per scheme, and a comparison."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from model.sources.handle import ModelHandle
+from model.verify.check import Check
+from viz import runs
+from viz.frame import bar, controls, inspector, layout, memory, notices, settings, state, words
+from viz.frame.kinds import Choice
+from viz.frame.view import View
+from viz.live.callbacks import unbroken
+from viz.pages.ideas.positions import alibi, compare, learned, none, rope, sinusoidal
+from viz.runs import positions
+
+TITLE = "Positions"
+ICON = ":material/waves:"
+NEEDS = ("decoder", "text", "residuals")
+
+COMPARISON = "compare"
+TABS = compare.NAMES | {COMPARISON: "Compare"}
+DRAW: dict[str, Callable[[View], None]] = {
+    "sinusoidal": sinusoidal.draw,
+    "learned": learned.draw,
+    "rope": rope.draw,
+    "alibi": alibi.draw,
+    "none": none.draw,
+    COMPARISON: compare.draw,
+}
+
+
+def checks(view: View) -> Sequence[Check]:
+    """The properties of the scheme of the bar's model, where it is the one that is shown."""
+    own = state.value(_scheme(view)) in (view.config.position, COMPARISON)
+    return positions.checks(view.handle, view.sentence) if own else ()
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    scheme = _scheme(view)
+    state.only_for(view.model, scheme)  # a person who takes another model wants to see its scheme
+    shown, fault = view, None
+    try:
+        shown = _shown(view, state.value(scheme))
+    except ValueError as error:  # said below the tabs: another can be chosen
+        fault = error
+    with layout.heading(ICON, TITLE, _line(view, shown), _more(view)):
+        tab = controls.segments(scheme)
+        if shown is not view:
+            _offer(shown)
+    notices.show()
+    if fault:
+        raise fault
+    DRAW[tab](shown)
+    if shown is not view:
+        inspector.checked(shown.model, shown.run.checks)
+    elif tab != COMPARISON and view.handle not in _family(view).values():
+        words.notice(
+            f"This is {view.model}, {view.config.n_layers} layers × {view.config.n_heads} heads. "
+            "The other tabs run smaller models that compare with each other."
+        )
+
+
+def _family(view: View) -> dict[str, ModelHandle]:
+    return positions.family(view.handle.device)
+
+
+def _scheme(view: View) -> Choice[str]:
+    """The setting: schemes that have a model here, the one of the bar's model at first."""
+    own, family = view.config.position, _family(view)
+    offered = [tab for tab in TABS if tab in family or tab in (own, COMPARISON)]
+    return settings.SCHEME.given(options=offered, default=own, words=TABS.__getitem__)
+
+
+def _shown(view: View, tab: str) -> View:
+    """What the tab shows: the bar's model, or the model of another scheme on the same sentence.
+
+    It has the bar's layer and head, or the nearest there are.
+    """
+    if tab in (view.config.position, COMPARISON):
+        return view
+    handle = _family(view)[tab]
+    run = runs.run(handle, view.sentence)
+    memory.keep_alive("scheme", run)
+    group = run.trace.group(view.attention)
+    layer, head = min(view.layer, len(group.records) - 1), min(view.head, group.n_heads - 1)
+    return replace(view, handle=handle, run=run, layer=layer, head=head)
+
+
+def _line(view: View, shown: View) -> str:
+    """What is seen, in one line; `shown` is of the family, whose names are ours."""
+    if shown is view:
+        return "Attention alone ignores the order of tokens."
+    instead = "" if shown.head_name == view.head_name else f" (it has no {view.head_name})"
+    return f"{shown.handle.name} runs here, {shown.head_name}{instead}."
+
+
+def _more(view: View) -> str:
+    return (
+        "A position scheme tells the model where each token stands. "
+        f"{compare.described(view.handle.device)} Choose a scheme, and its model runs on your "
+        "sentence, on this page alone."
+    )
+
+
+def _offer(shown: View) -> None:
+    """To have the model of this page on all pages; of layer and head the nearest it has."""
+    st.button(
+        f"Use {shown.handle.name} everywhere",
+        on_click=unbroken(lambda: bar.switch_model(shown.handle.name)),
+        type="tertiary",
+        icon=":material/arrow_upward:",
+        key="use-everywhere",
+    )

@@ -1,0 +1,161 @@
+"""ALiBi: every score falls with distance, each head with its own slope."""
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.heads import strongest_pair
+from model.analysis.order import without_bias
+from model.analysis.positions import check_slopes, head_slopes
+from viz.figures.labels import token_labels
+from viz.figures.masks import pattern_map
+from viz.figures.schemes import bias_map, difference_map, slope_bars
+from viz.formulas import bias_with_numbers
+from viz.frame import controls, inspector, layout, tables, words
+from viz.frame.settings import SLOPE_HEADS
+from viz.frame.view import View
+from viz.runs import positions
+
+
+def draw(view: View) -> None:
+    """Draw the tab."""
+    _slopes(view)
+    _pattern(view)
+    inspector.source(positions.SOURCES["alibi"], "model.positions.alibi_slopes")
+    csv_files = {
+        f"Bias {view.head_name}": lambda: tables.tokens_csv(
+            view.record.added[view.head], view.tokens
+        ),
+        f"Pattern {view.head_name}": lambda: tables.tokens_csv(view.pattern, view.tokens),
+    }
+    inspector.export(view, csv_files)
+
+
+def _slopes(view: View) -> None:
+    config, record = view.config, view.record
+    row = layout.section(
+        "A slope for each head",
+        "To each score ALiBi adds −slope × distance.",
+        "Nothing is added to the embeddings and nothing is rotated. A steep head is pulled towards "
+        "its neighbours, a flat one hardly. The slopes are fixed, not learnt, and geometric: for a "
+        "power of two heads, each is the same share of the one before.",
+    )
+    with row, layout.slim_row("slopes"):
+        n_heads = controls.number(SLOPE_HEADS.given(default=config.n_heads))
+    slopes = head_slopes(n_heads)
+    whose = "this model" if n_heads == config.n_heads else f"a model of {n_heads} heads"
+    left, right = layout.two_up("slopes")
+    with left:
+        layout.show_figure(
+            slope_bars(slopes, view.colors, f"Slopes of {whose}"),
+            key="slopes",
+            alt=f"Slopes of {whose}: {', '.join(f'{slope:.4g}' for slope in slopes)}.",
+        )
+        st.caption(_ratio(slopes))
+        if n_heads != config.n_heads:  # those of the model are among its properties below
+            words.properties((check_slopes(slopes),))
+    with right:
+        bias = record.added[view.head]
+        layout.show_figure(
+            bias_map(
+                bias,
+                record.mask,
+                view.tokens,
+                view.colors,
+                f"{view.head_name} of this model: what is added to its scores",
+            ),
+            key="bias",
+            alt=f"Bias of {view.head_name}, from {bias[record.mask].min():.3f} to 0.",
+        )
+    words.properties(positions.checks(view.handle, view.sentence))
+    inspector.formula("model.positions.alibi_bias")
+    _numbers(view)
+
+
+def _ratio(slopes: np.ndarray) -> str:
+    n_heads = len(slopes)
+    below = 2 ** int(np.log2(n_heads))
+    if below == n_heads:
+        return f"Each slope is 2^(−8/{n_heads}) = {2 ** (-8 / n_heads):.4f} times the one before."
+    return (
+        f"{n_heads} is not a power of two: the first {below} are those of {below} heads, each "
+        f"2^(−8/{below}) = {2 ** (-8 / below):.4f} times the one before; the other "
+        f"{n_heads - below} are every other slope of {2 * below} heads."
+    )
+
+
+def _numbers(view: View) -> None:
+    """One score with its numbers."""
+    record, d_head = view.record, view.config.d_head
+    query, key = strongest_pair(view.pattern)
+    slope = float(head_slopes(view.config.n_heads)[view.head])
+    scaled = float(record.scores[view.head, query, key] - record.added[view.head, query, key])
+    labels = token_labels(view.tokens)
+    words.pair(labels[query], labels[key], f"The strongest pair of {view.head_name}:")
+    inspector.formula(
+        "model.positions.alibi_bias",
+        bias_with_numbers(scaled * d_head**0.5, d_head, slope, abs(query - key)),
+    )
+
+
+def _pattern(view: View) -> None:
+    record = view.record
+    layout.section(
+        "What it does to the pattern",
+        f"{view.head_name} as the model runs, and with the same scores without the bias.",
+    )
+    plain = without_bias(record, view.head)
+    patterns = (
+        ("pattern", view.pattern, "with the bias, as it runs"),
+        ("pattern-plain", plain, "without the bias"),
+    )
+    for column, (key, values, what) in zip(layout.two_up("patterns"), patterns, strict=True):
+        with column:
+            layout.show_figure(
+                pattern_map(
+                    values, record.mask, view.tokens, view.colors, f"{view.head_name}: {what}"
+                ),
+                key=key,
+                alt=f"Attention weights of {view.head_name} {what}; mean distance "
+                f"{_mean_distance(values):.2f} tokens.",
+            )
+    left, right = layout.two_up("difference")
+    with left:
+        difference = view.pattern - plain
+        layout.show_figure(
+            difference_map(
+                difference,
+                record.mask,
+                view.tokens,
+                view.colors,
+                f"{view.head_name}: weight with the bias − without",
+            ),
+            key="pattern-difference",
+            alt=f"What the bias changes in {view.head_name}, at most "
+            f"{np.abs(difference).max():.3f}.",
+        )
+    with right:
+        _distances(view)
+
+
+def _distances(view: View) -> None:
+    """How far each head of the layer attends, with the bias and without."""
+    record = view.record
+    st.caption(
+        f"Mean distance in tokens between a query and what it attends to, by head of L{view.layer}:"
+    )
+    plain = [without_bias(record, head) for head in range(len(record.q))]
+    table = tables.frame(
+        {
+            "head": [f"H{head}" for head in range(len(plain))],
+            "slope": [f"{slope:.4g}" for slope in head_slopes(len(plain))],
+            "with the bias": [f"{_mean_distance(pattern):.2f}" for pattern in record.pattern],
+            "without": [f"{_mean_distance(pattern):.2f}" for pattern in plain],
+        }
+    )
+    st.dataframe(table, hide_index=True, height="content")
+
+
+def _mean_distance(pattern: np.ndarray) -> float:
+    """Mean distance between query and key, weighted by attention. pattern: (T, T)."""
+    at = np.arange(len(pattern))
+    return float((pattern * np.abs(at[:, None] - at[None, :])).sum() / len(pattern))

@@ -1,0 +1,267 @@
+"""The models of all schemes on one sentence and on held-out text, and in what they differ."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from model.sources.handle import ModelHandle
+from model.training.evaluation import Evaluation
+from viz.figures.schemes import LossCurve, loss_curves, pattern_row
+from viz.figures.sides import Part
+from viz.frame import inspector, layout, tables, words
+from viz.frame.view import View
+from viz.runs import Run, positions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = {
+    "sinusoidal": "Sinusoidal",
+    "learned": "Learned",
+    "rope": "RoPE",
+    "alibi": "ALiBi",
+    "none": "None",
+}
+ACTS = {
+    "sinusoidal": "adds a wave to each embedding",
+    "learned": "adds a trained row to each embedding",
+    "rope": "rotates queries and keys",
+    "alibi": "lowers scores with distance",
+    "none": "does nothing",
+}
+FIELDS = {"max_seq_len": "context", "n_layers": "layers", "n_heads": "heads"}
+SHIFT = 64  # by how many positions the sentence is shifted, if the shortest context allows
+SAME = 1e-4  # a probability that changes by less than rounding does not depend on the position
+
+
+def draw(view: View) -> None:
+    """Draw the tab."""
+    found = positions.side_by_side(view.handle.device, view.sentence)
+    if not found:
+        words.notice("No checkpoints positions-* found: copy them to assets/checkpoints again.")
+        return
+    missing = [f"positions-{scheme}" for scheme in NAMES if scheme not in found]
+    if missing:
+        words.notice(f"Not found: {', '.join(missing)}. The others are compared.")
+    _say_unlike(view)
+    _patterns(view, found)
+    _losses(view, found)
+    table = _properties(view, found)
+    inspector.source(*(positions.SOURCES[scheme] for scheme in found))
+    inspector.export(view, {"Properties": lambda: tables.frame_csv(table)})
+
+
+def described(device: str) -> str:
+    """In what the models of the family differ, in a sentence or two: from configs and cards."""
+    family = positions.family(device)
+    if not family:
+        return ""
+    fields = [_field(field, of) for field, of in positions.differing(device).items()]
+    besides = f", and in {', '.join(fields)}" if fields else " alone"
+    windows = {scheme: positions.trained_window(handle) for scheme, handle in family.items()}
+    trained = _grouped({scheme: n for scheme, n in windows.items() if n is not None})
+    ending = f" They were trained on windows of {trained} tokens." if trained else ""
+    return f"{len(family)} small models differ in their positions{besides}.{ending}"
+
+
+def _field(field: str, of: Mapping[str, object]) -> str:
+    return f"{FIELDS.get(field, field)} ({_grouped(of)})"
+
+
+def _grouped(of: Mapping[str, object]) -> str:
+    """The value of most, and the others by their scheme: 512, Learned 128."""
+    usual = Counter(of.values()).most_common(1)
+    rest = [f"{NAMES[scheme]} {value}" for scheme, value in of.items() if value != usual[0][0]]
+    return ", ".join([*(str(value) for value, _ in usual), *rest])
+
+
+def _say_unlike(view: View) -> None:
+    """Name each model that is not made as the others: numbers beside it do not compare."""
+    for scheme, fields in positions.unlike(view.handle.device).items():
+        what = ", ".join(
+            f"{FIELDS.get(field, field)} {own} where the others have {usual}"
+            for field, (own, usual) in fields.items()
+        )
+        words.notice(
+            f"{_handle(view, scheme).name} does not compare with the others: it has {what}. Its "
+            "numbers differ by more than its scheme."
+        )
+
+
+def _handle(view: View, scheme: str) -> ModelHandle:
+    """The model of a scheme, on the device of the one that runs."""
+    return positions.family(view.handle.device)[scheme]
+
+
+def _patterns(view: View, found: dict[str, Run]) -> None:
+    attention = [run.trace.attention for run in found.values()]
+    layer = min(view.layer, min(map(len, attention)) - 1)
+    head = min(view.head, min(records[layer].n_heads for records in attention) - 1)
+    layout.section(
+        "The same head of each model on this sentence",
+        f"L{layer} H{head} in {len(found)} models.",
+        f"{described(view.handle.device)} Heads need not have learnt the same task; what differs "
+        "at a glance is how each spreads over distance.",
+    )
+    records = {scheme: run.trace.attention[layer] for scheme, run in found.items()}
+    layout.show_figure(
+        pattern_row(
+            [
+                Part(NAMES[scheme], found[scheme].trace.tokens, record.pattern[head], ~record.mask)
+                for scheme, record in records.items()
+            ],
+            view.colors,
+        ),
+        key="patterns",
+        alt=f"Attention of L{layer} H{head} in {len(found)} models side by side.",
+    )
+    if (layer, head) != (view.layer, view.head):
+        st.caption(f"The models have no {view.head_name}: this is the nearest they have.")
+    for scheme, run in found.items():
+        if run.n_cut:
+            words.notice(
+                f"{NAMES[scheme]} has no position for the last {run.n_cut} tokens: its context "
+                f"ends at {run.trace.facts.max_seq_len}."
+            )
+    checks = [item for run in found.values() for item in run.checks]
+    inspector.checked(f"{len(found)} models", checks)
+
+
+def _losses(view: View, found: dict[str, Run]) -> None:
+    trained = {scheme: positions.trained_window(_handle(view, scheme)) for scheme in found}
+    layout.section(
+        "Past the trained length",
+        "Held-out text in windows longer than those of training: where does the loss go?",
+        f"{_windows_in_words(trained)} A learned table simply ends.",
+    )
+    stored = {scheme: positions.scores(_handle(view, scheme)) for scheme in found}
+    curves = [
+        LossCurve(NAMES[scheme], *_longest(windows))
+        for scheme, windows in stored.items()
+        if windows
+    ]
+    if not curves:
+        words.notice("No held-out scores are stored with these checkpoints.")
+        return
+    layout.show_figure(
+        loss_curves(curves, view.colors, n_trained=_common(trained)),
+        key="losses",
+        alt="Loss by position: "
+        + "; ".join(
+            f"{x.name} {x.losses[0]:.2f} at first, {x.losses[-1]:.2f} at last" for x in curves
+        ),
+    )
+    st.caption(
+        "Bits per byte on `valid.txt`, three whole children's books no model was trained on, in "
+        "windows of each length; stored with the checkpoints as `python -m model evaluate` printed "
+        "it."
+    )
+    lengths = sorted({window for windows in stored.values() for window in windows})
+    table = {"scheme": [NAMES[scheme] for scheme in stored]}
+    for length in lengths:
+        table[f"{length} tokens"] = [
+            f"{windows[length].bits_per_byte:.4f}" if length in windows else "no row"
+            for windows in stored.values()
+        ]
+    st.dataframe(tables.frame(table), hide_index=True, height="content")
+
+
+def _common(trained: Mapping[str, int | None]) -> int | None:
+    """The window all were trained on; None where they differ or one does not say."""
+    first, *others = set(trained.values())
+    return None if others else first
+
+
+def _windows_in_words(trained: Mapping[str, int | None]) -> str:
+    silent = [NAMES[scheme] for scheme, n in trained.items() if n is None]
+    known = {scheme: n for scheme, n in trained.items() if n is not None}
+    parts = [f"Trained on windows of {_grouped(known)} tokens, as the cards say."] if known else []
+    if silent:
+        parts.append(f"How long those of {', '.join(silent)} were, no card says.")
+    return " ".join(parts)
+
+
+def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:
+    """Losses by position in the longest window, and the positions in a bin."""
+    length = max(windows)
+    losses = np.array(windows[length].by_position)
+    return losses, length // len(losses)
+
+
+def _properties(view: View, found: dict[str, Run]) -> "pd.DataFrame":
+    layout.section(
+        "What each scheme is",
+        "Counted in the model, found by shifting this sentence, or from the losses above.",
+    )
+    shifts = {
+        scheme: min(SHIFT, (run.trace.facts.max_seq_len or 0) - len(run.trace.tokens))
+        for scheme, run in found.items()
+    }
+    changes = {scheme: _change(view, scheme, shift) for scheme, shift in shifts.items()}
+    columns: dict[str, Callable[[str], str]] = {
+        "scheme": NAMES.__getitem__,
+        "what it does": ACTS.__getitem__,
+        "parameters added": lambda scheme: _parameters(view, scheme),
+        "shifted, a probability changes by": lambda scheme: _size(changes[scheme], shifts[scheme]),
+        "positions are": lambda scheme: _kind(view, scheme, changes[scheme]),
+        "loss past the trained length": lambda scheme: _extrapolates(view, scheme),
+    }
+    table = tables.frame({name: [cell(x) for x in found] for name, cell in columns.items()})
+    st.table(table.set_index("scheme"))
+    st.caption(
+        f"“Shifted”: the same tokens stand {SHIFT} positions later, as far as the context allows, "
+        "after others that no token may attend to. If nothing changes beyond rounding, nothing "
+        "depends on where a token stands: relative, if without the mask another order still makes "
+        "a difference; none, if it does not. “Past”: mean loss in the second half of the windows "
+        "a model was trained on, and at later positions."
+    )
+    return table
+
+
+def _parameters(view: View, scheme: str) -> str:
+    added, total = positions.n_parameters(_handle(view, scheme))
+    return f"{added:,} of {total:,}"
+
+
+def _change(view: View, scheme: str, shift: int) -> float | None:
+    """Largest change of a probability when the sentence is shifted; None without room to."""
+    if shift < 1:
+        return None
+    return positions.change_when_moved(_handle(view, scheme), view.sentence, shift)
+
+
+def _size(change: float | None, shift: int) -> str:
+    if change is None:
+        return "no room to shift"
+    return f"{change:.1e}" + (f" (shifted by {shift})" if shift < SHIFT else "")
+
+
+def _kind(view: View, scheme: str, change: float | None) -> str:
+    if change is None:
+        return "not measured"
+    if change > SAME:
+        return "absolute"
+    matters = positions.order_matters(_handle(view, scheme), view.sentence)
+    return {True: "relative", False: "none", None: "not measured"}[matters]
+
+
+def _extrapolates(view: View, scheme: str) -> str:
+    """Loss beyond the trained length against the loss before its end, and what that means."""
+    handle = _handle(view, scheme)
+    windows, trained = positions.scores(handle), positions.trained_window(handle)
+    if trained is None:
+        return "trained length not known"
+    if not windows:
+        return "not measured"
+    losses, bin_size = _longest(windows)
+    if (trained // 2) % bin_size:
+        return "not measured"
+    end = trained // bin_size
+    if len(losses) <= end:
+        return f"none: ends at {trained}"
+    inside, beyond = losses[end // 2 : end].mean(), losses[end:].mean()
+    verdict = "extrapolates" if beyond <= inside else "does not extrapolate"
+    return f"{inside:.2f} → {beyond:.2f}: {verdict}"

@@ -1,0 +1,176 @@
+"""RoPE: queries and keys are rotated by their position; the score depends on their distance."""
+
+import numpy as np
+
+from model.analysis.heads import strongest_pair
+from model.analysis.positions import rope_scores, rotation_speeds
+from viz.figures.labels import token_labels
+from viz.figures.masks import score_map
+from viz.figures.positions import wavelength_curve
+from viz.figures.schemes import angle_map
+from viz.formulas import distance_with_numbers
+from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.settings import KEY_TOKEN, QUERY_TOKEN
+from viz.frame.view import View
+from viz.live import component
+from viz.live.rotor.data import ActualScore, Rotation, rotor_data
+from viz.pages.ideas.positions.shared import take_over_positions, two_positions, wave_formula
+from viz.runs import positions
+
+FAR = 100  # by how much the worked example shifts both tokens
+SHOWN_POSITIONS = 128
+
+
+def draw(view: View) -> None:
+    """Draw the tab."""
+    _rotation(view)
+    _before_and_after(view)
+    _angles(view)
+    inspector.source(
+        positions.SOURCES["rope"],
+        "model.positions.rope_angles",
+        "model.analysis.positions.rope_scores",
+    )
+    csv_files = {
+        f"Scores before {view.head_name}": lambda: tables.tokens_csv(
+            _scores_before(*_unrotated(view)), view.tokens
+        ),
+        f"Scores after {view.head_name}": lambda: tables.tokens_csv(
+            view.record.scores[view.head], view.tokens
+        ),
+    }
+    inspector.export(view, csv_files)
+
+
+def _unrotated(view: View) -> tuple[np.ndarray, np.ndarray]:
+    """The chosen head's queries and keys before RoPE, (T, Dh) each."""
+    q, k = positions.before_rotation(view.handle, view.sentence, view.layer)
+    return q[view.head], k[view.head // (len(q) // len(k))]
+
+
+def _scores_before(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Scores had nothing been rotated, (T, T)."""
+    return q @ k.T / np.sqrt(q.shape[-1])
+
+
+def _rotation(view: View) -> None:
+    """One query and one key of the running model as rotated pairs of dimensions."""
+    config = view.config
+    half = config.d_head // 2
+    row = layout.section(
+        "A query and a key, rotated",
+        f"In {view.head_name}.",
+        f"A query of {view.head_name} has {config.d_head} dimensions. RoPE takes them as {half} "
+        f"points, dimension i with dimension i + {half} (halves pairing), and rotates each point "
+        "by its own angle per position, like the hand of a clock. Queries and keys are rotated "
+        "alike, so shifting both changes no angle between them, and no score.",
+    )
+    with row, layout.slim_row("pair"):
+        query, key = _pair_picker(view)
+    if not view.record.mask[query, key]:
+        words.notice("This key is masked for this query: they have a score, but no weight.")
+    q, k = _unrotated(view)
+    _rotor(view, query, key, q[query], k[key])
+    words.properties(positions.checks(view.handle, view.sentence))
+    wave_formula(view, "model.positions.rotate_pairs")
+    inspector.formula("model.analysis.positions.rope_scores")
+    here, shifted = (
+        float(
+            rope_scores(q[[query]], k[[key]], [query + shift], [key + shift], config.position_base)[
+                0, 0
+            ]
+        )
+        for shift in (0, FAR)
+    )
+    inspector.formula(
+        "model.analysis.positions.rope_scores",
+        distance_with_numbers((query, key), FAR, here, shifted),
+    )
+
+
+def _rotor(view: View, query: int, key: int, q: np.ndarray, k: np.ndarray) -> None:
+    """The instrument with this pair of vectors, (Dh,) each, before RoPE."""
+    config, labels = view.config, token_labels(view.tokens)
+    owner = (view.sentence, view.model, view.head_name, query, key)
+    places = two_positions(view, query, key, chosen_for=owner)
+    notices.show()
+    actual = ActualScore(query, key, float(view.record.scores[view.head, query, key]))
+    rotation = Rotation(
+        kind="rope",
+        first=_points(q),
+        second=_points(k),
+        frequencies=rotation_speeds(config.d_head, config.position_base),
+        divisor=float(np.sqrt(config.d_head)),
+        last_position=config.max_seq_len - 1,
+        names=(f"query “{labels[query]}”", f"key “{labels[key]}”"),
+        actual=actual,
+    )
+    key_of = f"{view.run.key}-{view.head_name}-{query}-{key}"
+    component.show(rotor_data(key_of, rotation, places), on_change=take_over_positions)
+
+
+def _points(x: np.ndarray) -> np.ndarray:
+    """The points RoPE rotates: dimension i with dimension i + Dh/2. (Dh,) → (Dh/2, 2)."""
+    return np.ascontiguousarray(x.reshape(2, -1).T)
+
+
+def _pair_picker(view: View) -> tuple[int, int]:
+    """Query and key to look at, the head's strongest pair at first."""
+    strongest = strongest_pair(view.pattern)
+    query = controls.token(QUERY_TOKEN, view.tokens, strongest[0], "strongest")
+    its_key = strongest[1] if query == strongest[0] else int(view.pattern[query].argmax())
+    return query, controls.token(KEY_TOKEN, view.tokens, its_key, "strongest")
+
+
+def _before_and_after(view: View) -> None:
+    layout.section(
+        "Scores before and after RoPE",
+        f"The same queries and keys of {view.head_name}, multiplied before and after rotation.",
+        "Before: as they leave their projections. After: each rotated by its position. But for the "
+        "mask, the difference is all that tells this model of order.",
+    )
+    record = view.record
+    scores = (
+        ("scores-before", _scores_before(*_unrotated(view)), "before RoPE"),
+        ("scores-after", record.scores[view.head], "after RoPE, as the model has them"),
+    )
+    seen = np.stack([values[record.mask] for _, values, _ in scores])
+    for column, (key, values, when) in zip(layout.two_up("scores"), scores, strict=True):
+        title = f"{view.head_name}: {when}"
+        with column:
+            layout.show_figure(
+                score_map(values, record.mask, view.tokens, view.colors, title, scale_of=seen),
+                key=key,
+                alt=f"Scores of {view.head_name} {when}, from {values.min():.2f} to "
+                f"{values.max():.2f}.",
+            )
+
+
+def _angles(view: View) -> None:
+    config = view.config
+    layout.section(
+        "How fast each pair rotates",
+        "The first pair rotates by one radian per position, the others ever more slowly.",
+        "Fast pairs tell near tokens apart; the slowest hardly move and carry what does not depend "
+        "on distance.",
+    )
+    frequencies = rotation_speeds(config.d_head, config.position_base)
+    lengths = 2 * np.pi / frequencies
+    left, right = layout.two_up("angles")
+    with left:
+        layout.show_figure(
+            angle_map(frequencies, min(config.max_seq_len, SHOWN_POSITIONS), view.colors),
+            key="angles",
+            alt=f"Angle of each of {len(frequencies)} pairs at each position, as share of a turn.",
+        )
+    with right:
+        layout.show_figure(
+            wavelength_curve(
+                frequencies,
+                view.colors,
+                context=config.max_seq_len,
+                pair_name=f"pair i: dimensions i and i + {config.d_head // 2}",
+            ),
+            key="wavelengths",
+            alt=f"Wavelength of each pair, from {lengths[0]:.2f} to {lengths[-1]:,.0f} positions.",
+        )

@@ -1,0 +1,171 @@
+"""Sinusoidal positions: fixed waves, and the one rotation that shifts them all."""
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.cosine import cosine_similarity
+from model.analysis.positions import rotation_speeds
+from viz.figures.positions import (
+    dimension_curves,
+    similarity_map,
+    wave_map,
+    wave_surface,
+    wavelength_curve,
+)
+from viz.formulas import rotation_with_numbers, wave_with_numbers
+from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.settings import DIMENSIONS, PICTURE
+from viz.frame.view import View
+from viz.live import component
+from viz.live.rotor.data import Rotation, rotor_data
+from viz.pages.ideas.positions.shared import (
+    MOST_POSITIONS,
+    embedding_sum,
+    neighbours,
+    take_over_positions,
+    two_positions,
+    wave_formula,
+)
+from viz.runs import positions
+
+FIRST_DIMENSIONS = (0, 20, 50, 100)
+
+
+def draw(view: View) -> None:
+    """Draw the tab."""
+    table = positions.table(view.handle)
+    assert table is not None  # this scheme adds one
+    _waves(view, table)
+    _curves(view, table)
+    _rotation(view)
+    embedding_sum(view)
+    inspector.source(positions.SOURCES["sinusoidal"], "model.positions.shift_waves")
+    csv_files = {
+        "Position table": lambda: tables.numbers_csv(table, "position \\ dimension"),
+        "Similarity": lambda: tables.numbers_csv(cosine_similarity(table), "position \\ position"),
+    }
+    inspector.export(view, csv_files)
+
+
+def _waves(view: View, table: np.ndarray) -> None:
+    config = view.config
+    lengths = 2 * np.pi / rotation_speeds(config.d_model, config.position_base)
+    with layout.section(
+        "Sinusoidal table",
+        "Each pair of dimensions is a sine and a cosine of its own wavelength.",
+        f"The first repeats every {lengths[0]:.1f} positions, the last every {lengths[-1]:,.0f}; "
+        f"the context has {config.max_seq_len:,}.",
+    ):
+        picture = controls.segments(PICTURE)
+    left, right = layout.two_up("waves", (6, 5))
+    with left:
+        figure = (
+            wave_map(table, view.colors, n_used=len(view.tokens))
+            if picture == "map"
+            else wave_surface(table, view.colors)
+        )
+        layout.show_figure(
+            figure,
+            key="wave",
+            alt=f"{PICTURE.words(picture)} of {len(table)} position vectors of {table.shape[1]} "
+            "dimensions.",
+        )
+    with right:
+        shown = cosine_similarity(table[:MOST_POSITIONS])
+        layout.show_figure(
+            similarity_map(shown, view.colors),
+            key="similarity",
+            alt="Cosine similarity between positions; neighbours have "
+            f"{neighbours(shown):.3f} on average, positions far apart have less.",
+        )
+
+
+def _curves(view: View, table: np.ndarray) -> None:
+    config = view.config
+    layout.section(
+        "One dimension at a time",
+        "From left to right the waves grow longer, each pair by the same factor.",
+    )
+    n_dimensions = table.shape[1]
+    first = tuple(dimension for dimension in FIRST_DIMENSIONS if dimension < n_dimensions)
+    chosen = controls.several(DIMENSIONS.given(options=range(n_dimensions), default=first))
+    notices.show()
+    frequencies = rotation_speeds(config.d_model, config.position_base)
+    left, right = layout.two_up("curves", (3, 2))
+    with left:
+        if chosen:
+            layout.show_figure(
+                dimension_curves(table, chosen, view.colors, n_used=len(view.tokens)),
+                key="curves",
+                alt=f"Value over position of dimensions {', '.join(map(str, chosen))}.",
+            )
+        else:
+            words.notice("Choose at least one dimension to see its curve.")
+    lengths = 2 * np.pi / frequencies
+    with right:
+        layout.show_figure(
+            wavelength_curve(
+                frequencies, view.colors, context=len(table), pair_name="pair i of dimensions"
+            ),
+            key="wavelengths",
+            alt=f"Wavelength of each pair, from {lengths[0]:.2f} to {lengths[-1]:,.0f} positions.",
+        )
+    _one_value(view, table, lengths, chosen[-1] if chosen else 0)
+
+
+def _one_value(view: View, table: np.ndarray, lengths: np.ndarray, dimension: int) -> None:
+    """The formula, and one value of a dimension with its numbers."""
+    config = view.config
+    st.caption(
+        f"Wavelengths from 2π = {lengths[0]:.2f} to {lengths[-1]:,.0f} positions. They approach "
+        f"{config.position_base:,.0f} · 2π = {2 * np.pi * config.position_base:,.0f}, which a next "
+        "pair would have."
+    )
+    wave_formula(view, "model.positions.sinusoidal_encoding")
+    position = len(view.tokens) - 1
+    inspector.formula(
+        "model.positions.sinusoidal_encoding",
+        wave_with_numbers(
+            position,
+            dimension,
+            config.d_model,
+            config.position_base,
+            float(table[position, dimension]),
+        ),
+    )
+    inspector.note(f"Dimension {dimension} repeats every {lengths[dimension // 2]:,.1f} positions.")
+
+
+def _rotation(view: View) -> None:
+    """Two positions as rotated pairs of dimensions, and the identity behind it, measured."""
+    config = view.config
+    layout.section(
+        "Shifting is rotation",
+        "To shift by k positions, every pair rotates by an angle of its own.",
+        "Each pair of dimensions is a point on a circle, like the hand of a clock, and its angle "
+        "is the same wherever it starts. So the angle between two points, and the dot product of "
+        "two positions, depend on their distance. Shift both: nothing changes.",
+    )
+    frequencies = rotation_speeds(config.d_model, config.position_base)
+    owner = (view.model, view.sentence)
+    places = two_positions(view, len(view.tokens) - 1, 0, chosen_for=owner)
+    notices.show()
+    upright = np.tile(np.array([1.0, 0.0], np.float32), (len(frequencies), 1))
+    rotation = Rotation(
+        kind="wave",
+        first=upright,
+        second=upright,
+        frequencies=frequencies,
+        divisor=1.0,
+        last_position=config.max_seq_len - 1,
+        names=("the first", "the second"),
+    )
+    component.show(rotor_data(view.run.key, rotation, places), on_change=take_over_positions)
+    words.properties(positions.checks(view.handle, view.sentence))
+    wave_formula(view, "model.positions.shift_waves")
+    pair = len(frequencies) // 4
+    offset = places["first"] - places["second"]
+    inspector.formula(
+        "model.positions.shift_waves", rotation_with_numbers(pair, offset, float(frequencies[pair]))
+    )
+    inspector.formula("model.positions.wave_product")

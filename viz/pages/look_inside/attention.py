@@ -1,0 +1,93 @@
+"""Attention: all heads at a glance, and one head under the microscope."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from model.verify.check import Check
+from viz import runs
+from viz.frame import inspector, layout, memory, notices, settings, state
+from viz.frame.examples import what_to_try
+from viz.frame.kinds import Setting
+from viz.frame.view import View
+from viz.live import component
+from viz.live.core.wire import Settings
+from viz.live.microscope.data import OtherRun, microscope_data
+
+TITLE = "Attention"
+ICON = ":material/grid_view:"
+NEEDS = ()
+WHAT_IT_IS = (
+    "Each head decides how much every token (row) attends to each it may attend to (column)."
+)
+
+PLAIN = (  # settings that depend on nothing but themselves
+    settings.VIEW,
+    settings.STAGE,
+    settings.MASS,
+    settings.CHANGE,
+    settings.TAU,
+    settings.AGAINST,
+    settings.SECOND,
+    settings.HOW,
+    settings.OVER,
+    settings.HIDE_FIRST,
+    settings.MERGE_WORDS,
+)
+
+
+def checks(view: View) -> Sequence[Check]:
+    """What the browser found when it recomputed the head it shows."""
+    return component.browser_checks(view.run.key, view.site, view.head)
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        what_to_try(view) or WHAT_IT_IS,
+        "The row's token is the query, the column's the key. Click a small map to open that head; "
+        "point at a cell of its map to see the numbers behind it, click to pin it. Hatched cells "
+        "are masked: the query may not attend to the key.",
+    )
+    chosen = _chosen(view)
+    others = _other_runs(view, chosen)
+    notices.show()
+    trace, key = view.run.trace, view.run.key
+    takes_text = "text" in view.offers
+    data = microscope_data(trace, key, view.model, chosen, others, takes_text=takes_text)
+    component.show(data, on_change=state.take_over)
+    inspector.source(
+        "model.attention.scaled_dot_product",
+        "model.attention.attention_scores",
+        "model.attention.attention_pattern",
+    )
+    inspector.export(view, inspector.pattern_table(view), has_charts=False)
+
+
+def _chosen(view: View) -> Settings:
+    """What is chosen inside the microscope, by the names the browser has for it."""
+    n_queries, n_keys = view.pattern.shape
+    group = view.group
+    cell = settings.CELL.given(limits=(n_queries, n_keys))
+    state.only_for(view.sentence, cell)
+    bounded = (
+        cell,
+        settings.TOKEN.given(n=n_queries),
+        settings.OTHER.given(limits=(len(group.records), group.n_heads)),
+    )
+    head = {"attention": view.attention, "layer": view.layer, "head": view.head}
+    shown: list[Setting[Any]] = [*PLAIN, *bounded]
+    return head | {setting.name: state.value(setting) for setting in shown}
+
+
+def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:
+    """The sentence to compare with, through the same model."""
+    text = chosen["second"]
+    if chosen["against"] != "sentence" or not text.strip() or "text" not in view.offers:
+        return []
+    run = runs.run(view.handle, text)
+    memory.keep_alive("second-run", run)
+    if run.n_cut:
+        notices.add(f"The last {run.n_cut} tokens of the second sentence are cut.")
+    return [OtherRun(run.trace, run.key)]

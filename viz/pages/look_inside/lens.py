@@ -1,0 +1,269 @@
+"""Lens: what every layer would predict, decoded with the model's own norm and unembedding."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.lens import LogitLens
+from viz import runs
+from viz.figures.labels import clipped, token_labels, visible
+from viz.figures.lens import (
+    MOST_POSITIONS,
+    Grid,
+    entropy_scale,
+    lens_map,
+    most_likely_bars,
+    predicted_label,
+    probability_scale,
+    rank_curve,
+    row_names,
+    window_of,
+)
+from viz.formulas import lens_with_numbers
+from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame.settings import AFTER, LAYER, LENS_COLOUR, LENS_START
+from viz.frame.view import View
+from viz.live import component
+
+TITLE = "Logit lens"
+ICON = ":material/search_insights:"
+NEEDS = ("decoder", "residuals", "vocabulary")
+
+AROUND = LENS_START.default  # the window that follows the chosen token
+ALLOWED = 1e-5
+LABEL_CHARACTERS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The lens on this page's run, and the cell that is looked at."""
+
+    view: View
+    lens: LogitLens
+    vocabulary: list[str]
+    row: int
+    position: int
+
+    @property
+    def cell_name(self) -> str:
+        """The chosen layer and token, as plain text."""
+        label = clipped(token_labels(self.view.tokens)[self.position], LABEL_CHARACTERS)
+        return f"L{self.view.layer}, after “{label}”"
+
+    def words(self, row: int, position: int) -> list[str]:
+        """Labels of a cell's most likely tokens."""
+        before = self.view.tokens[position]
+        return [predicted_label(before, self.vocabulary[i]) for i in self.lens.ids[row, position]]
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "What would the model predict if it stopped after a layer?",
+        "The logit lens decodes each layer's residual stream with the final norm and the "
+        "unembedding. Bold tokens are already the final answer. The framed cell is the chosen "
+        "token after the chosen layer: click another to look at it.",
+    )
+    if view.config.norm_placement == "post":
+        words.notice("This model has no final norm; the unembedding decodes the stream as it is.")
+    reading, colour, window = _controls(view)
+    notices.show()
+    _grid(reading, colour, window)
+    _cell(reading)
+    _formulas(reading)
+    inspector.source("model.analysis.lens.logit_lens")
+    inspector.check(
+        reading.lens.error <= ALLOWED,
+        "the last row's logits are the model's own, max error "
+        f"{reading.lens.error:.1e}, allowed {ALLOWED:.0e}.",
+    )
+    inspector.export(view, _tables(reading))
+
+
+def _controls(view: View) -> tuple[Reading, str, range]:
+    """The cell that is looked at, what the colours mean, and which positions are drawn."""
+    with layout.slim_row("lens"):
+        colour = controls.select(LENS_COLOUR, width=150)
+        position = controls.position(view)
+        window = _window(len(view.tokens), position)
+    lens = runs.lens(view.handle, view.sentence)
+    vocabulary = runs.vocabulary(view.handle)
+    return Reading(view, lens, vocabulary, view.layer + 1, position), colour, window
+
+
+def _window(n_tokens: int, position: int) -> range:
+    """Which positions are drawn; a person chooses where a long sentence's window starts."""
+    last = max(n_tokens - MOST_POSITIONS, 0)
+    starts = [*range(0, last, MOST_POSITIONS // 2), last] if last else []
+
+    def name(start: int) -> str:
+        shown = window_of(n_tokens, start, position)
+        span = f"{shown[0]} to {shown[-1]}"
+        if not last:
+            return f"all: {span}" if n_tokens > 1 else "the one token"
+        return f"around the token: {span}" if start == AROUND else span
+
+    window = LENS_START.given(options=[AROUND, *starts], words=name)
+    return window_of(n_tokens, controls.select(window, width=240), position)
+
+
+def _grid(reading: Reading, colour: str, window: range) -> None:
+    lens, columns = reading.lens, slice(window.start, window.stop)
+    rows = range(len(lens.rank))
+    grid = Grid(
+        words=[[reading.words(row, position) for position in window] for row in rows],
+        probs=lens.probs[:, columns],
+        entropy=lens.entropy[:, columns],
+        is_answer=lens.rank[:, columns] == 0,
+        labels=token_labels(reading.view.tokens)[columns],
+        start=window.start,
+    )
+    by_entropy = colour == "entropy"
+    figure = lens_map(
+        grid,
+        grid.entropy if by_entropy else grid.probs[..., 0],
+        entropy_scale(lens.entropy) if by_entropy else probability_scale(),
+        (reading.row, reading.position),
+        reading.view.colors,
+    )
+    _say_window(reading, window)
+    end = "-end" if grid.is_far_right(reading.position) else ""
+    with st.container(key=f"wide-chart{end}" if grid.is_wide else "chart"):
+        layout.show_figure(figure, key="lens", alt=_grid_alt(grid, colour), on_pick=_look_at)
+
+
+def _look_at(cell: component.Place) -> None:
+    """Choose the layer and the token of a cell; the input's row is of no layer."""
+    layer, position = int(cell["y"]) - 1, int(cell["x"])
+    chosen = [(AFTER, position), *([(LAYER, layer)] if layer >= 0 else [])]
+    state.put(*chosen)
+
+
+def _say_window(reading: Reading, window: range) -> None:
+    n_tokens = len(reading.view.tokens)
+    if len(window) == n_tokens:
+        return
+    text = f"A window: positions {window[0]} to {window[-1]} of 0 to {n_tokens - 1} are drawn."
+    if reading.position not in window:
+        text += f" The chosen token, {reading.position}, is outside it."
+    words.notice(text)
+
+
+def _grid_alt(grid: Grid, colour: str) -> str:
+    found = int(grid.is_answer[-2].sum())
+    return (
+        f"Grid of {len(grid.rows)} rows by {len(grid.labels)} tokens, coloured by {colour}: the "
+        f"most likely next token at each. One layer before the end, {found} of "
+        f"{len(grid.labels)} are the final answer already."
+    )
+
+
+def _cell(reading: Reading) -> None:
+    """The chosen position through the layers, and the chosen cell's most likely tokens."""
+    lens, position, colors = reading.lens, reading.position, reading.view.colors
+    places = lens.rank[:, position] + 1
+    answer = clipped(reading.words(-1, position)[0], LABEL_CHARACTERS)
+    labels, probs = reading.words(reading.row, position), lens.probs[reading.row, position]
+    rank_title = f"Rank of the final answer “{answer}”"
+    ranks = zip(row_names(len(places)), places, strict=True)
+    bars_title = f"Most likely tokens: {reading.cell_name}"
+    left, right = layout.two_up("cell")
+    with left:
+        layout.show_figure(
+            rank_curve(
+                lens.rank[:, position], reading.row, len(reading.vocabulary), colors, rank_title
+            ),
+            key="rank",
+            alt=f"{rank_title} by layer: "
+            + ", ".join(f"{name} {place:,}" for name, place in ranks),
+        )
+    with right:
+        layout.show_figure(
+            most_likely_bars(labels, probs, colors, bars_title),
+            key="most-likely",
+            alt=f"Most likely tokens at {reading.cell_name}: "
+            + ", ".join(f"{label} {p:.3f}" for label, p in zip(labels, probs, strict=True)),
+        )
+
+
+def _formulas(reading: Reading) -> None:
+    lens, at = reading.lens, (reading.row, reading.position)
+    inspector.formula("model.analysis.lens.logit_lens")
+    best = reading.vocabulary[lens.ids[at][0]]
+    inspector.beside_formula(
+        lambda: words.token_line(
+            f"The most likely token after L{reading.view.layer} at position {reading.position}:",
+            best,
+        )
+    )
+    inspector.formula(
+        "model.analysis.lens.logit_lens",
+        lens_with_numbers(
+            float(lens.logits[at][0]),
+            float(lens.log_total[at]),
+            len(reading.vocabulary),
+            float(lens.entropy[at]),
+            int(lens.rank[at]) + 1,
+        ),
+    )
+    inspector.note(
+        "p is the probability of that token, H the entropy, rank the place of the final answer. "
+        "Only the last layer is what the model predicts. Earlier ones were not trained to be "
+        "decoded so: a token that is low there may be on its way all the same."
+        f"{_tied(reading.view)}"
+    )
+
+
+def _tied(view: View) -> str:
+    if not view.config.tied_embeddings:
+        return ""
+    return " The unembedding is the embedding itself, so the input row tends to repeat its token."
+
+
+def _tables(reading: Reading) -> inspector.Tables:
+    return {
+        "Lens top tokens": lambda: _tokens_csv(reading),
+        "Lens ranks": lambda: _ranks_csv(reading),
+    }
+
+
+def _tokens_csv(reading: Reading) -> bytes:
+    """One line for each of the most likely tokens of each cell of the whole sentence."""
+    lens = reading.lens
+    rows, positions, places = np.indices(lens.ids.shape).reshape(3, -1)
+    names = row_names(len(lens.rank))
+    frame = tables.frame(
+        {
+            "after_layer": [names[row] for row in rows],
+            "position": positions,
+            "after_token": [visible(reading.view.tokens[t]) for t in positions],
+            "place": places + 1,
+            "id": lens.ids.ravel(),
+            "token": [visible(reading.vocabulary[i]) for i in lens.ids.ravel()],
+            "probability": lens.probs.ravel(),
+        }
+    )
+    return tables.frame_csv(frame)
+
+
+def _ranks_csv(reading: Reading) -> bytes:
+    """One line for each cell: rank of the final answer, from 1, and the entropy."""
+    lens = reading.lens
+    rows, positions = np.indices(lens.rank.shape).reshape(2, -1)
+    names = row_names(len(lens.rank))
+    answers = lens.ids[-1, positions, 0]
+    frame = tables.frame(
+        {
+            "after_layer": [names[row] for row in rows],
+            "position": positions,
+            "after_token": [visible(reading.view.tokens[t]) for t in positions],
+            "answer_id": answers,
+            "answer": [visible(reading.vocabulary[i]) for i in answers],
+            "rank": lens.rank.ravel() + 1,
+            "entropy_nats": lens.entropy.ravel(),
+        }
+    )
+    return tables.frame_csv(frame)

@@ -1,0 +1,316 @@
+"""Tokens: the bytes of the sentence, the merges that join them, and the tokens they become."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from model.analysis.counts import Counts, by_script, count, n_single_bytes
+from model.analysis.merges import Node, PreToken, walk
+from model.data.tokenizer import UNKNOWN, Merges
+from model.verify.check import Check
+from viz import runs
+from viz.figures.labels import clipped, visible
+from viz.figures.merges import drawable, label_of, merge_trees, n_bytes
+from viz.formulas import merge_with_numbers
+from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.settings import PRE_TOKEN
+from viz.frame.view import View
+from viz.runs import tokens as token_runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Tokens"
+ICON = ":material/account_tree:"
+NEEDS = ("vocabulary", "text")
+
+MANY_PIECES = 0.5  # of the bytes per token of held-out text
+LEAST_MERGED = 1.5  # bytes per token, where no held-out text is known: most are single bytes
+MOST_SCRIPTS = 3
+LABEL_CHARACTERS = 20
+WIDTHS = (16, 36, 54)  # bytes from which on a figure needs more room; see page.css
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The sentence as the tokenizer cuts it, as far as the model was given it."""
+
+    view: View
+    merges: Merges | None
+    forest: tuple[PreToken, ...]
+    held_out: dict[str, float]
+
+    @cached_property
+    def tokens(self) -> list[Node]:
+        """Every token."""
+        return [token for pre_token in self.forest for token in pre_token]
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Sizes of what the model was given."""
+        view, text = self.view, _text(self.view)
+        if view.run.n_cut:
+            kept = runs.tokenizer(view.handle).decode(view.ids).rstrip(UNKNOWN)
+            text = kept if text.startswith(" ") else kept.removeprefix(" ")
+        return count(text, len(self.tokens))
+
+    @cached_property
+    def n_single(self) -> int:
+        """Tokens of a single byte where no merge joined it to its neighbours."""
+        return n_single_bytes(self.forest)
+
+    @property
+    def few(self) -> float:
+        """Fewer bytes per token than this are many pieces: half of what held-out text has."""
+        return MANY_PIECES * min(self.held_out.values()) if self.held_out else LEAST_MERGED
+
+    @property
+    def falls_apart(self) -> bool:
+        """Whether some pre-token is in pieces, and the text has few bytes per token."""
+        is_cut = any(len(pre_token) > 1 for pre_token in self.forest)
+        return is_cut and self.counts.bytes_per_token < self.few
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "A text becomes tokens: its bytes are joined by merges, the earliest learnt first.",
+        "The text is first split into pre-tokens: words with the space before them, numbers, "
+        "punctuation. Merges never cross their borders. In each, the pair of neighbours of lowest "
+        "rank is joined, again and again, until no pair is in the tokenizer's list. #1 is the "
+        "merge learnt first, of the pair most frequent in the text the tokenizer was made from. "
+        "A space may be put before the first word, which makes it the token it is elsewhere.",
+    )
+    reading = _reading(view)
+    chosen = _controls(reading)
+    notices.show()
+    if reading.merges is None:
+        kind = runs.tokenizer(view.handle).kind
+        words.notice(
+            f"This tokenizer ({kind}) has no merges of bytes: each token is looked up in its "
+            "vocabulary as it is, so there is no tree to draw."
+        )
+    else:
+        _trees(reading, chosen, len(reading.merges.rules))
+    _note(reading)
+    _cards(reading)
+    if reading.merges is not None:
+        _formulas(reading, chosen, len(reading.merges.rules))
+    inspector.source("model.analysis.merges.merged")
+    has_charts = reading.merges is not None
+    inspector.export(view, _tables(reading), has_charts=has_charts)
+
+
+def checks(view: View) -> Sequence[Check]:
+    """What the trees are compared with: the tokenizer's file, the sentence, the model's ids."""
+    if token_runs.merges(view.handle) is None:
+        return ()
+    return token_runs.checks(view.handle, view.sentence, _text(view), view.ids)
+
+
+def _reading(view: View) -> Reading:
+    handle = view.handle
+    forest = token_runs.forest(handle, view.sentence, len(view.ids))
+    return Reading(view, token_runs.merges(handle), forest, _held_out(view))
+
+
+def _text(view: View) -> str:
+    """The whole sentence as the tokenizer has it."""
+    return view.run.reads or view.sentence
+
+
+def _held_out(view: View) -> dict[str, float]:
+    """Bytes per token of held-out text; none and a word where the log of training is broken."""
+    try:
+        return token_runs.held_out(view.handle)
+    except ValueError as error:
+        notices.add(str(error))
+        return {}
+
+
+def _controls(reading: Reading) -> int:
+    """The pre-token that is drawn, −1 for all; beside it the sizes of the text."""
+    forest = reading.forest
+    fits = n_bytes(drawable(forest)) == n_bytes(forest)
+
+    def name(number: int) -> str:
+        if number < 0:
+            return f"all {len(forest)}" if fits else "from the start"
+        label = visible("".join(label_of(token) for token in forest[number]))
+        return f"{number}: {clipped(label, LABEL_CHARACTERS)}"
+
+    with layout.row("tokens"):
+        setting = PRE_TOKEN.given(options=range(-1, len(forest)), words=name)
+        chosen = controls.select(setting, width=200) if reading.merges else -1
+        words.facts(_facts(reading))
+    return chosen
+
+
+def _facts(reading: Reading) -> list[tuple[str, str]]:
+    counts, context = reading.counts, reading.view.run.trace.facts.max_seq_len
+    per_word = counts.tokens_per_word
+    used = f"{counts.tokens:,} / {context:,}" if context else f"{counts.tokens:,}"
+    return [
+        *(
+            (f"{number:,}", noun if number == 1 else f"{noun}s")
+            for number, noun in (
+                (counts.characters, "character"),
+                (counts.bytes, "byte"),
+                (counts.words, "word"),
+            )
+        ),
+        (used, "tokens / context" if context else "tokens"),
+        ("–" if per_word is None else f"{per_word:.2f}", "tokens per word"),
+        (f"{counts.bytes_per_token:.2f}", "bytes per token"),
+        *_reference(reading.held_out),
+    ]
+
+
+def _reference(held_out: dict[str, float]) -> list[tuple[str, str]]:
+    """Bytes per token of text held out from the training, from the least to the most."""
+    if not held_out:
+        return []
+    low, high = (f"{ratio:.2f}" for ratio in (min(held_out.values()), max(held_out.values())))
+    return [(low if low == high else f"{low}–{high}", "on held-out text")]
+
+
+def _drawn(reading: Reading, chosen: int) -> list[PreToken]:
+    """The pre-tokens that are chosen, as far as there is room."""
+    return drawable(reading.forest if chosen < 0 else reading.forest[chosen : chosen + 1])
+
+
+def _trees(reading: Reading, chosen: int, n_rules: int) -> None:
+    drawn = _drawn(reading, chosen)
+    is_one = chosen >= 0 or len(reading.forest) == 1
+    wanted = n_bytes(reading.forest if chosen < 0 else [reading.forest[chosen]])
+    if n_bytes(drawn) < wanted:
+        words.notice(
+            f"The first {n_bytes(drawn)} of {wanted:,} bytes are drawn; "
+            + ("all are in the cards." if is_one else "choose a pre-token to see another.")
+        )
+    made = [token for pre_token in drawn for token in pre_token]
+    n_merges = sum(token.n_merges for token in made)
+    first = sum(map(len, reading.forest[: max(chosen, 0)]))
+    with st.container(key=f"trees-{bisect_left(WIDTHS, n_bytes(drawn))}"):
+        layout.show_figure(
+            merge_trees(drawn, first, n_rules, reading.view.colors),
+            key="merges",
+            alt=f"Trees of {n_merges} merges: {n_bytes(drawn)} bytes become {len(made)} tokens, "
+            f"{', '.join(map(label_of, made))}",
+        )
+
+
+def _note(reading: Reading) -> None:
+    """A word where the text falls into many pieces, with the numbers that say so."""
+    counts, held_out = reading.counts, reading.held_out
+    if not reading.falls_apart:
+        return
+    lines = [f"This text falls into many pieces: {counts.bytes_per_token:.2f} bytes per token"]
+    if held_out:
+        name = min(held_out, key=lambda name: held_out[name])
+        lines[0] += f", against {held_out[name]:.2f} in {name}, held out from the training"
+    lines.append(f"{reading.n_single} of {counts.tokens} tokens are single bytes")
+    lines += [
+        f"{share.script}: {share.bytes} bytes in {share.tokens} tokens"
+        for share in by_script(reading.forest)[:MOST_SCRIPTS]
+        if share.bytes < reading.few * share.tokens
+    ]
+    lines.append(
+        "Merges are learnt from frequent pairs, so such text was rare where this tokenizer was "
+        "made; expect little of the model on it"
+    )
+    words.notice(". ".join(lines) + ".")
+
+
+def _cards(reading: Reading) -> None:
+    """Every token with its id and how it was made."""
+    made = reading.tokens
+    rows = {"id": [str(token.id) for token in made], "bytes": [str(len(x.bytes)) for x in made]}
+    if reading.merges is not None:
+        rows |= {
+            "merges": [str(token.n_merges) for token in made],
+            "last merge": [_rank(token) for token in made],
+        }
+    titles = [f"token {i}: bytes {token.bytes.hex(' ')}" for i, token in enumerate(made)]
+    words.token_cards(reading.view.tokens, rows, titles)
+
+
+def _rank(node: Node) -> str:
+    return "–" if node.rank is None else f"#{node.rank + 1}"
+
+
+def _formulas(reading: Reading, chosen: int, n_rules: int) -> None:
+    """How merging goes, and with numbers the merge that was learnt last of those drawn."""
+    inspector.formula("model.analysis.merges.merged")
+    drawn = [token for pre_token in _drawn(reading, chosen) for token in pre_token]
+    made = [node for node in walk(drawn) if node.rank is not None]
+    if not made:
+        inspector.note("No merge applies to what is drawn.")
+        return
+    node = max(made, key=lambda node: node.rank or 0)
+    left, right = node.parts
+    labels = [label_of(one) for one in (left, right, node)]
+    inspector.beside_formula(lambda: words.merge_line("Of the merges drawn, learnt last:", *labels))
+    inspector.formula(
+        "model.analysis.merges.merged",
+        merge_with_numbers((left.id, right.id), node.id, (node.rank or 0) + 1, n_rules),
+    )
+
+
+def _tables(reading: Reading) -> inspector.Tables:
+    made: inspector.Tables = {"Tokens": lambda: _tokens_csv(reading)}
+    return made if reading.merges is None else made | {"Merges": lambda: _merges_csv(reading)}
+
+
+def _tokens_csv(reading: Reading) -> bytes:
+    """One line for each token; ranks count from 1 and are empty where no merge made it."""
+    pre_tokens = [number for number, x in enumerate(reading.forest) for _ in x]
+    made = reading.tokens
+    frame = tables.frame(
+        {
+            "position": range(len(made)),
+            "token": [visible(token) for token in reading.view.tokens],
+            "id": [token.id for token in made],
+            "pre_token": pre_tokens,
+            "bytes": [token.bytes.hex(" ") for token in made],
+            "n_bytes": [len(token.bytes) for token in made],
+            "merges": [token.n_merges for token in made],
+            "rank_of_last_merge": _ranks(made),
+        }
+    )
+    return tables.frame_csv(frame)
+
+
+def _merges_csv(reading: Reading) -> bytes:
+    """One line for each merge, in the order in which they were made in each pre-token."""
+    made = [
+        (number, node)
+        for number, pre_token in enumerate(reading.forest)
+        for node in sorted(walk(pre_token), key=lambda node: node.order or 0)
+        if node.parts
+    ]
+    frame = tables.frame(
+        {
+            "pre_token": [number for number, _ in made],
+            "order": [node.order for _, node in made],
+            "left": [label_of(node.parts[0]) for _, node in made],
+            "left_id": [node.parts[0].id for _, node in made],
+            "right": [label_of(node.parts[1]) for _, node in made],
+            "right_id": [node.parts[1].id for _, node in made],
+            "made": [label_of(node) for _, node in made],
+            "id": [node.id for _, node in made],
+            "rank": _ranks([node for _, node in made]),
+        }
+    )
+    return tables.frame_csv(frame)
+
+
+def _ranks(nodes: Sequence[Node]) -> "pd.Series":
+    """Ranks from 1, empty where no merge made a node."""
+    return tables.whole_numbers([None if x.rank is None else x.rank + 1 for x in nodes])

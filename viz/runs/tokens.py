@@ -1,0 +1,51 @@
+"""The tokenizer of a model and the trees of its merges, shared by all sessions."""
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from model.analysis.merges import PreToken, merge_forest
+from model.data.tokenizer import Merges
+from model.sources.handle import ModelHandle
+from model.training.evaluation import held_out_bytes_per_token
+from model.verify.check import Check
+from model.verify.tokens import check_forest
+from viz import runs
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def merges(handle: ModelHandle) -> Merges | None:
+    """The merges of a model's tokenizer; None where it has none."""
+    return runs.tokenizer(handle).merges()
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def forest(handle: ModelHandle, text: str, n_tokens: int) -> tuple[PreToken, ...]:
+    """How the first tokens of a text are made, by pre-token."""
+    return merge_forest(runs.tokenizer(handle), merges(handle), text, n_tokens)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def checks(handle: ModelHandle, text: str, reads: str, ids: tuple[int, ...]) -> tuple[Check, ...]:
+    """The trees of a text against the tokenizer's file, and the ids the model was given.
+
+    `reads` is the text as the tokenizer has it.
+    """
+    made = forest(handle, text, len(ids))
+    return check_forest(made, ids, reads, _model_part(handle))
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _model_part(handle: ModelHandle) -> dict[str, Any]:
+    """What the tokenizer's file has of vocabulary and merges."""
+    return json.loads(runs.tokenizer(handle).to_json())["model"]
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def held_out(handle: ModelHandle) -> dict[str, float]:
+    """Bytes per token of each text held out from the training; ValueError where its log is broken.
+
+    Empty where nothing is known.
+    """
+    return held_out_bytes_per_token(runs.checkpoint(handle).folder)
