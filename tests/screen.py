@@ -21,6 +21,8 @@ CHARTS = {
     "Beam search": ["beam"],
     "KV cache": ["filling"],
 }
+# The instrument of the browser that a page is drawn by; the last page's may be there a moment longer.
+INSTRUMENTS = {"Home": "home", "Attention": "microscope", "Next token": "writer"}
 PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {
     const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
@@ -63,8 +65,8 @@ def look(page: Page, key: str, /, **query: str) -> None:
 
 def wait_for_charts(page: Page, title: str) -> None:
     """Wait until every chart of a page is drawn."""
-    if title in ("Home", "Attention", "Next token"):
-        page.locator(".hl-live[data-drawn*=' ']").wait_for()
+    if title in INSTRUMENTS:
+        page.locator(f".st-key-{INSTRUMENTS[title]} .hl-live[data-drawn*=' ']").wait_for()
     for key in CHARTS[title]:
         figure(page, key).locator(".js-plotly-plot .main-svg").first.wait_for()
     wait_until_idle(page)

@@ -62,7 +62,7 @@ INSPECT = _declared(
         "Inspector",
         "",
         ("", "closed", "formula", "source", "check", "export"),
-        refusal="The inspector has no part “{raw}”.",
+        refusal="Inspector part “{raw}” does not exist.",
     )
 )
 PRESENT = _declared(Flag("present", "Present", False))
