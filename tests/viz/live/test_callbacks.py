@@ -7,27 +7,64 @@ import pytest
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.state import SafeSessionState, SessionState
 
 from viz.live import callbacks
 from viz.live.callbacks import is_awaited, unbroken
 
 
-def test_a_callback_cut_short_begins_again_and_the_request_follows_it() -> None:
-    requests = [RerunException(RerunData(page_name=name)) for name in ("first", "second")]
-    waiting, done = list(requests), []
+class Looks:
+    """A session of Streamlit whose every use takes up the newest request, as in a running script."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.requests = ScriptRequests()
+        self.session = SafeSessionState(SessionState(), self._look)
+        context = SimpleNamespace(session_state=self.session)
+        monkeypatch.setattr(callbacks, "get_script_run_ctx", lambda **_: context)
+
+    def _look(self) -> None:
+        request = self.requests.on_scriptrunner_yield()
+        if request is not None:
+            raise RerunException(request.rerun_data)
+
+
+def test_a_callback_is_not_cut_short_and_the_requests_keep_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = Looks(monkeypatch)
 
     def callback(change: str) -> None:
-        if waiting:
-            raise waiting.pop(0)
-        done.append(change)
+        looks.requests.request_rerun(RerunData(page_name="newer"))
+        looks.session["first"] = change
+        looks.requests.request_rerun(RerunData(page_name="newest"))
+        looks.session["second"] = change
 
+    with pytest.raises(RerunException):
+        callback("the fault: Streamlit ends it in the middle")
+    looks.requests = ScriptRequests()
+    unbroken(callback)("a change")
     with pytest.raises(RerunException) as raised:
-        unbroken(callback)("a change")
-    assert done == ["a change"]
-    assert raised.value is requests[-1]  # the newest: it has the state of all widgets
+        looks.session["after it"] = 1
+    assert raised.value.rerun_data.page_name == "newest"
+    assert (looks.session["first"], looks.session["second"]) == ("a change", "a change")
 
 
-def test_a_callback_nobody_cuts_runs_once() -> None:
+def test_the_session_looks_again_after_a_callback_that_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = Looks(monkeypatch)
+
+    def fails() -> None:
+        raise ValueError("no such layer")
+
+    with pytest.raises(ValueError, match="no such layer"):
+        unbroken(fails)()
+    looks.requests.request_rerun(RerunData())
+    with pytest.raises(RerunException):
+        looks.session["after it"] = 1
+
+
+def test_a_callback_outside_of_a_page_runs_once() -> None:
     done: list[str] = []
     unbroken(done.append)("a change")
     assert done == ["a change"]
