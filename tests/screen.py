@@ -21,7 +21,7 @@ CHARTS = {
     "Beam search": ["beam"],
     "KV cache": ["filling"],
 }
-# The instrument of the browser that a page is drawn by; the last page's may be there a moment longer.
+# The instrument that draws a page; the last page's may be there a moment longer.
 INSTRUMENTS = {"Home": "home", "Attention": "microscope", "Next token": "writer"}
 PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {

@@ -14,7 +14,7 @@ from viz.live.callbacks import is_awaited, unbroken
 
 
 class Looks:
-    """A session of Streamlit whose every use takes up the newest request, as in a running script."""
+    """A session whose every use takes up the newest request, as in a running script."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.requests = ScriptRequests()
