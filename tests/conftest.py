@@ -36,6 +36,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 VIEWPORT: ViewportSize = {"width": 1440, "height": 900}
+# A machine that halts for seconds fails tests of what a person sees in time. The summary names each
+# that was tried again: it is to be looked into.
+TRIES = 2
+FAILED = pytest.StashKey[bool]()
 BROWSER_FIXTURES = {"app", "browser", "page"}
 # These draw whole pages on shipped models, train, or start programs: seconds for each file.
 SLOW = (
@@ -67,6 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.flaky(reruns=TRIES - 1))
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
     # The long ones first: what comes last should be short, or one process waits for the other.
@@ -143,7 +148,6 @@ def page(
     since the browser compiles the app's code for each. Its history alone goes on.
     """
     page = profile.pages[0] if profile.pages else profile.new_page()
-    n_failed = request.session.testsfailed
 
     def keep_request(request: Request) -> None:
         keep_address(request.url)
@@ -167,7 +171,7 @@ def page(
         profile.on(event, listener)
     page.on("websocket", keep_socket)
     yield page
-    _leave(page, profile, app_url, has_failed=request.session.testsfailed > n_failed)
+    _leave(page, profile, app_url, has_failed=request.node.stash.get(FAILED, False))
     page.remove_listener("websocket", keep_socket)
     for event, listener in listeners.items():
         profile.remove_listener(event, listener)
@@ -196,8 +200,9 @@ def _leave(page: Page, profile: BrowserContext, app_url: str, has_failed: bool) 
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the end of the app's log to the report of a failed browser test."""
+    """Add the end of the app's log to the report of a failed browser test, and remember that."""
     report = yield
+    item.stash[FAILED] = report.failed
     app = getattr(item, "funcargs", {}).get("app")
     if report.failed and app is not None:
         report.sections.append(("log of the app", app.last_lines()))

@@ -23,7 +23,7 @@ CHARTS = {
 }
 # The instrument that draws a page; the last page's may be there a moment longer.
 INSTRUMENTS = {"Home": "home", "Attention": "microscope", "Next token": "writer"}
-PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
+PATIENCE = 60_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {
     const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
     return [...(chart?.calcdata ?? [])].map(([first]) => {

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
-from tests.screen import wait_until_idle
+from tests.screen import PATIENCE, wait_until_idle
 from tests.serving import RunningApp, running_app
 from tests.viz.live.instruments import INSTRUMENTS
 
-PATIENCE = 25_000  # milliseconds; a busy machine is slow, which no test judges
 RUNS = "() => Number(document.body.innerText.match(/^run (\\d+)$/m)[1])"
 # Counts the observers that watch anything within an element.
 COUNTING = """() => {
