@@ -44,7 +44,9 @@ export default function keepAddress(call) {
   write(call.data);
   askInOtherTheme(call);
   return () => {
-    if (alive.get(root) !== call) return;
+    // Streamlit also calls this before each newer call, which begins some time after: whoever went
+    // Back or followed a link in between would not be heard.
+    if (root.isConnected) return;
     alive.delete(root);
     if (!alive.size) listen("removeEventListener");
   };

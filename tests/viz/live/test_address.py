@@ -1,0 +1,54 @@
+"""Protects what a person does between two calls of the address: Back, and links within the app."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.viz.live.harness import bare_page
+
+# A call as Streamlit makes it, what it gave back, and what is sent through it.
+CALL = """async (turn) => {
+    const {default: keepAddress} = await import('/live/address.js');
+    globalThis.root ??= document.body.appendChild(document.createElement('div'));
+    globalThis.sent ??= [];
+    const data = {turn, query: 'layer=4', is_entry: true, is_whole: true, went: 0};
+    const setTriggerValue = (name, value) => sent.push([turn, name, value]);
+    globalThis.end = keepAddress({data, parentElement: root, setTriggerValue});
+}"""
+GO_BACK = "dispatchEvent(new PopStateEvent('popstate'))"
+FOLLOW = """() => {
+    const link = document.body.appendChild(document.createElement('a'));
+    link.href = '?page=Masks';
+    link.dataset.page = 'Masks';
+    link.click();
+}"""
+
+
+@pytest.fixture
+def page(browser: Browser, app_url: str) -> Iterator[Page]:
+    """A page whose address is kept, as after a first run."""
+    with bare_page(browser, app_url) as page:
+        page.evaluate(CALL, 1)
+        yield page
+
+
+def test_who_goes_between_two_calls_is_heard(page: Page) -> None:
+    """Streamlit ends a call before the next one begins: under load that took long enough."""
+    page.evaluate("end()")
+    page.evaluate(GO_BACK)
+    page.evaluate(FOLLOW)
+    sent = page.evaluate("sent")
+    assert [(turn, name) for turn, name, _ in sent] == [(1, "went"), (1, "went")]
+    assert sent[0][2] == {"query": "?layer=4", "n": 1}
+    assert sent[1][2] == {"page": "Masks", "n": 2}
+
+
+def test_the_newest_call_is_answered_and_the_last_one_ends(page: Page) -> None:
+    page.evaluate("end()")
+    page.evaluate(CALL, 2)
+    page.evaluate(GO_BACK)
+    assert [turn for turn, *_ in page.evaluate("sent.splice(0)")] == [2]
+    page.evaluate("(root.remove(), end())")
+    page.evaluate(GO_BACK)
+    assert page.evaluate("sent") == []
