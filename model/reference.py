@@ -2,15 +2,16 @@
 
 This is the proof's other side: it shares no line with the model that runs. It reads config.json and
 model.safetensors itself, knows no torch, and takes of `model` not a single function. Nothing here
-is fast; everything is one equation to a line, so that it can be read beside the papers. `run` gives
-every array at the address the trace has it at, such as decoder.blocks.3.attn.pattern.
+is fast; everything is one equation to a line, so that it can be read beside the papers. `arrays`
+gives every array at the address the trace has it at, such as decoder.blocks.3.attn.pattern.
 
 Shapes: T tokens, D = d_model, H heads, G key-value heads, Dh = D / H, F = d_ff, V vocabulary.
 """
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,24 @@ DEFAULTS: dict[str, Any] = {
     "tied_embeddings": True,
     "scale_embeddings": False,
 }
-# How numbers are stored, by the names of the safetensors format. BF16 is the upper half of F32.
+# How numbers are stored, by the names of the safetensors format.
 STORED = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
 # --- the files --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Files:
+    """What the files of a model say."""
+
+    config: Config
+    weights: Weights
+
+
+def read(folder: Path) -> Files:
+    """The files of a model, as they are now."""
+    return Files(read_config(folder), Stored(folder / "model.safetensors"))
 
 
 def read_config(folder: Path) -> Config:
@@ -49,25 +63,35 @@ def read_config(folder: Path) -> Config:
     return DEFAULTS | sizes | {name: value for name, value in given.items() if value is not None}
 
 
-def read_weights(folder: Path) -> Weights:
-    """Every tensor of model.safetensors as float64, by its name.
+class Stored(Mapping[str, Array]):
+    """Every tensor of a safetensors file as float64, by its name, made when it is asked for.
 
     The format: 8 bytes with the length of a JSON header, the header with type, shape and place of
     each tensor, then the numbers, row by row.
     """
-    data = (folder / "model.safetensors").read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + length])
-    header.pop("__metadata__", None)
-    return {name: _tensor(data[8 + length :], **entry) for name, entry in header.items()}
 
+    def __init__(self, path: Path) -> None:
+        data = np.memmap(path, np.uint8, mode="r")
+        start = 8 + int.from_bytes(data[:8].tobytes(), "little")
+        header = json.loads(data[8:start].tobytes())
+        header.pop("__metadata__", None)
+        self._entries, self._numbers = header, data[start:]
 
-def _tensor(data: bytes, dtype: str, shape: Sequence[int], data_offsets: Sequence[int]) -> Array:
-    start, end = data_offsets
-    stored = np.frombuffer(data[start:end], dtype=STORED[dtype])
-    if dtype == "BF16":
-        stored = (stored.astype("<u4") << 16).view("<f4")
-    return stored.astype(np.float64).reshape(shape)
+    def __getitem__(self, name: str) -> Array:
+        """One tensor, (…) as the file has it. BF16 is the upper half of a float32."""
+        entry = self._entries[name]
+        stored = self._numbers[slice(*entry["data_offsets"])].view(STORED[entry["dtype"]])
+        if entry["dtype"] == "BF16":
+            stored = (stored.astype("<u4") << 16).view("<f4")
+        return stored.astype(np.float64).reshape(entry["shape"])
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        """How many tensors there are."""
+        return len(self._entries)
 
 
 # --- one block --------------------------------------------------------------------------------
@@ -95,8 +119,8 @@ def rms_norm(x: Array, gain: Array, eps: float) -> Array:
 
 def gelu(x: Array) -> Array:
     """x · Φ(x), Φ the normal distribution's (Hendrycks & Gimpel 2016, §2)."""
-    erf = np.fromiter(map(math.erf, (x / math.sqrt(2)).flat), float, x.size).reshape(x.shape)
-    return x * 0.5 * (1 + erf)
+    erf = [math.erf(value) for value in (x / math.sqrt(2)).ravel().tolist()]
+    return x * 0.5 * (1 + np.array(erf).reshape(x.shape))
 
 
 def gelu_tanh(x: Array) -> Array:
@@ -261,25 +285,28 @@ def own_mask(config: Config, n: int) -> Array:
 # --- the whole --------------------------------------------------------------------------------
 
 
-def run(
-    config: Config, weights: Weights, ids: Sequence[int], mask: Array | None = None
-) -> dict[str, Array]:
-    """Every array of one forward pass over T tokens, by its address, in float64.
+def arrays(
+    files: Files, ids: Sequence[int] | Array, mask: Array | None = None
+) -> Iterator[tuple[str, Array]]:
+    """Address and array of all that one forward pass over T tokens computes, in float64.
 
     `mask` (T, T) or (H, T, T) is taken instead of the config's own. `output` are the logits (T, V).
     """
-    n = len(ids)
+    config, weights, n = files.config, files.weights, len(ids)
     mask = own_mask(config, n) if mask is None else np.asarray(mask)
     embed = weights["embed.weight"][np.asarray(ids)]  # (T, D)
     if config["scale_embeddings"]:  # Vaswani et al. 2017, §3.4
         embed = embed * math.sqrt(config["d_model"])
     positions = position_vectors(config, weights, n)
-    found = {"decoder.ids": np.asarray(ids), "decoder.embed": embed, "decoder.positions": positions}
+    yield "decoder.ids", np.asarray(ids)
+    yield "decoder.embed", embed
+    yield "decoder.positions", positions
     x, model = embed + positions, _Reader(config, weights, "")
     for layer in range(config["n_layers"]):
-        arrays, x = block(model.part(f"blocks.{layer}"), x, mask)
-        found |= {f"decoder.blocks.{layer}.{name}": array for name, array in arrays.items()}
+        found, x = block(model.part(f"blocks.{layer}"), x, mask)
+        for name, array in found.items():
+            yield f"decoder.blocks.{layer}.{name}", array
     if config["norm_placement"] == "pre":
         x = model.norm("final_norm", x)
     unembed = weights["embed.weight" if config["tied_embeddings"] else "unembed.weight"]
-    return found | {"output": x @ unembed.T}
+    yield "output", x @ unembed.T

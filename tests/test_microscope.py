@@ -425,13 +425,13 @@ def test_wrong_numbers_are_shown_in_red(page: Page) -> None:
     open_head(page, 1, 1)  # the first head came along with the page
     expect(page.locator(".hl-badge.hl-bad")).to_contain_text("not the model’s numbers")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
-    expect(badge).to_contain_text("1 of 17 checks failed")
+    expect(badge).to_contain_text("1 of 25 checks failed")
 
 
 def test_badge_counts_the_browser_s_own_check(page: Page) -> None:
     visit(page, sentence=TOM, layer="2", head="7")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
-    expect(badge).to_contain_text("Verified: 17 of 17")
+    expect(badge).to_contain_text("Verified: 25 of 25")
     badge.click()
     names = page.get_by_test_id("stPopoverBody").locator(".hl-checks td:first-child")
     expect(names.last).to_have_text("L2 H7 recomputed in the browser = the trace")
@@ -693,8 +693,9 @@ def test_each_head_says_what_it_does(page: Page) -> None:
     row, column = strongest_pair(pattern)
     labels = token_labels(stories_trace(FIRST).tokens)
     expect(page.locator(".hl-does")).to_have_text(
-        f"On this sentence: mixed; its strongest pair is {labels[row]} → {labels[column]}, "
-        f"{pattern[row, column]:.2f} (first token and self left out)."
+        "On this sentence: no single role; its strongest pair is "
+        f"{labels[row]} → {labels[column]}, {pattern[row, column]:.2f} "
+        "(first token and self left out)."
     )
 
 

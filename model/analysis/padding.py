@@ -9,6 +9,7 @@ import torch
 from model.architectures.decoder import DecoderTransformer
 from model.capture import capture_batch
 from model.masks import MASKS, padding
+from model.reference import Files
 from model.trace import Trace
 from model.verify.check import Check, relative_error
 from model.verify.self_check import check
@@ -44,9 +45,16 @@ class Padding:
 
 @torch.inference_mode()
 def run_padded(
-    model: DecoderTransformer, sentences: Sentences, how: Padding, strings: TokenStrings
+    model: DecoderTransformer,
+    sentences: Sentences,
+    how: Padding,
+    strings: TokenStrings,
+    files: Files | None = None,
 ) -> Padded:
-    """Run two sentences as one batch. `strings` names ids for display."""
+    """Run two sentences as one batch. `strings` names ids for display.
+
+    `files` are the model's, for checks against an independent run.
+    """
     lengths, longest = [len(ids) for ids in sentences], max(map(len, sentences))
     batch = [_padded(ids, longest, how) for ids in sentences]
     own = MASKS[model.config.mask](model.config, longest, "cpu")
@@ -62,7 +70,7 @@ def run_padded(
     alone = model(torch.tensor([sentences[short]], device=model.device))[0].cpu().numpy()
     return Padded(
         traces=(traces[0], traces[1]),
-        checks=tuple(c for i in (0, 1) for c in check(traces[i], model, masks[i])),
+        checks=tuple(c for i in (0, 1) for c in check(traces[i], model, masks[i], files)),
         short=short,
         is_pad=is_pad,
         alone=relative_error(traces[short].logits[~is_pad], alone),

@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from model import reference
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.table import architecture, config_of
@@ -44,12 +45,16 @@ SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A model ready to run, with the tokenizer it was trained with."""
+    """A model ready to run, with the tokenizer it was trained with.
+
+    `files` are those it was loaded from, read by the independent reference for its checks.
+    """
 
     name: str
     folder: Path
     model: Transformer
     tokenizer: Tokenizer
+    files: reference.Files
 
     @property
     def config(self) -> BlockConfig:
@@ -96,7 +101,7 @@ class Checkpoint:
 
     def check(self, trace: Trace) -> tuple[Check, ...]:
         """All checks of a trace of this model under its own mask."""
-        return check(trace, self.model)
+        return check(trace, self.model, files=self.files)
 
 
 class CheckpointSource:
@@ -237,7 +242,7 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
     model.tie_weights()
     to_column_major(model)
     model.requires_grad_(False).eval().to(choose_device(device))
-    return Checkpoint(folder.name, folder, model, tokenizer)
+    return Checkpoint(folder.name, folder, model, tokenizer, reference.read(folder))
 
 
 def own_weights(model: Transformer) -> dict[str, Tensor]:

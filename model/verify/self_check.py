@@ -2,21 +2,28 @@
 
 import numpy as np
 
+from model import reference
 from model.architectures.base import Transformer
 from model.architectures.table import architecture
 from model.trace import Trace
 from model.verify.check import Check
+from model.verify.independent import check_independently
 from model.verify.records import check_records
 
 
 def check(
-    trace: Trace, model: Transformer | None = None, mask: np.ndarray | None = None
+    trace: Trace,
+    model: Transformer | None = None,
+    mask: np.ndarray | None = None,
+    files: reference.Files | None = None,
 ) -> tuple[Check, ...]:
-    """All checks of one trace, and through the model it came from, if it is given.
+    """All checks of one trace: through the model it came from and against its files, if given.
 
     mask: the (T, T) mask it was captured under, if not the model's own.
     """
-    records = check_records(trace)
-    if model is None:
-        return records
-    return (*records, *architecture(model.config.architecture).check(trace, model, mask))
+    found = check_records(trace)
+    if model is not None:
+        found += architecture(model.config.architecture).check(trace, model, mask)
+    if files is not None:
+        found += check_independently(trace, files, mask)
+    return found

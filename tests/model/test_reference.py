@@ -53,8 +53,7 @@ def traced(folder: Path, text: str) -> tuple[Trace, dict[str, np.ndarray]]:
     """What the model and what the reference made of a text."""
     loaded = checkpoint.load(folder, "cpu")
     trace = loaded.trace(text).trace
-    config, weights = reference.read_config(folder), reference.read_weights(folder)
-    return trace, reference.run(config, weights, trace.ids)
+    return trace, dict(reference.arrays(reference.read(folder), trace.ids))
 
 
 def worst(trace: Trace, expected: dict[str, np.ndarray]) -> float:
@@ -88,9 +87,7 @@ def test_another_mask_is_taken_instead_of_the_own(tmp_path: Path) -> None:
     allowed = np.random.default_rng(0).random((len(ids), len(ids))) < 0.5
     allowed[3] = False  # a row that may attend to nothing
     trace = capture(loaded.decoder, ids, loaded.tokenizer.token_strings(ids), mask=allowed)
-    found = reference.run(
-        reference.read_config(folder), reference.read_weights(folder), ids, allowed
-    )
+    found = dict(reference.arrays(reference.read(folder), ids, allowed))
     assert worst(trace, found) <= ALLOWED
     assert (found["decoder.blocks.0.attn.pattern"][:, 3] == 0).all()
 
@@ -160,11 +157,8 @@ def test_a_fault_in_the_running_model_is_seen(
 def test_a_bit_flipped_after_loading_is_seen(tmp_path: Path) -> None:
     folder = tiny_checkpoint(tmp_path / "tiny")
     loaded = checkpoint.load(folder, "cpu")
-    expected = reference.run(
-        reference.read_config(folder),
-        reference.read_weights(folder),
-        loaded.tokenizer.encode(SENTENCE),
-    )
+    ids = loaded.tokenizer.encode(SENTENCE)
+    expected = dict(reference.arrays(reference.read(folder), ids))
     with torch.no_grad():
         loaded.decoder.blocks[1].attn.q_proj.weight.mul_(1.02)
     assert worst(loaded.trace(SENTENCE).trace, expected) > SEEN
@@ -176,7 +170,8 @@ def test_weights_are_read_as_they_are_stored(stored: str, tmp_path: Path) -> Non
         getattr(torch, stored)
     )
     save_file({"a.weight": tensor, "b": tensor[0].clone()}, tmp_path / "model.safetensors")
-    weights = reference.read_weights(tmp_path)
+    weights = reference.Stored(tmp_path / "model.safetensors")
+    assert set(weights) == {"a.weight", "b"}
     np.testing.assert_array_equal(weights["a.weight"], tensor.double().numpy())
     np.testing.assert_array_equal(weights["b"], tensor[0].double().numpy())
 
@@ -190,4 +185,12 @@ def test_it_takes_nothing_from_the_model() -> None:
         if isinstance(node, ast.Import)
         for alias in node.names
     }
-    assert modules == {"json", "math", "collections.abc", "pathlib", "typing", "numpy"}
+    assert modules == {
+        "json",
+        "math",
+        "collections.abc",
+        "dataclasses",
+        "pathlib",
+        "typing",
+        "numpy",
+    }

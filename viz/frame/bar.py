@@ -42,15 +42,15 @@ def open_view(where: DeltaGenerator, *, has_caret: bool = False) -> View:
     if not names:
         raise ValueError("no checkpoint in assets/checkpoints; train one, see README")
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
-        sentence, count = _sentence_box(has_caret=has_caret)
+        text, count = _sentence_box(has_caret=has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
         handle = runs.handle_of(*_model_pickers(names))
         takes_text = runs.opened(handle).input_kind == "text"
-        sentence = sentence if takes_text else ""
+        sentence = (text if text.strip() else examples()[0].sentence) if takes_text else ""
         run = runs.run(handle, sentence)
         memory.keep_alive("run", run)
         if takes_text:
-            _count_tokens(count, run)
+            _count_tokens(count, run, has_text=bool(text.strip()))
         attention, layer, head = _head_pickers(run)
     colors = palette(st.context.theme.type)
     view = View(sentence, handle, run, attention, layer, head, colors)
@@ -116,21 +116,21 @@ def switch_model(name: str) -> None:
 
 
 def _sentence_box(*, has_caret: bool) -> tuple[str, DeltaGenerator]:
-    """The sentence, and the place in its box where its tokens are counted after the run."""
-    first = examples()[0].sentence
-    text = state.value(SENTENCE.given(default=first))
+    """What is typed, and the place in its box where its tokens are counted after the run."""
+    text = state.value(SENTENCE.given(default=examples()[0].sentence))
     with st.container(key="sentence"):
         data = sentence_data(text, has_caret=has_caret)
         component.show_control("sentence-box", data, on_change=state.take_over)
         count = st.empty()
     if not text.strip():
         notices.add("Type a sentence to see it here. Until then, this is the example.")
-    return (text if text.strip() else first), count
+    return text, count
 
 
-def _count_tokens(place: DeltaGenerator, run: runs.Run) -> None:
-    """How many tokens the sentence has of those that fit."""
-    n_tokens, context = len(run.trace.tokens) + run.n_cut, run.trace.facts.max_seq_len
+def _count_tokens(place: DeltaGenerator, run: runs.Run, *, has_text: bool) -> None:
+    """How many tokens the sentence has of those that fit; an example stands in for none."""
+    n_tokens = len(run.trace.tokens) + run.n_cut if has_text else 0
+    context = run.trace.facts.max_seq_len
     if context is None:
         place.html(f'<p class="hl-count">{n_tokens} tokens</p>')
         return
@@ -197,7 +197,9 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
     device = view.handle.device.upper()
     with st.popover(inspector.verdict(checks, f"{device} · "), key="badge"):
         st.markdown(f"**{view.model}**: {_described(view)}, running on **{device}**")
+        n_of_run = len(view.run.checks)
         st.caption(
+            f"{n_of_run} checks of this run, {len(checks) - n_of_run} of what this page shows. "
             "Attention is recomputed in float64 from q, k, v and the mask; what needs weights runs "
             "again through the model's own modules, and the whole sentence without capture. Errors "
             "are the largest difference found, relative to the largest value where above one."

@@ -22,5 +22,6 @@ def show() -> None:
         st.html(
             f"<style>{script('presenting.css')}</style>"
             f'<nav class="hl-presenting" aria-label="Presenting"><a href="?" '
-            f'data-with="{PRESENT.name}=" class="hl-step">Leave (Esc)</a></nav>'
+            f'data-with="{PRESENT.name}=" class="hl-step">Leave (Esc)</a>'
+            "<small>← → other views</small></nav>"
         )

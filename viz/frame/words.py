@@ -61,12 +61,16 @@ def token_strip(
 
 @dataclass(frozen=True)
 class Way:
-    """A title and a line; a link to a page with all else as it is, or to an address, or none."""
+    """A title and a line; a link to a page with all else as it is, or to an address, or steps.
+
+    `steps` are what to do and what to type for it, unfolded at a click.
+    """
 
     title: str
     text: str
     page: str = ""
     query: str = ""
+    steps: tuple[tuple[str, str], ...] = ()
 
 
 def ways(found: Iterable[Way]) -> None:
@@ -82,7 +86,11 @@ def _way(way: Way) -> str:
         return f'<a class="hl-way" href="?page={page}" data-page="{page}">{inside}</a>'
     if query:
         return f'<a class="hl-way" href="{query}">{inside}</a>'
-    return f'<div class="hl-way">{inside}</div>'
+    steps = "".join(
+        f"<li>{html.escape(what)}<code>{html.escape(typed)}</code></li>"
+        for what, typed in way.steps
+    )
+    return f'<details class="hl-way"><summary>{inside}</summary><ol>{steps}</ol></details>'
 
 
 def pair(query: str, key: str, text: str) -> None:

@@ -27,7 +27,8 @@ def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int)
     is_pad = np.arange(len(ids)) >= len(ids) - n_pads
     tokens = with_pads(runs.tokenizer(handle).token_strings(ids), is_pad)
     trace = capture(model, ids, tokens, cells)
-    checking = begin(trace, lambda trace: check(trace, model, cells))
+    files = runs.checkpoint(handle).files
+    checking = begin(trace, lambda trace: check(trace, model, cells, files))
     offers = runs.opened(handle).offers | trace.offers
     return runs.Run(trace, checking, store.put(trace), offers)
 
@@ -52,4 +53,5 @@ def padded(handle: ModelHandle, sentences: Sentences, left: bool, is_masked: boo
     """
     found = runs.tokenizer(handle)
     how = Padding(pad_id=found.end_id, left=left, is_masked=is_masked)
-    return run_padded(runs.decoder(handle), sentences, how, found.token_strings)
+    files = runs.checkpoint(handle).files
+    return run_padded(runs.decoder(handle), sentences, how, found.token_strings, files)

@@ -66,7 +66,7 @@ export function inWords(data, group, layer, head) {
   }
   if (data.streams[group.keys].labels.length < 2) return "there is one token alone to attend to.";
   const { query, key, weight, aside } = strongestPair(data, group, layer, head);
-  return `mixed; its strongest pair is ${query} → ${key}, ${digits(weight, 2)}${aside}.`;
+  return `no single role; its strongest pair is ${query} → ${key}, ${digits(weight, 2)}${aside}.`;
 }
 
 /**

@@ -1,4 +1,4 @@
-// sha256 10914a0d2a8bd7dd9f26dc0af90847b106ac6452b42db4535d715cb3b700e363 of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/roles.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 4710199473879ac079054bcfd2659246be0e1961775deace78454aa0b1523079 of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/roles.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1268,7 +1268,7 @@ var HeadlightOffline = (() => {
     }
     if (data.streams[group.keys].labels.length < 2) return "there is one token alone to attend to.";
     const { query, key, weight, aside } = strongestPair(data, group, layer, head);
-    return `mixed; its strongest pair is ${query} → ${key}, ${digits(weight, 2)}${aside}.`;
+    return `no single role; its strongest pair is ${query} → ${key}, ${digits(weight, 2)}${aside}.`;
   }
   function says(data, group, layer, head) {
     const role = roleOf(data, group, layer, head);

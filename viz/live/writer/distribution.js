@@ -13,6 +13,11 @@ import { NAMES } from "./sliders.js";
 const OTHERS = "all others";
 const LEGEND = "grey: predicted; colour: sampled from; dashed: removed; ★ greedy’s choice";
 const MANY = 100; // draws of a histogram
+const MEANS = {
+  entropy:
+    "How open the choice is: −Σ p ln p, in nats (1 nat = 1.44 bits). 0 where one token is certain.",
+  perplexity: "e to the entropy: among so many equally likely tokens the choice would be as open.",
+};
 
 /**
  * A token's bar: its number among the sorted logits, and the nodes that show it.
@@ -239,14 +244,14 @@ export class Distribution {
   #showFacts() {
     const [before, nats] = [this.#entropyBefore, entropy(this.#after)];
     const facts = [
-      ["entropy before, nats", digits(before, 3), "entropy-before"],
-      ["entropy after, nats", digits(nats, 3), "entropy-after"],
-      ["perplexity before", digits(Math.exp(before), 1), "perplexity-before"],
-      ["perplexity after", digits(Math.exp(nats), 1), "perplexity-after"],
+      [MEANS.entropy, "entropy before, nats", digits(before, 3), "entropy-before"],
+      [MEANS.entropy, "entropy after, nats", digits(nats, 3), "entropy-after"],
+      [MEANS.perplexity, "perplexity before", digits(Math.exp(before), 1), "perplexity-before"],
+      [MEANS.perplexity, "perplexity after", digits(Math.exp(nats), 1), "perplexity-after"],
     ];
     this.facts.replaceChildren(
-      ...facts.map(([name, value, key]) =>
-        html("div", null, html("dt", null, name), html("dd", { "data-number": key }, value)),
+      ...facts.map(([title, name, value, key]) =>
+        html("div", { title }, html("dt", null, name), html("dd", { "data-number": key }, value)),
       ),
     );
   }
