@@ -1,9 +1,12 @@
 """What is done to all weights of a model at once, whatever its architecture."""
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from model.architectures.base import Transformer
 
@@ -34,3 +37,23 @@ def to_column_major(model: nn.Module) -> None:
     for weight in model.parameters():
         if weight.ndim == 2:
             weight.data = weight.data.t().contiguous().t()
+
+
+class Undrawn(TorchFunctionMode):
+    """Leaves the first weights undrawn: without memory there are none to draw.
+
+    Asked for random numbers on the meta device, torch imports its compiler, which takes 2 s.
+    """
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401, as torch has it
+        """Give back the tensor that an initialiser got; do everything else as it is."""
+        given = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)

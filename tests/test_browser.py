@@ -422,6 +422,7 @@ def test_two_visitors_write_at_once(page: Page) -> None:
 def test_badge_lists_every_check(page: Page) -> None:
     visit(page, sentence=TOM)
     checks = check(stories_trace(TOM), stories().model, files=stories().files)
+    checks += stories().recorded
     turn_to(page, "Masks")
     badge = page.get_by_test_id("stPopover").get_by_role("button").first
     expect(badge).to_contain_text(f"Verified: {len(checks)} of {len(checks)}")

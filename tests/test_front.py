@@ -163,7 +163,7 @@ def test_home_says_that_its_numbers_were_recomputed(page: Page) -> None:
     home(page, sentence=TOM)
     expect(page.locator(".hl-badge")).to_contain_text("recomputed in your browser (max error ")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
-    expect(badge).to_contain_text("Verified: 25 of 25")
+    expect(badge).to_contain_text("Verified: 26 of 26")
 
 
 def test_home_writes_on_and_everything_follows(page: Page) -> None:

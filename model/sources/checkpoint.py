@@ -3,16 +3,14 @@
 import json
 import math
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from model import reference
 from model.architectures.base import Transformer
@@ -32,10 +30,12 @@ from model.files import (
 from model.lines import quoted, spelled
 from model.memory import physical_memory
 from model.sources.handle import Traced
+from model.sources.recorded import RECORDED, TEXT, check_recorded, record
+from model.sources.sums import SUMS, refuse_changed, write_sums
 from model.trace import Trace
 from model.verify.check import Check
 from model.verify.self_check import check
-from model.weights import to_column_major
+from model.weights import Undrawn, to_column_major
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
 LARGEST_CARD = 100_000  # bytes
@@ -101,7 +101,12 @@ class Checkpoint:
 
     def check(self, trace: Trace) -> tuple[Check, ...]:
         """All checks of a trace of this model under its own mask."""
-        return check(trace, self.model, files=self.files)
+        return (*check(trace, self.model, files=self.files), *self.recorded)
+
+    @cached_property
+    def recorded(self) -> tuple[Check, ...]:
+        """Whether it gives the logits that were noted when it was saved."""
+        return check_recorded(self.folder, self.model)
 
 
 class CheckpointSource:
@@ -202,12 +207,17 @@ def save(
     tokenizer: Tokenizer,
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Write a checkpoint folder, weights in `dtype`; each file appears whole or not at all."""
+    """Write a checkpoint folder, weights in `dtype`; each file appears whole or not at all.
+
+    Beside them it notes the files' checksums, and the logits of one text.
+    """
     weights = {name: x.detach().to(dtype).contiguous() for name, x in own_weights(model).items()}
     for name, weight in weights.items():
         if not weight.isfinite().all():
             raise ValueError(f"{name} has values that {dtype} cannot hold; save as torch.float32")
     folder.mkdir(parents=True, exist_ok=True)
+    for note in (SUMS, RECORDED):  # of files that are about to change
+        (folder / note).unlink(missing_ok=True)
     config = json.dumps(model.config.to_dict(), indent=2) + "\n"
     with replacing(folder / "config.json") as path:
         path.write_text(config, encoding="utf-8")
@@ -216,6 +226,9 @@ def save(
     with replacing(folder / "model.safetensors") as path:
         # Shapes do not tell the number of heads; the config in the file's header does.
         save_file(weights, path, {"config": json.dumps(model.config.to_dict())})
+    if ids := tokenizer.encode(TEXT)[: model.config.max_seq_len]:
+        record(folder, ids)
+    write_sums(folder, FILES)
 
 
 def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
@@ -241,6 +254,7 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
     model.load_state_dict(weights, strict=False, assign=True)
     model.tie_weights()
     to_column_major(model)
+    refuse_changed(folder)
     model.requires_grad_(False).eval().to(choose_device(device))
     return Checkpoint(folder.name, folder, model, tokenizer, reference.read(folder))
 
@@ -282,30 +296,10 @@ def _refuse_missing_layers(
         )
 
 
-class _Undrawn(TorchFunctionMode):
-    """Leaves the first weights undrawn: without memory there are none to draw.
-
-    Asked for random numbers on the meta device, torch imports its compiler, which takes 2 s.
-    """
-
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401, as torch has it
-        """Give back the tensor that an initialiser got; do everything else as it is."""
-        given = kwargs or {}
-        if getattr(func, "__module__", None) == "torch.nn.init":
-            return args[0] if args else given["tensor"]
-        return func(*args, **given)
-
-
 def _build(config: BlockConfig, folder: Path) -> Transformer:
     """A model without memory for its weights, which come from the file."""
     try:
-        with torch.device("meta"), _Undrawn():
+        with torch.device("meta"), Undrawn():
             return architecture(config.architecture).build(config)
     except (
         RuntimeError,

@@ -23,5 +23,5 @@ def show() -> None:
             f"<style>{script('presenting.css')}</style>"
             f'<nav class="hl-presenting" aria-label="Presenting"><a href="?" '
             f'data-with="{PRESENT.name}=" class="hl-step">Leave (Esc)</a>'
-            "<small>← → other views</small></nav>"
+            "<span>← → other views</span></nav>"
         )

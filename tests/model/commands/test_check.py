@@ -23,6 +23,7 @@ def test_every_check_is_printed_with_error_and_bound(tmp_path: Path, command: Co
     assert (result.code, result.err) == (0, [])
     loaded = checkpoint.load(folder, device="cpu")
     expected = all_checks(trace_text(loaded, SENTENCE), loaded.model, files=loaded.files)
+    expected += loaded.recorded
     *lines, last = result.out
     assert len(lines) == len(expected) > 10
     for line, item in zip(lines, expected, strict=True):

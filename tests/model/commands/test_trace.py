@@ -15,6 +15,7 @@ from model.archive import write_npz
 from model.commands import trace
 from model.commands.cli import trace_text
 from model.sources import checkpoint
+from model.sources.recorded import REPRODUCED
 from model.verify.decoder import CACHED, MODEL_CHECKS, UNCAPTURED
 from model.verify.independent import check_independently
 from model.verify.records import ATTENTION_CHECKS
@@ -70,7 +71,7 @@ def test_last_line_says_what_was_proved(tmp_path: Path, command: Command) -> Non
     names = {name for name, *_ in (*ATTENTION_CHECKS, *MODEL_CHECKS)}
     loaded = checkpoint.load(folder, device="cpu")
     names |= {x.name for x in check_independently(trace_text(loaded, "the cat"), loaded.files)}
-    assert set(answer["checks"]) == names | {UNCAPTURED, CACHED}
+    assert set(answer["checks"]) == names | {UNCAPTURED, CACHED, REPRODUCED}
     assert answer["worst_error"] == max(answer["checks"].values()) < 1e-5
     assert answer["bytes"] == out.stat().st_size
 

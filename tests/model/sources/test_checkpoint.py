@@ -68,10 +68,11 @@ def test_file_holds_half_precision_and_tied_weights_once(tmp_path: Path) -> None
     assert "unembed.weight" not in weights
 
 
-def test_saving_leaves_just_the_three_files(tmp_path: Path) -> None:
+def test_saving_leaves_just_the_files_and_what_is_noted_of_them(tmp_path: Path) -> None:
     tiny_checkpoint(tmp_path)
     names = {path.name for path in tiny_checkpoint(tmp_path).iterdir()}
-    assert names == {"config.json", "model.safetensors", "tokenizer.json"}
+    files = {"config.json", "model.safetensors", "tokenizer.json"}
+    assert names == files | {"SHA256SUMS", "recorded.json"}
 
 
 def test_a_failure_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
@@ -126,6 +127,7 @@ def test_a_file_from_before_a_field_was_added_still_loads(tmp_path: Path) -> Non
     """Its config lacks the field, which has a default; another value is another model."""
     folder = tiny_checkpoint(tmp_path)
     rewrite_header(folder, lambda config: config.pop("n_global"))
+    (folder / "SHA256SUMS").unlink()
     assert checkpoint.load(folder).config.n_global == 0
     for change in ({"n_global": 3}, {"unheard": 1}, {"n_heads": 7}):
         tiny_checkpoint(folder)

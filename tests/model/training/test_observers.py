@@ -98,9 +98,11 @@ def test_no_snapshot_is_kept_unasked(tmp_path: Path) -> None:
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {
         ".training.lock",
+        "SHA256SUMS",
         "config.json",
         "metrics.jsonl",
         "model.safetensors",
+        "recorded.json",
         "tokenizer.json",
         "training_state.safetensors",
     }
