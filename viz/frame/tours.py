@@ -203,8 +203,8 @@ def _panel(tour: Tour, number: int, step: Step) -> str:
     return (
         f'<section class="hl-tour" aria-label="Tour: {html.escape(tour.title)}">'
         f'<header><progress max="{last}" value="{number}"></progress>'
-        f"<small>{html.escape(tour.title)} · {number} of {last}</small>{back}{on}{leave}</header>"
-        f"<h2>{html.escape(step.title)}</h2><p>{html.escape(step.text)}</p>{question}{notes}"
+        f"<small>{html.escape(tour.title)} · {number} of {last}</small>"
+        f"<h2>{html.escape(step.title)}</h2>{back}{on}{leave}</header><p>{html.escape(step.text)}</p>{question}{notes}"
         "</section>"
     )
 
@@ -218,5 +218,5 @@ def _spotlight(look: str) -> str:
     selector = PLACES[look]
     if not selector:
         return ""
-    frame = "outline: 3px solid var(--page-accent); outline-offset: 4px; border-radius: 0.4rem;"
+    frame = "outline: 3px solid var(--page-accent); outline-offset: 1px; border-radius: 0.4rem;"
     return f"<style>:is({selector}) {{ {frame} }}</style>"

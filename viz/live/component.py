@@ -113,16 +113,21 @@ def sent(key: str) -> dict[str, Any]:
     return dict((state and state.get("sent")) or {})
 
 
-def browser_checks(key: str, site: Site, head: int) -> tuple[Check, ...]:
-    """The check the browser made of a head, if it is the one it showed last."""
+def browser_checks(key: str, site: Site, head: int, is_independent: bool) -> tuple[Check, ...]:
+    """The check the browser made of a head, if it is the one it showed last.
+
+    `is_independent` says that it compared with an independent run where it could.
+    """
     kind = "cross-attention " if site.kind == "cross" else ""
-    name = f"{kind}L{site.layer} H{head} recomputed in the browser = the trace"
+    how = "on screen = an independent run" if is_independent else "recomputed = the trace"
+    name = f"{kind}L{site.layer} H{head} {how}"
     return _checked(MICROSCOPE, {"key": key, "site": site.address, "head": head}, name)
 
 
-def home_checks(key: str, head_name: str) -> tuple[Check, ...]:
+def home_checks(key: str, head_name: str, is_independent: bool) -> tuple[Check, ...]:
     """The check the browser made of what Home shows, if that is of this key."""
-    name = f"{head_name} and next tokens recomputed in the browser = on screen"
+    how = "an independent run" if is_independent else "recomputed in the browser"
+    name = f"{head_name} and next tokens on screen = {how}"
     return _checked(HOME, {"key": key}, name)
 
 

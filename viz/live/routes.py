@@ -74,6 +74,21 @@ def _head(request: Request) -> Response:
     return _arrays_response(head_arrays(record, head))
 
 
+def _independent(request: Request) -> Response:
+    """An array of the independent run; computed when nobody has asked for a while, so not async."""
+    run = store.independent_of(request.path_params["key"])
+    if run is None:
+        return _not_found("run")
+    try:
+        array = run.array(request.path_params["address"])
+    except ValueError as error:
+        return PlainTextResponse(str(error), status_code=404)
+    rows = np.atleast_2d(array)
+    if rows.ndim > 2:
+        return PlainTextResponse("name one head: its number in brackets", status_code=404)
+    return _arrays_response({"value": rows.astype(np.float64)})
+
+
 def _summary(request: Request) -> Response:
     trace = store.get(request.path_params["key"])
     if trace is None:
@@ -162,6 +177,7 @@ ROUTES = [
     Route("/live/live.css", _style),
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
+    Route("/live/independent/{key}/{address}", _independent),
     Route("/live/texts/{key}", _more, methods=["POST"]),
     Route("/live/{name:path}", _file),
 ]

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from model.trace import Trace
 
 
@@ -19,15 +21,34 @@ class GrowingText(Protocol):
         ...
 
 
+class Independent(Protocol):
+    """What the independent run makes of an input, by address."""
+
+    def array(self, address: str) -> np.ndarray:
+        """One array in float64; ValueError where there is none."""
+        ...
+
+
 _TRACES: WeakValueDictionary[str, Trace] = WeakValueDictionary()
 _TEXTS: WeakValueDictionary[str, GrowingText] = WeakValueDictionary()
+_INDEPENDENT: WeakValueDictionary[str, Independent] = WeakValueDictionary()
 
 
-def put(trace: Trace) -> str:
-    """Offer a trace to browsers for as long as the caller keeps it; returns its key."""
+def put(trace: Trace, independent: Independent | None = None) -> str:
+    """Offer a trace to browsers for as long as the caller keeps it; returns its key.
+
+    With it the independent run of the same input, which what is on screen is compared with.
+    """
     key = secrets.token_hex(16)
     _TRACES[key] = trace
+    if independent is not None:
+        _INDEPENDENT[key] = independent
     return key
+
+
+def independent_of(key: str) -> Independent | None:
+    """The independent run of a trace's input, or None where there is none."""
+    return _INDEPENDENT.get(key)
 
 
 def get(key: str) -> Trace | None:

@@ -29,6 +29,7 @@ from model.sources.checkpoint import Checkpoint, unusable_folders
 from model.sources.handle import ModelHandle, OpenModel
 from model.trace import Trace
 from model.verify.check import Check, worst
+from model.verify.independent import IndependentRun
 from viz.live import store
 from viz.runs.checking import Checks, begin
 
@@ -51,6 +52,7 @@ class Run:
     checking: "Future[Checks]"
     key: str  # under which browsers may ask for its arrays
     offers: frozenset[str]  # what views may need of the model and the trace
+    independent: IndependentRun | None = None  # which what is on screen is compared with
     n_cut: int = 0  # tokens beyond the context, left out from the end
     reads: str | None = None  # the input as the tokenizer has it, where that is not what was typed
 
@@ -140,7 +142,17 @@ def run(handle: ModelHandle, text: str) -> Run:
     trace, n_cut, reads = found.trace(text)
     offers = found.offers | trace.offers
     checking = begin(trace, found.check)
-    return Run(trace, checking, store.put(trace), offers, n_cut=n_cut, reads=reads)
+    independent = independent_of(found, trace)
+    key = store.put(trace, independent)
+    return Run(trace, checking, key, offers, independent, n_cut=n_cut, reads=reads)
+
+
+def independent_of(
+    found: OpenModel, trace: Trace, mask: np.ndarray | None = None
+) -> IndependentRun | None:
+    """The independent run of a trace's input under a mask; None for a source without files."""
+    files = found.files if isinstance(found, Checkpoint) else None
+    return None if files is None else IndependentRun(files, trace.ids, mask)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

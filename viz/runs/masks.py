@@ -30,7 +30,8 @@ def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int)
     files = runs.checkpoint(handle).files
     checking = begin(trace, lambda trace: check(trace, model, cells, files))
     offers = runs.opened(handle).offers | trace.offers
-    return runs.Run(trace, checking, store.put(trace), offers)
+    independent = runs.independent_of(runs.opened(handle), trace, cells)
+    return runs.Run(trace, checking, store.put(trace, independent), offers, independent)
 
 
 def change_of_the_past(

@@ -13,8 +13,10 @@ from safetensors.numpy import load
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from model.sources import checkpoint
 from model.trace import Trace
-from tests.model.builders import GROUPED, tiny_model, tiny_trace
+from model.verify.independent import IndependentRun
+from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
 from viz.live import files, routes, store
 
@@ -181,6 +183,24 @@ def test_without_the_key_there_is_nothing(address: str, client: TestClient) -> N
     for wrong in ("nonsense", "0" * 32, key[:-1], key + "0", key.upper() + "x", "%2e%2e", "*"):
         assert client.get(f"/live/arrays/{wrong}/{address}").status_code == 404, wrong
     assert client.get(f"/live/arrays/{key}/{address}").status_code == 200
+
+
+def test_arrays_of_the_independent_run_by_address(client: TestClient, tmp_path: Path) -> None:
+    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "tiny"), "cpu")
+    trace = loaded.trace(SENTENCE).trace
+    run = IndependentRun(loaded.files, trace.ids)
+    key = store.put(trace, run)
+    found = arrays(client, f"/live/independent/{key}/decoder.blocks.1.attn.pattern[1]")["value"]
+    assert found == pytest.approx(trace.attention[1].pattern[1], abs=1e-5)
+    last = arrays(client, f"/live/independent/{key}/output[-1]")["value"]
+    assert last == pytest.approx(trace.logits[-1:], abs=1e-5)
+    for nothing in ("output[999]", "decoder.blocks.1.attn.pattern", "x", "%2e%2e", "output[1]x"):
+        response = client.get(f"/live/independent/{key}/{nothing}")
+        assert response.status_code == 404, nothing
+        assert "Traceback" not in response.text
+    without, _kept = offered()
+    for wrong in (without, "nonsense", key[:-1]):
+        assert client.get(f"/live/independent/{wrong}/output[-1]").status_code == 404
 
 
 def test_keys_are_long_and_never_the_same() -> None:

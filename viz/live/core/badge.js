@@ -2,9 +2,44 @@
 
 import { html } from "./dom.js";
 
+const COMPARED =
+  "Read back from the page, and compared with an independent float64 run from the model’s files";
+
 /** A badge that says nothing yet. */
 export function badge() {
   return html("output", { class: "hl-badge", "data-check": "" });
+}
+
+/**
+ * What is on screen is another thing: what was said of the last one counts no more.
+ *
+ * @param {HTMLElement} node
+ * @param {boolean} isOther whether all of it is, not one number
+ */
+export function withdraw(node, isOther) {
+  node.dataset.check = "";
+  if (!isOther) return;
+  node.classList.remove("hl-bad");
+  node.textContent = "comparing with an independent run …";
+}
+
+/**
+ * Say what was found when the screen was read back: the largest error of `n` numbers.
+ *
+ * @param {HTMLElement} node
+ * @param {{error: number, n: number}} found
+ * @param {number} allowed
+ * @returns {number | null} the error as JSON has it
+ */
+export function showScreenCheck(node, { error, n }, allowed) {
+  const found = showCheck(node, error, allowed);
+  const count = n.toLocaleString("en");
+  node.title = COMPARED;
+  node.textContent =
+    error <= allowed
+      ? `✓ ${count} numbers verified (max error ${error.toExponential(0)})`
+      : `✗ on screen, error ${found === null ? "not a number" : error.toExponential(0)}: not the model’s numbers`;
+  return found;
 }
 
 /**
@@ -21,6 +56,7 @@ export function showCheck(node, error, allowed) {
   const shown = isNumber ? error.toExponential(0) : "not a number";
   node.classList.toggle("hl-bad", !passed);
   node.dataset.check = String(error);
+  node.title = "";
   node.textContent = passed
     ? `✓ recomputed in your browser (max error ${shown})`
     : `✗ recomputed in your browser, error ${shown}: not the model’s numbers`;

@@ -30,11 +30,15 @@ TEMPERATURE: Bounds = BOUNDS["temperature"]
 
 
 class ShownHead(NamedTuple):
-    """One head of one layer, and what it is called."""
+    """One head of one layer, and what it is called.
+
+    `run` is the key of an independent run that what is drawn can be compared with, or empty.
+    """
 
     record: AttentionRecord
     head: int
     name: str
+    run: str = ""
 
 
 class Following(NamedTuple):
@@ -51,7 +55,7 @@ def home_data(
 
     `key` is new when anything but the settings is.
     """
-    record, head, head_name = shown_head
+    record, head, head_name, run = shown_head
     vocabulary, why_no_more = following
     n_left_out = max(0, len(record.pattern[head]) - MOST_TOKENS)
     shown = slice(n_left_out, None)
@@ -64,6 +68,7 @@ def home_data(
         "instrument": HOME,
         "key": key,
         "head": head_name,
+        "independent": {"run": run, "sites": [item.site.address for item in trace.attention]},
         "stream": _last(stream_data(trace.stream(record.queries)), n_left_out),
         "n_left_out": n_left_out,
         "pattern": packed(pattern.astype(np.float32)),

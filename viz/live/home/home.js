@@ -1,7 +1,7 @@
 // Home: the words of the sentence, one head, and what comes next, alive at once.
 
 import { bytesOf, floatsOf } from "../core/arrays.js";
-import { badge, showCheck } from "../core/badge.js";
+import { badge, showCheck, showScreenCheck, withdraw } from "../core/badge.js";
 import { drawBars } from "../core/bars.js";
 import { button, digits, html, slider, svg } from "../core/dom.js";
 import { HeatMap } from "../core/heatmap.js";
@@ -9,7 +9,7 @@ import { Instrument } from "../core/instrument.js";
 import { matrix } from "../core/maths.js";
 import { pairsInWords, pictured, shownPattern, weightScale } from "../core/patterns.js";
 import { probabilities, sortedIds } from "../core/sampling.js";
-import { errorOnScreen, recomputed } from "./proof.js";
+import { countOnScreen, errorOnScreen, ofIndependentRun, recomputed } from "./proof.js";
 
 /** @import { Receiver } from "../core/wire.js" */
 /** @import { Matrix } from "../core/maths.js" */
@@ -99,8 +99,7 @@ export class Home extends Instrument {
     this.#looked = null;
     this.#isDrawn = false;
     this.#recomputed = null;
-    this.badge.dataset.check = "";
-    this.badge.textContent = "recomputing in your browser …";
+    withdraw(this.badge, true);
     this.#buildWords();
     this.sliders.replaceChildren(this.#slider());
   }
@@ -263,15 +262,27 @@ export class Home extends Instrument {
       this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
   }
 
-  /** Compare what is on screen with what its inputs give. */
-  #check() {
-    const { key, inputs, allowed_error } = this.data;
-    this.#recomputed ??= recomputed(inputs);
+  /** Compare what is on screen with an independent run, or with what its inputs give. */
+  async #check() {
+    const { data } = this;
+    const { key, allowed_error } = data;
+    const independent = await this.#ofIndependentRun();
+    if (key !== this.data.key || this.lifetime.isOver) return;
+    this.#recomputed ??= { ...recomputed(data.inputs), logits: floatsOf(data.logits) };
     const { words, says, bars, map } = this;
     const screen = { words, says, bars, cells: map.drawnCells, query: this.#query };
-    const found = errorOnScreen(this.data, this.settings.temperature, this.#recomputed, screen);
-    const error = showCheck(this.badge, found, allowed_error);
+    const expected = independent ?? this.#recomputed;
+    const found = errorOnScreen(data, this.settings.temperature, expected, screen);
+    const error = independent
+      ? showScreenCheck(this.badge, { error: found, n: countOnScreen(screen) }, allowed_error)
+      : showCheck(this.badge, found, allowed_error);
     this.#report(key, error, found <= allowed_error);
+  }
+
+  /** What an independent run says; null where there is none, or no answer. */
+  async #ofIndependentRun() {
+    if (!this.data.independent.run) return null;
+    return ofIndependentRun(this.data, this.title.textContent ?? "").catch(() => null);
   }
 
   /**

@@ -1,19 +1,23 @@
 // Home's proof: its numbers, read back from the page, against numbers computed by another way.
 //
-// Weights are computed from the head's own q and k. Probabilities are e^(ℓ/T − ln Σ e^(ℓ/T)), with a
+// Weights and logits are an independent run's; where there is none, weights are computed from the
+// head's own q and k. Probabilities are e^(ℓ/T − ln Σ e^(ℓ/T)), with a
 // sum over the whole vocabulary in the order of ids, the last one first; what is drawn was sorted and
 // summed from the largest down. Nothing here is used to draw.
 
 import { bytesOf, floatsOf } from "../core/arrays.js";
+import { independent } from "../core/independent.js";
 import { mapped, masked, matrix, products, rowOf, softmaxRows } from "../core/maths.js";
+import { errorOfNumber } from "../core/printed.js";
 
 /** @import { Numbers } from "../core/maths.js" */
 /** @import { HeadInputs, HomeData } from "./wire.js" */
 
 /**
- * Rows of a head: the weights on the shown keys, and 1 where attention is allowed.
+ * What must be on screen: rows of a head, the weights on the shown keys and 1 where attention is
+ * allowed, and the logits after the last token.
  *
- * @typedef {{weights: Numbers[], allowed: Numbers[]}} Recomputed
+ * @typedef {{weights: Numbers[], allowed: Numbers[], logits: Numbers}} Recomputed
  */
 
 /**
@@ -29,11 +33,31 @@ import { mapped, masked, matrix, products, rowOf, softmaxRows } from "../core/ma
  */
 
 /**
+ * What the independent run says of the head that the title on screen names.
+ *
+ * @param {HomeData} data
+ * @param {string} title
+ * @returns {Promise<Recomputed>}
+ */
+export async function ofIndependentRun({ independent: { run, sites }, n_left_out }, title) {
+  const named = /L(\d+) H(\d+)/.exec(title);
+  const site = sites[Number(named?.[1])];
+  const names = [`${site}.pattern[${named?.[2]}]`, `${site}.mask[${named?.[2]}]`, "output[-1]"];
+  const [pattern, mask, output] = await Promise.all(names.map((name) => independent(run, name)));
+  /** @param {typeof pattern} all */
+  const shown = (all) =>
+    Array.from({ length: all.rows - n_left_out }, (_, i) =>
+      rowOf(all, n_left_out + i).subarray(n_left_out),
+    );
+  return { weights: shown(pattern), allowed: shown(mask), logits: output.values };
+}
+
+/**
  * The weights of the shown queries: the softmax of scale · q·kᵀ + bias over all keys they may attend
  * to, those that are not shown included.
  *
  * @param {HeadInputs} inputs
- * @returns {Recomputed}
+ * @returns {Omit<Recomputed, "logits">}
  */
 export function recomputed({ q, k, mask, bias, scale }) {
   const queries = matrix(q.shape[0], q.shape[1], floatsOf(q));
@@ -54,7 +78,7 @@ export function recomputed({ q, k, mask, bias, scale }) {
 /**
  * ln Σ e^(ℓ/T) in one pass, with the largest so far taken out of the sum.
  *
- * @param {Float32Array} logits
+ * @param {Numbers} logits
  * @param {number} temperature
  */
 export function logSumExp(logits, temperature) {
@@ -80,8 +104,20 @@ export function errorOnScreen(data, temperature, head, screen) {
   return Math.max(
     errorOfMap(head, screen.cells),
     errorOfWords(head, screen),
-    errorOfBars(data, temperature, screen.bars),
+    errorOfBars(data.leading, head.logits, temperature, screen.bars),
   );
+}
+
+/**
+ * How many numbers that is.
+ *
+ * @param {OnScreen} screen
+ */
+export function countOnScreen({ words, says, bars, cells }) {
+  const inMap = cells.reduce((sum, row) => sum + row.length, 0);
+  const printed = words.querySelectorAll("small").length + says.querySelectorAll("bdi").length - 1;
+  const [lengths, texts] = ["rect", "text"].map((tag) => bars.querySelectorAll(tag).length);
+  return inMap + printed + lengths + (texts - 1) / 2 + 1; // a name and a number each, and the legend
 }
 
 /**
@@ -128,12 +164,12 @@ function errorOfWords({ weights, allowed }, { words, says, query }) {
 /**
  * Lengths and numbers of the bars, and whether they are the most likely tokens in their order.
  *
- * @param {HomeData} data
+ * @param {HomeData["leading"]} leading
+ * @param {Numbers} all logits
  * @param {number} temperature
  * @param {SVGSVGElement} bars
  */
-function errorOfBars({ logits, leading }, temperature, bars) {
-  const all = floatsOf(logits);
+function errorOfBars(leading, all, temperature, bars) {
   const [ofModel, ofSlider] = [1, temperature].map((t) => logSumExp(all, t));
   const before = leading.map(({ id }) => Math.exp(all[id] - ofModel));
   const after = leading.map(({ id }) => Math.exp(all[id] / temperature - ofSlider));
@@ -159,7 +195,7 @@ function errorOfBars({ logits, leading }, temperature, bars) {
  * How many tokens are more likely, a lower id first on ties.
  *
  * @param {number} id
- * @param {Float32Array} logits
+ * @param {Numbers} logits
  */
 function rankOf(id, logits) {
   return logits.reduce(
@@ -179,16 +215,4 @@ function errorOfLengths(bars, shares) {
   const unit = Math.max(...lengths) / Math.max(...shares);
   const errors = shares.map((share, i) => Math.abs(lengths[i] / unit - share));
   return lengths.length === shares.length ? Math.max(...errors) : NaN;
-}
-
-/**
- * How far a printed number is from a value, beyond what its last place rounds off.
- *
- * @param {string} printed
- * @param {number} value
- */
-function errorOfNumber(printed, value) {
-  if (!/^\d+\.\d+$/.test(printed)) return NaN;
-  const places = printed.length - printed.indexOf(".") - 1;
-  return Math.max(0, Math.abs(Number(printed) - value) - 0.5 * 10 ** -places);
 }

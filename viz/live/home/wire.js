@@ -31,6 +31,8 @@
 /**
  * @typedef {object} HomeFields
  * @property {string} head its name, as L2 H4
+ * @property {{run: string, sites: string[]}} independent the key of an independent run, empty where
+ *   there is none, and the addresses of attention by layer
  * @property {Stream} stream the tokens that are shown, without words
  * @property {number} n_left_out tokens before those
  * @property {PackedArray} pattern (T, T) weights of the head

@@ -96,11 +96,13 @@ def microscope_data(
     runs: Sequence[OtherRun] = (),
     *,
     takes_text: bool = True,
+    has_independent: bool = False,
 ) -> Data:
     """What the browser needs before it asks for a head; at most a megabyte.
 
     `key` is the one under which the trace is in the store. `runs` are compared with; `takes_text`
-    says whether a person can have another one by typing.
+    says whether a person can have another one by typing, `has_independent` whether what is drawn
+    can be compared with an independent run of the input.
     """
     return {
         "instrument": MICROSCOPE,
@@ -122,6 +124,7 @@ def microscope_data(
         "against": options_data(against_of(trace, takes_text=takes_text)),
         "how": options_data([Option(name, text) for name, text in HOW.items()]),
         "bounds": {"mass": bounds_data(MASS), "tau": bounds_data(TAU)},
+        "has_independent": has_independent,
         "allowed_error": ALLOWED_ERROR,
         "tile_codes": {"masked": MASKED},
     }

@@ -1,7 +1,6 @@
 // The microscope: the state of the view, the head it shows, and who must know when either changes.
 
 import { Library, MissingArrays, headAddress, summaryAddress } from "../core/arrays.js";
-import { badge, showCheck } from "../core/badge.js";
 import { same } from "../core/conversation.js";
 import { check, html } from "../core/dom.js";
 import { Instrument } from "../core/instrument.js";
@@ -10,6 +9,7 @@ import { exportMenu } from "./exports.js";
 import { between, groupOf, headName, loadHead } from "./heads.js";
 import { Overview } from "./overview.js";
 import { inWords } from "./roles.js";
+import { Verdict } from "./verdict.js";
 import { CompareView } from "./views/compare.js";
 import { LinesView } from "./views/lines.js";
 import { MapView } from "./views/map.js";
@@ -67,7 +67,7 @@ export class Microscope extends Instrument {
     this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
     this.title = html("h2", { class: "hl-title" });
     this.does = html("p", { class: "hl-does" });
-    this.badge = badge();
+    this.verdict = new Verdict(this);
     this.stage = html("div", { class: "hl-stage" });
     this.slot = html("div"); // room below the overview, for a view whose map needs the width
     this.controls = new Controls(this);
@@ -77,7 +77,13 @@ export class Microscope extends Instrument {
     const label = { class: "hl-panel hl-instrument", "aria-label": "One head" };
     const instrument = html("section", label);
     instrument.append(
-      html("div", { class: "hl-row hl-head-row" }, this.title, this.badge, this.controls.options),
+      html(
+        "div",
+        { class: "hl-row hl-head-row" },
+        this.title,
+        this.verdict.node,
+        this.controls.options,
+      ),
       this.does,
       this.controls.tabs,
       this.controls.reasons,
@@ -269,16 +275,7 @@ export class Microscope extends Instrument {
     const input = this.between.queries.kind === "text" ? "sentence" : "input";
     const does = inWords(this.data, this.group, layer, head);
     this.does.textContent = view === "summary" ? "" : `On this ${input}: ${does}`;
-    this.badge.hidden = view === "summary";
-    this.#showCheck(loaded);
-  }
-
-  /** @param {LoadedHead} loaded */
-  #showCheck({ error }) {
-    const { layer, head } = this.settings;
-    const place = { key: this.data.key, site: this.group.sites[layer], head };
-    const found = showCheck(this.badge, error, this.data.allowed_error);
-    this.conversation.report("checked", { ...place, error: found });
+    this.verdict.headChanged();
   }
 
   /**
@@ -323,6 +320,7 @@ export class Microscope extends Instrument {
     this.complain(null);
     this.root.removeAttribute("aria-busy");
     this.#onScreen = this.#wanted();
+    this.verdict.viewDrawn();
     this.root.dataset.drawn = `${this.data.key} ${this.headName} ${view} ${stage}`;
   }
 
@@ -365,7 +363,7 @@ export class Microscope extends Instrument {
   #clear() {
     this.title.textContent = "";
     this.does.textContent = "";
-    this.badge.textContent = "";
+    this.verdict.clear();
     this.stage.replaceChildren();
     this.root.dataset.drawn = "";
   }

@@ -5,6 +5,7 @@ import { shownPattern } from "../core/patterns.js";
 /** @import { Matrix, Numbers } from "../core/maths.js" */
 /** @import { Drawing, Table } from "../core/patterns.js" */
 /** @import { Microscope } from "./microscope.js" */
+/** @import { OnScreen } from "./proof.js" */
 
 /** One way of looking at the chosen head. */
 export class View {
@@ -25,6 +26,15 @@ export class View {
    * @returns {void | Promise<void>}
    */
   draw(_isCurrent) {}
+
+  /**
+   * What of it can be read back and compared, see proof.js; null where nothing can.
+   *
+   * @returns {Omit<OnScreen, "title"> | null}
+   */
+  onScreen() {
+    return null;
+  }
 
   /** Another view takes its place; it may come back. */
   leave() {}

@@ -94,6 +94,7 @@
  * @property {Option[]} against
  * @property {Option[]} how
  * @property {{mass: Bounds, tau: Bounds}} bounds
+ * @property {boolean} has_independent whether an independent run of the input can be asked for
  * @property {number} allowed_error between what is computed here and the trace
  * @property {{masked: number}} tile_codes bytes of tiles that are no weight
  */

@@ -1,4 +1,4 @@
-// sha256 4710199473879ac079054bcfd2659246be0e1961775deace78454aa0b1523079 of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/roles.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 c511e2021e806db9274bd323953c72082315206dfad4045791192a71ab163c7f of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js core/printed.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/roles.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -230,114 +230,6 @@ var HeadlightOffline = (() => {
     return `live/arrays/${key}/summary/${group}/${how}/${over}/${index}`;
   }
 
-  // viz/live/core/dom.js
-  var SVG = "http://www.w3.org/2000/svg";
-  var MATHML = "http://www.w3.org/1998/Math/MathML";
-  function html(tag, attributes, ...children) {
-    return filled(document.createElement(tag), attributes, children);
-  }
-  function svg(tag, attributes, ...children) {
-    return filled(document.createElementNS(SVG, tag), attributes, children);
-  }
-  function math(tag, attributes, ...children) {
-    return filled(document.createElementNS(MATHML, tag), attributes, children);
-  }
-  function filled(node, attributes, children) {
-    for (const [name, value] of Object.entries(attributes ?? {})) {
-      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-      else if (value === true) node.setAttribute(name, "");
-      else if (value !== false && value != null) node.setAttribute(name, value);
-    }
-    for (const child of children.flat()) {
-      if (child != null) node.append(typeof child === "number" ? String(child) : child);
-    }
-    return node;
-  }
-  function setAll(node, attributes) {
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  }
-  function button(words, press, attributes = {}) {
-    return html(
-      "button",
-      { type: "button", class: "hl-button", onclick: press, ...attributes },
-      words
-    );
-  }
-  function digits(value, places = 4) {
-    if (value === -Infinity) return "−∞";
-    if (!Number.isFinite(value)) return "not a number";
-    return value.toFixed(places).replace("-", "−");
-  }
-  function radios(name, label, options, chosen, pick) {
-    const group = html(
-      "fieldset",
-      { class: "hl-radios" },
-      html("legend", { class: "hl-hidden" }, label)
-    );
-    for (const { value, text, title, disabled } of options) {
-      const checked = value === chosen;
-      const act = { onchange: () => pick(value) };
-      const input = html("input", { type: "radio", name, value, checked, disabled, ...act });
-      group.append(html("label", { title }, input, html("span", null, text)));
-    }
-    return group;
-  }
-  function check(group, value) {
-    for (const input of group.querySelectorAll("input")) input.checked = input.value === value;
-  }
-  function select(label, options, chosen, pick) {
-    const list = html("select", { "aria-label": label, onchange: () => pick(list.value) });
-    for (const [value, text] of options) {
-      list.append(html("option", { value, selected: String(value) === String(chosen) }, text));
-    }
-    return html("label", { class: "hl-field" }, html("span", null, label), list);
-  }
-  function slider(label, { bounds, value, show = String }, move) {
-    const output = html("b", { class: "hl-value" }, show(value));
-    const { low: min, high: max, step } = bounds;
-    const input = html("input", {
-      type: "range",
-      "aria-label": label,
-      "aria-valuetext": show(value),
-      ...{ min, max, step, value },
-      oninput: () => {
-        output.textContent = show(Number(input.value));
-        input.setAttribute("aria-valuetext", output.textContent);
-        move(Number(input.value));
-      }
-    });
-    return html("label", { class: "hl-field" }, html("span", null, label, " ", output), input);
-  }
-  function inputOf(label) {
-    return (
-      /** @type {HTMLInputElement} */
-      label.querySelector("input")
-    );
-  }
-  function toggle(label, set, title) {
-    const input = html("input", { type: "checkbox", onchange: () => set(input.checked) });
-    return html("label", { class: "hl-toggle", title }, input, html("span", null, label));
-  }
-  function fillOnce(container, what, make) {
-    if (container.dataset.holds === what) return;
-    container.dataset.holds = what;
-    container.replaceChildren(...make());
-  }
-
-  // viz/live/core/badge.js
-  function badge() {
-    return html("output", { class: "hl-badge", "data-check": "" });
-  }
-  function showCheck(node, error, allowed) {
-    const passed = error <= allowed;
-    const isNumber = !Number.isNaN(error);
-    const shown = isNumber ? error.toExponential(0) : "not a number";
-    node.classList.toggle("hl-bad", !passed);
-    node.dataset.check = String(error);
-    node.textContent = passed ? `✓ recomputed in your browser (max error ${shown})` : `✗ recomputed in your browser, error ${shown}: not the model’s numbers`;
-    return isNumber ? error : null;
-  }
-
   // viz/live/core/conversation.js
   var QUIET_MS = 250;
   var REMEMBERED = 50;
@@ -448,6 +340,100 @@ var HeadlightOffline = (() => {
   };
   function same(a, b) {
     return JSON.stringify(a) === JSON.stringify(b);
+  }
+
+  // viz/live/core/dom.js
+  var SVG = "http://www.w3.org/2000/svg";
+  var MATHML = "http://www.w3.org/1998/Math/MathML";
+  function html(tag, attributes, ...children) {
+    return filled(document.createElement(tag), attributes, children);
+  }
+  function svg(tag, attributes, ...children) {
+    return filled(document.createElementNS(SVG, tag), attributes, children);
+  }
+  function math(tag, attributes, ...children) {
+    return filled(document.createElementNS(MATHML, tag), attributes, children);
+  }
+  function filled(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes ?? {})) {
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else if (value === true) node.setAttribute(name, "");
+      else if (value !== false && value != null) node.setAttribute(name, value);
+    }
+    for (const child of children.flat()) {
+      if (child != null) node.append(typeof child === "number" ? String(child) : child);
+    }
+    return node;
+  }
+  function setAll(node, attributes) {
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  }
+  function button(words, press, attributes = {}) {
+    return html(
+      "button",
+      { type: "button", class: "hl-button", onclick: press, ...attributes },
+      words
+    );
+  }
+  function digits(value, places = 4) {
+    if (value === -Infinity) return "−∞";
+    if (!Number.isFinite(value)) return "not a number";
+    return value.toFixed(places).replace("-", "−");
+  }
+  function radios(name, label, options, chosen, pick) {
+    const group = html(
+      "fieldset",
+      { class: "hl-radios" },
+      html("legend", { class: "hl-hidden" }, label)
+    );
+    for (const { value, text, title, disabled } of options) {
+      const checked = value === chosen;
+      const act = { onchange: () => pick(value) };
+      const input = html("input", { type: "radio", name, value, checked, disabled, ...act });
+      group.append(html("label", { title }, input, html("span", null, text)));
+    }
+    return group;
+  }
+  function check(group, value) {
+    for (const input of group.querySelectorAll("input")) input.checked = input.value === value;
+  }
+  function select(label, options, chosen, pick) {
+    const list = html("select", { "aria-label": label, onchange: () => pick(list.value) });
+    for (const [value, text] of options) {
+      list.append(html("option", { value, selected: String(value) === String(chosen) }, text));
+    }
+    return html("label", { class: "hl-field" }, html("span", null, label), list);
+  }
+  function slider(label, { bounds, value, show = String }, move) {
+    const output = html("b", { class: "hl-value" }, show(value));
+    const { low: min, high: max, step } = bounds;
+    const input = html("input", {
+      type: "range",
+      "aria-label": label,
+      "aria-valuetext": show(value),
+      ...{ min, max, step, value },
+      oninput: () => {
+        output.textContent = show(Number(input.value));
+        input.setAttribute("aria-valuetext", output.textContent);
+        move(Number(input.value));
+      }
+    });
+    return html("label", { class: "hl-field" }, html("span", null, label, " ", output), input);
+  }
+  function inputOf(label) {
+    return (
+      /** @type {HTMLInputElement} */
+      label.querySelector("input")
+    );
+  }
+  function toggle(label, set, title) {
+    const input = html("input", { type: "checkbox", onchange: () => set(input.checked) });
+    return html("label", { class: "hl-toggle", title }, input, html("span", null, label));
+  }
+  function fillOnce(container, what, make) {
+    if (container.dataset.holds === what) return;
+    container.dataset.holds = what;
+    container.replaceChildren(...make());
   }
 
   // viz/live/core/colors.js
@@ -744,14 +730,14 @@ var HeadlightOffline = (() => {
   function leading(row, mass) {
     const order = Array.from(row.keys()).filter((j) => row[j] > 0).sort((a, b) => row[b] - row[a] || a - b);
     const wanted = mass * row.reduce((a, b) => a + b, 0);
-    const kept = [];
+    const kept2 = [];
     let held = 0;
     for (const j of order) {
-      if (kept.length && held >= wanted - 1e-12) break;
-      kept.push(j);
+      if (kept2.length && held >= wanted - 1e-12) break;
+      kept2.push(j);
       held += row[j];
     }
-    return kept;
+    return kept2;
   }
   function mergedWords(pattern, rowGroups, columnGroups) {
     const result = matrix(countOf(rowGroups), countOf(columnGroups));
@@ -1599,6 +1585,201 @@ var HeadlightOffline = (() => {
     return Array.from({ length: n }, (_, i) => i).filter((i) => i % every === 0);
   }
 
+  // viz/live/core/badge.js
+  var COMPARED = "Read back from the page, and compared with an independent float64 run from the model’s files";
+  function badge() {
+    return html("output", { class: "hl-badge", "data-check": "" });
+  }
+  function withdraw(node, isOther) {
+    node.dataset.check = "";
+    if (!isOther) return;
+    node.classList.remove("hl-bad");
+    node.textContent = "comparing with an independent run …";
+  }
+  function showScreenCheck(node, { error, n }, allowed) {
+    const found = showCheck(node, error, allowed);
+    const count = n.toLocaleString("en");
+    node.title = COMPARED;
+    node.textContent = error <= allowed ? `✓ ${count} numbers verified (max error ${error.toExponential(0)})` : `✗ on screen, error ${found === null ? "not a number" : error.toExponential(0)}: not the model’s numbers`;
+    return found;
+  }
+  function showCheck(node, error, allowed) {
+    const passed = error <= allowed;
+    const isNumber = !Number.isNaN(error);
+    const shown = isNumber ? error.toExponential(0) : "not a number";
+    node.classList.toggle("hl-bad", !passed);
+    node.dataset.check = String(error);
+    node.title = "";
+    node.textContent = passed ? `✓ recomputed in your browser (max error ${shown})` : `✗ recomputed in your browser, error ${shown}: not the model’s numbers`;
+    return isNumber ? error : null;
+  }
+
+  // viz/live/core/independent.js
+  var KEPT = 12;
+  var kept = /* @__PURE__ */ new Map();
+  function independent(key, address) {
+    const place = `live/independent/${key}/${address}`;
+    const found = kept.get(place) ?? load2(place);
+    kept.delete(place);
+    kept.set(place, found);
+    found.catch(() => kept.delete(place));
+    const [oldest] = kept.keys();
+    if (kept.size > KEPT) kept.delete(oldest);
+    return found;
+  }
+  async function load2(place) {
+    const response = await fetch(new URL(place, document.baseURI));
+    if (!response.ok) throw new Error(`no independent run (${response.status})`);
+    return decodeSafetensors(await response.arrayBuffer()).value;
+  }
+
+  // viz/live/core/printed.js
+  function errorOfNumber(printed, value) {
+    if (printed === "−∞") return value === -Infinity ? 0 : NaN;
+    if (!/^−?\d+(\.\d+)?$/.test(printed)) return NaN;
+    const places = printed.includes(".") ? printed.length - printed.indexOf(".") - 1 : 0;
+    const read = Number(printed.replace("−", "-"));
+    return Math.max(0, Math.abs(read - value) - 0.5 * 10 ** -places);
+  }
+
+  // viz/live/microscope/proof.js
+  var ARRAYS = {
+    product: "product",
+    scaled: "scaled",
+    biased: "scores",
+    masked: "scores",
+    weights: "pattern",
+    output: "z"
+  };
+  async function errorOnScreen(key, sites, screen) {
+    const named = /L(\d+) H(\d+)$/.exec(screen.title);
+    if (!named) return { error: NaN, n: 0 };
+    const [layer, head] = [Number(named[1]), Number(named[2])];
+    const array = (name) => independent(key, `${sites[layer]}.${name}[${head}]`);
+    const arrays = { mask: await array("mask") };
+    for (const name of new Set(Object.values(ARRAYS))) arrays[name] = await array(name);
+    const ofCells = errorOfCells(arrays, screen);
+    const ofNumbers = errorOfNumbers(arrays, screen.panel);
+    return { error: Math.max(ofCells.error, ofNumbers.error), n: ofCells.n + ofNumbers.n };
+  }
+  function errorOfCells(arrays, { stage, cells: cells2, isFirstHidden }) {
+    const expected = arrays[ARRAYS[stage]];
+    const isMasked = stage === "masked" || stage === "weights";
+    const isWhole = cells2.length === expected.rows;
+    let error = isWhole ? 0 : NaN;
+    let n = 0;
+    for (let i = 0; isWhole && i < expected.rows; i++) {
+      rowOf(expected, i).forEach((value, j) => {
+        const isHidden = isMasked && !arrays.mask.values[i * expected.columns + j];
+        const isLeftOut = stage === "weights" && isFirstHidden && j === 0;
+        const shown = cells2[i][j];
+        const ofHidden = Number.isNaN(shown) ? 0 : NaN;
+        error = Math.max(error, isHidden || isLeftOut ? ofHidden : relative(shown, value));
+        n += 1;
+      });
+    }
+    return { error, n };
+  }
+  function relative(shown, value) {
+    return Math.abs(shown - value) / Math.max(1, Math.abs(value));
+  }
+  function errorOfNumbers(arrays, panel) {
+    const place = /query (\d+), key (\d+)/.exec(panel.querySelector("h3 small")?.textContent ?? "");
+    const dimension = /z\[(\d+)\]/.exec(panel.querySelector("[data-term=output]")?.textContent ?? "");
+    const nodes = Array.from(panel.querySelectorAll("dd[data-number]"));
+    if (!place || !dimension || !nodes.length) return { error: NaN, n: 0 };
+    const [query, key] = [Number(place[1]), Number(place[2])];
+    const isOpen = arrays.mask.values[query * arrays.mask.columns + key];
+    const errors = nodes.map((node) => {
+      const name = (
+        /** @type {StepName} */
+        node.getAttribute("data-number")
+      );
+      const row = rowOf(arrays[ARRAYS[name]], query);
+      const value = name === "output" ? row[Number(dimension[1])] : row[key];
+      const expected = name === "masked" && !isOpen ? -Infinity : value;
+      const error = errorOfNumber(node.textContent ?? "", expected);
+      return error / Math.max(1, Math.abs(value));
+    });
+    return { error: Math.max(...errors), n: errors.length };
+  }
+
+  // viz/live/microscope/verdict.js
+  var REST_MS = 120;
+  var Verdict = class {
+    #cancel = () => {
+    };
+    #reported = "";
+    /** @param {Microscope} scope */
+    constructor(scope) {
+      this.scope = scope;
+      this.node = badge();
+    }
+    /** Whether what is on screen can be compared: the steps of a head, between tokens. */
+    get #isOnScreen() {
+      const { settings, data, isOffline, view } = this.scope;
+      const isOfTokens = settings.stage !== "weights" || !settings.words;
+      return data.has_independent && !isOffline && Boolean(view?.onScreen()) && isOfTokens;
+    }
+    /** Another head is loaded. */
+    headChanged() {
+      const { settings, data } = this.scope;
+      this.node.hidden = settings.view === "summary";
+      if (data.has_independent && settings.view === "map") withdraw(this.node, true);
+      else this.#say();
+    }
+    /** What is on screen is no longer what was compared. */
+    screenChanged() {
+      this.#cancel();
+      if (!this.#isOnScreen) return;
+      withdraw(this.node, false);
+      this.#cancel = this.scope.lifetime.timeout(() => this.#compare(), REST_MS);
+    }
+    /** Nothing is on screen. */
+    clear() {
+      this.#cancel();
+      this.node.textContent = "";
+    }
+    /** All of a view is drawn: say what there is to say of it. */
+    viewDrawn() {
+      if (this.#isOnScreen) this.screenChanged();
+      else this.#say();
+    }
+    /** The browser's own check of the head. */
+    #say() {
+      const { data, loaded } = this.scope;
+      this.#report(showCheck(this.node, loaded.error, data.allowed_error));
+    }
+    /** Read the screen back and compare; without an answer there is the browser's own check alone. */
+    async #compare() {
+      const { data, view, group, title, loaded } = this.scope;
+      const shown = view?.onScreen();
+      if (this.scope.isBusy || !shown) return;
+      const screen = { title: title.textContent ?? "", ...shown };
+      const found = await errorOnScreen(data.key, group.sites, screen).catch(() => null);
+      const { settings } = this.scope;
+      const isCurrent = loaded === this.scope.loaded && shown.stage === settings.stage;
+      if (!isCurrent || this.scope.isBusy || this.scope.lifetime.isOver) return;
+      if (!found) return this.#say();
+      const both = { error: Math.max(loaded.error, found.error), n: found.n };
+      this.#report(showScreenCheck(this.node, both, data.allowed_error));
+    }
+    /**
+     * Tell Python once for each head, and where the verdict is another one: each report runs the page
+     * again, which no movement of the mouse may cause.
+     *
+     * @param {number | null} error
+     */
+    #report(error) {
+      const { settings, data, group, conversation } = this.scope;
+      const place = { key: data.key, site: group.sites[settings.layer], head: settings.head };
+      const verdict = JSON.stringify([place, error !== null && error <= data.allowed_error]);
+      if (verdict === this.#reported) return;
+      this.#reported = verdict;
+      conversation.report("checked", { ...place, error });
+    }
+  };
+
   // viz/live/core/figure.js
   var TICK_ROOM = 12;
   var MOST_STROKES = 48;
@@ -2125,6 +2306,14 @@ var HeadlightOffline = (() => {
      */
     draw(_isCurrent) {
     }
+    /**
+     * What of it can be read back and compared, see proof.js; null where nothing can.
+     *
+     * @returns {Omit<OnScreen, "title"> | null}
+     */
+    onScreen() {
+      return null;
+    }
     /** Another view takes its place; it may come back. */
     leave() {
     }
@@ -2460,7 +2649,7 @@ var HeadlightOffline = (() => {
       const step = rows.length > MANY ? STEPS.small : STEPS.usual;
       const y = (i) => 22 + i * step;
       const token = this.#focus ?? this.#chosen();
-      const kept = this.#keptKeys(settings.mass);
+      const kept2 = this.#keptKeys(settings.mass);
       this.#room = this.host.clientWidth;
       const width = Math.min(MOST_WIDTH, this.#room);
       const sides = sidesOf(width);
@@ -2469,7 +2658,7 @@ var HeadlightOffline = (() => {
         to: sides.key - GAP2,
         y: (i) => y(i) - 4
       };
-      const paths = linePaths(kept, this.#shown.values, token, ends);
+      const paths = linePaths(kept2, this.#shown.values, token, ends);
       const line = { fill: "none", stroke: palette.accent, "stroke-width": 1.6 };
       const height = y(Math.max(rows.length, columns.length)) + 4;
       setAll(this.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
@@ -2478,7 +2667,7 @@ var HeadlightOffline = (() => {
         ...this.#words(rows, "query", token, { x: sides.query, y }),
         ...this.#words(columns, "key", token, { x: sides.key, y })
       );
-      const lines = kept.reduce((sum, keys) => sum + keys.length, 0);
+      const lines = kept2.reduce((sum, keys) => sum + keys.length, 0);
       this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight: ${lines} lines. Point at a token to see only its own.`;
       const words = `Lines of ${this.scope.headName}. ${pairsInWords(this.#shown)}`;
       this.picture.setAttribute("aria-label", words);
@@ -2558,9 +2747,9 @@ var HeadlightOffline = (() => {
       return [{ caption: this.says.textContent ?? "", drawing: this.picture }];
     }
   };
-  function linePaths(kept, values, token, { from, to, y }) {
+  function linePaths(kept2, values, token, { from, to, y }) {
     const strengths = Array.from({ length: STRENGTHS }, () => "");
-    kept.forEach(
+    kept2.forEach(
       (keys, i) => keys.forEach((j) => {
         if (token && token.at !== (token.side === "query" ? i : j)) return;
         const weight = values.values[i * values.columns + j];
@@ -3153,6 +3342,13 @@ var HeadlightOffline = (() => {
       this.heatMap.mark(query, this.#isOutput ? dimension : key, isPinned);
       this.operands.show(query, key, { isPinned, stage, dimension });
       this.formula.show(stage, { ...loaded, query, key, dimension });
+      this.scope.verdict.screenChanged();
+    }
+    /** @override */
+    onScreen() {
+      const { stage, hide_first } = this.scope.settings;
+      const { panel } = this;
+      return { stage, cells: this.heatMap.drawnCells, panel, isFirstHidden: hide_first };
     }
     /** @param {KeyboardEvent} event */
     #key(event) {
@@ -3738,7 +3934,7 @@ var HeadlightOffline = (() => {
       this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
       this.title = html("h2", { class: "hl-title" });
       this.does = html("p", { class: "hl-does" });
-      this.badge = badge();
+      this.verdict = new Verdict(this);
       this.stage = html("div", { class: "hl-stage" });
       this.slot = html("div");
       this.controls = new Controls(this);
@@ -3748,7 +3944,13 @@ var HeadlightOffline = (() => {
       const label = { class: "hl-panel hl-instrument", "aria-label": "One head" };
       const instrument = html("section", label);
       instrument.append(
-        html("div", { class: "hl-row hl-head-row" }, this.title, this.badge, this.controls.options),
+        html(
+          "div",
+          { class: "hl-row hl-head-row" },
+          this.title,
+          this.verdict.node,
+          this.controls.options
+        ),
         this.does,
         this.controls.tabs,
         this.controls.reasons,
@@ -3919,15 +4121,7 @@ var HeadlightOffline = (() => {
       const input = this.between.queries.kind === "text" ? "sentence" : "input";
       const does = inWords2(this.data, this.group, layer, head);
       this.does.textContent = view === "summary" ? "" : `On this ${input}: ${does}`;
-      this.badge.hidden = view === "summary";
-      this.#showCheck(loaded);
-    }
-    /** @param {LoadedHead} loaded */
-    #showCheck({ error }) {
-      const { layer, head } = this.settings;
-      const place = { key: this.data.key, site: this.group.sites[layer], head };
-      const found = showCheck(this.badge, error, this.data.allowed_error);
-      this.conversation.report("checked", { ...place, error: found });
+      this.verdict.headChanged();
     }
     /**
      * Draw the chosen view. One that comes in another's place is drawn out of sight first and then takes
@@ -3969,6 +4163,7 @@ var HeadlightOffline = (() => {
       this.complain(null);
       this.root.removeAttribute("aria-busy");
       this.#onScreen = this.#wanted();
+      this.verdict.viewDrawn();
       this.root.dataset.drawn = `${this.data.key} ${this.headName} ${view} ${stage}`;
     }
     // --- what is said -------------------------------------------------------------------------------
@@ -4006,7 +4201,7 @@ var HeadlightOffline = (() => {
     #clear() {
       this.title.textContent = "";
       this.does.textContent = "";
-      this.badge.textContent = "";
+      this.verdict.clear();
       this.stage.replaceChildren();
       this.root.dataset.drawn = "";
     }

@@ -23,6 +23,7 @@ const QUIET_FED_MS = 700; // it acts by the questions then; the page may hear of
 const PATIENCE_MS = 2500;
 const OUTDATED_MS = 200; // what a change outdates is drawn only where its answer is late
 const MAP_REST_MS = 600; // between two drawings of the map
+const NO_MAP = "Nothing is written yet. Each new token gets a row: what it attended to when drawn.";
 const MAP_HEIGHT = 130;
 
 /** @extends {Instrument<WriterData>} */
@@ -55,6 +56,7 @@ export class Writer extends Instrument {
     this.says = html("p", { class: "hl-caption hl-says", role: "status" });
     this.note = html("p", { class: "hl-caption hl-note-line", role: "status" });
     this.map = html("div", { class: "hl-map", role: "img" });
+    this.noMap = html("p", { class: "hl-caption" }, NO_MAP);
     this.heatMap = new HeatMap(this.map, this.lifetime, {
       pick: (row) => this.go(this.data.n_prompt + row),
       most: MAP_HEIGHT,
@@ -97,7 +99,7 @@ export class Writer extends Instrument {
       class: "hl-panel hl-attention",
       "aria-label": "Attention of each new token",
     };
-    const map = html("section", attention, row, this.map);
+    const map = html("section", attention, row, this.noMap, this.map);
     const panels = [written, sliders.node, distribution.node, map, distribution.left];
     return html("div", { class: "hl-writer" }, panels);
   }
@@ -232,6 +234,7 @@ export class Writer extends Instrument {
     this.#sayStep();
     if (steps.length) this.#showMapSoon();
     this.map.hidden = !steps.length;
+    this.noMap.hidden = steps.length > 0;
     this.root.dataset.drawn = `${key} writer ${steps.length} ${steps.length ? this.#at() : ""}`;
   }
 

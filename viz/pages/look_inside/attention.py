@@ -36,8 +36,9 @@ PLAIN = (  # settings that depend on nothing but themselves
 
 
 def checks(view: View) -> Sequence[Check]:
-    """What the browser found when it recomputed the head it shows."""
-    return component.browser_checks(view.run.key, view.site, view.head)
+    """What the browser found when it compared the head it shows."""
+    is_independent = view.run.independent is not None
+    return component.browser_checks(view.run.key, view.site, view.head, is_independent)
 
 
 def render(view: View) -> None:
@@ -55,7 +56,15 @@ def render(view: View) -> None:
     notices.show()
     trace, key = view.run.trace, view.run.key
     takes_text = "text" in view.offers
-    data = microscope_data(trace, key, view.model, chosen, others, takes_text=takes_text)
+    data = microscope_data(
+        trace,
+        key,
+        view.model,
+        chosen,
+        others,
+        takes_text=takes_text,
+        has_independent=view.run.independent is not None,
+    )
     component.show(data, on_change=state.take_over)
     inspector.source(
         "model.attention.scaled_dot_product",

@@ -54,7 +54,7 @@ def test_the_browser_s_check_joins_the_others(
     app.run()
     table = checks_shown(app)[0]
     assert len(table) == n_checks + 1
-    assert table[-1]["check"] == "L1 H5 and next tokens recomputed in the browser = on screen"
+    assert table[-1]["check"] == "L1 H5 and next tokens on screen = an independent run"
     assert table[-1]["verdict"] == verdict
     sent["checked"] = {"key": "another", "error": error}
     app.run()

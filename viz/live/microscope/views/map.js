@@ -232,6 +232,14 @@ export class MapView extends View {
     this.heatMap.mark(query, this.#isOutput ? dimension : key, isPinned);
     this.operands.show(query, key, { isPinned, stage, dimension });
     this.formula.show(stage, { ...loaded, query, key, dimension });
+    this.scope.verdict.screenChanged();
+  }
+
+  /** @override */
+  onScreen() {
+    const { stage, hide_first } = this.scope.settings;
+    const { panel } = this;
+    return { stage, cells: this.heatMap.drawnCells, panel, isFirstHidden: hide_first };
   }
 
   /** @param {KeyboardEvent} event */

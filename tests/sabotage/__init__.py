@@ -1,0 +1,1 @@
+"""Faults planted one at a time, to see who would notice: `python -m tests.sabotage`."""

@@ -1,0 +1,93 @@
+"""Asking the page in a real browser whether it notices a fault."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import TimeoutError as TooLate
+
+from tests.browser import find_browser
+from tests.sabotage.faults import FAULTS, Fault
+from tests.sabotage.planting import ROOT, SENTENCE, planted
+from tests.serving import BROWSER_FLAGS, RunningApp, running_app
+
+SITE = ROOT / "tests" / "sabotage" / "site"
+LOADING_MS, PATIENCE_MS = (
+    60_000,
+    12_000,
+)  # a page that is drawn says it within 2 s on a quiet machine
+# The badge above every page once it is red, and the names of the checks behind it that failed.
+RED = "() => /check(s)? failed/.test(document.querySelector('[data-testid=stPopover]')?.innerText)"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a page said of a fault, and after how many seconds from its drawing."""
+
+    said: list[str]
+    seconds: float
+
+
+@contextmanager
+def watcher() -> Iterator["Watcher"]:
+    """A browser, and the app without a fault for faults of the browser's own scripts."""
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
+        with running_app(Path(folder) / "log.txt") as app:
+            yield Watcher(browser, app, Path(folder))
+        browser.close()
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """Opens the page of a fault and waits for what it says."""
+
+    browser: Browser
+    app: RunningApp
+    folder: Path
+
+    def watch(self, fault: Fault) -> Seen:
+        """Plant a fault and look; `said` is empty where nothing turns red."""
+        if fault.file.endswith(".js"):
+            return self._look(fault, self.app.url)
+        python = os.pathsep.join([str(SITE), os.environ.get("PYTHONPATH", "")])
+        environment = {"HEADLIGHT_FAULT": str(FAULTS.index(fault)), "PYTHONPATH": python}
+        with running_app(self.folder / "faulty.txt", environment=environment) as app:
+            return self._look(fault, app.url)
+
+    def _look(self, fault: Fault, url: str) -> Seen:
+        context = self.browser.new_context(base_url=url, viewport={"width": 1400, "height": 900})
+        page = context.new_page()
+        if fault.file.endswith(".js"):
+            name = fault.file.removeprefix("viz/")
+            page.route(f"**/{name}", lambda route: _answer(route, fault))
+        query = {"page": fault.seen_on, "sentence": SENTENCE, "model": fault.model, **fault.query}
+        page.goto("/?" + urlencode(query))
+        try:
+            return _said(page)
+        finally:
+            context.close()
+
+
+def _answer(route: Route, fault: Fault) -> None:
+    route.fulfill(body=planted(fault), content_type="text/javascript")
+
+
+def _said(page: Page) -> Seen:
+    page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=LOADING_MS)
+    start = time.monotonic()
+    try:
+        page.wait_for_function(RED, timeout=PATIENCE_MS)
+    except TooLate:
+        return Seen([], PATIENCE_MS / 1000)
+    seconds = time.monotonic() - start
+    page.get_by_test_id("stPopover").get_by_role("button").first.click()
+    names = page.locator(".hl-checks .hl-failed td:first-child")
+    names.first.wait_for()
+    return Seen(names.all_inner_texts(), seconds)

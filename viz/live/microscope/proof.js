@@ -1,0 +1,111 @@
+// The microscope's proof: the map's cells and the numbers of the cell in view, read back from the page,
+// against an independent run of the head that the title names. Nothing here is used to draw.
+
+import { independent } from "../core/independent.js";
+import { rowOf } from "../core/maths.js";
+import { errorOfNumber } from "../core/printed.js";
+
+/** @import { Matrix, StepName } from "../core/maths.js" */
+
+/** What a step is called in the independent run. @type {Record<StepName, string>} */
+const ARRAYS = {
+  product: "product",
+  scaled: "scaled",
+  biased: "scores",
+  masked: "scores",
+  weights: "pattern",
+  output: "z",
+};
+
+/**
+ * What is on screen: the title, the stage, the cells the map holds (NaN where nothing is drawn), and
+ * the panel of the cell in view. `isFirstHidden`: whether the first key is left out.
+ *
+ * @typedef {object} OnScreen
+ * @property {string} title
+ * @property {StepName} stage
+ * @property {ArrayLike<number>[]} cells
+ * @property {HTMLElement} panel
+ * @property {boolean} isFirstHidden
+ */
+
+/** @typedef {{error: number, n: number}} Found the largest error, and of how many values */
+
+/**
+ * Compare; an error that is NaN says that something is missing, or no number.
+ *
+ * @param {string} key of the run
+ * @param {string[]} sites the addresses of attention, by layer
+ * @param {OnScreen} screen
+ * @returns {Promise<Found>}
+ */
+export async function errorOnScreen(key, sites, screen) {
+  const named = /L(\d+) H(\d+)$/.exec(screen.title);
+  if (!named) return { error: NaN, n: 0 };
+  const [layer, head] = [Number(named[1]), Number(named[2])];
+  /** @type {(name: string) => Promise<Matrix>} */
+  const array = (name) => independent(key, `${sites[layer]}.${name}[${head}]`);
+  /** @type {Record<string, Matrix>} */
+  const arrays = { mask: await array("mask") };
+  for (const name of new Set(Object.values(ARRAYS))) arrays[name] = await array(name);
+  const ofCells = errorOfCells(arrays, screen);
+  const ofNumbers = errorOfNumbers(arrays, screen.panel);
+  return { error: Math.max(ofCells.error, ofNumbers.error), n: ofCells.n + ofNumbers.n };
+}
+
+/**
+ * @param {Record<string, Matrix>} arrays
+ * @param {OnScreen} screen
+ * @returns {Found}
+ */
+function errorOfCells(arrays, { stage, cells, isFirstHidden }) {
+  const expected = arrays[ARRAYS[stage]];
+  const isMasked = stage === "masked" || stage === "weights";
+  const isWhole = cells.length === expected.rows;
+  let error = isWhole ? 0 : NaN;
+  let n = 0;
+  for (let i = 0; isWhole && i < expected.rows; i++) {
+    rowOf(expected, i).forEach((value, j) => {
+      const isHidden = isMasked && !arrays.mask.values[i * expected.columns + j];
+      const isLeftOut = stage === "weights" && isFirstHidden && j === 0;
+      const shown = cells[i][j];
+      const ofHidden = Number.isNaN(shown) ? 0 : NaN;
+      error = Math.max(error, isHidden || isLeftOut ? ofHidden : relative(shown, value));
+      n += 1;
+    });
+  }
+  return { error, n };
+}
+
+/**
+ * @param {number} shown
+ * @param {number} value
+ */
+function relative(shown, value) {
+  return Math.abs(shown - value) / Math.max(1, Math.abs(value));
+}
+
+/**
+ * The numbers of the cell that the panel names.
+ *
+ * @param {Record<string, Matrix>} arrays
+ * @param {HTMLElement} panel
+ * @returns {Found}
+ */
+function errorOfNumbers(arrays, panel) {
+  const place = /query (\d+), key (\d+)/.exec(panel.querySelector("h3 small")?.textContent ?? "");
+  const dimension = /z\[(\d+)\]/.exec(panel.querySelector("[data-term=output]")?.textContent ?? "");
+  const nodes = Array.from(panel.querySelectorAll("dd[data-number]"));
+  if (!place || !dimension || !nodes.length) return { error: NaN, n: 0 };
+  const [query, key] = [Number(place[1]), Number(place[2])];
+  const isOpen = arrays.mask.values[query * arrays.mask.columns + key];
+  const errors = nodes.map((node) => {
+    const name = /** @type {StepName} */ (node.getAttribute("data-number"));
+    const row = rowOf(arrays[ARRAYS[name]], query);
+    const value = name === "output" ? row[Number(dimension[1])] : row[key];
+    const expected = name === "masked" && !isOpen ? -Infinity : value;
+    const error = errorOfNumber(node.textContent ?? "", expected);
+    return error / Math.max(1, Math.abs(value));
+  });
+  return { error: Math.max(...errors), n: errors.length };
+}
