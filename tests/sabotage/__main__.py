@@ -4,6 +4,7 @@ Prints a line for each and the share noticed by layer; exit code 1 where one is 
 """
 
 import sys
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -39,9 +40,14 @@ def answers(faults: Sequence[Fault]) -> Iterator[tuple[Fault, list[str], str]]:
 
 def main() -> None:
     """Plant them and print."""
+    parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    faults = chosen(parser.parse_args().words)
+    if not faults:
+        parser.error("no fault's layer or name has any of these words")
     seen: Counter[str] = Counter()
     tried: Counter[str] = Counter()
-    for fault, said, when in answers(chosen(sys.argv[1:])):
+    for fault, said, when in answers(faults):
         is_named = any(fault.named in line for line in said)
         tried[fault.layer] += 1
         seen[fault.layer] += is_named
