@@ -11,7 +11,7 @@ import { NAMES } from "./sliders.js";
 /** @import { ShownDistribution } from "./wire.js" */
 
 const OTHERS = "all others";
-const LEGEND = "grey: predicted; colour: sampled from; dashed: removed; ★ greedy’s choice";
+const LEGEND = "grey: predicted; colour: sampled from; dashed: removed; ★ greedy";
 const MANY = 100; // draws of a histogram
 const MEANS = {
   entropy:
