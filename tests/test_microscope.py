@@ -501,6 +501,12 @@ def test_example_shows_its_pair(page: Page) -> None:
     page.get_by_label("Sentence", exact=True).fill(TOM)
     expect(strip(page)).to_have_text(token_labels(stories_trace(TOM).tokens))
     expect(page.locator(".hl-cell-title small")).not_to_contain_text("pinned")
+    open_head(page, 1, 1)  # the example must not come back with what is sent later
+    wait_for(page, "L1 H1")
+    page.wait_for_url("**layer=1**")  # Python has heard of it
+    pick(page, "Layer", "L3")
+    wait_for(page, "L3 H1")
+    expect(strip(page)).to_have_text(token_labels(stories_trace(TOM).tokens))
 
 
 def test_exports_are_what_is_on_screen(page: Page) -> None:

@@ -5,6 +5,7 @@ Data is built beside each instrument's JavaScript, in `viz.live.microscope.data`
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import streamlit as st
@@ -108,9 +109,13 @@ def keep_address(key: str, data: Data, *, on_went: Callable[[dict[str, Any]], No
 
 
 def sent(key: str) -> dict[str, Any]:
-    """The last message of an instrument: its turn, the changes, and what else it found out."""
+    """The last message of an instrument: its turn, the changes, and what else it found out.
+
+    A copy through and through: Streamlit compares what it keeps with what comes, and whoever took
+    something out of it would be handed the same message again with every later one.
+    """
     state = st.session_state.get(key)
-    return dict((state and state.get("sent")) or {})
+    return deepcopy(dict((state and state.get("sent")) or {}))
 
 
 def browser_checks(key: str, site: Site, head: int, is_independent: bool) -> tuple[Check, ...]:

@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import Future, wait
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from tests.viz.builders import PAGES, given, live_data, stories_trace
 from viz.figures.labels import token_labels
 from viz.frame import bar
 from viz.frame.examples import examples
+from viz.live import component
 
 EXAMPLE = examples()[0]
 
@@ -196,3 +198,17 @@ def test_a_badge_never_stands_for_another_sentence(monkeypatch: pytest.MonkeyPat
     assert live_data(app)["settings"]
     (badge,) = app.get("popover")
     assert "Verified" in badge.proto.popover.label
+
+
+def test_an_example_is_taken_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Streamlit keeps of a message stays as it came; else it would be handed over again."""
+    title = examples()[1].title
+    kept = {"pickers-model": {"sent": {"turn": 1, "changes": {"example": title}}}}
+    before = deepcopy(kept)
+    taken: list[object] = []
+    monkeypatch.setattr(component.st, "session_state", kept)
+    monkeypatch.setattr(bar.state, "put", lambda *values, **_: taken.append(values))
+    monkeypatch.setattr(bar.state, "take_over", taken.append)
+    bar._take_over(component.sent("pickers-model")["changes"])
+    assert len(taken) == 2
+    assert kept == before
