@@ -53,6 +53,7 @@ SLOW = (
     "tests/model/training/test_kills.py",
     "tests/model/training/test_run.py",
     "tests/model/training/test_trainer.py",
+    "tests/sabotage/test_sabotage.py::test_faults",
     "tests/test_house.py::test_readme_commands_work",
     "tests/test_walls.py",
     "tests/viz/frame/test_address.py",
