@@ -1,5 +1,5 @@
-"""What the app serves beside Streamlit: plotly.js, the component's modules, arrays of a trace, and
-more of a text.
+"""What the app serves beside Streamlit: plotly.js, the component's modules, arrays of a trace and
+of the independent run of its input, and more of a text.
 
 Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing of a
 visitor is reachable without the key of a trace or a text, and nothing is for other origins.
