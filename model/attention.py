@@ -101,7 +101,7 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
         self.n_heads, self.n_kv_heads = config.n_heads, config.n_kv_heads
-        self.dropout = config.dropout
+        self.dropout = config.attention_dropout
         d_kv = config.n_kv_heads * config.d_head
         self.q_proj = nn.Linear(config.d_model, config.d_model, bias=config.bias)
         self.k_proj = nn.Linear(config.d_model, d_kv, bias=config.bias)

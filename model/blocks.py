@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from model.attention import MultiHeadAttention
 from model.config import BlockConfig
-from model.decoding.kv_cache import KeysAndValues
+from model.decoding.kv_cache import LayerCache
 from model.feedforward import FEEDFORWARDS
 from model.norms import NORMS
 from model.positions import Position
@@ -41,6 +41,16 @@ NORM_PLACEMENTS: dict[str, NormPlacement] = {
 }
 
 
+class Memory(NamedTuple):
+    """What cross-attention attends to: an encoder's output, and which of it is no padding.
+
+    states: (B, Ts, D), mask: bool, broadcastable to (B, H, Tq, Ts).
+    """
+
+    states: Tensor
+    mask: Tensor | None = None
+
+
 class Block(nn.Module):
     """Attention moves information between tokens; the feed-forward works on each alone."""
 
@@ -59,12 +69,14 @@ class Block(nn.Module):
         position: Position,
         *,
         mask: Tensor | None = None,
+        memory: Memory | None = None,
         tap: Tap = NO_TAP,
-        cache: KeysAndValues | None = None,
+        cache: LayerCache | None = None,
     ) -> Tensor:
         """resid_pre: (B, Tq, D), mask: broadcastable to (B, H, Tq, Tk). Returns (B, Tq, D).
 
-        Tk counts the tokens in the cache too; without one Tk = Tq.
+        Tk counts the tokens in the cache too; without one Tk = Tq. `memory` is for blocks with
+        cross-attention.
         """
         read, write, _ = self.placement
         attn_norm = partial(self.attn_norm, tap=tap.scope("attn_norm"))
@@ -76,9 +88,54 @@ class Block(nn.Module):
         attn_out = self.attn(x, position, mask=mask, tap=attn_tap, cache=cache)
         attn_out = tap("attn_out", self.dropout(attn_out))
         resid_mid = tap("resid_mid", write(resid_pre, attn_out, attn_norm))
+        resid_mid = self.consult(resid_mid, position, memory, tap, cache)
         ffn_out = self.ffn(read(resid_mid, ffn_norm), tap=ffn_tap)
         ffn_out = tap("ffn_out", self.dropout(ffn_out))
         return tap("resid_post", write(resid_mid, ffn_out, ffn_norm))
+
+    def consult(
+        self,
+        resid_mid: Tensor,
+        position: Position,
+        memory: Memory | None,
+        tap: Tap,
+        cache: LayerCache | None,
+    ) -> Tensor:
+        """What the feed-forward works on, (B, Tq, D): here the stream as it is."""
+        return resid_mid
+
+
+class CrossBlock(Block):
+    """Between the two it attends to an encoder's output (Vaswani et al. 2017, §3.1, "decoder")."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__(config)
+        self.cross_norm = NORMS[config.norm](config)
+        self.cross_attn = MultiHeadAttention(config)
+
+    def consult(
+        self,
+        resid_mid: Tensor,
+        position: Position,
+        memory: Memory | None,
+        tap: Tap,
+        cache: LayerCache | None,
+    ) -> Tensor:
+        """The stream with what cross-attention adds to it; without a memory it adds nothing."""
+        if memory is None:
+            return resid_mid
+        read, write, _ = self.placement
+        cross_norm = partial(self.cross_norm, tap=tap.scope("cross_norm"))
+        cross_out = self.cross_attn(
+            read(resid_mid, cross_norm),
+            position,
+            source=memory.states,
+            mask=memory.mask,
+            tap=tap.scope("cross_attn"),
+            cache=None if cache is None else cache.cross,
+        )
+        cross_out = tap("cross_out", self.dropout(cross_out))
+        return tap("resid_cross", write(resid_mid, cross_out, cross_norm))
 
 
 def dropout_of(config: BlockConfig) -> nn.Module:

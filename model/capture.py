@@ -1,4 +1,4 @@
-"""A model, tokens and whatever is attached → the frozen Trace of that one forward pass."""
+"""A model, its input and whatever is attached → the frozen Trace of that one forward pass."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -8,24 +8,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.architectures.decoder import STACK, DecoderTransformer
+from model.architectures.base import Transformer
+from model.architectures.decoder import DecoderTransformer
+from model.architectures.encoder import EncoderTransformer
+from model.architectures.encoder_decoder import DECODER, ENCODER, EncoderDecoderTransformer
+from model.architectures.vision import VisionTransformer
 from model.config import BlockConfig
-from model.tap import Attachment, Editor, Recorder, attach
-from model.trace import RESIDUAL_NAMES, AttentionRecord, Facts, ResidualRecord, Site, Stream, Trace
+from model.records import Recording, Row, read_only, to_numpy
+from model.tap import Attachment
+from model.trace import Facts, Site, Stream, Trace
 
-TRACED = frozenset(
-    ("embed", "positions", "q", "k", "v", "bias", "mask", "scores", "pattern", "z", *RESIDUAL_NAMES)
-)
+CLASS_TOKEN = "[CLS]"  # noqa: S105, the label of the class token
 
 
 def capture(
-    model: DecoderTransformer,
+    model: DecoderTransformer | EncoderTransformer,
     ids: Sequence[int],
     tokens: Sequence[str],
     mask: np.ndarray | None = None,
     attachments: Sequence[Attachment] = (),
 ) -> Trace:
-    """Run a decoder once on one sentence and keep everything.
+    """Run a decoder or an encoder once on one sentence and keep everything.
 
     ids and tokens: T of each, the same tokens as numbers and as strings for display. mask: (T, T)
     bool, True = may attend, taken instead of the model's own. What is attached sees each value
@@ -39,27 +42,106 @@ def capture(
 
 @torch.inference_mode()
 def capture_batch(
-    model: DecoderTransformer,
+    model: DecoderTransformer | EncoderTransformer,
     ids: Sequence[Sequence[int]],
     tokens: Sequence[Sequence[str]],
     mask: np.ndarray | None = None,
     attachments: Sequence[Attachment] = (),
 ) -> list[Trace]:
-    """Run a decoder once on sentences of equal length, and keep everything of each.
+    """Run a model once on sentences of equal length, and keep everything of each.
 
     ids and tokens: B sentences of T tokens each. mask: (B, T, T) bool. See `capture`.
     """
-    _check_request(model, ids, tokens)
-    recorder = Recorder(TRACED)
-    batch = torch.tensor(ids, dtype=torch.long, device=model.device)  # (B, T)
-    tap = attach(*attachments, recorder)
-    logits = model(batch, mask=_on_device(mask, batch), tap=tap)
-    for item in attachments:
-        if isinstance(item, Editor):
-            item.check_used()
-    values = {address: _to_numpy(x) for address, x in recorder.values.items()}
-    values |= {"ids": _to_numpy(batch), "logits": _to_numpy(logits)}
-    return [_trace(values, row, tuple(tokens[row]), model.config) for row in range(len(batch))]
+    _refuse_training(model)
+    for sentence, strings in zip(ids, tokens, strict=True):
+        _check_labels(sentence, strings)
+    recording = Recording(attachments)
+    batch = _ids(ids, model)  # (B, T)
+    output = to_numpy(model(batch, mask=_on_device(mask, batch), tap=recording.tap))
+    values, layers = recording.values(), range(model.config.n_layers)
+    traces = []
+    for number in range(len(batch)):
+        row = Row(values, number)
+        text = _text(model.name, tokens[number], batch[number])
+        traces.append(
+            Trace(
+                facts=facts_of(model.config),
+                streams=(row.stream(text, len(layers)),),
+                attention=tuple(row.attention(Site(model.name, "self", i)) for i in layers),
+                output=output[number],
+            )
+        )
+    return traces
+
+
+@torch.inference_mode()
+def capture_translation(
+    model: EncoderDecoderTransformer,
+    source: tuple[Sequence[int], Sequence[str]],
+    target: tuple[Sequence[int], Sequence[str]],
+    attachments: Sequence[Attachment] = (),
+) -> Trace:
+    """Run an encoder-decoder once on a source and a target, and keep everything.
+
+    source and target: ids and tokens of each, as the model reads them; the output (Tt, V) is of the
+    token after each of the target. The streams are `encoder` and `decoder`. See `capture`.
+    """
+    _refuse_training(model)
+    for ids, tokens in (source, target):
+        _check_labels(ids, tokens)
+    recording = Recording(attachments)
+    source_ids, target_ids = _ids([source[0]], model), _ids([target[0]], model)  # (1, Ts), (1, Tt)
+    output = to_numpy(model(source_ids, target_ids, tap=recording.tap))[0]
+    row, config = Row(recording.values(), 0), model.config
+    attention = [row.attention(Site(ENCODER, "self", i)) for i in range(config.n_encoder_layers)]
+    for layer in range(config.n_layers):
+        attention.append(row.attention(Site(DECODER, "self", layer)))
+        attention.append(row.attention(Site(DECODER, "cross", layer), keys=ENCODER))
+    return Trace(
+        facts=facts_of(config),
+        streams=(
+            row.stream(_text(ENCODER, source[1], source_ids[0]), config.n_encoder_layers),
+            row.stream(_text(DECODER, target[1], target_ids[0]), config.n_layers),
+        ),
+        attention=tuple(attention),
+        output=output,
+    )
+
+
+@torch.inference_mode()
+def capture_image(
+    model: VisionTransformer,
+    image: np.ndarray,
+    mask: np.ndarray | None = None,
+    attachments: Sequence[Attachment] = (),
+) -> Trace:
+    """Run a vision model once on one picture, (S, S) from 0 to 1, and keep everything.
+
+    The stream is of kind "patches", the class token first; the output (1, C) is of the classes.
+    mask: (T, T) bool with T = P + 1. See `capture`.
+    """
+    _refuse_training(model)
+    recording, config = Recording(attachments), model.config
+    pixels = torch.tensor(image, dtype=torch.float32, device=model.device)[None]  # (1, S, S)
+    places = torch.zeros(1, config.max_seq_len, device=model.device)  # (1, T)
+    masks = None if mask is None else mask[None]
+    output = to_numpy(model(pixels, mask=_on_device(masks, places), tap=recording.tap))
+    row = Row(recording.values(), 0)
+    stream = Stream(model.name, "patches", patch_labels(config.n_patches), pixels=_frozen(image))
+    return Trace(
+        facts=facts_of(config),
+        streams=(row.stream(stream, config.n_layers),),
+        attention=tuple(
+            row.attention(Site(model.name, "self", layer)) for layer in range(config.n_layers)
+        ),
+        output=output,
+    )
+
+
+def patch_labels(n_patches: int) -> tuple[str, ...]:
+    """The class token, then each patch by its row and column."""
+    side = round(n_patches**0.5)
+    return (CLASS_TOKEN, *(f"{row},{column}" for row in range(side) for column in range(side)))
 
 
 def facts_of(config: BlockConfig) -> Facts:
@@ -70,18 +152,30 @@ def facts_of(config: BlockConfig) -> Facts:
     return Facts(**known)
 
 
-def _check_request(
-    model: DecoderTransformer, ids: Sequence[Sequence[int]], tokens: Sequence[Sequence[str]]
-) -> None:
-    if model.training and model.config.dropout:
+def _refuse_training(model: Transformer) -> None:
+    config = model.config
+    if model.training and (config.dropout or config.attention_dropout):
         raise ValueError(
             "the model drops values while it is being trained; call model.eval() first"
         )
-    for sentence, strings in zip(ids, tokens, strict=True):
-        if len(sentence) != len(strings):
-            raise ValueError(
-                f"{len(sentence)} ids but {len(strings)} tokens; give one string for each id"
-            )
+
+
+def _check_labels(ids: Sequence[int], tokens: Sequence[str]) -> None:
+    if len(ids) != len(tokens):
+        raise ValueError(f"{len(ids)} ids but {len(tokens)} tokens; give one string for each id")
+
+
+def _text(name: str, tokens: Sequence[str], ids: Tensor) -> Stream:
+    """A stream of text before anything happened in it."""
+    return Stream(name, "text", tuple(tokens), ids=to_numpy(ids))
+
+
+def _ids(ids: Sequence[Sequence[int]], model: Transformer) -> Tensor:
+    return torch.tensor(ids, dtype=torch.long, device=model.device)
+
+
+def _frozen(image: np.ndarray) -> np.ndarray:
+    return read_only(np.array(image, dtype=np.float32))
 
 
 def _on_device(mask: np.ndarray | None, batch: Tensor) -> Tensor | None:
@@ -92,76 +186,3 @@ def _on_device(mask: np.ndarray | None, batch: Tensor) -> Tensor | None:
     if mask.shape != expected:
         raise ValueError(f"the mask has shape {mask.shape}; expected {expected} for these tokens")
     return torch.tensor(mask, dtype=torch.bool, device=batch.device)[:, None]
-
-
-def _trace(
-    values: dict[str, np.ndarray], row: int, tokens: tuple[str, ...], config: BlockConfig
-) -> Trace:
-    """The trace of one sentence of a batch."""
-    layers = range(config.n_layers)
-    embed = values[f"{STACK}.embed"][row]
-    stream = Stream(
-        name=STACK,
-        kind="text",
-        labels=tokens,
-        ids=values["ids"][row],
-        embed=embed,
-        positions=values.get(f"{STACK}.positions", _zeros_like(embed)),
-        residuals=tuple(_residual_record(values, row, layer) for layer in layers),
-    )
-    return Trace(
-        facts=facts_of(config),
-        streams=(stream,),
-        attention=tuple(_attention_record(values, row, layer) for layer in layers),
-        output=values["logits"][row],
-    )
-
-
-def _attention_record(values: dict[str, np.ndarray], row: int, layer: int) -> AttentionRecord:
-    site = Site(STACK, "self", layer)
-    q, k, v, scores, pattern, z = (
-        values[f"{site.address}.{name}"][row] for name in ("q", "k", "v", "scores", "pattern", "z")
-    )
-    return AttentionRecord(
-        site=site,
-        queries=STACK,
-        keys=STACK,
-        q=q,
-        k=k,
-        v=v,
-        scale=q.shape[-1] ** -0.5,
-        bias=values.get(f"{site.address}.bias"),
-        mask=_mask_of(values.get(f"{site.address}.mask"), row, pattern.shape),
-        scores=scores,
-        pattern=pattern,
-        z=z,
-    )
-
-
-def _mask_of(mask: np.ndarray | None, row: int, shape: tuple[int, ...]) -> np.ndarray:
-    """One sentence's mask: (T, T) where all heads share it, else (H, T, T). shape: (H, T, T)."""
-    if mask is None:  # nothing was masked
-        return _read_only(np.ones(shape[1:], dtype=bool))
-    if mask.ndim == 2:
-        return mask
-    mine = mask[row]  # (1 or H, T, T)
-    return mine[0] if len(mine) == 1 else mine
-
-
-def _residual_record(values: dict[str, np.ndarray], row: int, layer: int) -> ResidualRecord:
-    return ResidualRecord(
-        **{name: values[f"{STACK}.blocks.{layer}.{name}"][row] for name in RESIDUAL_NAMES}
-    )
-
-
-def _to_numpy(x: Tensor) -> np.ndarray:
-    return _read_only((x.float() if x.is_floating_point() else x).cpu().numpy())
-
-
-def _zeros_like(array: np.ndarray) -> np.ndarray:
-    return _read_only(np.zeros_like(array))
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array

@@ -12,6 +12,7 @@ from model.fields import check_types, from_fields
 from model.lines import quoted
 
 POSITION_NAMES = ("sinusoidal", "learned", "rope", "alibi", "none")
+ADDED_POSITIONS = ("sinusoidal", "learned", "none")  # schemes that do not touch the scores
 NORM_NAMES = ("layer", "rms")
 NORM_PLACEMENTS = ("pre", "post")
 FEEDFORWARD_NAMES = ("relu", "gelu", "gelu_tanh", "swiglu")
@@ -31,12 +32,14 @@ class BlockConfig:
 
     `n_kv_heads` defaults to `n_heads` (every head has its own keys and values) and `d_ff` to
     four times `d_model`. `dropout` is the share of values dropped while training (Vaswani et al.
-    2017, §5.4); outside of training none is.
+    2017, §5.4), and `attention_dropout`, by default the same, the share of weights of a pattern;
+    outside of training none is.
 
     Raises ValueError naming the numbers and the remedy when the fields do not fit together.
     """
 
     architecture: ClassVar[str]
+    predicts: ClassVar[str]  # what the output is about, see `model.trace.Facts`
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "position": POSITION_NAMES,
         "norm": NORM_NAMES,
@@ -59,6 +62,7 @@ class BlockConfig:
     feedforward: str = "gelu"
     bias: bool = True
     dropout: float = 0.0
+    attention_dropout: float = _DERIVED
     norm_eps: float = 1e-5
     position_base: float = 10_000.0
 
@@ -67,6 +71,8 @@ class BlockConfig:
             object.__setattr__(self, "n_kv_heads", self.n_heads)
         if self.d_ff is None and isinstance(self.d_model, int):
             object.__setattr__(self, "d_ff", 4 * self.d_model)
+        if self.attention_dropout is None:
+            object.__setattr__(self, "attention_dropout", self.dropout)
         check_types(self, "config")
         self._check_choices()
         self._check_sizes()
@@ -144,15 +150,16 @@ class BlockConfig:
                     f"config: {name} is {reprlib.repr(value)}; it must be above {least} and at "
                     f"most {LARGEST_NUMBER:.0e}"
                 )
-        if not 0 <= self.dropout < 1:
-            raise ValueError(
-                f"config: dropout is {reprlib.repr(self.dropout)}; it must be at least 0 and "
-                "below 1"
-            )
+        for name in ("dropout", "attention_dropout"):
+            share = getattr(self, name)
+            if not 0 <= share < 1:
+                raise ValueError(
+                    f"config: {name} is {reprlib.repr(share)}; it must be at least 0 and below 1"
+                )
 
 
 def _largest(size: str) -> int:
-    return MOST_LAYERS if size == "n_layers" else LARGEST_SIZE
+    return MOST_LAYERS if size.endswith("_layers") else LARGEST_SIZE
 
 
 def _derived(config: type[BlockConfig]) -> set[str]:
@@ -160,26 +167,37 @@ def _derived(config: type[BlockConfig]) -> set[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecoderConfig(BlockConfig):
+class TextConfig(BlockConfig):
+    """What has a vocabulary.
+
+    `scale_embeddings` multiplies embeddings by √d_model (Vaswani et al. 2017, §3.4).
+    """
+
+    sizes: ClassVar[tuple[str, ...]] = ("vocab_size", *BlockConfig.sizes)
+
+    vocab_size: int
+    tied_embeddings: bool = True
+    scale_embeddings: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecoderConfig(TextConfig):
     """A decoder-only Transformer.
 
     `window` counts the positions a token may attend to under the sliding-window mask, itself
     included; `prefix_len` counts the first tokens that attend to each other under the prefix mask;
     `n_global` counts the first tokens that all attend to, whatever the window, under the mask of
-    global tokens. `scale_embeddings` multiplies embeddings by √d_model (Vaswani et al. 2017, §3.4).
+    global tokens.
     """
 
     architecture: ClassVar[str] = "decoder"
+    predicts: ClassVar[str] = "next token"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {**BlockConfig.choices, "mask": MASK_NAMES}
-    sizes: ClassVar[tuple[str, ...]] = ("vocab_size", *BlockConfig.sizes)
 
-    vocab_size: int
     mask: str = "causal"
     window: int = 0
     prefix_len: int = 0
     n_global: int = 0
-    tied_embeddings: bool = True
-    scale_embeddings: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -200,3 +218,92 @@ class DecoderConfig(BlockConfig):
                     f"config: {name} {reprlib.repr(value)} is outside 0 to max_seq_len "
                     f"{self.max_seq_len}; change one of them"
                 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderConfig(TextConfig):
+    """An encoder: every token attends to every other, as in BERT (Devlin et al. 2019)."""
+
+    architecture: ClassVar[str] = "encoder"
+    predicts: ClassVar[str] = "hidden token"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderDecoderConfig(TextConfig):
+    """An encoder and a decoder that attends to its output (Vaswani et al. 2017, fig. 1).
+
+    `n_layers` counts the blocks of the decoder, `n_encoder_layers` those of the encoder, by default
+    as many. Both read one vocabulary with one embedding. `max_seq_len` bounds source and target,
+    each alone.
+    """
+
+    architecture: ClassVar[str] = "encoder_decoder"
+    predicts: ClassVar[str] = "next token"
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        **BlockConfig.choices,
+        "position": ADDED_POSITIONS,
+    }
+    sizes: ClassVar[tuple[str, ...]] = (*TextConfig.sizes, "n_encoder_layers")
+    mask: ClassVar[str] = "causal"  # of the decoder
+
+    n_encoder_layers: int = _DERIVED
+
+    def __post_init__(self) -> None:
+        if self.n_encoder_layers is None:
+            object.__setattr__(self, "n_encoder_layers", self.n_layers)
+        super().__post_init__()
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisionConfig(BlockConfig):
+    """A Vision Transformer over square grey pictures cut into patches (Dosovitskiy et al. 2021).
+
+    `image_size` and `patch_size` count pixels along one side. `max_seq_len` follows from them: the
+    patches, and the class token before them.
+    """
+
+    architecture: ClassVar[str] = "vision"
+    predicts: ClassVar[str] = "class"
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        **BlockConfig.choices,
+        "position": ADDED_POSITIONS,
+    }
+    sizes: ClassVar[tuple[str, ...]] = (
+        *BlockConfig.sizes, "image_size", "patch_size", "n_classes",
+    )  # fmt: skip
+
+    max_seq_len: int = _DERIVED
+    position: str = "learned"
+    image_size: int
+    patch_size: int
+    n_classes: int
+
+    def __post_init__(self) -> None:
+        self._check_patches()
+        n_tokens = self.n_patches + 1
+        if self.max_seq_len is None:
+            object.__setattr__(self, "max_seq_len", n_tokens)
+        super().__post_init__()
+        if self.max_seq_len != n_tokens:
+            raise ValueError(
+                f"config: max_seq_len is {self.max_seq_len} but there are {n_tokens - 1} patches "
+                "and a class token; leave it out"
+            )
+
+    @property
+    def n_patches(self) -> int:
+        """Patches of a picture, P."""
+        return (self.image_size // self.patch_size) ** 2
+
+    def _check_patches(self) -> None:
+        for name in ("image_size", "patch_size"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(
+                    f"config: {name} is {reprlib.repr(value)}; it must be a whole number of pixels"
+                )
+        if self.image_size % self.patch_size:
+            raise ValueError(
+                f"config: image_size {self.image_size} is not a multiple of patch_size "
+                f"{self.patch_size}; change one of them so that patches fill the picture"
+            )

@@ -4,11 +4,14 @@
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from model.config import DecoderConfig
+from model.config import DecoderConfig, EncoderDecoderConfig
+
+CausalConfig = DecoderConfig | EncoderDecoderConfig  # what names a mask
 
 
 def causal(seq_len: int, device: torch.device | str = "cpu", start: int = 0) -> Tensor:
@@ -21,7 +24,8 @@ def sliding_window(
 ) -> Tensor:
     """Each token attends to the positions less than `window` away, on both sides. Returns (Tq, T).
 
-    With the causal mask: the last `window` tokens, itself included (Beltagy et al. 2020, §3.1).
+    With the causal mask: the last `window` tokens, itself included (Jiang et al. 2023, §2). In
+    Beltagy et al. 2020, §3.1, w is the whole width, half of it on each side.
     """
     positions = torch.arange(seq_len, device=device)
     return (positions[start:, None] - positions[None, :]).abs() < window
@@ -85,7 +89,7 @@ MASKS: dict[str, Callable[..., Tensor]] = {
 
 # How many first tokens attend to what comes after them, where a mask lets any: a later token
 # changes their keys, so a cache must be given all of them at once.
-_PREFIXES: dict[str, Callable[[DecoderConfig], int]] = {
+_PREFIXES: dict[str, Callable[[Any], int]] = {
     "causal": lambda config: 0,
     "sliding_window": lambda config: 0,
     "prefix": lambda config: config.prefix_len,
@@ -93,6 +97,6 @@ _PREFIXES: dict[str, Callable[[DecoderConfig], int]] = {
 }
 
 
-def bidirectional_prefix(config: DecoderConfig) -> int:
+def bidirectional_prefix(config: CausalConfig) -> int:
     """How many first tokens attend to each other on both sides; 0 where all look back only."""
     return _PREFIXES[config.mask](config)

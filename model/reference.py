@@ -1,16 +1,19 @@
 """What a Transformer computes, in plain numpy float64, from the papers and the files of a model.
 
+A decoder, an encoder, the two together, or a Vision Transformer: config.json says which.
+
 This is the proof's other side: it shares no line with the model that runs. It reads config.json and
 model.safetensors itself, knows no torch, and takes of `model` not a single function. Nothing here
 is fast; everything is one equation to a line, so that it can be read beside the papers. `arrays`
 gives every array at the address the trace has it at, such as decoder.blocks.3.attn.pattern.
 
-Shapes: T tokens, D = d_model, H heads, G key-value heads, Dh = D / H, F = d_ff, V vocabulary.
+Shapes: T tokens (Tq that attend, Tk attended to), D = d_model, H heads, G key-value heads,
+Dh = D / H, F = d_ff, V vocabulary; P patches of p × p pixels, S × S in all, C classes.
 """
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ Weights = Mapping[str, Array]
 
 # What a field of config.json stands for where it is absent.
 DEFAULTS: dict[str, Any] = {
+    "architecture": "decoder",
     "position": "sinusoidal",
     "norm": "layer",
     "norm_placement": "pre",
@@ -60,6 +64,7 @@ def read_config(folder: Path) -> Config:
     """The fields of config.json, and the defaults of those it leaves out."""
     given = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     sizes = {"n_kv_heads": given["n_heads"], "d_ff": 4 * given["d_model"]}
+    sizes |= {"n_encoder_layers": given["n_layers"]}
     return DEFAULTS | sizes | {name: value for name, value in given.items() if value is not None}
 
 
@@ -141,16 +146,18 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-class _Reader:
+class Reader:
     """The weights of one part of the model, by the last words of their names."""
 
     def __init__(self, config: Config, weights: Weights, part: str) -> None:
         self.config, self._weights, self._part = config, weights, part
 
-    def part(self, name: str) -> "_Reader":
-        return _Reader(self.config, self._weights, f"{self._part}{name}.")
+    def part(self, name: str) -> "Reader":
+        """Those of a part of it."""
+        return Reader(self.config, self._weights, f"{self._part}{name}.")
 
     def get(self, name: str) -> Array:
+        """One of them, float64."""
         return self._weights[self._part + name]
 
     def linear(self, name: str, x: Array) -> Array:
@@ -165,7 +172,7 @@ class _Reader:
         return layer_norm(x, gain, self._weights.get(f"{self._part}{name}.offset", 0.0), eps)
 
 
-def feed_forward(part: _Reader, x: Array) -> Array:
+def feed_forward(part: Reader, x: Array) -> Array:
     """W₂·f(W₁x) (Vaswani et al. 2017, eq. 2), or W₂(silu(Vx) · W₁x) (Shazeer 2020, eq. 6)."""
     kind = part.config["feedforward"]
     if kind == "swiglu":
@@ -178,28 +185,32 @@ def heads_of(x: Array, n_heads: int) -> Array:
     return x.reshape(len(x), n_heads, -1).transpose(1, 0, 2)
 
 
-def attention(part: _Reader, x: Array, mask: Array) -> tuple[dict[str, Array], Array]:
+def attention(part: Reader, x: Array, source: Array, mask: Array) -> tuple[dict[str, Array], Array]:
     """softmax(q·kᵀ/√Dh + bias, masked)·v in every head (Vaswani et al. 2017, eq. 1 and §3.2.2).
 
-    x: (T, D), mask: (T, T) or (H, T, T), True = may attend. Returns the arrays and what they write.
+    x: (Tq, D), source: (Tk, D), x itself unless x attends to an encoder's output; mask: (Tq, Tk) or
+    (H, Tq, Tk), True = may attend. Returns the arrays and what they write.
     """
     config = part.config
     n_heads, n_kv_heads = config["n_heads"], config["n_kv_heads"]
-    q = rotated(config, heads_of(part.linear("q_proj", x), n_heads))  # (H, T, Dh)
-    k = rotated(config, heads_of(part.linear("k_proj", x), n_kv_heads))  # (G, T, Dh)
-    v = heads_of(part.linear("v_proj", x), n_kv_heads)  # (G, T, Dh)
+    q = rotated(config, heads_of(part.linear("q_proj", x), n_heads))  # (H, Tq, Dh)
+    k = rotated(config, heads_of(part.linear("k_proj", source), n_kv_heads))  # (G, Tk, Dh)
+    v = heads_of(part.linear("v_proj", source), n_kv_heads)  # (G, Tk, Dh)
     shared = np.arange(n_heads) // (n_heads // n_kv_heads)  # whose k and v head h reads
     bias = score_bias(config, len(x))  # (H, T, T) or 0
-    scores = q @ k[shared].transpose(0, 2, 1) / math.sqrt(q.shape[-1]) + bias  # (H, T, T)
+    scores = q @ k[shared].transpose(0, 2, 1) / math.sqrt(q.shape[-1]) + bias  # (H, Tq, Tk)
     pattern = softmax(np.where(mask, scores, -np.inf))
-    z = pattern @ v[shared]  # (H, T, Dh)
-    found = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern, "z": z}
-    found |= {"mask": np.asarray(mask)} | ({} if np.isscalar(bias) else {"bias": bias})
+    z = pattern @ v[shared]  # (H, Tq, Dh)
+    found = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern, "z": z, "mask": mask}
+    found |= {} if np.isscalar(bias) else {"bias": bias}
     return found, part.linear("out_proj", z.transpose(1, 0, 2).reshape(len(x), -1))
 
 
-def block(part: _Reader, x: Array, mask: Array) -> tuple[dict[str, Array], Array]:
-    """Attention, then the feed-forward, each added to the stream.
+def block(
+    part: Reader, x: Array, mask: Array, memory: Array | None = None
+) -> tuple[dict[str, Array], Array]:
+    """Attention, then the feed-forward, each added to the stream; between them, if there is a
+    memory (Ts, D), attention to it (Vaswani et al. 2017, §3.1).
 
     Normalised before each (Xiong et al. 2020, fig. 1b) or after each sum (Vaswani et al. 2017,
     §3.1). x: (T, D). Returns the arrays by their addresses in the block, and the stream after it.
@@ -212,23 +223,32 @@ def block(part: _Reader, x: Array, mask: Array) -> tuple[dict[str, Array], Array
     def write(x: Array, update: Array, norm: str) -> Array:
         return x + update if is_pre else part.norm(norm, x + update)
 
-    attended, attn_out = attention(part.part("attn"), read(x, "attn_norm"), mask)
+    normed = read(x, "attn_norm")
+    attended, attn_out = attention(part.part("attn"), normed, normed, mask)
     middle = write(x, attn_out, "attn_norm")
-    ffn_out = feed_forward(part.part("ffn"), read(middle, "ffn_norm"))
-    after = write(middle, ffn_out, "ffn_norm")
     found = {f"attn.{name}": array for name, array in attended.items()}
     found |= {"resid_pre": x, "attn_out": attn_out, "resid_mid": middle}
+    if memory is not None:
+        everything = np.ones((len(x), len(memory)), bool)
+        attended, cross_out = attention(
+            part.part("cross_attn"), read(middle, "cross_norm"), memory, everything
+        )
+        middle = write(middle, cross_out, "cross_norm")
+        found |= {f"cross_attn.{name}": array for name, array in attended.items()}
+        found |= {"cross_out": cross_out, "resid_cross": middle}
+    ffn_out = feed_forward(part.part("ffn"), read(middle, "ffn_norm"))
+    after = write(middle, ffn_out, "ffn_norm")
     return found | {"ffn_out": ffn_out, "resid_post": after}, after
 
 
 # --- order ------------------------------------------------------------------------------------
 
 
-def position_vectors(config: Config, weights: Weights, n: int) -> Array:
+def position_vectors(part: Reader, n: int) -> Array:
     """What is added to the embeddings of n tokens, (T, D); zeros where nothing is."""
-    d_model = config["d_model"]
+    config, d_model = part.config, part.config["d_model"]
     if config["position"] == "learned":  # Gehring et al. 2017, §3.1
-        return weights["position.table.weight"][:n]
+        return part.get("position.table.weight")[:n]
     vectors = np.zeros((n, d_model))
     if config["position"] == "sinusoidal":  # Vaswani et al. 2017, §3.5
         angles = np.outer(
@@ -282,31 +302,99 @@ def own_mask(config: Config, n: int) -> Array:
     return causal
 
 
+def all_of(rows: Sequence[int] | Array) -> Array:
+    """Each of T rows may attend to each, (T, T)."""
+    return np.ones((len(rows), len(rows)), bool)
+
+
 # --- the whole --------------------------------------------------------------------------------
 
+Arrays = Iterator[tuple[str, Array]]
+Walk = Generator[tuple[str, Array], None, Array]  # arrays, and at the end the stream
+Given = Sequence[int] | Array | tuple[Array, ...]
 
-def arrays(
-    files: Files, ids: Sequence[int] | Array, mask: Array | None = None
-) -> Iterator[tuple[str, Array]]:
-    """Address and array of all that one forward pass over T tokens computes, in float64.
 
-    `mask` (T, T) or (H, T, T) is taken instead of the config's own. `output` are the logits (T, V).
+def arrays(files: Files, given: Given, mask: Array | None = None) -> Arrays:
+    """Address and array of all that one forward pass computes, in float64.
+
+    given: the ids of T tokens, or those of a source and of its target, or a picture (S, S) from 0
+    to 1. `mask` (T, T) or (H, T, T) is taken instead of the model's own. The last array, `output`,
+    are the logits: (T, V), of a target (Tq, V), of a picture (1, C).
     """
-    config, weights, n = files.config, files.weights, len(ids)
-    mask = own_mask(config, n) if mask is None else np.asarray(mask)
-    embed = weights["embed.weight"][np.asarray(ids)]  # (T, D)
-    if config["scale_embeddings"]:  # Vaswani et al. 2017, §3.4
-        embed = embed * math.sqrt(config["d_model"])
-    positions = position_vectors(config, weights, n)
-    yield "decoder.ids", np.asarray(ids)
-    yield "decoder.embed", embed
-    yield "decoder.positions", positions
-    x, model = embed + positions, _Reader(config, weights, "")
-    for layer in range(config["n_layers"]):
-        found, x = block(model.part(f"blocks.{layer}"), x, mask)
-        for name, array in found.items():
-            yield f"decoder.blocks.{layer}.{name}", array
-    if config["norm_placement"] == "pre":
-        x = model.norm("final_norm", x)
-    unembed = weights["embed.weight" if config["tied_embeddings"] else "unembed.weight"]
-    yield "output", x @ unembed.T
+    mask = None if mask is None else np.asarray(mask)
+    yield from MODELS[files.config["architecture"]](files, given, mask)
+
+
+def text(files: Files, ids: Sequence[int] | Array, mask: Array | None) -> Arrays:
+    """One stack over one text: a decoder attends as the config's mask says, an encoder to all."""
+    name, model = files.config["architecture"], Reader(files.config, files.weights, "")
+    own = all_of(ids) if name == "encoder" else own_mask(files.config, len(ids))
+    yield f"{name}.ids", np.asarray(ids)
+    stream = yield from stack(model, name, token_vectors(model, ids), own if mask is None else mask)
+    yield "output", unembedded(model, stream, "embed")
+
+
+def encoder_decoder(files: Files, given: tuple[Array, Array], mask: Array | None) -> Arrays:
+    """An encoder over a source, a decoder over its target (Vaswani et al. 2017, fig. 1).
+
+    Both have the encoder's embedding. mask: that of the target's self-attention.
+    """
+    source, target = map(np.asarray, given)
+    model = Reader(files.config, files.weights, "")
+    first, second = model.part("encoder"), model.part("decoder")
+    past = own_mask(files.config, len(target)) if mask is None else mask
+    yield "encoder.ids", source
+    memory = yield from stack(first, "encoder", token_vectors(first, source), all_of(source))
+    yield "decoder.ids", target
+    stream = yield from stack(second, "decoder", token_vectors(first, target), past, memory)
+    yield "output", unembedded(model, stream, "encoder.embed")
+
+
+def vision(files: Files, image: Array, mask: Array | None) -> Arrays:
+    """The class token and patches attend to all (Dosovitskiy et al. 2021, eq. 1–4). (S, S)."""
+    config, size = files.config, files.config["patch_size"]
+    model = Reader(config, files.weights, "")
+    yield "encoder.pixels", np.asarray(image, np.float64)
+    corners = range(0, config["image_size"], size)
+    patches = [image[y : y + size, x : x + size].ravel() for y in corners for x in corners]
+    embedded = model.linear("embed.patches", np.array(patches))  # (P, D)
+    embed = np.vstack([model.get("embed.class_token"), embedded])
+    stream = yield from stack(model, "encoder", embed, all_of(embed) if mask is None else mask)
+    yield "output", model.linear("unembed", stream[:1])
+
+
+def token_vectors(part: Reader, ids: Sequence[int] | Array) -> Array:
+    """The embedding of each token, (T, D), in some models times √D (Vaswani et al. 2017, §3.4)."""
+    embed = part.get("embed.weight")[np.asarray(ids)]
+    return embed * math.sqrt(part.config["d_model"]) if part.config["scale_embeddings"] else embed
+
+
+def stack(part: Reader, name: str, embed: Array, mask: Array, memory: Array | None = None) -> Walk:
+    """A row of blocks over embeddings (T, D); with pre-norm a norm stands at its end.
+
+    memory: (Tk, D), what the blocks attend to besides.
+    """
+    sizes = {"decoder": "n_layers", "encoder": "n_encoder_layers"}
+    positions = position_vectors(part, len(embed))
+    yield f"{name}.embed", embed
+    yield f"{name}.positions", positions
+    x = embed + positions
+    for layer in range(part.config[sizes[name]]):
+        found, x = block(part.part(f"blocks.{layer}"), x, mask, memory)
+        for address, array in found.items():
+            yield f"{name}.blocks.{layer}.{address}", array
+    return part.norm("final_norm", x) if part.config["norm_placement"] == "pre" else x
+
+
+def unembedded(model: Reader, stream: Array, embed: str) -> Array:
+    """Logits by the embedding itself (Press & Wolf 2017), or by a matrix of its own."""
+    name = embed if model.config["tied_embeddings"] else "unembed"
+    return stream @ model.get(f"{name}.weight").T
+
+
+MODELS: dict[str, Callable[[Files, Any, Array | None], Arrays]] = {
+    "decoder": text,
+    "encoder": text,
+    "encoder_decoder": encoder_decoder,
+    "vision": vision,
+}

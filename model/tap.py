@@ -23,7 +23,14 @@ other's tensors.
     decoder.blocks.3.ffn.pre_activation          (B, T, F), what enters the non-linearity
     decoder.blocks.3.ffn.gate                    (B, T, F), what leaves it; SwiGLU
     decoder.blocks.3.ffn.activation              (B, T, F), each neuron, as `down` reads it
-    decoder.final_norm.…, logits                 as above; (B, T, V)
+    decoder.final_norm.…, logits                 as above; (B, T, V), of pictures (B, C)
+
+An encoder's addresses begin with `encoder`. Where a decoder has one before it there are besides:
+
+    encoder.memory                               (B, Ts, D), what the decoder attends to
+    decoder.blocks.3.cross_attn.…                as attn, with Ts keys
+    decoder.blocks.3.cross_norm.…                as attn_norm
+    decoder.blocks.3.cross_out, resid_cross      (B, Tq, D); resid_mid + cross_out = resid_cross
 
 With a cache k and v are those of all Tk tokens: views of the cache, to be copied before it is used
 again.

@@ -17,6 +17,7 @@ import numpy as np
 ValueT = TypeVar("ValueT")
 StreamKind = Literal["text", "patches"]
 AttentionKind = Literal["self", "cross"]
+NEXT = "next token"  # what most models predict at each position
 
 # The module that attends, by kind of attention; also the last part of a site's address.
 MODULES: dict[str, str] = {"self": "attn", "cross": "cross_attn"}
@@ -46,7 +47,8 @@ class Facts:
     """What is known of the model behind a trace; None where a source does not know.
 
     Sizes are spelled as in the configs. `position` and `mask` name the scheme and the kind of mask
-    the model was trained with, `position_base` the base of its wavelengths.
+    the model was trained with, `position_base` the base of its wavelengths. `predicts` is what its
+    output is about: the next token, the same token ("hidden token"), or the "class".
     """
 
     architecture: str
@@ -65,15 +67,22 @@ class Facts:
     feedforward: str | None = None
     mask: str | None = None
     tied_embeddings: bool | None = None
+    predicts: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ResidualRecord:
-    """The residual stream through one block, each (T, D)."""
+    """The residual stream through one block, each (T, D).
+
+    In a block with cross-attention that comes after resid_mid: it adds `cross_out`, which makes
+    `resid_cross`, and the feed-forward works on this. Elsewhere these two are None.
+    """
 
     resid_pre: np.ndarray
     attn_out: np.ndarray
     resid_mid: np.ndarray
+    cross_out: np.ndarray | None = None
+    resid_cross: np.ndarray | None = None
     ffn_out: np.ndarray
     resid_post: np.ndarray
 
@@ -87,7 +96,9 @@ class Stream:
 
     It is named after the stack that processes it. `labels` are T strings for display. embed (T, D)
     is what is added, after any scaling, so embed + positions = resid_pre of layer 0; `positions`
-    (T, D) is zero where the scheme adds nothing. What a source does not have is None or empty.
+    (T, D) is zero where the scheme adds nothing. A row of patches begins with the class token and
+    has the picture it was cut from as `pixels`, (S, S) from 0 to 1. What a source does not have is
+    None or empty.
     """
 
     name: str
@@ -97,6 +108,7 @@ class Stream:
     embed: np.ndarray | None = None
     positions: np.ndarray | None = None
     residuals: tuple[ResidualRecord, ...] = ()
+    pixels: np.ndarray | None = None
 
     def __len__(self) -> int:
         """Number of tokens or patches, T."""
@@ -199,7 +211,8 @@ class Trace:
     """All that one forward pass did.
 
     Attention is in the order of the forward pass. `output` is what the model gives for each token
-    of its last stream, for a language model the logits (T, V); None where a source has none.
+    of its last stream, for a language model the logits (T, V), for a vision model those of the
+    classes, of the class token alone, (1, C); None where a source has none.
     Raises ValueError naming both when records and streams do not fit together.
     """
 
@@ -219,6 +232,15 @@ class Trace:
     def main(self) -> Stream:
         """The stream that the output belongs to: the last one."""
         return self.streams[-1]
+
+    @property
+    def given(self) -> np.ndarray | tuple[np.ndarray, ...]:
+        """What the model was given: ids (T,) or pixels (S, S), for two streams source and target.
+
+        ValueError where the source has none.
+        """
+        given = [self._known(_given(stream), "input") for stream in self.streams]
+        return given[0] if len(given) == 1 else tuple(given)
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -252,8 +274,12 @@ class Trace:
 
     @property
     def offers(self) -> frozenset[str]:
-        """What a view may ask of this trace: "logits", "residuals"."""
-        there = {"logits": self.output is not None, "residuals": bool(self.main.residuals)}
+        """What a view may ask of this trace: "logits" (of the next token), "residuals"."""
+        says_next = self.facts.predicts in (None, NEXT)
+        there = {
+            "logits": self.output is not None and says_next,
+            "residuals": bool(self.main.residuals),
+        }
         return frozenset(name for name, is_there in there.items() if is_there)
 
     def stream(self, name: str) -> Stream:
@@ -295,7 +321,7 @@ class Trace:
         """Address and array of everything in the trace."""
         for stream in self.streams:
             yield f"{stream.name}.labels", np.array(stream.labels, dtype=np.str_)
-            yield from _present(stream.name, stream, ("ids", "embed", "positions"))
+            yield from _present(stream.name, stream, ("ids", "pixels", "embed", "positions"))
             for layer, residual in enumerate(stream.residuals):
                 yield from _present(f"{stream.name}.blocks.{layer}", residual, RESIDUAL_NAMES)
         for record in self.attention:
@@ -337,6 +363,10 @@ class Trace:
                 f"{record.site.address} has {n_heads} query heads, which is not a multiple of its "
                 f"{n_kv_heads} key-value heads"
             )
+
+
+def _given(stream: Stream) -> np.ndarray | None:
+    return stream.ids if stream.pixels is None else stream.pixels
 
 
 def _present(prefix: str, owner: object, names: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:

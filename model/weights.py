@@ -28,6 +28,30 @@ def initialise(model: Transformer, seed: int) -> None:
             nn.init.normal_(weight, std=std, generator=generator)
 
 
+def initialise_evenly(model: Transformer, seed: int) -> None:
+    """Draw fresh weights: matrices uniform so that signals keep their scale, biases zero.
+
+    Each of n × m values lies within √(6 / (n + m)) (Glorot & Bengio 2010, eq. 16). Rows of
+    embeddings are normal with deviation 1/√d_model, and so are learned positions.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    tables = {id(x.weight) for x in model.modules() if isinstance(x, nn.Embedding)}
+    for name, weight in model.named_parameters():
+        if name.endswith(".bias"):
+            nn.init.zeros_(weight)
+        elif id(weight) in tables:
+            nn.init.normal_(weight, std=weight.shape[-1] ** -0.5, generator=generator)
+        elif weight.ndim == 2:
+            nn.init.xavier_uniform_(weight, generator=generator)
+
+
+# How a recipe names a way to draw fresh weights.
+INITIALISATIONS: dict[str, Callable[[Transformer, int], None]] = {
+    "normal": initialise,
+    "xavier": initialise_evenly,
+}
+
+
 def to_column_major(model: nn.Module) -> None:
     """Keep each weight matrix column by column in memory; shapes and values stay as they are.
 

@@ -51,6 +51,7 @@ SLOW = (
     "tests/model/test_tap.py::test_threads",
     "tests/model/training/test_interrupts.py",
     "tests/model/training/test_kills.py",
+    "tests/model/training/test_other_objectives.py::test_a_toy",
     "tests/model/training/test_run.py",
     "tests/model/training/test_trainer.py",
     "tests/sabotage/test_sabotage.py::test_faults",

@@ -18,6 +18,7 @@ from model.capture import capture
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
 from model.verify.self_check import check
+from model.verify.texts import check_text, texts_of
 from tests.conftest import PageLog
 from tests.model.builders import softmax
 from tests.screen import (
@@ -136,7 +137,32 @@ def test_every_page_on_a_narrow_screen(page: Page, scheme: str, width: int) -> N
             assert figure(page, key).get_by_role("figure").get_attribute("aria-label"), key
             text = figure(page, key).locator(".gtitle, .xtitle").first
             expect(text).to_have_css("fill", re.compile(fills(colors)))
+            assert figure(page, key).evaluate(CUT) == [], key
         assert page.locator(".katex-error").count() == 0
+
+
+# Titles of a figure that stand outside of it, and tell nothing.
+CUT = """figure => {
+    const chart = figure.querySelector('.js-plotly-plot').getBoundingClientRect();
+    return [...figure.querySelectorAll('.gtitle, .xtitle, .cbtitle text')]
+        .filter((title) => title.getBoundingClientRect().top < chart.top - 4)
+        .map((title) => title.textContent);
+}"""
+# Words in the cells of a heat map that reach into the cell beside them.
+OVERLAPPING = """figure => {
+    const words = [...figure.querySelectorAll('.textpoint text')];
+    const boxes = words.map((word) => word.getBoundingClientRect());
+    return boxes.slice(1).filter(({left, top}, i) => boxes[i].top === top && boxes[i].right > left)
+        .length;
+}"""
+
+
+def test_words_of_the_lens_stand_apart_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, page="Logit lens", sentence="The animal didn't cross the street because it was.")
+    lens = figure(page, "lens")
+    assert lens.locator(".textpoint text").count() > 70
+    assert lens.evaluate(OVERLAPPING) == 0
 
 
 def css(color: str) -> str:
@@ -422,7 +448,9 @@ def test_two_visitors_write_at_once(page: Page) -> None:
 def test_badge_lists_every_check(page: Page) -> None:
     visit(page, sentence=TOM)
     checks = check(stories_trace(TOM), stories().model, files=stories().files)
-    checks += stories().recorded
+    found = stories()
+    checks += found.recorded
+    checks += (check_text(TOM, found.tokenizer.encode(TOM), texts_of(found.folder), is_cut=False),)
     turn_to(page, "Masks")
     badge = page.get_by_test_id("stPopover").get_by_role("button").first
     expect(badge).to_contain_text(f"Verified: {len(checks)} of {len(checks)}")

@@ -426,13 +426,13 @@ def test_wrong_numbers_are_shown_in_red(page: Page) -> None:
     open_head(page, 1, 1)  # the first head came along with the page
     expect(page.locator(".hl-badge.hl-bad")).to_contain_text("not the model’s numbers")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
-    expect(badge).to_contain_text("1 of 26 checks failed")
+    expect(badge).to_contain_text("1 of 27 checks failed")
 
 
 def test_badge_counts_the_browser_s_own_check(page: Page) -> None:
     visit(page, sentence=TOM, layer="2", head="7")
     badge = page.get_by_test_id("stPopover").get_by_role("button")
-    expect(badge).to_contain_text("Verified: 26 of 26")
+    expect(badge).to_contain_text("Verified: 27 of 27")
     badge.click()
     names = page.get_by_test_id("stPopoverBody").locator(".hl-checks td:first-child")
     expect(names.last).to_have_text("L2 H7 on screen = an independent run")

@@ -67,6 +67,14 @@ def test_labels_are_large_and_the_map_fills_the_height(wall: Page) -> None:
     assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 0
 
 
+def test_two_matrices_stand_side_by_side_on_a_smaller_wall(page: Page) -> None:
+    page.set_viewport_size({"width": 1400, "height": 900})
+    visit(page, page="Masks", sentence=TOM, present="yes")
+    left, right = (page.locator(".js-plotly-plot").nth(i).bounding_box() for i in range(2))
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] <= right["x"]
+
+
 def test_the_mouse_finds_the_cell_it_is_on(wall: Page) -> None:
     tokens = [token.strip() for token in stories_trace(TOM).tokens]
     for row, column in ((9, 2), (4, 4), (11, 0)):

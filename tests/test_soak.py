@@ -16,6 +16,7 @@ GROWTH = 1.05  # a kept expander a page, as there was, is 1.2
 
 def nodes(page: Page, session: CDPSession) -> int:
     """DOM nodes that are held, on the page or not."""
+    page.wait_for_load_state("networkidle")  # figures that are read back are held until they are
     page.wait_for_timeout(1_000)
     for _ in range(2):
         session.send("HeapProfiler.collectGarbage")

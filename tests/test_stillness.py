@@ -202,3 +202,17 @@ def test_a_chart_is_drawn_again_in_its_place(page: Page) -> None:
     assert drawn(page, "pattern")[0].sum(axis=1).min() == pytest.approx(1, abs=1e-4)
     labels = chart.locator(".modebar-btn").evaluate_all("all => all.map(x => x.dataset.title)")
     assert not any("hare" in (label or "") for label in labels), "nothing is shared to a cloud"
+
+
+def test_the_row_of_buttons_stays_as_it_is_when_writing_starts(page: Page) -> None:
+    before = page.viewport_size
+    page.set_viewport_size({"width": 1280, "height": 720})
+    visit(page, page="Next token", sentence=TOM, new_tokens="3")
+    last = page.get_by_test_id("stSelectbox").filter(has_text="At the context limit")
+    place = last.bounding_box()
+    first = page.get_by_role("button", name="Start", exact=True)
+    assert abs(place["y"] + place["height"] - first.bounding_box()["y"] - 40) < 30, "one line"
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_role("button", name="Continue")).to_be_visible()
+    assert last.bounding_box() == place
+    page.set_viewport_size(before)

@@ -6,6 +6,8 @@ Only numbers and our own symbols enter a formula, never a person's text.
 import math
 from dataclasses import dataclass
 
+from viz.digits import digits, equals
+
 
 @dataclass(frozen=True)
 class Formula:
@@ -77,8 +79,8 @@ FORMULAS: dict[str, Formula] = {
     ),
     "model.positions.alibi_bias": Formula(
         r"\mathrm{score}_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_{\mathrm{head}}}}"
-        r" - s_h\,(i - j), \qquad s_h = 2^{-8(h+1)/H}",
-        "Press et al. 2022, §3; head h of H, from 0; other slopes where H is not a power of 2",
+        r" - s_h\,|i - j|, \qquad s_h = 2^{-8(h+1)/H}",
+        "Press et al. 2022, §3, there for keys before the query alone; head h of H, from 0",
     ),
     "model.positions.Position": Formula(
         r"f(\Pi X) = \Pi f(X) \quad \text{for every permutation } \Pi",
@@ -86,12 +88,15 @@ FORMULAS: dict[str, Formula] = {
     ),
     "model.masks.causal": Formula(_cases(_SEEN["causal"]), "Vaswani et al. 2017, §3.2.3"),
     "model.masks.sliding_window": Formula(
-        _cases(_SEEN["sliding_window"]), "Beltagy et al. 2020, §3.1"
+        _cases(_SEEN["sliding_window"]),
+        "w counts the token itself and those before it, as in Jiang et al. 2023, §2, there with "
+        "the causal mask; w of Beltagy et al. 2020, §3.1, is the whole width",
     ),
     "model.masks.prefix": Formula(_cases(_SEEN["prefix"]), "Raffel et al. 2020, §3.2.1"),
     "model.masks.global_tokens": Formula(
         _cases(_SEEN["global_tokens"]),
-        "Beltagy et al. 2020, §3.1: a window w, and g global tokens, here the first ones",
+        "Beltagy et al. 2020, §3.1: a window, and g global tokens, here the first ones; w counts "
+        "the token itself and those before it, as in Jiang et al. 2023, §2",
     ),
     "model.masks.padding": Formula(
         _cases(_SEEN["padding"]), "as for BERT's sentences of different length, Devlin et al. 2019"
@@ -126,11 +131,14 @@ FORMULAS: dict[str, Formula] = {
     "model.decoding.filters.filter_logits": Formula(
         r"p_i = \frac{\exp(\ell_i / T)}{\sum_{j \in \mathcal{K}} \exp(\ell_j / T)}"
         r"\quad (i \in \mathcal{K}),\qquad p_i = 0 \quad (i \notin \mathcal{K})",
-        "Ackley et al. 1985; Fan et al. 2018; Holtzman et al. 2020",
+        "temperature: Ackley et al. 1985; top-k: Fan et al. 2018; top-p: Holtzman et al. 2020; "
+        "min-p: Nguyen et al. 2024",
     ),
     "model.analysis.lens.logit_lens": Formula(
-        r"\mathrm{LogitLens}(h) = \mathrm{softmax}\big(W_U\,\mathrm{norm}_{\mathrm{final}}(h)\big)",
-        "nostalgebraist 2020; Belrose et al. 2023, §2",
+        r"\mathrm{LogitLens}(h) = W_U\,\mathrm{norm}_{\mathrm{final}}(h),\qquad"
+        r" p = \mathrm{softmax}\big(\mathrm{LogitLens}(h)\big)",
+        "nostalgebraist 2020; Belrose et al. 2023, §2: the lens gives logits, the softmax is added "
+        "here",
     ),
 }
 
@@ -147,14 +155,70 @@ def with_base(name: str, base: float) -> Formula:
     return Formula(latex, f"{known.reference}; there with base {PAPERS_BASE:,}")
 
 
+def attention(*, scale: float, d_head: int, has_bias: bool, has_mask: bool) -> Formula:
+    """Attention as one head has it: scaled in its own way, with a bias and a mask or without."""
+    known = FORMULAS["model.attention.scaled_dot_product"]
+    is_usual = math.isclose(scale * math.sqrt(d_head), 1, rel_tol=1e-6)
+    product = r"\frac{QK^{\top}}{\sqrt{d_{\mathrm{head}}}}"
+    if not is_usual:
+        product = "QK^{\\top}" if scale == 1 else rf"{scale:.4g}\,QK^{{\top}}"
+    added = [*(["B"] if has_bias else []), *(["M"] if has_mask else [])]
+    latex = rf"\mathrm{{softmax}}\!\left({' + '.join([product, *added])}\right)V"
+    other = [] if is_usual else ["not scaled" if scale == 1 else "scaled otherwise"]
+    other += ["B: the bias added to scores here"] if has_bias else []
+    return Formula(latex, "; ".join([known.reference, *other]))
+
+
+def learned_position(*, scale_embeddings: bool) -> Formula:
+    """What enters the first layer where positions are a trained table."""
+    known = FORMULAS["model.positions.LearnedPosition"]
+    if not scale_embeddings:
+        return known
+    latex = known.latex.replace("E[t_p]", r"\sqrt{d_{\mathrm{model}}}\,E[t_p]")
+    return Formula(latex, f"{known.reference}; √d_model from Vaswani et al. 2017, §3.4")
+
+
+def alibi(n_heads: int) -> Formula:
+    """ALiBi's scores with the slopes of a number of heads."""
+    known, below = FORMULAS["model.positions.alibi_bias"], 2 ** int(math.log2(n_heads))
+    if below == n_heads:
+        return known
+    slopes = (
+        rf"s_h = \begin{{cases}} 2^{{-8(h+1)/{below}}} & h < {below} \\"
+        rf" 2^{{-4(2(h-{below})+1)/{below}}} & \text{{otherwise}} \end{{cases}}"
+    )
+    latex = known.latex.replace("s_h = 2^{-8(h+1)/H}", slopes)
+    return Formula(latex, f"{known.reference}; H = {n_heads} is not a power of 2: as in their code")
+
+
+def lens(*, has_final_norm: bool) -> Formula:
+    """The logit lens; a model without a final norm has none to apply."""
+    known = FORMULAS["model.analysis.lens.logit_lens"]
+    if has_final_norm:
+        return known
+    latex = known.latex.replace(r"\mathrm{norm}_{\mathrm{final}}(h)", "h")
+    return Formula(latex, f"{known.reference}; this model has no final norm")
+
+
 def _plain(number: float) -> str:
     """A number as LaTeX has it, whole ones with all of their digits."""
     return str(int(number)) if float(number).is_integer() else f"{number:g}"
 
 
+def operand(number: float, places: int = 4) -> str:
+    """A number among others in a formula; in powers of ten where `digits` could but say `<`."""
+    text = digits(number, places)
+    return scientific(number) if text[0] in "<>" else text.replace("−", "-")
+
+
+def result(number: float, places: int = 4) -> str:
+    """What a formula gives, with its relation sign."""
+    return equals(number, places).replace("−", "-")
+
+
 def minus(number: float) -> str:
     """A number to be subtracted, without a double sign; enough digits for four of e^x."""
-    return f"{-number:+.5f}".replace("+", "+ ").replace("-", "- ")
+    return f"{'+' if number < 0 else '-'} {operand(abs(number), 5)}"
 
 
 def wave_with_numbers(
@@ -164,7 +228,7 @@ def wave_with_numbers(
     wave, pair = ("sin" if dimension % 2 == 0 else "cos"), dimension // 2
     return (
         rf"\mathrm{{PE}}({position}, {dimension}) = \{wave}\!\left("
-        rf"\frac{{{position}}}{{{_plain(base)}^{{{2 * pair}/{d_model}}}}}\right) = {value:.4f}"
+        rf"\frac{{{position}}}{{{_plain(base)}^{{{2 * pair}/{d_model}}}}}\right) {result(value)}"
     )
 
 
@@ -173,8 +237,9 @@ def rotation_with_numbers(pair: int, offset: int, frequency: float) -> str:
     angle = frequency * offset
     cos, sin = math.cos(angle), math.sin(angle)
     return (
-        rf"i = {pair},\ k = {offset}:\qquad \omega_i k = {angle:.5f},\qquad"
-        rf"\begin{{pmatrix}} {cos:.4f} & {sin:.4f} \\ {-sin:.4f} & {cos:.4f} \end{{pmatrix}}"
+        rf"i = {pair},\ k = {offset}:\qquad \omega_i k {result(angle, 5)},\qquad"
+        rf"\begin{{pmatrix}} {operand(cos)} & {operand(sin)} \\"
+        rf" {operand(-sin)} & {operand(cos)} \end{{pmatrix}}"
     )
 
 
@@ -182,7 +247,8 @@ def distance_with_numbers(places: tuple[int, int], shift: int, here: float, move
     """One score of RoPE at two places and at the same distance elsewhere."""
     query, key = places
     return (
-        rf"s({query}, {key}) = {here:.6f},\qquad s({query + shift}, {key + shift}) = {moved:.6f},"
+        rf"s({query}, {key}) {result(here, 6)},"
+        rf"\qquad s({query + shift}, {key + shift}) {result(moved, 6)},"
         rf"\qquad |\Delta| = {scientific(abs(moved - here))}"
     )
 
@@ -191,8 +257,8 @@ def bias_with_numbers(product: float, d_head: int, slope: float, distance: int) 
     """One score of ALiBi from its own numbers: product, scale, slope and distance."""
     score = product / d_head**0.5 - slope * distance
     return (
-        rf"\mathrm{{score}} = \frac{{{product:.4f}}}{{\sqrt{{{d_head}}}}}"
-        rf" - {slope:.5g} \cdot {distance} = {score:.4f}"
+        rf"\mathrm{{score}} = \frac{{{operand(product)}}}{{\sqrt{{{d_head}}}}}"
+        rf" - {slope:.5g} \cdot {distance} {result(score)}"
     )
 
 
@@ -200,7 +266,7 @@ def share_with_numbers(n_pairs: int, n_tokens: int) -> str:
     """The share of all pairs that a mask lets attend."""
     return (
         rf"\frac{{\text{{attended pairs}}}}{{n^2}} = \frac{{{n_pairs}}}{{{n_tokens}^2}}"
-        rf" = \frac{{{n_pairs}}}{{{n_tokens**2}}} = {n_pairs / n_tokens**2:.4f}"
+        rf" = \frac{{{n_pairs}}}{{{n_tokens**2}}} {result(n_pairs / n_tokens**2)}"
     )
 
 
@@ -208,8 +274,9 @@ def loss_with_numbers(total: float, n_predicted: int) -> str:
     """The mean loss of a sentence from its own numbers, and its perplexity."""
     loss = total / n_predicted
     return (
-        rf"\mathcal{{L}} = \frac{{{total:.4f}}}{{{n_predicted}}} = {loss:.4f}\ \text{{nats}},"
-        rf"\qquad e^{{\mathcal{{L}}}} = {math.exp(loss):.2f}"
+        rf"\mathcal{{L}} = \frac{{{operand(total)}}}{{{n_predicted}}} {result(loss)}"
+        r"\ \text{nats},"
+        rf"\qquad e^{{\mathcal{{L}}}} {result(math.exp(loss), 2)}"
     )
 
 
@@ -222,7 +289,7 @@ def scientific(number: float) -> str:
 def score_with_numbers(total: float, n_tokens: int, alpha: float, score: float) -> str:
     """The score of a text of n new tokens from its own numbers."""
     divisor = rf"\left(\frac{{5 + {n_tokens}}}{{6}}\right)^{{{alpha:g}}}"
-    return rf"s = \frac{{{total:.4f}}}{{{divisor}}} = {score:.4f}"
+    return rf"s = \frac{{{operand(total)}}}{{{divisor}}} {result(score)}"
 
 
 def probability_with_numbers(logit: float, temperature: float, log_total: float) -> str:
@@ -230,8 +297,9 @@ def probability_with_numbers(logit: float, temperature: float, log_total: float)
     scaled = logit / temperature
     probability = math.exp(scaled - log_total)
     return (
-        rf"p = \frac{{e^{{{logit:.5f}/{temperature:g}}}}}{{\sum_j e^{{\ell_j/{temperature:g}}}}}"
-        rf" = e^{{{scaled:.5f} {minus(log_total)}}} = {probability:.4f}"
+        rf"p = \frac{{e^{{{operand(logit, 5)}/{temperature:g}}}}}"
+        rf"{{\sum_j e^{{\ell_j/{temperature:g}}}}}"
+        rf" = e^{{{operand(scaled, 5)} {minus(log_total)}}} {result(probability)}"
     )
 
 
@@ -241,9 +309,9 @@ def lens_with_numbers(
     """One cell of the logit lens from its own numbers; `rank` counts from 1."""
     probability = math.exp(logit - log_total)
     return (
-        rf"p = \frac{{e^{{{logit:.5f}}}}}{{\sum_{{j=1}}^{{{vocab_size}}} e^{{\ell_j}}}}"
-        rf" = e^{{{logit:.5f} {minus(log_total)}}} = {probability:.4f},"
-        rf"\qquad H = -\sum_j p_j \ln p_j = {entropy:.4f},"
+        rf"p = \frac{{e^{{{operand(logit, 5)}}}}}{{\sum_{{j=1}}^{{{vocab_size}}} e^{{\ell_j}}}}"
+        rf" = e^{{{operand(logit, 5)} {minus(log_total)}}} {result(probability)},"
+        rf"\qquad H = -\sum_j p_j \ln p_j {result(entropy)},"
         rf"\qquad \mathrm{{rank}} = {rank}"
     )
 

@@ -107,7 +107,10 @@ def template(colors: Palette) -> go.layout.Template:
                 "font": {"size": TITLE_SIZE, "color": colors.text},
                 "x": 0,
                 "xref": "container",
-                "pad": {"l": 4},
+                "y": 1,  # at the top: in the middle of the room above, neighbours would differ
+                "yref": "container",
+                "yanchor": "top",
+                "pad": {"l": 4, "t": 12},
             },
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",

@@ -201,7 +201,8 @@ def check_slopes(slopes: np.ndarray) -> Check:
     """Whether slopes (H,) are the geometric ones of so many heads, relative to each."""
     expected = np.array(authors_slopes(len(slopes)))
     error = float(np.abs(slopes / expected - 1).max())
-    return Check(f"slopes of {len(slopes)} heads are the geometric ones", error, 1e-6)
+    heads = "1 head" if len(slopes) == 1 else f"{len(slopes)} heads"
+    return Check(f"slopes of {heads} are the geometric ones", error, 1e-6)
 
 
 def authors_slopes(n_heads: int) -> list[float]:

@@ -14,12 +14,20 @@ class Transformer(nn.Module):
         self.config = config
 
     @property
+    def tied(self) -> dict[str, str]:
+        """Weights that are another one under a second name: that name, and the other's."""
+        return {}
+
+    @property
     def tied_weights(self) -> frozenset[str]:
-        """Names of weights that are another one under a second name, and are not stored."""
-        return frozenset()
+        """The second names, under which nothing is stored."""
+        return frozenset(self.tied)
 
     def tie_weights(self) -> None:
         """Make tied weights the same tensor again after others were put in place."""
+        for name, other in self.tied.items():
+            module, _, weight = name.rpartition(".")
+            setattr(self.get_submodule(module), weight, self.get_parameter(other))
 
     @property
     def device(self) -> torch.device:

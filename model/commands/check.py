@@ -11,13 +11,13 @@ SENTENCE = "The cat sat on the mat."
 def add_arguments(parser: ArgumentParser) -> None:
     """The model and the sentence."""
     cli.add_checkpoint_arguments(parser, of_any_source=True)
-    parser.add_argument("--text", default=SENTENCE, help=f"the sentence (default: {SENTENCE})")
+    cli.add_input_arguments(parser, SENTENCE)
 
 
 def run(arguments: Namespace) -> cli.Answer:
     """Print every check with its error and the bound it must hold; exit code 1 when one fails."""
     loaded = cli.open_model(arguments)
-    trace = cli.trace_text(loaded, arguments.text)
+    trace = cli.trace_input(loaded, arguments)
     checks = loaded.check(trace)
     width = max(len(item.name) for item in checks)
     for item in checks:

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn, Protocol, cast
 
+import numpy as np
 from tqdm import tqdm
 
 from model.commands import COMMANDS, About
+from model.data.images import read_part
 from model.lines import json_line, one_line, quoted
 from model.sources import checkpoint, table
 from model.sources.checkpoint import Checkpoint
@@ -111,6 +114,32 @@ def open_checkpoint(arguments: Namespace) -> Checkpoint:
 def open_model(arguments: Namespace) -> OpenModel:
     """The same of any source; ValueError when there is none."""
     return table.open_model(table.handle_of(arguments.checkpoint, arguments.device))
+
+
+def add_input_arguments(parser: ArgumentParser, text: str | None = None) -> None:
+    """What to run the model on: a sentence, by default `text`, or a picture."""
+    default = "" if text is None else f" (default: {text})"
+    parser.add_argument("--text", default=text, help=f"the sentence{default}")
+    parser.add_argument(
+        "--image", type=Path, metavar="FILE.npz", help="pictures, of which one is taken"
+    )
+    parser.add_argument(
+        "--number", type=int, default=0, metavar="N", help="which of its test_images (0)"
+    )
+
+
+def trace_input(model: OpenModel, arguments: Namespace) -> Trace:
+    """Capture the sentence or the picture that was asked for; ValueError when there is none."""
+    if model.input_kind != "image":
+        if arguments.text is None:
+            raise ValueError(f"{model.name} takes a text; give it --text")
+        return trace_text(model, arguments.text)
+    if arguments.image is None:
+        raise ValueError(f"{model.name} takes a picture; give it --image FILE.npz --number N")
+    images = read_part(arguments.image, "test").images
+    if not 0 <= arguments.number < len(images):
+        raise ValueError(f"there are pictures 0 to {len(images) - 1}; {arguments.number} is none")
+    return model.trace(images[arguments.number] / np.float32(255)).trace
 
 
 def trace_text(model: OpenModel, text: str) -> Trace:

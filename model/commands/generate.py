@@ -1,16 +1,31 @@
-"""`python -m model generate`: continue a prompt."""
+"""`python -m model generate`: continue a prompt, or translate it."""
 
 import time
 from argparse import ArgumentParser, Namespace
+from typing import NamedTuple
 
+from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.commands import cli
 from model.commands.cli import OnProgress
+from model.data.tokenizer import START_OF_TEXT
 from model.decoding.beam import beam_search
 from model.decoding.filters import GREEDY, Sampling
+from model.decoding.predict import Decoder
 from model.decoding.sampling import generate
+from model.decoding.translation import Translating, source_ids
 from model.sources.checkpoint import Checkpoint
 
 Continued = tuple[list[int], str | None]  # the new ids, and why they end
+
+
+class Writing(NamedTuple):
+    """What writes, and the ids that it goes on from."""
+
+    model: Decoder
+    ids: list[int]
+    end_id: int
+    is_translation: bool
+
 
 DEFAULTS = Sampling(temperature=0.8, top_p=0.95)
 
@@ -18,7 +33,9 @@ DEFAULTS = Sampling(temperature=0.8, top_p=0.95)
 def add_arguments(parser: ArgumentParser) -> None:
     """The model, the prompt, and how the next token is chosen."""
     cli.add_checkpoint_arguments(parser)
-    parser.add_argument("--prompt", required=True, metavar="TEXT", help="text to continue")
+    parser.add_argument(
+        "--prompt", required=True, metavar="TEXT", help="text to continue or to translate"
+    )
     parser.add_argument(
         "--max-new-tokens", type=int, default=100, metavar="N", help="stop after so many (100)"
     )
@@ -72,17 +89,20 @@ def run(arguments: Namespace) -> cli.Answer:
         seed=arguments.seed,
     )
     loaded = cli.open_checkpoint(arguments)
+    writing = _writing(loaded, arguments)
     started = time.perf_counter()
     with cli.progress_bar("generate") as on_progress:
         if arguments.beam_width is None:
             chosen = GREEDY if arguments.greedy else sampling
-            new_ids, stopped = _drawn(loaded, chosen, arguments, on_progress)
+            new_ids, stopped = _drawn(writing, chosen, arguments, on_progress)
         else:
-            new_ids, stopped = _searched(loaded, arguments, on_progress)
+            new_ids, stopped = _searched(writing, arguments, on_progress)
     seconds = time.perf_counter() - started
     tokenizer = loaded.tokenizer
     continuation = tokenizer.decode([i for i in new_ids if i != tokenizer.end_id])
-    print(arguments.prompt + continuation)
+    if writing.is_translation:
+        continuation = continuation.removeprefix(" ")
+    print(continuation if writing.is_translation else arguments.prompt + continuation)
     return cli.Answer(
         {
             "checkpoint": loaded.name,
@@ -94,6 +114,19 @@ def run(arguments: Namespace) -> cli.Answer:
             "tokens_per_second": len(new_ids) / seconds,
         }
     )
+
+
+def _writing(loaded: Checkpoint, arguments: Namespace) -> Writing:
+    """The beginning of the text; ValueError when the model writes none."""
+    tokenizer = loaded.tokenizer
+    if not isinstance(loaded.model, EncoderDecoderTransformer):
+        ids = tokenizer.encode(arguments.prompt)
+        return Writing(loaded.decoder, ids, tokenizer.end_id, is_translation=False)
+    if arguments.slide:
+        raise ValueError("--slide is for texts that go on; a translation ends, leave it out")
+    translating = Translating(loaded.model, source_ids(tokenizer, arguments.prompt))
+    start = [tokenizer.id_of(START_OF_TEXT)]
+    return Writing(translating, start, tokenizer.end_id, is_translation=True)
 
 
 def _refuse_unused(arguments: Namespace) -> None:
@@ -109,15 +142,15 @@ def _refuse_unused(arguments: Namespace) -> None:
 
 
 def _drawn(
-    loaded: Checkpoint, sampling: Sampling, arguments: Namespace, on_progress: OnProgress
+    writing: Writing, sampling: Sampling, arguments: Namespace, on_progress: OnProgress
 ) -> Continued:
     new_ids, stopped = [], None
     for step in generate(
-        loaded.decoder,
-        loaded.tokenizer.encode(arguments.prompt),
+        writing.model,
+        writing.ids,
         sampling,
         max_new_tokens=arguments.max_new_tokens,
-        end_id=loaded.tokenizer.end_id,
+        end_id=writing.end_id,
         slide=arguments.slide,
     ):
         new_ids.append(step.token_id)
@@ -126,15 +159,15 @@ def _drawn(
     return new_ids, stopped
 
 
-def _searched(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgress) -> Continued:
+def _searched(writing: Writing, arguments: Namespace, on_progress: OnProgress) -> Continued:
     steps = []
     for step in beam_search(
-        loaded.decoder,
-        loaded.tokenizer.encode(arguments.prompt),
+        writing.model,
+        writing.ids,
         beam_width=arguments.beam_width,
         max_new_tokens=arguments.max_new_tokens,
         length_penalty=arguments.length_penalty,
-        end_id=loaded.tokenizer.end_id,
+        end_id=writing.end_id,
     ):
         steps.append(step)
         on_progress(len(steps), arguments.max_new_tokens)

@@ -1,4 +1,4 @@
-"""`python -m model trace`: every intermediate of one sentence as an .npz file."""
+"""`python -m model trace`: every intermediate of one sentence or picture as an .npz file."""
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -12,7 +12,7 @@ from model.verify.check import worst
 def add_arguments(parser: ArgumentParser) -> None:
     """The model, the sentence, the file."""
     cli.add_checkpoint_arguments(parser, of_any_source=True)
-    parser.add_argument("--text", required=True, help="the sentence")
+    cli.add_input_arguments(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="the .npz file to write"
     )
@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> cli.Answer:
     """Capture the sentence, write it, check it."""
     loaded = cli.open_model(arguments)
-    trace = cli.trace_text(loaded, arguments.text)
+    trace = cli.trace_input(loaded, arguments)
     with replacing(arguments.out) as new, new.open("wb") as file:
         write_npz(trace, file)
     checks = loaded.check(trace)

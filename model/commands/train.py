@@ -10,8 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from model.commands import cli
-from model.data.text import Corpus, hold_out, read_text
 from model.device import choose_device
+from model.training.objectives import OBJECTIVES
+from model.training.objectives.base import Data
 from model.training.observers import Progress
 from model.training.recipe import Recipe
 from model.training.run import train
@@ -30,7 +31,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         required=True,
         metavar="PATH",
-        help="text files to train on; a file named twice is seen twice per epoch",
+        help="what to train on: text files (one named twice is seen twice per epoch), for a "
+        "translation pairs of them, source then target, for pictures an .npz file",
     )
     parser.add_argument(
         "--held-out",
@@ -38,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="PATH",
-        help="text files to evaluate on (default: the last 1%% of each corpus file)",
+        help="the same to evaluate on (default: the last 1%% of each text)",
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for the checkpoint"
@@ -53,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> cli.Answer:
     """Train to the end, or until it is stopped; then one line says how to go on."""
     recipe = Recipe.load(arguments.recipe)
-    corpus = _corpus(arguments)
+    corpus = OBJECTIVES[recipe.objective].read(arguments.corpus, arguments.held_out)
     try:
         metrics = _train(recipe, corpus, arguments)
     except (KeyboardInterrupt, SystemExit):
@@ -65,13 +67,7 @@ def run(arguments: Namespace) -> cli.Answer:
     return cli.Answer({"finished": is_finished, **(asdict(metrics) if metrics else {})})
 
 
-def _corpus(arguments: Namespace) -> Corpus:
-    texts = [read_text(path) for path in arguments.corpus]
-    held_out = {path.name: read_text(path) for path in arguments.held_out}
-    return Corpus(texts, held_out) if held_out else hold_out(texts)
-
-
-def _train(recipe: Recipe, corpus: Corpus, arguments: Namespace) -> Metrics | None:
+def _train(recipe: Recipe, corpus: Data, arguments: Namespace) -> Metrics | None:
     """The last metrics; None when there was no step left to take."""
     if recipe.compile:
         print("the first step compiles the model, which takes up to a minute", file=sys.stderr)

@@ -52,6 +52,13 @@ def read_text(path: Path) -> str:
     return text
 
 
+def read_corpus(corpus: Sequence[Path], held_out: Sequence[Path] = ()) -> Corpus:
+    """Text files; without held-out ones the last hundredth of each is that."""
+    texts = [read_text(path) for path in corpus]
+    named = {path.name: read_text(path) for path in held_out}
+    return Corpus(texts, named) if named else hold_out(texts)
+
+
 def hold_out(texts: Sequence[str]) -> Corpus:
     """Keep the last hundredth of each text for evaluation, cut at the end of a paragraph."""
     kept, held_out = [], {}

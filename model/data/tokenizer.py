@@ -10,15 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import tokenizers
 from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
 
+from model.data.faithful import BYTE_OF_SYMBOL, refuse_unfaithful
 from model.files import LARGEST_TOKENIZER, read_text
 from model.lines import quoted, spelled
 
 END_OF_TEXT = "<|endoftext|>"
+# Those that only some models need; no text becomes one of them either.
+START_OF_TEXT, PADDING, MASK = "<|startoftext|>", "<|padding|>", "[MASK]"
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 # GPT-2's split into words, but a run of line breaks stays one piece and digits stand alone.
@@ -60,6 +62,19 @@ class Tokenizer:
     def vocab_size(self) -> int:
         """Number of different ids, the end of text included."""
         return self.backend.get_vocab_size()
+
+    def id_of(self, special: str) -> int:
+        """The id of a special token such as MASK; ValueError when this tokenizer has none."""
+        for token_id, content in self._added.items():
+            if content == special:
+                return token_id
+        raise ValueError(f"the tokenizer has no {special} token; use one that was made with it")
+
+    def with_specials(self, specials: Sequence[str]) -> "Tokenizer":
+        """The same tokenizer with more special tokens, whose ids come after all others."""
+        backend = tokenizers.Tokenizer.from_str(self.backend.to_str())
+        backend.add_special_tokens(list(specials))
+        return Tokenizer(backend)
 
     def encode(self, text: str) -> list[int]:
         """Ids of a text, every character of it taken literally."""
@@ -116,7 +131,7 @@ class Tokenizer:
             return self._added[token_id].encode()
         if not self.is_byte_level:
             return piece.encode()
-        return bytes(_BYTE_OF_SYMBOL[symbol] for symbol in piece)
+        return bytes(BYTE_OF_SYMBOL[symbol] for symbol in piece)
 
     def is_added(self, token_id: int) -> bool:
         """Whether an id is of a text that was added to the vocabulary, and that no merge makes."""
@@ -134,7 +149,7 @@ class Tokenizer:
             return None
         vocab = model["vocab"]
         return Merges(
-            bytes={byte: vocab[symbol] for symbol, byte in _BYTE_OF_SYMBOL.items()},
+            bytes={byte: vocab[symbol] for symbol, byte in BYTE_OF_SYMBOL.items()},
             rules=[
                 (vocab[left], vocab[right], vocab[left + right]) for left, right in model["merges"]
             ],
@@ -163,7 +178,7 @@ class Tokenizer:
             ) from None
         try:
             found = cls(backend)
-            _refuse_unfaithful(backend)
+            refuse_unfaithful(backend)
         except ValueError as error:
             raise ValueError(f"{spelled(path)}: {error}") from None
         return found
@@ -186,13 +201,15 @@ class Tokenizer:
         return piece
 
 
-def train_bpe(texts: Iterable[str], vocab_size: int) -> Tokenizer:
+def train_bpe(texts: Iterable[str], vocab_size: int, specials: Sequence[str] = ()) -> Tokenizer:
     """Learn byte-level BPE merges (Sennrich et al. 2016; bytes as in Radford et al. 2019, §2.2).
 
-    vocab_size counts the 256 bytes and `<|endoftext|>`, so it must be at least 257.
+    vocab_size counts the 256 bytes, `<|endoftext|>` and other special tokens, so it must be at
+    least 257 and their number.
     """
-    if vocab_size < 257:
-        raise ValueError(f"vocab_size is {vocab_size}; byte-level BPE needs at least 257")
+    least = 257 + len(specials)
+    if vocab_size < least:
+        raise ValueError(f"vocab_size is {vocab_size}; byte-level BPE needs at least {least}")
     backend = tokenizers.Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -203,7 +220,7 @@ def train_bpe(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     backend.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=vocab_size,
-        special_tokens=[END_OF_TEXT],
+        special_tokens=[END_OF_TEXT, *specials],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
@@ -211,21 +228,23 @@ def train_bpe(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     return Tokenizer(backend)
 
 
-def train_characters(texts: Iterable[str]) -> Tokenizer:
+def train_characters(texts: Iterable[str], specials: Sequence[str] = ()) -> Tokenizer:
     """One token for each different character; others become `�` when encoding."""
     characters = sorted(set().union(*texts) - {UNKNOWN})
-    vocab = {token: i for i, token in enumerate([END_OF_TEXT, UNKNOWN, *characters])}
+    vocab = {token: i for i, token in enumerate([END_OF_TEXT, UNKNOWN, *specials, *characters])}
     backend = tokenizers.Tokenizer(models.WordLevel(vocab, unk_token=UNKNOWN))
-    backend.add_special_tokens([END_OF_TEXT])
+    backend.add_special_tokens([END_OF_TEXT, *specials])
     backend.pre_tokenizer = pre_tokenizers.Split(_ANY_CHARACTER, behavior="isolated")
     backend.decoder = decoders.Fuse()
     return Tokenizer(backend)
 
 
-# How a recipe names a way to make a tokenizer from texts and the size of its vocabulary.
-TOKENIZERS: dict[str, Callable[[list[str], int], Tokenizer]] = {
+# How a recipe names a way to make a tokenizer: from texts, the size of its vocabulary, and the
+# special tokens it must have besides the end of text. Pictures need none.
+TOKENIZERS: dict[str, Callable[[list[str], int, Sequence[str]], Tokenizer | None]] = {
     "bpe": train_bpe,
-    "characters": lambda texts, vocab_size: train_characters(texts),
+    "characters": lambda texts, vocab_size, specials: train_characters(texts, specials),
+    "none": lambda texts, vocab_size, specials: None,
 }
 
 
@@ -245,75 +264,6 @@ def _faults_as_one_line() -> Iterator[None]:
         raise ValueError(
             f"the tokenizer cannot take this text: {quoted(error)}; use another tokenizer"
         ) from None
-
-
-def _refuse_unfaithful(backend: tokenizers.Tokenizer) -> None:
-    """ValueError for a tokenizer that would cut, pad, or read one text in two ways."""
-    if backend.truncation is not None:
-        n_tokens = backend.truncation["max_length"]
-        raise ValueError(f"the tokenizer cuts texts to {n_tokens} tokens; remove its truncation")
-    if backend.padding is not None:
-        raise ValueError("the tokenizer pads texts; remove its padding")
-    if any(getattr(backend.model, name, None) for name in ("dropout", "alpha", "nbest_size")):
-        raise ValueError(
-            "the tokenizer cuts a text at random; remove dropout, alpha and nbest_size of its model"
-        )
-    ids = sorted(backend.get_vocab(with_added_tokens=True).values())
-    if ids != list(range(len(ids))):
-        raise ValueError(
-            f"the tokenizer has {len(ids)} tokens but their ids are not 0 to {len(ids) - 1}, each "
-            "once; use the file the model was trained with"
-        )
-    _refuse_unreadable(backend)
-    for name, part, known in (
-        ("normalizer", backend.normalizer, _NORMALIZERS),
-        ("decoder", backend.decoder, _DECODERS),
-    ):
-        kinds = _kinds_of(part)
-        if unknown := sorted(set(kinds) - known):
-            raise ValueError(
-                f"the tokenizer's {name} {quoted(unknown[0])} is not one that Headlight knows; "
-                f"known are {', '.join(sorted(known))}"
-            )
-        if len(kinds) > MOST_PARTS:
-            raise ValueError(
-                f"the tokenizer's {name} has {len(kinds)} parts; at most {MOST_PARTS} are taken"
-            )
-
-
-def _refuse_unreadable(backend: tokenizers.Tokenizer) -> None:
-    """ValueError where some character would have no token at all, and vanish."""
-    if not isinstance(backend.model, models.BPE):
-        model = json.loads(backend.to_str())["model"]
-        known = backend.get_vocab(with_added_tokens=False)
-        if model.get("unk_id") is None and model.get("unk_token") not in known:
-            raise ValueError("the tokenizer has no token for unknown characters; add one to it")
-        return
-    added = {x.content for x in backend.get_added_tokens_decoder().values()}
-    words = set(backend.get_vocab(with_added_tokens=False)) - added
-    if strange := sorted(word for word in words if not set(word) <= _BYTE_OF_SYMBOL.keys()):
-        raise ValueError(
-            f"the tokenizer is BPE but not byte-level: it has {quoted(strange[0])}; use one "
-            "whose tokens are bytes"
-        )
-    if missing := sorted(_BYTE_OF_SYMBOL.keys() - words):
-        raise ValueError(
-            f"the tokenizer lacks {len(missing)} of the 256 bytes, which would vanish from a text; "
-            "use the file the model was trained with"
-        )
-
-
-def _kinds_of(part: Any) -> list[str]:  # noqa: ANN401, the library gives no common type
-    """Names of all that a normalizer or a decoder consists of."""
-    found, waiting = [], [] if part is None else [json.loads(part.__getstate__())]
-    while waiting:
-        one = waiting.pop()
-        inner = one.get("normalizers", one.get("decoders"))
-        if inner is None:
-            found.append(one["type"])
-        else:
-            waiting.extend(inner)
-    return found
 
 
 def _training_pieces(texts: Iterable[str]) -> Iterable[str]:
@@ -369,23 +319,3 @@ def _next_whole_text(tokens: list[bytes], start: int) -> tuple[int, str | None]:
 
 # How BPE that is not made of bytes alone marks where a word goes on, or ends.
 _WORD_MARKS = ("continuing_subword_prefix", "end_of_word_suffix")
-
-MOST_PARTS = 20  # of a normalizer or a decoder
-
-
-def _symbols_of_bytes() -> dict[str, int]:
-    """The printable stand-ins that byte-level BPE uses for bytes (GPT-2's `bytes_to_unicode`)."""
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in printable]
-    symbols = {chr(byte): byte for byte in printable}
-    return symbols | {chr(256 + i): byte for i, byte in enumerate(others)}
-
-
-_BYTE_OF_SYMBOL = _symbols_of_bytes()
-
-# What these change is said on screen. A Replace could make a text longer without end.
-_NORMALIZERS = frozenset(
-    ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Strip", "StripAccents", "BertNormalizer", "Nmt")
-)
-# A Replace or a Strip among them could make a text longer without end, or fail on it.
-_DECODERS = frozenset(("ByteLevel", "BPEDecoder", "Fuse", "Metaspace", "WordPiece"))

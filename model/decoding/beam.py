@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.architectures.decoder import DecoderTransformer
-from model.decoding.predict import cache_for, check_prompt, predict
+from model.decoding.predict import Decoder, cache_for, check_prompt, predict
 from model.decoding.sampling import why_stopped
 
 LARGEST_PENALTY = 10  # far above the 0.6 to 0.7 in use (Wu et al. 2016, §7)
@@ -56,7 +55,7 @@ def normalised_score(total: float, n_tokens: int, length_penalty: float) -> floa
 
 @torch.inference_mode()
 def beam_search(
-    model: DecoderTransformer,
+    model: Decoder,
     ids: Sequence[int],
     *,
     beam_width: int,
@@ -136,7 +135,7 @@ def _continuations(
     return tuple(candidates)
 
 
-def _check_beam(model: DecoderTransformer, beam_width: int, length_penalty: float) -> None:
+def _check_beam(model: Decoder, beam_width: int, length_penalty: float) -> None:
     vocab_size = model.config.vocab_size
     if not 1 <= beam_width <= vocab_size:
         raise ValueError(

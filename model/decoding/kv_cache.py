@@ -68,11 +68,15 @@ class StaticLayerCache:
 
 
 class LayerCache:
-    """Keys and values of one layer, in memory taken once: appending copies only what is new."""
+    """Keys and values of one layer, in memory taken once: appending copies only what is new.
+
+    `cross` has those of its cross-attention; it stays empty where there is none.
+    """
 
     def __init__(self, keys: Tensor, values: Tensor) -> None:
         """keys and values: room for capacity tokens, (B, n_kv_heads, capacity, Dh)."""
         self.keys, self.values = keys, values
+        self.cross = StaticLayerCache()
         self.length = 0
 
     @property
@@ -101,6 +105,7 @@ class LayerCache:
 
     def reorder(self, rows: Tensor) -> None:
         """Row i becomes what row rows[i] was. rows: whole numbers, (new B,)."""
+        self.cross.reorder(rows)
         held = [x[rows] for x in self.held()]
         if len(rows) != len(self.keys):
             shape = (len(rows), *self.keys.shape[1:])
@@ -152,6 +157,12 @@ class KVCache:
     def bytes_held(self) -> int:
         """Bytes of the keys and values of the tokens held now."""
         return self.bytes_reserved // self.capacity * self.length
+
+    @property
+    def bytes_of_source(self) -> int:
+        """Bytes of the keys and values of cross-attention, which do not grow; 0 without any."""
+        held = (layer.cross.held or () for layer in self.layers)
+        return sum(x.nbytes for pair in held for x in pair)
 
     @property
     def bytes_reserved(self) -> int:

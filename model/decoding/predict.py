@@ -1,23 +1,47 @@
 """One step of decoding: what sampling and beam search share."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from model.architectures.decoder import DecoderTransformer
 from model.decoding.kv_cache import KVCache
-from model.masks import bidirectional_prefix
-from model.tap import NO_TAP, Recorder, attach
+from model.masks import CausalConfig, bidirectional_prefix
+from model.tap import NO_TAP, Recorder, Tap, attach
+
+
+class Decoder(Protocol):
+    """What says how a text goes on: a decoder, or an encoder-decoder with its source."""
+
+    @property
+    def config(self) -> CausalConfig:
+        """Sizes and variants."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        ...
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In which precision it runs."""
+        ...
+
+    def __call__(self, ids: Tensor, *, tap: Tap, cache: KVCache | None) -> Tensor:
+        """Logits (B, Tq, V) after each of the new tokens (B, Tq). See `DecoderTransformer`."""
+        ...
 
 
 def predict(
-    model: DecoderTransformer, cache: KVCache, texts: Sequence[Sequence[int]], record: bool = False
+    model: Decoder, cache: KVCache, texts: Sequence[Sequence[int]], record: bool = False
 ) -> tuple[Tensor, tuple[np.ndarray, ...]]:
     """Logits (B, V) of the token after each text, and of the first text its attention (H, Tk).
 
-    texts: B of equal length, of which the cache holds the beginnings; the rest is fed to it.
+    texts: B of equal length, of which the cache holds the beginnings; the rest is fed to it. The
+    attention is that of the text to itself.
     """
     if cache.length < bidirectional_prefix(model.config):
         cache.truncate(0)  # a later token may have changed what these have seen
@@ -25,7 +49,8 @@ def predict(
     recorder = Recorder({"pattern"})
     tap = attach(recorder) if record else NO_TAP
     logits = model(torch.tensor(new, device=model.device), tap=tap, cache=cache)[:, -1]
-    patterns = tuple(_read_only(x[0, :, -1]) for x in recorder.values.values())
+    own = (x for address, x in recorder.values.items() if address.endswith(".attn.pattern"))
+    patterns = tuple(_read_only(x[0, :, -1]) for x in own)
     return logits.float().cpu(), patterns  # (B, V)
 
 
@@ -35,7 +60,7 @@ def _read_only(x: Tensor) -> np.ndarray:
     return array
 
 
-def cache_for(model: DecoderTransformer, n_tokens: int | None = None) -> KVCache:
+def cache_for(model: Decoder, n_tokens: int | None = None) -> KVCache:
     """An empty cache where the model runs, for so many tokens or the whole context."""
     context = model.config.max_seq_len
     capacity = context if n_tokens is None else min(n_tokens, context)

@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.architectures.decoder import DecoderTransformer
 from model.decoding.filters import Sampling, filter_logits
-from model.decoding.predict import cache_for, check_prompt, predict
+from model.decoding.predict import Decoder, cache_for, check_prompt, predict
 
 # Why a stream of steps ended.
 END_OF_TEXT, MAX_NEW_TOKENS, CONTEXT_FULL = "end of text", "max_new_tokens", "context full"
@@ -57,7 +56,7 @@ class Continuation:
 
     def __init__(
         self,
-        model: DecoderTransformer,
+        model: Decoder,
         ids: Sequence[int],
         *,
         max_new_tokens: int | None = None,
@@ -157,7 +156,7 @@ class Continuation:
 
 
 def generate(
-    model: DecoderTransformer,
+    model: Decoder,
     ids: Sequence[int],
     sampling: Sampling,
     *,
@@ -225,7 +224,7 @@ def rank_of(token_id: int, logits: Tensor) -> int:
     return int((logits > value).sum() + (logits[:token_id] == value).sum())
 
 
-def _check_top_k(model: DecoderTransformer, sampling: Sampling) -> None:
+def _check_top_k(model: Decoder, sampling: Sampling) -> None:
     vocab_size = model.config.vocab_size
     if sampling.top_k is not None and sampling.top_k > vocab_size:
         raise ValueError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -16,7 +17,7 @@ from model import reference
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.table import architecture, config_of
-from model.config import BlockConfig
+from model.config import BlockConfig, TextConfig
 from model.data.tokenizer import Tokenizer
 from model.device import choose_device
 from model.files import (
@@ -27,17 +28,19 @@ from model.files import (
     read_text,
     replacing,
 )
+from model.inputs import INPUTS
 from model.lines import quoted, spelled
 from model.memory import physical_memory
 from model.sources.handle import Traced
-from model.sources.recorded import RECORDED, TEXT, check_recorded, record
+from model.sources.recorded import RECORDED, check_recorded, record
 from model.sources.sums import SUMS, refuse_changed, write_sums
 from model.trace import Trace
 from model.verify.check import Check
 from model.verify.self_check import check
 from model.weights import Undrawn, to_column_major
 
-FILES = ("config.json", "model.safetensors", "tokenizer.json")
+TOKENIZER = "tokenizer.json"  # of models that read text
+FILES = ("config.json", "model.safetensors", TOKENIZER)
 LARGEST_CARD = 100_000  # bytes
 STORED_TYPES = ("F16", "BF16", "F32", "F64")  # as the header of a weights file spells them
 SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
@@ -45,7 +48,7 @@ SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A model ready to run, with the tokenizer it was trained with.
+    """A model ready to run, with the tokenizer it was trained with, if it reads text.
 
     `files` are those it was loaded from, read by the independent reference for its checks.
     """
@@ -53,8 +56,15 @@ class Checkpoint:
     name: str
     folder: Path
     model: Transformer
-    tokenizer: Tokenizer
+    own_tokenizer: Tokenizer | None
     files: reference.Files
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Its tokenizer; ValueError where it takes pictures."""
+        if self.own_tokenizer is None:
+            raise ValueError(f"{self.name} takes pictures, not text; it has no tokenizer")
+        return self.own_tokenizer
 
     @property
     def config(self) -> BlockConfig:
@@ -64,7 +74,8 @@ class Checkpoint:
     @property
     def offers(self) -> frozenset[str]:
         """A vocabulary, other texts, and running again under other conditions as its kind can."""
-        return frozenset(("vocabulary", "text", self.config.architecture))
+        of_text = ("vocabulary", "text") if self.own_tokenizer else ("image",)
+        return frozenset((*of_text, self.config.architecture))
 
     @property
     def input_kind(self) -> str:
@@ -86,18 +97,16 @@ class Checkpoint:
         """Where the model runs."""
         return self.model.device
 
-    def trace(self, text: str) -> Traced:
+    def trace(self, text: str | np.ndarray) -> Traced:
         """Capture one text; tokens beyond the context are cut from its end and counted.
 
-        Raises ValueError when the text is empty.
+        Of a source the target is what the model makes of it. A vision model takes a picture, (S, S)
+        from 0 to 1, instead. Raises ValueError when the text is empty or the picture another size.
         """
-        ids = self.tokenizer.encode(text)
-        if not ids:
-            raise ValueError("the text is empty; give a sentence of at least one token")
-        kept = ids[: self.config.max_seq_len]
-        run = architecture(self.config.architecture).capture
-        trace = run(self.model, kept, self.tokenizer.token_strings(kept))
-        return Traced(trace, n_cut=len(ids) - len(kept), reads=self.tokenizer.reads(text))
+        name = self.config.architecture
+        prepared = INPUTS[name].prepare(self.model, self.own_tokenizer, text)
+        trace = architecture(name).capture(self.model, *prepared.arguments)
+        return Traced(trace, n_cut=prepared.n_cut, reads=prepared.reads)
 
     def check(self, trace: Trace) -> tuple[Check, ...]:
         """All checks of a trace of this model under its own mask."""
@@ -204,7 +213,7 @@ def _state_of(path: Path) -> str:
 def save(
     folder: Path,
     model: Transformer,
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | None,
     dtype: torch.dtype = torch.float16,
 ) -> None:
     """Write a checkpoint folder, weights in `dtype`; each file appears whole or not at all.
@@ -221,14 +230,16 @@ def save(
     config = json.dumps(model.config.to_dict(), indent=2) + "\n"
     with replacing(folder / "config.json") as path:
         path.write_text(config, encoding="utf-8")
-    with replacing(folder / "tokenizer.json") as path:
-        tokenizer.save(path)
+    if tokenizer is not None:
+        with replacing(folder / TOKENIZER) as path:
+            tokenizer.save(path)
     with replacing(folder / "model.safetensors") as path:
         # Shapes do not tell the number of heads; the config in the file's header does.
         save_file(weights, path, {"config": json.dumps(model.config.to_dict())})
-    if ids := tokenizer.encode(TEXT)[: model.config.max_seq_len]:
-        record(folder, ids)
-    write_sums(folder, FILES)
+    sample = INPUTS[model.config.architecture].sample(model.config, tokenizer)
+    if all(batch[0] for batch in sample.values()):
+        record(folder, sample)
+    write_sums(folder, [name for name in FILES if (folder / name).is_file()])
 
 
 def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
@@ -241,13 +252,7 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
     config = read_config(folder / "config.json")
     stored = read_header(folder / "model.safetensors")
     _refuse_missing_layers(folder, config, stored)
-    tokenizer = Tokenizer.load(folder / "tokenizer.json")
-    vocab_size = getattr(config, "vocab_size", tokenizer.vocab_size)
-    if tokenizer.vocab_size != vocab_size:
-        raise ValueError(
-            f"{folder.name}: the tokenizer has {tokenizer.vocab_size} tokens but the config says "
-            f"vocab_size {vocab_size}; use the tokenizer the model was trained with"
-        )
+    tokenizer = _tokenizer_of(config, folder) if isinstance(config, TextConfig) else None
     model = _build(config, folder)
     _refuse_misfits(folder / "model.safetensors", stored, own_weights(model))
     weights = _read_weights(folder / "model.safetensors", config)
@@ -257,6 +262,17 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
     refuse_changed(folder)
     model.requires_grad_(False).eval().to(choose_device(device))
     return Checkpoint(folder.name, folder, model, tokenizer, reference.read(folder))
+
+
+def _tokenizer_of(config: TextConfig, folder: Path) -> Tokenizer:
+    """The tokenizer in a folder; ValueError when it is not that of the config."""
+    tokenizer = Tokenizer.load(folder / TOKENIZER)
+    if tokenizer.vocab_size != config.vocab_size:
+        raise ValueError(
+            f"{folder.name}: the tokenizer has {tokenizer.vocab_size} tokens but the config says "
+            f"vocab_size {config.vocab_size}; use the tokenizer the model was trained with"
+        )
+    return tokenizer
 
 
 def own_weights(model: Transformer) -> dict[str, Tensor]:

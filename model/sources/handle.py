@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from model.trace import Trace
 from model.verify.check import Check
 
@@ -63,8 +65,8 @@ class OpenModel(Protocol):
         """See the class."""
         ...
 
-    def trace(self, text: str) -> Traced:
-        """What it does on an input; ValueError where the input is not possible."""
+    def trace(self, text: str | np.ndarray) -> Traced:
+        """What it does on a text, or a picture (S, S) from 0 to 1; ValueError where it cannot."""
         ...
 
     def check(self, trace: Trace) -> tuple[Check, ...]:

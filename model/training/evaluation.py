@@ -125,7 +125,8 @@ def read_scores(folder: Path) -> dict[int, Evaluation]:
 def held_out_bytes_per_token(folder: Path) -> dict[str, float]:
     """Mean bytes per token of each text held out from a training, by its name, from its log.
 
-    Empty without a log, or where nothing was held out; ValueError when the log is broken.
+    Empty without a log, where nothing was held out, and where bytes were not counted; ValueError
+    when the log is broken.
     """
     path = folder / METRICS_FILE
     if not path.is_file():
@@ -134,7 +135,8 @@ def held_out_bytes_per_token(folder: Path) -> dict[str, float]:
     try:
         found = [line["held_out"] for line in map(json.loads, text.splitlines())]
         scored = next((scores for scores in reversed(found) if scores), {})
-        ratios = {name: score["bytes"] / score["tokens"] for name, score in scored.items()}
+        of_text = {name: score for name, score in scored.items() if "accuracy" not in score}
+        ratios = {name: score["bytes"] / score["tokens"] for name, score in of_text.items()}
         if not all(0 < ratio < math.inf for ratio in ratios.values()):
             raise ValueError("a number of bytes is not above 0")
     except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as e:

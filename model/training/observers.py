@@ -50,13 +50,13 @@ class StateSaver(Observer):
 class CheckpointWriter(Observer):
     """Writes the checkpoint, in float16, once all steps are done."""
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
+    def __init__(self, folder: Path, tokenizer: Tokenizer | None) -> None:
         self.folder, self.tokenizer = folder, tokenizer
 
     def at_end(self, trainer: Trainer) -> None:
         """Write it, if this is the end of the recipe too."""
         if trainer.steps_done == trainer.recipe.total_steps:
-            checkpoint.save(self.folder, trainer.model, self.tokenizer)
+            checkpoint.save(self.folder, trainer.finished(), self.tokenizer)
 
 
 class Snapshots(Observer):
@@ -65,7 +65,7 @@ class Snapshots(Observer):
     With `every` 0 it keeps none.
     """
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer, every: int) -> None:
+    def __init__(self, folder: Path, tokenizer: Tokenizer | None, every: int) -> None:
         self.folder, self.tokenizer, self.every = folder, tokenizer, every
 
     def after_step(self, trainer: Trainer) -> None:

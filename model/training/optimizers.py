@@ -2,17 +2,22 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
+
+from model.training.muon import Muon
+
+TORCHS_MUON = partial(torch.optim.Muon, adjust_lr_fn="match_rms_adamw")
 
 
 def split_parameters(model: nn.Module) -> tuple[list[Tensor], list[Tensor]]:
     """The hidden matrices, which decay, and everything else: embeddings, norms, biases."""
     matrices, others = [], []
     for name, parameter in model.named_parameters():
-        is_hidden = parameter.ndim == 2 and name.startswith("blocks.")
+        is_hidden = parameter.ndim == 2 and "blocks." in name
         (matrices if is_hidden else others).append(parameter)
     return matrices, others
 
@@ -24,12 +29,14 @@ def muon(
     matrix_lr: float,
     other_lr: float,
     weight_decay: float,
+    hidden: Callable[..., Optimizer] = TORCHS_MUON,
 ) -> list[Optimizer]:
-    """Muon (Jordan et al. 2024) on the hidden matrices, AdamW on the rest."""
+    """Muon (Jordan et al. 2024) on the hidden matrices, AdamW on the rest.
+
+    `hidden` is which Muon: torch's own computes in bfloat16.
+    """
     return [
-        torch.optim.Muon(
-            matrices, lr=matrix_lr, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw"
-        ),
+        hidden(matrices, lr=matrix_lr, weight_decay=weight_decay),
         torch.optim.AdamW(others, lr=other_lr, betas=(0.9, 0.95), weight_decay=0.0),
     ]
 
@@ -41,13 +48,15 @@ def adamw(
     matrix_lr: float,
     other_lr: float,
     weight_decay: float,
+    betas: tuple[float, float] = (0.9, 0.95),
+    eps: float = 1e-8,
 ) -> list[Optimizer]:
     """AdamW (Loshchilov & Hutter 2019), decaying matrices only."""
     groups = [
         {"params": matrices, "lr": matrix_lr, "weight_decay": weight_decay},
         {"params": others, "lr": other_lr, "weight_decay": 0.0},
     ]
-    return [torch.optim.AdamW(groups, betas=(0.9, 0.95))]
+    return [torch.optim.AdamW(groups, betas=betas, eps=eps)]
 
 
 def cosine(step: int, *, warmup_steps: int, total_steps: int, final_share: float) -> float:
@@ -59,5 +68,21 @@ def cosine(step: int, *, warmup_steps: int, total_steps: int, final_share: float
     return final_share + (1 - final_share) * fall
 
 
-OPTIMIZERS: dict[str, Callable[..., list[Optimizer]]] = {"muon": muon, "adamw": adamw}
-SCHEDULES: dict[str, Callable[..., float]] = {"cosine": cosine}
+def noam(step: int, *, warmup_steps: int, total_steps: int, final_share: float) -> float:
+    """Share of the peak learning rate: linear warm-up, then a fall as 1/√step.
+
+    (Vaswani et al. 2017, eq. 3, there with the peak (d_model · warmup_steps)^−½.)
+    """
+    warmup, now = max(warmup_steps, 1), step + 1
+    return min(now / warmup, math.sqrt(warmup / now))
+
+
+OPTIMIZERS: dict[str, Callable[..., list[Optimizer]]] = {
+    "muon": muon,
+    # For machines that do not multiply bfloat16 natively.
+    "muon_float32": partial(muon, hidden=Muon),
+    "adamw": adamw,
+    # As in Vaswani et al. 2017, §5.3.
+    "adam": partial(adamw, betas=(0.9, 0.98), eps=1e-9),
+}
+SCHEDULES: dict[str, Callable[..., float]] = {"cosine": cosine, "noam": noam}

@@ -13,11 +13,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """The batches of a run: each has as many windows of its stage as `batch_tokens` holds."""
+    """The batches of a run: each has as many windows of its stage as `batch_tokens` holds.
+
+    `label_smoothing` is the share of a target's probability that is spread over all classes.
+    """
 
     stages: tuple[Stage, ...]
     batch_tokens: int
     seed: int
+    label_smoothing: float = 0.0
 
     @property
     def total_steps(self) -> int:

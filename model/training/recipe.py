@@ -14,6 +14,7 @@ from model.lines import quoted
 from model.training.objectives import OBJECTIVES
 from model.training.optimizers import OPTIMIZERS, SCHEDULES
 from model.training.plan import Plan, Stage
+from model.weights import INITIALISATIONS
 
 _CHOICES: dict[str, dict[str, Any]] = {
     "tokenizer": TOKENIZERS,
@@ -21,6 +22,7 @@ _CHOICES: dict[str, dict[str, Any]] = {
     "optimizer": OPTIMIZERS,
     "schedule": SCHEDULES,
     "precision": PRECISIONS,
+    "initialisation": INITIALISATIONS,
 }
 # What only says how a run is watched: a resumed run may differ in it.
 _WATCHING = {"name", "log_every", "save_every", "evaluate_every", "snapshot_every"}
@@ -30,6 +32,8 @@ _AT_LEAST = {
     "save_every": 1,
     "evaluate_every": 1,
     "snapshot_every": 0,
+    "average_last": 0,
+    "average_every": 1,
     "seed": 0,
 }
 
@@ -39,15 +43,21 @@ class Recipe:
     """How one checkpoint is trained. `batch_tokens` is the number of tokens in a step.
 
     `matrix_lr` is the peak rate of the hidden matrices, `other_lr` that of embeddings, norms and
-    biases; under the schedule `cosine` both rise linearly over `warmup_steps` and fall as a cosine
-    to `final_lr_share` of the peak. Weight decay acts on matrices only. `tokenizer`, `objective`,
-    `optimizer`, `schedule` and `precision` are keys of the tables of these names. With a
-    `snapshot_every` above 0 a checkpoint is also kept every so many steps, in a folder of its own.
+    biases; both rise linearly over `warmup_steps`, then fall under the schedule `cosine` as one to
+    `final_lr_share` of the peak, under `noam` as 1/√step. Weight decay acts on matrices only.
+    `tokenizer`, `objective`, `optimizer`, `schedule`, `precision` and `initialisation` are keys of
+    the tables of these names. With `tokenizer_of` no tokenizer is made: that checkpoint's is taken,
+    and the special tokens that it lacks come after its others. `label_smoothing` is the share of a
+    target's probability that is spread over all classes. With an `average_last` above 0 the
+    checkpoint is the mean of the weights after so many steps, `average_every` steps apart, the last
+    of them the last step (Vaswani et al. 2017, §6.1). With a `snapshot_every` above 0 a checkpoint
+    is also kept every so many steps, in a folder of its own.
     """
 
     name: str
     tokenizer: str
     vocab_size: int
+    tokenizer_of: str = ""
     model: dict[str, Any]
     stages: tuple[Stage, ...]
     batch_tokens: int
@@ -60,6 +70,10 @@ class Recipe:
     warmup_steps: int = 100
     final_lr_share: float = 0.0
     max_grad_norm: float = 1.0
+    label_smoothing: float = 0.0
+    average_last: int = 0
+    average_every: int = 1
+    initialisation: str = "normal"
     precision: str = "bfloat16"
     compile: bool = False
     seed: int = 0
@@ -80,6 +94,11 @@ class Recipe:
             value = getattr(self, name)
             if value < least:
                 raise ValueError(f"recipe: {name} is {value}; it must be at least {least}")
+        if not 0 <= self.label_smoothing < 1:
+            raise ValueError(
+                f"recipe: label_smoothing is {self.label_smoothing}; it must be at least 0 and "
+                "below 1"
+            )
         for stage in self.stages:
             if stage.steps < 1 or not 1 <= stage.seq_len <= self.batch_tokens:
                 raise ValueError(
@@ -90,7 +109,7 @@ class Recipe:
     @property
     def plan(self) -> Plan:
         """Which batches the stages are."""
-        return Plan(self.stages, self.batch_tokens, self.seed)
+        return Plan(self.stages, self.batch_tokens, self.seed, self.label_smoothing)
 
     @property
     def determining(self) -> dict[str, str]:
@@ -103,6 +122,11 @@ class Recipe:
     def total_steps(self) -> int:
         """Steps of all stages."""
         return self.plan.total_steps
+
+    def is_averaged(self, step: int) -> bool:
+        """Whether the weights after so many steps are among those that are averaged."""
+        n_later, rest = divmod(self.total_steps - step, self.average_every)
+        return rest == 0 and 0 <= n_later < self.average_last
 
     def lr_share(self, step: int) -> float:
         """Share of the peak learning rates at a step, by the schedule."""

@@ -10,22 +10,24 @@ from pathlib import Path
 import torch
 from filelock import FileLock, Timeout
 
-from model.data.text import Corpus, digest
+from model.data.text import digest
 from model.data.tokenizer import TOKENIZERS, Tokenizer
 from model.device import choose_device
 from model.files import replacing
+from model.sources.checkpoint import find_folder
 from model.training.objectives import OBJECTIVES
+from model.training.objectives.base import Data
 from model.training.observers import CheckpointWriter, MetricsLog, Snapshots, StateSaver
 from model.training.recipe import Recipe
 from model.training.state import STATE_FILE, TrainingState
 from model.training.trainer import Metrics, Observer, Trainer, build_model
 
-LOCK_FILE = ".training.lock"
+LOCK_FILE, TOKENIZER_FILE = ".training.lock", "tokenizer.json"
 
 
 def train(
     recipe: Recipe,
-    corpus: Corpus,
+    corpus: Data,
     out: Path,
     *,
     resume: bool = False,
@@ -48,8 +50,9 @@ def train(
         trainer = _trainer(recipe, corpus, tokenizer, device)
         if resume:
             trainer.restore(TrainingState.read(out))
-        with replacing(out / "tokenizer.json") as new:
-            tokenizer.save(new)
+        if tokenizer is not None:
+            with replacing(out / TOKENIZER_FILE) as new:
+                tokenizer.save(new)
         watching = (
             MetricsLog(out, trainer.steps_done),
             Snapshots(out, tokenizer, recipe.snapshot_every),
@@ -71,12 +74,19 @@ def _refuse_missing_compiler(recipe: Recipe) -> None:
 
 
 def _trainer(
-    recipe: Recipe, corpus: Corpus, tokenizer: Tokenizer, device: torch.device | None
+    recipe: Recipe, corpus: Data, tokenizer: Tokenizer | None, device: torch.device | None
 ) -> Trainer:
     """The recipe's model and what it learns, before the first step."""
-    model = build_model(recipe, tokenizer.vocab_size)
-    objective = OBJECTIVES[recipe.objective](tokenizer, corpus, recipe.plan)
-    data = {"the corpus": corpus.digest, "the tokenizer": digest([tokenizer.to_json()])}
+    kind = OBJECTIVES[recipe.objective]
+    model = build_model(recipe, tokenizer.vocab_size if tokenizer else None)
+    if model.config.architecture != kind.architecture:
+        raise ValueError(
+            f"recipe: the objective {recipe.objective!r} trains the architecture "
+            f"{kind.architecture!r}, but [model] is a {model.config.architecture!r}; change one"
+        )
+    objective = kind(tokenizer, corpus, recipe.plan)
+    made = tokenizer.to_json() if tokenizer else "none"
+    data = {"the corpus": corpus.digest, "the tokenizer": digest([made])}
     return Trainer(recipe, model, objective, device or choose_device(), data)
 
 
@@ -114,7 +124,20 @@ def _prepare(out: Path, resume: bool) -> None:
         raise ValueError(f"cannot write to {out}: no permission; choose another")
 
 
-def _tokenizer(recipe: Recipe, corpus: Corpus, out: Path, resume: bool) -> Tokenizer:
-    if resume:
-        return Tokenizer.load(out / "tokenizer.json")
-    return TOKENIZERS[recipe.tokenizer](corpus.texts, recipe.vocab_size)
+def _tokenizer(recipe: Recipe, corpus: Data, out: Path, resume: bool) -> Tokenizer | None:
+    """The run's own after its beginning; else as the recipe says, None for what reads no text."""
+    if resume and (out / TOKENIZER_FILE).is_file():
+        return Tokenizer.load(out / TOKENIZER_FILE)
+    objective = OBJECTIVES[recipe.objective]
+    if objective.reads_text == (recipe.tokenizer == "none"):
+        needs = (
+            "reads text and needs one" if objective.reads_text else "reads none and takes 'none'"
+        )
+        raise ValueError(
+            f"recipe: tokenizer is {recipe.tokenizer!r}; the objective {recipe.objective!r} {needs}"
+        )
+    specials = objective.specials
+    if recipe.tokenizer_of:
+        found = Tokenizer.load(find_folder(recipe.tokenizer_of) / TOKENIZER_FILE)
+        return found.with_specials(specials)
+    return TOKENIZERS[recipe.tokenizer](corpus.texts, recipe.vocab_size, specials)

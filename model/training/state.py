@@ -27,7 +27,7 @@ class TrainingState:
 
     `origin` is what the numbers depend on, field by field: recipe, texts, tokenizer. `moments` has
     an entry for each optimizer, `unlogged` the losses of the steps since the last line of the log,
-    (n,).
+    (n,), `averaged` the sums of the weights that are to be averaged, empty before the first.
     """
 
     steps_done: int
@@ -35,6 +35,7 @@ class TrainingState:
     weights: dict[str, Tensor]
     moments: list[Moments]
     unlogged: Tensor = field(default_factory=lambda: torch.zeros(0))
+    averaged: dict[str, Tensor] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
         """Write the state file: it appears whole or not at all, whatever signal comes.
@@ -70,6 +71,7 @@ class TrainingState:
                 for number in range(max(numbers, default=-1) + 1)
             ],
             unlogged=tensors.get("unlogged", torch.zeros(0)),
+            averaged=_inside(tensors, "averaged."),
         )
 
     def refuse_other(self, origin: Mapping[str, str]) -> None:
@@ -89,6 +91,7 @@ class TrainingState:
     def _tensors(self) -> dict[str, Tensor]:
         """Everything but the numbers of the header, under the names it has in the file."""
         tensors = {f"model.{name}": x for name, x in self.weights.items()}
+        tensors |= {f"averaged.{name}": x for name, x in self.averaged.items()}
         for number, moments in enumerate(self.moments):
             for index, values in moments.items():
                 for name, value in values.items():

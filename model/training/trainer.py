@@ -1,13 +1,14 @@
 """The steps of training: gradient, schedule, log, and a state to go on from after each of them."""
 
+import copy
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
@@ -17,13 +18,15 @@ from model.architectures.base import Transformer
 from model.architectures.table import architecture, config_of
 from model.device import PRECISIONS, has_fast_bfloat16
 from model.sources.checkpoint import own_weights
-from model.training.evaluation import Evaluation
+from model.training.averaging import WeightSum
 from model.training.interrupts import uninterrupted
 from model.training.objectives import Objective
+from model.training.objectives.base import Batch
 from model.training.optimizers import OPTIMIZERS, split_parameters
+from model.training.randomness import drawn_number
 from model.training.recipe import Recipe
 from model.training.state import Moments, TrainingState
-from model.weights import initialise
+from model.weights import INITIALISATIONS
 
 NO_DATA: Mapping[str, str] = MappingProxyType({})
 
@@ -33,7 +36,8 @@ class Metrics:
     """One line of the training log.
 
     `loss` is that of the objective, the mean since the last line; `learning_rate` is that of the
-    hidden matrices at this step; `tokens_per_second` is 0 where no step was timed since a resume.
+    hidden matrices at this step; `tokens_per_second` is 0 where no step was timed since a resume;
+    `held_out` has the objective's scores by the name of what was held out.
     """
 
     step: int
@@ -41,7 +45,7 @@ class Metrics:
     learning_rate: float
     tokens: int
     tokens_per_second: float
-    held_out: dict[str, Evaluation] | None = None
+    held_out: Mapping[str, Any] | None = None
 
 
 class Observer:
@@ -86,12 +90,13 @@ class Trainer:
             weight_decay=recipe.weight_decay,
         )
         self.schedules = [LambdaLR(optimizer, recipe.lr_share) for optimizer in self.optimizers]
-        self.loss_fn: Callable[[Tensor], Tensor] = self._loss
+        self.loss_fn: Callable[[Batch], Tensor] = self._loss
         if recipe.compile:
             self.loss_fn = torch.compile(self._loss, dynamic=False)
         self.steps_done = 0
         self.is_whole = True  # not while weights and optimizers are between two steps
         self.unlogged: list[Tensor] = []  # losses since the last metrics
+        self.averaged = WeightSum()
 
     def run(
         self, observers: Sequence[Observer] = (), max_minutes: float = math.inf
@@ -113,7 +118,7 @@ class Trainer:
                     for observer in observers:
                         observer.at_end(self)
 
-    def step(self, batch: Tensor) -> Tensor:
+    def step(self, batch: Batch) -> Tensor:
         """One optimisation step; returns the loss. No signal can stop it half-way."""
         with uninterrupted(), _seeded(self.recipe.seed, self.steps_done, self.device):
             loss = self.loss_fn(batch.to(self.device))
@@ -125,6 +130,8 @@ class Trainer:
                 optimizer.zero_grad()
                 schedule.step()
             self.steps_done += 1
+            if self.recipe.is_averaged(self.steps_done):
+                self.averaged.add(own_weights(self.model))
             self.unlogged.append(loss.detach())
             self.is_whole = True
         return loss.detach()
@@ -137,6 +144,7 @@ class Trainer:
             weights=own_weights(self.model),
             moments=[_moments(optimizer) for optimizer in self.optimizers],
             unlogged=torch.stack(self.unlogged) if self.unlogged else torch.zeros(0),
+            averaged=self.averaged.sums,
         )
 
     def restore(self, state: TrainingState) -> None:
@@ -149,8 +157,21 @@ class Trainer:
             optimizer.load_state_dict({"state": its_moments, "param_groups": groups})
         self.steps_done = state.steps_done
         self.unlogged = list(state.unlogged.to(self.device))
+        self.averaged = WeightSum({name: x.to(self.device) for name, x in state.averaged.items()})
         for optimizer, schedule in zip(self.optimizers, self.schedules, strict=True):
             _set_schedule(optimizer, schedule, self.steps_done)
+
+    def finished(self) -> Transformer:
+        """The model as it is kept: once all steps are done a copy with its averaged weights.
+
+        Where none are averaged, or before that, the model itself.
+        """
+        n_averaged = self.recipe.average_last
+        if not n_averaged or self.steps_done < self.recipe.total_steps:
+            return self.model
+        model = copy.deepcopy(self.model)
+        model.load_state_dict(self.averaged.mean(n_averaged), strict=False)
+        return model
 
     def _steps(self, observers: Sequence[Observer], deadline: float) -> Iterator[Metrics]:
         first, since = self.steps_done, time.monotonic()
@@ -179,7 +200,7 @@ class Trainer:
             step=self.steps_done,
             loss=torch.stack(self.unlogged).mean().item(),
             learning_rate=self.recipe.matrix_lr * self.recipe.lr_share(self.steps_done - 1),
-            tokens=self.recipe.plan.tokens_until(self.steps_done),
+            tokens=self.objective.tokens_until(self.steps_done),
             tokens_per_second=tokens_per_second,
             held_out=self._evaluate() if self._is_evaluation_due() else None,
         )
@@ -189,30 +210,30 @@ class Trainer:
                 observer.after_metrics(self, metrics)
         return metrics
 
-    def _evaluate(self) -> dict[str, Evaluation] | None:
+    def _evaluate(self) -> Mapping[str, Any] | None:
         self.model.eval()
         try:
-            return self.objective.evaluate(self.model) or None
+            return self.objective.evaluate(self.finished()) or None
         finally:
             self.model.train()
 
-    def _loss(self, batch: Tensor) -> Tensor:
+    def _loss(self, batch: Batch) -> Tensor:
         dtype = PRECISIONS[self.recipe.precision]
         use_autocast = dtype is torch.bfloat16 and has_fast_bfloat16(self.device)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_autocast):
             return self.objective.loss(self.model, batch)
 
     def _tokens_since(self, step: int) -> int:
-        plan = self.recipe.plan
-        return plan.tokens_until(self.steps_done) - plan.tokens_until(step)
+        return self.objective.tokens_until(self.steps_done) - self.objective.tokens_until(step)
 
 
-def build_model(recipe: Recipe, vocab_size: int) -> Transformer:
-    """The recipe's model with fresh weights.
+def build_model(recipe: Recipe, vocab_size: int | None) -> Transformer:
+    """The recipe's model with fresh weights. `vocab_size` is None where it reads no text.
 
     ValueError when its config is impossible, or its context shorter than a stage's windows.
     """
-    config = config_of({**recipe.model, "vocab_size": vocab_size})
+    sizes = {} if vocab_size is None else {"vocab_size": vocab_size}
+    config = config_of({**recipe.model, **sizes})
     model = architecture(config.architecture).build(config)
     longest, context = max(s.seq_len for s in recipe.stages), model.config.max_seq_len
     if longest > context:
@@ -220,14 +241,14 @@ def build_model(recipe: Recipe, vocab_size: int) -> Transformer:
             f"recipe: a stage has seq_len {longest} but max_seq_len is {context}; lower one or "
             "raise the other"
         )
-    initialise(model, recipe.seed)
+    INITIALISATIONS[recipe.initialisation](model, recipe.seed)
     return model
 
 
 @contextmanager
 def _seeded(seed: int, step: int, device: torch.device) -> Iterator[None]:
     """Torch's own randomness set by a seed and a step, and afterwards as it was before."""
-    number = int(np.random.SeedSequence([seed, step]).generate_state(1)[0])
+    number = drawn_number(seed, step)
     devices = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices):
         torch.default_generator.manual_seed(number)

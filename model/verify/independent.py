@@ -6,20 +6,23 @@ weight that is not the file's any more.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 
 from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
 from model.verify.check import Check, relative_error
+from model.verify.derived import DERIVED, OF_A_SITE, Ran
+from model.verify.texts import Vocabulary
 
 ALLOWED = 1e-5
 # What is compared, under one name each: arrays by the last part of their addresses.
 COMPARED: dict[str, tuple[str, ...]] = {
-    "token ids, embeddings and positions": ("ids", "embed", "positions"),
+    "token ids, embeddings and positions": ("ids", "pixels", "embed", "positions"),
     "q, k and v": ("q", "k", "v"),
     "biases and masks": ("bias", "mask"),
     "scores": ("scores",),
@@ -52,7 +55,7 @@ def check_independently(
         address: array for address, array in trace.arrays() if _last(address) not in NOT_COMPUTED
     }
     compared = {name: _Found() for name in COMPARED}
-    for address, expected in reference.arrays(files, trace.ids, mask):
+    for address, expected in reference.arrays(files, trace.given, mask):
         array = ours.pop(address, None)
         error = math.inf if array is None else relative_error(array, expected)
         _keep(compared, address, error)
@@ -81,50 +84,91 @@ def _check(name: str, found: _Found, trace: Trace) -> Check:
 
 # --- by address ---------------------------------------------------------------------------------
 
-ADDRESS = re.compile(r"([a-z0-9_.]{1,80})(?:\[(-?[0-9]{1,6})\])?")
+# A name, and in brackets which part of the array, axis by axis: numbers, or stretches as in Python.
+ADDRESS = re.compile(r"([a-z0-9_.]{1,80})(?:\[([0-9:,-]{1,40})\])?")
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each
+KEPT_ARRAYS = 8  # worked out from them
+_COMPUTING = Lock()
+NO_WORDS = Vocabulary({}, keeps_all=False)
 
 
 @dataclass(frozen=True, eq=False)
 class IndependentRun:
     """The independent run of one input, asked for by address; only the last few are kept.
 
-    ids (T,), mask (T, T) where it is not the model's own.
+    given: ids (T,), of a translation those of source and target, or pixels (S, S), as `Trace.given`
+    has it. mask: (T, T) where it is not the model's own. `vocabulary` has the bytes of each id.
     """
 
     files: reference.Files
-    ids: np.ndarray
+    given: np.ndarray | tuple[np.ndarray, ...]
     mask: np.ndarray | None = None
+    vocabulary: Vocabulary = NO_WORDS
+
+    def texts(self, ids: Sequence[int] | None = None) -> list[str | None]:
+        """What ids stand for, by default the run's own, of a translation those of its target.
+
+        None for a part of a character. ValueError for an id that the vocabulary does not have.
+        """
+        own = self.given[-1] if isinstance(self.given, tuple) else self.given
+        wanted = own.tolist() if ids is None else ids
+        unknown = [i for i in wanted if i not in self.vocabulary]
+        if unknown:
+            raise ValueError(f"the vocabulary has no id {unknown[0]}")
+        return [_decoded(self.vocabulary[i]) for i in wanted]
 
     def array(self, address: str) -> np.ndarray:
         """The array at an address in float64, such as decoder.blocks.2.attn.pattern[4] or output.
 
-        `product` and `scaled` are there beside what a trace has: q·kᵀ of each head, and that
-        scaled. A mask that all heads share is that of each. ValueError where there is none.
+        What `model.verify.derived` works out is there beside what a trace has. In brackets, one
+        number or stretch for each axis: lens.top[:,0:13]. A mask that all heads share is that of
+        each. ValueError where there is none.
         """
         found = ADDRESS.fullmatch(address)
-        name, index = found.groups() if found else ("", None)
-        array = _derived(name, _arrays(self))
-        if index is None:
+        name, part = found.groups() if found else ("", None)
+        with _COMPUTING:  # who asks for the same waits for it, and does not compute it again
+            array = _array(self, name)
+        if part is None or (name.endswith(".mask") and array.ndim == 2):
             return array
-        if name.endswith(".mask") and array.ndim == 2:
-            return array
-        if not -len(array) <= int(index) < len(array):
-            raise ValueError(f"{name} has {len(array)} parts; {index} is none of them")
-        return array[int(index)]
+        try:
+            return array[_indices(part)]
+        except (IndexError, ValueError):
+            raise ValueError(f"{name} of shape {array.shape} has no part [{part}]") from None
+
+
+def _decoded(text: bytes) -> str | None:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _indices(part: str) -> tuple[int | slice, ...]:
+    """What stands in the brackets of an address, as numpy has it."""
+
+    def index(text: str) -> int | slice:
+        bounds = [int(bound) if bound else None for bound in text.split(":")]
+        return slice(*bounds) if len(bounds) > 1 else int(text)
+
+    return tuple(map(index, part.split(",")))
 
 
 @lru_cache(maxsize=KEPT_RUNS)
-def _arrays(run: IndependentRun) -> Mapping[str, np.ndarray]:
-    return dict(reference.arrays(run.files, run.ids, run.mask))
+def _ran(run: IndependentRun) -> Ran:
+    return Ran(run.files, dict(reference.arrays(run.files, run.given, run.mask)))
 
 
-def _derived(name: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+@lru_cache(maxsize=KEPT_ARRAYS)
+def _array(run: IndependentRun, name: str) -> np.ndarray:
+    """A whole array; ValueError where there is none, also for want of what it is made of."""
+    ran = _ran(run)
+    if name in ran.arrays:
+        return ran.arrays[name]
     site, _, last = name.rpartition(".")
-    if last in ("product", "scaled") and f"{site}.q" in arrays:
-        q, k = arrays[f"{site}.q"], arrays[f"{site}.k"]
-        products = q @ np.repeat(k, len(q) // len(k), axis=0).swapaxes(-2, -1)
-        return products / math.sqrt(q.shape[-1]) if last == "scaled" else products
-    if name not in arrays:
-        raise ValueError(f"the independent run has no array {name or 'of that address'}")
-    return arrays[name]
+    try:
+        if last in OF_A_SITE and site:
+            return OF_A_SITE[last](ran, site)
+        return DERIVED[name](ran)
+    except KeyError:
+        what = name or "of that address"
+        raise ValueError(f"the independent run has no array {what}") from None

@@ -10,9 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
-from model.capture import capture
-from model.config import DecoderConfig
+from model.architectures.encoder import EncoderTransformer
+from model.architectures.encoder_decoder import EncoderDecoderTransformer
+from model.architectures.vision import VisionTransformer
+from model.capture import capture, capture_image, capture_translation
+from model.config import DecoderConfig, EncoderConfig, EncoderDecoderConfig, VisionConfig
 from model.data.tokenizer import Tokenizer, train_characters
 from model.sources import checkpoint
 from model.trace import AttentionRecord, Trace
@@ -147,3 +151,46 @@ def all_arrays(trace: Trace) -> dict[str, np.ndarray]:
     """Every array a trace refers to, by address, but for labels and scales made on the way."""
     arrays = dict(trace.arrays())
     return {name: x for name, x in arrays.items() if not name.endswith((".labels", ".scale"))}
+
+
+STACK_SIZES = {"d_model": 30, "n_layers": 2, "n_heads": 3, "d_ff": 13}
+
+
+def tiny_encoder(seed: int = 0, **changes: object) -> EncoderTransformer:
+    """An encoder with random weights: the sizes of `tiny_config`."""
+    fields = {**STACK_SIZES, "vocab_size": 17, "max_seq_len": 11} | changes
+    return randomise(EncoderTransformer(EncoderConfig(**fields)), seed)
+
+
+def tiny_translator(seed: int = 0, **changes: object) -> EncoderDecoderTransformer:
+    """An encoder-decoder with random weights: three blocks in the encoder, two in the decoder."""
+    fields = {**STACK_SIZES, "vocab_size": 17, "max_seq_len": 11, "n_encoder_layers": 3} | changes
+    return randomise(EncoderDecoderTransformer(EncoderDecoderConfig(**fields)), seed)
+
+
+def tiny_vision(seed: int = 0, **changes: object) -> VisionTransformer:
+    """A vision model with random weights: pictures of 12 × 12, nine patches, 5 classes."""
+    sizes = {"image_size": 12, "patch_size": 4, "n_classes": 5}
+    return randomise(VisionTransformer(VisionConfig(**STACK_SIZES | sizes | changes)), seed)
+
+
+def tiny_picture(seed: int = 0, size: int = 12) -> np.ndarray:
+    """A picture of noise from 0 to 1, (S, S)."""
+    return np.random.default_rng(seed).random((size, size)).astype(np.float32)
+
+
+def translation_trace(model: EncoderDecoderTransformer) -> Trace:
+    """What a model does on a source of 5 tokens and a target of 3."""
+    source, target = [3, 1, 4, 1, 5], [2, 7, 1]
+    return capture_translation(model, (source, list("abcde")), (target, list("xyz")))
+
+
+def every_trace(**changes: object) -> dict[str, tuple[Transformer, Trace]]:
+    """A model of each architecture beside the decoder, and what it does."""
+    encoder, translator = tiny_encoder(**changes), tiny_translator(**changes)
+    vision = tiny_vision(**changes)
+    return {
+        "encoder": (encoder, capture(encoder, [3, 1, 4, 1, 5], list("abcde"))),
+        "encoder_decoder": (translator, translation_trace(translator)),
+        "vision": (vision, capture_image(vision, tiny_picture())),
+    }

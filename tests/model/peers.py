@@ -1,6 +1,8 @@
-"""Weights of Hugging Face's GPT-2 and Llama under our names, to compare two equal models."""
+"""Weights of Hugging Face's and torch's own models under our names, to compare two equal ones."""
 
-from torch import Tensor
+from torch import Tensor, cat
+
+from model.blocks import Block
 
 # Our names for theirs; {} is the layer.
 NORM_OF_LAYER = {"gain": "weight", "offset": "bias"}
@@ -52,4 +54,91 @@ def gpt2_weights(theirs: dict[str, Tensor], names: list[str]) -> dict[str, Tenso
         for third, letter in enumerate("qkv"):
             weight = weight.chunk(3)[third] if f"attn.{letter}_proj" in name else weight
         weights[name] = weight
+    return weights
+
+
+BERT_LAYER = {
+    "attn.q_proj": "attention.self.query",
+    "attn.k_proj": "attention.self.key",
+    "attn.v_proj": "attention.self.value",
+    "attn.out_proj": "attention.output.dense",
+    "attn_norm": "attention.output.LayerNorm",
+    "ffn.up": "intermediate.dense",
+    "ffn.down": "output.dense",
+    "ffn_norm": "output.LayerNorm",
+}
+VIT_LAYER = {
+    "attn_norm": "layernorm_before",
+    "attn.q_proj": "attention.q_proj",
+    "attn.k_proj": "attention.k_proj",
+    "attn.v_proj": "attention.v_proj",
+    "attn.out_proj": "attention.o_proj",
+    "ffn_norm": "layernorm_after",
+    "ffn.up": "mlp.fc1",
+    "ffn.down": "mlp.fc2",
+}
+MARIAN_LAYER = {
+    **{f"attn.{name}_proj": f"self_attn.{name}_proj" for name in ("q", "k", "v", "out")},
+    **{f"cross_attn.{name}_proj": f"encoder_attn.{name}_proj" for name in ("q", "k", "v", "out")},
+    "attn_norm": "self_attn_layer_norm",
+    "cross_norm": "encoder_attn_layer_norm",
+    "ffn.up": "fc1",
+    "ffn.down": "fc2",
+    "ffn_norm": "final_layer_norm",
+}
+
+
+def bert_weights(theirs: dict[str, Tensor], names: list[str]) -> dict[str, Tensor]:
+    """The blocks of a BERT under our names; its embeddings have a norm, which ours have not."""
+    top = {"blocks": "encoder.layer"}
+    blocks = (name for name in names if name.startswith("blocks."))
+    return {name: theirs[their_name(name, BERT_LAYER, top)] for name in blocks}
+
+
+def marian_weights(theirs: dict[str, Tensor], names: list[str]) -> dict[str, Tensor]:
+    """A Marian under our names: one embedding, which is also the unembedding."""
+    top = {"embed": "embed_tokens", "position.table": "embed_positions", "blocks": "layers"}
+    weights = {"unembed.weight": theirs["lm_head.weight"]}
+    for name in names:
+        stack, _, rest = name.partition(".")
+        if stack != "unembed":
+            weights[name] = theirs[f"model.{stack}.{their_name(rest, MARIAN_LAYER, top)}"]
+    return weights
+
+
+def vit_weights(theirs: dict[str, Tensor], names: list[str]) -> dict[str, Tensor]:
+    """A ViT under our names: its patches are embedded by a convolution."""
+    top = {
+        "embed.patches": "vit.embeddings.patch_embeddings.projection",
+        "blocks": "vit.layers",
+        "final_norm": "vit.layernorm",
+        "unembed": "classifier",
+    }
+    weights = {
+        "embed.class_token": theirs["vit.embeddings.cls_token"][0, 0],
+        "position.table.weight": theirs["vit.embeddings.position_embeddings"][0],
+    }
+    for name in names:
+        if name not in weights:
+            weights[name] = theirs[their_name(name, VIT_LAYER, top)]
+    name = "embed.patches.weight"
+    return weights | {name: weights[name].flatten(1)}  # (D, 1, p, p) → (D, p·p)
+
+
+def torch_layer_weights(block: Block) -> dict[str, Tensor]:
+    """Our block as a layer of `nn.TransformerEncoder` or, with cross-attention, of the decoder."""
+    attentions = {"self_attn": block.attn, "multihead_attn": getattr(block, "cross_attn", None)}
+    cross_norm = getattr(block, "cross_norm", None)
+    norms = [x for x in (block.attn_norm, cross_norm, block.ffn_norm) if x is not None]
+    weights = {}
+    for name, attn in attentions.items():
+        for kind in ("weight", "bias") if attn is not None else ():
+            three = [getattr(x, kind) for x in (attn.q_proj, attn.k_proj, attn.v_proj)]
+            weights[f"{name}.in_proj_{kind}"] = cat(three)
+            weights[f"{name}.out_proj.{kind}"] = getattr(attn.out_proj, kind)
+    for kind in ("weight", "bias"):
+        weights[f"linear1.{kind}"] = getattr(block.ffn.up, kind)
+        weights[f"linear2.{kind}"] = getattr(block.ffn.down, kind)
+    for number, norm in enumerate(norms, start=1):
+        weights |= {f"norm{number}.weight": norm.gain, f"norm{number}.bias": norm.offset}
     return weights

@@ -3,42 +3,21 @@
 `old` stands exactly once in its file (a test sees to that), so no fault is lost when code moves.
 """
 
-from dataclasses import dataclass, field
+from tests.sabotage.charts import CHARTS
+from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
+from tests.sabotage.sampler import SAMPLED
 
-SELF_CHECK, BROWSER = "self-check", "browser"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One fault: `old` becomes `new` in a file.
-
-    `named` is a word of the array, figure or number that whoever notices must name. `seen_on` is a
-    page, "" where the run's own check is asked; `query` is what else its address says.
-    """
-
-    layer: str
-    name: str
-    file: str
-    old: str
-    new: str
-    named: str
-    model: str = "stories"
-    seen_on: str = ""
-    query: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def probe(self) -> str:
-        """Who is asked: the run's own check, or a page in the browser."""
-        return BROWSER if self.seen_on else SELF_CHECK
-
+__all__ = ["BROWSER", "FAULTS", "SELF_CHECK", "Fault"]
 
 ROPE, ALIBI, LEARNED, NONE = (f"positions-{name}" for name in ("rope", "alibi", "learned", "none"))
 POSITIONS, NORMS, ATTENTION = "model/positions.py", "model/norms.py", "model/attention.py"
 MASKS, BLOCKS, DECODER = "model/masks.py", "model/blocks.py", "model/architectures/decoder.py"
-CHECKPOINT, CAPTURE, CACHE = (
+CHECKPOINT, CAPTURE, RECORDS, CACHE, STACK = (
     "model/sources/checkpoint.py",
     "model/capture.py",
+    "model/records.py",
     "model/decoding/kv_cache.py",
+    "model/architectures/stack.py",
 )
 
 MODEL = [
@@ -163,13 +142,12 @@ MODEL = [
         '"gelu": partial(FeedForward, activation=partial(F.gelu, approximate="tanh")),', "ffn_out",
     ),
     Fault(
-        "model", "embeddings not scaled", DECODER,
+        "model", "embeddings not scaled", "model/embeddings.py",
         "math.sqrt(config.d_model) if config.scale_embeddings else 1.0", "1.0", "embed",
     ),
     Fault(
-        "model", "no norm before the unembedding", DECODER,
-        'self.unembed(self.final_norm(resid, stack.scope("final_norm")))', "self.unembed(resid)",
-        "output",
+        "model", "no norm before the unembedding", STACK,
+        'return self.final_norm(resid, tap.scope("final_norm"))', "return resid", "output",
     ),
     Fault(
         "model", "logits at seven tenths", DECODER,
@@ -221,40 +199,38 @@ LOADING = [
 ]  # fmt: skip
 
 CAPTURED = [
-    Fault("capture", "patterns of the heads in reverse", CAPTURE,
-          "        pattern=pattern,\n", "        pattern=pattern[::-1],\n", "pattern"),
-    Fault("capture", "rows of a pattern in reverse", CAPTURE,
-          "        pattern=pattern,\n", "        pattern=pattern[:, ::-1],\n", "pattern"),
-    Fault("capture", "keys and values in each other's place", CAPTURE,
-          "        k=k,\n        v=v,\n", "        k=v,\n        v=k,\n", ".k"),
-    Fault("capture", "queries kept in half precision", CAPTURE,
-          "        q=q,\n", "        q=q.astype(np.float16).astype(np.float32),\n", ".q"),
-    Fault("capture", "z of the next head", CAPTURE,
-          "        z=z,\n", "        z=np.roll(z, 1, axis=0),\n", ".z"),
-    Fault("capture", "scores kept without their bias", CAPTURE,
-          "        scores=scores,\n",
-          '        scores=scores - values[f"{site.address}.bias"],\n', "scores", ALIBI),
-    Fault("capture", "no bias kept", CAPTURE,
-          'bias=values.get(f"{site.address}.bias"),', "bias=None,", "bias", ALIBI),
-    Fault("capture", "another scale named", CAPTURE,
+    Fault("capture", "patterns of the heads in reverse", RECORDS,
+          " pattern=pattern,\n", " pattern=pattern[::-1],\n", "pattern"),
+    Fault("capture", "rows of a pattern in reverse", RECORDS,
+          " pattern=pattern,\n", " pattern=pattern[:, ::-1],\n", "pattern"),
+    Fault("capture", "keys and values in each other's place", RECORDS,
+          " k=k,\n            v=v,\n", " k=v,\n            v=k,\n", ".k"),
+    Fault("capture", "queries kept in half precision", RECORDS,
+          " q=q,\n", " q=q.astype(np.float16).astype(np.float32),\n", ".q"),
+    Fault("capture", "z of the next head", RECORDS,
+          " z=z,\n", " z=np.roll(z, 1, axis=0),\n", ".z"),
+    Fault("capture", "scores kept without their bias", RECORDS,
+          " scores=scores,\n",
+          ' scores=scores - self.values[f"{site.address}.bias"],\n', "scores", ALIBI),
+    Fault("capture", "no bias kept", RECORDS,
+          'bias=self.values.get(f"{site.address}.bias"),', "bias=None,", "bias", ALIBI),
+    Fault("capture", "another scale named", RECORDS,
           "scale=q.shape[-1] ** -0.5,", "scale=q.shape[-1] ** -0.5 * 1.01,", "scale"),
-    Fault("capture", "a stream's update kept as its sum", CAPTURE,
-          'values[f"{STACK}.blocks.{layer}.{name}"][row] for name in RESIDUAL_NAMES',
-          'values[f"{STACK}.blocks.{layer}.{name.replace(\'attn_out\', \'resid_mid\')}"][row] '
-          "for name in RESIDUAL_NAMES", "attn_out"),
-    Fault("capture", "a layer's stream kept for all", CAPTURE,
-          'values[f"{STACK}.blocks.{layer}.{name}"][row] for name in RESIDUAL_NAMES',
-          'values[f"{STACK}.blocks.0.{name}"][row] for name in RESIDUAL_NAMES', "resid"),
+    Fault("capture", "a stream's update kept as its sum", RECORDS,
+          '{name: self._of(f"{block}.{name}") for name in there}',
+          '{name: self._of(f"{block}.{name.replace(\'attn_out\', \'resid_mid\')}") '
+          "for name in there}", "attn_out"),
+    Fault("capture", "a layer's stream kept for all", RECORDS,
+          'block = f"{stack}.blocks.{layer}"', 'block = f"{stack}.blocks.0"', "resid"),
     Fault("capture", "logits one position late", CAPTURE,
-          'output=values["logits"][row],',
-          'output=np.roll(values["logits"][row], 1, axis=0),', "output"),
-    Fault("capture", "no positions kept", CAPTURE,
-          'positions=values.get(f"{STACK}.positions", _zeros_like(embed)),',
-          "positions=_zeros_like(embed),", "positions"),
+          "output=output[number],", "output=np.roll(output[number], 1, axis=0),", "output"),
+    Fault("capture", "no positions kept", RECORDS,
+          'positions = self.values.get(f"{stream.name}.positions", _zeros_like(embed))',
+          "positions = _zeros_like(embed)", "positions"),
     Fault("capture", "ids in reverse", CAPTURE,
-          'ids=values["ids"][row],', 'ids=values["ids"][row][::-1].copy(),', "decoder."),
-    Fault("capture", "a mask that hides nothing kept", CAPTURE,
-          "        return mask\n", "        return np.ones_like(mask)\n", "mask"),
+          "ids=to_numpy(ids)", "ids=to_numpy(ids)[::-1].copy()", "decoder."),
+    Fault("capture", "a mask that hides nothing kept", RECORDS,
+          " return mask\n", " return np.ones_like(mask)\n", "mask"),
 ]  # fmt: skip
 
 CACHED = [
@@ -270,9 +246,9 @@ CACHED = [
     Fault("cache", "new tokens at the position before", ATTENTION,
           "new = key_positions[start:]  # of what is read here",
           "new = key_positions[start:] - int(start > 0)", "cached", ROPE),
-    Fault("cache", "sinusoidal positions that begin again", DECODER,
-          "positions = torch.arange(start, start + ids.shape[1], device=ids.device)",
-          "positions = torch.arange(ids.shape[1], device=ids.device)", "cached"),
+    Fault("cache", "sinusoidal positions that begin again", STACK,
+          "positions = torch.arange(start, start + embed.shape[1], device=embed.device)",
+          "positions = torch.arange(embed.shape[1], device=embed.device)", "cached"),
     Fault("cache", "a cache that forgets a token", CACHE,
           "return self.keys.narrow(2, 0, start + n_new), self.values.narrow(2, 0, start + n_new)",
           "self.values[:, :, 0] *= 0 if start else 1\n"
@@ -284,7 +260,7 @@ DOM, FIGURE, MATHS = "viz/live/core/dom.js", "viz/live/core/figure.js", "viz/liv
 OPERANDS, HOME_JS = "viz/live/microscope/operands.js", "viz/live/home/home.js"
 ARRAYS, HOME_DATA = "viz/live/core/arrays.py", "viz/live/home/data.py"
 WIRE, LENS = "viz/live/core/wire.py", "model/analysis/lens.py"
-HOME, ATTENTION_PAGE, LENS_PAGE, MASKS_PAGE = "Home", "Attention", "Logit lens", "Masks"
+HOME, ATTENTION_PAGE, LENS_PAGE = "Home", "Attention", "Logit lens"
 
 SENT = [
     Fault("sent", "another head's pattern", ARRAYS,
@@ -374,20 +350,44 @@ DRAWN = [
           "L2 H4", seen_on=HOME),
 ]  # fmt: skip
 
-# Nothing reads these back yet.
-UNSEEN = [
+# Names of tokens.
+TEXT = [
     Fault("text", "labels of the tokens in reverse", WIRE,
           "    labels = stream_labels(stream)\n", "    labels = stream_labels(stream)[::-1]\n",
-          "labels", seen_on=ATTENTION_PAGE),
+          "L2 H4", seen_on=ATTENTION_PAGE),
     Fault("text", "bars with each other's names", HOME_DATA,
-          '"label": visible(vocabulary[i])', '"label": visible(vocabulary[i - 1])', "label",
+          '"label": visible(vocabulary[i])', '"label": visible(vocabulary[i - 1])', "next tokens",
           seen_on=HOME),
-    Fault("charts", "the root of the lens's probabilities", LENS,
-          '"probs": log_probs.gather(1, top.indices).exp(),',
-          '"probs": log_probs.gather(1, top.indices).div(2).exp(),', "lens", seen_on=LENS_PAGE),
-    Fault("charts", "rows of Python's maps in reverse", "viz/figures/heatmap.py",
-          "z=np.where(finite & ~covered, shown, np.nan),",
-          "z=np.where(finite & ~covered, shown, np.nan)[::-1],", "pattern", seen_on=MASKS_PAGE),
+    Fault("text", "Home's words in reverse", "viz/live/home/home.js",
+          'html("bdi", null, label),', 'html("bdi", null, [...label].reverse().join("")),',
+          "L2 H4", seen_on=HOME),
+    Fault("text", "labels one column to the right", "viz/live/core/heatmap.js",
+          "label: unescaped(labels[i]), at:", "label: unescaped(labels[i ? i - 1 : 0]), at:",
+          "L2 H4", seen_on=ATTENTION_PAGE),
+    Fault("text", "a panel that names the key's neighbour", OPERANDS,
+          'html("bdi", null, keys.labels[key]),', 'html("bdi", null, keys.labels[key - 1]),',
+          "L2 H4", seen_on=ATTENTION_PAGE),
+    Fault("text", "tokens above the page in reverse", "viz/frame/words.py",
+          "    labels = token_labels(tokens)\n    if probabilities is None:",
+          "    labels = token_labels(tokens)[::-1]\n    if probabilities is None:", "tokens",
+          seen_on=LENS_PAGE),
+    Fault("text", "what was predicted one token late", "viz/frame/bar.py",
+          "words.token_strip(trace.tokens, given)",
+          "words.token_strip(trace.tokens, None if given is None else [given[0], *given[:-1]])",
+          "tokens", seen_on=LENS_PAGE),
+    Fault("text", "a text in capitals before it becomes ids", "model/data/tokenizer.py",
+          "return self._encode_start(_checked(text)).ids",
+          "return self._encode_start(_checked(text.upper())).ids", "token ids", seen_on=HOME),
 ]  # fmt: skip
 
-FAULTS: list[Fault] = [*MODEL, *LOADING, *CAPTURED, *CACHED, *SENT, *DRAWN, *UNSEEN]
+FAULTS: list[Fault] = [
+    *MODEL,
+    *LOADING,
+    *CAPTURED,
+    *CACHED,
+    *SENT,
+    *DRAWN,
+    *SAMPLED,
+    *TEXT,
+    *CHARTS,
+]

@@ -11,7 +11,13 @@ from tests.sabotage.planting import ROOT, planted
 # One of each kind that is quick to plant; a word of its name.
 QUICK = ["RoPE turned", "eps 0.1", "GELU run as ReLU", "hides token 1", "2 % larger",
          "of the heads in reverse", "logits one position", "cached keys with"]  # fmt: skip
-IN_THE_BROWSER = ["all of another head", "rows of the map", "every printed number"]
+IN_THE_BROWSER = [
+    "all of another head",
+    "rows of the map",
+    "every printed number",
+    "ranks counted",
+    "labels one column",
+]
 
 
 def test_every_fault_has_its_place_and_a_name_of_its_own() -> None:

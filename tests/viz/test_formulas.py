@@ -8,21 +8,27 @@ import numpy as np
 import pytest
 import torch
 
+from model import masks
 from model.analysis.mask_kinds import source_of
 from model.decoding.kv_cache import cache_bytes
-from model.positions import sinusoidal_encoding
+from model.positions import alibi_slopes, sinusoidal_encoding
 from tests.model.builders import softmax
 from tests.viz.builders import latex_numbers
 from viz.formulas import (
     FORMULAS,
+    alibi,
+    attention,
     bias_with_numbers,
     cache_with_numbers,
     distance_with_numbers,
+    learned_position,
+    lens,
     lens_with_numbers,
     loss_with_numbers,
     probability_with_numbers,
     rotation_with_numbers,
     scientific,
+    score_with_numbers,
     share_with_numbers,
     wave_with_numbers,
     with_base,
@@ -35,9 +41,12 @@ SEEDS = range(20)
 SHOWN_SOURCES = [*positions.SOURCES.values(), *map(source_of, NAMES)]
 
 
-def after(latex: str, words: str) -> float:
-    """The number that follows some words in a formula."""
-    return latex_numbers(latex.rpartition(words)[2])[0]
+def says_of(latex: str, value: float, before: str = "") -> bool:
+    """Whether a formula ends, or goes on after some words, with what is so of a value."""
+    relation, number = re.search(rf"{re.escape(before)} ([=<>]) (-?[\d.]+)(?:,|$)", latex).groups()
+    if relation == "<":
+        return 0 < value < float(number)
+    return relation == "=" and float(number) == pytest.approx(value, abs=6e-5)
 
 
 @pytest.mark.parametrize("name", [*FORMULAS, *SHOWN_SOURCES])
@@ -71,7 +80,7 @@ def test_one_probability_is_its_entry_of_the_softmax(seed: int, temperature: flo
     logits = 5 * np.random.default_rng(seed).normal(size=17)
     log_total = np.logaddexp.reduce(logits / temperature)
     latex = probability_with_numbers(logits[0], temperature, log_total)
-    assert after(latex, " = ") == pytest.approx(softmax(logits / temperature)[0], abs=6e-5)
+    assert says_of(latex, softmax(logits / temperature)[0], "}")
     logit, divisor = latex_numbers(latex)[:2]
     assert logit == pytest.approx(logits[0], abs=6e-4)
     assert divisor == temperature
@@ -84,8 +93,8 @@ def test_one_cell_of_the_lens(seed: int) -> None:
     entropy = -(probs * np.log(probs)).sum()
     latex = lens_with_numbers(logits[3], log_total, 17, entropy, 5)
     assert r"\sum_{j=1}^{17}" in latex
-    *_, probability, written_entropy, rank = latex_numbers(latex)
-    assert probability == pytest.approx(probs[3], abs=6e-5)
+    *_, written_entropy, rank = latex_numbers(latex)
+    assert says_of(latex, probs[3], "}")
     assert written_entropy == pytest.approx(entropy, abs=6e-5)
     assert rank == 5
     exponent, sign, size = re.search(r"= e\^\{(-?[\d.]+) ([+-]) ([\d.]+)\}", latex).groups()
@@ -149,3 +158,78 @@ def test_a_formula_has_the_base_of_the_config(name: str) -> None:
     assert "10000" not in other.latex
     assert other.reference.endswith("; there with base 10,000")
     assert "1000000^{" in wave_with_numbers(3, 4, 8, 1_000_000.0, 0.5)
+
+
+# --- what a formula says of this model ------------------------------------------------------------
+
+
+def test_a_small_number_in_a_formula_is_not_zero() -> None:
+    assert probability_with_numbers(-9.0, 1.0, 3.0).endswith("} < 0.0001")
+    assert lens_with_numbers(0.0, 0.0, 5, 0.0, 1).count("= 0,") == 1
+    assert "0.0000" not in score_with_numbers(-1e-6, 3, 1.0, -1e-7)
+    assert score_with_numbers(-1e-6, 3, 1.0, -1e-7).endswith("> -0.0001")
+    assert "1.0 \\cdot 10^{-6}" in score_with_numbers(1e-6, 3, 1.0, 1e-7)
+
+
+def test_a_formula_has_no_more_digits_than_float32() -> None:
+    assert "12345.68" in bias_with_numbers(12345.678901, 16, 0.25, 3)
+    assert "s(1, 0) = 1234.568" in distance_with_numbers((1, 0), 2, 1234.56789012, 0.5)
+
+
+def test_alibi_is_of_the_distance_on_both_sides() -> None:
+    """With a mask that lets tokens attend to later ones the bias must not grow with them."""
+    assert "|i - j|" in FORMULAS["model.positions.alibi_bias"].latex
+    for n_heads in (1, 2, 8):
+        assert alibi(n_heads) == FORMULAS["model.positions.alibi_bias"]
+    for n_heads in (3, 6, 12):
+        latex = alibi(n_heads).latex
+        assert "/H}" not in latex
+        first, *rest = re.findall(r"2\^\{([^}]*)\}", latex)
+        powers = [re.sub(r"(?<=\d)\(", "*(", power) for power in (first, *rest)]
+        below = 2 ** int(math.log2(n_heads))
+        slopes = [2.0 ** eval(powers[h >= below], {"h": h}) for h in range(n_heads)]
+        assert slopes == pytest.approx(alibi_slopes(n_heads).tolist())
+
+
+@pytest.mark.parametrize("kind", ["sliding_window", "global_tokens"])
+def test_a_window_is_counted_as_in_its_reference(kind: str) -> None:
+    """w keys with the causal mask: the token itself and w − 1 before it."""
+    assert "|i - j| < w" in with_causal(f"model.masks.{kind}")
+    assert "Jiang et al. 2023" in FORMULAS[f"model.masks.{kind}"].reference
+    assert (masks.causal(9) & masks.sliding_window(9, 3))[-1].sum() == 3
+
+
+def test_the_lens_is_logits_and_its_softmax_is_said_to_be_added() -> None:
+    latex, reference = lens(has_final_norm=True).latex, lens(has_final_norm=True).reference
+    assert latex.index("LogitLens") < latex.index("W_U") < latex.index("softmax")
+    assert "softmax is added here" in reference
+    assert "norm" in latex
+    assert r"\mathrm{norm}" not in lens(has_final_norm=False).latex
+    assert "no final norm" in lens(has_final_norm=False).reference
+
+
+def test_every_filter_has_its_source() -> None:
+    reference = FORMULAS["model.decoding.filters.filter_logits"].reference
+    for name, source in (
+        ("temperature", "Ackley et al. 1985"), ("top-k", "Fan et al. 2018"),
+        ("top-p", "Holtzman et al. 2020"), ("min-p", "Nguyen et al. 2024"),
+    ):  # fmt: skip
+        assert f"{name}: {source}" in reference
+
+
+def test_attention_is_written_as_the_head_has_it() -> None:
+    usual = attention(scale=0.25, d_head=16, has_bias=False, has_mask=True)
+    assert usual == FORMULAS["model.attention.scaled_dot_product"]
+    biased = attention(scale=0.25, d_head=16, has_bias=True, has_mask=True)
+    assert "+ B + M" in biased.latex
+    assert "B: the bias" in biased.reference
+    plain = attention(scale=1.0, d_head=16, has_bias=False, has_mask=False)
+    assert "sqrt" not in plain.latex and "M" not in plain.latex
+    assert "not scaled" in plain.reference
+    assert "0.5\\,QK" in attention(scale=0.5, d_head=16, has_bias=False, has_mask=True).latex
+
+
+def test_scaled_embeddings_are_in_the_formula() -> None:
+    known = FORMULAS["model.positions.LearnedPosition"]
+    assert learned_position(scale_embeddings=False) == known
+    assert r"\sqrt{d_{\mathrm{model}}}\,E" in learned_position(scale_embeddings=True).latex

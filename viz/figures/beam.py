@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from viz.digits import digits
 from viz.figures.labels import clipped, escape
 from viz.theme import Palette, template
 
@@ -80,8 +81,9 @@ def _dots(name: str, nodes: Sequence[Node], color: str, symbol: str) -> go.Scatt
         textfont={"color": color, "size": 12},
         hovertext=[
             f"<b>{escape(node.label)}</b>{' (end)' if node.finished else ''}<br>"
-            f"log p of this token {node.log_prob:.4f}<br>log p of the text {node.total:.4f}<br>"
-            f"score {node.score:.4f}<br>{name}"
+            f"log p of this token {escape(digits(node.log_prob))}<br>"
+            f"log p of the text {escape(digits(node.total))}<br>"
+            f"score {escape(digits(node.score))}<br>{name}"
             for node in nodes
         ],
         hovertemplate="%{hovertext}<extra></extra>",

@@ -47,7 +47,8 @@ def cache_map(
         hidden=Hidden(empty, "<b>empty</b>: not computed yet"),
         look=Look(square=False),
     )
-    figure.update_traces(colorbar_y=1.09, selector=0)  # above the words on the prefill
+    # Above the words on the prefill; hung by its middle, see heatmap.ABOVE.
+    figure.update_traces(colorbar_y=1.16, colorbar_yanchor="middle", selector=0)
     if n_prefill < n_tokens:
         _mark_prefill(figure, n_prefill, n_tokens, colors)
     if n_cached:

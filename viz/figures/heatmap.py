@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.build import TILT, Extras, Sheet, TickLabels, build
+from viz.digits import HOVER
+from viz.figures.build import TILT, Extras, Sheet, TickLabels, build, label_width
 from viz.figures.labels import axis_labels
 from viz.theme import Palette, color_scale
 
 MOST_TICKS = 36
 CELL_PIXELS = 34
+BAR_PIXELS = 120
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,12 @@ class Scale:
     low: float
     high: float
     signed: bool = False
-    digits: int = 3
     note: str | None = None
 
     @property
     def hover(self) -> str:
         """What a cell says of its value, as a template of Plotly."""
-        return self.note or f"{self.name} <b>%{{z:.{self.digits + 2}f}}</b>"
+        return self.note or f"{self.name} <b>%{{z:{HOVER}}}</b>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +72,11 @@ def weights(name: str = "weight") -> Scale:
     return Scale(name, 0.0, 1.0)
 
 
-def signed(name: str, values: np.ndarray, digits: int = 3) -> Scale:
+def signed(name: str, values: np.ndarray) -> Scale:
     """Signed values: symmetric about 0, up to the largest finite magnitude."""
     finite = np.abs(values[np.isfinite(values)])
     reach = float(finite.max(initial=0.0)) or 1.0
-    return Scale(name, -reach, reach, signed=True, digits=digits)
+    return Scale(name, -reach, reach, signed=True)
 
 
 def heat_map(
@@ -116,7 +117,7 @@ def heat_map(
     return build(
         [cells, *hatch, *look.above],
         colors,
-        Sheet(look.height or figure_height(len(rows.labels)), title, top=92),
+        Sheet(look.height or figure_height(len(rows.labels)), title, top=80),
         x=x,
         y=y,
         labels=TickLabels(rows.labels, columns.labels),
@@ -155,7 +156,12 @@ def figure_height(n_rows: int, least: int = 360, most: int = 660) -> int:
     return int(np.clip(190 + n_rows * CELL_PIXELS, least, most))
 
 
-def color_bar(scale: Scale, colors: Palette, y: float = 1.0) -> dict[str, object]:
+# Above the axes, as a share of their height. At 1 and higher, Plotly moves the figure's title and
+# those of the axes up by half of the bar's height.
+ABOVE = 0.999
+
+
+def color_bar(scale: Scale, colors: Palette, y: float = ABOVE) -> dict[str, object]:
     """A small horizontal bar above the figure's left end, where a narrow page has room too."""
     return {
         "title": {"text": scale.name, "side": "right", "font": {"color": colors.muted, "size": 11}},
@@ -165,10 +171,12 @@ def color_bar(scale: Scale, colors: Palette, y: float = 1.0) -> dict[str, object
         "y": y,
         "yanchor": "bottom",
         "thickness": 8,
-        "len": 0.32,
+        "lenmode": "pixels",  # a share of a narrow page has no room for three numbers
+        "len": BAR_PIXELS + label_width(scale.name),  # Plotly takes the name's room off it
         "outlinewidth": 0,
         "tickfont": {"color": colors.muted, "size": 11},
         "tickvals": [scale.low, (scale.low + scale.high) / 2, scale.high],
+        "tickangle": 0,
         "tickformat": ".3~g",
     }
 

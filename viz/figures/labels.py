@@ -2,9 +2,16 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _NAMED = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\x7f": "␡", "\u00a0": "⍽"}
+# What a sign in a label means, for those who meet it.
+_MEANS = {
+    "…": "… continues a word",
+    "␣": "␣ is a space",
+    "⏎": "⏎ is a line break",
+    "·1/": "·1/2 is a part of a character",
+}
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"}
 _PART = re.compile(r"^( ?.)·(\d)/\d$", re.DOTALL)  # how the tokenizer writes part of a character
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
@@ -29,6 +36,12 @@ def token_labels(tokens: Sequence[str]) -> list[str]:
         f"…{visible(token)}" if _continues(previous, token) else visible(token)
         for previous, token in zip(before, tokens, strict=False)
     ]
+
+
+def signs(labels: Iterable[str]) -> list[str]:
+    """What the signs mean that stand in these labels, a few words each."""
+    shown = list(labels)
+    return [words for sign, words in _MEANS.items() if any(sign in label for label in shown)]
 
 
 def clipped(label: str, most: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.digits import HOVER, digits
 from viz.figures.heatmap import Scale, color_bar, weights
 from viz.figures.ink import ink
 from viz.figures.labels import clipped, escape, token_labels
@@ -13,7 +14,8 @@ from viz.theme import Palette, color_scale, template
 
 MOST_POSITIONS = 24  # columns whose tokens can still be read
 LEAST_COLUMNS = 9  # room for so many, so that a short sentence is not drawn in giant cells
-WIDE = 14  # more columns scroll on a narrow page
+PHONE = 7  # columns that are readable on a phone; more scroll there
+PAGE = 14  # and on half a page
 ROW_PIXELS = 38
 TICK_CHARACTERS = 14
 HOVER_CHARACTERS = 40
@@ -60,7 +62,14 @@ class Grid:
     @property
     def is_wide(self) -> bool:
         """Whether a narrow page cannot show all columns side by side."""
-        return len(self.labels) > WIDE
+        return len(self.labels) > PHONE
+
+    def frame(self, chosen: int) -> str:
+        """What the figure stands in: a frame that scrolls where it is too narrow, to `chosen`."""
+        if not self.is_wide:
+            return "chart"
+        end = "-end" if self.is_far_right(chosen) else ""
+        return f"{'wide' if len(self.labels) > PAGE else 'middling'}-chart{end}"
 
     @property
     def most_characters(self) -> int:
@@ -176,11 +185,11 @@ def most_likely_bars(
             y=places,
             orientation="h",
             marker={"color": colors.accent},
-            text=[f"{prob:.3f}" for prob in probs],
+            text=[escape(digits(prob, 3)) for prob in probs],
             textposition="outside",
             cliponaxis=False,
             customdata=[escape(word) for word in words],
-            hovertemplate="<b>%{customdata}</b> %{x:.5f}<extra></extra>",
+            hovertemplate=f"<b>%{{customdata}}</b> %{{x:{HOVER}}}<extra></extra>",
         )
     )
     figure.update_layout(template=template(colors), title=escape(title), height=CHART_HEIGHT)
@@ -208,10 +217,10 @@ def _hover_text(grid: Grid, row: int, column: int) -> str:
     name = grid.rows[row]
     label = escape(clipped(grid.labels[column], HOVER_CHARACTERS))
     lines = [
-        f"{prob:.5f}  <b>{escape(clipped(word, HOVER_CHARACTERS))}</b>"
+        f"{escape(digits(prob, 5))}  <b>{escape(clipped(word, HOVER_CHARACTERS))}</b>"
         for word, prob in zip(grid.words[row][column], grid.probs[row, column], strict=True)
     ]
-    entropy = f"entropy {grid.entropy[row, column]:.3f} nats"
+    entropy = f"entropy {escape(digits(grid.entropy[row, column], 3))} nats"
     return "<br>".join([f"{name}, after token <b>{label}</b>, {entropy}", *lines])
 
 
@@ -263,7 +272,7 @@ def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:
         template=template(colors),
         title="The most likely next token, layer by layer",
         height=int(np.clip(156 + ROW_PIXELS * len(grid.rows), 300, 900)),
-        margin={"t": 92, "b": 64},
+        margin={"t": 80, "b": 64},
     )
     room = max(len(grid.labels), LEAST_COLUMNS)
     figure.update_xaxes(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.digits import HOVER, digits
 from viz.figures.build import TILT, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import (
     Axis,
@@ -17,7 +18,7 @@ from viz.figures.heatmap import (
     weights,
 )
 from viz.figures.ink import ink
-from viz.figures.labels import axis_labels
+from viz.figures.labels import axis_labels, escape
 from viz.figures.lines import mark_line
 from viz.theme import Palette
 
@@ -31,9 +32,9 @@ def mask_map(
 ) -> go.Figure:
     """The mask (T, T): which keys each query may attend to, and which are masked."""
     return token_map(
-        0.4 * mask.astype(np.float32),
+        mask.astype(np.float32),
         tokens,
-        Scale("", 0.0, 1.0, note="<b>may attend</b>, M = 0"),
+        Scale("", 0.0, 2.5, note="<b>may attend</b>, M = 0"),
         colors,
         title=title,
         hidden=~mask,
@@ -89,7 +90,7 @@ def leak_curves(
             mode="lines+markers",
             line={"color": color, "width": 2, "dash": dash},
             hovertemplate=f"{name}<br>query <b>%{{x}}</b>: visible cells sum to "
-            "<b>%{y:.6f}</b><extra></extra>",
+            f"<b>%{{y:{HOVER}}}</b><extra></extra>",
         )
         for (key, name), (color, dash) in zip(names.items(), styles, strict=True)
     ]
@@ -115,7 +116,7 @@ def receptive_field_map(
     return heat_map(
         layers,
         (Axis("token", labels), Axis("influenced by", labels)),
-        Scale("layers", 0.0, float(most), digits=-2),
+        Scale("layers", 0.0, float(most)),
         colors,
         title=f"Layers until the column's token can influence the row's (this model: {n_layers})",
         hidden=Hidden(layers < 0, "<b>never</b>: no path through the mask"),
@@ -186,7 +187,7 @@ def loss_bars(losses: dict[str, np.ndarray], tokens: Sequence[str], colors: Pale
         title="Loss of each token: −ln of its predicted probability",
         x="token predicted",
         y="nats",
-        hover="predicting <b>%{x}</b>: <b>%{y:.4f}</b> nats",
+        hover=f"predicting <b>%{{x}}</b>: <b>%{{y:{HOVER}}}</b> nats",
     )
 
 
@@ -201,7 +202,7 @@ def change_bars(
         title=title,
         x="after token",
         y="change of a probability",
-        hover="after <b>%{x}</b>: up to <b>%{y:.6f}</b>",
+        hover=f"after <b>%{{x}}</b>: up to <b>%{{y:{HOVER}}}</b>",
     )
 
 
@@ -212,7 +213,7 @@ def share_map(shares: np.ndarray, colors: Palette, title: str) -> go.Figure:
     written = go.Scatter(
         x=heads * len(layers),
         y=np.repeat(layers, len(heads)),
-        text=[f"{share:.3f}" for share in shares.ravel()],
+        text=[escape(digits(share, 3)) for share in shares.ravel()],
         mode="text",
         textfont={"size": 12, "color": [ink(share, colors) for share in shares.ravel()]},
         hoverinfo="skip",

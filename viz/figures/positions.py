@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.digits import HOVER
 from viz.figures.build import Extras, Sheet, build
 from viz.figures.heatmap import Scale, color_bar, signed
 from viz.figures.lines import mark_line
@@ -31,7 +32,8 @@ def wave_map(
         z=table.astype(np.float32),
         **_colors(signed("value", table), colors),
         hovertemplate=(
-            "position <b>%{y}</b><br>dimension <b>%{x}</b><br>value <b>%{z:.5f}</b><extra></extra>"
+            "position <b>%{y}</b><br>dimension <b>%{x}</b><br>value "
+            f"<b>%{{z:{HOVER}}}</b><extra></extra>"
         ),
     )
     place = ("right", "top" if n_used > len(table) / 8 else "bottom")
@@ -57,7 +59,8 @@ def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
         showscale=False,
         lighting={"ambient": 0.85, "diffuse": 0.35, "specular": 0.02},
         hovertemplate=(
-            "position <b>%{y}</b><br>pair <b>%{x}</b><br>sine <b>%{z:.5f}</b><extra></extra>"
+            "position <b>%{y}</b><br>pair <b>%{x}</b><br>sine "
+            f"<b>%{{z:{HOVER}}}</b><extra></extra>"
         ),
     )
     axis = {"color": colors.muted, "gridcolor": colors.line, "showbackground": False}
@@ -91,7 +94,7 @@ def wavelength_curve(
         mode="lines+markers",
         line={"color": colors.series[0], "width": 2},
         marker={"size": 5},
-        hovertemplate="pair %{x}: one turn in <b>%{y:,.2f}</b> positions<extra></extra>",
+        hovertemplate="pair %{x}: one turn in <b>%{y:,.7~r}</b> positions<extra></extra>",
     )
     words = f"context: {context} positions"
     return build(
@@ -122,7 +125,7 @@ def dimension_curves(
                 mode="lines",
                 name=f"dimension {dimension}",
                 line={"color": color, "width": 2},
-                hovertemplate=f"dimension {dimension}, position %{{x}}: <b>%{{y:.5f}}</b>"
+                hovertemplate=f"dimension {dimension}, position %{{x}}: <b>%{{y:{HOVER}}}</b>"
                 "<extra></extra>",
             ),
             go.Scatter(
@@ -151,8 +154,8 @@ def similarity_map(
     cells = go.Heatmap(
         z=similarity.astype(np.float32),
         **_colors(Scale("cosine", -1.0, 1.0, signed=True), colors),
-        hovertemplate="position <b>%{y}</b> and <b>%{x}</b><br>cosine <b>%{z:.5f}</b>"
-        "<extra></extra>",
+        hovertemplate="position <b>%{y}</b> and <b>%{x}</b><br>cosine "
+        f"<b>%{{z:{HOVER}}}</b><extra></extra>",
     )
     return build(
         [cells],

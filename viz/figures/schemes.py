@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.digits import HOVER
 from viz.figures.build import Extras, Sheet, build
 from viz.figures.heatmap import Scale, color_bar, signed, ticks, token_map, weights
 from viz.figures.labels import axis_labels
@@ -30,8 +31,8 @@ def angle_map(frequencies: np.ndarray, n_positions: int, colors: Palette) -> go.
         zmax=1,
         colorscale=color_scale(colors.cyclic),
         colorbar=color_bar(Scale("turn", 0, 1), colors),
-        hovertemplate="position <b>%{y}</b><br>pair <b>%{x}</b><br>angle <b>%{z:.4f}</b> of a "
-        "turn<extra></extra>",
+        hovertemplate="position <b>%{y}</b><br>pair <b>%{x}</b><br>angle "
+        f"<b>%{{z:{HOVER}}}</b> of a turn<extra></extra>",
     )
     return build(
         [cells],
@@ -127,7 +128,7 @@ def loss_curves(
                 marker={"size": 4},
                 customdata=np.stack([starts, starts + curve.bin_size - 1], axis=1),
                 hovertemplate=f"{curve.name}, positions %{{customdata[0]}} to %{{customdata[1]}}: "
-                "<b>%{y:.3f}</b> nats<extra></extra>",
+                f"<b>%{{y:{HOVER}}}</b> nats<extra></extra>",
             )
         )
     return build(

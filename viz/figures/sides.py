@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.digits import HOVER
 from viz.figures.build import room
 from viz.figures.heatmap import Scale, color_bar, ticks
 from viz.figures.labels import axis_labels
@@ -102,7 +103,7 @@ def _cells(
         coloraxis="coloraxis",
         hoverongaps=False,
         hovertemplate=f"<b>%{{y}}</b><br>{column_name} <b>%{{x}}</b><br>{part.title} "
-        "<b>%{z:.5f}</b><extra></extra>",
+        f"<b>%{{z:{HOVER}}}</b><extra></extra>",
         **place,
     )
     if hidden is None:

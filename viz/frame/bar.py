@@ -199,10 +199,10 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
         st.markdown(f"**{view.model}**: {_described(view)}, running on **{device}**")
         n_of_run = len(view.run.checks)
         st.caption(
-            f"{n_of_run} checks of this run, {len(checks) - n_of_run} of what this page shows. "
-            "Attention is recomputed in float64 from q, k, v and the mask; what needs weights runs "
-            "again through the model's own modules, and the whole sentence without capture. Errors "
-            "are the largest difference found, relative to the largest value where above one."
+            f"{n_of_run} checks of this run{_of_page(len(checks) - n_of_run)}. "
+            f"{_how_checked(view)} Attention is also recomputed in float64 from q, k, v and the "
+            "mask, and the whole sentence runs again without capture. Errors are the largest "
+            "difference found, relative to the largest value where above one."
         )
         words.checks_table(checks)
         if card := runs.card(view.handle):
@@ -210,6 +210,21 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
             with st.container(height=220, key="card"):
                 st.text(card)
         st.caption(f"Headlight {VERSION}")
+
+
+def _of_page(n: int) -> str:
+    """How many checks a page adds, where it adds any."""
+    return f", {n} of what this page shows" if n else ""
+
+
+def _how_checked(view: View) -> str:
+    """What a run is compared with."""
+    if view.run.independent is None:
+        return "There are no files of this model to run once more."
+    return (
+        "Every array is compared with an independent run, numpy in float64 from the model's files; "
+        "so is what the browser draws, as the line at the foot of the page says."
+    )
 
 
 def _described(view: View) -> str:

@@ -7,6 +7,8 @@ from functools import cache
 from viz.frame import ASSETS
 from viz.frame.view import View
 
+HALF = 0.5  # of a row's weight
+
 
 @dataclass(frozen=True)
 class Example:
@@ -29,9 +31,21 @@ def examples() -> tuple[Example, ...]:
 
 
 def what_to_try(view: View) -> str:
-    """For an example sentence on its model: what its head shows. Nothing for any other."""
+    """For an example sentence on its model: what its head shows. Nothing for any other.
+
+    Nor where the cell has not most of its row: a model of that name may be another.
+    """
     for example in examples():
-        if (example.sentence, example.model) == (view.sentence, view.model):
+        is_its = (example.sentence, example.model) == (view.sentence, view.model)
+        if is_its and _is_shown(example, view):
             name = f"L{example.layer} H{example.head}"
             return f"Try: {name} {example.shows}."
     return ""
+
+
+def _is_shown(example: Example, view: View) -> bool:
+    records, (query, key) = view.group.records, map(int, example.cell.split("-"))
+    if example.layer >= len(records) or example.head >= records[example.layer].n_heads:
+        return False
+    pattern = records[example.layer].pattern[example.head]
+    return query < len(pattern) and bool(pattern[query, key] > HALF)

@@ -13,13 +13,16 @@ from types import FunctionType
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model import reference
+from model.trace import AttentionRecord
 from model.verify.check import Check
-from viz import runs
+from viz import formulas, runs
 from viz.formulas import FORMULAS
-from viz.frame import controls, state, tables, words
+from viz.frame import controls, screen, state, tables, words
 from viz.frame.settings import IMAGE_FORMAT, INSPECT
 from viz.frame.view import View
 from viz.live.callbacks import unbroken
+from viz.runs import Run
 
 Tables = dict[str, Callable[[], bytes]]  # CSV files by their names, made when they are asked for
 
@@ -64,8 +67,8 @@ def _panel() -> Panel:
     return st.session_state[PANEL]
 
 
-def show_parts() -> None:
-    """What may be opened, now that the page is drawn; nothing where it shows nothing."""
+def show_parts(run: Run) -> None:
+    """What may be opened, now that the page is drawn of a run; nothing where it shows nothing."""
     panel = _panel()
     if not panel.parts:
         return
@@ -80,13 +83,21 @@ def show_parts() -> None:
                 on_click=unbroken(_choose),
                 args=(part, part == panel.open),
             )
+        screen.show(run)
 
 
 def finish(checks: Sequence[Check]) -> None:
     """Say what the run's own checks found, once they are there."""
     if _panel().parts:
         line = f"{verdict(checks, 'The run: ')}; the badge above lists them."
-        _show(CHECK, lambda: st.caption(line))
+        _show(CHECK, lambda: _of_run(line))
+
+
+def _of_run(line: str) -> None:
+    """What the run's checks found, and the code of the independent run they compare with."""
+    st.caption(line)
+    with st.expander("The independent run, as it is written: model/reference.py"):
+        st.code(inspect.getsource(reference), language="python")
 
 
 def _choose(part: str, is_open: bool) -> None:
@@ -123,6 +134,17 @@ def formula(name: str, latex: str | None = None, reference: str | None = None) -
             words.centred(html.escape(about))
 
     _show(FORMULA, lambda: _in_entry(name, draw))
+
+
+def attention(record: AttentionRecord) -> None:
+    """The formula of attention as a layer has it: its scale, its bias, its mask."""
+    written = formulas.attention(
+        scale=record.scale,
+        d_head=record.q.shape[-1],
+        has_bias=record.bias is not None,
+        has_mask=not record.mask.all(),
+    )
+    formula("model.attention.scaled_dot_product", written.latex, written.reference)
 
 
 def numbers(latex: str) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 import streamlit as st
 
 from model.verify.check import Check
-from viz.frame import address, bar, inspector, presenting, rail, state, tours, words
+from viz.frame import address, bar, inspector, presenting, rail, screen, state, tours, words
 from viz.frame.notices import guarded
 from viz.frame.offers import missing
 from viz.frame.page import Page
@@ -55,15 +55,16 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         words.notice(f"{title} does not apply to {view.model}: {why}.")
         return
     above_panel = st.container(key="page")
+    screen.begin()
     inspector.place(opens=getattr(page, "OPENS_INSPECTOR", True))
     try:
         with above_panel:
             page.render(view)
     except ValueError:  # the run stands, whatever the page could not show of it
-        inspector.show_parts()
+        inspector.show_parts(view.run)
         inspector.finish(bar.show_badge(badge, view, ()))
         raise
-    inspector.show_parts()
+    inspector.show_parts(view.run)
     inspector.finish(bar.show_badge(badge, view, _checks_of(page, view)))
 
 
@@ -75,4 +76,4 @@ def _lacking(pages: Mapping[str, Page], view: View) -> Lacking:
 
 def _checks_of(page: Page, view: View) -> Sequence[Check]:
     """What a page adds to the checks of the run."""
-    return getattr(page, "checks", lambda view: ())(view)
+    return (*getattr(page, "checks", lambda view: ())(view), *screen.checks())

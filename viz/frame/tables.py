@@ -37,8 +37,9 @@ def whole_numbers(values: Sequence[int | None]) -> pd.Series:
 
 
 def frame_csv(frame: pd.DataFrame, *, has_index: bool = False) -> bytes:
-    """A data frame as CSV."""
-    return frame.to_csv(index=has_index).encode("utf-8-sig")
+    """A data frame as CSV, its numbers with the digits of float32, in which the model computes."""
+    wide = frame.select_dtypes("float64").columns
+    return frame.astype(dict.fromkeys(wide, "float32")).to_csv(index=has_index).encode("utf-8-sig")
 
 
 def numbers_csv(values: np.ndarray, corner: str) -> bytes:

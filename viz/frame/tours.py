@@ -73,7 +73,7 @@ def _found() -> tuple[tuple[Tour, ...], list[str]]:
             tours.append(_read(path, path.stat().st_mtime_ns, st.session_state[PAGES]))
         except ValueError as error:
             faults.append(str(error))
-    return tuple(sorted(tours, key=lambda tour: len(tour.steps))), faults
+    return tuple(sorted(tours, key=lambda tour: (len(tour.steps), tour.title))), faults
 
 
 @cache

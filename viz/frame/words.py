@@ -9,7 +9,8 @@ import streamlit as st
 
 from model.lines import one_line
 from model.verify.check import Check
-from viz.figures.labels import token_labels, visible
+from viz.digits import digits, equals
+from viz.figures.labels import signs, token_labels, visible
 
 
 def notice(text: str, kind: str = "note") -> None:
@@ -63,7 +64,8 @@ def token_strip(
 class Way:
     """A title and a line; a link to a page with all else as it is, or to an address, or steps.
 
-    `steps` are what to do and what to type for it, unfolded at a click.
+    `steps` are what to do and what to type for it, unfolded at a click. `stops` are titles and
+    addresses on the way behind `query`, listed below it.
     """
 
     title: str
@@ -71,6 +73,7 @@ class Way:
     page: str = ""
     query: str = ""
     steps: tuple[tuple[str, str], ...] = ()
+    stops: tuple[tuple[str, str], ...] = ()
 
 
 def ways(found: Iterable[Way]) -> None:
@@ -84,6 +87,12 @@ def _way(way: Way) -> str:
     inside = f"<b>{html.escape(way.title)}</b><span>{html.escape(way.text)}</span>"
     if page:
         return f'<a class="hl-way" href="?page={page}" data-page="{page}">{inside}</a>'
+    if way.stops:
+        stops = "".join(
+            f'<li><a href="{html.escape(address)}">{html.escape(title)}</a></li>'
+            for title, address in way.stops
+        )
+        return f'<div class="hl-way"><a href="{query}">{inside}</a><ol>{stops}</ol></div>'
     if query:
         return f'<a class="hl-way" href="{query}">{inside}</a>'
     steps = "".join(
@@ -190,6 +199,24 @@ def properties(checks: Sequence[Check]) -> None:
         )
 
 
+def row_sums(pattern: np.ndarray) -> str:
+    """What rows of weights (T, T) sum to: one, or zero where a query may attend to nothing."""
+    sums = pattern.sum(axis=-1, dtype=np.float64)
+    n_empty = int((sums == 0).sum())
+    if not np.allclose(sums[sums != 0], 1, atol=1e-4):
+        return f"rows sum to {digits(sums.min())} to {digits(sums.max())}"
+    if not n_empty:
+        return "each row sums to one"
+    return (
+        f"{n_empty} of {len(sums)} rows may attend to nothing and are zero, the others sum to one"
+    )
+
+
+def passed_over(query: int, key: int) -> str:
+    """What was left out where a head's strongest pair was looked for, see `strongest_pair`."""
+    return " (first token and self left out)" if key not in (0, query) else ""
+
+
 def centred(inner_html: str) -> None:
     """A line in the middle; what is a person's in it must be escaped."""
     st.html(f'<p class="hl-pair">{inner_html}</p>')
@@ -203,7 +230,9 @@ def _predicted_chip(
     number: int, label: str, probability: float, with_number: bool, is_marked: bool
 ) -> str:
     is_known = bool(np.isfinite(probability))
-    title = f"token {number}: " + (f"p = {probability:.4f}" if is_known else "nothing before it")
+    title = f"token {number}: " + (
+        f"p {html.escape(equals(probability))}" if is_known else "nothing before it"
+    )
     share = 100 * probability if is_known else 0
     below = f"<small>{_short(probability)}</small>" if with_number else ""
     css_class = "hl-token hl-marked" if is_marked else "hl-token"
@@ -215,19 +244,10 @@ def _predicted_chip(
 
 def _legend(labels: Sequence[str], has_bars: bool) -> str:
     """What the bars and the signs in these labels mean."""
-    signs = {
-        "…": "… continues a word",
-        "␣": "␣ is a space",
-        "⏎": "⏎ is a line break",
-        "·1/": "·1/2 is a part of a character",
-    }
-    used = [words for sign, words in signs.items() if any(sign in label for label in labels)]
     bars = ["bar: predicted probability of this token"] if has_bars else []
-    return "; ".join([*bars, *used])
+    return "; ".join([*bars, *signs(labels)])
 
 
 def _short(probability: float) -> str:
-    """A probability in five characters; the first token has none."""
-    if not np.isfinite(probability):
-        return "–"
-    return "&lt;.001" if probability < 0.001 else f"{probability:.3f}"
+    """A probability in a few characters; the first token has none."""
+    return html.escape(digits(probability, 3)) if np.isfinite(probability) else "–"

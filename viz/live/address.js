@@ -26,6 +26,9 @@
 const alive = new Map();
 let written = -1; // the turn whose address the browser has
 let sent = 0; // messages to Python
+let known = 0; // the last of them that Python has taken over
+const AGAIN_MS = 6_000;
+const TRIES = 3;
 let background = "";
 let isFull = false; // whether the page itself fills the screen
 
@@ -55,9 +58,25 @@ export default function keepAddress(call) {
 /** @param {{page?: string, query?: string}} to */
 function go(to) {
   sent += 1;
+  say({ ...to, n: sent }, TRIES);
+}
+
+/**
+ * Tell Python, and again where it has not heard of it after a while: of a busy session's messages one
+ * may be lost, and a person would wait for ever.
+ *
+ * @param {{page?: string, query?: string, n: number}} message
+ * @param {number} tries how often it is said again
+ */
+function say(message, tries) {
   const calls = [...alive.values()];
   const whole = calls.find(({ data }) => data.is_whole) ?? calls[0]; // a part runs again alone
-  whole?.setTriggerValue("went", { ...to, n: sent });
+  whole?.setTriggerValue("went", message);
+  if (!tries) return;
+  setTimeout(() => {
+    const isKnown = known >= message.n || message.n !== sent; // or of a newer one
+    if (!isKnown && alive.size) say(message, tries - 1);
+  }, AGAIN_MS);
 }
 
 /** @param {"addEventListener" | "removeEventListener"} how */
@@ -77,6 +96,7 @@ function listen(how) {
  */
 function write({ turn, query, is_entry, went }) {
   if (turn < written) sent = 0; // another session: it has heard of nothing yet
+  known = went;
   if (turn === written || went < sent) return;
   written = turn;
   const address = new URLSearchParams(query).toString();
@@ -181,13 +201,22 @@ function fullScreenChanged() {
  * @param {Event} event
  */
 function step(event) {
-  if (!(event instanceof KeyboardEvent) || document.activeElement !== document.body) return;
+  if (!(event instanceof KeyboardEvent) || hasOwnKeys(document.activeElement)) return;
   if (event.key === "Escape") press(wayBack());
   const way = WAYS[event.key];
   if (!way) return;
   const link = document.querySelector(`a[data-step="${way}"]`) ?? (wayBack() && neighbour(way));
   if (link && event.key.startsWith("Page")) event.preventDefault();
   press(link);
+}
+
+/**
+ * Whether what has the focus may want the keys itself; the page, links and plain buttons do not.
+ *
+ * @param {Element | null} focused
+ */
+function hasOwnKeys(focused) {
+  return !focused?.matches("body, [data-testid=stMain], a, button:not([role])");
 }
 
 /**

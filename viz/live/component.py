@@ -20,6 +20,7 @@ from viz.live.home.data import HOME
 from viz.live.microscope.data import MICROSCOPE
 from viz.theme import DARK, LIGHT
 
+SCREEN = "screen"
 Place = dict[str, Any]  # x and y of a click, as the axes of the figure have them
 
 _mount = component(
@@ -41,6 +42,12 @@ _chart = component(
     html='<div class="hl-figure"></div>',
     js=script("loader.js"),
     css=script("chart/chart.css"),
+    isolate_styles=False,
+)
+_screen = component(
+    "headlight_screen",
+    html='<div class="hl-control hl-screen"></div>',
+    js=script("loader.js"),
     isolate_styles=False,
 )
 _rail = component("headlight_rail", js=script("rail.js"), isolate_styles=False)
@@ -88,6 +95,19 @@ def show_chart(key: str, data: Data, *, on_pick: Callable[[Place], None] | None 
             on_pick(dict(picked))
 
     _chart(key=key, data=data, height=data["height"], on_picked_change=unbroken(take_over))
+
+
+def show_screen(run: str, on_found: Callable[[list[Data]], None]) -> None:
+    """Show the verdict on what is on screen; `on_found` gets the figures that failed, if others.
+
+    `run` is the key of the page's run, or empty where there is no independent one.
+    """
+
+    def take_over() -> None:
+        on_found(list(st.session_state[SCREEN].found or []))
+
+    data = {"instrument": SCREEN, "key": SCREEN, "run": run, "allowed_error": ALLOWED_ERROR}
+    _screen(key=SCREEN, data=data, on_found_change=unbroken(take_over))
 
 
 def keep_folded() -> None:

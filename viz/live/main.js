@@ -21,6 +21,7 @@ const KINDS = {
   editor: () => import("./editor/editor.js").then(({ Editor }) => Editor),
   chart: () => import("./chart/chart.js").then(({ Chart }) => Chart),
   rotor: () => import("./rotor/rotor.js").then(({ Rotor }) => Rotor),
+  screen: () => import("./screen/screen.js").then(({ Screen }) => Screen),
 };
 
 /**
@@ -69,6 +70,7 @@ function opened(root, call, Kind) {
       lost: (key) => place.call.setTriggerValue("lost", key),
       tick: (n) => place.call.setTriggerValue("tick", n),
       picked: (at) => place.call.setTriggerValue("picked", at),
+      found: (failures) => place.call.setTriggerValue("found", failures),
     }),
   };
   mounted.set(root, place);

@@ -26,6 +26,7 @@ from model.trace import AttentionRecord, Trace
 from viz.live import store
 from viz.live.core.arrays import encoded, head_arrays, summary_arrays
 from viz.live.files import FIRST_MODULES, MODULES, component_style, served_files
+from viz.live.origins import origin_of
 
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
@@ -44,6 +45,8 @@ def _folder_of(package: str) -> Path:
 
 PLOTLY = _folder_of("plotly") / "package_data" / "plotly.min.js"
 MOST_ASKED = 4096  # bytes of a question
+OWN = "own"  # the ids of a run's input
+IDS = re.compile(rf"{OWN}|[0-9]{{1,7}}(,[0-9]{{1,7}}){{0,99}}")
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
@@ -87,6 +90,33 @@ def _independent(request: Request) -> Response:
     if rows.ndim > 2:
         return PlainTextResponse("name one head: its number in brackets", status_code=404)
     return _arrays_response({"value": rows.astype(np.float64)})
+
+
+def _origin(request: Request) -> Response:
+    """Where one number comes from, for the card that a person asks for."""
+    key, address = request.path_params["key"], request.path_params["address"]
+    trace, run = store.get(key), store.independent_of(key)
+    if trace is None or run is None:
+        return _not_found("run")
+    try:
+        return JSONResponse(origin_of(trace, run, address), headers=HEADERS)
+    except ValueError as error:
+        return PlainTextResponse(str(error), status_code=404)
+
+
+def _texts(request: Request) -> Response:
+    """What ids stand for: those of the run's input, or `1,2,3`."""
+    run = store.independent_of(request.path_params["key"])
+    asked = request.path_params["ids"]
+    if run is None or not IDS.fullmatch(asked):
+        return _not_found("run")
+    try:
+        return JSONResponse(
+            {"texts": run.texts(None if asked == OWN else list(map(int, asked.split(","))))},
+            headers=HEADERS,
+        )
+    except ValueError as error:
+        return PlainTextResponse(str(error), status_code=404)
 
 
 def _summary(request: Request) -> Response:
@@ -177,7 +207,9 @@ ROUTES = [
     Route("/live/live.css", _style),
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
+    Route("/live/independent/{key}/texts/{ids}", _texts),
     Route("/live/independent/{key}/{address}", _independent),
+    Route("/live/origins/{key}/{address}", _origin),
     Route("/live/texts/{key}", _more, methods=["POST"]),
     Route("/live/{name:path}", _file),
 ]

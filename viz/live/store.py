@@ -4,7 +4,7 @@ Traces, whose arrays it draws, and texts, which are written on while it asks for
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -26,6 +26,10 @@ class Independent(Protocol):
 
     def array(self, address: str) -> np.ndarray:
         """One array in float64; ValueError where there is none."""
+        ...
+
+    def texts(self, ids: Sequence[int] | None = None) -> list[str | None]:
+        """What ids, or those of the input, stand for; ValueError where there is no such id."""
         ...
 
 

@@ -18,7 +18,7 @@ from model.analysis.lens import LogitLens, logit_lens
 from model.architectures.decoder import DecoderTransformer
 from model.commands.trace import write_npz
 from model.data.tokenizer import Tokenizer
-from model.decoding.beam import BeamStep, beam_search
+from model.decoding.beam import BeamStep, Candidate, beam_search
 from model.decoding.cache_run import CacheRun, run_through_cache
 from model.decoding.filters import Sampling
 from model.decoding.sampling import sample
@@ -29,7 +29,9 @@ from model.sources.checkpoint import Checkpoint, unusable_folders
 from model.sources.handle import ModelHandle, OpenModel
 from model.trace import Trace
 from model.verify.check import Check, worst
-from model.verify.independent import IndependentRun
+from model.verify.derived import log_probability
+from model.verify.independent import ALLOWED, IndependentRun
+from model.verify.texts import check_text, texts_of
 from viz.live import store
 from viz.runs.checking import Checks, begin
 
@@ -141,8 +143,17 @@ def run(handle: ModelHandle, text: str) -> Run:
     found = opened(handle)
     trace, n_cut, reads = found.trace(text)
     offers = found.offers | trace.offers
-    checking = begin(trace, found.check)
     independent = independent_of(found, trace)
+
+    def check(trace: Trace) -> tuple[Check, ...]:
+        words = independent.vocabulary if independent else None
+        is_whole = words is not None and words.keeps_all and len(trace.streams) == 1
+        if words is None or not is_whole:  # else it is read otherwise, as the page says
+            return found.check(trace)
+        said = check_text(text, trace.ids.tolist(), words, is_cut=n_cut > 0)
+        return (*found.check(trace), said)
+
+    checking = begin(trace, check)
     key = store.put(trace, independent)
     return Run(trace, checking, key, offers, independent, n_cut=n_cut, reads=reads)
 
@@ -151,8 +162,9 @@ def independent_of(
     found: OpenModel, trace: Trace, mask: np.ndarray | None = None
 ) -> IndependentRun | None:
     """The independent run of a trace's input under a mask; None for a source without files."""
-    files = found.files if isinstance(found, Checkpoint) else None
-    return None if files is None else IndependentRun(files, trace.ids, mask)
+    if not isinstance(found, Checkpoint):
+        return None
+    return IndependentRun(found.files, trace.given, mask, texts_of(found.folder))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -182,6 +194,17 @@ def beams(
         end_id=tokenizer(handle).end_id,
     )
     return tuple(steps)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def check_beam(handle: ModelHandle, ids: tuple[int, ...], name: str, found: Candidate) -> Check:
+    """Whether a text's log probability is that of an independent run; `name` says which text.
+
+    Relative to its size where that is above one, as the sum of many tokens' is.
+    """
+    expected = log_probability(checkpoint(handle).files, ids, found.ids)
+    error = abs(found.total - expected) / max(1.0, abs(expected))
+    return Check(f"log probability of the {name} = an independent run", error, ALLOWED)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -84,6 +84,19 @@ def differing(device: str) -> dict[str, dict[str, object]]:
     }
 
 
+def sizes(device: str) -> str:
+    """Of what sizes the models of the family are, in words."""
+    found = {
+        (config["n_layers"], config["n_heads"])
+        for config in map(_config, family(device).values())
+        if config
+    }
+    shapes = [f"{n_layers} layers × {n_heads} heads" for n_layers, n_heads in sorted(found)]
+    if len(shapes) == 1:
+        return f"models of {shapes[0]}"
+    return f"models of other sizes: {', '.join(shapes)}"
+
+
 def unlike(device: str) -> dict[str, dict[str, tuple[object, object]]]:
     """What is another than most of the family have, besides the scheme: by scheme and field.
 

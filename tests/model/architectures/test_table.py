@@ -16,18 +16,18 @@ from tests.model.builders import edit_json, tiny_checkpoint, tiny_config
 
 
 @dataclass(frozen=True, kw_only=True)
-class PatchConfig(BlockConfig):
+class TileConfig(BlockConfig):
     """A made-up architecture with a field of its own."""
 
-    architecture: ClassVar[str] = "patches"
-    patch_size: int
+    architecture: ClassVar[str] = "tiles"
+    tile_size: int
 
 
 @pytest.fixture(autouse=True)
-def patches(monkeypatch: pytest.MonkeyPatch) -> None:
+def tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second architecture, whose package is not installed."""
-    entry = dataclasses.replace(ARCHITECTURES["decoder"], config=PatchConfig, package="no_such_pkg")
-    monkeypatch.setitem(table.ARCHITECTURES, "patches", entry)
+    entry = dataclasses.replace(ARCHITECTURES["decoder"], config=TileConfig, package="no_such_pkg")
+    monkeypatch.setitem(table.ARCHITECTURES, "tiles", entry)
 
 
 def test_no_architecture_means_a_decoder() -> None:
@@ -46,34 +46,36 @@ def test_shipped_configs_say_nothing_and_are_decoders() -> None:
 
 
 def test_an_unknown_architecture_is_named_with_those_known() -> None:
-    with pytest.raises(ValueError, match=r"'rnn' is unknown; this version knows decoder, patches"):
+    with pytest.raises(
+        ValueError, match=r"'rnn' is unknown; this version knows decoder, .*, tiles"
+    ):
         config_of(tiny_config().to_dict() | {"architecture": "rnn"})
 
 
 def test_a_missing_package_is_named_with_the_remedy() -> None:
     with pytest.raises(
-        ValueError, match=r"'patches' needs the package no_such_pkg.*: pip install no_such_pkg"
+        ValueError, match=r"'tiles' needs the package no_such_pkg.*: pip install no_such_pkg"
     ):
-        architecture("patches")
+        architecture("tiles")
 
 
 def test_a_field_of_another_architecture_names_both() -> None:
     with pytest.raises(
-        ValueError, match=r"has patch_size, a field of the architecture 'patches', .* is 'decoder'"
+        ValueError, match=r"has tile_size, a field of the architecture 'tiles', .* is 'decoder'"
     ):
-        config_of(tiny_config().to_dict() | {"patch_size": 4})
+        config_of(tiny_config().to_dict() | {"tile_size": 4})
     with pytest.raises(ValueError, match="unknown key colour"):
         config_of(tiny_config().to_dict() | {"colour": 4})
-    with pytest.raises(ValueError, match="the config is of a 'decoder'; this needs a 'patches'"):
-        PatchConfig.from_dict(tiny_config().to_dict())
+    with pytest.raises(ValueError, match="the config is of a 'decoder'; this needs a 'tiles'"):
+        TileConfig.from_dict(tiny_config().to_dict())
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"architecture": "rnn"}, r"config.json: the architecture 'rnn' is unknown"),
-        ({"architecture": "patches"}, r"config.json: the architecture 'patches' needs the package"),
-        ({"patch_size": 4}, r"config.json: config has patch_size, a field of"),
+        ({"architecture": "tiles"}, r"config.json: the architecture 'tiles' needs the package"),
+        ({"tile_size": 4}, r"config.json: config has tile_size, a field of"),
     ],
 )
 def test_a_checkpoint_gets_the_same_line(

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, pre_tokenizers
 
-from model.data.tokenizer import END_OF_TEXT, UNKNOWN, Tokenizer, train_bpe, train_characters
+from model.data.tokenizer import (
+    END_OF_TEXT,
+    MASK,
+    PADDING,
+    START_OF_TEXT,
+    UNKNOWN,
+    Tokenizer,
+    train_bpe,
+    train_characters,
+)
 from tests.model.builders import edit_json
 
 CORPUS = [
@@ -228,3 +237,43 @@ def test_what_the_library_cannot_do_is_one_line() -> None:
     tokenizer.backend.pre_tokenizer = pre_tokenizers.Split(Regex("(x+x+)+y"), "isolated")
     with pytest.raises(ValueError, match=r"the tokenizer cannot take this text: .*; use another"):
         tokenizer.encode("x" * 40)
+
+
+SPECIALS = (START_OF_TEXT, PADDING, MASK)
+
+
+@pytest.mark.parametrize("kind", ["bpe", "characters", "added later"])
+def test_special_tokens_have_ids_that_no_text_becomes(kind: str, tmp_path: Path) -> None:
+    if kind == "added later":
+        made = train_bpe(CORPUS, 300).with_specials(SPECIALS)
+        assert made.vocab_size == train_bpe(CORPUS, 300).vocab_size + 3
+    else:
+        made = (
+            train_bpe(CORPUS, 300, SPECIALS)
+            if kind == "bpe"
+            else train_characters(CORPUS, SPECIALS)
+        )
+    made.save(tmp_path / "tokenizer.json")
+    loaded = Tokenizer.load(tmp_path / "tokenizer.json")
+    ids = [loaded.id_of(special) for special in SPECIALS]
+    assert len({*ids, loaded.end_id}) == 4
+    assert loaded.token_strings(ids) == SPECIALS
+    assert all(map(loaded.is_added, ids))
+    for special in SPECIALS:
+        assert not {*ids, loaded.end_id} & set(loaded.encode(f"cat {special} cat"))
+        assert not set(ids) & set(loaded.encode_documents(f"cat{special}cat"))
+
+
+def test_special_tokens_added_later_leave_all_ids_as_they_were() -> None:
+    plain, more = bpe(), bpe().with_specials((MASK,))
+    text = "the cat sat on 😀 mats, didn't it?"
+    assert more.encode(text) == plain.encode(text)
+    assert more.id_of(MASK) == plain.vocab_size
+    assert more.merges() == plain.merges()
+
+
+def test_a_special_token_that_is_not_there_is_named() -> None:
+    with pytest.raises(ValueError, match=r"the tokenizer has no \[MASK\] token"):
+        bpe().id_of(MASK)
+    with pytest.raises(ValueError, match="vocab_size is 259; byte-level BPE needs at least 260"):
+        train_bpe(CORPUS, 259, SPECIALS)

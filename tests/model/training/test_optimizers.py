@@ -5,9 +5,11 @@ import math
 import pytest
 import torch
 
+from model.training.muon import Muon, orthogonalised
 from model.training.optimizers import OPTIMIZERS, split_parameters
 from model.training.plan import Stage
-from tests.model.builders import tiny_model
+from model.weights import initialise_evenly
+from tests.model.builders import normal, tiny_model, tiny_translator
 from tests.model.training.builders import toy_recipe, toy_trainer, toy_windows
 
 
@@ -57,3 +59,42 @@ def test_weight_decay_shrinks_hidden_matrices_only(optimizer: str) -> None:
         is_hidden = name.startswith("blocks.") and weight.ndim == 2
         expected = before[name] * (1 - 0.5 * 0.1 if is_hidden else 1)
         torch.testing.assert_close(weight.detach(), expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("shape", [(7, 13), (13, 7)])
+def test_muon_in_float32_is_torch_s_in_bfloat16(shape: tuple[int, int]) -> None:
+    """To the two digits that bfloat16 has: the updates of three steps, each some 0.1 large."""
+    ours, theirs = (torch.nn.Parameter(normal(*shape)) for _ in range(2))
+    muon = Muon([ours], lr=0.1, weight_decay=0.05)
+    reference = torch.optim.Muon(
+        [theirs], lr=0.1, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"
+    )
+    for step in range(1, 4):
+        for weight, optimizer in ((ours, muon), (theirs, reference)):
+            weight.grad = normal(*shape, seed=step)
+            optimizer.step()
+    assert (ours - normal(*shape)).abs().max() > 0.1
+    torch.testing.assert_close(ours, theirs, atol=5e-3, rtol=0)
+
+
+def test_orthogonalised_matrices_have_singular_values_near_one() -> None:
+    before, after = normal(9, 14), orthogonalised(normal(9, 14))
+    values = torch.linalg.svdvals(after)
+    assert ((values > 0.6) & (values < 1.3)).all()
+    u, _, v = torch.linalg.svd(before, full_matrices=False)
+    assert ((u.T @ after @ v.T).diagonal() > 0.6).all(), "in the same directions"
+
+
+def test_glorot_keeps_the_scale_of_signals_and_a_seed_its_weights() -> None:
+    model, again, other = (tiny_translator() for _ in range(3))
+    for one, seed in ((model, 1), (again, 1), (other, 2)):
+        initialise_evenly(one, seed)
+    weight = model.decoder.blocks[1].ffn.up.weight
+    assert weight.abs().max() <= math.sqrt(6 / sum(weight.shape))
+    assert weight.std() == pytest.approx(math.sqrt(2 / sum(weight.shape)), rel=0.1)
+    assert model.encoder.embed.weight.std() == pytest.approx(30**-0.5, rel=0.1)
+    assert model.unembed.weight is model.encoder.embed.weight
+    assert (model.encoder.blocks[0].attn.q_proj.bias == 0).all()
+    same = [torch.equal(x, y) for x, y in zip(model.parameters(), again.parameters(), strict=True)]
+    assert all(same)
+    assert not torch.equal(weight, other.decoder.blocks[1].ffn.up.weight)

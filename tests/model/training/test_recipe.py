@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from model.config import DecoderConfig
+from model.architectures.table import config_of
 from model.data.tokenizer import TOKENIZERS
 from model.device import PRECISIONS
 from model.training.objectives import OBJECTIVES
 from model.training.optimizers import OPTIMIZERS, SCHEDULES
 from model.training.plan import Plan, Stage
 from model.training.recipe import Recipe
+from model.weights import INITIALISATIONS
 from tests.model.training.builders import TOML, toy_recipe
 
 RECIPES = sorted((Path(__file__).parents[3] / "assets" / "recipes").glob("*.toml"))
@@ -42,6 +43,7 @@ def test_what_is_not_said_is_as_it_was_before_there_was_a_choice(tmp_path: Path)
         ("optimizer", OPTIMIZERS),
         ("schedule", SCHEDULES),
         ("precision", PRECISIONS),
+        ("initialisation", INITIALISATIONS),
     ],
 )
 def test_a_variant_is_an_entry_of_its_table(name: str, table: dict[str, object]) -> None:
@@ -89,7 +91,8 @@ def test_tokens_are_those_that_whole_windows_hold() -> None:
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_shipped_recipes_are_whole(path: Path) -> None:
     recipe = Recipe.load(path)
-    config = DecoderConfig.from_dict({**recipe.model, "vocab_size": recipe.vocab_size})
+    sizes = {"vocab_size": recipe.vocab_size} if recipe.vocab_size else {}
+    config = config_of({**recipe.model, **sizes})
     assert recipe.name == path.stem
     assert max(stage.seq_len for stage in recipe.stages) <= config.max_seq_len
 

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from model.data.text import Corpus
-from model.training import objectives
 from model.training import state as state_module
 from model.training.evaluation import evaluate
+from model.training.objectives import language_modelling
 from model.training.observers import MetricsLog
 from model.training.optimizers import OPTIMIZERS
 from model.training.plan import Stage
@@ -112,8 +112,8 @@ def interrupt_at(call: int, function: Callable[..., Any]) -> Callable[..., Any]:
         (state_module, "save_file", 1, 3),
         (state_module, "save_file", 2, 6),
         (MetricsLog, "after_metrics", 2, 4),
-        (objectives, "evaluate", 1, 4),
-        (objectives, "evaluate", 2, 8),
+        (language_modelling, "evaluate", 1, 4),
+        (language_modelling, "evaluate", 2, 8),
     ],
 )
 def test_ctrl_c_anywhere_saves_whole_steps(
@@ -141,7 +141,7 @@ def test_ctrl_c_in_the_save_after_ctrl_c_does_no_harm(
 ) -> None:
     trained(tmp_path / "straight")
     with monkeypatch.context() as patch:
-        patch.setattr(objectives, "evaluate", interrupt_at(1, evaluate))
+        patch.setattr(language_modelling, "evaluate", interrupt_at(1, evaluate))
         patch.setattr(state_module, "save_file", interrupt_at(2, state_module.save_file))
         with pytest.raises(KeyboardInterrupt):
             list(train(toy_recipe(), JUDGED, tmp_path / "resumed", device=CPU))

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.viz.builders import ODD_SENTENCES
-from viz.figures.labels import axis_labels, escape, token_labels, visible, word_groups, word_labels
+from viz.figures.labels import (
+    axis_labels,
+    escape,
+    signs,
+    token_labels,
+    visible,
+    word_groups,
+    word_labels,
+)
 
 ISOLATES = "\u2068\u2069"
 UNREADABLE = ("Cc", "Cf", "Zl", "Zp", "Co", "Cs", "Cn")
@@ -159,3 +167,9 @@ def test_odd_sentences_character_by_character(text: str) -> None:
     labels = axis_labels(text[:300])
     assert len(set(labels)) == len(text[:300])
     assert all(label.strip("\u200b\u2068\u2069 ") for label in labels)
+
+
+def test_signs_are_explained_where_they_stand() -> None:
+    assert signs([]) == signs(["cat", "."]) == []
+    assert signs([visible("\n\n"), visible(" ")]) == ["␣ is a space", "⏎ is a line break"]
+    assert signs(token_labels([" un", "true"])) == ["… continues a word"]

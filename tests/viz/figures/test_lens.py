@@ -122,6 +122,14 @@ def test_wide_lens_names_its_layers_on_both_sides() -> None:
     assert figure.layout.yaxis2.ticktext == figure.layout.yaxis.ticktext
     assert figure.data[1].yaxis == "y2"
     assert (grid.is_far_right(23), grid.is_far_right(3)) == (True, False)
+    assert (grid.frame(23), grid.frame(3)) == ("wide-chart-end", "wide-chart")
+
+
+def test_a_short_lens_stands_still_on_a_phone() -> None:
+    assert [lens_grid(n).frame(0) for n in (1, 7, 8, 14)] == [
+        *["chart"] * 2,
+        *["middling-chart"] * 2,
+    ]
 
 
 def test_a_predicted_token_is_written_as_it_would_be_in_the_text() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.viz.builders import causal, random_patterns
 from tests.viz.test_theme import contrast
+from viz.digits import HOVER
 from viz.figures.build import label_width, room
 from viz.figures.lines import mark_line
 from viz.figures.masks import cost_curves, loss_bars, mask_map, receptive_field_map, share_map
@@ -171,7 +172,7 @@ def test_never_is_hatched_and_layers_are_whole_numbers() -> None:
     figure = receptive_field_map(layers, TOKENS[:2], 4, LIGHT)
     assert np.array_equal(figure.data[0].z, [[0, np.nan], [1, 0]], equal_nan=True)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 4)
-    assert "%{z:.0f}" in figure.data[0].hovertemplate
+    assert f"%{{z:{HOVER}}}" in figure.data[0].hovertemplate
     assert "never" in figure.data[1].hovertemplate
 
 

@@ -1,8 +1,11 @@
 """Protects the panel below every page: one part of it at a time, and no failed check is hidden."""
 
+import inspect
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model import reference
 from model.verify.check import Check
 from tests.viz.apps import (
     TOM,
@@ -47,7 +50,8 @@ def test_each_part_is_drawn_where_it_is_open(page: str) -> None:
     assert len(app.code) > 0
     assert not app.latex
     assert any("The run: Verified: " in line for line in captions(inspected(app, "check")))
-    assert not app.code
+    (independent,) = app.code
+    assert independent.value.rstrip() == inspect.getsource(reference).rstrip()
     inspected(app, "export")
     labels = {x.proto.label for x in app.get("download_button")}
     assert "Whole trace (npz)" in labels

@@ -52,3 +52,24 @@ def test_the_newest_call_is_answered_and_the_last_one_ends(page: Page) -> None:
     page.evaluate("(root.remove(), end())")
     page.evaluate(GO_BACK)
     assert page.evaluate("sent") == []
+
+
+def test_what_python_has_not_heard_of_is_said_again_and_no_more_after_that(page: Page) -> None:
+    page.clock.install()
+    page.evaluate(FOLLOW)
+    page.clock.run_for(5_000)
+    assert len(page.evaluate("sent")) == 1, "a busy page takes its time"
+    page.clock.run_for(2_000)
+    first, again = page.evaluate("sent")
+    assert first[2] == again[2] == {"page": "Masks", "n": 1}
+    page.evaluate(CALL.replace("went: 0", "went: 1"), 2)
+    page.clock.run_for(60_000)
+    assert len(page.evaluate("sent")) == 2
+
+
+def test_it_is_not_said_for_ever_nor_once_a_person_went_elsewhere(page: Page) -> None:
+    page.clock.install()
+    page.evaluate(FOLLOW)
+    page.evaluate(GO_BACK)
+    page.clock.run_for(60_000)
+    assert [value["n"] for *_, value in page.evaluate("sent")] == [1, 2, 2, 2, 2]

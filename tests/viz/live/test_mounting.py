@@ -165,7 +165,7 @@ def test_a_page_left_before_the_modules_are_there_stays_quiet(page: Page) -> Non
     run = page.get_by_text(re.compile(r"^run \d+$"))
     for route in held:
         route.continue_()
-    page.wait_for_timeout(500)
+    page.wait_for_load_state("networkidle")  # all that is asked for late is there
     wait_until_idle(page)
     number = run.text_content()
     page.wait_for_timeout(LONGER_THAN_A_TICK)

@@ -2,6 +2,7 @@
 
 import gc
 import http.client
+import importlib
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +16,13 @@ from starlette.testclient import TestClient
 
 from model.sources import checkpoint
 from model.trace import Trace
+from model.verify.derived import DERIVED
 from model.verify.independent import IndependentRun
+from model.verify.texts import texts_of
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
 from viz.live import files, routes, store
+from viz.live.origins import OF_FIGURES, OF_TRACE
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 VARIANTS = {
@@ -201,6 +205,48 @@ def test_arrays_of_the_independent_run_by_address(client: TestClient, tmp_path: 
     without, _kept = offered()
     for wrong in (without, "nonsense", key[:-1]):
         assert client.get(f"/live/independent/{wrong}/output[-1]").status_code == 404
+
+
+def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: Path) -> None:
+    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "tiny"), "cpu")
+    trace = loaded.trace(SENTENCE).trace
+    run = IndependentRun(loaded.files, trace.ids, None, texts_of(loaded.folder))
+    key = store.put(trace, run)
+    texts = client.get(f"/live/independent/{key}/texts/own").json()["texts"]
+    assert "".join(texts).strip() == SENTENCE.strip()
+    first = int(trace.ids[0])
+    assert client.get(f"/live/independent/{key}/texts/{first},{first}").json()["texts"] == [
+        texts[0],
+        texts[0],
+    ]
+    for nothing in ("texts/", "texts/x", "texts/1,", "texts/9999999", "texts/-1"):
+        assert client.get(f"/live/independent/{key}/{nothing}").status_code == 404, nothing
+    address = "decoder.blocks.1.attn.pattern[1,3,2]"
+    told = client.get(f"/live/origins/{key}/{address}").json()
+    assert told["address"] == address
+    assert told["value"] == float(trace.attention[1].pattern[1, 3, 2])
+    assert told["reference"] == pytest.approx(told["value"], abs=1e-6)
+    assert told["reference"] != told["value"], "another run's number"
+    assert "softmax" in told["formula"]
+    assert told["source"] == "model.attention.attention_pattern"
+    masked = client.get(f"/live/origins/{key}/decoder.blocks.1.attn.unmasked_pattern[1,2,3]").json()
+    assert masked["reference"] is None
+    figure = client.get(f"/live/origins/{key}/lens.top[1,2]").json()
+    assert (figure["value"], figure["source"]) == (None, "model.analysis.lens.logit_lens")
+    for nothing in ("output", "output[-1]", "x[1]", "lens.top[99,0]"):
+        assert client.get(f"/live/origins/{key}/{nothing}").status_code == 404, nothing
+
+
+def test_every_origin_names_code_that_there_is() -> None:
+    for about in (*OF_TRACE.values(), *OF_FIGURES.values()):
+        module, _, name = about.source.rpartition(".")
+        try:
+            holder = importlib.import_module(module)
+        except ModuleNotFoundError:
+            module, _, kind = module.rpartition(".")
+            holder = getattr(importlib.import_module(module), kind)
+        assert hasattr(holder, name), about.source
+    assert set(OF_FIGURES) == set(DERIVED) - {"given"}
 
 
 def test_keys_are_long_and_never_the_same() -> None:

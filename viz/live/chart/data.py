@@ -1,11 +1,33 @@
 """What a chart is sent: a Plotly figure as JSON, and how it is saved."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from zlib import crc32
+
 import plotly.graph_objects as go
 
-from viz.live.core.wire import Data
+from viz.live.core.wire import ALLOWED_ERROR, Data
 
 CHART = "chart"
 HEIGHT = 450  # pixels of a figure that does not say
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an independent run has the numbers of a trace: those of its x, y or z.
+
+    `run` is the key of the run; what is at the address is as (rows, columns) for a heat map, else
+    as one row.
+    """
+
+    trace: int
+    property: str
+    run: str
+    address: str
+
+
+Origin = Sequence[Place]  # what a figure is drawn from, as far as it can be compared
 
 
 def height_of(figure: go.Figure) -> int:
@@ -14,16 +36,30 @@ def height_of(figure: go.Figure) -> int:
 
 
 def chart_data(
-    figure: go.Figure, *, name: str, alt: str, image_format: str, is_clickable: bool = False
+    figure: go.Figure,
+    *,
+    name: str,
+    alt: str,
+    image_format: str,
+    is_clickable: bool = False,
+    origin: Origin = (),
 ) -> Data:
     """A figure and what it shows in words. Its camera saves `name` as png or svg.
 
-    With `is_clickable` the browser tells where a person clicked.
+    With `is_clickable` the browser tells where a person clicked. With an `origin` the browser
+    compares what it drew with that, and the figure carries the addresses in its metadata.
     """
+    places = list(map(asdict, origin))
+    if places:
+        figure.update_layout(meta={"addresses": [place.address for place in origin]})
+    spec = figure.to_json()
     return {
         "instrument": CHART,
         "key": name,
-        "spec": figure.to_json(),
+        "spec": spec,
+        "origin": places,
+        "token": f"{crc32(json.dumps([spec, places]).encode()):08x}",
+        "allowed_error": ALLOWED_ERROR,
         "height": height_of(figure),
         "alt": alt,
         "name": f"headlight-{name}",

@@ -1,6 +1,16 @@
 // What a chart is sent.
 
 /**
+ * The numbers of one property of one trace, and where an independent run has the same.
+ *
+ * @typedef {object} OriginPlace
+ * @property {number} trace
+ * @property {"x" | "y" | "z"} property
+ * @property {string} run its key
+ * @property {string} address
+ */
+
+/**
  * @typedef {object} ChartData
  * @property {string} instrument
  * @property {string} key
@@ -9,6 +19,9 @@
  * @property {string} alt what it shows, in words
  * @property {string} name of the file its camera saves
  * @property {"png" | "svg"} image_format
+ * @property {OriginPlace[]} origin empty where there is nothing to compare with
+ * @property {string} token which drawing of it, new when its numbers are
+ * @property {number} allowed_error between what is drawn and the independent run
  * @property {boolean} is_clickable whether Python is told where a person clicked
  */
 

@@ -5,9 +5,13 @@ import { html } from "./dom.js";
 const COMPARED =
   "Read back from the page, and compared with an independent float64 run from the model’s files";
 
-/** A badge that says nothing yet. */
-export function badge() {
-  return html("output", { class: "hl-badge", "data-check": "" });
+/**
+ * A badge that says nothing yet.
+ *
+ * @param {string} kind its class
+ */
+export function badge(kind = "hl-badge") {
+  return html("output", { class: kind, "data-check": "" });
 }
 
 /**
@@ -29,15 +33,16 @@ export function withdraw(node, isOther) {
  * @param {HTMLElement} node
  * @param {{error: number, n: number}} found
  * @param {number} allowed
+ * @param {string} [of] what was read
  * @returns {number | null} the error as JSON has it
  */
-export function showScreenCheck(node, { error, n }, allowed) {
+export function showScreenCheck(node, { error, n }, allowed, of = "numbers") {
   const found = showCheck(node, error, allowed);
   const count = n.toLocaleString("en");
   node.title = COMPARED;
   node.textContent =
     error <= allowed
-      ? `✓ ${count} numbers verified (max error ${error.toExponential(0)})`
+      ? `✓ ${count} ${of} verified (max error ${error ? error.toExponential(0) : 0})`
       : `✗ on screen, error ${found === null ? "not a number" : error.toExponential(0)}: not the model’s numbers`;
   return found;
 }

@@ -69,7 +69,7 @@ function rowNodes({ before, after, lost = 0, mark, number }, name, y, { left, sc
   ];
   const dashed = { fill: "none", stroke: palette.accent, "stroke-dasharray": "3 2" };
   if (lost) nodes.push(bar(lost, 11, dashed));
-  const said = number ?? (after ? digits(after) : "removed");
+  const said = number ?? digits(after);
   return [...nodes, text({ ...end, fill: palette.muted }, said)];
 }
 

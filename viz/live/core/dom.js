@@ -2,6 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const MATHML = "http://www.w3.org/1998/Math/MathML";
+const SIGNIFICANT = 7; // digits that float32 has
 
 /** @import { Bounds } from "./wire.js" */
 
@@ -102,15 +103,44 @@ export function button(words, press, attributes = {}) {
 }
 
 /**
- * A number as people write it.
+ * A number with at most so many digits after the point and seven in all, which float32 has. One that
+ * would be rounded to zero and is not says what it is below, `< 0.0001`, or above, `> −0.0001`; zero
+ * itself is `0`. viz/digits.py does the same.
+ *
+ * @param {number} number
+ * @param {number} [most] digits after the point
+ */
+export function digits(number, most = 4) {
+  if (number === 0) return "0";
+  if (number === -Infinity) return "−∞";
+  if (!Number.isFinite(number)) return "not a number";
+  const power = Number(number.toExponential().split("e")[1]);
+  const places = Math.max(0, Math.min(most, SIGNIFICANT - 1 - power));
+  const value = power < SIGNIFICANT ? number : Number(number.toPrecision(SIGNIFICANT));
+  if (!Number(number.toFixed(places)))
+    return `${number < 0 ? "> −" : "< "}${(10 ** -places).toFixed(places)}`;
+  return value.toFixed(places).replace("-", "−");
+}
+
+/**
+ * What a value is, after its name: `= 0.1234`, or `< 0.0001`.
  *
  * @param {number} value
- * @param {number} [places] digits after the point
+ * @param {number} [most] digits after the point
  */
-export function digits(value, places = 4) {
-  if (value === -Infinity) return "−∞";
-  if (!Number.isFinite(value)) return "not a number";
-  return value.toFixed(places).replace("-", "−");
+export function equals(value, most = 4) {
+  const text = digits(value, most);
+  return /^[<>]/.test(text) ? text : `= ${text}`;
+}
+
+/**
+ * A number among others in a formula: where `digits` could but say what it is below, its first ones.
+ *
+ * @param {number} value
+ */
+export function operand(value) {
+  const text = digits(value);
+  return /^[<>]/.test(text) ? value.toExponential(1).replaceAll("-", "−") : text;
 }
 
 /**

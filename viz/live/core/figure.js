@@ -36,8 +36,8 @@ export const BAR = 32; // longest bar beside a map, in pixels
  */
 
 /**
- * What a heat map shows. Labels are escaped for Plotly. `hidden` cells are hatched, `blank` ones
- * left empty. Pictures with the same `revision` keep what a person zoomed to.
+ * What a heat map shows. Labels are escaped for Plotly. `hidden` cells are grey and hatched, `blank`
+ * ones hatched. Pictures with the same `revision` keep what a person zoomed to.
  *
  * @typedef {object} Picture
  * @property {Matrix} values
@@ -159,7 +159,8 @@ function colorBar({ name, low, high }, palette, length, below) {
  * @param {Sizes} sizes
  */
 export function layout(picture, palette, width, sizes) {
-  const { values, hidden, revision } = picture;
+  const { values, hidden, blank, revision } = picture;
+  const isOut = hidden && values.values.map((_, i) => Number(hidden[i] || blank?.[i] || 0));
   const { margin, size, height } = measures(picture, width, sizes);
   const transparent = "rgba(0,0,0,0)";
   return {
@@ -184,7 +185,7 @@ export function layout(picture, palette, width, sizes) {
       ...axisOf(picture.rowTitle, picture.rowLabels, height / values.rows, palette),
       range: [values.rows - 0.5, -0.5],
     },
-    shapes: hidden ? [hatch(hidden, values.rows, values.columns, palette)] : [],
+    shapes: isOut ? [hatch(isOut, values.rows, values.columns, palette)] : [],
   };
 }
 

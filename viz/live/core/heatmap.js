@@ -4,6 +4,7 @@
 
 import { html, setAll, svg } from "./dom.js";
 import { BAR, ZOOMED_FROM, isInside, layout, span, ticks, traces, unnamed } from "./figure.js";
+import { COLUMN_RIGHT, ROW_DOWN, namesAt } from "./names.js";
 import { NO_CLOUD, loadPlotly } from "./plotly.js";
 import { enlargement, roomOnWall } from "./wall.js";
 
@@ -154,6 +155,22 @@ export class HeatMap {
     return cells.z;
   }
 
+  /**
+   * The value on screen in one cell; nothing where there is none, or before it is drawn.
+   *
+   * @param {number} row
+   * @param {number} column
+   */
+  drawnAt(row, column) {
+    return this.chart.data ? this.drawnCells[row]?.[column] : undefined;
+  }
+
+  /** The labels on screen, each with the row or the column that it stands at. */
+  get drawnNames() {
+    const drawn = this.chart._fullLayout;
+    return drawn ? namesAt(this.names, drawn) : [];
+  }
+
   drawOverlays() {
     const drawn = this.chart._fullLayout;
     if (!drawn || !this.picture) return;
@@ -177,11 +194,11 @@ export class HeatMap {
     this.#named = named;
     const [left, top] = [xaxis._offset, yaxis._offset];
     const rows = shownLabels(rowLabels, yaxis).map(({ label, at, i }) => {
-      const place = { class: "hl-tick-row", x: left - 6, y: at + 4, "text-anchor": "end" };
+      const place = { class: "hl-tick-row", x: left - 6, y: at + ROW_DOWN, "text-anchor": "end" };
       return svg("text", { ...place, ...this.#clicks("row", i) }, label);
     });
     const columns = shownLabels(columnLabels, xaxis).map(({ label, at, i }) => {
-      const transform = `translate(${at + 3} ${top - 6}) rotate(-50)`;
+      const transform = `translate(${at + COLUMN_RIGHT} ${top - 6}) rotate(-50)`;
       const place = { class: "hl-tick-column", transform };
       return svg("text", { ...place, ...this.#clicks("column", i) }, label);
     });

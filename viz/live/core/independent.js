@@ -6,9 +6,28 @@ import { decodeSafetensors } from "./arrays.js";
 /** @import { Matrix } from "./maths.js" */
 
 const KEPT = 12;
+const AT_ONCE = 2; // a browser asks six things at once: most stay free for what is to be drawn
+
+let asking = 0;
+/** @type {((value: null) => void)[]} */
+const waiting = [];
 
 /** @type {Map<string, Promise<Matrix>>} */
 const kept = new Map();
+
+/** @type {Map<string, Promise<(string | null)[]>>} */
+const keptTexts = new Map();
+
+/**
+ * What a run's token ids, or given ones, stand for; null for a part of a character.
+ *
+ * @param {string} key of the run
+ * @param {number[]} [ids]
+ */
+export function independentTexts(key, ids) {
+  const place = `live/independent/${key}/texts/${ids?.join(",") ?? "own"}`;
+  return keep(keptTexts, place, async () => (await (await get(place)).json()).texts);
+}
 
 /**
  * The array at an address of a run, such as decoder.blocks.2.attn.pattern[4]; a row alone is a matrix
@@ -20,21 +39,45 @@ const kept = new Map();
  */
 export function independent(key, address) {
   const place = `live/independent/${key}/${address}`;
-  const found = kept.get(place) ?? load(place);
-  kept.delete(place);
-  kept.set(place, found);
-  found.catch(() => kept.delete(place));
-  const [oldest] = kept.keys();
-  if (kept.size > KEPT) kept.delete(oldest);
+  return keep(
+    kept,
+    place,
+    async () => decodeSafetensors(await (await get(place)).arrayBuffer()).value,
+  );
+}
+
+/**
+ * What is kept for a place, or else loaded now; the longest unasked for goes.
+ *
+ * @template T
+ * @param {Map<string, Promise<T>>} all
+ * @param {string} place
+ * @param {() => Promise<T>} load
+ */
+function keep(all, place, load) {
+  const found = all.get(place) ?? load();
+  all.delete(place);
+  all.set(place, found);
+  found.catch(() => all.delete(place));
+  const [oldest] = all.keys();
+  if (all.size > KEPT) all.delete(oldest);
   return found;
 }
 
 /**
+ * What the app says at a place, a few at a time.
+ *
  * @param {string} place
- * @returns {Promise<Matrix>}
  */
-async function load(place) {
-  const response = await fetch(new URL(place, document.baseURI));
-  if (!response.ok) throw new Error(`no independent run (${response.status})`);
-  return decodeSafetensors(await response.arrayBuffer()).value;
+async function get(place) {
+  if (asking >= AT_ONCE) await new Promise((resolve) => waiting.push(resolve));
+  asking += 1;
+  try {
+    const response = await fetch(new URL(place, document.baseURI));
+    if (!response.ok) throw new Error(`no independent run (${response.status})`);
+    return response;
+  } finally {
+    asking -= 1;
+    waiting.shift()?.(null);
+  }
 }

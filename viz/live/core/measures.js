@@ -171,7 +171,8 @@ export function relativeError(a, b) {
 
 /**
  * The n largest weights. In self-attention the first key, a sink for attention that has nowhere to
- * go, and the diagonal come last, as in Python; in cross-attention they are keys as all others.
+ * go, and the diagonal are passed over where something else is left, as in Python; in
+ * cross-attention they are keys as all others.
  *
  * @param {Matrix} pattern
  * @param {number} n
@@ -192,7 +193,9 @@ export function strongestPairs(pattern, n, kind = "self") {
       if (best.length > n) best.pop();
     }
   }
-  return best.map(({ query, key, weight }) => ({ query, key, weight }));
+  const isLate = best[0]?.isLate;
+  const same = best.filter((pair) => pair.isLate === isLate);
+  return same.map(({ query, key, weight }) => ({ query, key, weight }));
 }
 
 /** @typedef {Pair & {isLate: boolean}} Ranked */

@@ -1,7 +1,7 @@
 // A pattern as it is shown: with the options a person chose, its scale, and its words.
 
 import { digits } from "./dom.js";
-import { mapped, matrix } from "./maths.js";
+import { matrix } from "./maths.js";
 import { isInformative, mergedMask, mergedWords, reach, strongestPairs } from "./measures.js";
 
 /** @import { HeatMap } from "./heatmap.js" */
@@ -40,7 +40,7 @@ const MOST_LETTERS = 18;
  * @property {string} columnTitle
  * @property {Numbers} allowed
  * @property {Uint8Array} hidden masked cells
- * @property {Uint8Array} blank cells left out by choice; they count as zero
+ * @property {Uint8Array} blank cells hidden by choice; their values are what they are
  */
 
 /**
@@ -60,14 +60,12 @@ const MOST_LETTERS = 18;
  */
 export function shownPattern(pattern, mask, between, { words = false, hide_first = false } = {}) {
   const shown = words && canMerge(between) ? inWords(pattern, mask, between) : null;
-  const { values: all, allowed, ...labels } = shown ?? inTokens(pattern, mask, between);
+  const { values, allowed, ...labels } = shown ?? inTokens(pattern, mask, between);
   const { kind, rowTitle, columnTitle } = between;
-  const { length } = all.values;
+  const { length } = values.values;
   const hidden = bytesWhere(length, (i) => !allowed[i]);
-  /** @param {number} i */
-  const isLeftOut = (i) => hide_first && kind === "self" && i % all.columns === 0;
-  const values = mapped(all, (value, i) => (isLeftOut(i) && !hidden[i] ? 0 : value));
-  const blank = bytesWhere(length, isLeftOut);
+  const isFirstHidden = hide_first && kind === "self";
+  const blank = bytesWhere(length, (i) => isFirstHidden && i % values.columns === 0);
   return { ...labels, values, allowed, hidden, blank, kind, rowTitle, columnTitle };
 }
 
@@ -142,15 +140,15 @@ export function sharedWeightScale(patterns) {
 /**
  * What of a shown pattern its scale depends on.
  *
- * @typedef {Pick<Shown, "kind" | "values" | "hidden">} Weights
+ * @typedef {Pick<Shown, "kind" | "values" | "hidden"> & {blank?: Uint8Array}} Weights
  */
 
 /** @param {Weights} shown */
-function weightReach({ kind, values, hidden }) {
+function weightReach({ kind, values, hidden, blank }) {
   let high = 0;
   const first = kind === "self" ? Math.min(EARLY_ROWS, Math.floor(values.rows / 2)) : 0;
   for (let i = first * values.columns; i < values.values.length; i++) {
-    if (!hidden[i]) high = Math.max(high, values.values[i]);
+    if (!hidden[i] && !blank?.[i]) high = Math.max(high, values.values[i]);
   }
   return high;
 }
@@ -177,29 +175,52 @@ export function signedScale(name, values) {
   return { name, low: -most, high: most, signed: true };
 }
 
+/** Pairs are looked for in. @typedef {Weights & Pick<Shown, "rows" | "columns">} Searched */
+
 /**
- * The strongest pairs of a pattern in a sentence, which says when pairs with the first token and of
- * a token with itself were passed over.
+ * The strongest pairs of a pattern in a sentence, which says what was passed over: the first token
+ * where it is hidden; pairs with it and of a token with itself where there are others.
  *
- * @param {Pick<Shown, "kind" | "values" | "hidden" | "rows" | "columns">} shown
+ * @param {Searched} shown
+ * @param {string} [what] what is the largest, in words
  */
-export function pairsInWords({ kind, values, hidden, rows, columns }) {
+export function pairsInWords(shown, what = "Strongest pairs") {
+  const { kind, values, hidden, blank, rows, columns } = shown;
   const visible = matrix(
     values.rows,
     values.columns,
-    values.values.map((x, i) => (hidden[i] ? 0 : x)),
+    values.values.map((x, i) => (hidden[i] || blank?.[i] ? 0 : x)),
   );
   const pairs = strongestPairs(visible, WEIGHT_PAIRS, kind);
-  if (!pairs.length) return "No pair has any weight.";
+  const isFirstOut = Boolean(blank?.some(Boolean));
+  if (!pairs.length) return `${what}${isFirstOut ? FIRST_ASIDE : ""}: none.`;
   const named = pairs.map(
     ({ query, key, weight }) => `${rows[query]} attends to ${columns[key]} ${digits(weight, 3)}`,
   );
   const isPart = kind === "self" && pairs.every(({ query, key }) => isInformative(query, key));
-  return `Strongest pairs${isPart ? ASIDE : ""}: ${named.join("; ")}.`;
+  const aside = isFirstOut ? FIRST_ASIDE : "";
+  return `${what}${isPart ? ASIDE : aside}: ${named.join("; ")}.`;
 }
 
 /** What is passed over in self-attention where something else is left. */
 export const ASIDE = " (first token and self left out)";
+export const FIRST_ASIDE = " (first token left out)";
+
+/** What is said where a person has hidden the first token. */
+export const FIRST_HIDDEN =
+  "Hatched: the first token, hidden by choice. Its weights are what they are: they count in sums, entropy, differences and what is saved.";
+
+/**
+ * The weight of a cell as it is said; of a masked one that it is masked.
+ *
+ * @param {Pick<Shown, "values" | "hidden">} shown
+ * @param {number} row
+ * @param {number} column
+ */
+export function weightAt({ values, hidden }, row, column) {
+  const at = row * values.columns + column;
+  return hidden[at] ? "masked" : digits(values.values[at]);
+}
 
 /**
  * Make a map a thing to move in with the keyboard.

@@ -17,6 +17,8 @@ import { html } from "./dom.js";
  * @typedef {{xaxis: Axis, yaxis: Axis, width: number, height: number}} DrawnLayout
  * @typedef {HTMLElement & {
  *   _fullLayout?: DrawnLayout,
+ *   _fullData: Record<string, any>[],
+ *   calcdata: any[][],
  *   data: object[],
  *   on: (event: string, act: (event: any) => void) => void,
  * }} Chart an element with a figure in it

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.decoding.filters import SLACK, Sampling
-from viz.figures.labels import visible
+from viz.figures.labels import signs, visible
 from viz.live.core.wire import Bounds, Data, bounds_data, packed
 
 NAMED_TOKENS = 12  # bars
@@ -49,12 +49,14 @@ def distribution_data(
     """
     leading = [int(i) for i in np.argsort(-logits, kind="stable")[:NAMED_TOKENS]]
     named = leading if drawn is None or drawn in leading else [*leading[:-1], drawn]
+    labels = [visible(vocabulary[i]) for i in named]
     return {
         "key": key,
         "at": at,
         "logits": packed(logits.astype(np.float32)),
         "ids": named,
-        "labels": [visible(vocabulary[i]) for i in named],
+        "labels": labels,
+        "signs": "; ".join(signs(labels)),
         "sampling": None if sampling is None else sampling_data(sampling),
         "drawn": drawn,
     }

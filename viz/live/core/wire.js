@@ -2,6 +2,8 @@
 // snake_case. Only types: nothing is loaded from here. What one instrument alone is sent stands in
 // its own folder; a test compares all of it with what Python sends.
 
+/** @import { Failure } from "../screen/wire.js" */
+
 /**
  * An array as Plotly's JSON has it.
  *
@@ -105,6 +107,7 @@
  * @property {(key: string) => void} [lost] the arrays of a key are gone: run it again
  * @property {(n: number) => void} [tick] ready for the next part of a text
  * @property {(place: {x: unknown, y: unknown}) => void} [picked] where a person clicked in a chart
+ * @property {(failures: Failure[]) => void} [found] figures that are not the model's
  */
 
 export {};

@@ -9,7 +9,7 @@ from model.analysis.heads import strongest_pair
 from model.analysis.probabilities import distribution
 from model.decoding.filters import SLACK, Sampling
 from model.trace import AttentionRecord, Trace
-from viz.figures.labels import visible
+from viz.figures.labels import signs, visible
 from viz.live.core.arrays import head_arrays
 from viz.live.core.sampling import BOUNDS
 from viz.live.core.wire import (
@@ -64,6 +64,7 @@ def home_data(
     query, its_key = strongest_pair(pattern, record.site.kind)
     assert trace.logits is not None
     logits = trace.logits[-1]
+    leading = _leading(logits, vocabulary)
     return {
         "instrument": HOME,
         "key": key,
@@ -76,7 +77,8 @@ def home_data(
         "inputs": _inputs(record, head, shown),
         "telling": [query, its_key, finite(pattern[query, its_key])],
         "logits": packed(logits),
-        "leading": _leading(logits, vocabulary),
+        "leading": leading,
+        "signs": "; ".join(signs(token["label"] for token in leading)),
         "bounds": {"temperature": bounds_data(TEMPERATURE)},
         "slack": SLACK,
         "allowed_error": ALLOWED_ERROR,

@@ -8,6 +8,7 @@ import { HeatMap } from "../core/heatmap.js";
 import { Instrument } from "../core/instrument.js";
 import { matrix } from "../core/maths.js";
 import { pairsInWords, pictured, shownPattern, weightScale } from "../core/patterns.js";
+import { point } from "../core/pointed.js";
 import { probabilities, sortedIds } from "../core/sampling.js";
 import { countOnScreen, errorOnScreen, ofIndependentRun, recomputed } from "./proof.js";
 
@@ -17,8 +18,9 @@ import { countOnScreen, errorOnScreen, ofIndependentRun, recomputed } from "./pr
 /** @import { Recomputed } from "./proof.js" */
 /** @import { HomeData } from "./wire.js" */
 
-const HEIGHTS = { low: 176, high: 330 }; // pixels of the map, so that nothing need be scrolled
-const LOW = 800; // pixels of a low window
+// Pixels of the map, so that nothing need be scrolled: so many in a low window, and a share of what
+// a higher one has more.
+const MAP = { window: 720, least: 176, share: 0.85, most: 520 };
 const PACE_MS = 160; // between two tokens while the text is written
 const MOST_WRITTEN = 40; // tokens, then it rests
 const QUIET_MS = 120;
@@ -52,13 +54,14 @@ export class Home extends Instrument {
     this.badge = badge();
     const map = html("div", { class: "hl-map" });
     this.map = new HeatMap(map, this.lifetime, {
-      point: (row) => this.#look(row),
-      most: innerHeight < LOW ? HEIGHTS.low : HEIGHTS.high,
+      point: (row, column) => this.#point(row, column),
+      most: Math.min(MAP.most, MAP.least + MAP.share * Math.max(0, innerHeight - MAP.window)),
       drag: false,
     });
     this.bars = svg("svg", { class: "hl-bars", role: "img" });
     this.sliders = html("div");
     this.why = html("p", { class: "hl-caption", role: "status" });
+    this.signs = html("p", { class: "hl-caption hl-home-signs" });
     this.play = button("", () => this.#toggle(), { class: "hl-button hl-primary" });
     const next = html(
       "section",
@@ -67,6 +70,7 @@ export class Home extends Instrument {
       html("div", { class: "hl-row" }, this.sliders, this.play),
       this.why,
       this.bars,
+      this.signs,
     );
     const head = html("section", { class: "hl-panel", "aria-label": "One head" });
     head.append(this.title, map);
@@ -154,6 +158,25 @@ export class Home extends Instrument {
     this.words.replaceChildren(...before, ...words, caret);
   }
 
+  /**
+   * The mouse is over a cell: its row is looked at, and it may be asked where it comes from.
+   *
+   * @param {number} row
+   * @param {number} column
+   */
+  #point(row, column) {
+    this.#look(row);
+    const { independent, n_left_out, head } = this.data;
+    const [, layer, number] = /L(\d+) H(\d+)/.exec(head) ?? [];
+    if (!independent.run || !layer) return;
+    const place = [Number(number), n_left_out + row, n_left_out + column];
+    const address = `${independent.sites[Number(layer)]}.pattern[${place}]`;
+    const { labels } = this.data.stream;
+    const of = `${labels[row]} → ${labels[column]}`;
+    const drawn = this.map.drawnAt(row, column);
+    point({ run: independent.run, address, drawn, of, host: this.host });
+  }
+
   /** @param {number} query */
   #look(query) {
     if (query === this.#looked) return;
@@ -217,7 +240,7 @@ export class Home extends Instrument {
   // --- what comes next ----------------------------------------------------------------------------
 
   #showNext() {
-    const { leading, why_no_more } = this.data;
+    const { leading, signs, why_no_more } = this.data;
     const { temperature } = this.settings;
     const before = probabilities(this.#sorted, 1);
     const after = probabilities(this.#sorted, temperature);
@@ -229,7 +252,8 @@ export class Home extends Instrument {
     drawBars(this.bars, rows, { palette: this.palette, width, legend });
     const said = rows.map((row) => `${row.label} ${digits(row.after, 3)}`).join(", ");
     this.bars.setAttribute("aria-label", `Most likely next tokens: ${said}`);
-    this.play.textContent = this.#left ? "⏸ Pause" : "▶ Write on";
+    this.signs.textContent = signs;
+    this.play.textContent = this.#left ? "■ Pause" : "▶ Write on";
     this.play.disabled = why_no_more !== null;
     this.why.textContent = why_no_more ?? "";
     this.why.hidden = why_no_more === null;
@@ -270,7 +294,8 @@ export class Home extends Instrument {
     if (key !== this.data.key || this.lifetime.isOver) return;
     this.#recomputed ??= { ...recomputed(data.inputs), logits: floatsOf(data.logits) };
     const { words, says, bars, map } = this;
-    const screen = { words, says, bars, cells: map.drawnCells, query: this.#query };
+    const { drawnCells: cells, drawnNames: names } = map;
+    const screen = { words, says, bars, cells, names, query: this.#query };
     const expected = independent ?? this.#recomputed;
     const found = errorOnScreen(data, this.settings.temperature, expected, screen);
     const error = independent

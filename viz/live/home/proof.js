@@ -6,9 +6,9 @@
 // summed from the largest down. Nothing here is used to draw.
 
 import { bytesOf, floatsOf } from "../core/arrays.js";
-import { independent } from "../core/independent.js";
+import { independent, independentTexts } from "../core/independent.js";
 import { mapped, masked, matrix, products, rowOf, softmaxRows } from "../core/maths.js";
-import { errorOfNumber } from "../core/printed.js";
+import { errorOfLabels, errorOfNumber } from "../core/printed.js";
 
 /** @import { Numbers } from "../core/maths.js" */
 /** @import { HeadInputs, HomeData } from "./wire.js" */
@@ -17,7 +17,11 @@ import { errorOfNumber } from "../core/printed.js";
  * What must be on screen: rows of a head, the weights on the shown keys and 1 where attention is
  * allowed, and the logits after the last token.
  *
- * @typedef {{weights: Numbers[], allowed: Numbers[], logits: Numbers}} Recomputed
+ * With an independent run also what the shown and the leading tokens stand for.
+ *
+ * @typedef {(string | null)[]} Texts
+ * @typedef {{weights: Numbers[], allowed: Numbers[], logits: Numbers, texts?: Texts,
+ *   leading?: Texts}} Recomputed
  */
 
 /**
@@ -29,6 +33,7 @@ import { errorOfNumber } from "../core/printed.js";
  * @property {HTMLElement} says
  * @property {SVGSVGElement} bars
  * @property {ArrayLike<number>[]} cells
+ * @property {{at: number, label: string}[]} names of the map's rows and columns
  * @property {number} query
  */
 
@@ -39,7 +44,9 @@ import { errorOfNumber } from "../core/printed.js";
  * @param {string} title
  * @returns {Promise<Recomputed>}
  */
-export async function ofIndependentRun({ independent: { run, sites }, n_left_out }, title) {
+export async function ofIndependentRun(data, title) {
+  const { run, sites } = data.independent;
+  const { n_left_out } = data;
   const named = /L(\d+) H(\d+)/.exec(title);
   const site = sites[Number(named?.[1])];
   const names = [`${site}.pattern[${named?.[2]}]`, `${site}.mask[${named?.[2]}]`, "output[-1]"];
@@ -49,7 +56,16 @@ export async function ofIndependentRun({ independent: { run, sites }, n_left_out
     Array.from({ length: all.rows - n_left_out }, (_, i) =>
       rowOf(all, n_left_out + i).subarray(n_left_out),
     );
-  return { weights: shown(pattern), allowed: shown(mask), logits: output.values };
+  return {
+    weights: shown(pattern),
+    allowed: shown(mask),
+    logits: output.values,
+    texts: (await independentTexts(run)).slice(n_left_out),
+    leading: await independentTexts(
+      run,
+      data.leading.map(({ id }) => id),
+    ),
+  };
 }
 
 /**
@@ -105,7 +121,37 @@ export function errorOnScreen(data, temperature, head, screen) {
     errorOfMap(head, screen.cells),
     errorOfWords(head, screen),
     errorOfBars(data.leading, head.logits, temperature, screen.bars),
+    head.texts && head.leading ? errorOfNames(head, screen) : 0,
   );
+}
+
+/**
+ * Words, labels of the map, and names of bars, each of what its token stands for.
+ *
+ * @param {Recomputed} expected
+ * @param {OnScreen} screen
+ */
+function errorOfNames({ weights, texts = [], leading = [] }, { words, says, bars, names, query }) {
+  const inWords = Array.from(words.querySelectorAll("button bdi"), textOf);
+  const row = Array.from(weights[query]);
+  const falling = row.map((_, key) => key).sort((a, b) => row[b] - row[a]);
+  const spoken = Array.from(says.querySelectorAll("bdi"), textOf);
+  const ofSpoken = spoken.map((_, i) => texts[i ? falling[i - 1] : query]);
+  const ofBars = Array.from(bars.querySelectorAll("text"), textOf).filter((_, i) => i % 2 === 0);
+  return Math.max(
+    errorOfLabels(inWords, texts),
+    errorOfLabels(
+      names.map(({ label }) => label),
+      names.map(({ at }) => texts[at]),
+    ),
+    errorOfLabels(spoken, ofSpoken),
+    errorOfLabels(ofBars.slice(0, leading.length), leading),
+  );
+}
+
+/** @param {Element} node */
+function textOf(node) {
+  return node.textContent ?? "";
 }
 
 /**
@@ -155,7 +201,7 @@ function errorOfWords({ weights, allowed }, { words, says, query }) {
   });
   const falling = row.sort((a, b) => b - a);
   const named = Array.from(says.childNodes, ({ nodeType, textContent }) =>
-    nodeType === Node.TEXT_NODE ? /^ (\d.*)$/.exec(textContent ?? "") : null,
+    nodeType === Node.TEXT_NODE ? /^ ([\d<].*)$/.exec(textContent ?? "") : null,
   ).flatMap((match) => match?.[1] ?? []);
   const spoken = named.map((number, i) => errorOfNumber(number, falling[i]));
   return numbers.length === row.length && named.length ? Math.max(...errors, ...spoken) : NaN;
@@ -176,7 +222,7 @@ function errorOfBars(leading, all, temperature, bars) {
   const rest = 1 - after.reduce((sum, p) => sum + p, 0);
   const texts = Array.from(bars.querySelectorAll("text"), ({ textContent }) => textContent ?? "");
   const numbers = texts.filter((_, i) => i % 2 === 1);
-  const legend = /[\d.]+$/.exec(texts.at(-1) ?? "")?.[0] ?? "";
+  const legend = /(?:< )?[\d.]+$/.exec(texts.at(-1) ?? "")?.[0] ?? "";
   const isOrdered = leading.every(({ id }, place) => rankOf(id, all) === place);
   const isWhole = numbers.length === leading.length && isOrdered;
   return Math.max(

@@ -41,6 +41,7 @@
  * @property {[number, number, number | null]} telling a query, the key it attends to, the weight
  * @property {PackedArray} logits (vocabulary,) after the last token
  * @property {LeadingToken[]} leading the most likely first
+ * @property {string} signs what signs in their labels mean, or empty
  * @property {{temperature: Bounds}} bounds
  * @property {number} slack a cut that rounding alone would move
  * @property {number} allowed_error between what is shown and what is computed here

@@ -45,7 +45,7 @@ VIEWS = {
 STAGES = {
     "product": ("q·kᵀ", "Each query times each key."),
     "scaled": ("÷√d", "Divided by √d_head, so that softmax does not saturate."),
-    "biased": ("+ bias", "Plus what the position scheme adds to scores."),
+    "biased": ("+ bias", "Plus the bias added to these scores."),
     "masked": ("mask", "Cells a query may not attend to become −∞ (hatched)."),
     "weights": ("softmax", "Each row becomes weights that sum to one."),
     "output": ("· v", "The weights mix the value vectors: z, one row per token."),

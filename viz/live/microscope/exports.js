@@ -79,6 +79,17 @@ async function saveCsv(scope) {
 }
 
 /**
+ * A number with as few digits as tell it from all others of float32, which the model computes in.
+ *
+ * @param {number} value
+ */
+function float32Text(value) {
+  const wanted = Math.fround(value);
+  const enough = [6, 7, 8, 9].find((n) => Math.fround(Number(wanted.toPrecision(n))) === wanted);
+  return enough ? String(Number(wanted.toPrecision(enough))) : String(wanted);
+}
+
+/**
  * A matrix with numbered token labels on both sides; `columns` null numbers them alone.
  *
  * @param {Table} table
@@ -94,7 +105,7 @@ export function csvText({ values, rows, columns, corner }) {
   ];
   const lines = Array.from({ length: values.rows }, (_, i) => [
     numbered(rows, i),
-    ...Array.from(rowOf(values, i), String),
+    ...Array.from(rowOf(values, i), float32Text),
   ]);
   return `${[header, ...lines].map((line) => line.join(",")).join("\r\n")}\r\n`;
 }

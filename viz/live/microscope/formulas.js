@@ -1,7 +1,7 @@
 // Attention as one formula: its terms in general, and below each the number of a cell. Built once for
 // a head; another cell only changes the numbers, another stage only which term is lit.
 
-import { digits, html, math } from "../core/dom.js";
+import { digits, equals, html, math, operand } from "../core/dom.js";
 import { isUsualScale, rowOf, scaleOf } from "../core/maths.js";
 import { logSumExp } from "../core/measures.js";
 
@@ -48,7 +48,7 @@ export const TERMS = [
   {
     step: "product",
     symbols: () => [sub("q", "i"), sign("·"), sub("k", "j")],
-    number: (cell) => digits(valueOf(cell, "product")),
+    number: (cell) => operand(valueOf(cell, "product")),
   },
   {
     step: "scaled",
@@ -73,7 +73,7 @@ export const TERMS = [
   {
     step: "weights",
     symbols: () => [sign(")"), sign("="), sub("p", "ij")],
-    number: (cell) => `${normaliser(cell)}) = ${digits(valueOf(cell, "weights"))}`,
+    number: (cell) => `${normaliser(cell)}) ${equals(valueOf(cell, "weights"))}`,
   },
   {
     step: "output",
@@ -149,9 +149,9 @@ function normaliser({ head, steps, query }) {
 function shareOfOutput(cell) {
   const { head, steps, query, key, dimension } = cell;
   const value = rowOf(head.v, key)[dimension];
-  const factor = value < 0 ? `(${digits(value)})` : digits(value);
-  const z = digits(rowOf(steps.output, query)[dimension]);
-  return `${z} = … + ${digits(valueOf(cell, "weights"))} · ${factor} + … (d = ${dimension})`;
+  const factor = value < 0 ? `(${operand(value)})` : operand(value);
+  const z = operand(rowOf(steps.output, query)[dimension]);
+  return `${z} = … + ${operand(valueOf(cell, "weights"))} · ${factor} + … (d = ${dimension})`;
 }
 
 /**
@@ -160,7 +160,7 @@ function shareOfOutput(cell) {
  * @param {number} value
  */
 function added(value) {
-  return `${value < 0 ? "−" : "+"} ${digits(Math.abs(value))}`;
+  return `${value < 0 ? "−" : "+"} ${operand(Math.abs(value))}`;
 }
 
 /**

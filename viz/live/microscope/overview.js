@@ -18,7 +18,8 @@ const LEAST_TILE = 6;
 const MOST_STRETCH = 3; // of a map's longer side to its shorter
 const LABEL_ROOM = 22; // pixels between two names
 const REST =
-  "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum.";
+  "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum";
+const FIRST_ROW = ", in self-attention without the first row"; // as model.analysis.heads.sharpness
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -85,7 +86,7 @@ export class Overview {
     if (!width) return;
     if (!isSame) this.#build(data, palette, width);
     for (const grid of this.#grids) grid.frame(this.#chosen);
-    this.say(REST);
+    this.rest();
   }
 
   /**
@@ -105,8 +106,18 @@ export class Overview {
       this.pictures.replaceChildren(...parts.flat().filter((part) => part !== null));
     }
     this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
-    const all = [REST, ...this.#grids.flatMap((grid) => grid.sayings())];
+    const all = [this.#atRest(), ...this.#grids.flatMap((grid) => grid.sayings())];
     this.longest.textContent = all.reduce((a, b) => (b.length > a.length ? b : a));
+  }
+
+  /** Say what there is to see while nobody points at a head. */
+  rest() {
+    this.say(this.#atRest());
+  }
+
+  #atRest() {
+    const hasSelf = this.#data?.groups.some(({ kind }) => kind === "self");
+    return `${REST}${hasSelf ? FIRST_ROW : ""}.`;
   }
 
   /** @param {string} words */
@@ -292,7 +303,7 @@ class Grid {
 
   #rest() {
     this.#hoverFrame.setAttribute("visibility", "hidden");
-    this.overview.say(REST);
+    this.overview.rest();
   }
 
   /** @param {MouseEvent} event */

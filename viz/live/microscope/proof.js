@@ -1,11 +1,14 @@
 // The microscope's proof: the map's cells and the numbers of the cell in view, read back from the page,
 // against an independent run of the head that the title names. Nothing here is used to draw.
 
-import { independent } from "../core/independent.js";
+import { independent, independentTexts } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
-import { errorOfNumber } from "../core/printed.js";
+import { point, pointAway } from "../core/pointed.js";
+import { errorOfLabels, errorOfNumber } from "../core/printed.js";
 
 /** @import { Matrix, StepName } from "../core/maths.js" */
+/** @import { NameAt } from "../core/names.js" */
+/** @import { Microscope } from "./microscope.js" */
 
 /** What a step is called in the independent run. @type {Record<StepName, string>} */
 const ARRAYS = {
@@ -25,9 +28,44 @@ const ARRAYS = {
  * @property {string} title
  * @property {StepName} stage
  * @property {ArrayLike<number>[]} cells
+ * @property {NameAt[]} names what stands at the cells
  * @property {HTMLElement} panel
  * @property {boolean} isFirstHidden
  */
+
+/**
+ * A person points at a number of the head in view: who asks may hear where it comes from.
+ *
+ * @param {Microscope} scope
+ * @param {{step: StepName, row: number, column: number, drawn: number | undefined}} number
+ */
+export function pointAt(scope, { step, row, column, drawn }) {
+  const { data, group, settings, between } = scope;
+  if (!data.has_independent || settings.words) return pointAway();
+  const site = group.sites[settings.layer];
+  const address = `${site}.${ARRAYS[step]}[${settings.head},${row},${column}]`;
+  const { labels } = between.queries;
+  const place = step === "output" ? `dimension ${column}` : between.keys.labels[column];
+  const of = `${labels[row]} → ${place}`;
+  point({ run: data.key, address, drawn, of, host: scope.root });
+}
+
+/**
+ * The same of a number of the panel, where the mouse is over one.
+ *
+ * @param {Microscope} scope
+ * @param {EventTarget | null} target what the mouse is over
+ * @param {number[]} cell the query and the key that the panel is of
+ * @param {number} dimension the one of z
+ */
+export function pointAtNumber(scope, target, [query, key], dimension) {
+  const number = target instanceof Element && target.closest("dd[data-number]");
+  if (!number) return;
+  const step = /** @type {StepName} */ (number.getAttribute("data-number"));
+  const column = step === "output" ? dimension : key;
+  const drawn = rowOf(scope.loaded.steps[step], query)[column];
+  pointAt(scope, { step, row: query, column, drawn });
+}
 
 /** @typedef {{error: number, n: number}} Found the largest error, and of how many values */
 
@@ -50,7 +88,48 @@ export async function errorOnScreen(key, sites, screen) {
   for (const name of new Set(Object.values(ARRAYS))) arrays[name] = await array(name);
   const ofCells = errorOfCells(arrays, screen);
   const ofNumbers = errorOfNumbers(arrays, screen.panel);
-  return { error: Math.max(ofCells.error, ofNumbers.error), n: ofCells.n + ofNumbers.n };
+  const ofNames = errorOfNames(await independentTexts(key), screen);
+  const all = [ofCells, ofNumbers, ofNames];
+  return {
+    error: Math.max(...all.map(({ error }) => error)),
+    n: all.reduce((sum, { n }) => sum + n, 0),
+  };
+}
+
+/**
+ * Labels of the rows and columns, and the two tokens that the panel names.
+ *
+ * @param {(string | null)[]} texts what the tokens stand for
+ * @param {OnScreen} screen
+ * @returns {Found}
+ */
+function errorOfNames(texts, { stage, names, panel }) {
+  const ofTokens = names.filter(({ axis }) => axis === "row" || stage !== "output");
+  const labels = ofTokens.map(({ label }) => label);
+  const ofPanel = Array.from(
+    panel.querySelectorAll("h3 bdi"),
+    ({ textContent }) => textContent ?? "",
+  );
+  const all = [...labels, ...ofPanel];
+  const expected = [...ofTokens.map(({ at }) => at), ...(placeOf(panel) ?? [])];
+  return {
+    error: errorOfLabels(
+      all,
+      expected.map((at) => texts[at] ?? null),
+    ),
+    n: all.length,
+  };
+}
+
+/**
+ * The query and the key that the panel names.
+ *
+ * @param {HTMLElement} panel
+ */
+function placeOf(panel) {
+  const said = panel.querySelector("h3 small")?.textContent ?? "";
+  const place = /query (\d+), key (\d+)/.exec(said);
+  return place && [Number(place[1]), Number(place[2])];
 }
 
 /**
@@ -93,11 +172,11 @@ function relative(shown, value) {
  * @returns {Found}
  */
 function errorOfNumbers(arrays, panel) {
-  const place = /query (\d+), key (\d+)/.exec(panel.querySelector("h3 small")?.textContent ?? "");
+  const place = placeOf(panel);
   const dimension = /z\[(\d+)\]/.exec(panel.querySelector("[data-term=output]")?.textContent ?? "");
   const nodes = Array.from(panel.querySelectorAll("dd[data-number]"));
   if (!place || !dimension || !nodes.length) return { error: NaN, n: 0 };
-  const [query, key] = [Number(place[1]), Number(place[2])];
+  const [query, key] = place;
   const isOpen = arrays.mask.values[query * arrays.mask.columns + key];
   const errors = nodes.map((node) => {
     const name = /** @type {StepName} */ (node.getAttribute("data-number"));

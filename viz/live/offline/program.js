@@ -1,4 +1,4 @@
-// sha256 c511e2021e806db9274bd323953c72082315206dfad4045791192a71ab163c7f of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/patterns.js core/plotly.js core/printed.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/roles.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 d5c7a533a52315cb9ee03994440b1458e36c02a7e267c16395d2ff7a3267d037 of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/roles.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -345,6 +345,7 @@ var HeadlightOffline = (() => {
   // viz/live/core/dom.js
   var SVG = "http://www.w3.org/2000/svg";
   var MATHML = "http://www.w3.org/1998/Math/MathML";
+  var SIGNIFICANT = 7;
   function html(tag, attributes, ...children) {
     return filled(document.createElement(tag), attributes, children);
   }
@@ -375,10 +376,24 @@ var HeadlightOffline = (() => {
       words
     );
   }
-  function digits(value, places = 4) {
-    if (value === -Infinity) return "−∞";
-    if (!Number.isFinite(value)) return "not a number";
+  function digits(number, most = 4) {
+    if (number === 0) return "0";
+    if (number === -Infinity) return "−∞";
+    if (!Number.isFinite(number)) return "not a number";
+    const power = Number(number.toExponential().split("e")[1]);
+    const places = Math.max(0, Math.min(most, SIGNIFICANT - 1 - power));
+    const value = power < SIGNIFICANT ? number : Number(number.toPrecision(SIGNIFICANT));
+    if (!Number(number.toFixed(places)))
+      return `${number < 0 ? "> −" : "< "}${(10 ** -places).toFixed(places)}`;
     return value.toFixed(places).replace("-", "−");
+  }
+  function equals(value, most = 4) {
+    const text = digits(value, most);
+    return /^[<>]/.test(text) ? text : `= ${text}`;
+  }
+  function operand(value) {
+    const text = digits(value);
+    return /^[<>]/.test(text) ? value.toExponential(1).replaceAll("-", "−") : text;
   }
   function radios(name, label, options, chosen, pick) {
     const group = html(
@@ -457,9 +472,9 @@ var HeadlightOffline = (() => {
     return table;
   }
   function colorAt(table, value, low, high) {
-    const last = table.length / 3 - 1;
+    const last2 = table.length / 3 - 1;
     const share = high > low ? (value - low) / (high - low) : 0;
-    const i = 3 * Math.round(Math.min(Math.max(share, 0), 1) * last);
+    const i = 3 * Math.round(Math.min(Math.max(share, 0), 1) * last2);
     return `rgb(${table[i]},${table[i + 1]},${table[i + 2]})`;
   }
   function plotlyScale(colors) {
@@ -787,14 +802,16 @@ var HeadlightOffline = (() => {
       for (let key = 0; key < pattern.columns; key++) {
         const weight = pattern.values[query * pattern.columns + key];
         if (!(weight > 0)) continue;
-        const isLate = kind === "self" && !isInformative(query, key);
-        if (best.length === n && !isBefore(isLate, weight, best[n - 1])) continue;
-        const place = best.findIndex((other) => isBefore(isLate, weight, other));
-        best.splice(place < 0 ? best.length : place, 0, { query, key, weight, isLate });
+        const isLate2 = kind === "self" && !isInformative(query, key);
+        if (best.length === n && !isBefore(isLate2, weight, best[n - 1])) continue;
+        const place = best.findIndex((other) => isBefore(isLate2, weight, other));
+        best.splice(place < 0 ? best.length : place, 0, { query, key, weight, isLate: isLate2 });
         if (best.length > n) best.pop();
       }
     }
-    return best.map(({ query, key, weight }) => ({ query, key, weight }));
+    const isLate = best[0]?.isLate;
+    const same2 = best.filter((pair) => pair.isLate === isLate);
+    return same2.map(({ query, key, weight }) => ({ query, key, weight }));
   }
   function isBefore(isLate, weight, other) {
     return isLate === other.isLate ? weight > other.weight : other.isLate;
@@ -819,13 +836,12 @@ var HeadlightOffline = (() => {
   var MOST_LETTERS = 18;
   function shownPattern(pattern, mask, between2, { words = false, hide_first = false } = {}) {
     const shown = words && canMerge(between2) ? inWords(pattern, mask, between2) : null;
-    const { values: all, allowed, ...labels } = shown ?? inTokens(pattern, mask, between2);
+    const { values, allowed, ...labels } = shown ?? inTokens(pattern, mask, between2);
     const { kind, rowTitle, columnTitle } = between2;
-    const { length } = all.values;
+    const { length } = values.values;
     const hidden = bytesWhere(length, (i) => !allowed[i]);
-    const isLeftOut = (i) => hide_first && kind === "self" && i % all.columns === 0;
-    const values = mapped(all, (value, i) => isLeftOut(i) && !hidden[i] ? 0 : value);
-    const blank = bytesWhere(length, isLeftOut);
+    const isFirstHidden = hide_first && kind === "self";
+    const blank = bytesWhere(length, (i) => isFirstHidden && i % values.columns === 0);
     return { ...labels, values, allowed, hidden, blank, kind, rowTitle, columnTitle };
   }
   function bytesWhere(length, test) {
@@ -857,11 +873,11 @@ var HeadlightOffline = (() => {
   function sharedWeightScale(patterns) {
     return weightScaleTo(Math.max(...patterns.map(weightReach)));
   }
-  function weightReach({ kind, values, hidden }) {
+  function weightReach({ kind, values, hidden, blank }) {
     let high = 0;
     const first = kind === "self" ? Math.min(EARLY_ROWS, Math.floor(values.rows / 2)) : 0;
     for (let i = first * values.columns; i < values.values.length; i++) {
-      if (!hidden[i]) high = Math.max(high, values.values[i]);
+      if (!hidden[i] && !blank?.[i]) high = Math.max(high, values.values[i]);
     }
     return high;
   }
@@ -874,21 +890,30 @@ var HeadlightOffline = (() => {
     const most = reach(values);
     return { name, low: -most, high: most, signed: true };
   }
-  function pairsInWords({ kind, values, hidden, rows, columns }) {
-    const visible = matrix(
+  function pairsInWords(shown, what = "Strongest pairs") {
+    const { kind, values, hidden, blank, rows, columns } = shown;
+    const visible2 = matrix(
       values.rows,
       values.columns,
-      values.values.map((x, i) => hidden[i] ? 0 : x)
+      values.values.map((x, i) => hidden[i] || blank?.[i] ? 0 : x)
     );
-    const pairs = strongestPairs(visible, WEIGHT_PAIRS, kind);
-    if (!pairs.length) return "No pair has any weight.";
+    const pairs = strongestPairs(visible2, WEIGHT_PAIRS, kind);
+    const isFirstOut = Boolean(blank?.some(Boolean));
+    if (!pairs.length) return `${what}${isFirstOut ? FIRST_ASIDE : ""}: none.`;
     const named = pairs.map(
       ({ query, key, weight }) => `${rows[query]} attends to ${columns[key]} ${digits(weight, 3)}`
     );
     const isPart = kind === "self" && pairs.every(({ query, key }) => isInformative(query, key));
-    return `Strongest pairs${isPart ? ASIDE : ""}: ${named.join("; ")}.`;
+    const aside = isFirstOut ? FIRST_ASIDE : "";
+    return `${what}${isPart ? ASIDE : aside}: ${named.join("; ")}.`;
   }
   var ASIDE = " (first token and self left out)";
+  var FIRST_ASIDE = " (first token left out)";
+  var FIRST_HIDDEN = "Hatched: the first token, hidden by choice. Its weights are what they are: they count in sums, entropy, differences and what is saved.";
+  function weightAt({ values, hidden }, row, column) {
+    const at = row * values.columns + column;
+    return hidden[at] ? "masked" : digits(values.values[at]);
+  }
   function focusable(host, label) {
     host.tabIndex = 0;
     host.setAttribute("role", "application");
@@ -925,7 +950,7 @@ var HeadlightOffline = (() => {
       this.hideFirst = toggle(
         "Hide attention sink (first token)",
         (isOn) => scope.set({ hide_first: isOn }),
-        "Many heads park their attention there; the scale adapts to the rest"
+        "Hides the column of the first token and fits the colours to the rest; weights, sums, entropy and what is saved stay as they are"
       );
       this.mergeWords = toggle("Merge subwords", (isOn) => scope.set({ words: isOn, token: null }));
       this.options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
@@ -1026,6 +1051,11 @@ var HeadlightOffline = (() => {
     if (!table) throw new Error("there is no matrix here yet");
     download(scope, new Blob(["\uFEFF", csvText(table)], { type: "text/csv" }), "csv");
   }
+  function float32Text(value) {
+    const wanted = Math.fround(value);
+    const enough = [6, 7, 8, 9].find((n) => Math.fround(Number(wanted.toPrecision(n))) === wanted);
+    return enough ? String(Number(wanted.toPrecision(enough))) : String(wanted);
+  }
   function csvText({ values, rows, columns, corner }) {
     const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
     const numbered = (labels, i) => labels ? quoted(`${i} ${labels[i]}`) : String(i);
@@ -1035,7 +1065,7 @@ var HeadlightOffline = (() => {
     ];
     const lines = Array.from({ length: values.rows }, (_, i) => [
       numbered(rows, i),
-      ...Array.from(rowOf(values, i), String)
+      ...Array.from(rowOf(values, i), float32Text)
     ]);
     return `${[header, ...lines].map((line) => line.join(",")).join("\r\n")}\r
 `;
@@ -1310,7 +1340,8 @@ var HeadlightOffline = (() => {
   var LEAST_TILE = 6;
   var MOST_STRETCH = 3;
   var LABEL_ROOM = 22;
-  var REST = "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum.";
+  var REST = "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum";
+  var FIRST_ROW = ", in self-attention without the first row";
   var MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   var Overview = class {
     /** @type {OverviewData | undefined} */
@@ -1356,7 +1387,7 @@ var HeadlightOffline = (() => {
       if (!width) return;
       if (!isSame) this.#build(data, palette, width);
       for (const grid of this.#grids) grid.frame(this.#chosen);
-      this.say(REST);
+      this.rest();
     }
     /**
      * @param {OverviewData} data
@@ -1375,8 +1406,16 @@ var HeadlightOffline = (() => {
         this.pictures.replaceChildren(...parts.flat().filter((part) => part !== null));
       }
       this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
-      const all = [REST, ...this.#grids.flatMap((grid) => grid.sayings())];
+      const all = [this.#atRest(), ...this.#grids.flatMap((grid) => grid.sayings())];
       this.longest.textContent = all.reduce((a, b) => b.length > a.length ? b : a);
+    }
+    /** Say what there is to see while nobody points at a head. */
+    rest() {
+      this.say(this.#atRest());
+    }
+    #atRest() {
+      const hasSelf = this.#data?.groups.some(({ kind }) => kind === "self");
+      return `${REST}${hasSelf ? FIRST_ROW : ""}.`;
     }
     /** @param {string} words */
     say(words) {
@@ -1546,7 +1585,7 @@ var HeadlightOffline = (() => {
     }
     #rest() {
       this.#hoverFrame.setAttribute("visibility", "hidden");
-      this.overview.say(REST);
+      this.overview.rest();
     }
     /** @param {MouseEvent} event */
     #click(event) {
@@ -1587,8 +1626,8 @@ var HeadlightOffline = (() => {
 
   // viz/live/core/badge.js
   var COMPARED = "Read back from the page, and compared with an independent float64 run from the model’s files";
-  function badge() {
-    return html("output", { class: "hl-badge", "data-check": "" });
+  function badge(kind = "hl-badge") {
+    return html("output", { class: kind, "data-check": "" });
   }
   function withdraw(node, isOther) {
     node.dataset.check = "";
@@ -1596,11 +1635,11 @@ var HeadlightOffline = (() => {
     node.classList.remove("hl-bad");
     node.textContent = "comparing with an independent run …";
   }
-  function showScreenCheck(node, { error, n }, allowed) {
+  function showScreenCheck(node, { error, n }, allowed, of = "numbers") {
     const found = showCheck(node, error, allowed);
     const count = n.toLocaleString("en");
     node.title = COMPARED;
-    node.textContent = error <= allowed ? `✓ ${count} numbers verified (max error ${error.toExponential(0)})` : `✗ on screen, error ${found === null ? "not a number" : error.toExponential(0)}: not the model’s numbers`;
+    node.textContent = error <= allowed ? `✓ ${count} ${of} verified (max error ${error ? error.toExponential(0) : 0})` : `✗ on screen, error ${found === null ? "not a number" : error.toExponential(0)}: not the model’s numbers`;
     return found;
   }
   function showCheck(node, error, allowed) {
@@ -1616,30 +1655,85 @@ var HeadlightOffline = (() => {
 
   // viz/live/core/independent.js
   var KEPT = 12;
+  var AT_ONCE = 2;
+  var asking = 0;
+  var waiting = [];
   var kept = /* @__PURE__ */ new Map();
+  var keptTexts = /* @__PURE__ */ new Map();
+  function independentTexts(key, ids) {
+    const place = `live/independent/${key}/texts/${ids?.join(",") ?? "own"}`;
+    return keep(keptTexts, place, async () => (await (await get(place)).json()).texts);
+  }
   function independent(key, address) {
     const place = `live/independent/${key}/${address}`;
-    const found = kept.get(place) ?? load2(place);
-    kept.delete(place);
-    kept.set(place, found);
-    found.catch(() => kept.delete(place));
-    const [oldest] = kept.keys();
-    if (kept.size > KEPT) kept.delete(oldest);
+    return keep(
+      kept,
+      place,
+      async () => decodeSafetensors(await (await get(place)).arrayBuffer()).value
+    );
+  }
+  function keep(all, place, load2) {
+    const found = all.get(place) ?? load2();
+    all.delete(place);
+    all.set(place, found);
+    found.catch(() => all.delete(place));
+    const [oldest] = all.keys();
+    if (all.size > KEPT) all.delete(oldest);
     return found;
   }
-  async function load2(place) {
-    const response = await fetch(new URL(place, document.baseURI));
-    if (!response.ok) throw new Error(`no independent run (${response.status})`);
-    return decodeSafetensors(await response.arrayBuffer()).value;
+  async function get(place) {
+    if (asking >= AT_ONCE) await new Promise((resolve) => waiting.push(resolve));
+    asking += 1;
+    try {
+      const response = await fetch(new URL(place, document.baseURI));
+      if (!response.ok) throw new Error(`no independent run (${response.status})`);
+      return response;
+    } finally {
+      asking -= 1;
+      waiting.shift()?.(null);
+    }
+  }
+
+  // viz/live/core/pointed.js
+  var last = null;
+  function point(number) {
+    last = number;
+  }
+  function pointAway() {
+    last = null;
   }
 
   // viz/live/core/printed.js
   function errorOfNumber(printed, value) {
     if (printed === "−∞") return value === -Infinity ? 0 : NaN;
+    if (printed === "0") return Math.abs(value);
+    const [, sign2, bound] = /^(< |> −)(\d+(?:\.\d+)?)$/.exec(printed) ?? [];
+    const size = sign2 === "< " ? value : -value;
+    if (sign2) return Math.max(0, -size, size - Number(bound));
     if (!/^−?\d+(\.\d+)?$/.test(printed)) return NaN;
     const places = printed.includes(".") ? printed.length - printed.indexOf(".") - 1 : 0;
     const read = Number(printed.replace("−", "-"));
     return Math.max(0, Math.abs(read - value) - 0.5 * 10 ** -places);
+  }
+  var SIGNS = [
+    ["⏎", "\n"],
+    ["␍", "\r"],
+    ["⇥", "	"],
+    ["␣", " "],
+    ["⍽", " "]
+  ];
+  var NOT_TEXT = /[\u200b\u2066-\u2069]/g;
+  var READABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \n\r\t\u00a0]*$/u;
+  function saysText(label, text) {
+    if (text === null || !READABLE.test(text) || /[⏎␍⇥␣⍽…]/u.test(text)) return true;
+    const word2 = text.startsWith(" ") && text.trim() ? text.slice(1) : text;
+    let read = label.replace(NOT_TEXT, "").replace(/^…(?=.)/u, "");
+    for (const [sign2, meaning] of SIGNS) read = read.replaceAll(sign2, meaning);
+    return read === word2 || read.endsWith("…") && word2.startsWith(read.slice(0, -1));
+  }
+  function errorOfLabels(labels, texts) {
+    const isRight = labels.length === texts.length;
+    return isRight && labels.every((label, i) => saysText(label, texts[i])) ? 0 : NaN;
   }
 
   // viz/live/microscope/proof.js
@@ -1651,6 +1745,27 @@ var HeadlightOffline = (() => {
     weights: "pattern",
     output: "z"
   };
+  function pointAt(scope, { step, row, column, drawn }) {
+    const { data, group, settings, between: between2 } = scope;
+    if (!data.has_independent || settings.words) return pointAway();
+    const site = group.sites[settings.layer];
+    const address = `${site}.${ARRAYS[step]}[${settings.head},${row},${column}]`;
+    const { labels } = between2.queries;
+    const place = step === "output" ? `dimension ${column}` : between2.keys.labels[column];
+    const of = `${labels[row]} → ${place}`;
+    point({ run: data.key, address, drawn, of, host: scope.root });
+  }
+  function pointAtNumber(scope, target, [query, key], dimension) {
+    const number = target instanceof Element && target.closest("dd[data-number]");
+    if (!number) return;
+    const step = (
+      /** @type {StepName} */
+      number.getAttribute("data-number")
+    );
+    const column = step === "output" ? dimension : key;
+    const drawn = rowOf(scope.loaded.steps[step], query)[column];
+    pointAt(scope, { step, row: query, column, drawn });
+  }
   async function errorOnScreen(key, sites, screen) {
     const named = /L(\d+) H(\d+)$/.exec(screen.title);
     if (!named) return { error: NaN, n: 0 };
@@ -1660,7 +1775,34 @@ var HeadlightOffline = (() => {
     for (const name of new Set(Object.values(ARRAYS))) arrays[name] = await array(name);
     const ofCells = errorOfCells(arrays, screen);
     const ofNumbers = errorOfNumbers(arrays, screen.panel);
-    return { error: Math.max(ofCells.error, ofNumbers.error), n: ofCells.n + ofNumbers.n };
+    const ofNames = errorOfNames(await independentTexts(key), screen);
+    const all = [ofCells, ofNumbers, ofNames];
+    return {
+      error: Math.max(...all.map(({ error }) => error)),
+      n: all.reduce((sum, { n }) => sum + n, 0)
+    };
+  }
+  function errorOfNames(texts, { stage, names, panel }) {
+    const ofTokens = names.filter(({ axis }) => axis === "row" || stage !== "output");
+    const labels = ofTokens.map(({ label }) => label);
+    const ofPanel = Array.from(
+      panel.querySelectorAll("h3 bdi"),
+      ({ textContent }) => textContent ?? ""
+    );
+    const all = [...labels, ...ofPanel];
+    const expected = [...ofTokens.map(({ at }) => at), ...placeOf(panel) ?? []];
+    return {
+      error: errorOfLabels(
+        all,
+        expected.map((at) => texts[at] ?? null)
+      ),
+      n: all.length
+    };
+  }
+  function placeOf(panel) {
+    const said = panel.querySelector("h3 small")?.textContent ?? "";
+    const place = /query (\d+), key (\d+)/.exec(said);
+    return place && [Number(place[1]), Number(place[2])];
   }
   function errorOfCells(arrays, { stage, cells: cells2, isFirstHidden }) {
     const expected = arrays[ARRAYS[stage]];
@@ -1684,11 +1826,11 @@ var HeadlightOffline = (() => {
     return Math.abs(shown - value) / Math.max(1, Math.abs(value));
   }
   function errorOfNumbers(arrays, panel) {
-    const place = /query (\d+), key (\d+)/.exec(panel.querySelector("h3 small")?.textContent ?? "");
+    const place = placeOf(panel);
     const dimension = /z\[(\d+)\]/.exec(panel.querySelector("[data-term=output]")?.textContent ?? "");
     const nodes = Array.from(panel.querySelectorAll("dd[data-number]"));
     if (!place || !dimension || !nodes.length) return { error: NaN, n: 0 };
-    const [query, key] = [Number(place[1]), Number(place[2])];
+    const [query, key] = place;
     const isOpen = arrays.mask.values[query * arrays.mask.columns + key];
     const errors = nodes.map((node) => {
       const name = (
@@ -1840,7 +1982,8 @@ var HeadlightOffline = (() => {
     };
   }
   function layout(picture, palette, width, sizes) {
-    const { values, hidden, revision } = picture;
+    const { values, hidden, blank, revision } = picture;
+    const isOut = hidden && values.values.map((_, i) => Number(hidden[i] || blank?.[i] || 0));
     const { margin, size, height } = measures(picture, width, sizes);
     const transparent = "rgba(0,0,0,0)";
     return {
@@ -1868,7 +2011,7 @@ var HeadlightOffline = (() => {
         ...axisOf(picture.rowTitle, picture.rowLabels, height / values.rows, palette),
         range: [values.rows - 0.5, -0.5]
       },
-      shapes: hidden ? [hatch(hidden, values.rows, values.columns, palette)] : []
+      shapes: isOut ? [hatch(isOut, values.rows, values.columns, palette)] : []
     };
   }
   function measures({ values, rowLabels, columnLabels, sides }, width, sizes) {
@@ -1927,10 +2070,10 @@ var HeadlightOffline = (() => {
     const step = Math.ceil((rows + columns) / (2 * MOST_STROKES));
     for (let total = 0; total < rows + columns - 1; total += step) {
       let start = null;
-      const last = Math.max(0, total - columns + 1);
-      for (let row = Math.min(total, rows - 1); row >= last - 1; row--) {
+      const last2 = Math.max(0, total - columns + 1);
+      for (let row = Math.min(total, rows - 1); row >= last2 - 1; row--) {
         const column = total - row;
-        const isHidden = row >= last && hidden[row * columns + column];
+        const isHidden = row >= last2 && hidden[row * columns + column];
         if (isHidden && !start) start = [column - 0.5, row + 0.5];
         if (!isHidden && start) {
           strokes.push(`M${start[0]},${start[1]}L${column - 0.5},${row + 0.5}`);
@@ -1940,6 +2083,19 @@ var HeadlightOffline = (() => {
     }
     const line = { color: palette.hatch, width: 1 };
     return { type: "path", path: strokes.join("") || "M0,0", line, layer: "above" };
+  }
+
+  // viz/live/core/names.js
+  var [ROW_DOWN, COLUMN_RIGHT] = [4, 3];
+  function namesAt(names, { xaxis, yaxis }) {
+    return Array.from(names.querySelectorAll("[class^=hl-tick-]"), (node) => {
+      const isRow = node.classList.contains("hl-tick-row");
+      const moved = /translate\(([\d.]+)/.exec(node.getAttribute("transform") ?? "")?.[1];
+      const pixels = isRow ? Number(node.getAttribute("y")) - ROW_DOWN : Number(moved) - COLUMN_RIGHT;
+      const axis = isRow ? yaxis : xaxis;
+      const at = Math.round(axis.p2c(pixels - axis._offset));
+      return { axis: isRow ? "row" : "column", at, label: node.textContent ?? "" };
+    });
   }
 
   // viz/live/core/plotly.js
@@ -2035,9 +2191,9 @@ var HeadlightOffline = (() => {
       lifetime.keep(() => this.#purge());
     }
     /** @param {Options} options */
-    #listen({ point, pick, leave }) {
+    #listen({ point: point2, pick, leave }) {
       const { host } = this;
-      if (point) host.addEventListener("pointermove", (event) => this.#moved(event, point));
+      if (point2) host.addEventListener("pointermove", (event) => this.#moved(event, point2));
       if (leave) host.addEventListener("pointerleave", leave);
       if (!pick) return;
       const pressed = (down) => {
@@ -2105,6 +2261,20 @@ var HeadlightOffline = (() => {
       );
       return cells2.z;
     }
+    /**
+     * The value on screen in one cell; nothing where there is none, or before it is drawn.
+     *
+     * @param {number} row
+     * @param {number} column
+     */
+    drawnAt(row, column) {
+      return this.chart.data ? this.drawnCells[row]?.[column] : void 0;
+    }
+    /** The labels on screen, each with the row or the column that it stands at. */
+    get drawnNames() {
+      const drawn = this.chart._fullLayout;
+      return drawn ? namesAt(this.names, drawn) : [];
+    }
     drawOverlays() {
       const drawn = this.chart._fullLayout;
       if (!drawn || !this.picture) return;
@@ -2127,11 +2297,11 @@ var HeadlightOffline = (() => {
       this.#named = named;
       const [left, top] = [xaxis._offset, yaxis._offset];
       const rows = shownLabels(rowLabels, yaxis).map(({ label, at, i }) => {
-        const place = { class: "hl-tick-row", x: left - 6, y: at + 4, "text-anchor": "end" };
+        const place = { class: "hl-tick-row", x: left - 6, y: at + ROW_DOWN, "text-anchor": "end" };
         return svg("text", { ...place, ...this.#clicks("row", i) }, label);
       });
       const columns = shownLabels(columnLabels, xaxis).map(({ label, at, i }) => {
-        const transform = `translate(${at + 3} ${top - 6}) rotate(-50)`;
+        const transform = `translate(${at + COLUMN_RIGHT} ${top - 6}) rotate(-50)`;
         const place = { class: "hl-tick-column", transform };
         return svg("text", { ...place, ...this.#clicks("column", i) }, label);
       });
@@ -2256,9 +2426,9 @@ var HeadlightOffline = (() => {
      * @param {PointerEvent} event
      * @param {OnCell} point
      */
-    #moved(event, point) {
+    #moved(event, point2) {
       const cell = this.cellAt(event);
-      if (cell) point(cell.row, cell.column);
+      if (cell) point2(cell.row, cell.column);
     }
     /**
      * @param {PointerEvent} down
@@ -2455,12 +2625,17 @@ var HeadlightOffline = (() => {
       const titles = [name, other.name, `${name} − ${other.name}`];
       const weights = sharedWeightScale([first, second]);
       const delta = third.values;
-      const scales = [weights, weights, signedScale("difference of weights", delta.values)];
-      const spoken = [first, second, { ...third, values: mapped(delta, Math.abs) }];
+      const visible2 = Array.from(delta.values).filter((_, i) => !third.blank[i]);
+      const scales = [weights, weights, signedScale("difference of weights", visible2)];
+      const spoken = [
+        pairsInWords(first),
+        pairsInWords(second),
+        pairsInWords({ ...third, values: mapped(delta, Math.abs) }, "Largest absolute differences")
+      ];
       this.#summarise(first, second, third);
       for (const [i, map] of this.maps.entries()) {
         map.title.textContent = titles[i];
-        pictured(map.host, `${titles[i]}: ${pairsInWords(spoken[i])}`);
+        pictured(map.host, `${titles[i]}: ${spoken[i]}`);
         await map.heatMap.draw({ ...this.#sides[i], scale: scales[i] }, palette);
       }
     }
@@ -2469,11 +2644,12 @@ var HeadlightOffline = (() => {
      * @param {Shown} second
      * @param {Shown} third
      */
-    #summarise(first, second, { values: delta, hidden }) {
+    #summarise(first, second, { values: delta, hidden, blank }) {
       const open2 = Array.from(delta.values, Math.abs).filter((_, i) => !hidden[i]);
       const cut = cutInWords(first.values, second.values, delta);
       const labels = this.#kind === "head" ? "" : " Tokens are compared by position, not by word.";
-      this.says.textContent = `Mean absolute difference over cells not masked: ${digits(mean(open2), 4)}. Orange: more on the left; blue: more on the right.${cut}${labels}`;
+      const left = blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
+      this.says.textContent = `Mean absolute difference over cells not masked: ${digits(mean(open2), 4)}. Orange: more on the left; blue: more on the right.${cut}${labels}${left}`;
     }
     #drawControls() {
       if (this.#kind === "head") {
@@ -2540,7 +2716,7 @@ var HeadlightOffline = (() => {
       for (const map of this.maps) map.heatMap.mark(row, column);
       const [first, second] = this.#sides;
       const said = [first, second].map(
-        ({ values }) => row < values.rows && column < values.columns ? digits(values.values[row * values.columns + column]) : "–"
+        (side) => row < side.values.rows && column < side.values.columns ? weightAt(side, row, column) : "–"
       );
       const pair = `${first.rows[row] ?? row} attends to ${first.columns[column] ?? column}`;
       this.scope.say(`${pair}: ${said.join(" against ")}`, false);
@@ -2668,20 +2844,24 @@ var HeadlightOffline = (() => {
         ...this.#words(columns, "key", token, { x: sides.key, y })
       );
       const lines = kept2.reduce((sum, keys) => sum + keys.length, 0);
-      this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight: ${lines} lines. Point at a token to see only its own.`;
+      const isFirstHidden = this.#shown.blank.some(Boolean);
+      const left = isFirstHidden ? " on all but the first token, which is hidden by choice" : "";
+      this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight${left}: ${lines} lines. Point at a token to see only its own.`;
       const words = `Lines of ${this.scope.headName}. ${pairsInWords(this.#shown)}`;
       this.picture.setAttribute("aria-label", words);
     }
     /**
-     * The keys of each query that hold a share of its weight.
+     * The keys of each query that hold a share of its weight, of what is left where the first token is
+     * hidden.
      *
      * @param {number} mass
      */
     #keptKeys(mass) {
-      const { values, hidden } = this.#shown;
+      const { values, hidden, blank } = this.#shown;
       return Array.from({ length: values.rows }, (_, i) => {
         const row = rowOf(values, i);
-        const open2 = row.map((p, j) => hidden[i * values.columns + j] ? 0 : p);
+        const isOut = (j) => hidden[i * values.columns + j] || blank[i * values.columns + j];
+        const open2 = row.map((p, j) => isOut(j) ? 0 : p);
         return leading(open2, mass);
       });
     }
@@ -2724,10 +2904,10 @@ var HeadlightOffline = (() => {
      */
     #weightOf(token, side, i) {
       if (!token || token.side === side) return "";
-      const { values, hidden } = this.#shown;
+      const { values, hidden, blank } = this.#shown;
       const [row, column] = side === "key" ? [token.at, i] : [i, token.at];
       const at = row * values.columns + column;
-      return hidden[at] || values.values[at] < LEAST_TOLD ? "" : `  ${digits(values.values[at], 2)}`;
+      return hidden[at] || blank[at] || values.values[at] < LEAST_TOLD ? "" : `  ${digits(values.values[at], 2)}`;
     }
     /** @param {Focus | null} focus */
     #look(focus) {
@@ -2772,7 +2952,7 @@ var HeadlightOffline = (() => {
     ArrowUp: (row, column) => [row - 1, column],
     ArrowDown: (row, column) => [row + 1, column],
     Home: (row) => [row, 0],
-    End: (row, _column, last) => [row, last],
+    End: (row, _column, last2) => [row, last2],
     PageUp: (row, column) => [row - PAGE, column],
     PageDown: (row, column) => [row + PAGE, column]
   };
@@ -2798,7 +2978,7 @@ var HeadlightOffline = (() => {
     {
       step: "product",
       symbols: () => [sub("q", "i"), sign("·"), sub("k", "j")],
-      number: (cell) => digits(valueOf(cell, "product"))
+      number: (cell) => operand(valueOf(cell, "product"))
     },
     {
       step: "scaled",
@@ -2819,7 +2999,7 @@ var HeadlightOffline = (() => {
     {
       step: "weights",
       symbols: () => [sign(")"), sign("="), sub("p", "ij")],
-      number: (cell) => `${normaliser(cell)}) = ${digits(valueOf(cell, "weights"))}`
+      number: (cell) => `${normaliser(cell)}) ${equals(valueOf(cell, "weights"))}`
     },
     {
       step: "output",
@@ -2877,12 +3057,12 @@ var HeadlightOffline = (() => {
   function shareOfOutput(cell) {
     const { head, steps: steps2, query, key, dimension } = cell;
     const value = rowOf(head.v, key)[dimension];
-    const factor = value < 0 ? `(${digits(value)})` : digits(value);
-    const z = digits(rowOf(steps2.output, query)[dimension]);
-    return `${z} = … + ${digits(valueOf(cell, "weights"))} · ${factor} + … (d = ${dimension})`;
+    const factor = value < 0 ? `(${operand(value)})` : operand(value);
+    const z = operand(rowOf(steps2.output, query)[dimension]);
+    return `${z} = … + ${operand(valueOf(cell, "weights"))} · ${factor} + … (d = ${dimension})`;
   }
   function added(value) {
-    return `${value < 0 ? "−" : "+"} ${digits(Math.abs(value))}`;
+    return `${value < 0 ? "−" : "+"} ${operand(Math.abs(value))}`;
   }
   function scaleText(head) {
     return String(Number(scaleOf(head).toPrecision(4)));
@@ -3172,6 +3352,10 @@ var HeadlightOffline = (() => {
       this.legend = html("p", { class: "hl-caption" });
       this.formula = new Formula();
       this.panel = html("div", { class: "hl-operands hl-cell-panel" });
+      this.panel.addEventListener(
+        "pointerover",
+        ({ target }) => pointAtNumber(scope, target, this.#at, this.#dimension)
+      );
       const label = { class: "hl-row hl-stages" };
       const controls = html("div", label, this.stages, this.playButton, this.says);
       const main = html("div", { class: "hl-main" }, this.map, this.legend);
@@ -3197,7 +3381,9 @@ var HeadlightOffline = (() => {
       }
       this.#openFor = [loaded, palette];
       const picture = this.#picture(settings.stage);
-      this.legend.textContent = picture.sides ? `${BARS2} ${CITED}` : CITED;
+      const hidden = picture.blank?.some(Boolean) ? FIRST_HIDDEN : "";
+      const bars = picture.sides ? BARS2 : "";
+      this.legend.textContent = [bars, hidden, CITED].filter(Boolean).join(" ");
       const pairs = pairsInWords(this.#weights());
       focusable(
         this.map,
@@ -3343,12 +3529,17 @@ var HeadlightOffline = (() => {
       this.operands.show(query, key, { isPinned, stage, dimension });
       this.formula.show(stage, { ...loaded, query, key, dimension });
       this.scope.verdict.screenChanged();
+      const column = this.#isOutput ? dimension : key;
+      const drawn = this.heatMap.drawnAt(query, column);
+      pointAt(this.scope, { step: stage, row: query, column, drawn });
     }
     /** @override */
     onScreen() {
-      const { stage, hide_first } = this.scope.settings;
+      const { settings, between: between2 } = this.scope;
+      const isFirstHidden = settings.hide_first && between2.kind === "self";
       const { panel } = this;
-      return { stage, cells: this.heatMap.drawnCells, panel, isFirstHidden: hide_first };
+      const { drawnCells: cells2, drawnNames: names } = this.heatMap;
+      return { stage: settings.stage, cells: cells2, names, panel, isFirstHidden };
     }
     /** @param {KeyboardEvent} event */
     #key(event) {
@@ -3435,9 +3626,17 @@ var HeadlightOffline = (() => {
   function hasStep(name, head) {
     return name !== "biased" || Boolean(head.bias);
   }
+  function emptyInWords({ mask }) {
+    const rows = Array.from({ length: mask.rows }, (_, i) => rowOf(mask, i));
+    const n = rows.filter((row) => !row.some(Boolean)).length;
+    return n ? ` Of ${n} ${n === 1 ? "row" : "rows"} that may attend to nothing, zeros.` : "";
+  }
   function worded(stage, head) {
     if (stage.name === "biased" && !head.bias)
       return { ...stage, says: "This model adds nothing to its scores." };
+    if (stage.name === "masked" && head.mask.values.every(Boolean))
+      return { ...stage, says: "Nothing is masked here." };
+    if (stage.name === "weights") return { ...stage, says: stage.says + emptyInWords(head) };
     if (stage.name !== "scaled" || isUsualScale(head)) return stage;
     const scale = scaleText(head);
     const says2 = scale === "1" ? "Not scaled: times 1." : `Multiplied by the model’s scale, ${scale}.`;
@@ -3450,8 +3649,10 @@ var HeadlightOffline = (() => {
   var BOX = 32;
   var LINE = 52;
   var GAP3 = 4;
+  var HATCH = 8;
   var STRONG = 0.05;
   var FONT = "15px system-ui, sans-serif";
+  var SAYS = "Click a word to choose it. The shade is the weight, one scale for both lines; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
   var SentenceView = class extends View {
     /** @type {Shown} */
     #shown;
@@ -3489,7 +3690,7 @@ var HeadlightOffline = (() => {
       ]);
       const list = this.tokens.querySelector("select");
       if (list) list.value = String(this.#token);
-      this.says.textContent = "Click a word to choose it. The shade is the weight, one scale for both lines; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
+      this.says.textContent = SAYS + (this.#shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "");
       this.#paint();
     }
     /**
@@ -3497,45 +3698,57 @@ var HeadlightOffline = (() => {
      *
      * @param {number} last
      */
-    #chosen(last) {
+    #chosen(last2) {
       const { settings, between: between2 } = this.scope;
-      if (settings.token != null) return Math.min(settings.token, last);
+      if (settings.token != null) return Math.min(settings.token, last2);
       const [query] = this.scope.cell();
       const itsWord = settings.words ? between2.queries.words?.[query] : void 0;
-      return Math.min(itsWord ?? query, last);
+      return Math.min(itsWord ?? query, last2);
     }
     #paint() {
-      const { kind, values, rows, columns, hidden } = this.#shown;
+      const { kind, values, rows, columns, hidden, blank } = this.#shown;
       const [token, key] = [this.#token, this.#key];
       const isMasked = (i, j) => Boolean(hidden[i * values.columns + j]);
+      const isBlank = (i, j) => Boolean(blank[i * values.columns + j]);
       const weight = (i, j) => isMasked(i, j) ? 0 : values.values[i * values.columns + j];
       const row = Float64Array.from(columns, (_, j) => weight(token, j));
       const column = Float64Array.from(rows, (_, i) => weight(i, key));
-      const high = Math.max(...row, ...column) || 1;
       const isSelf = kind === "self";
       const choose = (i) => this.scope.set({ token: i });
       const chooseKey = (j) => {
         this.#key = j;
         this.#paint();
       };
-      this.#title(0, [html("bdi", null, rows[token]), " attends to: its row"], row);
-      this.#title(1, ["What attends to ", html("bdi", null, columns[key]), ": its column"], column);
-      const ofRow = { labels: columns, weights: row, chosen: isSelf ? token : key };
-      const pickKey = { isMasked: (j) => isMasked(token, j) };
-      this.#draw(0, { ...ofRow, ...pickKey, pick: isSelf ? choose : chooseKey }, high);
-      const ofColumn = { labels: rows, weights: column, chosen: token, pick: choose };
-      this.#draw(1, { ...ofColumn, isMasked: (i) => isMasked(i, key) }, high);
-      const names = [`${rows[token]} attends to`, `What attends to ${columns[key]}`];
-      this.#describe(0, names[0], columns, row);
-      this.#describe(1, names[1], rows, column);
+      const ofRow = {
+        ...{ labels: columns, weights: row, chosen: isSelf ? token : key },
+        isMasked: (j) => isMasked(token, j),
+        isBlank: (j) => isBlank(token, j),
+        pick: isSelf ? choose : chooseKey
+      };
+      const ofColumn = {
+        ...{ labels: rows, weights: column, chosen: token, pick: choose },
+        isMasked: (i) => isMasked(i, key),
+        isBlank: (i) => isBlank(i, key)
+      };
+      const high = Math.max(0, ...visible(ofRow), ...visible(ofColumn)) || 1;
+      this.#title(0, [html("bdi", null, rows[token]), " attends to: its row"], ofRow);
+      const ofKey = ["What attends to ", html("bdi", null, columns[key]), ": its column"];
+      this.#title(1, ofKey, ofColumn);
+      this.#draw(0, ofRow, high);
+      this.#draw(1, ofColumn, high);
+      this.#describe(0, `${rows[token]} attends to`, ofRow);
+      this.#describe(1, `What attends to ${columns[key]}`, ofColumn);
     }
     /**
      * @param {number} part
      * @param {(Node | string)[]} words
-     * @param {Float64Array} weights
+     * @param {Shades} shades
      */
-    #title(part, words, weights) {
-      const largest = html("small", null, `largest ${digits(Math.max(...weights), 3)}`);
+    #title(part, words, shades) {
+      const most = Math.max(...visible(shades));
+      const isHidden = most === -Infinity;
+      const said = isHidden ? "hidden by choice" : `largest${asideOf(shades)} ${digits(most, 3)}`;
+      const largest = html("small", null, said);
       this.parts[part].title.replaceChildren(...words, largest);
     }
     /**
@@ -3548,16 +3761,17 @@ var HeadlightOffline = (() => {
     #draw(part, shades, high) {
       const { palette } = this.scope;
       const { picture } = this.parts[part];
-      const { labels, weights, isMasked, chosen, pick } = shades;
+      const { labels, weights, isMasked, isBlank, chosen, pick } = shades;
       const table = ramp(palette.sequential);
-      const top = strongest(weights);
+      const top = strongest(shades);
       const width = Math.max(LEAST_WIDTH2, (picture.parentElement?.clientWidth ?? 0) - 4);
       const { boxes, height } = placed(labels, width);
       const nodes = boxes.map((box, i) => {
-        const color = colorAt(table, weights[i], 0, high);
+        const color = colorAt(table, isBlank(i) ? 0 : weights[i], 0, high);
         const isStrong = weights[i] >= STRONG || top.includes(i) && weights[i] > 0;
-        const number = isStrong ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
-        const look = { color, number, isMasked: isMasked(i), isChosen: i === chosen };
+        const isOut = isBlank(i);
+        const number = isStrong && !isOut ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
+        const look = { color, number, isOut, isMasked: isMasked(i), isChosen: i === chosen };
         return svg("g", { class: "hl-word", onclick: () => pick(i) }, word(box, look, palette));
       });
       setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
@@ -3566,12 +3780,15 @@ var HeadlightOffline = (() => {
     /**
      * @param {number} part
      * @param {string} words
-     * @param {string[]} labels
-     * @param {Float64Array} weights
+     * @param {Shades} shades
      */
-    #describe(part, words, labels, weights) {
-      const named = strongest(weights).map((i) => `${labels[i]} ${digits(weights[i], 3)}`);
-      this.parts[part].picture.setAttribute("aria-label", `${words}: ${named.join("; ")}.`);
+    #describe(part, words, shades) {
+      const { labels, weights, isMasked } = shades;
+      const named = strongest(shades).map(
+        (i) => `${labels[i]} ${isMasked(i) ? "masked" : digits(weights[i], 3)}`
+      );
+      const said = named.length ? named.join("; ") : "hidden by choice";
+      this.parts[part].picture.setAttribute("aria-label", `${words}${asideOf(shades)}: ${said}.`);
     }
     /** @override */
     table() {
@@ -3588,9 +3805,16 @@ var HeadlightOffline = (() => {
       }));
     }
   };
-  function strongest(weights) {
-    const order = Array.from(weights.keys()).sort((a, b) => weights[b] - weights[a]);
-    return order.slice(0, WEIGHT_PAIRS);
+  function strongest({ weights, isBlank }) {
+    const order = Array.from(weights.keys()).filter((i) => !isBlank(i));
+    return order.sort((a, b) => weights[b] - weights[a]).slice(0, WEIGHT_PAIRS);
+  }
+  function visible({ weights, isBlank }) {
+    return Array.from(weights).filter((_, i) => !isBlank(i));
+  }
+  function asideOf({ weights, isBlank }) {
+    const n = Array.from(weights).filter((_, i) => isBlank(i)).length;
+    return n && n < weights.length ? FIRST_ASIDE : "";
   }
   function placed(labels, width) {
     let [x, y] = [2, 4];
@@ -3604,16 +3828,25 @@ var HeadlightOffline = (() => {
     });
     return { boxes, height: y + LINE };
   }
-  function word({ x, y, width, text }, { color, number, isMasked, isChosen }, palette) {
+  function word({ x, y, width, text }, { color, number, isMasked, isOut, isChosen }, palette) {
     const middle = { x: x + width / 2, "text-anchor": "middle" };
     const line = isChosen ? { stroke: palette.frame, "stroke-width": 2.5 } : { stroke: palette.line, "stroke-width": 1 };
     const dashes = { "stroke-dasharray": isMasked ? "3 3" : null };
     const small = { class: "hl-small", fill: palette.muted };
     return [
       svg("rect", { x, y, width, height: BOX, rx: 4, fill: color, ...line, ...dashes }),
+      isOut ? svg("path", { d: hatchOf(x, y, width), stroke: palette.hatch }) : null,
       svg("text", { ...middle, y: y + 21, fill: inkOn(color) }, text),
       number && svg("text", { ...middle, y: y + 44, ...small }, number)
     ];
+  }
+  function hatchOf(x, y, width) {
+    let path = "";
+    for (let at = HATCH - BOX; at < width; at += HATCH) {
+      const [left, right] = [Math.max(at, 0), Math.min(at + BOX, width)];
+      path += `M${x + left} ${y + BOX - left + at}L${x + right} ${y + BOX - right + at}`;
+    }
+    return path;
   }
   var ruler = null;
   function textWidth(text) {
@@ -3624,6 +3857,7 @@ var HeadlightOffline = (() => {
   }
 
   // viz/live/microscope/views/summary.js
+  var SLACK = 1e-4;
   var SummaryView = class extends View {
     /** @type {Shown | null} */
     #shown = null;
@@ -3649,13 +3883,12 @@ var HeadlightOffline = (() => {
       const { palette } = this.scope;
       this.#drawControls();
       const name = this.#name();
-      const isMean = this.scope.settings.how === "mean";
       const { pattern, mask } = await this.scope.loadSummary();
       if (!isCurrent()) return;
       const shown = this.shown(pattern, mask.values);
       this.#shown = shown;
-      const rows = isMean ? "Rows sum to one." : "A maximum over heads: rows sum to more than one.";
-      this.says.textContent = `${name}. ${rows} ${pairsInWords(shown)}`;
+      const hidden = shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
+      this.says.textContent = `${name}. ${rowSumsInWords(pattern)} ${pairsInWords(shown)}${hidden}`;
       pictured(this.map, `${name}. ${pairsInWords(shown)}`);
       await this.heatMap.draw({ ...shown, scale: weightScale(shown) }, palette);
     }
@@ -3707,8 +3940,8 @@ var HeadlightOffline = (() => {
     #point(row, column) {
       if (!this.#shown) return;
       this.heatMap.mark(row, column);
-      const { values, rows, columns } = this.#shown;
-      const weight = digits(values.values[row * values.columns + column]);
+      const { rows, columns } = this.#shown;
+      const weight = weightAt(this.#shown, row, column);
       this.scope.say(`${rows[row]} attends to ${columns[column]}: ${weight}`, false);
     }
     /** @override */
@@ -3721,6 +3954,20 @@ var HeadlightOffline = (() => {
       return [{ caption: this.says.textContent ?? "", drawing: await this.heatMap.svgText() }];
     }
   };
+  function rowSumsInWords(values) {
+    const sums = Array.from(
+      { length: values.rows },
+      (_, i) => rowOf(values, i).reduce((sum, p) => sum + p, 0)
+    );
+    const open2 = sums.filter((sum) => sum > 0);
+    const [low, high] = [Math.min(...open2), Math.max(...open2)];
+    const n = sums.length - open2.length;
+    const empty = n ? ` ${n} may attend to nothing and ${n === 1 ? "is" : "are"} zero.` : "";
+    if (!open2.length) return "All rows are zero.";
+    const isOne = Math.abs(low - 1) < SLACK && Math.abs(high - 1) < SLACK;
+    const said = isOne ? "Rows sum to one." : `Rows sum to ${digits(low, 2)} to ${digits(high, 2)}.`;
+    return said + empty;
+  }
 
   // viz/live/microscope/views/whatif.js
   var HEIGHT2 = 480;
@@ -3817,7 +4064,8 @@ var HeadlightOffline = (() => {
       const share = digits(100 * leakedShare(after, mask), 1);
       const isUnmasked = this.scope.settings.change === "mask";
       const leak = isUnmasked ? ` ${share} % of the attention goes to cells the mask forbids.` : "";
-      this.says.textContent = `Mean row entropy: ${a} bits original, ${b} modified.${leak}`;
+      const left = this.#sides[0].blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
+      this.says.textContent = `Mean row entropy: ${a} bits original, ${b} modified.${leak}${left}`;
       this.#drawEntropies(entropies[0], entropies[1], after.columns);
     }
     /**
@@ -3872,9 +4120,7 @@ var HeadlightOffline = (() => {
       for (const map of this.maps) map.heatMap.mark(row, column);
       const [original] = this.#sides;
       if (!original) return;
-      const [a, b] = this.#sides.map(
-        ({ values }) => digits(values.values[row * values.columns + column])
-      );
+      const [a, b] = this.#sides.map((side) => weightAt(side, row, column));
       const pair = `${original.rows[row]} attends to ${original.columns[column]}`;
       this.scope.say(`${pair}: ${a} original, ${b} modified`, false);
     }

@@ -93,7 +93,8 @@ function wedge(from, to) {
  * @param {number} value
  */
 export function signed(value) {
-  return `${value < 0 ? "" : "+"}${digits(value, 3)}`;
+  const text = digits(value, 3);
+  return value > 0 && !text.startsWith("<") ? `+${text}` : text;
 }
 
 /**

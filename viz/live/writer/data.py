@@ -7,9 +7,10 @@ import numpy as np
 
 from viz.figures.labels import token_labels
 from viz.live.core.sampling import limits_data
-from viz.live.core.wire import Data, Settings, axis_labels, finite
+from viz.live.core.wire import ALLOWED_ERROR, Data, Settings, axis_labels, finite
 
 WRITER = "writer"
+DISTRIBUTION = "next token"  # what the browser calls the distribution it reads back
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +51,18 @@ class WrittenText:
 
 
 def writer_data(
-    key: str, text: WrittenText, shown: Data, settings: Settings, *, is_greedy: bool = False
+    key: str,
+    text: WrittenText,
+    shown: Data,
+    settings: Settings,
+    *,
+    is_greedy: bool = False,
+    run: str = "",
 ) -> Data:
     """The text, its steps, and `shown`, as `distribution_data` gives it.
 
-    `key` is new when anything but head, steps and settings is.
+    `key` is new when anything but head, steps and settings is. `run` is the key of an independent
+    run of the prompt, empty where there is none.
     """
     labels = token_labels(text.tokens)
     return {
@@ -70,6 +78,8 @@ def writer_data(
         "running": text.is_running,
         "note": text.note,
         "address": text.address,
+        "run": run,
+        "allowed_error": ALLOWED_ERROR,
         "greedy": is_greedy,
         "shown": shown,
         "settings": settings,

@@ -1,7 +1,7 @@
 // One token's distribution over the whole vocabulary: bars to choose from, draws, and what is left.
 
 import { floatsOf } from "../core/arrays.js";
-import { button, digits, fillOnce, html, math, svg } from "../core/dom.js";
+import { button, digits, equals, fillOnce, html, math, operand, svg } from "../core/dom.js";
 import { applied, draws, entropy, powers, probabilities, sortedIds } from "../core/sampling.js";
 import { drawCurve, spacedRanks } from "./curve.js";
 import { NAMES } from "./sliders.js";
@@ -176,7 +176,7 @@ export class Distribution {
 
   /** @param {Float64Array} tempered */
   #showBars(tempered) {
-    const { labels } = this.#data;
+    const { labels, signs } = this.#data;
     this.#bars.forEach((bar, i) => {
       const place = this.#places[i];
       const after = this.#after[place] ?? 0;
@@ -194,17 +194,16 @@ export class Distribution {
       bar.item.classList.toggle("hl-just-drawn", place === this.#drawn);
     });
     const named = new Set(this.#places);
-    const shown = [...named];
-    const beforeRest = 1 - shown.reduce((sum, place) => sum + this.#before[place], 0);
-    const afterRest = 1 - shown.reduce((sum, place) => sum + (this.#after[place] ?? 0), 0);
-    const others = Math.max(0, afterRest);
+    const [predicted, others] = [this.#before, this.#after].map((all) =>
+      all.reduce((sum, p, place) => (named.has(place) ? sum : sum + p), 0),
+    );
     this.others.dataset.after = String(others);
     const n = [...this.#counts].reduce(
       (sum, [place, times]) => sum + (named.has(place) ? 0 : times),
       0,
     );
     const drawn = this.#nDrawn > 1 ? `, drawn ${n}×` : "";
-    this.others.textContent = `${OTHERS}: ${digits(Math.max(0, beforeRest))} predicted, ${digits(others)} sampled from${drawn}`;
+    this.others.textContent = `${OTHERS}: ${digits(predicted)} predicted, ${digits(others)} sampled from${drawn}${signs && `; ${signs}`}`;
     const top = this.#places.slice(0, 3).map((place, i) => {
       return `${labels[i]}: ${digits(this.#before[place], 3)} predicted, ${digits(this.#after[place] ?? 0, 3)} sampled from`;
     });
@@ -271,13 +270,15 @@ export class Distribution {
     const mo = (text) => math("mo", null, text);
     /** @param {Element[]} parts */
     const row = (parts) => math("mrow", null, parts);
-    const exponent = [mn(`${digits(logit)} / ${digits(temperature, 2)}`), mo("−"), mn(digits(log))];
+    const quotient = `${operand(logit)} / ${digits(temperature, 2)}`;
+    const exponent = [mn(quotient), mo(log < 0 ? "+" : "−"), mn(operand(Math.abs(log)))];
     const power = math("msup", null, math("mi", null, "e"), row(exponent));
-    const parts = [math("mi", null, "p"), mo("="), power, mo("="), mn(digits(this.#after[0]))];
+    const [relation, probability] = equals(this.#after[0]).split(" ");
+    const p = [math("mi", null, "p"), mo("="), power, mo(relation), mn(probability)];
     const token = html("bdi", null, this.#data.labels[0]);
     this.formula.replaceChildren(
       html("p", { class: "hl-caption" }, "★ greedy’s choice, ", token, ":"),
-      math("math", { display: "block" }, row(parts)),
+      math("math", { display: "block" }, row(p)),
     );
   }
 

@@ -14,6 +14,7 @@
  * @property {PackedArray} logits (vocabulary,)
  * @property {number[]} ids of the tokens shown by name: the leading ones, and the drawn one
  * @property {string[]} labels of the same
+ * @property {string} signs what signs in them mean, or empty
  * @property {SamplerSettings | null} sampling
  * @property {number | null} drawn the id of the token that is there
  */
@@ -67,6 +68,8 @@
  * @property {boolean} running
  * @property {string} note what there is to say about the whole text
  * @property {string} address where to ask for more of it
+ * @property {string} run the key of the prompt's independent run; empty where there is none
+ * @property {number} allowed_error between what is drawn and that
  * @property {boolean} greedy whether the most likely token is taken, whatever the sliders say
  * @property {ShownDistribution} shown
  * @property {SliderBounds} bounds

@@ -10,6 +10,7 @@ import { matrix } from "../core/maths.js";
 import { argmax } from "../core/measures.js";
 import { Distribution } from "./distribution.js";
 import { Feed } from "./feed.js";
+import { Verdict } from "./verdict.js";
 import { Sliders } from "./sliders.js";
 import { Text } from "./text.js";
 
@@ -86,6 +87,7 @@ export class Writer extends Instrument {
     this.lifetime.watchSize(root, () => {
       if (this.data) this.redraw();
     });
+    this.verdict = new Verdict(this.lifetime);
   }
 
   #layOut() {
@@ -241,23 +243,21 @@ export class Writer extends Instrument {
   #showSliders() {
     const { temperature, top_k, top_p, min_p, order } = this.settings;
     const { bounds, shown, greedy } = this.data;
-    const settings = { temperature, top_k, top_p, min_p, order };
-    this.sliders.show(settings, bounds, shown.logits.shape[0], greedy);
+    const now = { temperature, top_k, top_p, min_p, order };
+    this.sliders.show(now, bounds, shown.logits.shape[0], greedy);
   }
 
   #showDistribution() {
     const { shown, n_prompt, labels, greedy, slack, running } = this.data;
     const now = { ...this.settings, top_k: greedy ? 1 : this.settings.top_k };
     const then = this.#isTouched ? null : shown.sampling;
-    const isOver = shown.at < labels.length;
-    const isPrompt = shown.at < n_prompt;
-    let title = "Next token";
-    if (isPrompt) title = "Predicted in the prompt";
-    else if (isOver) title = then ? "Drawn from" : "Drawn from, sliders as now";
-    this.distribution.show(then ?? now, {
-      ...{ palette: this.palette, slack, title },
-      ...{ canPut: !isPrompt, isOver, isRunning: running },
-    });
+    const [isOver, isPrompt] = [shown.at < labels.length, shown.at < n_prompt];
+    const drawnFrom = then ? "Drawn from" : "Drawn from, sliders as now";
+    const title = isPrompt ? "Predicted in the prompt" : isOver ? drawnFrom : "Next token";
+    const look = { palette: this.palette, slack, title };
+    const can = { canPut: !isPrompt, isOver, isRunning: running };
+    this.distribution.show(then ?? now, { ...look, ...can });
+    this.verdict.soon(this.data, this.distribution, then ?? now);
   }
 
   /**
@@ -328,7 +328,7 @@ export class Writer extends Instrument {
     }
     const weights = this.#weights(step);
     const best = argmax(weights);
-    const who = this.settings.averaged ? "All heads attend" : `${head} attends`;
+    const who = this.settings.averaged ? "On average all heads attend" : `${head} attends`;
     const mark = marks.find((one) => one.at === at)?.text;
     const dropped = step.n_dropped ? "; struck out: dropped from the context" : "";
     this.says.replaceChildren(

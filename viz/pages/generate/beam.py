@@ -6,11 +6,13 @@ from dataclasses import asdict
 import streamlit as st
 
 from model.decoding.beam import BeamStep, Candidate
+from model.verify.check import Check
 from viz import runs
+from viz.digits import digits
 from viz.figures.beam import Node, beam_tree
 from viz.figures.labels import visible
 from viz.formulas import score_with_numbers
-from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame import controls, inspector, layout, notices, settings, state, tables, words
 from viz.frame.view import View
 
 TITLE = "Beam search"
@@ -42,12 +44,15 @@ def render(view: View) -> None:
         beam_tree(_nodes(view, steps), view.tokens[-1], view.colors),
         key="beam",
         alt=f"A tree of {sum(len(step.candidates) for step in steps)} candidates in {len(steps)} "
-        f"steps. The winner's score is {winner.score:.3f}.",
+        f"steps. The winner's score is {digits(winner.score, 3)}.",
     )
     if width > 1:
         words.notice(verdict(winner, greedy_winner))
-    for name, found in (("Beam search", winner), ("Greedy", greedy_winner)):
-        st.caption(f"{name}: log probability {found.total:.4f}, score {found.score:.4f}")
+    texts = {"Beam search": winner, "Greedy": greedy_winner}
+    if winner.ids == greedy_winner.ids:  # two runs of one text differ by rounding alone
+        texts = {"Beam search and greedy": winner}
+    for name, found in texts.items():
+        st.caption(f"{name}: log probability {digits(found.total)}, score {digits(found.score)}")
         prompt = runs.decode(view.handle, list(view.ids)).removeprefix(" ")
         words.continued(prompt, runs.decode(view.handle, list(found.ids)))
     inspector.formula("model.decoding.beam.normalised_score")
@@ -57,6 +62,27 @@ def render(view: View) -> None:
     )
     inspector.source("model.decoding.beam.beam_search", "model.decoding.beam.normalised_score")
     inspector.export(view, {"Candidates": lambda: _csv(_nodes(view, steps))})
+
+
+def checks(view: View) -> Sequence[Check]:
+    """What the page says of the two texts, against an independent run of each."""
+    width, n_tokens, penalty = _chosen(view)
+    found = {
+        "winner of the beams": runs.beams(view.handle, view.ids, width, n_tokens, penalty),
+        "greedy text": runs.beams(view.handle, view.ids, 1, n_tokens, penalty),
+    }
+    return [
+        runs.check_beam(view.handle, view.ids, name, _winner(steps))
+        for name, steps in found.items()
+    ]
+
+
+def _chosen(view: View) -> tuple[int, int, float]:
+    """Beam width, new tokens and length penalty."""
+    most = min(settings.BEAM_WIDTH.high, view.config.vocab_size)
+    width = state.number(settings.BEAM_WIDTH.given(high=most))
+    penalty = state.number(settings.LENGTH_PENALTY)
+    return int(width), int(state.number(settings.BEAM_TOKENS)), float(penalty)
 
 
 def verdict(winner: Candidate, greedy: Candidate) -> str:
@@ -70,7 +96,7 @@ def verdict(winner: Candidate, greedy: Candidate) -> str:
         )
     if winner.score == greedy.score:
         return "Beam search found another text with the same score."
-    return "Beam search found the better text: its first tokens were not always the most likely."
+    return "Beam search found the better text: not each of its tokens was the most likely one."
 
 
 def _csv(nodes: Sequence[Node]) -> bytes:

@@ -7,23 +7,30 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.cost import KnownModel, cache_variants
-from model.analysis.timing import TimingSummary, fed_at_once, growth, summarise
+from model.analysis.timing import fed_at_once
 from model.decoding.cache_run import CacheRun
 from viz import runs
-from viz.figures.cache import bytes_text, cache_map, timing_lines
+from viz.digits import digits
+from viz.figures.cache import bytes_text, cache_map
 from viz.formulas import cache_with_numbers
-from viz.frame import ASSETS, controls, inspector, layout, memory, notices, settings, tables, words
+from viz.frame import (
+    ASSETS,
+    controls,
+    inspector,
+    layout,
+    notices,
+    screen,
+    settings,
+    tables,
+)
 from viz.frame.view import View
-from viz.runs.measuring import Measuring, measure
+from viz.pages.generate import timing
 
 TITLE = "KV cache"
 ICON = ":material/database:"
 NEEDS = ("decoder", "text")
 
 ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
-UNSTEADY = 1.5  # spread of the times from which the page warns
-TICK_SECONDS, PAUSE_SECONDS = 0.3, 0.2  # how long to measure before the bar moves, and not to
-MEASURING = "measuring"  # the measurement of this visitor
 COLUMNS = {
     "published": "as published, fp16",
     "eight_bits": "in 8 bits",
@@ -48,7 +55,7 @@ def render(view: View) -> None:
     layout.heading(
         ICON,
         TITLE,
-        "Keys and values of earlier tokens never change, so the model keeps them.",
+        f"Keys and values of earlier tokens {_kept_from(view)}, so the model keeps them.",
         "Only those of the new token are computed. Here the sentence enters the model's own "
         "cache: its first tokens at once, the prefill, then one at a time, as in generation.",
     )
@@ -66,13 +73,19 @@ def render(view: View) -> None:
     _check(view, cached, shown.n_cached)
     known = _known_models()
     n_tokens = _sizes(known)
-    summary = _time(view)
+    summary = timing.section(view)
     csv_files = {
         f"Lengths of {shown.part}": lambda: _lengths_csv(view, lengths[:, : shown.n_cached]),
         "Cache sizes": lambda: _sizes_csv(known, n_tokens),
     }
-    times = {"Times": lambda: _times_csv(summary)} if summary else {}
+    times = {"Times": lambda: timing.times_csv(summary)} if summary else {}
     inspector.export(view, csv_files | times)
+
+
+def _kept_from(view: View) -> str:
+    """From when on nothing changes: under a mask that looks ahead in a prefix, once that is in."""
+    prefix = fed_at_once(runs.decoder(view.handle))
+    return "never change" if prefix == 1 else f"no longer change once the first {prefix} are in"
 
 
 # --- the cache as it fills --------------------------------------------------------------------
@@ -102,19 +115,27 @@ def _lengths(cached: CacheRun, shown: Shown) -> np.ndarray:
     return lengths.mean(axis=1) if shown.kv_head is None else lengths[:, shown.kv_head]
 
 
+def _address(shown: Shown) -> str:
+    """Where the independent run has the same lengths, (L, tokens cached)."""
+    if shown.kv_head is None:
+        return f"cache.mean_{shown.part}[:,:{shown.n_cached}]"
+    return f"cache.{shown.part}[:,{shown.kv_head},:{shown.n_cached}]"
+
+
 def _picture(view: View, lengths: np.ndarray, shown: Shown) -> None:
     n_layers, n_tokens = lengths.shape
     config, kv_head, n_cached = view.config, shown.kv_head, shown.n_cached
     of = f"mean of {config.n_kv_heads} KV heads" if kv_head is None else f"KV head {kv_head}"
     title = f"Length of the {shown.part} in the cache, {of}: {n_cached} of {n_tokens} tokens cached"
     cached = lengths[:, :n_cached]
-    span = f" from {cached.min():.2f} to {cached.max():.2f}" if n_cached else ""
+    span = f" from {digits(cached.min(), 2)} to {digits(cached.max(), 2)}" if n_cached else ""
     layout.show_figure(
         cache_map(lengths, n_cached, shown.n_prefill, view.tokens, view.colors, title),
         key="filling",
         alt=f"Length of the {shown.part} of each token in each of {n_layers} layers, {of}{span}. "
         f"The cache has {n_cached} of {n_tokens} tokens; the first {shown.n_prefill} enter at "
         "once.",
+        origin=screen.origin(view.run, {(0, "z"): _address(shown)}),
     )
     if kv_head is not None and config.n_kv_heads < config.n_heads:
         group = config.n_heads // config.n_kv_heads
@@ -247,143 +268,3 @@ def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:
 
 
 # --- time -------------------------------------------------------------------------------------
-
-
-def _time(view: View) -> TimingSummary | None:
-    """Measure, and show and give back the last measurement of this model on this device."""
-    layout.section(
-        "Speed-up",
-        "Without a cache, each new token means running the whole text again.",
-        "Both ways really run here, on this model, at growing lengths, on one CPU thread where "
-        "there is no GPU, so that other work disturbs little; the medians are shown.",
-    )
-    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
-    is_running = measuring is not None and measuring.is_running
-    draw = notices.guarded(lambda: _measure_on(view))
-    st.fragment(draw, run_every=PAUSE_SECONDS if is_running else None)()
-    # Nothing is drawn meanwhile: a browser at work on the same machine would be timed too.
-    if measuring is None or is_running:
-        return None
-    summary = summarise(measuring.timings)
-    if summary is None:
-        words.notice("Stopped before two lengths were measured; there is nothing to show.")
-    else:
-        _measured(view, summary)
-    return summary
-
-
-def _measure_on(view: View) -> None:
-    """The button, and while it runs the bar and the next times."""
-    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
-    running = measuring if measuring is not None and measuring.is_running else None
-    pressed = _button(measuring)
-    if running is not None and pressed:
-        running.is_running = False
-    elif pressed:
-        memory.remember(MEASURING, view.handle, measure(view.handle))
-    elif running is not None:
-        st.progress(running.progress, "Measuring …")
-        running.advance(TICK_SECONDS)
-    if pressed or (running is not None and not running.is_running):
-        st.rerun()  # the clock of the fragment starts or stops with the whole page
-
-
-def _button(measuring: Measuring | None) -> bool:
-    if measuring is not None and measuring.is_running:
-        return st.button("Stop", icon=":material/stop:")
-    label = "Measure on this machine" if measuring is None else "Measure again"
-    return st.button(label, icon=":material/timer:", type="primary")
-
-
-def _measured(view: View, summary: TimingSummary) -> None:
-    """Both lines, the rates, how they grow, and whether both ways gave the same logits."""
-    lines = {"without cache": summary.without, "with cache": summary.with_cache}
-    longest, fitted_from = max(summary.without), _fitted_from(summary)
-    slow, fast = summary.without[longest], summary.with_cache[longest]
-    fits = _fits(summary, lines, fitted_from)
-    growing = "".join(
-        f" {name.capitalize()} it grows as n to {a:.2f}." for name, (a, _) in fits.items()
-    )
-    _rates(summary, longest)
-    title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
-    layout.show_figure(
-        timing_lines(lines, fits, fitted_from, view.colors, title),
-        key="pace",
-        alt=f"Milliseconds for one more token by the length of the text. At {longest} tokens "
-        f"{1000 * slow:.2f} without cache and {1000 * fast:.2f} with cache.{growing}",
-    )
-    _say_how_measured(summary, fitted_from if fits else None)
-    inspector.source(
-        "model.analysis.timing.time_tokens",
-        "model.analysis.timing.medians",
-        "model.analysis.timing.growth",
-    )
-    inspector.check(
-        summary.difference <= ALLOWED_ERROR,
-        f"both ways gave the same logits, max error {summary.difference:.1e} (allowed "
-        f"{ALLOWED_ERROR:.0e}).",
-    )
-    if summary.spread > UNSTEADY:
-        words.notice(
-            f"Other work disturbed this measurement: half of the times of one length lie a factor "
-            f"of {summary.spread:.1f} apart, too unsteady to say how they grow. Measure again when "
-            "the machine is quiet.",
-            kind="hint",
-        )
-
-
-def _say_how_measured(summary: TimingSummary, fitted_from: int | None) -> None:
-    fitted = (
-        f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
-        "starting each operation costs more than the arithmetic. With more tokens the power nears "
-        "2 without the cache, since every token is compared with every other, and 1 with it."
-    )
-    st.caption(
-        f"Medians of {summary.n_rounds} rounds. Prefill takes all tokens at once, decoding one at "
-        f"a time.{fitted if fitted_from else ''}"
-    )
-
-
-def _fits(
-    summary: TimingSummary, lines: dict[str, dict[int, float]], fitted_from: int
-) -> dict[str, tuple[float, float]]:
-    """Exponent and factor of each line over its longer half; none of unsteady times."""
-    if summary.spread > UNSTEADY:
-        return {}
-    return {
-        name: growth({n: s for n, s in seconds.items() if n >= fitted_from})
-        for name, seconds in lines.items()
-    }
-
-
-def _fitted_from(summary: TimingSummary) -> int:
-    """The middle length: the fit is over the longer half, and over two lengths at least."""
-    lengths = sorted(summary.without)
-    return lengths[(len(lengths) - 1) // 2]
-
-
-def _rates(summary: TimingSummary, longest: int) -> None:
-    slow, fast = summary.without[longest], summary.with_cache[longest]
-    figures = {
-        f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
-        f"Token {longest:,} with cache": f"{1000 * fast:.2f} ms",
-        "Prefill, tokens/s": _per_second(summary.prefill),
-        "Decode, tokens/s": _per_second(summary.decode),
-    }
-    for column, (label, text) in zip(st.columns(4), figures.items(), strict=True):
-        column.metric(label, text)
-
-
-def _per_second(rate: float | None) -> str:
-    return "–" if rate is None else f"{rate:,.0f}"
-
-
-def _times_csv(summary: TimingSummary) -> bytes:
-    frame = tables.frame(
-        {
-            "tokens": list(summary.without),
-            "without cache (ms)": [1000 * s for s in summary.without.values()],
-            "with cache (ms)": [1000 * s for s in summary.with_cache.values()],
-        }
-    )
-    return tables.frame_csv(frame)

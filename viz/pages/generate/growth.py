@@ -112,7 +112,10 @@ class Growth:
             note=note,
             address=self.address,
         )
-        data = writer_data(self.key, text, distribution, settings, is_greedy=self.is_greedy)
+        run = self.view.run.key if self.view.run.independent is not None else ""
+        data = writer_data(
+            self.key, text, distribution, settings, is_greedy=self.is_greedy, run=run
+        )
         return data, shown
 
     def state(self) -> str:
@@ -128,9 +131,11 @@ class Growth:
         if not line and n and not writing.is_running:
             line = f"{n} new tokens."
         if n and writing.steps[-1].n_dropped:
+            has_positions = writing.model.config.position != "none"
+            again = "what remains is numbered from position 0 again, and " if has_positions else ""
             line += (
-                " The full context dropped its older half: what remains is numbered from position "
-                "0 again, and the model cannot attend to what was dropped."
+                f" The full context dropped its older half: {again}the model cannot attend to what "
+                "was dropped."
             )
         return line
 

@@ -12,13 +12,24 @@ from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL
 from viz import runs
 from viz.figures.labels import visible
-from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
+from viz.frame import (
+    address,
+    controls,
+    inspector,
+    layout,
+    memory,
+    notices,
+    screen,
+    settings,
+    state,
+    tables,
+)
 from viz.frame.sampling import drawing, is_greedy, sliders
 from viz.frame.view import View
 from viz.live import component
 from viz.live.callbacks import is_awaited
 from viz.live.core.sampling import sampling_data
-from viz.live.writer.data import WRITER
+from viz.live.writer.data import DISTRIBUTION, WRITER
 from viz.pages.generate.growth import Growth, Request, Shown
 from viz.runs.writing import Writing, write
 
@@ -106,7 +117,7 @@ def _request(view: View) -> tuple[Request, int]:
     controls.select(settings.DECODING, width=125)
     seed = int(controls.number(settings.SEED))
     n_tokens = int(controls.number(settings.NEW_TOKENS))
-    slides = controls.select(settings.AT_LIMIT, width=150) == "slide"
+    slides = controls.select(settings.AT_LIMIT, width=130) == "slide"
     return Request(view.handle, view.ids, slides, seed), n_tokens
 
 
@@ -248,6 +259,7 @@ def _show(growth: Growth, notes: Sequence[str]) -> Shown:
     }
     data, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))
     component.show(data, on_change=lambda changes: _take_over(growth.view, changes))
+    screen.drew({"key": DISTRIBUTION, "token": data["shown"]["key"]})
     return shown
 
 

@@ -48,8 +48,8 @@ def render(view: View) -> None:
         TITLE,
         what_to_try(view) or WHAT_IT_IS,
         "The row's token is the query, the column's the key. Click a small map to open that head; "
-        "point at a cell of its map to see the numbers behind it, click to pin it. Hatched cells "
-        "are masked: the query may not attend to the key.",
+        "point at a cell of its map to see the numbers behind it, click to pin it. Hatched grey "
+        "cells are masked: the query may not attend to the key.",
     )
     chosen = _chosen(view)
     others = _other_runs(view, chosen)

@@ -6,7 +6,8 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.lens import LogitLens
-from viz import runs
+from viz import formulas, runs
+from viz.digits import digits
 from viz.figures.labels import clipped, token_labels, visible
 from viz.figures.lens import (
     MOST_POSITIONS,
@@ -21,7 +22,7 @@ from viz.figures.lens import (
     window_of,
 )
 from viz.formulas import lens_with_numbers
-from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame import controls, inspector, layout, notices, screen, state, tables, words
 from viz.frame.settings import AFTER, LAYER, LENS_COLOUR, LENS_START
 from viz.frame.view import View
 from viz.live import component
@@ -33,6 +34,7 @@ NEEDS = ("decoder", "residuals", "vocabulary")
 AROUND = LENS_START.default  # the window that follows the chosen token
 ALLOWED = 1e-5
 LABEL_CHARACTERS = 24
+_SHOWN = {"probability": "top", "entropy": "entropy"}  # arrays by what the colours mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +65,11 @@ def render(view: View) -> None:
         ICON,
         TITLE,
         "What would the model predict if it stopped after a layer?",
-        "The logit lens decodes each layer's residual stream with the final norm and the "
-        "unembedding. Bold tokens are already the final answer. The framed cell is the chosen "
-        "token after the chosen layer: click another to look at it.",
+        f"The logit lens decodes each layer's residual stream with {_decoders(view)}; softmax "
+        "makes probabilities of its logits. Bold tokens are already the final answer. The framed "
+        "cell is the chosen token after the chosen layer: click another to look at it.",
     )
-    if view.config.norm_placement == "post":
+    if not _has_final_norm(view):
         words.notice("This model has no final norm; the unembedding decodes the stream as it is.")
     reading, colour, window = _controls(view)
     notices.show()
@@ -130,9 +132,17 @@ def _grid(reading: Reading, colour: str, window: range) -> None:
         reading.view.colors,
     )
     _say_window(reading, window)
-    end = "-end" if grid.is_far_right(reading.position) else ""
-    with st.container(key=f"wide-chart{end}" if grid.is_wide else "chart"):
-        layout.show_figure(figure, key="lens", alt=_grid_alt(grid, colour), on_pick=_look_at)
+    with st.container(key=grid.frame(reading.position)):
+        layout.show_figure(
+            figure,
+            key="lens",
+            alt=_grid_alt(grid, colour),
+            on_pick=_look_at,
+            origin=screen.origin(
+                reading.view.run,
+                {(0, "z"): f"lens.{_SHOWN[colour]}[:,{window.start}:{window.stop}]"},
+            ),
+        )
 
 
 def _look_at(cell: component.Place) -> None:
@@ -179,19 +189,25 @@ def _cell(reading: Reading) -> None:
             key="rank",
             alt=f"{rank_title} by layer: "
             + ", ".join(f"{name} {place:,}" for name, place in ranks),
+            origin=screen.origin(reading.view.run, {(0, "y"): f"lens.place[:,{position}]"}),
         )
     with right:
         layout.show_figure(
             most_likely_bars(labels, probs, colors, bars_title),
             key="most-likely",
             alt=f"Most likely tokens at {reading.cell_name}: "
-            + ", ".join(f"{label} {p:.3f}" for label, p in zip(labels, probs, strict=True)),
+            + ", ".join(f"{label} {digits(p, 3)}" for label, p in zip(labels, probs, strict=True)),
+            origin=screen.origin(
+                reading.view.run,
+                {(0, "x"): f"lens.falling[{reading.row},{position},0:{len(probs)}]"},
+            ),
         )
 
 
 def _formulas(reading: Reading) -> None:
     lens, at = reading.lens, (reading.row, reading.position)
-    inspector.formula("model.analysis.lens.logit_lens")
+    written = formulas.lens(has_final_norm=_has_final_norm(reading.view))
+    inspector.formula("model.analysis.lens.logit_lens", written.latex, written.reference)
     best = reading.vocabulary[lens.ids[at][0]]
     inspector.beside_formula(
         lambda: words.token_line(
@@ -211,16 +227,30 @@ def _formulas(reading: Reading) -> None:
     )
     inspector.note(
         "p is the probability of that token, H the entropy, rank the place of the final answer. "
-        "Only the last layer is what the model predicts. Earlier ones were not trained to be "
+        "Only the last layer is what the model predicts. Earlier ones need not be meant to be "
         "decoded so: a token that is low there may be on its way all the same."
-        f"{_tied(reading.view)}"
+        f"{_tied(reading)}"
     )
 
 
-def _tied(view: View) -> str:
+def _has_final_norm(view: View) -> bool:
+    return view.config.norm_placement != "post"
+
+
+def _decoders(view: View) -> str:
+    return f"{'the final norm and ' if _has_final_norm(view) else ''}the unembedding"
+
+
+def _tied(reading: Reading) -> str:
+    """Whether the unembedding is the embedding, and what that does to the input's row."""
+    view = reading.view
     if not view.config.tied_embeddings:
         return ""
-    return " The unembedding is the embedding itself, so the input row tends to repeat its token."
+    n_same = int((reading.lens.ids[0, :, 0] == view.ids).sum())
+    return (
+        " The unembedding is the embedding itself: the input row has its own token on top at "
+        f"{n_same} of {len(view.ids)} positions."
+    )
 
 
 def _tables(reading: Reading) -> inspector.Tables:

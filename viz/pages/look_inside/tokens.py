@@ -32,6 +32,15 @@ MANY_PIECES = 0.5  # of the bytes per token of held-out text
 LEAST_MERGED = 1.5  # bytes per token, where no held-out text is known: most are single bytes
 MOST_SCRIPTS = 3
 LABEL_CHARACTERS = 20
+HOW_MERGED = "its bytes are joined by merges, the earliest learnt first"
+HOW_LOOKED_UP = "each is looked up in the vocabulary as it is"
+MORE_OF_MERGES = (
+    "The text is first split into pre-tokens: words with the space before them, numbers, "
+    "punctuation. Merges never cross their borders. In each, the pair of neighbours of lowest "
+    "rank is joined, again and again, until no pair is in the tokenizer's list. #1 is the "
+    "merge learnt first, of the pair most frequent in the text the tokenizer was made from. "
+    "A space may be put before the first word, which makes it the token it is elsewhere."
+)
 WIDTHS = (16, 36, 54)  # bytes from which on a figure needs more room; see page.css
 
 
@@ -77,15 +86,12 @@ class Reading:
 
 def render(view: View) -> None:
     """Draw the page."""
+    has_merges = token_runs.merges(view.handle) is not None
     layout.heading(
         ICON,
         TITLE,
-        "A text becomes tokens: its bytes are joined by merges, the earliest learnt first.",
-        "The text is first split into pre-tokens: words with the space before them, numbers, "
-        "punctuation. Merges never cross their borders. In each, the pair of neighbours of lowest "
-        "rank is joined, again and again, until no pair is in the tokenizer's list. #1 is the "
-        "merge learnt first, of the pair most frequent in the text the tokenizer was made from. "
-        "A space may be put before the first word, which makes it the token it is elsewhere.",
+        f"A text becomes tokens: {HOW_MERGED if has_merges else HOW_LOOKED_UP}.",
+        MORE_OF_MERGES if has_merges else "",
     )
     reading = _reading(view)
     chosen = _controls(reading)

@@ -48,7 +48,8 @@ def render(view: View) -> None:
     layout.heading(
         ICON,
         TITLE,
-        "A small trained Transformer runs on your sentence. Touch a word: what does it attend to?",
+        f"A Transformer of {len(view.group.records)} layers × {view.group.n_heads} heads runs on "
+        "your sentence. Touch a word: what does it attend to?",
         "All numbers are of the model named above, on the sentence above; the badge says how they "
         "were checked. Change the sentence, the layer or the head: everything follows.",
     )
@@ -74,7 +75,7 @@ def _independent_run(view: View) -> str:
 
 
 def _inspect(view: View) -> None:
-    inspector.formula("model.attention.scaled_dot_product")
+    inspector.attention(view.record)
     inspector.source(
         "model.attention.attention_scores",
         "model.attention.attention_pattern",

@@ -2,6 +2,7 @@
 
 import base64
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -352,15 +353,18 @@ def test_in_cross_attention_no_pair_is_passed_over(
 def test_strongest_pairs_begin_as_python_s(modules: Page, weights: np.ndarray, n: int) -> None:
     """Ties, the sink, the diagonal and rows without weight included."""
     pairs = call(modules, "strongestPairs", weights, n)
-    assert len(pairs) == min(n, np.count_nonzero(weights))
+    away = np.arange(weights.shape[1]) != np.arange(len(weights))[:, None]
+    away[:, 0] = False
+    searched = np.where(away, weights, 0) if (weights[away] > 0).any() else weights
+    assert len(pairs) == min(n, np.count_nonzero(searched))
     found = [(pair["query"], pair["key"]) for pair in pairs]
     assert found[:1] == [strongest_pair(weights)][: len(pairs)]
     assert len(set(found)) == len(found)
     assert [pair["weight"] for pair in pairs] == [weights[at] for at in found]
-    order = [(key in (0, query), -weights[query, key]) for query, key in found]
-    assert order == sorted(order), "sink and diagonal last, else the largest first"
-    left = {tuple(at) for at in np.argwhere(weights).tolist()} - set(found)
-    assert all((k in (0, q), -weights[q, k]) >= order[-1] for q, k in left)
+    order = [-searched[at] for at in found]
+    assert order == sorted(order), "the largest first; sink and diagonal only where all are"
+    left = {tuple(at) for at in np.argwhere(searched).tolist()} - set(found)
+    assert all(-searched[at] >= order[-1] for at in left)
 
 
 @given(weights_of_rows, st.data())
@@ -460,19 +464,23 @@ any_label = st.text(st.characters(codec="utf-8") | st.sampled_from("\",;\n\r'= "
 
 @given(st.data())
 def test_csv_reads_back(modules: Page, data: st.DataObject) -> None:
-    """Quotes, commas and line breaks in labels stay in their cell; numbers lose no digit."""
+    """Quotes, commas and line breaks in labels stay in their cell; no digit of float32 is lost."""
     values = data.draw(hnp.arrays(np.float64, st.tuples(small, small), elements=st.floats()))
     rows, columns = (data.draw(st.lists(any_label, min_size=n, max_size=n)) for n in values.shape)
     text = call(modules, "csvText", table(values, rows, columns))
     header, *lines = csv_rows(text.encode())
     assert header == ["query \\ key", *(f"{i} {label}" for i, label in enumerate(columns))]
     assert [line[0] for line in lines] == [f"{i} {label}" for i, label in enumerate(rows)]
-    np.testing.assert_array_equal(np.array([line[1:] for line in lines], float), values)
+    with np.errstate(over="ignore"):
+        expected = values.astype(np.float32)
+    np.testing.assert_array_equal(np.array([line[1:] for line in lines], np.float32), expected)
+    written = [re.sub(r"e.*|[-.]", "", text).strip("0") for line in lines for text in line[1:]]
+    assert all(len(digits) <= 9 or not digits.isdecimal() for digits in written)
 
 
 def test_csv_by_hand(modules: Page) -> None:
     """One line a row, with the line ends of the format; columns without names have numbers."""
-    values = np.array([[0.1, -math.inf], [1e-7, 2]])
+    values = np.array([[0.1 + 1e-12, -math.inf], [1e-7, 2]])
     text = call(modules, "csvText", table(values, ['say "a, b"', "⏎"], None))
     assert text.split("\r\n") == [
         '"query \\ key",0,1',

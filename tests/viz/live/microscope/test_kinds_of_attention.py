@@ -3,6 +3,7 @@
 The run is made up: maps are not square, masks are per head, one scale is 1, tokens are no words.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterator
 
@@ -20,6 +21,7 @@ from tests.viz.builders import csv_rows
 from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
 from tests.viz.live.instruments import microscope_settings
 from tests.viz.live.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
+from viz.digits import digits
 from viz.live import routes, store
 from viz.live.core.wire import stream_data
 from viz.live.microscope.data import CHANGES, ROLES, STAGES, VIEWS, OtherRun, microscope_data
@@ -400,3 +402,63 @@ def test_an_echo_does_not_take_the_word_of_a_lost_app_away(bare: Page, key: str)
     expect(alert).to_contain_text("The app does not answer")
     expect(bare.locator(".hl-title")).to_contain_text("L1 H1")
     bare.unroute("**/live/arrays/**", cut)
+
+
+# --- words that hold for what is shown ------------------------------------------------------------
+
+
+def test_a_stage_says_what_it_does_here(bare: Page, key: str) -> None:
+    says = bare.locator(".hl-view-map .hl-says")
+    for attention, is_masked in (("source.attn", False), ("target.attn", True)):
+        open_microscope(bare, key, attention=attention, stage="masked")
+        expect(says).to_have_text(STAGES["masked"][1] if is_masked else "Nothing is masked here.")
+    open_microscope(bare, key, attention=CROSS, stage="biased")
+    expect(says).to_have_text("Plus the bias added to these scores.")
+
+
+def test_a_row_that_may_attend_to_nothing_is_not_said_to_sum_to_one(bare: Page) -> None:
+    """As with padding on the left; another mask than any that comes with a model here."""
+    trace = two_streams()
+    record = trace.attention[0]
+    mask, pattern = record.mask.copy(), record.pattern.copy()
+    mask[:2] = False
+    pattern[:, :2] = 0
+    emptied = dataclasses.replace(record, mask=mask, pattern=pattern)
+    trace = dataclasses.replace(trace, attention=(emptied, *trace.attention[1:]))
+    empty_key = store.put(trace)
+    for view, words in (
+        ("map", "sum to one. Of 2 rows that may attend to nothing, zeros."),
+        ("summary", "Rows sum to one. 2 may attend to nothing and are zero."),
+    ):
+        settings = microscope_settings(attention="source.attn", view=view)
+        data = microscope_data(trace, empty_key, "made-up", settings, takes_text=False)
+        open_instrument(bare, "Microscope", as_sent(data), width=1180)
+        wait_for(bare, view)
+        expect(bare.locator(f".hl-view-{view} .hl-caption").first).to_contain_text(words)
+
+
+@pytest.mark.parametrize("how", ["mean", "maximum"])
+def test_rows_of_a_summary_are_said_to_sum_to_what_they_do(how: str, bare: Page, key: str) -> None:
+    open_microscope(bare, key, attention="source.attn", view="summary", how=how, over="layer")
+    patterns = group_of("source.attn").records[0].pattern
+    sums = {"mean": patterns.mean, "maximum": patterns.max}[how](axis=0).sum(axis=-1)
+    words = f"Rows sum to {digits(sums.min(), 2)} to {digits(sums.max(), 2)}."
+    expect(bare.locator(".hl-view-summary .hl-caption")).to_contain_text(
+        "Rows sum to one." if how == "mean" else words
+    )
+
+
+def test_sharpness_is_said_with_what_it_leaves_out(bare: Page, key: str) -> None:
+    """The first row, in self-attention alone, see `model.analysis.heads.sharpness`."""
+    open_microscope(bare, key)
+    said = bare.locator(".hl-heads .hl-said p").first
+    expect(said).to_contain_text("row’s maximum, in self-attention without the first row.")
+
+
+def test_a_masked_weight_is_said_to_be_masked(bare: Page, key: str) -> None:
+    open_microscope(bare, key, attention="target.attn", view="summary", over="layer")
+    bare.locator(".hl-view-summary .hl-map").scroll_into_view_if_needed()
+    box = bare.evaluate("instrument.view.heatMap.boxOf(0, 4)")
+    place = bare.locator(".hl-view-summary .hl-map").bounding_box()
+    bare.mouse.move(place["x"] + box["left"] + 5, place["y"] + box["top"] + 5)
+    bare.wait_for_function("instrument.said.endsWith(': masked')")

@@ -1,12 +1,14 @@
 """Protects the Beam search page: its tree is the model's, and its verdict true."""
 
 import html
+from dataclasses import replace
 
 import pytest
 
 from model.decoding.beam import Candidate, beam_search
-from tests.viz.apps import TOM, chart, lines, open_page
+from tests.viz.apps import TOM, chart, checks_shown, lines, open_page
 from tests.viz.builders import latex_numbers, stories, stories_trace
+from viz import runs
 from viz.figures.labels import visible
 from viz.frame.examples import examples
 from viz.pages.generate.beam import verdict
@@ -36,17 +38,37 @@ def test_beam_tree_is_the_model_s(width: int) -> None:
     ]
     assert latex_numbers(app.latex[-1].value)[-1] == pytest.approx(best.score, abs=6e-5)
     texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
-    assert len(texts) == 2
-    assert (texts[0] == texts[1]) or width > 1, "width 1 is greedy"
+    assert len(texts) == 1 or (width > 1 and texts[0] != texts[1]), "width 1 is greedy"
 
 
 def test_one_text_found_twice_is_not_called_two() -> None:
     """The default sentence at width 3: both texts and both scores are equal but for rounding."""
     app = open_page("Beam search", sentence=examples()[0].sentence, beam_width="3")
     texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
-    assert texts[0] == texts[1]
+    assert len(texts) == 1
+    assert [x.value for x in app.caption if x.value.startswith("Beam search and greedy: ")]
     assert any("same text" in line for line in lines(app, "note"))
     assert not any("better text" in line for line in lines(app, "note"))
+
+
+@pytest.mark.parametrize("model", ["stories", "positions-alibi"])
+def test_both_texts_are_held_against_an_independent_run(model: str) -> None:
+    app = open_page("Beam search", sentence=TOM, beam_width="2", beam_tokens="5", model=model)
+    passed = {row["check"]: row["verdict"] for row in checks_shown(app)[0]}
+    for text in ("winner of the beams", "greedy text"):
+        assert passed[f"log probability of the {text} = an independent run"] == "passed"
+
+
+def test_another_log_probability_is_noticed() -> None:
+    handle, ids = runs.handle_of("stories", "cpu"), tuple(stories_trace(TOM).ids.tolist())
+    winner = runs.beams(handle, ids, 2, 4, 0.0)[-1].winner
+    assert winner is not None
+    assert runs.check_beam(handle, ids, "text", winner).passed
+    for wrong in (
+        replace(winner, total=winner.total + 1e-3),
+        replace(winner, ids=winner.ids[::-1]),
+    ):
+        assert not runs.check_beam(handle, ids, "text", wrong).passed
 
 
 def candidate(score: float, *ids: int) -> Candidate:

@@ -1,5 +1,6 @@
 """Protects the Masks page: what it draws is what the model does under that very mask."""
 
+import html
 import re
 
 import numpy as np
@@ -30,6 +31,7 @@ from tests.viz.builders import (
     trace_of,
 )
 from tests.viz.pages.ideas.masks_view import KINDS, cells, note_with, open_view, under
+from viz.digits import digits, share
 from viz.figures.labels import token_labels
 
 VIEWS = ("kinds", "edit", "leak", "padding", "order", "shift")
@@ -125,7 +127,7 @@ def test_without_its_mask(scheme: str) -> None:
         [[np.triu(x, 1).sum() / n for x in record.pattern] for record in opened.attention]
     )
     assert z(chart(app, "future").data[0]) == pytest.approx(shares, abs=1e-5)
-    assert f"{shares.mean():.1%} of all attention" in note_with(app, "With its mask: 0.0%")
+    assert f"{shares.mean():.1%} of all attention" in note_with(app, "With its mask: 0%")
     closed, leaking = (numbers(bar["y"]) for bar in chart(app, "past").data)
     assert closed.max() < 1e-6
     guess = next(i for i in np.argsort(-trace.logits[-2]) if i != ids[-1])
@@ -158,8 +160,9 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     shares = weights[:, :, ~is_filler][..., is_filler].sum(axis=(-1, -2)) / n_own
     assert z(chart(app, "pad-shares").data[0]) == pytest.approx(shares, abs=1e-5)
     assert (shares.max() > 0.01) == (side == "left")
-    assert f"0.0% of their attention with a padding mask, {shares.mean():.1%} without" in note_with(
-        app, "Pad tokens: "
+    assert (
+        f"0% of their attention with a padding mask, {share(shares.mean())} without"
+        in note_with(app, "Pad tokens: ")
     )
     alone = trace_of(loaded, second).logits
     for key, place in (("hidden", 0), ("seen", 1)):
@@ -229,7 +232,7 @@ def test_shift_by_one(model: str) -> None:
     assert words[1::2] == [*labels, "⟨end⟩"]
     shown = re.findall(r"</span><small>([^<]*)</small>", body)
     for text, probability in zip(shown[1:], probs, strict=True):
-        assert text == ("&lt;.001" if probability < 0.001 else f"{probability:.3f}")
+        assert html.unescape(text) == digits(probability, 3)
     latex = next(x.value for x in app.latex if r"\text{nats}" in x.value)
     _total, count, loss, _ = latex_numbers(latex)[:4]
     assert (count, loss) == (len(ids) + 1, pytest.approx(-np.log(probs).mean(), abs=1e-4))

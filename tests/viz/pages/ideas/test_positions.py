@@ -225,9 +225,11 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
 def test_slopes_of_other_head_counts(n_heads: int, slopes: list[float]) -> None:
     app = open_tab("alibi", n_heads=str(n_heads))
     assert numbers(chart(app, "slopes").data[0]["y"]) == pytest.approx(slopes)
-    assert f"slopes of {n_heads} heads are the geometric ones" in properties(app)
-    words = "not a power of two" if n_heads == 6 else "times the one before"
-    assert any(words in caption.value for caption in app.caption)
+    assert f"slopes of {n_heads} head{'s' * (n_heads > 1)} are the geometric ones" in properties(
+        app
+    )
+    words = {1: "It is 2^(−8/1) = 0.0039.", 6: "not a power of two", 8: "times the one before"}
+    assert any(words[n_heads] in caption.value for caption in app.caption)
 
 
 @pytest.mark.parametrize("swap", [(0, 2), (1, 2), (1, 1)])

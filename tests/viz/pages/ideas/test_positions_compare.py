@@ -32,7 +32,7 @@ def test_compare_shows_five_models_on_one_sentence() -> None:
         assert shown[record.mask] == pytest.approx(record.pattern[2][record.mask], abs=1e-5)
         assert np.isnan(shown[~record.mask]).all()
     said = captions(inspected(app, "check"))
-    assert any("5 models: Verified: 125 of 125 (max error" in line for line in said)
+    assert any("5 models: Verified: 130 of 130 (max error" in line for line in said)
 
 
 def test_compare_reads_the_stored_scores() -> None:
@@ -164,12 +164,12 @@ def test_what_differs_is_said_from_the_configs(shelf: Path) -> None:
     app = open_page("Positions", sentence=TOM)
     help_texts = " ".join(x.proto.help for x in app.markdown)
     assert (
-        "3 small models differ in their positions, and in context (512, Learned 128). "
+        "By their configs 3 models differ in their positions, and in context (512, Learned 128). "
         "They were trained on windows of 128 tokens." in help_texts
     )
     shutil.rmtree(shelf / "positions-learned")
     app = open_page("Positions", sentence=TOM)
-    assert "2 small models differ in their positions alone." in " ".join(
+    assert "By their configs 2 models differ in their positions alone." in " ".join(
         x.proto.help for x in app.markdown
     )
 

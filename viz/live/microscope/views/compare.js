@@ -5,6 +5,7 @@ import { HeatMap } from "../../core/heatmap.js";
 import { mapped } from "../../core/maths.js";
 import { difference, mean } from "../../core/measures.js";
 import {
+  FIRST_HIDDEN,
   drawnMaps,
   pairsInWords,
   patternTable,
@@ -12,6 +13,7 @@ import {
   sharedWeightScale,
   shownPattern,
   signedScale,
+  weightAt,
 } from "../../core/patterns.js";
 import { asRadios, reasonsOf } from "../controls.js";
 import { between, headName } from "../heads.js";
@@ -129,12 +131,17 @@ export class CompareView extends View {
     const titles = [name, other.name, `${name} − ${other.name}`];
     const weights = sharedWeightScale([first, second]);
     const delta = third.values;
-    const scales = [weights, weights, signedScale("difference of weights", delta.values)];
-    const spoken = [first, second, { ...third, values: mapped(delta, Math.abs) }];
+    const visible = Array.from(delta.values).filter((_, i) => !third.blank[i]);
+    const scales = [weights, weights, signedScale("difference of weights", visible)];
+    const spoken = [
+      pairsInWords(first),
+      pairsInWords(second),
+      pairsInWords({ ...third, values: mapped(delta, Math.abs) }, "Largest absolute differences"),
+    ];
     this.#summarise(first, second, third);
     for (const [i, map] of this.maps.entries()) {
       map.title.textContent = titles[i];
-      pictured(map.host, `${titles[i]}: ${pairsInWords(spoken[i])}`);
+      pictured(map.host, `${titles[i]}: ${spoken[i]}`);
       await map.heatMap.draw({ ...this.#sides[i], scale: scales[i] }, palette);
     }
   }
@@ -144,13 +151,14 @@ export class CompareView extends View {
    * @param {Shown} second
    * @param {Shown} third
    */
-  #summarise(first, second, { values: delta, hidden }) {
+  #summarise(first, second, { values: delta, hidden, blank }) {
     const open = Array.from(delta.values, Math.abs).filter((_, i) => !hidden[i]);
     const cut = cutInWords(first.values, second.values, delta);
     const labels = this.#kind === "head" ? "" : " Tokens are compared by position, not by word.";
+    const left = blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
     this.says.textContent =
       `Mean absolute difference over cells not masked: ${digits(mean(open), 4)}. ` +
-      `Orange: more on the left; blue: more on the right.${cut}${labels}`;
+      `Orange: more on the left; blue: more on the right.${cut}${labels}${left}`;
   }
 
   #drawControls() {
@@ -218,10 +226,8 @@ export class CompareView extends View {
     if (!this.#sides) return;
     for (const map of this.maps) map.heatMap.mark(row, column);
     const [first, second] = this.#sides;
-    const said = [first, second].map(({ values }) =>
-      row < values.rows && column < values.columns
-        ? digits(values.values[row * values.columns + column])
-        : "–",
+    const said = [first, second].map((side) =>
+      row < side.values.rows && column < side.values.columns ? weightAt(side, row, column) : "–",
     );
     const pair = `${first.rows[row] ?? row} attends to ${first.columns[column] ?? column}`;
     this.scope.say(`${pair}: ${said.join(" against ")}`, false);

@@ -104,21 +104,26 @@ export class LinesView extends View {
       ...this.#words(columns, "key", token, { x: sides.key, y }),
     );
     const lines = kept.reduce((sum, keys) => sum + keys.length, 0);
-    this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight: ${lines} lines. Point at a token to see only its own.`;
+    const isFirstHidden = this.#shown.blank.some(Boolean);
+    const left = isFirstHidden ? " on all but the first token, which is hidden by choice" : "";
+    this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight${left}: ${lines} lines. Point at a token to see only its own.`;
     const words = `Lines of ${this.scope.headName}. ${pairsInWords(this.#shown)}`;
     this.picture.setAttribute("aria-label", words);
   }
 
   /**
-   * The keys of each query that hold a share of its weight.
+   * The keys of each query that hold a share of its weight, of what is left where the first token is
+   * hidden.
    *
    * @param {number} mass
    */
   #keptKeys(mass) {
-    const { values, hidden } = this.#shown;
+    const { values, hidden, blank } = this.#shown;
     return Array.from({ length: values.rows }, (_, i) => {
       const row = rowOf(values, i);
-      const open = row.map((p, j) => (hidden[i * values.columns + j] ? 0 : p));
+      /** @param {number} j */
+      const isOut = (j) => hidden[i * values.columns + j] || blank[i * values.columns + j];
+      const open = row.map((p, j) => (isOut(j) ? 0 : p));
       return leading(open, mass);
     });
   }
@@ -164,10 +169,12 @@ export class LinesView extends View {
    */
   #weightOf(token, side, i) {
     if (!token || token.side === side) return "";
-    const { values, hidden } = this.#shown;
+    const { values, hidden, blank } = this.#shown;
     const [row, column] = side === "key" ? [token.at, i] : [i, token.at];
     const at = row * values.columns + column;
-    return hidden[at] || values.values[at] < LEAST_TOLD ? "" : `  ${digits(values.values[at], 2)}`;
+    return hidden[at] || blank[at] || values.values[at] < LEAST_TOLD
+      ? ""
+      : `  ${digits(values.values[at], 2)}`;
   }
 
   /** @param {Focus | null} focus */

@@ -5,9 +5,16 @@ import { HeatMap } from "../../core/heatmap.js";
 import { cellAfter } from "../../core/keyboard.js";
 import { isUsualScale, rowOf } from "../../core/maths.js";
 import { argmax, columnSums, rowEntropies } from "../../core/measures.js";
-import { focusable, pairsInWords, signedScale, weightScale } from "../../core/patterns.js";
+import {
+  FIRST_HIDDEN,
+  focusable,
+  pairsInWords,
+  signedScale,
+  weightScale,
+} from "../../core/patterns.js";
 import { Formula, scaleText } from "../formulas.js";
 import { Operands } from "../operands.js";
+import { pointAt, pointAtNumber } from "../proof.js";
 import { View } from "../view.js";
 
 /** @import { Picture, Sides } from "../../core/figure.js" */
@@ -50,6 +57,9 @@ export class MapView extends View {
     this.legend = html("p", { class: "hl-caption" });
     this.formula = new Formula();
     this.panel = html("div", { class: "hl-operands hl-cell-panel" });
+    this.panel.addEventListener("pointerover", ({ target }) =>
+      pointAtNumber(scope, target, this.#at, this.#dimension),
+    );
     const label = { class: "hl-row hl-stages" };
     const controls = html("div", label, this.stages, this.playButton, this.says);
     const main = html("div", { class: "hl-main" }, this.map, this.legend);
@@ -76,7 +86,9 @@ export class MapView extends View {
     }
     this.#openFor = [loaded, palette];
     const picture = this.#picture(settings.stage);
-    this.legend.textContent = picture.sides ? `${BARS} ${CITED}` : CITED;
+    const hidden = picture.blank?.some(Boolean) ? FIRST_HIDDEN : "";
+    const bars = picture.sides ? BARS : "";
+    this.legend.textContent = [bars, hidden, CITED].filter(Boolean).join(" ");
     const pairs = pairsInWords(this.#weights());
     focusable(
       this.map,
@@ -148,7 +160,7 @@ export class MapView extends View {
   #sides({ values, rows, columns }) {
     const entropies = rowEntropies(values);
     const most = Math.log2(values.columns) || 1;
-    const received = columnSums(values); // zero where the first token is left out
+    const received = columnSums(values);
     const top = Math.max(...received);
     /** @param {number} key */
     const strongestQuery = (key) => argmax(rows.map((_, i) => rowOf(values, i)[key]));
@@ -233,13 +245,18 @@ export class MapView extends View {
     this.operands.show(query, key, { isPinned, stage, dimension });
     this.formula.show(stage, { ...loaded, query, key, dimension });
     this.scope.verdict.screenChanged();
+    const column = this.#isOutput ? dimension : key;
+    const drawn = this.heatMap.drawnAt(query, column);
+    pointAt(this.scope, { step: stage, row: query, column, drawn });
   }
 
   /** @override */
   onScreen() {
-    const { stage, hide_first } = this.scope.settings;
+    const { settings, between } = this.scope;
+    const isFirstHidden = settings.hide_first && between.kind === "self";
     const { panel } = this;
-    return { stage, cells: this.heatMap.drawnCells, panel, isFirstHidden: hide_first };
+    const { drawnCells: cells, drawnNames: names } = this.heatMap;
+    return { stage: settings.stage, cells, names, panel, isFirstHidden };
   }
 
   /** @param {KeyboardEvent} event */
@@ -346,6 +363,17 @@ function hasStep(name, head) {
 }
 
 /**
+ * How many rows of a head may attend to nothing, where there are some.
+ *
+ * @param {HeadArrays} head
+ */
+function emptyInWords({ mask }) {
+  const rows = Array.from({ length: mask.rows }, (_, i) => rowOf(mask, i));
+  const n = rows.filter((row) => !row.some(Boolean)).length;
+  return n ? ` Of ${n} ${n === 1 ? "row" : "rows"} that may attend to nothing, zeros.` : "";
+}
+
+/**
  * A stage in words that hold for a head: one may scale in another way than by 1/√d_head, or not at
  * all, and most models add no bias.
  *
@@ -356,6 +384,9 @@ function hasStep(name, head) {
 function worded(stage, head) {
   if (stage.name === "biased" && !head.bias)
     return { ...stage, says: "This model adds nothing to its scores." };
+  if (stage.name === "masked" && head.mask.values.every(Boolean))
+    return { ...stage, says: "Nothing is masked here." };
+  if (stage.name === "weights") return { ...stage, says: stage.says + emptyInWords(head) };
   if (stage.name !== "scaled" || isUsualScale(head)) return stage;
   const scale = scaleText(head);
   const says =

@@ -4,7 +4,13 @@ import { colorAt, inkOn, ramp } from "../../core/colors.js";
 import { digits, fillOnce, html, select, setAll, svg } from "../../core/dom.js";
 import { rowOf } from "../../core/maths.js";
 import { argmax } from "../../core/measures.js";
-import { WEIGHT_PAIRS, clipped, patternTable } from "../../core/patterns.js";
+import {
+  FIRST_ASIDE,
+  FIRST_HIDDEN,
+  WEIGHT_PAIRS,
+  clipped,
+  patternTable,
+} from "../../core/patterns.js";
 import { View } from "../view.js";
 
 /** @import { Numbers } from "../../core/maths.js" */
@@ -17,8 +23,12 @@ const LEAST_WORD = 24; // pixels of a word's box
 const BOX = 32; // pixels of its height: a finger finds it
 const LINE = 52; // pixels from a line of words to the next
 const GAP = 4;
+const HATCH = 8; // pixels from a stroke to the next
 const STRONG = 0.05; // weight from which a number stands below a word
 const FONT = "15px system-ui, sans-serif"; // as in microscope.css
+
+const SAYS =
+  "Click a word to choose it. The shade is the weight, one scale for both lines; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
 
 /**
  * Words in shades: a label and a weight each.
@@ -27,6 +37,7 @@ const FONT = "15px system-ui, sans-serif"; // as in microscope.css
  * @property {string[]} labels
  * @property {Numbers} weights
  * @property {(i: number) => boolean} isMasked
+ * @property {(i: number) => boolean} isBlank hidden by choice
  * @property {number} chosen the word with a frame, or −1
  * @property {(i: number) => void} pick
  */
@@ -72,8 +83,7 @@ export class SentenceView extends View {
     ]);
     const list = this.tokens.querySelector("select");
     if (list) list.value = String(this.#token);
-    this.says.textContent =
-      "Click a word to choose it. The shade is the weight, one scale for both lines; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
+    this.says.textContent = SAYS + (this.#shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "");
     this.#paint();
   }
 
@@ -91,15 +101,16 @@ export class SentenceView extends View {
   }
 
   #paint() {
-    const { kind, values, rows, columns, hidden } = this.#shown;
+    const { kind, values, rows, columns, hidden, blank } = this.#shown;
     const [token, key] = [this.#token, this.#key];
     /** @type {(i: number, j: number) => boolean} */
     const isMasked = (i, j) => Boolean(hidden[i * values.columns + j]);
+    /** @type {(i: number, j: number) => boolean} */
+    const isBlank = (i, j) => Boolean(blank[i * values.columns + j]);
     /** @type {(i: number, j: number) => number} */
     const weight = (i, j) => (isMasked(i, j) ? 0 : values.values[i * values.columns + j]);
     const row = Float64Array.from(columns, (_, j) => weight(token, j));
     const column = Float64Array.from(rows, (_, i) => weight(i, key));
-    const high = Math.max(...row, ...column) || 1;
     const isSelf = kind === "self";
     /** @param {number} i */
     const choose = (i) => this.scope.set({ token: i });
@@ -108,25 +119,39 @@ export class SentenceView extends View {
       this.#key = j;
       this.#paint();
     };
-    this.#title(0, [html("bdi", null, rows[token]), " attends to: its row"], row);
-    this.#title(1, ["What attends to ", html("bdi", null, columns[key]), ": its column"], column);
-    const ofRow = { labels: columns, weights: row, chosen: isSelf ? token : key };
-    const pickKey = { isMasked: (/** @type {number} */ j) => isMasked(token, j) };
-    this.#draw(0, { ...ofRow, ...pickKey, pick: isSelf ? choose : chooseKey }, high);
-    const ofColumn = { labels: rows, weights: column, chosen: token, pick: choose };
-    this.#draw(1, { ...ofColumn, isMasked: (i) => isMasked(i, key) }, high);
-    const names = [`${rows[token]} attends to`, `What attends to ${columns[key]}`];
-    this.#describe(0, names[0], columns, row);
-    this.#describe(1, names[1], rows, column);
+    /** @type {Shades} */
+    const ofRow = {
+      ...{ labels: columns, weights: row, chosen: isSelf ? token : key },
+      isMasked: (j) => isMasked(token, j),
+      isBlank: (j) => isBlank(token, j),
+      pick: isSelf ? choose : chooseKey,
+    };
+    /** @type {Shades} */
+    const ofColumn = {
+      ...{ labels: rows, weights: column, chosen: token, pick: choose },
+      isMasked: (i) => isMasked(i, key),
+      isBlank: (i) => isBlank(i, key),
+    };
+    const high = Math.max(0, ...visible(ofRow), ...visible(ofColumn)) || 1;
+    this.#title(0, [html("bdi", null, rows[token]), " attends to: its row"], ofRow);
+    const ofKey = ["What attends to ", html("bdi", null, columns[key]), ": its column"];
+    this.#title(1, ofKey, ofColumn);
+    this.#draw(0, ofRow, high);
+    this.#draw(1, ofColumn, high);
+    this.#describe(0, `${rows[token]} attends to`, ofRow);
+    this.#describe(1, `What attends to ${columns[key]}`, ofColumn);
   }
 
   /**
    * @param {number} part
    * @param {(Node | string)[]} words
-   * @param {Float64Array} weights
+   * @param {Shades} shades
    */
-  #title(part, words, weights) {
-    const largest = html("small", null, `largest ${digits(Math.max(...weights), 3)}`);
+  #title(part, words, shades) {
+    const most = Math.max(...visible(shades));
+    const isHidden = most === -Infinity; // the column of the hidden token
+    const said = isHidden ? "hidden by choice" : `largest${asideOf(shades)} ${digits(most, 3)}`;
+    const largest = html("small", null, said);
     this.parts[part].title.replaceChildren(...words, largest);
   }
 
@@ -140,16 +165,17 @@ export class SentenceView extends View {
   #draw(part, shades, high) {
     const { palette } = this.scope;
     const { picture } = this.parts[part];
-    const { labels, weights, isMasked, chosen, pick } = shades;
+    const { labels, weights, isMasked, isBlank, chosen, pick } = shades;
     const table = ramp(palette.sequential);
-    const top = strongest(weights);
+    const top = strongest(shades);
     const width = Math.max(LEAST_WIDTH, (picture.parentElement?.clientWidth ?? 0) - 4);
     const { boxes, height } = placed(labels, width);
     const nodes = boxes.map((box, i) => {
-      const color = colorAt(table, weights[i], 0, high);
+      const color = colorAt(table, isBlank(i) ? 0 : weights[i], 0, high);
       const isStrong = weights[i] >= STRONG || (top.includes(i) && weights[i] > 0);
-      const number = isStrong ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
-      const look = { color, number, isMasked: isMasked(i), isChosen: i === chosen };
+      const isOut = isBlank(i);
+      const number = isStrong && !isOut ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
+      const look = { color, number, isOut, isMasked: isMasked(i), isChosen: i === chosen };
       return svg("g", { class: "hl-word", onclick: () => pick(i) }, word(box, look, palette));
     });
     setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
@@ -159,12 +185,15 @@ export class SentenceView extends View {
   /**
    * @param {number} part
    * @param {string} words
-   * @param {string[]} labels
-   * @param {Float64Array} weights
+   * @param {Shades} shades
    */
-  #describe(part, words, labels, weights) {
-    const named = strongest(weights).map((i) => `${labels[i]} ${digits(weights[i], 3)}`);
-    this.parts[part].picture.setAttribute("aria-label", `${words}: ${named.join("; ")}.`);
+  #describe(part, words, shades) {
+    const { labels, weights, isMasked } = shades;
+    const named = strongest(shades).map(
+      (i) => `${labels[i]} ${isMasked(i) ? "masked" : digits(weights[i], 3)}`,
+    );
+    const said = named.length ? named.join("; ") : "hidden by choice";
+    this.parts[part].picture.setAttribute("aria-label", `${words}${asideOf(shades)}: ${said}.`);
   }
 
   /** @override */
@@ -185,13 +214,32 @@ export class SentenceView extends View {
 }
 
 /**
- * The places of the largest weights, largest first.
+ * The places of the largest weights that are not hidden by choice, largest first.
  *
- * @param {Numbers} weights
+ * @param {Shades} shades
  */
-function strongest(weights) {
-  const order = Array.from(weights.keys()).sort((a, b) => weights[b] - weights[a]);
-  return order.slice(0, WEIGHT_PAIRS);
+function strongest({ weights, isBlank }) {
+  const order = Array.from(weights.keys()).filter((i) => !isBlank(i));
+  return order.sort((a, b) => weights[b] - weights[a]).slice(0, WEIGHT_PAIRS);
+}
+
+/**
+ * The weights that are not hidden by choice.
+ *
+ * @param {Shades} shades
+ */
+function visible({ weights, isBlank }) {
+  return Array.from(weights).filter((_, i) => !isBlank(i));
+}
+
+/**
+ * What is left out where the largest is looked for.
+ *
+ * @param {Shades} shades
+ */
+function asideOf({ weights, isBlank }) {
+  const n = Array.from(weights).filter((_, i) => isBlank(i)).length;
+  return n && n < weights.length ? FIRST_ASIDE : "";
 }
 
 /** @typedef {{x: number, y: number, width: number, text: string}} Box */
@@ -220,10 +268,11 @@ function placed(labels, width) {
  * A word in its box, with its weight below.
  *
  * @param {Box} box
- * @param {{color: string, number: string | null, isMasked: boolean, isChosen: boolean}} look
+ * @param {{color: string, number: string | null, isMasked: boolean, isOut: boolean,
+ *   isChosen: boolean}} look
  * @param {Palette} palette
  */
-function word({ x, y, width, text }, { color, number, isMasked, isChosen }, palette) {
+function word({ x, y, width, text }, { color, number, isMasked, isOut, isChosen }, palette) {
   const middle = { x: x + width / 2, "text-anchor": "middle" };
   const line = isChosen
     ? { stroke: palette.frame, "stroke-width": 2.5 }
@@ -232,9 +281,26 @@ function word({ x, y, width, text }, { color, number, isMasked, isChosen }, pale
   const small = { class: "hl-small", fill: palette.muted };
   return [
     svg("rect", { x, y, width, height: BOX, rx: 4, fill: color, ...line, ...dashes }),
+    isOut ? svg("path", { d: hatchOf(x, y, width), stroke: palette.hatch }) : null,
     svg("text", { ...middle, y: y + 21, fill: inkOn(color) }, text),
     number && svg("text", { ...middle, y: y + 44, ...small }, number),
   ];
+}
+
+/**
+ * Strokes across a box.
+ *
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ */
+function hatchOf(x, y, width) {
+  let path = "";
+  for (let at = HATCH - BOX; at < width; at += HATCH) {
+    const [left, right] = [Math.max(at, 0), Math.min(at + BOX, width)];
+    path += `M${x + left} ${y + BOX - left + at}L${x + right} ${y + BOX - right + at}`;
+  }
+  return path;
 }
 
 /** @type {CanvasRenderingContext2D | null} */

@@ -2,11 +2,22 @@
 
 import { digits, fillOnce, html, select } from "../../core/dom.js";
 import { HeatMap } from "../../core/heatmap.js";
-import { pairsInWords, patternTable, pictured, weightScale } from "../../core/patterns.js";
+import { rowOf } from "../../core/maths.js";
+import {
+  FIRST_HIDDEN,
+  pairsInWords,
+  patternTable,
+  pictured,
+  weightAt,
+  weightScale,
+} from "../../core/patterns.js";
 import { View } from "../view.js";
 
+/** @import { Matrix } from "../../core/maths.js" */
 /** @import { Shown } from "../../core/patterns.js" */
 /** @import { Microscope } from "../microscope.js" */
+
+const SLACK = 1e-4; // of a sum of float32 weights
 
 /** Mean or maximum over the heads of a layer, over the layers of a head number, or over all. */
 export class SummaryView extends View {
@@ -36,13 +47,12 @@ export class SummaryView extends View {
     const { palette } = this.scope;
     this.#drawControls();
     const name = this.#name();
-    const isMean = this.scope.settings.how === "mean";
     const { pattern, mask } = await this.scope.loadSummary();
     if (!isCurrent()) return;
     const shown = this.shown(pattern, mask.values);
     this.#shown = shown;
-    const rows = isMean ? "Rows sum to one." : "A maximum over heads: rows sum to more than one.";
-    this.says.textContent = `${name}. ${rows} ${pairsInWords(shown)}`;
+    const hidden = shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
+    this.says.textContent = `${name}. ${rowSumsInWords(pattern)} ${pairsInWords(shown)}${hidden}`;
     pictured(this.map, `${name}. ${pairsInWords(shown)}`);
     await this.heatMap.draw({ ...shown, scale: weightScale(shown) }, palette);
   }
@@ -93,8 +103,8 @@ export class SummaryView extends View {
   #point(row, column) {
     if (!this.#shown) return;
     this.heatMap.mark(row, column);
-    const { values, rows, columns } = this.#shown;
-    const weight = digits(values.values[row * values.columns + column]);
+    const { rows, columns } = this.#shown;
+    const weight = weightAt(this.#shown, row, column);
     this.scope.say(`${rows[row]} attends to ${columns[column]}: ${weight}`, false);
   }
 
@@ -108,4 +118,23 @@ export class SummaryView extends View {
     if (!this.#shown) return [];
     return [{ caption: this.says.textContent ?? "", drawing: await this.heatMap.svgText() }];
   }
+}
+
+/**
+ * What the rows of a map sum to: one, zero where nothing may be attended to, or more for a maximum.
+ *
+ * @param {Matrix} values
+ */
+export function rowSumsInWords(values) {
+  const sums = Array.from({ length: values.rows }, (_, i) =>
+    rowOf(values, i).reduce((sum, p) => sum + p, 0),
+  );
+  const open = sums.filter((sum) => sum > 0);
+  const [low, high] = [Math.min(...open), Math.max(...open)];
+  const n = sums.length - open.length;
+  const empty = n ? ` ${n} may attend to nothing and ${n === 1 ? "is" : "are"} zero.` : "";
+  if (!open.length) return "All rows are zero.";
+  const isOne = Math.abs(low - 1) < SLACK && Math.abs(high - 1) < SLACK;
+  const said = isOne ? "Rows sum to one." : `Rows sum to ${digits(low, 2)} to ${digits(high, 2)}.`;
+  return said + empty;
 }

@@ -5,11 +5,13 @@ import { HeatMap } from "../../core/heatmap.js";
 import { mapped, steps } from "../../core/maths.js";
 import { argmax, leakedShare, mean, rowEntropies } from "../../core/measures.js";
 import {
+  FIRST_HIDDEN,
   drawnMaps,
   pairsInWords,
   patternTable,
   pictured,
   sharedWeightScale,
+  weightAt,
 } from "../../core/patterns.js";
 import { asRadios, reasonsOf } from "../controls.js";
 import { View } from "../view.js";
@@ -121,7 +123,8 @@ export class WhatIfView extends View {
     const share = digits(100 * leakedShare(after, mask), 1);
     const isUnmasked = this.scope.settings.change === "mask";
     const leak = isUnmasked ? ` ${share} % of the attention goes to cells the mask forbids.` : "";
-    this.says.textContent = `Mean row entropy: ${a} bits original, ${b} modified.${leak}`;
+    const left = this.#sides[0].blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
+    this.says.textContent = `Mean row entropy: ${a} bits original, ${b} modified.${leak}${left}`;
     this.#drawEntropies(entropies[0], entropies[1], after.columns);
   }
 
@@ -182,9 +185,7 @@ export class WhatIfView extends View {
     for (const map of this.maps) map.heatMap.mark(row, column);
     const [original] = this.#sides;
     if (!original) return;
-    const [a, b] = this.#sides.map(({ values }) =>
-      digits(values.values[row * values.columns + column]),
-    );
+    const [a, b] = this.#sides.map((side) => weightAt(side, row, column));
     const pair = `${original.rows[row]} attends to ${original.columns[column]}`;
     this.scope.say(`${pair}: ${a} original, ${b} modified`, false);
   }

@@ -7,6 +7,7 @@ import numpy as np
 from model.analysis.mask_kinds import source_of
 from model.analysis.probabilities import leading_tokens
 from viz import runs
+from viz.digits import equals
 from viz.figures.labels import token_labels, visible
 from viz.frame import (
     controls,
@@ -46,7 +47,7 @@ def draw(view: View) -> None:
     )
     _say_empty(run, mask)
     inspector.checked("under this mask", run.checks)
-    inspector.formula("model.attention.scaled_dot_product")
+    inspector.attention(run.trace.attention[view.layer])
     inspector.source("model.attention.attention_pattern", source_of(chosen.kind))
     pattern = run.trace.attention[view.layer].pattern[view.head]
     csv_files = {
@@ -102,5 +103,5 @@ def _say_empty(run: runs.Run, mask: np.ndarray) -> None:
     largest = max(np.abs(record.z[:, rows]).max() for record in run.trace.attention)
     words.notice(
         f"No key is left for {names}{more}: these rows are zero, not NaN, and what attention "
-        f"writes there is zero in every layer and head (largest |z| = {largest:g})."
+        f"writes there is zero in every layer and head (largest |z| {equals(float(largest))})."
     )

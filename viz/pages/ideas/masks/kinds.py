@@ -6,6 +6,7 @@ import streamlit as st
 from model.analysis.mask_kinds import TWO_SIDED, n_pairs, source_of
 from model.analysis.masking import layers_to_reach
 from model.analysis.probabilities import next_token_losses
+from viz.digits import digits
 from viz.figures.masks import (
     EVERY_PAIR,
     cost_curves,
@@ -15,7 +16,7 @@ from viz.figures.masks import (
     receptive_field_map,
 )
 from viz.formulas import share_with_numbers, with_causal
-from viz.frame import inspector, layout, notices, tables, words
+from viz.frame import inspector, layout, notices, screen, tables, words
 from viz.frame.view import View
 from viz.pages.ideas.masks.shared import (
     NAMES,
@@ -23,6 +24,7 @@ from viz.pages.ideas.masks.shared import (
     choose,
     choose_kind,
     in_words,
+    is_of_config,
     mask_csv,
     run_under,
 )
@@ -39,23 +41,26 @@ def draw(view: View) -> None:
     _matrix_and_pattern(view, chosen, run)
     with st.container(key="said-of-mask"):  # as many parts below it, whatever there is to say
         notices.show()
-        st.markdown(f"{in_words(chosen)} {_trained(chosen)}")
+        st.markdown(f"{in_words(chosen)} {_trained(view, chosen)}")
         _say_loss(view, chosen, run)
     source = source_of(chosen.kind)
     inspector.formula(source)
     if chosen.kind in TWO_SIDED and chosen.sizes.is_causal:
         inspector.formula(source, with_causal(source))
     layers = layers_to_reach(chosen.mask)
-    _receptive_field(view, layers, run.trace.tokens)
+    _receptive_field(view, layers, run)
     _cost(view, chosen)
     inspector.checked(chosen.name, run.checks)
     inspector.source(source, "model.analysis.masking.layers_to_reach")
     inspector.export(view, _tables(view, chosen, run, layers))
 
 
-def _trained(chosen: Chosen) -> str:
-    if chosen.is_own:
+def _trained(view: View, chosen: Chosen) -> str:
+    """Whether the mask is the one of the config, or happens to be the same over these tokens."""
+    if chosen.is_own and is_of_config(view.config, chosen):
         return "The model was trained with this mask."
+    if chosen.is_own:
+        return "Over these tokens it is the mask that the model was trained with."
     return "The model was not trained with this mask; it runs under it here."
 
 
@@ -79,13 +84,18 @@ def _matrix_and_pattern(view: View, chosen: Chosen, run: Run) -> None:
             mask_map(chosen.mask, tokens, view.colors, f"The mask: {chosen.name}"),
             key="mask",
             alt=f"The mask: {int((~chosen.mask).sum())} of {chosen.mask.size} cells are masked.",
+            origin=screen.origin(run, {(0, "z"): "mask.allowed"}),
         )
     with right:
         title = f"{view.head_name} of this model under it"
         layout.show_figure(
             pattern_map(record.pattern[view.head], record.mask, tokens, view.colors, title),
             key="pattern",
-            alt=f"Attention weights of {view.head_name} under the mask; each row sums to one.",
+            alt=f"Attention weights of {view.head_name} under the mask; "
+            f"{words.row_sums(record.pattern[view.head])}.",
+            origin=screen.origin(
+                run, {(0, "z"): f"{record.site.address}.unmasked_pattern[{view.head}]"}
+            ),
         )
 
 
@@ -104,12 +114,13 @@ def _say_loss(view: View, chosen: Chosen, run: Run) -> None:
         else ""
     )
     words.notice(
-        f"Loss on this sentence: {own.mean():.4f} nats per token under the model's own mask, "
-        f"{here.mean():.4f} under this one.{leakage}"
+        f"Loss on this sentence: {digits(own.mean())} nats per token under the model's own mask, "
+        f"{digits(here.mean())} under this one.{leakage}"
     )
 
 
-def _receptive_field(view: View, layers: np.ndarray, tokens: tuple[str, ...]) -> None:
+def _receptive_field(view: View, layers: np.ndarray, run: Run) -> None:
+    tokens = run.trace.tokens
     n_layers, n_tokens = view.config.n_layers, len(view.tokens)
     layout.section(
         "Receptive field by depth",
@@ -129,6 +140,7 @@ def _receptive_field(view: View, layers: np.ndarray, tokens: tuple[str, ...]) ->
             key="reach",
             alt=f"Layers until each token can be influenced by each other, up to {longest}; "
             f"{n_never} pairs never.",
+            origin=screen.origin(run, {(0, "z"): "mask.reach"}),
         )
     with right:
         layout.show_figure(

@@ -6,10 +6,11 @@ from model.analysis.mask_kinds import MaskSizes, mask_of_kind, own_mask
 from model.analysis.masking import future_shares
 from model.analysis.probabilities import most_likely_other, next_token_losses
 from viz import runs
+from viz.digits import digits, share
 from viz.figures.labels import visible
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
-from viz.frame import inspector, layout, tables, words
+from viz.frame import inspector, layout, screen, tables, words
 from viz.frame.view import View
 from viz.runs import Run, masks
 
@@ -66,19 +67,18 @@ def _loss(view: View, open_run: Run) -> None:
         loss_bars(losses, view.tokens, view.colors),
         key="losses",
         alt="; ".join(
-            f"mean loss {name} {values.mean():.4f} nats" for name, values in losses.items()
+            f"mean loss {name} {digits(values.mean())} nats" for name, values in losses.items()
         ),
+        origin=[
+            *screen.origin(view.run, {(0, "y"): "losses"}),
+            *screen.origin(open_run, {(1, "y"): "losses"}),
+        ],
     )
-    before, after = (values.mean() for values in losses.values())
-    verdict = (
-        "lower: what it can now attend to helps it"
-        if after < before
-        else "higher: it never learnt to use what lies ahead, and is confused by it"
-    )
+    before, after = (float(values.mean()) for values in losses.values())
+    n_ahead = _n_ahead(view)
     words.notice(
-        f"Mean loss {WITH}: {before:.4f} nats per token. {WITHOUT.capitalize()}: {after:.4f}, "
-        f"{verdict}. The second number says nothing of how well it predicts: label leakage, tokens "
-        "attended to their own targets."
+        f"Mean loss {WITH}: {digits(before)} nats per token. {WITHOUT.capitalize()}: "
+        f"{digits(after)}, {_verdict(before, after, n_ahead)}. {_leakage(n_ahead, len(view.ids))}"
     )
     inspector.formula("model.analysis.probabilities.next_token_losses")
     for name, values in losses.items():
@@ -87,6 +87,34 @@ def _loss(view: View, open_run: Run) -> None:
             "model.analysis.probabilities.next_token_losses",
             loss_with_numbers(float(values.sum()), len(values)),
         )
+
+
+def _n_ahead(view: View) -> int:
+    """How many tokens of the sentence attend to the next one under the model's own mask."""
+    return int(np.diagonal(own_mask(view.config, len(view.ids)), 1).sum())
+
+
+def _verdict(before: float, after: float, n_ahead: int) -> str:
+    """What became of the loss, and why where the mask shows nothing that lies ahead."""
+    if after == before:
+        return "the same"
+    if after < before:
+        return "lower: what it can now attend to helps it"
+    never = "" if n_ahead else "it never learnt to use what lies ahead, and "
+    return f"higher: {never}{'it ' if n_ahead else ''}is confused by it"
+
+
+def _leakage(n_ahead: int, n_tokens: int) -> str:
+    """Which of the two numbers say nothing of how well the model predicts."""
+    if not n_ahead:
+        return (
+            "The second number says nothing of how well it predicts: label leakage, tokens "
+            "attended to their own targets."
+        )
+    return (
+        f"Neither number says how well it predicts: under its own mask, too, {n_ahead} of "
+        f"{n_tokens} tokens attended to their own targets (label leakage)."
+    )
 
 
 def _future(view: View, open_run: Run) -> None:
@@ -99,12 +127,14 @@ def _future(view: View, open_run: Run) -> None:
     layout.show_figure(
         share_map(shares, view.colors, "Share of attention on later tokens, without a mask"),
         key="future",
-        alt=f"Share of attention on later tokens in each head, {shares.mean():.3f} on average.",
+        alt="Share of attention on later tokens in each head, "
+        f"{digits(shares.mean(), 3)} on average.",
+        origin=screen.origin(open_run, {(0, "z"): "mask.future"}),
     )
     most = np.unravel_index(shares.argmax(), shares.shape)
     words.notice(
-        f"Without a mask {shares.mean():.1%} of all attention goes to later tokens, most in "
-        f"L{most[0]} H{most[1]} ({shares.max():.1%}). With its mask: {own.mean():.1%}."
+        f"Without a mask {share(shares.mean())} of all attention goes to later tokens, most in "
+        f"L{most[0]} H{most[1]} ({share(shares.max())}). With its mask: {share(own.mean())}."
     )
 
 
@@ -114,6 +144,7 @@ def _past(view: View, everything: np.ndarray) -> None:
     guess = most_likely_other(trace.logits[-2], ids[-1])
     own = own_mask(view.config, len(ids))
     last = len(ids) - 1
+    n_before = int(own[:last, last].sum())
     changes = {
         name: masks.change_of_the_past(view.handle, ids, mask, last, guess)[:-1]
         for name, mask in ((WITH, own), (WITHOUT, everything))
@@ -121,8 +152,9 @@ def _past(view: View, everything: np.ndarray) -> None:
     names = runs.tokenizer(view.handle).token_strings((ids[-1], guess))
     layout.section(
         "What leaks into the past",
-        "Change the last token alone: predictions before it must stay as they are.",
-        "If they change, the past has attended to the future.",
+        "Change the last token alone: do predictions before it stay as they are?",
+        "If they change, the past has attended to the future."
+        + (f" Its own mask lets {n_before} earlier tokens attend to it." if n_before else ""),
     )
     old, new = map(visible, names)
     words.token_row("Last token, and what it becomes", names)
@@ -134,10 +166,10 @@ def _past(view: View, everything: np.ndarray) -> None:
             "Largest change of a next-token probability, after each token before it",
         ),
         key="past",
-        alt=f"Largest changes: {changes[WITH].max():g} with the mask, {changes[WITHOUT].max():.4f} "
-        "without.",
+        alt=f"Largest changes: {digits(changes[WITH].max())} with the mask, "
+        f"{digits(changes[WITHOUT].max())} without.",
     )
     words.notice(
         f"“{old}” becomes “{new}”. With its mask the probabilities before it change by at most "
-        f"{changes[WITH].max():g}; without, by up to {changes[WITHOUT].max():.4f}."
+        f"{digits(changes[WITH].max())}; without, by up to {digits(changes[WITHOUT].max())}."
     )

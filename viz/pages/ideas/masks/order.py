@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.masking import empty_row, masking_alternatives
+from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.masks import leak_curves, pattern_map, score_map
 from viz.frame import inspector, layout, tables, words
@@ -46,7 +47,7 @@ def _scores(view: View) -> None:
         "From scores to weights",
         f"{name}: scores of query and key; then with −∞ wherever the mask says so.",
     )
-    span = f"from {scores.min():.2f} to {scores.max():.2f}"
+    span = f"from {digits(scores.min(), 2)} to {digits(scores.max(), 2)}"
     n_masked = int((~record.mask).sum())
     maps = (
         ("scores-before", None, "scores before the mask", span),
@@ -66,7 +67,7 @@ def _scores(view: View) -> None:
         layout.show_figure(
             pattern_map(view.pattern, record.mask, view.tokens, view.colors, title),
             key="pattern",
-            alt=f"Attention weights of {name}; each row sums to one.",
+            alt=f"Attention weights of {name}; {words.row_sums(view.pattern)}.",
         )
     with right:
         layout.section(
@@ -79,7 +80,7 @@ def _scores(view: View) -> None:
             "softmax is too late: the masked tokens have already taken their share, and the row "
             "sums to less than 1."
         )
-        inspector.formula("model.attention.scaled_dot_product")
+        inspector.attention(record)
 
 
 def _why_before(view: View, sums: dict[str, np.ndarray]) -> None:
@@ -87,15 +88,17 @@ def _why_before(view: View, sums: dict[str, np.ndarray]) -> None:
     layout.show_figure(
         leak_curves(sums, view.tokens, view.colors),
         key="leak",
-        alt=f"Weight on visible tokens for each query: always 1 with minus infinity before "
-        f"softmax, down to {sums['score_zero'].min():.3f} with score 0, down to "
-        f"{sums['after'].min():.3f} with zero after.",
+        alt="Weight on visible tokens for each query: at least "
+        f"{digits(sums['before'].min(), 3)} with minus infinity before softmax, down to "
+        f"{digits(sums['score_zero'].min(), 3)} with score 0, down to "
+        f"{digits(sums['after'].min(), 3)} with zero after.",
     )
     label = token_labels(view.tokens)[query]
     words.notice(
         f"For the query “{label}” in {view.head_name} the visible weights sum to "
-        f"{sums['before'][query]:.6f} with −∞ before softmax, {sums['score_zero'][query]:.4f} with "
-        f"score 0 before, {sums['after'][query]:.4f} with zero after."
+        f"{digits(sums['before'][query], 6)} with −∞ before softmax, "
+        f"{digits(sums['score_zero'][query])} with score 0 before, "
+        f"{digits(sums['after'][query])} with zero after."
     )
 
 
@@ -118,5 +121,5 @@ def _empty_row(view: View) -> None:
     plain = "NaN in every cell" if np.isnan(row.plain).all() else f"{row.plain.tolist()}"
     words.notice(
         f"The scores of “{label}” in {view.head_name}, with all of its cells masked: softmax "
-        f"alone gives {plain}, this model's attention sums to {row.ours.sum():g}."
+        f"alone gives {plain}, this model's attention sums to {digits(row.ours.sum())}."
     )

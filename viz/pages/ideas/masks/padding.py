@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.analysis.mask_kinds import own_mask
 from model.analysis.padding import PAD, Padded
 from viz import runs
+from viz.digits import digits, share
 from viz.figures.masks import pattern_map, share_map
 from viz.formulas import with_causal
 from viz.frame import controls, inspector, layout, notices, tables, words
@@ -14,6 +16,7 @@ from viz.frame.view import View
 from viz.runs import masks
 
 SAME = 1e-5  # relative; less is float32's own rounding
+ABSOLUTE = ("sinusoidal", "learned")  # schemes that add a vector for each position
 MOST_PADDING = 12  # pad tokens written out in a row
 
 
@@ -54,7 +57,8 @@ def draw(view: View) -> None:
     layout.show_figure(
         share_map(shares, view.colors, "Attention on pad tokens, by head, without a padding mask"),
         key="pad-shares",
-        alt=f"Share of attention on pad tokens in each head, {shares.mean():.3f} on average.",
+        alt="Share of attention on pad tokens in each head, "
+        f"{digits(shares.mean(), 3)} on average.",
     )
     _say_shares(view, batch)
     _say_logits(view, batch)
@@ -135,22 +139,46 @@ def _say_shares(view: View, batch: Batch) -> None:
     """How much attention pad tokens get, and why the side matters."""
     with_mask, without = (_pad_shares(x).mean() for x in (batch.masked, batch.unmasked))
     words.notice(
-        f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them {with_mask:.1%} of "
-        f"their attention with a padding mask, {without:.1%} without."
+        f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them {share(with_mask)} of "
+        f"their attention with a padding mask, {share(without)} without."
     )
-    if batch.is_left:
-        short = batch.masked.traces[batch.masked.short]
-        rows = short.attention[view.layer].pattern[:, : batch.n_pad]
-        words.notice(
-            "With left padding, pad tokens may attend to nothing, not even to themselves: their "
-            f"rows are empty and come out as zeros (largest weight {rows.max():g})."
+    words.notice(_of_left(view, batch) if batch.is_left else _of_right(view, batch))
+
+
+def _of_left(view: View, batch: Batch) -> str:
+    """What rows of pad tokens before a sentence hold."""
+    record = batch.masked.traces[batch.masked.short].attention[view.layer]
+    largest = float(record.pattern[:, : batch.n_pad].max())
+    if record.mask[: batch.n_pad].any():
+        return (
+            f"With left padding, pad tokens attend to text all the same: the {_own(view)} mask "
+            f"lets them look ahead (largest weight {digits(largest)}). Their rows are thrown away."
         )
-    else:
-        words.notice(
-            "Right padding lies in the future, and the causal mask hides that already: only pad "
-            "tokens attend to pad tokens, and their rows are thrown away. With left padding, where "
-            "a batch that is to be continued has it, a padding mask is needed."
+    return (
+        "With left padding, pad tokens may attend to nothing, not even to themselves: their rows "
+        f"are empty and come out as zeros (largest weight {digits(largest)})."
+    )
+
+
+def _of_right(view: View, batch: Batch) -> str:
+    """Whether the model's own mask hides pad tokens after a sentence already."""
+    is_pad = batch.unmasked.is_pad
+    own = own_mask(view.config, len(is_pad))
+    if own[~is_pad][:, is_pad].any():
+        return (
+            f"Right padding lies in the future, into which the {_own(view)} mask lets some tokens "
+            "look: a padding mask is needed on this side, too."
         )
+    return (
+        f"Right padding lies in the future, and the {_own(view)} mask hides that already: only pad "
+        "tokens attend to pad tokens, and their rows are thrown away. With left padding, where a "
+        "batch that is to be continued has it, a padding mask is needed."
+    )
+
+
+def _own(view: View) -> str:
+    """The kind of the model's own mask, in words."""
+    return view.config.mask.replace("_", " ")
 
 
 def _say_logits(view: View, batch: Batch) -> None:
@@ -158,14 +186,21 @@ def _say_logits(view: View, batch: Batch) -> None:
     if batch.masked.alone > SAME:
         because = (
             "The mask hides the pad tokens, but after them the sentence stands at other positions, "
-            f"and this model ({view.config.position}) counts positions from the start."
+            f"and {_counts_from_the_start(view)}."
         )
     elif batch.unmasked.alone > SAME:
         because = "The padding mask keeps the sentence as it is alone."
     else:
-        because = "Here the causal mask alone keeps the sentence as it is by itself."
+        because = f"Here the {_own(view)} mask alone keeps the sentence as it is by itself."
     words.notice(
         f"Logits of the sentence in the batch against the sentence alone: relative error "
         f"{batch.masked.alone:.1e} with a padding mask, {batch.unmasked.alone:.1e} without. "
         f"{because}"
     )
+
+
+def _counts_from_the_start(view: View) -> str:
+    """What of the model depends on where in the batch's row a token stands."""
+    if view.config.position in ABSOLUTE:
+        return f"this model ({view.config.position}) counts positions from the start"
+    return f"this model's {_own(view)} mask counts tokens from the start"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.mask_kinds import TWO_SIDED, MaskSizes, mask_of_kind, own_mask
+from model.config import DecoderConfig
 from viz import runs
 from viz.frame import controls, notices, settings, tables
 from viz.frame.kinds import Number
@@ -23,10 +24,8 @@ WORDS = {
     "causal": "Each token attends to itself and to what came before. So each position can be "
     "trained to predict the next token without having seen it.",
     "sliding_window": "What is further away arrives by way of other tokens, one window per layer.",
-    "prefix": "The first tokens, a question or a text to translate, all attend to each other; the "
-    "rest is causal.",
-    "global_tokens": "A window, and a few first tokens that attend to all and that all may attend "
-    "to, at little more than the window's cost.",
+    "prefix": "The prefix is for a question or a text to translate.",
+    "global_tokens": "It costs little more than a window alone.",
     "padding": "Sentences in a batch must be equally long, so the short ones are padded. No token "
     "may attend to pad tokens.",
     "everything": "No mask at all, as in an encoder: each token attends to all, on both sides.",
@@ -53,22 +52,63 @@ def in_words(chosen: Chosen) -> str:
     """What the mask lets tokens attend to, with its own numbers and its own sides."""
     general, sizes = WORDS[chosen.kind], chosen.sizes
     if chosen.kind == "sliding_window":
-        near = sizes.window - 1
-        sides = "before it" if sizes.is_causal else "before it, and as many after it"
-        tokens = f"{near} token{'' if near == 1 else 's'}"
-        own = f"Each token attends to itself and to at most {tokens} {sides}."
-        return f"{own} {general}" if near else f"Each token attends to itself alone. {general}"
+        return f"{_near(sizes)} {general}"
+    if chosen.kind == "prefix":
+        first = _the_first(min(sizes.prefix_len, len(chosen.ids)))
+        if sizes.prefix_len < 2:
+            return f"{WORDS['causal']} {general}"
+        return f"{first} all attend to each other; the rest is causal. {general}"
     if chosen.kind == "global_tokens":
-        through = (
-            "With the causal mask they cannot pass on what comes after them."
-            if sizes.is_causal
-            else "Through them anything reaches anything in two layers."
-        )
-        return f"{general} {through}"
+        return _global_in_words(chosen, general)
     if chosen.kind == "padding":
         others = "itself and to what came before" if sizes.is_causal else "all others"
         return f"{general} Else each attends to {others}."
     return general
+
+
+def _near(sizes: MaskSizes) -> str:
+    """What a window lets each token attend to."""
+    near = sizes.window - 1
+    if not near:
+        return "Each token attends to itself alone."
+    sides = "before it" if sizes.is_causal else "before it, and as many after it"
+    tokens = f"{near} token{'' if near == 1 else 's'}"
+    return f"Each token attends to itself and to at most {tokens} {sides}."
+
+
+def _the_first(n: int) -> str:
+    return "The first token" if n == 1 else f"The first {n} tokens"
+
+
+def _global_in_words(chosen: Chosen, general: str) -> str:
+    """A window and global tokens, if there are any."""
+    sizes, n = chosen.sizes, min(chosen.sizes.n_global, len(chosen.ids))
+    near = _near(sizes)
+    if not n:
+        return f"{near} Without a global token it is a sliding window."
+    verb = "attends" if n == 1 else "attend"
+    if sizes.is_causal:
+        return (
+            f"{near} To {_the_first(n).lower()} all later ones may attend. {general} With the "
+            "causal mask nothing that comes later is passed on through it."
+        )
+    return (
+        f"{near} {_the_first(n)} {verb} to all, and all may attend to "
+        f"{'it' if n == 1 else 'them'}. {general} So anything reaches anything in two layers."
+    )
+
+
+def is_of_config(config: DecoderConfig, chosen: Chosen) -> bool:
+    """Whether a mask has the kind and the sizes that a model's config names."""
+    sizes = chosen.sizes
+    own = {
+        "causal": True,
+        "sliding_window": sizes.window == config.window and sizes.is_causal,
+        "prefix": sizes.prefix_len == config.prefix_len,
+        "global_tokens": (sizes.window, sizes.n_global) == (config.window, config.n_global)
+        and sizes.is_causal,
+    }
+    return chosen.kind == config.mask and own[chosen.kind]
 
 
 def choose_kind(view: View) -> str:

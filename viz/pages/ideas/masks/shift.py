@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from model.analysis.mask_kinds import own_mask
+from model.analysis.mask_kinds import own_mask, source_of
 from model.analysis.probabilities import target_probabilities
 from viz import runs
 from viz.figures.labels import visible
@@ -48,7 +48,7 @@ def draw(view: View) -> None:
     st.markdown(_what_each_sees(view, len(inputs)))
     _say_loss(shown, is_whole)
     inspector.checked("with the start token", run.checks)
-    inspector.source("model.masks.causal", "model.training.evaluation.token_losses")
+    inspector.source(source_of(view.config.mask), "model.training.evaluation.token_losses")
     csv_files = {"Training targets": lambda: _csv(shown)}
     inspector.export(view, csv_files, has_charts=False)
 
@@ -64,9 +64,17 @@ def _what_each_sees(view: View, n_inputs: int) -> str:
             "say nothing of how well it predicts."
         )
     return (
-        "Each position attends to inputs up to its own, and must predict the target below it. The "
-        "mask is what keeps the target out of sight: it is the very next input."
+        f"Each position attends to {_which(mask)}, and must predict the target below it. The mask "
+        "is what keeps the target out of sight: it is the very next input."
     )
+
+
+def _which(mask: np.ndarray) -> str:
+    """Which inputs a position attends to under a mask that shows none after it."""
+    if (mask == np.tri(len(mask), dtype=bool)).all():
+        return "inputs up to its own"
+    fewest, most = (int(find(mask.sum(axis=1))) for find in (np.min, np.max))
+    return f"{most if fewest == most else f'{fewest} to {most}'} of the inputs up to its own"
 
 
 def _say_loss(shown: Targets, is_whole: bool) -> None:
@@ -79,8 +87,8 @@ def _say_loss(shown: Targets, is_whole: bool) -> None:
     )
     end = "The end of a text is a token too. " if is_whole else ""
     inspector.note(
-        f"Over all {len(losses)} training targets. {end}Other tokens attend to the start token, so "
-        "the numbers differ from those without it."
+        f"Over all {len(losses)} training targets. {end}The tokens of the sentence come after "
+        "the start token here, so the numbers may differ from those without it."
     )
 
 

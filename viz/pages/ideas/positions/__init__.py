@@ -59,7 +59,7 @@ def render(view: View) -> None:
     elif tab != COMPARISON and view.handle not in _family(view).values():
         words.notice(
             f"This is {view.model}, {view.config.n_layers} layers × {view.config.n_heads} heads. "
-            "The other tabs run smaller models that compare with each other."
+            f"The other tabs run {positions.sizes(view.handle.device)}."
         )
 
 

@@ -6,11 +6,12 @@ import streamlit as st
 from model.analysis.heads import strongest_pair
 from model.analysis.order import without_bias
 from model.analysis.positions import check_slopes, head_slopes
+from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.masks import pattern_map
 from viz.figures.schemes import bias_map, difference_map, slope_bars
-from viz.formulas import bias_with_numbers
-from viz.frame import controls, inspector, layout, tables, words
+from viz.formulas import alibi, bias_with_numbers
+from viz.frame import controls, inspector, layout, screen, tables, words
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
 from viz.runs import positions
@@ -42,16 +43,18 @@ def _slopes(view: View) -> None:
     with row, layout.slim_row("slopes"):
         n_heads = controls.number(SLOPE_HEADS.given(default=config.n_heads))
     slopes = head_slopes(n_heads)
-    whose = "this model" if n_heads == config.n_heads else f"a model of {n_heads} heads"
+    is_own = n_heads == config.n_heads
+    whose = "this model" if is_own else f"a model of {n_heads} head{'s' * (n_heads > 1)}"
     left, right = layout.two_up("slopes")
     with left:
         layout.show_figure(
             slope_bars(slopes, view.colors, f"Slopes of {whose}"),
             key="slopes",
             alt=f"Slopes of {whose}: {', '.join(f'{slope:.4g}' for slope in slopes)}.",
+            origin=screen.origin(view.run, {(0, "y"): "positions.slopes"} if is_own else {}),
         )
         st.caption(_ratio(slopes))
-        if n_heads != config.n_heads:  # those of the model are among its properties below
+        if not is_own:  # those of the model are among its properties below
             words.properties((check_slopes(slopes),))
     with right:
         bias = record.added[view.head]
@@ -64,10 +67,15 @@ def _slopes(view: View) -> None:
                 f"{view.head_name} of this model: what is added to its scores",
             ),
             key="bias",
-            alt=f"Bias of {view.head_name}, from {bias[record.mask].min():.3f} to 0.",
+            alt=f"Bias of {view.head_name}, from {digits(bias[record.mask].min(), 3)} to "
+            f"{digits(bias[record.mask].max(), 3)}.",
+            origin=screen.origin(
+                view.run, {(0, "z"): f"{record.site.address}.unmasked_bias[{view.head}]"}
+            ),
         )
     words.properties(positions.checks(view.handle, view.sentence))
-    inspector.formula("model.positions.alibi_bias")
+    written = alibi(config.n_heads)
+    inspector.formula("model.positions.alibi_bias", written.latex, written.reference)
     _numbers(view)
 
 
@@ -75,11 +83,16 @@ def _ratio(slopes: np.ndarray) -> str:
     n_heads = len(slopes)
     below = 2 ** int(np.log2(n_heads))
     if below == n_heads:
-        return f"Each slope is 2^(−8/{n_heads}) = {2 ** (-8 / n_heads):.4f} times the one before."
+        factor = f"2^(−8/{n_heads}) = {digits(2 ** (-8 / n_heads))}"
+        return f"Each slope is {factor} times the one before." if below > 1 else f"It is {factor}."
+    others = n_heads - below
+    rest = (
+        "the other one is the first slope" if others == 1 else f"the other {others} are every other"
+    )
     return (
         f"{n_heads} is not a power of two: the first {below} are those of {below} heads, each "
-        f"2^(−8/{below}) = {2 ** (-8 / below):.4f} times the one before; the other "
-        f"{n_heads - below} are every other slope of {2 * below} heads."
+        f"2^(−8/{below}) = {digits(2 ** (-8 / below))} times the one before; {rest} of {2 * below} "
+        "heads."
     )
 
 
@@ -89,8 +102,8 @@ def _numbers(view: View) -> None:
     query, key = strongest_pair(view.pattern)
     slope = float(head_slopes(view.config.n_heads)[view.head])
     scaled = float(record.scores[view.head, query, key] - record.added[view.head, query, key])
-    labels = token_labels(view.tokens)
-    words.pair(labels[query], labels[key], f"The strongest pair of {view.head_name}:")
+    labels, aside = token_labels(view.tokens), words.passed_over(query, key)
+    words.pair(labels[query], labels[key], f"The strongest pair of {view.head_name}{aside}:")
     inspector.formula(
         "model.positions.alibi_bias",
         bias_with_numbers(scaled * d_head**0.5, d_head, slope, abs(query - key)),
@@ -104,11 +117,14 @@ def _pattern(view: View) -> None:
         f"{view.head_name} as the model runs, and with the same scores without the bias.",
     )
     plain = without_bias(record, view.head)
+    weights = f"{record.site.address}.unmasked_pattern[{view.head}]"
     patterns = (
-        ("pattern", view.pattern, "with the bias, as it runs"),
-        ("pattern-plain", plain, "without the bias"),
+        ("pattern", view.pattern, "with the bias, as it runs", {(0, "z"): weights}),
+        ("pattern-plain", plain, "without the bias", {}),
     )
-    for column, (key, values, what) in zip(layout.two_up("patterns"), patterns, strict=True):
+    for column, (key, values, what, places) in zip(
+        layout.two_up("patterns"), patterns, strict=True
+    ):
         with column:
             layout.show_figure(
                 pattern_map(
@@ -116,7 +132,8 @@ def _pattern(view: View) -> None:
                 ),
                 key=key,
                 alt=f"Attention weights of {view.head_name} {what}; mean distance "
-                f"{_mean_distance(values):.2f} tokens.",
+                f"{digits(_mean_distance(values), 2)} tokens.",
+                origin=screen.origin(view.run, places),
             )
     left, right = layout.two_up("difference")
     with left:
@@ -131,7 +148,7 @@ def _pattern(view: View) -> None:
             ),
             key="pattern-difference",
             alt=f"What the bias changes in {view.head_name}, at most "
-            f"{np.abs(difference).max():.3f}.",
+            f"{digits(np.abs(difference).max(), 3)}.",
         )
     with right:
         _distances(view)
@@ -148,8 +165,8 @@ def _distances(view: View) -> None:
         {
             "head": [f"H{head}" for head in range(len(plain))],
             "slope": [f"{slope:.4g}" for slope in head_slopes(len(plain))],
-            "with the bias": [f"{_mean_distance(pattern):.2f}" for pattern in record.pattern],
-            "without": [f"{_mean_distance(pattern):.2f}" for pattern in plain],
+            "with the bias": [digits(_mean_distance(pattern), 2) for pattern in record.pattern],
+            "without": [digits(_mean_distance(pattern), 2) for pattern in plain],
         }
     )
     st.dataframe(table, hide_index=True, height="content")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from model.sources.handle import ModelHandle
 from model.training.evaluation import Evaluation
+from viz.digits import digits
 from viz.figures.schemes import LossCurve, loss_curves, pattern_row
 from viz.figures.sides import Part
 from viz.frame import inspector, layout, tables, words
@@ -64,7 +65,7 @@ def described(device: str) -> str:
     windows = {scheme: positions.trained_window(handle) for scheme, handle in family.items()}
     trained = _grouped({scheme: n for scheme, n in windows.items() if n is not None})
     ending = f" They were trained on windows of {trained} tokens." if trained else ""
-    return f"{len(family)} small models differ in their positions{besides}.{ending}"
+    return f"By their configs {len(family)} models differ in their positions{besides}.{ending}"
 
 
 def _field(field: str, of: Mapping[str, object]) -> str:
@@ -134,8 +135,8 @@ def _losses(view: View, found: dict[str, Run]) -> None:
     trained = {scheme: positions.trained_window(_handle(view, scheme)) for scheme in found}
     layout.section(
         "Past the trained length",
-        "Held-out text in windows longer than those of training: where does the loss go?",
-        f"{_windows_in_words(trained)} A learned table simply ends.",
+        "Held-out text in windows of several lengths: where does the loss go?",
+        _windows_in_words(trained) + (" A learned table simply ends." * ("learned" in found)),
     )
     stored = {scheme: positions.scores(_handle(view, scheme)) for scheme in found}
     curves = [
@@ -151,19 +152,19 @@ def _losses(view: View, found: dict[str, Run]) -> None:
         key="losses",
         alt="Loss by position: "
         + "; ".join(
-            f"{x.name} {x.losses[0]:.2f} at first, {x.losses[-1]:.2f} at last" for x in curves
+            f"{x.name} {digits(x.losses[0], 2)} at first, {digits(x.losses[-1], 2)} at last"
+            for x in curves
         ),
     )
     st.caption(
-        "Bits per byte on `valid.txt`, three whole children's books no model was trained on, in "
-        "windows of each length; stored with the checkpoints as `python -m model evaluate` printed "
-        "it."
+        "Bits per byte on the held-out text that the cards name, in windows of each length; stored "
+        "with the checkpoints as `python -m model evaluate` printed it."
     )
     lengths = sorted({window for windows in stored.values() for window in windows})
     table = {"scheme": [NAMES[scheme] for scheme in stored]}
     for length in lengths:
         table[f"{length} tokens"] = [
-            f"{windows[length].bits_per_byte:.4f}" if length in windows else "no row"
+            digits(windows[length].bits_per_byte) if length in windows else "no row"
             for windows in stored.values()
         ]
     st.dataframe(tables.frame(table), hide_index=True, height="content")
@@ -264,4 +265,4 @@ def _extrapolates(view: View, scheme: str) -> str:
         return f"none: ends at {trained}"
     inside, beyond = losses[end // 2 : end].mean(), losses[end:].mean()
     verdict = "extrapolates" if beyond <= inside else "does not extrapolate"
-    return f"{inside:.2f} → {beyond:.2f}: {verdict}"
+    return f"{digits(inside, 2)} → {digits(beyond, 2)}: {verdict}"

@@ -6,11 +6,13 @@ from model.analysis.cosine import cosine_similarity
 from model.analysis.order import answer_past_the_context
 from model.analysis.positions import wave_table
 from viz import runs
+from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.positions import similarity_map, wave_map
-from viz.frame import inspector, layout, tables, words
+from viz.formulas import learned_position
+from viz.frame import inspector, layout, screen, tables, words
 from viz.frame.view import View
-from viz.pages.ideas.positions.shared import MOST_POSITIONS, embedding_sum, neighbours
+from viz.pages.ideas.positions.shared import MOST_POSITIONS, apart, embedding_sum, neighbours
 from viz.runs import positions
 
 NAMED = 12  # tokens without a position that are named
@@ -61,6 +63,7 @@ def _table(view: View, table: np.ndarray) -> None:
         wave_map(table, view.colors, n_used=len(view.tokens), title="The table as trained"),
         key="wave",
         alt=f"Heat map of {len(table)} trained position vectors of {table.shape[1]} dimensions.",
+        origin=screen.origin(view.run, {(0, "z"): "positions.table"}),
     )
     left, right = layout.two_up("similarity")
     pairs = (
@@ -72,19 +75,17 @@ def _table(view: View, table: np.ndarray) -> None:
             layout.show_figure(
                 similarity_map(values, view.colors, title),
                 key=key,
-                alt=f"{title}: neighbours have a cosine of {neighbours(values):.3f} on average.",
+                alt=f"{title}: neighbours have a cosine of "
+                f"{digits(neighbours(values), 3)} on average.",
             )
     words.notice(
-        f"Cosine of neighbouring positions: {neighbours(learned):.3f} on average in the learned "
-        f"table, {neighbours(waves):.3f} in the sinusoidal one. Of positions half a table apart: "
-        f"{_apart(learned):.3f} and {_apart(waves):.3f}.".replace("-", "−")
+        f"Cosine of neighbouring positions: {digits(neighbours(learned), 3)} on average in the "
+        f"learned table, {digits(neighbours(waves), 3)} in the sinusoidal one. Of positions half a "
+        f"table apart: {digits(apart(learned), 3)} and {digits(apart(waves), 3)}."
     )
     words.properties(positions.checks(view.handle, view.sentence))
-    inspector.formula("model.positions.LearnedPosition")
-
-
-def _apart(similarity: np.ndarray) -> float:
-    return float(np.diagonal(similarity, len(similarity) // 2).mean())
+    written = learned_position(scale_embeddings=config.scale_embeddings)
+    inspector.formula("model.positions.LearnedPosition", written.latex, written.reference)
 
 
 def _past_the_end(view: View, n_rows: int) -> None:

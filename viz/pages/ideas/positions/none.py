@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model.analysis.mask_kinds import own_mask
+from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
@@ -110,10 +111,12 @@ def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
         alt=f"{way.title}: outputs of both orders and their difference, at most {most:.2g}.",
     )
     token = int(abs(found.difference).max(axis=1).argmax())
-    size = f"{most:.1e}" if most < 0.01 else f"{most:.2f}, at “{visible(view.tokens[token])}”"
+    size = (
+        f"{most:.1e}" if most < 0.01 else f"{digits(most, 2)}, at “{visible(view.tokens[token])}”"
+    )
     words.notice(
         f"{way.title}: with the rows put back, outputs differ by at most {size}; the largest "
-        f"output is {abs(found.first).max():.2f}. {_verdict(order, found.error)}"
+        f"output is {digits(abs(found.first).max(), 2)}. {_verdict(order, found.error)}"
     )
     if not way.is_masked:
         words.properties(positions.checks(view.handle, view.sentence))
@@ -125,4 +128,4 @@ def _verdict(order: tuple[int, ...], difference: float) -> str:
         return "Both orders are the same."
     if difference <= SAME:
         return f"Relative to that, {difference:.1e}: the order makes no difference beyond rounding."
-    return f"Relative to that, {difference:.2f}: the order makes a difference."
+    return f"Relative to that, {digits(difference, 2)}: the order makes a difference."

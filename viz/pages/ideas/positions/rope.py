@@ -4,6 +4,7 @@ import numpy as np
 
 from model.analysis.heads import strongest_pair
 from model.analysis.positions import rope_scores, rotation_speeds
+from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.masks import score_map
 from viz.figures.positions import wavelength_curve
@@ -63,7 +64,8 @@ def _rotation(view: View) -> None:
         f"A query of {view.head_name} has {config.d_head} dimensions. RoPE takes them as {half} "
         f"points, dimension i with dimension i + {half} (halves pairing), and rotates each point "
         "by its own angle per position, like the hand of a clock. Queries and keys are rotated "
-        "alike, so shifting both changes no angle between them, and no score.",
+        "alike, so shifting both changes no angle between them, and no score. The pair to begin "
+        "with is the head's strongest, the first token and tokens with themselves left out.",
     )
     with row, layout.slim_row("pair"):
         query, key = _pair_picker(view)
@@ -117,9 +119,10 @@ def _points(x: np.ndarray) -> np.ndarray:
 def _pair_picker(view: View) -> tuple[int, int]:
     """Query and key to look at, the head's strongest pair at first."""
     strongest = strongest_pair(view.pattern)
-    query = controls.token(QUERY_TOKEN, view.tokens, strongest[0], "strongest")
+    query = controls.token(QUERY_TOKEN, view.tokens, strongest[0], "to begin with")
     its_key = strongest[1] if query == strongest[0] else int(view.pattern[query].argmax())
-    return query, controls.token(KEY_TOKEN, view.tokens, its_key, "strongest")
+    name = "to begin with" if query == strongest[0] else "strongest"
+    return query, controls.token(KEY_TOKEN, view.tokens, its_key, name)
 
 
 def _before_and_after(view: View) -> None:
@@ -141,21 +144,22 @@ def _before_and_after(view: View) -> None:
             layout.show_figure(
                 score_map(values, record.mask, view.tokens, view.colors, title, scale_of=seen),
                 key=key,
-                alt=f"Scores of {view.head_name} {when}, from {values.min():.2f} to "
-                f"{values.max():.2f}.",
+                alt=f"Scores of {view.head_name} {when}, from {digits(values.min(), 2)} to "
+                f"{digits(values.max(), 2)}.",
             )
 
 
 def _angles(view: View) -> None:
     config = view.config
-    layout.section(
-        "How fast each pair rotates",
-        "The first pair rotates by one radian per position, the others ever more slowly.",
-        "Fast pairs tell near tokens apart; the slowest hardly move and carry what does not depend "
-        "on distance.",
-    )
     frequencies = rotation_speeds(config.d_head, config.position_base)
     lengths = 2 * np.pi / frequencies
+    slower = ", the others ever more slowly" if len(lengths) > 1 else ""
+    layout.section(
+        "How fast each pair rotates",
+        f"The first pair rotates by one radian per position{slower}.",
+        f"Fast pairs tell near tokens apart. In the {config.max_seq_len} positions of the context "
+        f"the slowest rotates {digits(config.max_seq_len / lengths[-1], 2)} times.",
+    )
     left, right = layout.two_up("angles")
     with left:
         layout.show_figure(

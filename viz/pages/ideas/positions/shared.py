@@ -3,9 +3,10 @@
 import numpy as np
 import streamlit as st
 
+from viz.digits import digits
 from viz.figures.positions import sum_maps
-from viz.formulas import with_base
-from viz.frame import inspector, layout, state
+from viz.formulas import operand, with_base
+from viz.frame import inspector, layout, screen, state
 from viz.frame.settings import FIRST_POSITION, SECOND_POSITION
 from viz.frame.view import View
 
@@ -22,27 +23,42 @@ def embedding_sum(view: View) -> None:
     """Embedding + position = input, for the typed sentence."""
     trace = view.run.trace
     total = trace.residuals[0].resid_pre
-    layout.section("In this sentence", "Embedding + position = what enters layer 0.")
+    is_scaled = view.config.scale_embeddings
+    embedding = "√d_model · embedding" if is_scaled else "Embedding"
+    layout.section("In this sentence", f"{embedding} + position = what enters layer 0.")
     layout.show_figure(
         sum_maps(trace.embed, trace.positions, total, trace.tokens, view.colors),
         key="sum",
-        alt="Three heat maps, token by dimension: embedding, position, and their sum.",
+        alt=f"Three heat maps, token by dimension: {embedding.lower()}, position, and their sum.",
+        origin=screen.origin(
+            view.run,
+            {
+                (0, "z"): "decoder.embed",
+                (1, "z"): "decoder.positions",
+                (2, "z"): "positions.embedded",
+            },
+        ),
     )
     sizes = [float(np.sqrt(np.mean(x**2))) for x in (trace.embed, trace.positions, total)]
     st.caption(
-        f"Typical size (root mean square): embedding {sizes[0]:.3f}, position {sizes[1]:.3f}, "
-        f"input {sizes[2]:.3f}."
+        f"Typical size (root mean square): {embedding.lower()} {digits(sizes[0], 3)}, position "
+        f"{digits(sizes[1], 3)}, input {digits(sizes[2], 3)}."
     )
     token = len(trace.tokens) - 1
     inspector.numbers(
-        rf"{trace.embed[token, 0]:.4f} \;+\; ({trace.positions[token, 0]:.4f}) \;=\; "
-        rf"{total[token, 0]:.4f} \qquad \text{{(last token, dimension 0)}}"
+        rf"{operand(trace.embed[token, 0])} \;+\; ({operand(trace.positions[token, 0])}) \;=\; "
+        rf"{operand(total[token, 0])} \qquad \text{{(last token, dimension 0)}}"
     )
 
 
 def neighbours(similarity: np.ndarray) -> float:
     """Mean cosine of positions next to each other."""
     return float(np.diagonal(similarity, 1).mean()) if len(similarity) > 1 else 1.0
+
+
+def apart(similarity: np.ndarray) -> float:
+    """Mean cosine of positions that are half of all apart."""
+    return float(np.diagonal(similarity, len(similarity) // 2).mean())
 
 
 def two_positions(view: View, first: int, second: int, chosen_for: object) -> dict[str, int]:

@@ -1,10 +1,13 @@
 """Sinusoidal positions: fixed waves, and the one rotation that shifts them all."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
 from model.analysis.cosine import cosine_similarity
 from model.analysis.positions import rotation_speeds
+from viz.digits import digits
 from viz.figures.positions import (
     dimension_curves,
     similarity_map,
@@ -13,13 +16,14 @@ from viz.figures.positions import (
     wavelength_curve,
 )
 from viz.formulas import rotation_with_numbers, wave_with_numbers
-from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame import controls, inspector, layout, notices, screen, tables, words
 from viz.frame.settings import DIMENSIONS, PICTURE
 from viz.frame.view import View
 from viz.live import component
 from viz.live.rotor.data import Rotation, rotor_data
 from viz.pages.ideas.positions.shared import (
     MOST_POSITIONS,
+    apart,
     embedding_sum,
     neighbours,
     take_over_positions,
@@ -47,6 +51,10 @@ def draw(view: View) -> None:
     inspector.export(view, csv_files)
 
 
+# What each picture shows of the independent run: a surface has the sines alone.
+_SHOWN = {"map": "positions.table", "surface": "positions.table[:,::2]"}
+
+
 def _waves(view: View, table: np.ndarray) -> None:
     config = view.config
     lengths = 2 * np.pi / rotation_speeds(config.d_model, config.position_base)
@@ -69,14 +77,19 @@ def _waves(view: View, table: np.ndarray) -> None:
             key="wave",
             alt=f"{PICTURE.words(picture)} of {len(table)} position vectors of {table.shape[1]} "
             "dimensions.",
+            origin=screen.origin(view.run, {(0, "z"): _SHOWN[picture]}),
         )
     with right:
         shown = cosine_similarity(table[:MOST_POSITIONS])
         layout.show_figure(
             similarity_map(shown, view.colors),
             key="similarity",
-            alt="Cosine similarity between positions; neighbours have "
-            f"{neighbours(shown):.3f} on average, positions far apart have less.",
+            alt="Cosine similarity between positions: "
+            f"{digits(neighbours(shown), 3)} of neighbours on average, "
+            f"{digits(apart(shown), 3)} of positions half of these apart.",
+            origin=screen.origin(
+                view.run, {(0, "z"): f"positions.cosines[:{len(shown)},:{len(shown)}]"}
+            ),
         )
 
 
@@ -98,6 +111,7 @@ def _curves(view: View, table: np.ndarray) -> None:
                 dimension_curves(table, chosen, view.colors, n_used=len(view.tokens)),
                 key="curves",
                 alt=f"Value over position of dimensions {', '.join(map(str, chosen))}.",
+                origin=screen.origin(view.run, _curve_places(chosen, len(view.tokens))),
             )
         else:
             words.notice("Choose at least one dimension to see its curve.")
@@ -109,8 +123,16 @@ def _curves(view: View, table: np.ndarray) -> None:
             ),
             key="wavelengths",
             alt=f"Wavelength of each pair, from {lengths[0]:.2f} to {lengths[-1]:,.0f} positions.",
+            origin=screen.origin(view.run, {(0, "y"): "positions.wavelengths"}),
         )
     _one_value(view, table, lengths, chosen[-1] if chosen else 0)
+
+
+def _curve_places(dimensions: Sequence[int], n_used: int) -> dict[tuple[int, str], str]:
+    """Of each dimension there is a line over all positions, and points on the sentence's."""
+    lines = {(2 * i, "y"): f"positions.table[:,{d}]" for i, d in enumerate(dimensions)}
+    points = {(2 * i + 1, "y"): f"positions.table[:{n_used},{d}]" for i, d in enumerate(dimensions)}
+    return lines | points
 
 
 def _one_value(view: View, table: np.ndarray, lengths: np.ndarray, dimension: int) -> None:

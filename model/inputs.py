@@ -1,0 +1,111 @@
+"""What a person gives, as what an architecture's capture takes; and a sample to note results of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.architectures.encoder_decoder import EncoderDecoderTransformer
+from model.config import BlockConfig, VisionConfig
+from model.data.tokenizer import START_OF_TEXT, Tokenizer
+from model.decoding.translation import translated
+
+SAMPLE = "Once upon a time, there was a little"
+
+
+class Prepared(NamedTuple):
+    """The input of a capture, after the model.
+
+    `n_cut` counts the tokens beyond the context, cut from the end. `reads` is the text as the
+    tokenizer has it, where that is not what was given.
+    """
+
+    arguments: tuple[Any, ...]
+    n_cut: int = 0
+    reads: str | None = None
+
+
+Text = tuple[Sequence[int], Sequence[str]]  # ids, and their strings for display
+
+
+@dataclass(frozen=True)
+class Input:
+    """How one architecture is given what it runs on.
+
+    `prepare` takes the model, its tokenizer and what a person gives: a text, or a picture. `sample`
+    takes a config and the tokenizer, and gives ids or pixels by the names of the model's `forward`,
+    as nested lists for a batch of one.
+    """
+
+    prepare: Callable[[Any, Any, Any], Prepared]
+    sample: Callable[[Any, Any], dict[str, list[Any]]]
+
+
+def _text(model: Any, tokenizer: Tokenizer, text: str) -> Prepared:  # noqa: ANN401
+    ids = _ids_of(tokenizer, text)
+    kept = ids[: model.config.max_seq_len]
+    arguments = (kept, tokenizer.token_strings(kept))
+    return Prepared(arguments, len(ids) - len(kept), tokenizer.reads(text))
+
+
+def _text_sample(config: BlockConfig, tokenizer: Tokenizer) -> dict[str, list[Any]]:
+    return {"ids": [tokenizer.encode(SAMPLE)[: config.max_seq_len]]}
+
+
+def _source(model: EncoderDecoderTransformer, tokenizer: Tokenizer, text: str) -> Prepared:
+    """A source, and as its target what the model says it means, word by most likely word."""
+    ids = _ids_of(tokenizer, text)
+    kept = ids[: model.config.max_seq_len - 1]
+    cut_text = text if len(kept) == len(ids) else tokenizer.decode(kept)
+    target = translated(model, tokenizer, cut_text)
+    arguments = translation_of(tokenizer, kept, target)
+    return Prepared(arguments, len(ids) - len(kept), tokenizer.reads(text))
+
+
+def translation_of(
+    tokenizer: Tokenizer, source: Sequence[int], target: Sequence[int]
+) -> tuple[Text, Text]:
+    """Source and target as an encoder-decoder reads them, from ids without start and end.
+
+    The source is followed by the end of text, the target stands after the start; an end that it has
+    is left out, for nothing comes after it.
+    """
+    words = [i for i in target if i != tokenizer.end_id]
+    both = ([*source, tokenizer.end_id], [tokenizer.id_of(START_OF_TEXT), *words])
+    first, second = ((ids, tokenizer.token_strings(ids)) for ids in both)
+    return first, second
+
+
+def _source_sample(config: BlockConfig, tokenizer: Tokenizer) -> dict[str, list[Any]]:
+    ids = tokenizer.encode(SAMPLE)[: config.max_seq_len - 1]
+    start = tokenizer.id_of(START_OF_TEXT)
+    return {"source_ids": [[*ids, tokenizer.end_id]], "target_ids": [[start, *ids]]}
+
+
+def _picture(model: Any, tokenizer: None, picture: np.ndarray) -> Prepared:  # noqa: ANN401
+    if isinstance(picture, str):
+        raise ValueError("this model takes a picture, not a text")
+    return Prepared((picture,))
+
+
+def _picture_sample(config: VisionConfig, tokenizer: None) -> dict[str, list[Any]]:
+    """A disc that fades from its middle: no file is needed, and no two patches are alike."""
+    places = np.arange(config.image_size) / config.image_size
+    distance = np.hypot(places[:, None] - 0.4, places[None, :] - 0.45)
+    return {"images": [np.round(np.clip(1 - 2 * distance, 0, 1), 3).tolist()]}
+
+
+def _ids_of(tokenizer: Tokenizer, text: str) -> list[int]:
+    ids = tokenizer.encode(text)
+    if not ids:
+        raise ValueError("the text is empty; give a sentence of at least one token")
+    return ids
+
+
+INPUTS: dict[str, Input] = {
+    "decoder": Input(_text, _text_sample),
+    "encoder": Input(_text, _text_sample),
+    "encoder_decoder": Input(_source, _source_sample),
+    "vision": Input(_picture, _picture_sample),
+}

@@ -1,0 +1,116 @@
+"""What went through a tap in one forward pass over a batch → streams and attention records."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from model.tap import Attachment, Editor, Recorder, Tap, attach
+from model.trace import (
+    ATTENTION_NAMES,
+    RESIDUAL_NAMES,
+    AttentionRecord,
+    ResidualRecord,
+    Site,
+    Stream,
+)
+
+TRACED = frozenset(("embed", "positions", *ATTENTION_NAMES, *RESIDUAL_NAMES))
+
+Arrays = Mapping[str, np.ndarray]
+
+
+class Recording:
+    """A recorder behind other attachments: they see each value before it is kept."""
+
+    def __init__(self, attachments: Sequence[Attachment]) -> None:
+        self._attachments, self._recorder = attachments, Recorder(TRACED)
+
+    @property
+    def tap(self) -> Tap:
+        """What to hand to the forward pass."""
+        return attach(*self._attachments, self._recorder)
+
+    def values(self) -> Arrays:
+        """All values kept, by address; ValueError when an edit named an address there is not."""
+        for item in self._attachments:
+            if isinstance(item, Editor):
+                item.check_used()
+        return {address: to_numpy(x) for address, x in self._recorder.values.items()}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a batch, as the parts of its trace. `values` are those of the whole batch."""
+
+    values: Arrays
+    number: int
+
+    def stream(self, stream: Stream, n_layers: int) -> Stream:
+        """The stream with what happened in it; it has its name, kind, labels and input already."""
+        embed = self._of(f"{stream.name}.embed")
+        positions = self.values.get(f"{stream.name}.positions", _zeros_like(embed))
+        return Stream(
+            name=stream.name,
+            kind=stream.kind,
+            labels=stream.labels,
+            ids=stream.ids,
+            embed=embed,
+            positions=positions,
+            residuals=tuple(self._residuals(stream.name, layer) for layer in range(n_layers)),
+            pixels=stream.pixels,
+        )
+
+    def attention(self, site: Site, keys: str | None = None) -> AttentionRecord:
+        """What happened at a site; keys: the stream of the columns, by default its own."""
+        q, k, v, scores, pattern, z = (
+            self._of(f"{site.address}.{name}") for name in ("q", "k", "v", "scores", "pattern", "z")
+        )
+        return AttentionRecord(
+            site=site,
+            queries=site.stack,
+            keys=keys or site.stack,
+            q=q,
+            k=k,
+            v=v,
+            scale=q.shape[-1] ** -0.5,
+            bias=self.values.get(f"{site.address}.bias"),
+            mask=self._mask(site, pattern.shape),
+            scores=scores,
+            pattern=pattern,
+            z=z,
+        )
+
+    def _of(self, address: str) -> np.ndarray:
+        return self.values[address][self.number]
+
+    def _residuals(self, stack: str, layer: int) -> ResidualRecord:
+        block = f"{stack}.blocks.{layer}"
+        there = [name for name in RESIDUAL_NAMES if f"{block}.{name}" in self.values]
+        return ResidualRecord(**{name: self._of(f"{block}.{name}") for name in there})
+
+    def _mask(self, site: Site, shape: tuple[int, ...]) -> np.ndarray:
+        """The mask: (Tq, Tk) where all heads share it, else (H, Tq, Tk). shape: (H, Tq, Tk)."""
+        mask = self.values.get(f"{site.address}.mask")
+        if mask is None:  # nothing was masked
+            return read_only(np.ones(shape[1:], dtype=bool))
+        if mask.ndim == 2:
+            return mask
+        mine = mask[self.number]  # (1 or H, Tq, Tk)
+        return mine[0] if len(mine) == 1 else mine
+
+
+def to_numpy(x: Tensor) -> np.ndarray:
+    """A value as a read-only array, numbers in float32."""
+    return read_only((x.float() if x.is_floating_point() else x).cpu().numpy())
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The same array, frozen."""
+    array.flags.writeable = False
+    return array
+
+
+def _zeros_like(array: np.ndarray) -> np.ndarray:
+    return read_only(np.zeros_like(array))

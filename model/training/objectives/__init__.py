@@ -1,0 +1,16 @@
+"""What a model is trained for: a module for each objective, and the table a recipe chooses from."""
+
+from model.training.objectives.base import Objective
+from model.training.objectives.images import ImageClasses
+from model.training.objectives.language_modelling import LanguageModelling
+from model.training.objectives.masked import MaskedTokens
+from model.training.objectives.translation import Translation
+
+__all__ = ["OBJECTIVES", "LanguageModelling", "Objective"]
+
+OBJECTIVES: dict[str, type[Objective]] = {
+    "language_modelling": LanguageModelling,
+    "masked": MaskedTokens,
+    "translation": Translation,
+    "images": ImageClasses,
+}

@@ -1,0 +1,133 @@
+"""What an objective is to the trainer, and what those have in common that tell classes apart.
+
+A new objective is a subclass of `Objective` in a module of its own, and its entry in `OBJECTIVES`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from model.architectures.base import Transformer
+from model.data.tokenizer import Tokenizer
+from model.training.plan import Plan
+
+IGNORED = -100  # as a target: nothing is learnt here
+
+
+class Data(Protocol):
+    """What an objective learns from, read from files."""
+
+    @property
+    def texts(self) -> list[str]:
+        """What a tokenizer is made from; nothing where there is no text."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """What changes with anything that is learnt from."""
+        ...
+
+
+class Batch(Protocol):
+    """What one step learns from. Only its objective knows what is in it."""
+
+    def to(self, device: torch.device) -> Self:
+        """The same on a device."""
+        ...
+
+
+class Objective(ABC):
+    """What a model learns from, and how well it does. Knows nothing of steps and optimizers.
+
+    `architecture` is the one that it trains; `specials` are the special tokens that its tokenizer
+    must have besides the end of text.
+    """
+
+    architecture: ClassVar[str] = "decoder"
+    reads_text: ClassVar[bool] = True
+    specials: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, tokenizer: Tokenizer | None, data: Any, plan: Plan) -> None:  # noqa: ANN401
+        """data: what `read` gives. ValueError when it is too little for the plan."""
+        self.plan = plan
+
+    @staticmethod
+    @abstractmethod
+    def read(corpus: Sequence[Path], held_out: Sequence[Path]) -> Data:
+        """The data in files; ValueError when one is missing, broken or not what it should be."""
+
+    @abstractmethod
+    def batches(self, steps_done: int) -> Iterator[Any]:
+        """The batches still to come after so many steps.
+
+        Each depends on its step and the seed alone, so that a resumed run sees what it would have.
+        """
+
+    @abstractmethod
+    def loss(self, model: Transformer, batch: Any) -> Tensor:  # noqa: ANN401, a batch of its own
+        """What the optimizer makes smaller: the mean over a batch, a scalar, differentiable."""
+
+    @abstractmethod
+    def evaluate(self, model: Transformer) -> Mapping[str, Any]:
+        """Scores on held-out data by its name, as dataclasses; the model is in `eval` mode."""
+
+    def tokens_until(self, step: int) -> int:
+        """Tokens that the first `step` steps learn from; of pictures each patch is one."""
+        return self.plan.tokens_until(step)
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """A batch of inputs by the names of the model's `forward`, and the class of each output.
+
+    targets: whole numbers, the shape of the output without its last axis, IGNORED where nothing is
+    learnt.
+    """
+
+    inputs: dict[str, Tensor]
+    targets: Tensor
+
+    def to(self, device: torch.device) -> "Examples":
+        """The same on a device."""
+        inputs = {name: x.to(device) for name, x in self.inputs.items()}
+        return Examples(inputs, self.targets.to(device))
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How well classes are told: `loss` in nats per target, `accuracy` the share that are right."""
+
+    loss: float
+    accuracy: float
+    targets: int
+
+
+def cross_entropy(model: Transformer, batch: Examples, label_smoothing: float = 0.0) -> Tensor:
+    """The mean of −ln p over all targets, smoothed (Szegedy et al. 2016, §7)."""
+    logits = model(**batch.inputs)  # (…, C)
+    return F.cross_entropy(
+        logits.flatten(0, -2).float(),
+        batch.targets.flatten(),
+        ignore_index=IGNORED,
+        label_smoothing=label_smoothing,
+    )
+
+
+@torch.inference_mode()
+def accuracy(model: Transformer, batches: Iterable[Examples]) -> Accuracy:
+    """Scores over all targets of some batches."""
+    total, n_right, n_targets = 0.0, 0, 0
+    for batch in batches:
+        here = batch.to(model.device)
+        is_scored = here.targets != IGNORED
+        logits, targets = model(**here.inputs)[is_scored].float(), here.targets[is_scored]  # (N, C)
+        total += F.cross_entropy(logits, targets, reduction="sum").item()
+        n_right += int((logits.argmax(dim=-1) == targets).sum())
+        n_targets += len(targets)
+    return Accuracy(total / max(n_targets, 1), n_right / max(n_targets, 1), n_targets)

@@ -1,0 +1,98 @@
+"""Predict each token of a translation from those before it and the source (Vaswani et al. 2017)."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from torch import Tensor
+
+from model.architectures.base import Transformer
+from model.data.pairs import EncodedPairs, LengthBuckets, Pairs, read_pairs
+from model.data.tokenizer import PADDING, START_OF_TEXT, Tokenizer
+from model.masks import padding
+from model.training.objectives.base import (
+    IGNORED,
+    Accuracy,
+    Examples,
+    Objective,
+    accuracy,
+    cross_entropy,
+)
+from model.training.plan import Plan
+
+
+class Translation(Objective):
+    """Predict the next token of the target at every position; padding teaches nothing.
+
+    Each stage takes pairs of up to `seq_len` tokens a side, as many of about one length as have
+    `batch_tokens` tokens of the target, padding included.
+    """
+
+    architecture = "encoder_decoder"
+    specials = (START_OF_TEXT, PADDING)
+
+    def __init__(self, tokenizer: Tokenizer, data: Pairs, plan: Plan) -> None:
+        """ValueError when a pair is longer than a stage's `seq_len`."""
+        super().__init__(tokenizer, data, plan)
+        encoded = EncodedPairs.of(data, tokenizer)
+        self.stages = [
+            (stage, LengthBuckets(encoded, stage.seq_len, plan.batch_tokens, plan.seed))
+            for stage in plan.stages
+        ]
+        self.held_out = {
+            name: EncodedPairs.of(pairs, tokenizer) for name, pairs in data.held_out.items()
+        }
+
+    @staticmethod
+    def read(corpus: Sequence[Path], held_out: Sequence[Path]) -> Pairs:
+        """Two text files each, source and target, whose lines say the same."""
+        return read_pairs(corpus, held_out)
+
+    def batches(self, steps_done: int) -> Iterator[Examples]:
+        """Pairs of about one length: the source, the target so far, and its next tokens."""
+        first = 0
+        for stage, buckets in self.stages:
+            for step in range(max(steps_done - first, 0), stage.steps):
+                yield examples_of(buckets.pairs, buckets.rows(step))
+            first += stage.steps
+
+    def loss(self, model: Transformer, batch: Examples) -> Tensor:
+        """Cross-entropy of the next tokens, smoothed as the plan says (Vaswani et al., §5.4)."""
+        return cross_entropy(model, batch, self.plan.label_smoothing)
+
+    def evaluate(self, model: Transformer) -> dict[str, Accuracy]:
+        """How well the model predicts each held-out translation, the right one before it."""
+        return {
+            name: accuracy(model, _all_batches(pairs, self.plan.batch_tokens))
+            for name, pairs in self.held_out.items()
+        }
+
+    def tokens_until(self, step: int) -> int:
+        """Tokens of the targets, without padding."""
+        tokens = 0
+        for stage, buckets in self.stages:
+            steps = min(step, stage.steps)
+            tokens += buckets.tokens_until(steps)
+            step -= steps
+        return tokens
+
+
+def examples_of(pairs: EncodedPairs, rows: Sequence[int]) -> Examples:
+    """A batch of these pairs, padded on the right.
+
+    Inputs: source_ids (B, Ts), source_mask (B, 1, 1, Ts), target_ids (B, Tt); targets (B, Tt).
+    """
+    sources, source_lengths = pairs.padded_sources(rows)
+    targets, target_lengths = pairs.padded_targets(rows)  # (B, Tt + 1)
+    is_text = padding(target_lengths - 1, targets.shape[1] - 1)[:, 0, 0]  # (B, Tt)
+    inputs = {
+        "source_ids": sources,
+        "source_mask": padding(source_lengths, sources.shape[1]),
+        "target_ids": targets[:, :-1],
+    }
+    return Examples(inputs, targets[:, 1:].masked_fill(~is_text, IGNORED))
+
+
+def _all_batches(pairs: EncodedPairs, batch_tokens: int) -> Iterator[Examples]:
+    buckets = LengthBuckets(pairs, pairs.longest, batch_tokens, seed=0)
+    for step in range(buckets.batches_per_epoch):
+        yield examples_of(pairs, buckets.rows(step))

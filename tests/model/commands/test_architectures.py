@@ -1,0 +1,245 @@
+"""Protects the commands on encoder, encoder-decoder and vision model, from training to a check."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from model.commands import check, evaluate, generate, trace, train
+from model.data.tokenizer import MASK, PADDING, START_OF_TEXT, train_characters
+from model.decoding.translation import target_text, translated
+from model.sources import checkpoint
+from model.training import scores
+from tests.model.builders import (
+    SENTENCE,
+    tiny_encoder,
+    tiny_picture,
+    tiny_translator,
+    tiny_vision,
+)
+from tests.model.conftest import Command
+
+TOKENIZER = train_characters([SENTENCE], (START_OF_TEXT, PADDING, MASK))
+TEXT = {"vocab_size": TOKENIZER.vocab_size, "max_seq_len": 23}
+RECIPE = """
+name = "toy"
+objective = "{objective}"
+tokenizer = "{tokenizer}"
+vocab_size = 0
+batch_tokens = 40
+precision = "float32"
+optimizer = "adam"
+schedule = "noam"
+average_last = 2
+[model]
+architecture = "{architecture}"
+d_model = 30
+n_layers = 1
+n_heads = 3
+{sizes}
+[[stages]]
+steps = 4
+seq_len = 10
+"""
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> dict[str, Path]:
+    """A checkpoint of each architecture, by its name."""
+    models = {
+        "encoder": (tiny_encoder(**TEXT), TOKENIZER),
+        "encoder_decoder": (tiny_translator(**TEXT), TOKENIZER),
+        "vision": (tiny_vision(), None),
+    }
+    for name, (model, tokenizer) in models.items():
+        checkpoint.save(tmp_path / name, model, tokenizer)
+    return {name: tmp_path / name for name in models}
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """A file of seven pictures a part."""
+    images = np.stack([255 * tiny_picture(seed) for seed in range(7)]).astype(np.uint8)
+    labels = np.arange(7) % 5
+    arrays = {f"{part}_{name}": x for part in ("train", "test")
+              for name, x in (("images", images), ("labels", labels))}  # fmt: skip
+    np.savez(tmp_path / "pictures.npz", **arrays)
+    return tmp_path / "pictures.npz"
+
+
+def written(path: Path, *lines: str) -> Path:
+    """A text file."""
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def answer(command: Command, *words: object) -> dict[str, Any]:
+    """The JSON of a command that succeeds."""
+    result = command(*words)
+    assert (result.code, result.err) == (0, [])
+    return json.loads(result.out[-1])
+
+
+def line(command: Command, *words: object) -> str:
+    """The one line of a command that refuses."""
+    result = command(*words)
+    assert (result.code, len(result.err)) == (2, 1)
+    return result.err[0]
+
+
+def test_a_source_is_translated(folders: dict[str, Path], command: Command) -> None:
+    folder = folders["encoder_decoder"]
+    loaded = checkpoint.load(folder)
+    for width in (1, 3):
+        ids = translated(loaded.model, loaded.tokenizer, "the cat", beam_width=width)
+        way = ("--greedy",) if width == 1 else ("--beam-width", 3, "--length-penalty", 1)
+        options = ("--checkpoint", folder, "--prompt", "the cat", "--max-new-tokens", 22)
+        result = command(generate, *options, *way)
+        assert result.out[:-1] == target_text(loaded.tokenizer, ids).splitlines()
+        assert json.loads(result.out[-1])["new_tokens"] == len(ids)
+    sampled = answer(command, generate, "--checkpoint", folder, "--prompt", "cat", "--seed", 3)
+    assert sampled["seed"] == 3
+
+
+def test_what_writes_nothing_says_so(folders: dict[str, Path], command: Command) -> None:
+    said = line(command, generate, "--checkpoint", folders["encoder"], "--prompt", "a")
+    assert "of the architecture 'encoder'; this needs a decoder" in said
+    said = line(command, generate, "--checkpoint", folders["vision"], "--prompt", "a")
+    assert "takes pictures, not text" in said
+    folder = folders["encoder_decoder"]
+    said = line(command, generate, "--checkpoint", folder, "--prompt", "a", "--slide")
+    assert "a translation ends" in said
+    said = line(command, generate, "--checkpoint", folder, "--prompt", "the cat " * 4)
+    assert "33 tokens but the model's context is 23" in said
+
+
+def test_blanks_and_pictures_are_scored(
+    folders: dict[str, Path], pictures: Path, tmp_path: Path, command: Command
+) -> None:
+    text = written(tmp_path / "a.txt", SENTENCE * 20)
+    found = answer(command, evaluate, "--checkpoint", folders["encoder"], "--text-file", text)
+    assert found["window"] == 23
+    assert 40 <= found["targets"] <= 90, "15 % of 420"
+    assert 0 <= found["accuracy"] <= 1
+    found = answer(command, evaluate, "--checkpoint", folders["vision"], "--images", pictures)
+    assert found["targets"] == 7
+    model = checkpoint.load(folders["vision"]).model
+    with np.load(pictures) as stored:
+        told = model(torch.tensor(stored["test_images"] / np.float32(255))).argmax(dim=-1).numpy()
+        assert found["accuracy"] == pytest.approx((told == stored["test_labels"]).mean())
+
+
+def test_translations_are_scored_as_sacrebleu_does(
+    folders: dict[str, Path], tmp_path: Path, command: Command
+) -> None:
+    sources = ["the cat sat on a mat.", "a mat.", "the cat"]
+    loaded = checkpoint.load(folders["encoder_decoder"])
+    ids = [translated(loaded.model, loaded.tokenizer, x, beam_width=2) for x in sources]
+    texts = [target_text(loaded.tokenizer, x) for x in ids]
+    source = written(tmp_path / "a.en", *sources)
+    reference = written(tmp_path / "a.de", "one two three", texts[1] or "x", "the cat")
+    found = answer(
+        command, evaluate, "--checkpoint", loaded.folder, "--text-file", source,
+        "--reference-file", reference, "--beam-width", 2,
+    )  # fmt: skip
+    references = reference.read_text().splitlines()
+    assert found["bleu"] == pytest.approx(scores.bleu(texts, references).bleu)
+    assert "tok:13a" in found["signature"]
+    assert "case:mixed" in found["signature"]
+    assert found["sentences"] == 3
+
+
+def test_bleu_of_the_reference_itself_is_100() -> None:
+    texts = ["Ein Hund läuft durch den Schnee.", "Zwei Männer sitzen auf einer Bank."]
+    assert scores.bleu(texts, texts).bleu == pytest.approx(100)
+    lower = [text.lower() for text in texts]
+    found = scores.bleu(lower, texts)
+    assert found.bleu < 99
+    assert found.lower_case == pytest.approx(100)
+
+
+def test_without_sacrebleu_it_says_how_to_install_it(
+    folders: dict[str, Path], tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    monkeypatch.setattr(scores, "find_spec", lambda name: None)
+    text = written(tmp_path / "a", "the cat")
+    said = line(
+        command, evaluate, "--checkpoint", folders["encoder_decoder"], "--text-file", text,
+        "--reference-file", text,
+    )  # fmt: skip
+    assert "not installed; install it: pip install sacrebleu" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("encoder", (), "of the architecture 'encoder'; give it --text-file"),
+        ("encoder", ("--window", 99), "give it --text-file"),
+        ("encoder_decoder", ("--text-file", "a"), "give it --reference-file"),
+        ("vision", ("--text-file", "a"), "of the architecture 'vision'; give it --images"),
+        ("vision", ("--images", "nothing.npz"), "holds no pictures to use"),
+    ],
+)
+def test_what_an_evaluation_needs_is_named(
+    name: str, options: tuple[object, ...], message: str, folders: dict[str, Path], command: Command
+) -> None:
+    assert message in line(command, evaluate, "--checkpoint", folders[name], *options)
+
+
+def test_every_one_is_traced_and_checked(
+    folders: dict[str, Path], pictures: Path, tmp_path: Path, command: Command
+) -> None:
+    for name, folder in folders.items():
+        given = ("--image", pictures, "--number", 3) if name == "vision" else ("--text", SENTENCE)
+        found = answer(command, check, "--checkpoint", folder, *given)
+        assert found["checks_passed"]
+        out = tmp_path / f"{name}.npz"
+        found = answer(command, trace, "--checkpoint", folder, *given, "--out", out)
+        assert found["checks_passed"]
+        with np.load(out, allow_pickle=False) as archive:
+            assert ("encoder.pixels" in archive) == (name == "vision")
+            assert ("decoder.blocks.0.cross_attn.pattern" in archive) == (name == "encoder_decoder")
+
+
+def test_the_wrong_input_is_named(
+    folders: dict[str, Path], pictures: Path, tmp_path: Path, command: Command
+) -> None:
+    vision = ("--checkpoint", folders["vision"])
+    assert "takes a picture; give it --image" in line(command, check, *vision)
+    said = line(command, check, *vision, "--image", pictures, "--number", 7)
+    assert "there are pictures 0 to 6; 7 is none" in said
+    said = line(command, trace, "--checkpoint", folders["encoder"], "--out", tmp_path / "x.npz")
+    assert "takes a text; give it --text" in said
+
+
+@pytest.mark.parametrize(
+    ("objective", "architecture", "sizes"),
+    [
+        ("masked", "encoder", "max_seq_len = 10"),
+        ("translation", "encoder_decoder", "max_seq_len = 10"),
+        ("images", "vision", "image_size = 12\npatch_size = 4\nn_classes = 5"),
+    ],
+)
+def test_training_takes_the_data_of_each(
+    objective: str, architecture: str, sizes: str, pictures: Path, tmp_path: Path, command: Command
+) -> None:
+    recipe, out = tmp_path / "recipe.toml", tmp_path / "out"
+    tokenizer = "none" if objective == "images" else "characters"
+    fields = {"objective": objective, "tokenizer": tokenizer}
+    recipe.write_text(RECIPE.format(**fields, architecture=architecture, sizes=sizes))
+    texts = (written(tmp_path / "a", *["the cat"] * 9), written(tmp_path / "b", *["a mat."] * 9))
+    corpus = {"masked": texts[:1], "translation": texts, "images": (pictures,)}[objective]
+    result = command(train, recipe, "--corpus", *corpus, "--held-out", *corpus, "--out", out)
+    assert result.code == 0, result.err
+    assert json.loads(result.out[-1])["finished"]
+    loaded = checkpoint.load(out)
+    assert loaded.config.architecture == architecture
+    assert [item.passed for item in loaded.recorded] == [True]
+    wrong = {"masked": (pictures,), "translation": texts[:1], "images": texts[:1]}[objective]
+    said = line(command, train, recipe, "--corpus", *wrong, "--out", tmp_path / "other")
+    assert any(word in said for word in ("not valid UTF-8", "source with its target", ".npz"))

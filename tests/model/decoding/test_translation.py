@@ -1,0 +1,120 @@
+"""Protects translating: the cache changes nothing, greedy and beam search find what they should."""
+
+import itertools
+
+import pytest
+import torch
+
+from model.data.tokenizer import END_OF_TEXT, PADDING, START_OF_TEXT, train_characters
+from model.decoding.beam import beam_search
+from model.decoding.filters import GREEDY
+from model.decoding.kv_cache import KVCache
+from model.decoding.sampling import Continuation, generate
+from model.decoding.translation import Translating, source_ids, target_text, translated
+from tests.model.builders import tiny_translator
+
+SOURCE = [3, 1, 4, 1, 5]
+START, END = 0, 2
+SEEDS = range(4)
+
+
+def log_prob(seed: int, ids: tuple[int, ...], vocab_size: int) -> float:
+    """Log probability of a target, by one pass without a cache."""
+    model = tiny_translator(seed, vocab_size=vocab_size)
+    logits = model(torch.tensor([SOURCE]), torch.tensor([[START, *ids]]))[0, :-1]
+    return logits.double().log_softmax(dim=-1)[range(len(ids)), ids].sum().item()
+
+
+@pytest.mark.parametrize("position", ["sinusoidal", "learned", "none"])
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_cached_is_uncached(position: str, placement: str) -> None:
+    model = tiny_translator(position=position, norm_placement=placement)
+    source, target = (
+        torch.tensor([SOURCE, SOURCE[::-1]]),
+        torch.tensor([[0, 7, 2, 8], [0, 5, 5, 1]]),
+    )
+    with torch.inference_mode():
+        memory = model.encode(source)
+        cache = KVCache(model.config, 4, batch_size=2)
+        pieces = [
+            model.decode(part, memory, cache=cache) for part in target.split((2, 1, 1), dim=1)
+        ]
+    torch.testing.assert_close(torch.cat(pieces, dim=1), model(source, target), atol=1e-5, rtol=0)
+    assert cache.length == 4
+    keys, values = cache.layers[1].cross.held
+    assert keys.shape == values.shape == (2, 3, 5, 10), "of the source, and only once"
+
+
+def test_the_source_is_projected_once_and_follows_the_beams() -> None:
+    model = tiny_translator()
+    with torch.inference_mode():
+        memory = model.encode(torch.tensor([SOURCE]))
+        cache = KVCache(model.config, 6)
+        assert cache.bytes_of_source == 0
+        model.decode(torch.tensor([[0]]), memory, cache=cache)
+        held = cache.layers[0].cross.held[0]
+        assert cache.bytes_of_source == 4 * 2 * 2 * 5 * 30, "k and v, two layers, five tokens"
+        model.decode(torch.tensor([[7]]), memory, cache=cache)
+        assert cache.layers[0].cross.held[0] is held
+        cache.reorder([0, 0, 0])
+        assert cache.layers[0].cross.held[0].shape[0] == 3
+        three = model.decode(torch.tensor([[2], [8], [9]]), memory, cache=cache)
+    whole = model(torch.tensor([SOURCE]), torch.tensor([[0, 7, 8]]))
+    torch.testing.assert_close(three[1, -1], whole[0, -1], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_beam_1_is_greedy_and_greedy_is_step_by_step(seed: int) -> None:
+    model = tiny_translator(seed)
+    options = {"max_new_tokens": 7, "end_id": END}
+    greedy = [x.token_id for x in generate(Translating(model, SOURCE), [START], GREEDY, **options)]
+    ids = [START]
+    for _ in greedy:
+        ids.append(int(model(torch.tensor([SOURCE]), torch.tensor([ids]))[0, -1].argmax()))
+    assert ids[1:] == greedy
+    *_, last = beam_search(Translating(model, SOURCE), [START], beam_width=1, **options)
+    assert list(last.winner.ids) == greedy
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_beam_as_wide_as_the_vocabulary_finds_the_best_of_all(seed: int) -> None:
+    model = tiny_translator(seed, vocab_size=6)
+    texts = {
+        text[: text.index(END) + 1] if END in text else text
+        for text in itertools.product(range(6), repeat=2)
+    }
+    best = max(texts, key=lambda ids: log_prob(seed, ids, 6))
+    *_, last = beam_search(
+        Translating(model, SOURCE), [START], beam_width=6, max_new_tokens=2, end_id=END
+    )
+    assert last.winner.ids == best
+    assert last.winner.total == pytest.approx(log_prob(seed, best, 6), abs=1e-5)
+
+
+def test_another_source_gives_another_prediction() -> None:
+    model = tiny_translator()
+    first, second = (
+        Continuation(Translating(model, source), [START, 7]).prediction().logits
+        for source in (SOURCE, SOURCE[::-1])
+    )
+    assert (first - second).abs().max() > 1e-3
+
+
+def test_recorded_attention_is_that_of_the_target_to_itself() -> None:
+    text = Continuation(Translating(tiny_translator(), SOURCE), [START, 7], record=True)
+    assert [x.shape for x in text.prediction().attention] == [(3, 2), (3, 2)]
+
+
+def test_ids_of_source_and_target() -> None:
+    tokenizer = train_characters(["the cat"], (START_OF_TEXT, PADDING))
+    ids = source_ids(tokenizer, "cat")
+    assert ids == [*tokenizer.encode("cat"), tokenizer.end_id]
+    start = tokenizer.id_of(START_OF_TEXT)
+    assert target_text(tokenizer, [start, *ids]) == "cat"
+    assert tokenizer.decode([tokenizer.end_id]) == END_OF_TEXT
+    model = tiny_translator(vocab_size=tokenizer.vocab_size, max_seq_len=23)
+    for width in (1, 3):
+        found = translated(model, tokenizer, "the cat", beam_width=width)
+        assert 1 <= len(found) <= 22
+    with pytest.raises(ValueError, match="25 tokens but the model's context is 23"):
+        translated(model, tokenizer, "the cat the cat the cat ")

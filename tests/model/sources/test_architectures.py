@@ -1,0 +1,133 @@
+"""Protects checkpoints of every architecture: saved and loaded they are what they were."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from model import reference
+from model.architectures.base import Transformer
+from model.data.tokenizer import MASK, PADDING, START_OF_TEXT, Tokenizer, train_characters
+from model.sources import checkpoint
+from model.sources.recorded import RECORDED, REPRODUCED
+from model.verify.check import relative_error
+from tests.model.builders import (
+    SENTENCE,
+    edit_json,
+    tiny_encoder,
+    tiny_picture,
+    tiny_translator,
+    tiny_vision,
+)
+
+TOKENIZER = train_characters([SENTENCE], (START_OF_TEXT, PADDING, MASK))
+TEXT = {"vocab_size": TOKENIZER.vocab_size, "max_seq_len": 23}
+MADE: dict[str, tuple[Callable[..., Transformer], Tokenizer | None, dict[str, int]]] = {
+    "encoder": (tiny_encoder, TOKENIZER, TEXT),
+    "encoder_decoder": (tiny_translator, TOKENIZER, TEXT),
+    "vision": (tiny_vision, None, {}),
+}
+
+
+def saved(folder: Path, name: str, **changes: object) -> Transformer:
+    """The model that a folder was made from, in float32."""
+    build, tokenizer, sizes = MADE[name]
+    model = build(**sizes | changes)
+    checkpoint.save(folder, model, tokenizer, torch.float32)
+    return model
+
+
+def given(name: str) -> str | np.ndarray:
+    """What a person gives."""
+    return tiny_picture() if name == "vision" else SENTENCE
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("name", MADE)
+def test_loaded_is_saved(name: str, tied: bool, tmp_path: Path) -> None:
+    changes = {} if name == "vision" else {"tied_embeddings": tied}
+    model = saved(tmp_path, name, **changes)
+    loaded = checkpoint.load(tmp_path)
+    assert type(loaded.model) is type(model)
+    assert loaded.config == model.config
+    for key, weight in model.state_dict().items():
+        assert torch.equal(loaded.model.state_dict()[key], weight), key
+    assert (tmp_path / "tokenizer.json").exists() == (name != "vision")
+
+
+@pytest.mark.parametrize("placement", ["pre", "post"])
+@pytest.mark.parametrize("name", MADE)
+def test_every_check_of_a_loaded_one_passes(name: str, placement: str, tmp_path: Path) -> None:
+    saved(tmp_path, name, norm_placement=placement)
+    loaded = checkpoint.load(tmp_path)
+    trace = loaded.trace(given(name)).trace
+    checks = loaded.check(trace)
+    assert all(item.passed for item in checks), [x.name for x in checks if not x.passed]
+    assert REPRODUCED in {item.name for item in checks}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_array_is_the_reference_s(name: str, tmp_path: Path) -> None:
+    saved(tmp_path, name)
+    trace = checkpoint.load(tmp_path).trace(given(name)).trace
+    expected = dict(reference.arrays(reference.read(tmp_path), trace.given))
+    compared = {x: a for x, a in trace.arrays() if not x.endswith((".labels", ".scale"))}
+    assert compared.keys() == expected.keys()
+    for address, array in compared.items():
+        assert relative_error(array, expected[address]) <= 1e-5, address
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_note_of_other_logits_is_noticed(name: str, tmp_path: Path) -> None:
+    saved(tmp_path, name)
+    noted = json.loads((tmp_path / RECORDED).read_text())
+    key = next(iter(noted["logits"]))
+    edit_json(tmp_path / RECORDED, lambda x: x["logits"].update({key: noted["logits"][key] + 0.01}))
+    assert [item.passed for item in checkpoint.load(tmp_path).recorded] == [False]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_changed_file_is_refused(name: str, tmp_path: Path) -> None:
+    saved(tmp_path, name)
+    edit_json(tmp_path / "config.json", lambda fields: fields.update(norm_eps=1e-4))
+    with pytest.raises(ValueError, match=r"another config.json|is not the file that SHA256SUMS"):
+        checkpoint.load(tmp_path)
+
+
+def test_a_picture_has_no_tokenizer_and_a_text_is_no_picture(tmp_path: Path) -> None:
+    saved(tmp_path, "vision")
+    loaded = checkpoint.load(tmp_path)
+    assert loaded.offers == {"image", "vision"}
+    assert loaded.input_kind == "image"
+    with pytest.raises(ValueError, match="takes pictures, not text"):
+        _ = loaded.tokenizer
+    with pytest.raises(ValueError, match="takes a picture, not a text"):
+        loaded.trace("a text")
+    with pytest.raises(ValueError, match=r"shape \(1, 5, 5\); expected \(B, 12, 12\)"):
+        loaded.trace(np.zeros((5, 5)))
+
+
+def test_a_source_is_translated_to_be_traced(tmp_path: Path) -> None:
+    saved(tmp_path, "encoder_decoder")
+    loaded = checkpoint.load(tmp_path)
+    assert loaded.offers == {"text", "vocabulary", "encoder_decoder"}
+    trace, n_cut, reads = loaded.trace("the cat")
+    assert (n_cut, reads) == (0, None)
+    source, target = trace.given
+    assert source.tolist() == [*TOKENIZER.encode("the cat"), TOKENIZER.end_id]
+    assert target[0] == TOKENIZER.id_of(START_OF_TEXT)
+    following = trace.logits.argmax(axis=-1)  # each token was the most likely after those before it
+    np.testing.assert_array_equal(following[:-1], target[1:])
+    long = loaded.trace("the cat sat on a mat. the cat")
+    assert (len(long.trace.stream("encoder")), long.n_cut) == (23, 7)
+
+
+def test_a_weights_file_of_another_architecture_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path / "a", "encoder")
+    saved(tmp_path / "b", "encoder_decoder")
+    (tmp_path / "a/config.json").write_bytes((tmp_path / "b/config.json").read_bytes())
+    with pytest.raises(ValueError, match="belong to different models"):
+        checkpoint.load(tmp_path / "a")

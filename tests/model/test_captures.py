@@ -1,0 +1,145 @@
+"""Protects what leaves a forward pass of an encoder, an encoder-decoder and a vision model."""
+
+import numpy as np
+import pytest
+import torch
+
+from model.capture import CLASS_TOKEN, capture, capture_image, capture_translation
+from model.tap import Editor, set_head, set_position
+from model.trace import Site, Trace
+from tests.model.builders import (
+    all_arrays,
+    every_trace,
+    tiny_encoder,
+    tiny_picture,
+    tiny_translator,
+    tiny_vision,
+    translation_trace,
+)
+
+NAMES = ("encoder", "encoder_decoder", "vision")
+SOURCE, TARGET = ([3, 1, 4, 1, 5], list("abcde")), ([2, 7, 1], list("xyz"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_captured_is_uncaptured_and_frozen(name: str) -> None:
+    model, trace = every_trace()[name]
+    batch = trace.given if isinstance(trace.given, tuple) else (trace.given,)
+    logits = model(*(torch.tensor(x)[None] for x in batch)).numpy()
+    np.testing.assert_allclose(trace.logits, logits.reshape(trace.logits.shape), atol=1e-5)
+    for address, array in all_arrays(trace).items():
+        assert not array.flags.writeable, address
+        assert array.dtype.kind in "fib", address
+
+
+def test_a_translation_has_two_streams_and_three_kinds_of_attention() -> None:
+    trace = translation_trace(tiny_translator())
+    assert [(x.name, x.kind, len(x)) for x in trace.streams] == [
+        ("encoder", "text", 5), ("decoder", "text", 3)
+    ]  # fmt: skip
+    assert [group.name for group in trace.groups] == [
+        "encoder.attn", "decoder.attn", "decoder.cross_attn"
+    ]  # fmt: skip
+    assert [len(group.records) for group in trace.groups] == [3, 2, 2]
+    assert [x.site.address for x in trace.attention[3:]] == [
+        "decoder.blocks.0.attn", "decoder.blocks.0.cross_attn",
+        "decoder.blocks.1.attn", "decoder.blocks.1.cross_attn",
+    ]  # fmt: skip
+    assert trace.tokens == ("x", "y", "z")
+    assert [x.tolist() for x in trace.given] == [SOURCE[0], TARGET[0]]
+    assert trace.output.shape == (3, 17)
+
+
+def test_cross_attention_is_a_rectangle_of_target_by_source() -> None:
+    trace = translation_trace(tiny_translator(d_model=36, n_heads=6, n_kv_heads=2))
+    record = trace.record(Site("decoder", "cross", 1))
+    assert (record.queries, record.keys) == ("decoder", "encoder")
+    assert record.pattern.shape == (6, 3, 5)
+    assert (record.q.shape, record.k.shape) == ((6, 3, 6), (2, 5, 6))
+    assert record.mask.all(), "every word of the source may be attended to"
+    own = trace.record(Site("decoder", "self", 1))
+    np.testing.assert_array_equal(own.mask, np.tri(3, dtype=bool))
+    assert trace.record(Site("encoder", "self", 2)).mask.all()
+
+
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_the_stream_goes_through_cross_attention(placement: str) -> None:
+    trace = translation_trace(tiny_translator(norm_placement=placement))
+    for residual in trace.residuals:
+        assert residual.cross_out.shape == residual.resid_cross.shape == (3, 30)
+        if placement == "pre":
+            total = residual.resid_mid + residual.cross_out
+            np.testing.assert_allclose(residual.resid_cross, total, atol=1e-6)
+    assert all(x.cross_out is None for x in trace.stream("encoder").residuals)
+    assert "decoder.blocks.0.cross_out" in dict(trace.arrays())
+    assert "encoder.blocks.0.cross_out" not in dict(trace.arrays())
+
+
+def test_a_picture_is_a_row_of_patches_behind_the_class_token() -> None:
+    picture = tiny_picture()
+    trace = capture_image(tiny_vision(), picture)
+    assert (trace.main.name, trace.main.kind, trace.main.ids) == ("encoder", "patches", None)
+    assert trace.tokens == (CLASS_TOKEN, *(f"{row},{x}" for row in range(3) for x in range(3)))
+    np.testing.assert_array_equal(trace.given, picture)
+    assert trace.logits.shape == (1, 5)
+    assert trace.attention[0].pattern.shape == (3, 10, 10)
+    picture[0] = 7
+    assert trace.given.max() <= 1, "the trace has its own copy"
+
+
+def test_facts_are_of_the_config() -> None:
+    for name, (model, trace) in every_trace().items():
+        assert trace.facts.architecture == name
+        assert trace.facts.n_heads == model.config.n_heads
+    traces = {name: trace for name, (_, trace) in every_trace().items()}
+    assert {name: trace.facts.predicts for name, trace in traces.items()} == {
+        "encoder": "hidden token", "encoder_decoder": "next token", "vision": "class"
+    }  # fmt: skip
+    assert {name for name, trace in traces.items() if "logits" in trace.offers} == {
+        "encoder_decoder"
+    }, "those of the next token, which views show as that"
+    assert traces["vision"].facts.vocab_size is None
+    assert every_trace()["encoder"][1].facts.mask is None
+
+
+def test_edits_reach_each_stack_by_its_address() -> None:
+    model = tiny_translator()
+    before = translation_trace(model)
+    edits = {
+        "encoder.blocks.1.attn": set_head("encoder.blocks.1.attn", 2),
+        "decoder.blocks.0.cross_attn": set_head("decoder.blocks.0.cross_attn", 1),
+        "encoder.memory": set_position("encoder.memory", 3, 0.0),
+    }
+    for address, edit in edits.items():
+        after = capture_translation(model, SOURCE, TARGET, [Editor(edit)])
+        assert np.abs(after.logits - before.logits).max() > 1e-3, address
+    with pytest.raises(ValueError, match=r"no value at decoder.blocks.0.cross.z"):
+        capture_translation(model, SOURCE, TARGET, [Editor(set_head("decoder.blocks.0.cross", 1))])
+
+
+def test_a_mask_takes_the_place_of_seeing_everything() -> None:
+    mask = np.tri(5, dtype=bool)
+    trace = capture(tiny_encoder(), *SOURCE, mask)
+    np.testing.assert_array_equal(trace.attention[0].mask, mask)
+    assert (trace.attention[0].pattern[:, ~mask] == 0).all()
+    only_itself = np.eye(10, dtype=bool)
+    trace = capture_image(tiny_vision(), tiny_picture(), only_itself)
+    np.testing.assert_array_equal(trace.attention[1].pattern[0], np.eye(10))
+    with pytest.raises(ValueError, match=r"mask has shape .* expected \(1, 10, 10\)"):
+        capture_image(tiny_vision(), tiny_picture(), np.eye(9, dtype=bool))
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="5 ids but 1 tokens"):
+        capture_translation(tiny_translator(), ([3, 1, 4, 1, 5], ["a"]), TARGET)
+    with pytest.raises(ValueError, match=r"call model\.eval"):
+        capture_image(tiny_vision(dropout=0.2).train(), tiny_picture())
+    with pytest.raises(ValueError, match=r"call model\.eval"):
+        capture(tiny_encoder(attention_dropout=0.2).train(), *SOURCE)
+
+
+def test_a_trace_of_attention_alone_has_no_input() -> None:
+    trace = translation_trace(tiny_translator())
+    bare = tuple(type(x)(x.name, x.kind, x.labels) for x in trace.streams)
+    with pytest.raises(ValueError, match="has no input"):
+        _ = Trace(trace.facts, bare, trace.attention).given

@@ -1,0 +1,51 @@
+"""Faults of the distribution that the next token is drawn from."""
+
+from tests.sabotage.fault import Fault
+
+NEXT_PAGE = "Next token"
+SAMPLER, DISTRIBUTION = "viz/live/core/sampling.js", "viz/live/writer/distribution.js"
+SAMPLED = [
+    Fault("sampler", "logits at seven tenths on the sampler", "viz/live/core/sampling.py",
+          '"logits": packed(logits.astype(np.float32)),',
+          '"logits": packed(0.7 * logits.astype(np.float32)),', "next token", seen_on=NEXT_PAGE),
+    Fault("sampler", "the distribution of the token before", "viz/live/core/sampling.py",
+          "leading = [int(i) for i in np.argsort(-logits, kind=\"stable\")[:NAMED_TOKENS]]\n",
+          "logits = np.roll(logits, 1)\n"
+          "    leading = [int(i) for i in np.argsort(-logits, kind=\"stable\")[:NAMED_TOKENS]]\n",
+          "next token", seen_on=NEXT_PAGE),
+    Fault("sampler", "top-p that stops one token early", SAMPLER,
+          "if (i && before / total >= top_p - slack) return i;",
+          "if (i && before / total >= top_p - slack) return i - 1;", "next token",
+          seen_on=NEXT_PAGE),
+    Fault("sampler", "min-p of the sum, not of the largest", SAMPLER,
+          "while (kept > 1 && values[kept - 1] < min_p - slack) kept -= 1;",
+          "while (kept > 1 && values[kept - 1] < 3 * min_p - slack) kept -= 1;", "next token",
+          seen_on=NEXT_PAGE, query={"min_p": "0.05", "top_p": "1"}),
+    Fault("sampler", "temperature after the filters it comes before", SAMPLER,
+          "      temperature = sampling.temperature;\n      values = null;\n",
+          "      temperature = 1;\n      values = null;\n", "next token", seen_on=NEXT_PAGE,
+          query={"temperature": "0.3"}),
+    Fault("sampler", "bars of the sampler as long as the roots", DISTRIBUTION,
+          "  bar.style.width = percent(share);", "  bar.style.width = percent(Math.sqrt(share));",
+          "next token", seen_on=NEXT_PAGE),
+    Fault("sampler", "names of the bars in reverse", DISTRIBUTION,
+          'html("button", attributes, sign, html("bdi", null, labels[i]))',
+          'html("button", attributes, sign, html("bdi", null, labels.at(-1 - i) ?? ""))',
+          "next token", seen_on=NEXT_PAGE),
+    Fault("sampler", "entropy in bits called nats", SAMPLER,
+          "for (const p of probs) if (p > 0) sum -= p * Math.log(p);",
+          "for (const p of probs) if (p > 0) sum -= p * Math.log2(p);", "next token",
+          seen_on=NEXT_PAGE),
+    Fault("sampler", "the mass that was removed called kept", SAMPLER,
+          "return { name, count, mass: sumOf(values, count) / total };",
+          "return { name, count, mass: 1 - sumOf(values, count) / total };", "next token",
+          seen_on=NEXT_PAGE),
+    Fault("beam", "beams at another temperature", "model/decoding/beam.py",
+          "log_probs = logits.double().log_softmax(dim=-1)  # (B, V)",
+          "log_probs = (1.1 * logits.double()).log_softmax(dim=-1)  # (B, V)", "winner",
+          seen_on="Beam search"),
+    Fault("beam", "the last token counted twice", "model/decoding/beam.py",
+          "                total=total,\n",
+          "                total=total + log_probs[row, token_id].item(),\n", "winner",
+          seen_on="Beam search"),
+]  # fmt: skip

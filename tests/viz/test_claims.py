@@ -1,0 +1,212 @@
+"""Protects what tours and examples say of the shipped models: each statement, as a number."""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+
+from model.analysis.heads import first_token, measures, previous_token, roles, strongest_pair
+from model.analysis.lens import logit_lens
+from model.config import DecoderConfig
+from model.sources.checkpoint import SHIPPED, read_config
+from model.trace import Trace
+from model.training.evaluation import read_scores
+from tests.model.builders import tiny_checkpoint
+from tests.viz.apps import open_page
+from tests.viz.builders import scheme_model, stories, stories_trace
+from viz.figures.labels import token_labels
+from viz.frame import ASSETS
+from viz.frame.examples import Example, examples
+from viz.runs.positions import TRAINED_ON
+
+SCHEMES = ("sinusoidal", "learned", "rope", "alibi", "none")
+
+
+def steps() -> Iterator[tuple[str, dict[str, str]]]:
+    """Every step of every tour."""
+    for path in sorted((ASSETS / "tours").glob("*.toml")):
+        for step in tomllib.loads(path.read_text(encoding="utf-8"))["step"]:
+            yield path.stem, step
+
+
+def step_with(words: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The one step that says some words, and what its link says."""
+    (step,) = [step for _, step in steps() if words in step["text"] + step.get("question", "")]
+    return step, {name: values[0] for name, values in parse_qs(step["link"]).items()}
+
+
+def trace_of_link(link: dict[str, str]) -> Trace:
+    """The run a link opens: without a model, of the first."""
+    assert link.get("model", "stories") == "stories"
+    return stories_trace(link.get("sentence", examples()[0].sentence))
+
+
+def head_of(link: dict[str, str]) -> tuple[int, int]:
+    """The head a link opens."""
+    first = examples()[0]
+    return int(link.get("layer", first.layer)), int(link.get("head", first.head))
+
+
+# --- examples -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example.title)
+def test_an_example_shows_what_it_says(example: Example) -> None:
+    trace = stories_trace(example.sentence)
+    pattern = trace.attention[example.layer].pattern[example.head]
+    labels = token_labels(trace.tokens)
+    query, key = map(int, example.cell.split("-"))
+    assert pattern[query].argmax() == key
+    assert pattern[query, key] > 0.5
+    quoted = [word.strip("“”") for word in example.shows.split() if word.startswith("“")]
+    if quoted[:2]:
+        assert quoted[0].rstrip("”,") in (labels[query], labels[key])
+        assert {labels[query], labels[key]} >= {word.rstrip("”,") for word in quoted[:2]} - {""}
+    if "most tokens" in example.shows:
+        previous = [int(row.argmax()) == i for i, row in enumerate(pattern[1:])]
+        assert np.mean(previous) > 0.5
+    if "the second “ball”" in example.shows:
+        balls = [i for i, label in enumerate(labels) if label == "ball"]
+        assert (query, key) == (balls[1], balls[0] + 1)
+
+
+def test_another_model_of_the_name_is_not_said_to_show_it(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "stories", max_seq_len=99, n_layers=6, d_model=64, n_heads=8)
+    app = open_page("Attention", sentence=examples()[0].sentence)
+    said = " ".join(x.value for x in app.markdown)
+    assert "Each head decides" in said
+    assert "Try: " not in said
+
+
+# --- tours ----------------------------------------------------------------------------------------
+
+
+def test_the_sink_of_the_tour() -> None:
+    _, link = step_with("leave much of their weight on the first token")
+    assert link["hide_first"] == "yes"
+    layer, head = head_of(link)
+    records = trace_of_link(link).attention
+    means = np.array([first_token(record.pattern, record.mask).values for record in records])
+    assert 0.4 < means[layer, head] < 0.5
+    assert (means > 1 / 3).sum() > 1
+
+
+def test_what_it_attends_to_most() -> None:
+    step, link = step_with("Which word does “it” attend to most?")
+    show = {name: values[0] for name, values in parse_qs(step["show"]).items()}
+    query, key = map(int, show["cell"].split("-"))
+    trace = trace_of_link(link)
+    layer, head = head_of(link)
+    assert head_of(show) == (layer, head)
+    assert token_labels(trace.tokens)[query] == "it"
+    assert trace.attention[layer].pattern[head][query].argmax() == key
+
+
+def test_each_row_adds_up_to_one_under_a_causal_mask() -> None:
+    _, link = step_with("Each row adds up to one.")
+    for record in trace_of_link(link).attention:
+        assert record.pattern.sum(axis=-1) == pytest.approx(1, abs=1e-5)
+    step_with("closes every cell to the right of the diagonal")
+    assert stories().config.mask == "causal"
+
+
+def test_a_head_of_the_token_before_and_others_that_link_far() -> None:
+    step, link = step_with("This head mostly attends to the token before.")
+    layer, head = head_of(link)
+    trace = trace_of_link(link)
+    record = trace.attention[layer]
+    assert previous_token(record.pattern, record.mask).values[head] > 0.5
+    pairs = [
+        (pattern, strongest_pair(pattern)) for one in trace.attention for pattern in one.pattern
+    ]
+    far = [pattern[at] for pattern, at in pairs if at[0] - at[1] >= 5]
+    assert sum(weight > 0.5 for weight in far) > 1
+    assert "first token more than to any other kind" in step["question"]
+    found = [role for one in trace.attention for role in roles(measures(one, trace.ids)) if role]
+    assert "first" in {role.name for role in found}
+
+
+def test_sizes_of_the_tour_are_the_model_s() -> None:
+    step_with("Six layers of eight heads")
+    config = stories().config
+    assert (config.n_layers, config.n_heads) == (6, 8)
+    card = (SHIPPED / "stories" / "card.md").read_text(encoding="utf-8")
+    assert "children's stories" in card
+    assert all("children's stories" in x["text"] for _, x in steps() if "trained on" in x["text"]
+               and "Transformer" in x["text"])  # fmt: skip
+
+
+def test_the_answer_often_appears_layers_before_the_end() -> None:
+    _, link = step_with("The answer often appears layers before the end.")
+    lens = logit_lens(trace_of_link(link), stories().model)
+    assert (lens.rank[-3] == 0).mean() > 1 / 3, "two layers before"
+
+
+def configs() -> dict[str, DecoderConfig]:
+    """The configs of the five."""
+    return {scheme: scheme_model(scheme).config for scheme in SCHEMES}
+
+
+def test_in_what_the_five_models_differ() -> None:
+    step_with("Five models differ in their position scheme, and the learned one in its context")
+    fields = {scheme: config.to_dict() for scheme, config in configs().items()}
+    differing = {
+        name for name in fields["rope"] if len({repr(of[name]) for of in fields.values()}) > 1
+    }
+    assert differing == {"position", "max_seq_len"}
+    contexts = {scheme: config.max_seq_len for scheme, config in configs().items()}
+    assert contexts.pop("learned") < min(contexts.values()) == max(contexts.values())
+
+
+def test_past_the_trained_length_losses_part() -> None:
+    step_with("Past the length they were trained on, the losses of the other four part.")
+    inside, beyond = {}, {}
+    for scheme, config in configs().items():
+        card = (SHIPPED / f"positions-{scheme}" / "card.md").read_text(encoding="utf-8")
+        trained = int(TRAINED_ON.search(card)[1])
+        windows = read_scores(SHIPPED / f"positions-{scheme}")
+        losses = windows[max(windows)].by_position
+        end = trained * len(losses) // max(windows)
+        inside[scheme] = np.mean(losses[:end])
+        if config.max_seq_len > trained:
+            beyond[scheme] = np.mean(losses[end:])
+    assert len(beyond) == 4
+    assert np.ptp(list(beyond.values())) > 3 * np.ptp(list(inside.values()))
+
+
+def test_what_is_kept_is_a_half() -> None:
+    """“Here half”: the link sets what the text says."""
+    _, link = step_with("here half")
+    assert float(link["top_p"]) == 0.5
+
+
+def test_every_config_read_here_is_a_shipped_one() -> None:
+    for scheme in SCHEMES:
+        assert read_config(SHIPPED / f"positions-{scheme}" / "config.json").position == scheme
+
+
+# --- cards, which the badge shows -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["stories", *(f"positions-{scheme}" for scheme in SCHEMES)])
+def test_a_card_has_the_sizes_and_variants_of_its_config(name: str) -> None:
+    config = read_config(SHIPPED / name / "config.json")
+    card = (SHIPPED / name / "card.md").read_text(encoding="utf-8")
+    norm, activation = (
+        {"layer": "LayerNorm", "rms": "RMSNorm"},
+        {"gelu": "GELU", "swiglu": "SwiGLU"},
+    )
+    for words in (
+        f"| {config.n_layers} × {config.n_heads}, d_model {config.d_model}, "
+        f"d_head {config.d_head}, d_ff {config.d_ff}",
+        f"| context | {config.max_seq_len} tokens",
+        f"{config.norm_placement}-norm {norm[config.norm]}, {activation[config.feedforward]}, "
+        f"{'biases' if config.bias else 'no biases'}",
+        f"{config.vocab_size:,} byte-level BPE tokens",
+        f"embedding and unembedding {'tied' if config.tied_embeddings else 'apart'}",
+    ):
+        assert words in card, words
+    assert "nothing but how they know positions" not in card

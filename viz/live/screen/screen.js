@@ -1,0 +1,113 @@
+// The verdict on all figures of the page: how many values were read back, and how far off they are.
+
+import { badge, showScreenCheck, withdraw } from "../core/badge.js";
+import { Lifetime } from "../core/lifetime.js";
+import { allReadings, changes, isGone, listen, wasRead } from "../core/screen.js";
+import { Card } from "./card.js";
+import { TOKENS, readStrip } from "./strip.js";
+
+/** @import { Reading } from "../core/screen.js" */
+/** @import { Receiver } from "../core/wire.js" */
+/** @import { Failure, ScreenData } from "./wire.js" */
+
+const REST_MS = 200; // after the last word of Python: what is above the page is there by then
+const TRIES = 5;
+
+export class Screen {
+  /** @type {ScreenData} */
+  data;
+  #cancelCheck = () => {};
+  #reported = "[]"; // Python believes that all is well until it hears otherwise
+
+  /**
+   * @param {HTMLElement} root
+   * @param {Receiver} [receiver]
+   */
+  constructor(root, receiver = {}) {
+    this.receiver = receiver;
+    this.lifetime = new Lifetime();
+    this.node = badge("hl-verdict");
+    this.card = new Card(this.lifetime);
+    root.replaceChildren(this.node, this.card.node, this.card.dialog);
+    this.lifetime.keep(listen(() => this.#show()));
+  }
+
+  /** @param {ScreenData} data */
+  receive(data) {
+    this.data = data;
+    this.#show();
+    this.#cancelCheck();
+    if (data.run) changes(TOKENS);
+    else isGone(TOKENS);
+    this.#checkSoon(TRIES);
+  }
+
+  /** @param {number} tries how often what is off is looked at again */
+  #checkSoon(tries) {
+    this.#cancelCheck = this.lifetime.timeout(() => this.#checkTokens(tries), REST_MS);
+  }
+
+  /**
+   * Read the tokens above the page back. Streamlit puts them there by itself: those of another text
+   * may stand a moment longer, but not for a second.
+   *
+   * @param {number} tries
+   */
+  async #checkTokens(tries) {
+    const { run, allowed_error } = this.data;
+    const found = run && (await readStrip(run, allowed_error).catch(() => null));
+    if (run !== this.data.run || this.lifetime.isOver) return;
+    if (found && found.address && tries) return this.#checkSoon(tries - 1);
+    if (found) wasRead({ figure: TOKENS, token: run, ...found });
+    else isGone(TOKENS);
+  }
+
+  #show() {
+    if (!this.data) return;
+    const readings = allReadings();
+    this.node.hidden = !readings.length;
+    if (!readings.length) {
+      this.node.textContent = "";
+      this.#report([]);
+      return;
+    }
+    const read = readings.filter((reading) => reading !== null);
+    if (read.length < readings.length) {
+      withdraw(this.node, true);
+      return;
+    }
+    const error = Math.max(0, ...read.map((reading) => reading.error));
+    const n = read.reduce((sum, reading) => sum + reading.n, 0);
+    const isOfTokens = read.every(({ figure }) => figure === TOKENS);
+    const of = isOfTokens ? "values of the tokens above" : "values on screen";
+    showScreenCheck(this.node, { error, n }, this.data.allowed_error, of);
+    this.#report(read);
+  }
+
+  /**
+   * Python is told of failures, and when there are none any more: each word runs the page again.
+   *
+   * @param {Reading[]} read
+   */
+  #report(read) {
+    /** @type {Failure[]} */
+    const failures = read
+      .filter(({ address }) => address)
+      .map(({ figure, token, address, error }) => ({
+        figure,
+        token,
+        address,
+        error: Number.isNaN(error) ? null : error,
+      }));
+    const report = JSON.stringify(failures.map(({ figure, token }) => [figure, token]));
+    if (report === this.#reported) return;
+    this.#reported = report;
+    this.receiver.found?.(failures);
+  }
+
+  /** It was taken off the page: release everything. */
+  destroy() {
+    isGone(TOKENS);
+    this.lifetime.end();
+  }
+}

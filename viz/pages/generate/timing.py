@@ -1,0 +1,155 @@
+"""How long one more token takes with a cache and without, measured here when a person asks."""
+
+import streamlit as st
+
+from model.analysis.timing import TimingSummary, growth, summarise
+from viz.figures.cache import timing_lines
+from viz.frame import inspector, layout, memory, notices, tables, words
+from viz.frame.view import View
+from viz.runs.measuring import Measuring, measure
+
+ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
+UNSTEADY = 1.5  # spread of the times from which the page warns
+TICK_SECONDS, PAUSE_SECONDS = 0.3, 0.2  # how long to measure before the bar moves, and not to
+MEASURING = "measuring"  # the measurement of this visitor
+
+
+def section(view: View) -> TimingSummary | None:
+    """Measure, and show and give back the last measurement of this model on this device."""
+    layout.section(
+        "Speed-up",
+        "Without a cache, each new token means running the whole text again.",
+        "Both ways really run here, on this model, at growing lengths, on one CPU thread where "
+        "there is no GPU, so that other work disturbs little; the medians are shown.",
+    )
+    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
+    is_running = measuring is not None and measuring.is_running
+    draw = notices.guarded(lambda: _measure_on(view))
+    st.fragment(draw, run_every=PAUSE_SECONDS if is_running else None)()
+    # Nothing is drawn meanwhile: a browser at work on the same machine would be timed too.
+    if measuring is None or is_running:
+        return None
+    summary = summarise(measuring.timings)
+    if summary is None:
+        words.notice("Stopped before two lengths were measured; there is nothing to show.")
+    else:
+        _measured(view, summary)
+    return summary
+
+
+def _measure_on(view: View) -> None:
+    """The button, and while it runs the bar and the next times."""
+    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
+    running = measuring if measuring is not None and measuring.is_running else None
+    pressed = _button(measuring)
+    if running is not None and pressed:
+        running.is_running = False
+    elif pressed:
+        memory.remember(MEASURING, view.handle, measure(view.handle))
+    elif running is not None:
+        st.progress(running.progress, "Measuring …")
+        running.advance(TICK_SECONDS)
+    if pressed or (running is not None and not running.is_running):
+        st.rerun()  # the clock of the fragment starts or stops with the whole page
+
+
+def _button(measuring: Measuring | None) -> bool:
+    if measuring is not None and measuring.is_running:
+        return st.button("Stop", icon=":material/stop:")
+    label = "Measure on this machine" if measuring is None else "Measure again"
+    return st.button(label, icon=":material/timer:", type="primary")
+
+
+def _measured(view: View, summary: TimingSummary) -> None:
+    """Both lines, the rates, how they grow, and whether both ways gave the same logits."""
+    lines = {"without cache": summary.without, "with cache": summary.with_cache}
+    longest, fitted_from = max(summary.without), _fitted_from(summary)
+    slow, fast = summary.without[longest], summary.with_cache[longest]
+    fits = _fits(summary, lines, fitted_from)
+    growing = "".join(
+        f" {name.capitalize()} it grows as n to {a:.2f}." for name, (a, _) in fits.items()
+    )
+    _rates(summary, longest)
+    title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
+    layout.show_figure(
+        timing_lines(lines, fits, fitted_from, view.colors, title),
+        key="pace",
+        alt=f"Milliseconds for one more token by the length of the text. At {longest} tokens "
+        f"{1000 * slow:.2f} without cache and {1000 * fast:.2f} with cache.{growing}",
+    )
+    _say_how_measured(summary, fitted_from if fits else None)
+    inspector.source(
+        "model.analysis.timing.time_tokens",
+        "model.analysis.timing.medians",
+        "model.analysis.timing.growth",
+    )
+    inspector.check(
+        summary.difference <= ALLOWED_ERROR,
+        f"both ways gave the same logits, max error {summary.difference:.1e} (allowed "
+        f"{ALLOWED_ERROR:.0e}).",
+    )
+    if summary.spread > UNSTEADY:
+        words.notice(
+            f"Other work disturbed this measurement: half of the times of one length lie a factor "
+            f"of {summary.spread:.1f} apart, too unsteady to say how they grow. Measure again when "
+            "the machine is quiet.",
+            kind="hint",
+        )
+
+
+def _say_how_measured(summary: TimingSummary, fitted_from: int | None) -> None:
+    fitted = (
+        f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
+        "starting each operation costs more than the arithmetic. With more tokens the power nears "
+        "2 without the cache, since every token is compared with every other, and 1 with it."
+    )
+    st.caption(
+        f"Medians of {summary.n_rounds} rounds. Prefill takes all tokens at once, decoding one at "
+        f"a time.{fitted if fitted_from else ''}"
+    )
+
+
+def _fits(
+    summary: TimingSummary, lines: dict[str, dict[int, float]], fitted_from: int
+) -> dict[str, tuple[float, float]]:
+    """Exponent and factor of each line over its longer half; none of unsteady times."""
+    if summary.spread > UNSTEADY:
+        return {}
+    return {
+        name: growth({n: s for n, s in seconds.items() if n >= fitted_from})
+        for name, seconds in lines.items()
+    }
+
+
+def _fitted_from(summary: TimingSummary) -> int:
+    """The middle length: the fit is over the longer half, and over two lengths at least."""
+    lengths = sorted(summary.without)
+    return lengths[(len(lengths) - 1) // 2]
+
+
+def _rates(summary: TimingSummary, longest: int) -> None:
+    slow, fast = summary.without[longest], summary.with_cache[longest]
+    figures = {
+        f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
+        f"Token {longest:,} with cache": f"{1000 * fast:.2f} ms",
+        "Prefill, tokens/s": _per_second(summary.prefill),
+        "Decode, tokens/s": _per_second(summary.decode),
+    }
+    for column, (label, text) in zip(st.columns(4), figures.items(), strict=True):
+        column.metric(label, text)
+
+
+def _per_second(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate:,.0f}"
+
+
+def times_csv(summary: TimingSummary) -> bytes:
+    """The times of both ways by length, as CSV."""
+    frame = tables.frame(
+        {
+            "tokens": list(summary.without),
+            "without cache (ms)": [1000 * s for s in summary.without.values()],
+            "with cache (ms)": [1000 * s for s in summary.with_cache.values()],
+        }
+    )
+    return tables.frame_csv(frame)
