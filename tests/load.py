@@ -159,7 +159,8 @@ class Visitor:
 
     def set_page(self, title: str) -> None:
         """Follow the link to a page."""
-        went = [{"event": "went", "value": {"page": title}}]
+        self.turn += 1
+        went = [{"event": "went", "value": {"page": title, "n": self.turn}}]
         state = WidgetState(id=f"{INTERNAL}_{self.ids['address']}__events")
         state.json_trigger_value = json.dumps(went)
         self.widgets["page"] = state

@@ -29,7 +29,7 @@ def write(page: str, part: str = WHOLE) -> None:
 
 
 def _go(to: Mapping[str, Any]) -> None:
-    if to and to.get("n") == st.session_state.get(WENT):
+    if to.get("n") == st.session_state.get(WENT, 0):
         return  # said again before the answer came
     st.session_state[WENT] = to.get("n", 0)
     state.go(to.get("page"), to.get("query"))
