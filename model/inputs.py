@@ -8,8 +8,9 @@ import numpy as np
 
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.config import BlockConfig, VisionConfig
-from model.data.tokenizer import START_OF_TEXT, Tokenizer
+from model.data.tokenizer import MASK, START_OF_TEXT, Tokenizer
 from model.decoding.translation import translated
+from model.given import Blanked
 
 SAMPLE = "Once upon a time, there was a little"
 
@@ -33,7 +34,7 @@ Text = tuple[Sequence[int], Sequence[str]]  # ids, and their strings for display
 class Input:
     """How one architecture is given what it runs on.
 
-    `prepare` takes the model, its tokenizer and what a person gives: a text, or a picture. `sample`
+    `prepare` takes the model, its tokenizer and what a person gives. `sample`
     takes a config and the tokenizer, and gives ids or pixels by the names of the model's `forward`,
     as nested lists for a batch of one.
     """
@@ -47,6 +48,22 @@ def _text(model: Any, tokenizer: Tokenizer, text: str) -> Prepared:  # noqa: ANN
     kept = ids[: model.config.max_seq_len]
     arguments = (kept, tokenizer.token_strings(kept))
     return Prepared(arguments, len(ids) - len(kept), tokenizer.reads(text))
+
+
+def _with_blanks(model: Any, tokenizer: Tokenizer, given: str | Blanked) -> Prepared:  # noqa: ANN401
+    """A text, in which tokens may be hidden; ValueError for one that is not there."""
+    if isinstance(given, str):
+        return _text(model, tokenizer, given)
+    (ids, _), n_cut, reads = _text(model, tokenizer, given.text)
+    missing = [place for place in given.blanks if not 0 <= place < len(ids)]
+    if missing:
+        raise ValueError(
+            f"token {missing[0]} is to be a blank but the text has {len(ids)} tokens; give places "
+            f"from 0 to {len(ids) - 1}"
+        )
+    mask = tokenizer.id_of(MASK)
+    hidden = [mask if place in given.blanks else i for place, i in enumerate(ids)]
+    return Prepared((hidden, tokenizer.token_strings(hidden)), n_cut, reads)
 
 
 def _text_sample(config: BlockConfig, tokenizer: Tokenizer) -> dict[str, list[Any]]:
@@ -105,7 +122,7 @@ def _ids_of(tokenizer: Tokenizer, text: str) -> list[int]:
 
 INPUTS: dict[str, Input] = {
     "decoder": Input(_text, _text_sample),
-    "encoder": Input(_text, _text_sample),
+    "encoder": Input(_with_blanks, _text_sample),
     "encoder_decoder": Input(_source, _source_sample),
     "vision": Input(_picture, _picture_sample),
 }

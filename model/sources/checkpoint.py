@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -28,6 +27,7 @@ from model.files import (
     read_text,
     replacing,
 )
+from model.given import Given
 from model.inputs import INPUTS
 from model.lines import quoted, spelled
 from model.memory import physical_memory
@@ -97,7 +97,7 @@ class Checkpoint:
         """Where the model runs."""
         return self.model.device
 
-    def trace(self, text: str | np.ndarray) -> Traced:
+    def trace(self, text: Given) -> Traced:
         """Capture one text; tokens beyond the context are cut from its end and counted.
 
         Of a source the target is what the model makes of it. A vision model takes a picture, (S, S)
@@ -138,6 +138,10 @@ class CheckpointSource:
         n_parameters = sum(math.prod(tensor.shape) for tensor in stored.values())
         heads = f"{config.n_layers} × {config.n_heads}"
         return (_in_millions(n_parameters), heads, f"context {config.max_seq_len}")
+
+    def architecture(self, name: str) -> str:
+        """The architecture its config names; ValueError when that is broken."""
+        return read_config(find_folder(name) / "config.json").architecture
 
     def card(self, name: str) -> str:
         """The text of its card.md; empty where there is none."""

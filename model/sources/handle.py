@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
+from model.given import Given
 from model.trace import Trace
 from model.verify.check import Check
 
@@ -65,7 +64,7 @@ class OpenModel(Protocol):
         """See the class."""
         ...
 
-    def trace(self, text: str | np.ndarray) -> Traced:
+    def trace(self, text: Given) -> Traced:
         """What it does on a text, or a picture (S, S) from 0 to 1; ValueError where it cannot."""
         ...
 
@@ -77,8 +76,9 @@ class OpenModel(Protocol):
 class Source(Protocol):
     """Where models come from. Every call takes a name of its own.
 
-    It may also have `described(name)`, what a model is in a few short parts, found without opening
-    it, and `card(name)`, what was written about it: its data, its training, its numbers.
+    It may also have `described(name)`, what a model is in a few short parts, and
+    `architecture(name)`, both found without opening it, and `card(name)`, what was written about
+    it: its data, its training, its numbers.
     """
 
     def names(self) -> list[str]:

@@ -36,6 +36,11 @@ def described(handle: ModelHandle) -> tuple[str, ...]:
     return getattr(SOURCES[handle.source], "described", lambda name: ())(handle.name)
 
 
+def architecture_of(handle: ModelHandle) -> str:
+    """A model's architecture, found without opening it; empty where its source does not know."""
+    return getattr(SOURCES[handle.source], "architecture", lambda name: "")(handle.name)
+
+
 def card(handle: ModelHandle) -> str:
     """What was written about a model; may be empty."""
     return getattr(SOURCES[handle.source], "card", lambda name: "")(handle.name)

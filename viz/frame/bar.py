@@ -10,14 +10,13 @@ from model.analysis.probabilities import given_probabilities
 from model.lines import quoted
 from model.verify.check import Check
 from viz import VERSION, runs
-from viz.frame import admission, controls, inspector, memory, notices, state, words
+from viz.frame import admission, controls, given, inspector, memory, notices, state, words
 from viz.frame.examples import examples
-from viz.frame.settings import CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, SENTENCE
+from viz.frame.kinds import Choice
+from viz.frame.settings import AT, CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, MODELS, SENTENCE
 from viz.frame.view import View
-from viz.live import component
 from viz.live.core.wire import Option, Settings
 from viz.live.pickers.data import Picker
-from viz.live.sentence_box.data import sentence_data
 from viz.theme import palette
 
 CHECK_EVERY = 0.1  # seconds
@@ -29,35 +28,35 @@ def place() -> DeltaGenerator:
     return st.container(key="bar")
 
 
-def open_view(where: DeltaGenerator, *, has_caret: bool = False) -> View:
-    """Draw the controls every page has into the bar, and run the model on the sentence.
+def open_view(where: DeltaGenerator, architecture: str = "", *, has_caret: bool = False) -> View:
+    """Draw the controls every page has into the bar, and run the model on what it is given.
 
-    `has_caret` has the sentence box take the keyboard when the page is opened.
+    A page for one `architecture` has a model of that kind. `has_caret` has the sentence box take
+    the keyboard when the page is opened.
 
-    ValueError where there is no checkpoint, or the chosen one cannot be used.
+    ValueError where there is no such checkpoint, or the chosen one cannot be used.
     """
     admission.admit()
     notices.begin()
-    names = runs.model_names()
-    if not names:
-        raise ValueError("no checkpoint in assets/checkpoints; train one, see README")
+    model = _model_setting(architecture)
+    ask = given.ask_of(runs.architecture_of(state.value(model)))
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
-        text, count = _sentence_box(has_caret=has_caret)
+        typed = ask.draw(has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
-        handle = runs.handle_of(*_model_pickers(names))
-        takes_text = runs.opened(handle).input_kind == "text"
-        sentence = (text if text.strip() else examples()[0].sentence) if takes_text else ""
-        run = runs.run(handle, sentence)
+        handle = runs.handle_of(*_model_pickers(model))
+        kind = runs.opened(handle).input_kind
+        sentence = typed.sentence if kind == "text" else ""
+        run = ask.run(handle, sentence)
         memory.keep_alive("run", run)
-        if takes_text:
-            _count_tokens(count, run, has_text=bool(text.strip()))
-        attention, layer, head = _head_pickers(run)
+        if kind == "text":
+            _count_tokens(typed, run)
+        at = _own_head(run, handle.spelled) if architecture else _head_pickers(run)
     colors = palette(st.context.theme.type)
-    view = View(sentence, handle, run, attention, layer, head, colors)
+    view = View(sentence, handle, run, *at, colors)
     for line in runs.unusable_models():
         notices.add(line)
     notices.show()
-    if not takes_text:
+    if kind is None:
         words.notice(f"{view.model} takes no sentence: it shows an input of its own.")
     _say_what_became_of_the_text(view)
     return view
@@ -115,21 +114,9 @@ def switch_model(name: str) -> None:
     st.session_state[SWITCHED] = True
 
 
-def _sentence_box(*, has_caret: bool) -> tuple[str, DeltaGenerator]:
-    """What is typed, and the place in its box where its tokens are counted after the run."""
-    text = state.value(SENTENCE.given(default=examples()[0].sentence))
-    with st.container(key="sentence"):
-        data = sentence_data(text, has_caret=has_caret)
-        component.show_control("sentence-box", data, on_change=state.take_over)
-        count = st.empty()
-    if not text.strip():
-        notices.add("Type a sentence to see it here. Until then, this is the example.")
-    return text, count
-
-
-def _count_tokens(place: DeltaGenerator, run: runs.Run, *, has_text: bool) -> None:
+def _count_tokens(typed: given.Typed, run: runs.Run) -> None:
     """How many tokens the sentence has of those that fit; an example stands in for none."""
-    n_tokens = len(run.trace.tokens) + run.n_cut if has_text else 0
+    place, n_tokens = typed.place, len(run.trace.streams[0]) + run.n_cut if typed.has_text else 0
     context = run.trace.facts.max_seq_len
     if context is None:
         place.html(f'<p class="hl-count">{n_tokens} tokens</p>')
@@ -138,15 +125,25 @@ def _count_tokens(place: DeltaGenerator, run: runs.Run, *, has_text: bool) -> No
     place.html(f'<p class="hl-count{excess}">{n_tokens} / {context} tokens</p>')
 
 
-def _model_pickers(names: Sequence[str]) -> tuple[str, str]:
+def _model_setting(architecture: str) -> Choice[str]:
+    """The choice of a model, on a page for one architecture of that kind alone."""
+    names = runs.model_names(architecture)
+    if not names:
+        kind = f"{architecture.replace('_', '-')} " if architecture else ""
+        raise ValueError(f"no {kind}checkpoint in assets/checkpoints; train one, see README")
+    setting = MODELS[architecture]
+    return setting.given(options=names, default=names[0], words=runs.described)
+
+
+def _model_pickers(model: Choice[str]) -> tuple[str, str]:
     """Examples, models, and devices where there is a choice; gives back model and device."""
     options = [Option(example.title, example.title) for example in examples()]
-    model = MODEL.given(options=names, default=names[0], words=runs.described)
+    is_any = model.name == MODEL.name  # examples are for the models of all pages
     devices = runs.device_names()
     device = DEVICE.given(options=devices, default=devices[0])
     controls.pickers(
         "pickers-model",
-        Picker(EXAMPLE, "Examples", options, "", placeholder="choose one"),
+        *([Picker(EXAMPLE, "Examples", options, "", placeholder="choose one")] * is_any),
         controls.picker(model),
         *([controls.picker(device)] if len(devices) > 1 else []),
         on_change=_take_over,
@@ -168,6 +165,23 @@ def _take_over(changes: Settings) -> None:
                 chosen_for=example.sentence,
             )
     state.take_over(changes)
+
+
+def _own_head(run: runs.Run, model: str) -> tuple[str, int, int]:
+    """The head of a page that has a model of its own, and chooses heads itself.
+
+    Until one is chosen the first head of the last layer of the last group.
+    """
+    heads = {
+        f"{group.name}.{layer}.{head}": (group.name, layer, head)
+        for group in run.trace.groups
+        for layer in range(len(group.records))
+        for head in range(group.n_heads)
+    }
+    last = run.trace.groups[-1]
+    default = f"{last.name}.{len(last.records) - 1}.0"
+    state.only_for(model, AT)
+    return heads[state.value(AT.given(options=list(heads), default=default))]
 
 
 def _head_pickers(run: runs.Run) -> tuple[str, int, int]:

@@ -7,7 +7,9 @@ person where that is not what was asked for.
 
 import math
 import re
+import zlib
 from abc import ABC, abstractmethod
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Generic, Self, TypeVar, cast
@@ -252,6 +254,34 @@ class Numbers(Setting[tuple[int, ...]]):
     def text(self, value: tuple[int, ...]) -> str:
         """The numbers with hyphens between them."""
         return _joined(value)
+
+
+@dataclass(frozen=True)
+class Pixels(Setting[str]):
+    """A grey picture of `size` by `size` bytes as text for an address; empty for none."""
+
+    size: int = 28
+
+    def nearest(self, raw: object) -> tuple[str, str | None]:
+        """The text itself where it is such a picture; none for anything else."""
+        text = str(raw or "")
+        if not text or self.pixels(text) is not None:
+            return text, None
+        return self.default, f"{self.label} in the address is damaged; it is left out."
+
+    def pixels(self, text: str) -> bytes | None:
+        """The bytes, row by row; None where the text is no such picture."""
+        n_bytes = self.size**2
+        try:
+            found = zlib.decompressobj().decompress(b64decode(text, b"-_", True), n_bytes + 1)
+        except (ValueError, zlib.error):
+            return None
+        return found if len(found) == n_bytes else None
+
+    @staticmethod
+    def text_of(pixels: bytes) -> str:
+        """A picture as text; `pixels` reads it back."""
+        return b64encode(zlib.compress(pixels, 9), b"-_").decode()
 
 
 @dataclass(frozen=True)

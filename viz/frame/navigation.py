@@ -45,9 +45,11 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
     above = bar.place()
     is_on_tour = tours.show(list(pages))  # its arrow keys want the keyboard
     takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
-    view = bar.open_view(above, has_caret=takes_caret)
-    lacking = _lacking(pages, view)
-    st.session_state[LACKING] = lacking
+    architecture = getattr(page, "ARCHITECTURE", "")
+    view = bar.open_view(above, architecture, has_caret=takes_caret)
+    if not architecture:  # else it has a model of its own, of which the others know nothing
+        st.session_state[LACKING] = _lacking(pages, view)
+    lacking: Lacking = st.session_state.get(LACKING, {})
     badge = bar.show_tokens(above, view, is_elsewhere=getattr(page, "SHOWS_TOKENS", False))
     if title in lacking:
         bar.show_badge(badge, view, ())
@@ -70,7 +72,8 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
 
 def _lacking(pages: Mapping[str, Page], view: View) -> Lacking:
     """The pages that do not apply to this run, each with the reasons."""
-    reasons = {title: missing(page.NEEDS, view.offers) for title, page in pages.items()}
+    of_this = {title: page for title, page in pages.items() if not hasattr(page, "ARCHITECTURE")}
+    reasons = {title: missing(page.NEEDS, view.offers) for title, page in of_this.items()}
     return {title: why for title, why in reasons.items() if why}
 
 

@@ -11,7 +11,18 @@ from typing import TypeVar
 
 from model.decoding.filters import DEFAULT_ORDER
 from viz.frame.course import Changes
-from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Setting, Text
+from viz.frame.kinds import (
+    Cells,
+    Choice,
+    Flag,
+    Index,
+    Number,
+    Numbers,
+    Pair,
+    Pixels,
+    Setting,
+    Text,
+)
 from viz.live.core import sampling as sampler
 from viz.live.microscope import data as microscope
 
@@ -28,6 +39,9 @@ ON_NEXT = ("Next token",)
 ON_HOME = ("Home", *ON_NEXT)
 ON_BEAM = ("Beam search",)
 ON_CACHE = ("KV cache",)
+ON_ENCODER = ("Encoder",)
+ON_TRANSLATION = ("Translation",)
+ON_VISION = ("Vision",)
 
 
 def _declared(setting: Kind) -> Kind:
@@ -51,6 +65,18 @@ TOUR = _declared(Choice[str]("tour", "Tour", "", refusal="Tour “{raw}” does 
 STEP = _declared(Number("step", "Step", 1, 1, 99))
 SENTENCE = _declared(Text("sentence", "Sentence", ""))
 MODEL = _declared(Choice[str]("model", "Model", ""))
+# A view for one architecture has a model of its own, and leaves that of the other views alone.
+ENCODER = _declared(Choice[str]("encoder", "Model", "", pages=ON_ENCODER))
+TRANSLATOR = _declared(Choice[str]("translator", "Model", "", pages=ON_TRANSLATION))
+VISION = _declared(Choice[str]("vision", "Model", "", pages=ON_VISION))
+MODELS = {"": MODEL, "encoder": ENCODER, "encoder_decoder": TRANSLATOR, "vision": VISION}
+AT = _declared(  # such as decoder.cross_attn.3.0
+    Choice[str]("at", "Head", "", pages=(*ON_ENCODER, *ON_TRANSLATION, *ON_VISION))
+)
+SOURCE = _declared(Text("source", "English", "Two children play with a red ball on the beach."))
+BLANKS = _declared(Numbers("blanks", "Blanks", (), most=512))
+DIGIT = _declared(Number("digit", "Test digit", 0, 0))
+DRAWING = _declared(Pixels("drawing", "Drawing", ""))
 DEVICE = _declared(Choice[str]("device", "Device", "", words=str.upper))
 HEAD_GROUP = _declared(Choice[str]("attention", "Attention", ""))  # such as decoder.attn
 LAYER = _declared(Choice[int]("layer", "Layer", 0, words="L{}".format))

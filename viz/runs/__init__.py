@@ -5,6 +5,7 @@ Traces are read-only. Caches are bounded.
 """
 
 import io
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -23,6 +24,7 @@ from model.decoding.cache_run import CacheRun, run_through_cache
 from model.decoding.filters import Sampling
 from model.decoding.sampling import sample
 from model.device import choose_device
+from model.given import Blanked, Given
 from model.memory import keep_freed_memory
 from model.sources import table
 from model.sources.checkpoint import Checkpoint, unusable_folders
@@ -74,9 +76,23 @@ def device_names() -> list[str]:
     return [device, *(name for name in found if name != device)]
 
 
-def model_names() -> list[str]:
-    """Names of the models on offer, the one the examples are for first."""
-    return sorted(table.model_names(), key=lambda name: name != FIRST_MODEL)
+def model_names(architecture: str = "") -> list[str]:
+    """Names of the models on offer, the one the examples are for first; of one kind, if named."""
+    names = sorted(table.model_names(), key=lambda name: name != FIRST_MODEL)
+    return [name for name in names if architecture in ("", architecture_of(name))]
+
+
+def architecture_of(name: str) -> str:
+    """What kind of model this is; empty where that is not known or cannot be read."""
+    try:
+        return _architecture_of(handle_of(name, device=""))
+    except ValueError:
+        return ""
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _architecture_of(handle: ModelHandle) -> str:
+    return table.architecture_of(handle)
 
 
 def described(name: str) -> str:
@@ -138,19 +154,33 @@ def tokenizer(handle: ModelHandle) -> Tokenizer:
 
 
 @st.cache_resource(max_entries=10, show_spinner=False)
-def run(handle: ModelHandle, text: str) -> Run:
-    """Capture and check one input; tokens beyond the context are cut and counted."""
+def run(handle: ModelHandle, text: str, blanks: tuple[int, ...] = ()) -> Run:
+    """Capture and check one input; tokens beyond the context are cut and counted.
+
+    Tokens in `blanks`, by their places, are hidden from an encoder; ValueError for any other model.
+    """
+    return _run(handle, Blanked(text, blanks) if blanks else text)
+
+
+@st.cache_resource(max_entries=10, show_spinner=False)
+def run_picture(handle: ModelHandle, pixels: bytes) -> Run:
+    """Capture and check one picture: S · S bytes, row by row."""
+    size = math.isqrt(len(pixels))
+    return _run(handle, np.frombuffer(pixels, np.uint8).reshape(size, size) / np.float32(255))
+
+
+def _run(handle: ModelHandle, given: Given) -> Run:
     found = opened(handle)
-    trace, n_cut, reads = found.trace(text)
+    trace, n_cut, reads = found.trace(given)
     offers = found.offers | trace.offers
     independent = independent_of(found, trace)
 
     def check(trace: Trace) -> tuple[Check, ...]:
         words = independent.vocabulary if independent else None
         is_whole = words is not None and words.keeps_all and len(trace.streams) == 1
-        if words is None or not is_whole:  # else it is read otherwise, as the page says
-            return found.check(trace)
-        said = check_text(text, trace.ids.tolist(), words, is_cut=n_cut > 0)
+        if words is None or not is_whole or not isinstance(given, str):
+            return found.check(trace)  # it is read otherwise, as the page says
+        said = check_text(given, trace.ids.tolist(), words, is_cut=n_cut > 0)
         return (*found.check(trace), said)
 
     checking = begin(trace, check)
