@@ -105,13 +105,22 @@ class IndependentRun:
     mask: np.ndarray | None = None
     vocabulary: Vocabulary = NO_WORDS
 
-    def texts(self, ids: Sequence[int] | None = None) -> list[str | None]:
-        """What ids stand for, by default the run's own, of a translation those of its target.
+    def labels(self, stream: int = -1) -> list[str | None]:
+        """What stands in a row of its input, of a translation the source, 0, or the target.
 
-        None for a part of a character. ValueError for an id that the vocabulary does not have.
+        What tokens stand for, as `texts`; of a picture the places of its patches, after the class.
         """
-        own = self.given[-1] if isinstance(self.given, tuple) else self.given
-        wanted = own.tolist() if ids is None else ids
+        own = self.given[stream] if isinstance(self.given, tuple) else self.given
+        if own.ndim == 1:
+            return self.texts(own.tolist())
+        side = len(own) // int(self.files.config["patch_size"])
+        return ["[CLS]", *(f"{place // side},{place % side}" for place in range(side * side))]
+
+    def texts(self, wanted: Sequence[int]) -> list[str | None]:
+        """What ids stand for; None for a part of a character.
+
+        ValueError for an id that the vocabulary does not have.
+        """
         unknown = [i for i in wanted if i not in self.vocabulary]
         if unknown:
             raise ValueError(f"the vocabulary has no id {unknown[0]}")

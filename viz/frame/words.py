@@ -41,11 +41,12 @@ def token_strip(
     *,
     numbers: bool = False,
     marked: int | None = None,
+    name: str = "",
 ) -> None:
     """The tokens, each underlined by the probability predicted for it, where there is one.
 
     probabilities: (T,), NaN where nothing was predicted. `numbers` writes them below the tokens;
-    `marked` is the token to frame.
+    `marked` is the token to frame. `name` stands before them where there are several rows.
     """
     labels = token_labels(tokens)
     if probabilities is None:
@@ -56,7 +57,8 @@ def token_strip(
             for number, (label, probability) in enumerate(zip(labels, probabilities, strict=True))
         ]
     legend = f'<span class="hl-legend">{_legend(labels, probabilities is not None)}</span>'
-    inside = "".join([*pieces, legend])
+    before = f'<span class="hl-legend">{html.escape(name)}</span>' if name else ""
+    inside = "".join([before, *pieces, legend])
     st.html(f'<div class="hl-strip" tabindex="0" role="group" aria-label="Tokens">{inside}</div>')
 
 

@@ -45,8 +45,8 @@ def _folder_of(package: str) -> Path:
 
 PLOTLY = _folder_of("plotly") / "package_data" / "plotly.min.js"
 MOST_ASKED = 4096  # bytes of a question
-OWN = "own"  # the ids of a run's input
-IDS = re.compile(rf"{OWN}|[0-9]{{1,7}}(,[0-9]{{1,7}}){{0,99}}")
+ROWS = {"first": 0, "last": -1}  # of a run's input; where there is one, both are it
+IDS = re.compile(rf"{'|'.join(ROWS)}|[0-9]{{1,7}}(,[0-9]{{1,7}}){{0,99}}")
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
@@ -105,16 +105,16 @@ def _origin(request: Request) -> Response:
 
 
 def _texts(request: Request) -> Response:
-    """What ids stand for: those of the run's input, or `1,2,3`."""
+    """What ids stand for: those of a row of the run's input, or `1,2,3`."""
     run = store.independent_of(request.path_params["key"])
     asked = request.path_params["ids"]
     if run is None or not IDS.fullmatch(asked):
         return _not_found("run")
     try:
-        return JSONResponse(
-            {"texts": run.texts(None if asked == OWN else list(map(int, asked.split(","))))},
-            headers=HEADERS,
+        of_ids = (
+            run.labels(ROWS[asked]) if asked in ROWS else run.texts([*map(int, asked.split(","))])
         )
+        return JSONResponse({"texts": of_ids}, headers=HEADERS)
     except ValueError as error:
         return PlainTextResponse(str(error), status_code=404)
 

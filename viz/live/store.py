@@ -28,8 +28,12 @@ class Independent(Protocol):
         """One array in float64; ValueError where there is none."""
         ...
 
-    def texts(self, ids: Sequence[int] | None = None) -> list[str | None]:
-        """What ids, or those of the input, stand for; ValueError where there is no such id."""
+    def labels(self, stream: int = -1) -> list[str | None]:
+        """What stands in a row of the input, by default the last."""
+        ...
+
+    def texts(self, wanted: Sequence[int]) -> list[str | None]:
+        """What ids stand for; ValueError where there is no such id."""
         ...
 
 

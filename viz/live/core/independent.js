@@ -19,13 +19,14 @@ const kept = new Map();
 const keptTexts = new Map();
 
 /**
- * What a run's token ids, or given ones, stand for; null for a part of a character.
+ * What ids stand for, or a row of a run's input, of which a translation has two; null for a part of
+ * a character.
  *
  * @param {string} key of the run
- * @param {number[]} [ids]
+ * @param {number[] | "first" | "last"} [of]
  */
-export function independentTexts(key, ids) {
-  const place = `live/independent/${key}/texts/${ids?.join(",") ?? "own"}`;
+export function independentTexts(key, of = "last") {
+  const place = `live/independent/${key}/texts/${of}`;
   return keep(keptTexts, place, async () => (await (await get(place)).json()).texts);
 }
 

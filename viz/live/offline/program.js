@@ -1,4 +1,4 @@
-// sha256 d5c7a533a52315cb9ee03994440b1458e36c02a7e267c16395d2ff7a3267d037 of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/roles.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 fe6fab07fe22c075a6d03c445eb51bf5582729ebfe9039e1a1b6dc94547071a9 of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/roles.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1660,8 +1660,8 @@ var HeadlightOffline = (() => {
   var waiting = [];
   var kept = /* @__PURE__ */ new Map();
   var keptTexts = /* @__PURE__ */ new Map();
-  function independentTexts(key, ids) {
-    const place = `live/independent/${key}/texts/${ids?.join(",") ?? "own"}`;
+  function independentTexts(key, of = "last") {
+    const place = `live/independent/${key}/texts/${of}`;
     return keep(keptTexts, place, async () => (await (await get(place)).json()).texts);
   }
   function independent(key, address) {
