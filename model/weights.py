@@ -52,6 +52,27 @@ INITIALISATIONS: dict[str, Callable[[Transformer, int], None]] = {
 }
 
 
+@torch.no_grad()
+def take_weights(model: Transformer, other: Transformer) -> None:
+    """Begin with another model's weights, whose names and shapes are the same.
+
+    Embeddings may have more rows here, of tokens that the other one did not have: these stay as
+    they are. Raises ValueError naming the first weight that does not fit.
+    """
+    found = dict(other.named_parameters())
+    for name, weight in model.named_parameters():
+        given = found.get(name)
+        fits = given is not None and given.shape[1:] == weight.shape[1:]
+        grows = weight.ndim == 2 and name.endswith("embed.weight")
+        if given is None or not fits or not (grows or len(given) == len(weight)):
+            theirs = "is missing" if given is None else f"has shape {tuple(given.shape)}"
+            raise ValueError(
+                f"weights_of: {name} has shape {tuple(weight.shape)} here and {theirs} there; give "
+                "a checkpoint of the same sizes, or [model] its sizes"
+            )
+        weight[: len(given)] = given[: len(weight)]
+
+
 def to_column_major(model: nn.Module) -> None:
     """Keep each weight matrix column by column in memory; shapes and values stay as they are.
 

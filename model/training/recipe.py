@@ -47,7 +47,8 @@ class Recipe:
     `final_lr_share` of the peak, under `noam` as 1/√step. Weight decay acts on matrices only.
     `tokenizer`, `objective`, `optimizer`, `schedule`, `precision` and `initialisation` are keys of
     the tables of these names. With `tokenizer_of` no tokenizer is made: that checkpoint's is taken,
-    and the special tokens that it lacks come after its others. `label_smoothing` is the share of a
+    and the special tokens that it lacks come after its others; with `weights_of` the training
+    begins with that checkpoint's weights, of a model of the same sizes. `label_smoothing` is the share of a
     target's probability that is spread over all classes. With an `average_last` above 0 the
     checkpoint is the mean of the weights after so many steps, `average_every` steps apart, the last
     of them the last step (Vaswani et al. 2017, §6.1). With a `snapshot_every` above 0 a checkpoint
@@ -58,6 +59,7 @@ class Recipe:
     tokenizer: str
     vocab_size: int
     tokenizer_of: str = ""
+    weights_of: str = ""
     model: dict[str, Any]
     stages: tuple[Stage, ...]
     batch_tokens: int
@@ -98,6 +100,11 @@ class Recipe:
             raise ValueError(
                 f"recipe: label_smoothing is {self.label_smoothing}; it must be at least 0 and "
                 "below 1"
+            )
+        if self.weights_of and self.tokenizer != "none" and self.tokenizer_of != self.weights_of:
+            raise ValueError(
+                f"recipe: weights_of is {quoted(self.weights_of)!r} but tokenizer_of is "
+                f"{quoted(self.tokenizer_of)!r}; weights mean something with their own tokenizer only"
             )
         for stage in self.stages:
             if stage.steps < 1 or not 1 <= stage.seq_len <= self.batch_tokens:

@@ -14,13 +14,14 @@ from model.data.text import digest
 from model.data.tokenizer import TOKENIZERS, Tokenizer
 from model.device import choose_device
 from model.files import replacing
-from model.sources.checkpoint import find_folder
+from model.sources.checkpoint import find_folder, load
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
 from model.training.observers import CheckpointWriter, MetricsLog, Snapshots, StateSaver
 from model.training.recipe import Recipe
 from model.training.state import STATE_FILE, TrainingState
 from model.training.trainer import Metrics, Observer, Trainer, build_model
+from model.weights import take_weights
 
 LOCK_FILE, TOKENIZER_FILE = ".training.lock", "tokenizer.json"
 
@@ -79,6 +80,8 @@ def _trainer(
     """The recipe's model and what it learns, before the first step."""
     kind = OBJECTIVES[recipe.objective]
     model = build_model(recipe, tokenizer.vocab_size if tokenizer else None)
+    if recipe.weights_of:
+        take_weights(model, load(recipe.weights_of, device="cpu").model)
     if model.config.architecture != kind.architecture:
         raise ValueError(
             f"recipe: the objective {recipe.objective!r} trains the architecture "

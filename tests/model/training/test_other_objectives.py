@@ -293,3 +293,41 @@ def test_a_tokenizer_of_a_checkpoint_keeps_its_ids(tmp_path: Path) -> None:
     assert (ours.vocab_size, ours.id_of(MASK)) == (4097, 4096)
     with pytest.raises(ValueError, match=r"has no \[MASK\] token"):
         stories.id_of(MASK)
+
+
+def test_a_run_begins_with_the_weights_of_a_checkpoint(tmp_path: Path) -> None:
+    """An encoder with those of a decoder of its sizes: one more row for [MASK], the rest equal."""
+    sizes = checkpoint.load("stories").config.to_dict()
+    ours = {name: sizes[name] for name in ("d_model", "n_layers", "n_heads", "d_ff", "position")}
+    model = ours | {"architecture": "encoder", "max_seq_len": 32, "tied_embeddings": True}
+    recipe = recipe_of(
+        "masked",
+        tokenizer="bpe",
+        tokenizer_of="stories",
+        weights_of="stories",
+        average_last=0,
+        model=model | {"bias": False, "feedforward": "gelu", "norm": "layer"},
+        matrix_lr=1e-9,
+        other_lr=1e-9,
+        stages=(Stage(steps=1, seq_len=10),),
+    )
+    data = Corpus(["Once upon a time, there was a little cat. " * 20], {"held": "the cat " * 20})
+    list(train(recipe, data, tmp_path, device=CPU))
+    found = dict(checkpoint.load(tmp_path).model.named_parameters())
+    given = dict(checkpoint.load("stories").model.named_parameters())
+    assert given.keys() == found.keys()
+    for name, weight in given.items():
+        torch.testing.assert_close(found[name][: len(weight)], weight, rtol=1e-3, atol=1e-5)
+    assert len(found["embed.weight"]) == 4097
+
+
+def test_weights_of_other_sizes_are_refused(tmp_path: Path) -> None:
+    recipe = recipe_of("masked", tokenizer="bpe", tokenizer_of="stories", weights_of="stories")
+    data = Corpus(["Once upon a time, there was a little cat. " * 20], {"held": "the cat " * 20})
+    with pytest.raises(ValueError, match=r"weights_of: .* has shape .* there; give a checkpoint"):
+        list(train(recipe, data, tmp_path, device=CPU))
+
+
+def test_weights_without_their_tokenizer_are_refused() -> None:
+    with pytest.raises(ValueError, match="weights_of is 'stories' but tokenizer_of is ''"):
+        recipe_of("masked", tokenizer="bpe", weights_of="stories")
