@@ -143,6 +143,24 @@ FORMULAS: dict[str, Formula] = {
 }
 
 
+_SUBLAYERS = {"attn": "attention", "cross": r"cross\text{-}attention", "ffn": "FFN"}
+
+
+def block(norm_placement: str, *, has_cross: bool) -> Formula:
+    """What one block does to the residual stream, a line for each sublayer."""
+    is_pre = norm_placement == "pre"
+    lines = [
+        rf"x &\leftarrow x + \mathrm{{{name}}}(\mathrm{{norm}}(x))"
+        if is_pre
+        else rf"x &\leftarrow \mathrm{{norm}}(x + \mathrm{{{name}}}(x))"
+        for key, name in _SUBLAYERS.items()
+        if has_cross or key != "cross"
+    ]
+    where = "Xiong et al. 2020, fig. 1b" if is_pre else "Vaswani et al. 2017, §3.1"
+    inside = r" \\ ".join(lines)
+    return Formula(rf"\begin{{aligned}} {inside} \end{{aligned}}", where)
+
+
 PAPERS_BASE = 10_000  # of the waves of Vaswani et al. 2017 and of RoPE
 
 

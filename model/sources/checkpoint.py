@@ -73,9 +73,9 @@ class Checkpoint:
 
     @property
     def offers(self) -> frozenset[str]:
-        """A vocabulary, other texts, and running again under other conditions as its kind can."""
+        """Its weights, a vocabulary, other texts, and running again as its kind can."""
         of_text = ("vocabulary", "text") if self.own_tokenizer else ("image",)
-        return frozenset((*of_text, self.config.architecture))
+        return frozenset((*of_text, self.config.architecture, "weights"))
 
     @property
     def input_kind(self) -> str:

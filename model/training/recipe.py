@@ -48,11 +48,11 @@ class Recipe:
     `tokenizer`, `objective`, `optimizer`, `schedule`, `precision` and `initialisation` are keys of
     the tables of these names. With `tokenizer_of` no tokenizer is made: that checkpoint's is taken,
     and the special tokens that it lacks come after its others; with `weights_of` the training
-    begins with that checkpoint's weights, of a model of the same sizes. `label_smoothing` is the share of a
-    target's probability that is spread over all classes. With an `average_last` above 0 the
-    checkpoint is the mean of the weights after so many steps, `average_every` steps apart, the last
-    of them the last step (Vaswani et al. 2017, §6.1). With a `snapshot_every` above 0 a checkpoint
-    is also kept every so many steps, in a folder of its own.
+    begins with that checkpoint's weights, of a model of the same sizes. `label_smoothing` is the
+    share of a target's probability that is spread over all classes. With an `average_last` above 0
+    the checkpoint is the mean of the weights after so many steps, `average_every` steps apart, the
+    last of them the last step (Vaswani et al. 2017, §6.1). With a `snapshot_every` above 0 a
+    checkpoint is also kept every so many steps, in a folder of its own.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Recipe:
         if self.weights_of and self.tokenizer != "none" and self.tokenizer_of != self.weights_of:
             raise ValueError(
                 f"recipe: weights_of is {quoted(self.weights_of)!r} but tokenizer_of is "
-                f"{quoted(self.tokenizer_of)!r}; weights mean something with their own tokenizer only"
+                f"{quoted(self.tokenizer_of)!r}; name the same checkpoint in both"
             )
         for stage in self.stages:
             if stage.steps < 1 or not 1 <= stage.seq_len <= self.batch_tokens:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 REASONS = {
     "decoder": "it is not a decoder that can run here",
+    "weights": "its weights are not here",
     "text": "its input is not text",
     "vocabulary": "it has no vocabulary",
     "logits": "it gives no next-token distribution",

@@ -15,6 +15,8 @@ import numpy as np
 import streamlit as st
 import torch
 
+from model.analysis.anatomy import Column
+from model.analysis.anatomy import anatomy as columns_of
 from model.analysis.lens import LogitLens, logit_lens
 from model.architectures.decoder import DecoderTransformer
 from model.commands.trace import write_npz
@@ -195,6 +197,22 @@ def independent_of(
     if not isinstance(found, Checkpoint):
         return None
     return IndependentRun(found.files, trace.given, mask, texts_of(found.folder))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def anatomy(handle: ModelHandle, lengths: tuple[int, ...]) -> tuple[Column, ...]:
+    """The parts of a model, for inputs of these lengths."""
+    return columns_of(checkpoint(handle).model, lengths)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def check_anatomy(handle: ModelHandle) -> Check:
+    """Whether a model's parts have as many weights together as its file has numbers."""
+    found = checkpoint(handle)
+    n_streams = 2 if found.config.architecture == "encoder_decoder" else 1
+    counted = sum(column.n_parameters for column in columns_of(found.model, (1,) * n_streams))
+    stored = sum(weight.size for weight in found.files.weights.values())
+    return Check("weights of all boxes = numbers in the file", float(abs(counted - stored)), 0.0)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
