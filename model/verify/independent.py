@@ -17,6 +17,7 @@ from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
 from model.verify.check import Check, relative_error
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
+from model.verify.pictured import PICTURED
 from model.verify.texts import Vocabulary
 
 ALLOWED = 1e-5
@@ -177,7 +178,7 @@ def _array(run: IndependentRun, name: str) -> np.ndarray:
     try:
         if last in OF_A_SITE and site:
             return OF_A_SITE[last](ran, site)
-        return DERIVED[name](ran)
+        return (DERIVED | PICTURED)[name](ran)
     except KeyError:
         what = name or "of that address"
         raise ValueError(f"the independent run has no array {what}") from None

@@ -25,6 +25,7 @@ from viz.frame.kinds import (
 )
 from viz.live.core import sampling as sampler
 from viz.live.microscope import data as microscope
+from viz.live.sketch import data as sketch
 
 Kind = TypeVar("Kind", bound=Setting)
 
@@ -77,6 +78,8 @@ SOURCE = _declared(Text("source", "English", "Two children play with a red ball 
 BLANKS = _declared(Numbers("blanks", "Blanks", (), most=512))
 DIGIT = _declared(Number("digit", "Test digit", 0, 0))
 DRAWING = _declared(Pixels("drawing", "Drawing", ""))
+WAY = _declared(Choice[str]("way", "Whose attention", "head", tuple(sketch.WAYS), pages=ON_VISION))
+SHUFFLE = _declared(Number("shuffle", "Another order", 1, 1, 50, 1, pages=ON_VISION))
 DEVICE = _declared(Choice[str]("device", "Device", "", words=str.upper))
 HEAD_GROUP = _declared(Choice[str]("attention", "Attention", ""))  # such as decoder.attn
 LAYER = _declared(Choice[int]("layer", "Layer", 0, words="L{}".format))

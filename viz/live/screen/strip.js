@@ -53,7 +53,7 @@ async function errorOfStrip(strip, texts, run) {
  * @param {Element} node
  * @param {number | undefined} probability NaN of the first token
  */
-function errorOfPrediction(node, probability) {
+function errorOfPrediction(node, probability = NaN) {
   const title = node.getAttribute("title");
   if (title === null) return 0; // a model that predicts nothing of its tokens
   if (Number.isNaN(probability)) return title.endsWith("nothing before it") ? 0 : NaN;

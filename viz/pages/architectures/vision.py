@@ -1,17 +1,177 @@
-"""Vision: to be written."""
+"""Vision: a digit drawn by hand, what a Vision Transformer says of it, and what it looks at."""
 
-from viz.frame import layout, notices
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from model.analysis.cosine import cosine_similarity
+from model.analysis.patches import mean_distances
+from model.config import VisionConfig
+from viz.digits import digits
+from viz.figures.patches import distance_curve, similarity_grid, without_map
+from viz.frame import controls, given, inspector, layout, notices, screen, state, tables, words
+from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
+from viz.live import component
+from viz.live.core.wire import Settings
+from viz.live.sketch.data import Shelf, sketch_data
+from viz.runs import pictures
 
 TITLE = "Vision"
 ICON = ":material/draw:"
 NEEDS = ()
 ARCHITECTURE = "vision"
+SHOWS_TOKENS = True
+OPENS_INSPECTOR = False
 
 
 def render(view: View) -> None:
     """Draw the page."""
+    config = pictures.config_of(view.handle)
+    n_patches = (config.image_size // config.patch_size) ** 2
     layout.heading(
-        ICON, TITLE, "A picture is a row of patches, and they attend to each other as words do."
+        ICON,
+        TITLE,
+        f"A picture is a row of {n_patches} patches, which attend to each other as words do.",
+        f"Draw a digit. It is made like those the model was trained on (the digit fills 20 of 28 "
+        f"pixels, its centre of mass in the middle), cut into patches of {config.patch_size} × "
+        f"{config.patch_size} pixels, and a class token, [CLS], is put before them: what it has "
+        "gathered after the last layer decides. The stronger the colour on a patch, the more the "
+        "row attends to it. Test digits are of MNIST, which the model was not trained on.",
     )
     notices.show()
+    pixels = given.picture()
+    key, _ = pictures.answers(view.handle)
+    data = sketch_data(view.run.key, view.run.trace, pixels, key, _shelf(view), _settings(view))
+    component.show(data, on_change=state.take_over)
+    _needed(view, pixels)
+    _order(view, pixels, config)
+    _positions(view)
+    _distances(view, config)
+    inspector.attention(view.record)
+    inspector.source("model.analysis.patches.rollout", "model.embeddings.PatchEmbedding")
+    inspector.export(view, _tables(view, config))
+
+
+def _settings(view: View) -> Settings:
+    """What is chosen inside the sketch."""
+    return {
+        "digit": int(state.number(DIGIT)),
+        "drawing": state.value(DRAWING),
+        "at": f"{view.attention}.{view.layer}.{view.head}",
+        "way": state.value(WAY),
+    }
+
+
+def _shelf(view: View) -> Shelf:
+    """The shipped test digits, and those that this model gets wrong."""
+    found = given.shipped_digits()
+    answers = pictures.answered(view.handle, found.images)
+    wrong = np.flatnonzero(answers != found.labels).tolist()
+    row = int(state.number(DIGIT.given(high=len(found.labels) - 1)))
+    return Shelf(row, int(found.labels[row]), len(found.labels), wrong)
+
+
+def _probabilities(logits: np.ndarray) -> np.ndarray:
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True), dtype=np.float64)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def _answer(view: View) -> tuple[int, float]:
+    """The class the model gives this picture, and its probability."""
+    assert view.run.trace.output is not None
+    probabilities = _probabilities(view.run.trace.output[0])
+    best = int(probabilities.argmax())
+    return best, float(probabilities[best])
+
+
+def _needed(view: View, pixels: bytes) -> None:
+    best, before = _answer(view)
+    layout.section(
+        "Which patches does the answer need?",
+        f"One patch after the other is masked: what is left of the {digits(before, 3)} for {best}?",
+        "A masked patch is attended to by no other row, in any layer: as if it were not there. "
+        "Dark: the answer does not need it. Where a patch is pale, the answer falls without it.",
+    )
+    after = _probabilities(pictures.without_each(view.handle, pixels))[:, best]
+    layout.show_figure(
+        without_map(after, view.colors, f"Probability of {best} without the patch"),
+        key="without",
+        alt=f"Grid of patches: without one the probability of {best} is between "
+        f"{digits(float(after.min()), 3)} and {digits(float(after.max()), 3)}.",
+    )
+
+
+@cache
+def _shuffling(n: int, seed: int) -> tuple[int, ...]:
+    return tuple(np.random.default_rng(seed).permutation(n).tolist())
+
+
+def _order(view: View, pixels: bytes, config: VisionConfig) -> None:
+    best, before = _answer(view)
+    layout.section(
+        "Does the order of the patches matter?",
+        "The same patches in another order: only positions tell the model where each one was.",
+    )
+    seed = int(controls.slider(SHUFFLE))
+    n = (config.image_size // config.patch_size) ** 2
+    found = _probabilities(pictures.shuffled(view.handle, pixels, _shuffling(n, seed)))
+    other = int(found.argmax())
+    words.facts(
+        [
+            (f"{best}, in order", digits(before, 3)),
+            (f"{best}, shuffled", digits(float(found[best]), 3)),
+            ("shuffled, the model says", f"{other}, p = {digits(float(found[other]), 3)}"),
+        ]
+    )
+
+
+def _positions(view: View) -> None:
+    table = view.run.trace.main.positions
+    if table is None or not table.any():
+        return
+    layout.section(
+        "What it learned of places",
+        "For each patch, where it stands, a small picture: how alike the positions of all are.",
+        "Nothing tells the model which patches are neighbours: its positions are a trained table "
+        "(Dosovitskiy et al. 2021, fig. 7). Cosine of the rows.",
+    )
+    similar = cosine_similarity(table[1:])
+    layout.show_figure(
+        similarity_grid(similar, view.colors, "Similarity of positions"),
+        key="places",
+        alt=f"Grid of {len(similar)} small grids: cosine similarity of the positions of patches.",
+        origin=screen.origin(view.run, {(0, "z"): "positions.tiles"}),
+    )
+
+
+def _distances(view: View, config: VisionConfig) -> None:
+    layout.section(
+        "How far do heads look?",
+        "Mean distance between a patch and what it attends to, on this picture, head by head.",
+        "Weights on patches alone, in pixels from corner to corner of two patches "
+        "(Dosovitskiy et al. 2021, fig. 11).",
+    )
+    found = _looks(view, config)
+    layout.show_figure(
+        distance_curve(found, view.colors, "Mean attention distance by layer"),
+        key="distances",
+        alt="Mean attention distance of each head by layer: "
+        + ", ".join(f"L{i} {digits(float(x.mean()), 1)} pixels" for i, x in enumerate(found)),
+        origin=screen.origin(view.run, {(0, "y"): "distances"}),
+    )
+
+
+def _looks(view: View, config: VisionConfig) -> np.ndarray:
+    """Mean distance of each head, (L, H)."""
+    side = config.image_size // config.patch_size
+    records: Sequence = view.group.records
+    return np.stack([mean_distances(x.pattern, side, config.patch_size) for x in records])
+
+
+def _tables(view: View, config: VisionConfig) -> inspector.Tables:
+    return {
+        **inspector.pattern_table(view),
+        "Distances": lambda: tables.numbers_csv(_looks(view, config), "layer \\ head"),
+    }

@@ -1,0 +1,1 @@
+"""The sketch: a digit drawn by hand, what a vision model says of it, and what it looks at."""

@@ -1,0 +1,65 @@
+// The shipped pictures: one by one, or only those that the model gets wrong.
+
+import { button, html } from "../core/dom.js";
+
+/** @import { SketchData } from "./wire.js" */
+
+export class Shelf {
+  /** @type {SketchData["shelf"]} */
+  #data = { chosen: 0, label: null, n: 0, wrong: [] };
+  #isDrawn = false;
+
+  /** @param {(digit: number) => void} take */
+  constructor(take) {
+    this.take = take;
+    this.says = html("span");
+    this.only = html("input", { type: "checkbox" });
+    this.wrong = html("span");
+    this.node = html(
+      "div",
+      { class: "hl-sketch-shelf" },
+      html(
+        "div",
+        { class: "hl-row" },
+        button("‹", () => this.#step(-1), { "aria-label": "Test digit before" }),
+        this.says,
+        button("›", () => this.#step(1), { "aria-label": "Next test digit" }),
+      ),
+      html("label", null, this.only, " ", this.wrong),
+    );
+  }
+
+  /**
+   * @param {SketchData["shelf"]} data
+   * @param {boolean} isDrawn whether a drawing is shown in place of the chosen one
+   */
+  show(data, isDrawn) {
+    this.#data = data;
+    this.#isDrawn = isDrawn;
+    const { chosen, label, n, wrong } = data;
+    this.says.textContent = isDrawn
+      ? "your drawing"
+      : `test digit ${chosen + 1} of ${n}: a ${label}`;
+    this.wrong.textContent = `only the ${wrong.length} it gets wrong`;
+    this.only.disabled = !wrong.length;
+  }
+
+  /**
+   * Whether the model is right, where that is known.
+   *
+   * @param {number} best
+   */
+  verdict(best) {
+    if (this.#isDrawn || this.#data.label === null) return ".";
+    return best === this.#data.label ? ": right." : `: wrong, it is a ${this.#data.label}.`;
+  }
+
+  /** @param {1 | -1} step */
+  #step(step) {
+    const { chosen, n, wrong } = this.#data;
+    const all = this.only.checked && wrong.length ? wrong : Array.from({ length: n }, (_, i) => i);
+    const later = all.filter((i) => (step > 0 ? i > chosen : i < chosen));
+    const ends = step > 0 ? all[0] : all[all.length - 1];
+    this.take((step > 0 ? later[0] : later[later.length - 1]) ?? ends);
+  }
+}
