@@ -309,7 +309,11 @@ export class Sketch extends Instrument {
         html("canvas"),
       );
     });
-    this.grid.replaceChildren(...this.#heads);
+    const names = Array.from({ length: n_heads }, (_, h) => html("span", null, `H${h}`));
+    const rows = this.#heads.flatMap((node, i) =>
+      i % n_heads ? [node] : [html("span", null, `L${i / n_heads}`), node],
+    );
+    this.grid.replaceChildren(html("span"), ...names, ...rows);
   }
 
   // --- the check ----------------------------------------------------------------------------------

@@ -45,10 +45,13 @@ def render(view: View) -> None:
     key, _ = pictures.answers(view.handle)
     data = sketch_data(view.run.key, view.run.trace, pixels, key, _shelf(view), _settings(view))
     component.show(data, on_change=state.take_over)
-    _needed(view, pixels)
-    _order(view, pixels, config)
+    left, right = layout.two_up("patches")
+    with left:
+        _needed(view, pixels)
+        _order(view, pixels, config)
+    with right:
+        _distances(view, config)
     _positions(view)
-    _distances(view, config)
     inspector.attention(view.record)
     inspector.source("model.analysis.patches.rollout", "model.embeddings.PatchEmbedding")
     inspector.export(view, _tables(view, config))
@@ -92,7 +95,7 @@ def _needed(view: View, pixels: bytes) -> None:
         "Which patches does the answer need?",
         f"One patch after the other is masked: what is left of the {digits(before, 3)} for {best}?",
         "A masked patch is attended to by no other row, in any layer: as if it were not there. "
-        "Dark: the answer does not need it. Where a patch is pale, the answer falls without it.",
+        "Dark: the answer stands without it. Pale: without this patch it would fall.",
     )
     after = _probabilities(pictures.without_each(view.handle, pixels))[:, best]
     layout.show_figure(

@@ -1,0 +1,48 @@
+"""Protects the parts of a model: all weights counted once, shapes as they run."""
+
+import math
+
+import pytest
+
+from model.analysis.anatomy import anatomy
+from model.architectures.base import Transformer
+from model.sources.checkpoint import own_weights
+from tests.model.builders import every_trace, tiny_model
+
+MODELS = {"decoder": tiny_model()} | {name: model for name, (model, _) in every_trace().items()}
+LENGTHS = {"encoder_decoder": (5, 3), "vision": (10,)}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_weight_is_counted_once(name: str) -> None:
+    model = MODELS[name]
+    columns = anatomy(model, LENGTHS.get(model.config.architecture, (7,)))
+    expected = sum(math.prod(x.shape) for x in own_weights(model).values())
+    assert sum(column.n_parameters for column in columns) == expected
+
+
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_norms_stand_where_they_work(placement: str) -> None:
+    """Before attention in a pre-norm block, after the addition in a post-norm block."""
+    model = tiny_model(norm_placement=placement)
+    (column,) = anatomy(model, (7,))
+    kinds = [[part.kind for part in sublayer] for sublayer in column.sublayers]
+    attention = ["norm", "self_attention", "add"]
+    assert kinds[0] == (attention if placement == "pre" else [*attention[1:], "norm"])
+    after = [part.kind for part in column.after]
+    assert after == [*(["final_norm"] if placement == "pre" else []), "unembedding", "softmax"]
+
+
+def test_a_translation_has_two_columns_and_three_kinds_of_attention() -> None:
+    model: Transformer = every_trace()["encoder_decoder"][0]
+    encoder, decoder = anatomy(model, (5, 3))
+    assert (encoder.n_layers, decoder.n_layers) == (3, 2)
+    groups = [part.group for column in (encoder, decoder) for x in column.sublayers for part in x]
+    assert [group for group in groups if group] == [
+        "encoder.attn",
+        "decoder.attn",
+        "decoder.cross_attn",
+    ]
+    assert {part.shape for sublayer in decoder.sublayers for part in sublayer} == {(3, 30)}
+    assert encoder.before[0].n_parameters == 17 * 30
+    assert decoder.before[0].n_parameters == 0, "the encoder's embedding"

@@ -1,0 +1,63 @@
+"""Protects how a drawing becomes a picture like those of MNIST."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.viz.live.harness import bare_page
+
+CALL = """async ([name, width, height, values, size]) => {
+    const functions = await import('/live/sketch/normalise.js');
+    const picture = {width, height, values: Float32Array.from(values)};
+    const found = functions[name](picture, size);
+    return Array.from('width' in found ? found.values : found);
+}"""
+
+
+@pytest.fixture(scope="module")
+def bare(browser: Browser, app_url: str) -> Iterator[Page]:
+    """A page of the app's own with nothing on it."""
+    with bare_page(browser, app_url) as page:
+        yield page
+
+
+def called(page: Page, name: str, picture: np.ndarray, size: int = 28) -> np.ndarray:
+    """What a function of the module makes of a picture (H, W)."""
+    height, width = picture.shape
+    return np.array(page.evaluate(CALL, [name, width, height, picture.ravel().tolist(), size]))
+
+
+def test_ink_fills_20_pixels_about_its_centre_of_mass(bare: Page) -> None:
+    picture = np.zeros((252, 252))
+    picture[10:210, 200:240] = 255  # high and narrow, far from the middle
+    found = called(bare, "normalised", picture).reshape(28, 28)
+    rows, columns = np.nonzero(found)
+    assert (np.ptp(rows) + 1, np.ptp(columns) + 1) == (20, 4)
+    weights = found / found.sum()
+    centre = [(weights.sum(axis=1 - axis) * np.arange(28)).sum() for axis in (0, 1)]
+    np.testing.assert_allclose(centre, 13.5, atol=0.5)
+
+
+def test_a_pixel_is_the_mean_of_what_it_covers(bare: Page) -> None:
+    """40 × 40 of noise become 20 × 20: each the mean of four."""
+    picture = np.random.default_rng(0).integers(30, 256, (40, 40)).astype(float)
+    found = called(bare, "normalised", picture).reshape(28, 28)
+    rows, columns = np.nonzero(found)
+    part = found[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+    expected = picture.reshape(20, 2, 20, 2).mean(axis=(1, 3))
+    np.testing.assert_allclose(part, expected, atol=0.51)
+
+
+def test_no_ink_is_an_empty_picture(bare: Page) -> None:
+    assert not called(bare, "normalised", np.zeros((50, 50))).any()
+
+
+@pytest.mark.parametrize("is_paper_light", [True, False])
+def test_ink_becomes_light_on_dark(bare: Page, is_paper_light: bool) -> None:
+    picture = np.full((20, 20), 230.0 if is_paper_light else 20.0)
+    picture[5:8, 5:8] = 40.0 if is_paper_light else 210.0
+    found = called(bare, "lightOnDark", picture).reshape(20, 20)
+    assert (found[5:8, 5:8] == 255).all()
+    assert found.sum() == 9 * 255

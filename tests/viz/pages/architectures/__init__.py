@@ -1,0 +1,1 @@
+"""Tests of the pages for one architecture, and of the diagram."""
