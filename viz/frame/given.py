@@ -1,4 +1,4 @@
-"""What a person gives the model, by its architecture: a sentence, one with blanks, or a picture."""
+"""What a person gives the model, by its architecture: a sentence, a source or a picture."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +14,7 @@ from viz import runs
 from viz.frame import ASSETS, notices, state
 from viz.frame.examples import examples
 from viz.frame.kinds import Text
-from viz.frame.settings import BLANKS, DIGIT, DRAWING, SENTENCE, SOURCE
+from viz.frame.settings import DIGIT, DRAWING, SENTENCE, SOURCE
 from viz.live import component
 from viz.live.sentence_box.data import sentence_data
 from viz.runs import Run
@@ -91,13 +91,6 @@ def _source(has_caret: bool) -> Typed:
     return _sentence_box(SOURCE, has_caret)
 
 
-def _run_with_blanks(handle: ModelHandle, text: str) -> Run:
-    """An encoder's run; blanks belong to the sentence they were made in."""
-    n_tokens = len(runs.tokenizer(handle).encode(text))
-    state.only_for(text, BLANKS)
-    return runs.run(handle, text, state.value(BLANKS.given(options=range(n_tokens))))
-
-
 def _no_text(has_caret: bool) -> Typed:
     """In the place of the sentence box the picture itself, as the model gets it."""
     pixels = np.frombuffer(picture(), np.uint8).reshape(28, 28)
@@ -112,7 +105,6 @@ def _run_picture(handle: ModelHandle, text: str) -> Run:
 
 OF_TEXT = Ask(_sentence, runs.run)
 ASKS: dict[str, Ask] = {
-    "encoder": Ask(_sentence, _run_with_blanks),
     "encoder_decoder": Ask(_source, runs.run),
     "vision": Ask(_no_text, _run_picture),
 }

@@ -40,7 +40,6 @@ ON_NEXT = ("Next token",)
 ON_HOME = ("Home", *ON_NEXT)
 ON_BEAM = ("Beam search",)
 ON_CACHE = ("KV cache",)
-ON_ENCODER = ("Encoder",)
 ON_TRANSLATION = ("Translation",)
 ON_VISION = ("Vision",)
 
@@ -67,15 +66,13 @@ STEP = _declared(Number("step", "Step", 1, 1, 99))
 SENTENCE = _declared(Text("sentence", "Sentence", ""))
 MODEL = _declared(Choice[str]("model", "Model", ""))
 # A view for one architecture has a model of its own, and leaves that of the other views alone.
-ENCODER = _declared(Choice[str]("encoder", "Model", "", pages=ON_ENCODER))
 TRANSLATOR = _declared(Choice[str]("translator", "Model", "", pages=ON_TRANSLATION))
 VISION = _declared(Choice[str]("vision", "Model", "", pages=ON_VISION))
-MODELS = {"": MODEL, "encoder": ENCODER, "encoder_decoder": TRANSLATOR, "vision": VISION}
+MODELS = {"": MODEL, "encoder_decoder": TRANSLATOR, "vision": VISION}
 AT = _declared(  # such as decoder.cross_attn.3.0
-    Choice[str]("at", "Head", "", pages=(*ON_ENCODER, *ON_TRANSLATION, *ON_VISION))
+    Choice[str]("at", "Head", "", pages=(*ON_TRANSLATION, *ON_VISION))
 )
 SOURCE = _declared(Text("source", "English", "Two children play with a red ball on the beach."))
-BLANKS = _declared(Numbers("blanks", "Blanks", (), most=512))
 DIGIT = _declared(Number("digit", "Test digit", 0, 0))
 DRAWING = _declared(Pixels("drawing", "Drawing", ""))
 WAY = _declared(Choice[str]("way", "Whose attention", "head", tuple(sketch.WAYS), pages=ON_VISION))

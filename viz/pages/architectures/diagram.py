@@ -35,7 +35,6 @@ TITLES = {
 # The view that shows a part, by architecture; those of attention are the same for all.
 OUTPUT_VIEWS = {
     "decoder": "Next token",
-    "encoder": "Encoder",
     "encoder_decoder": "Translation",
     "vision": "Vision",
 }
@@ -148,7 +147,7 @@ def _address(part: Part, config: BlockConfig, view: View) -> str:
     """What an address changes to for the view of a part; empty where there is none."""
     if part.group:
         return urlencode({"page": "Attention", "model": view.model, "attention": part.group})
-    if part.kind == "softmax":
+    if part.kind == "softmax" and config.architecture in OUTPUT_VIEWS:
         return urlencode({"page": OUTPUT_VIEWS[config.architecture]})
     if part.kind == "embedding":
         return urlencode({"page": "Tokens"})
