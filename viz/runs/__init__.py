@@ -26,7 +26,7 @@ from model.decoding.cache_run import CacheRun, run_through_cache
 from model.decoding.filters import Sampling
 from model.decoding.sampling import sample
 from model.device import choose_device
-from model.given import Blanked, Given
+from model.given import Given
 from model.memory import keep_freed_memory
 from model.sources import table
 from model.sources.checkpoint import Checkpoint, unusable_folders
@@ -156,12 +156,9 @@ def tokenizer(handle: ModelHandle) -> Tokenizer:
 
 
 @st.cache_resource(max_entries=10, show_spinner=False)
-def run(handle: ModelHandle, text: str, blanks: tuple[int, ...] = ()) -> Run:
-    """Capture and check one input; tokens beyond the context are cut and counted.
-
-    Tokens in `blanks`, by their places, are hidden from an encoder; ValueError for any other model.
-    """
-    return _run(handle, Blanked(text, blanks) if blanks else text)
+def run(handle: ModelHandle, text: str) -> Run:
+    """Capture and check one input; tokens beyond the context are cut and counted."""
+    return _run(handle, text)
 
 
 @st.cache_resource(max_entries=10, show_spinner=False)

@@ -11,6 +11,7 @@ import torch
 from model import reference
 from model.architectures.base import Transformer
 from model.data.tokenizer import MASK, PADDING, START_OF_TEXT, Tokenizer, train_characters
+from model.given import Blanked
 from model.sources import checkpoint
 from model.sources.recorded import RECORDED, REPRODUCED
 from model.verify.check import relative_error
@@ -131,3 +132,20 @@ def test_a_weights_file_of_another_architecture_is_refused(tmp_path: Path) -> No
     (tmp_path / "a/config.json").write_bytes((tmp_path / "b/config.json").read_bytes())
     with pytest.raises(ValueError, match="belong to different models"):
         checkpoint.load(tmp_path / "a")
+
+
+def test_tokens_are_hidden_behind_mask(tmp_path: Path) -> None:
+    """What is typed as [MASK] stays text; a place beyond the text is refused."""
+    saved(tmp_path, "encoder")
+    loaded = checkpoint.load(tmp_path)
+    plain, hidden = loaded.trace(SENTENCE).trace, loaded.trace(Blanked(SENTENCE, (1, 4))).trace
+    mask = loaded.tokenizer.id_of(MASK)
+    where = np.flatnonzero(hidden.ids == mask)
+    np.testing.assert_array_equal(where, [1, 4])
+    np.testing.assert_array_equal(np.delete(hidden.ids, where), np.delete(plain.ids, where))
+    assert hidden.tokens[1] == MASK
+    n = len(plain.tokens)
+    with pytest.raises(
+        ValueError, match=rf"token {n} is to be a blank but the text has {n} tokens"
+    ):
+        loaded.trace(Blanked(SENTENCE, (0, n)))
