@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.screen import figure, visit
+from tests.screen import figure, look, visit
 from tests.viz.apps import TOM
 
 VERIFIED = re.compile(r"✓ [\d,]+ values on screen verified \(max error (0|\de-\d+)\)")
@@ -16,6 +16,24 @@ PROVED = {
     "Masks": {"masks": "kinds"},
     "KV cache": {"cached_tokens": "9"},
 }
+# Views whose last figure is not the usual one: the page, what its address says, a figure, and what
+# must be among what was read back.
+VIEWS = [
+    ("Positions", {"scheme": "rope", "model": "positions-rope"}, "wavelengths", "rotor"),
+    ("Positions", {"scheme": "learned", "model": "positions-learned"}, "sum", "numbers"),
+    ("Positions", {"scheme": "alibi", "model": "positions-alibi"}, "pattern", "numbers"),
+    ("Positions", {"scheme": "none", "model": "positions-none"}, "causal", "no-mask"),
+    ("Positions", {"scheme": "compare"}, "losses", "patterns"),
+    ("Masks", {"masks": "leak"}, "past", "numbers"),
+    ("Masks", {"masks": "padding"}, "pad-shares", "padded-seen"),
+    ("Masks", {"masks": "order"}, "leak", "scores-before"),
+    ("Tokens", {}, "merges", "merges"),
+    ("Beam search", {}, "beam", "beam"),
+]
+READ = """async () => {
+    const {allReadings} = await import('/live/core/screen.js');
+    return allReadings().map((reading) => reading?.figure ?? '');
+}"""
 AT = """([figure, row, column]) => {
     const chart = figure.querySelector('.js-plotly-plot');
     chart.scrollIntoView({block: 'center'});
@@ -39,6 +57,57 @@ def test_figures_of_a_page_are_read_back(page: Page, title: str) -> None:
     assert VERIFIED.fullmatch(said), said
     badge = page.get_by_test_id("stPopover").get_by_role("button").first
     expect(badge).to_contain_text("Verified: ")
+
+
+@pytest.mark.parametrize(("title", "query", "last", "named"), VIEWS)
+def test_views_with_other_figures_are_read_back(
+    page: Page, title: str, query: dict[str, str], last: str, named: str
+) -> None:
+    look(page, last, page=title, sentence=TOM, **query)
+    page.mouse.wheel(0, 4000)
+    said = verdict(page)
+    assert VERIFIED.fullmatch(said), said
+    assert named in page.evaluate(READ)
+
+
+def test_written_tokens_are_read_back(page: Page) -> None:
+    visit(page, page="Next token", sentence=TOM, written="9")
+    page.locator(".hl-attention .js-plotly-plot .main-svg").first.wait_for()
+    page.wait_for_function(f"async () => (await ({READ})()).includes('new tokens')")
+    said = verdict(page)
+    assert VERIFIED.fullmatch(said), said
+
+
+def test_a_moved_rotor_is_read_back_again(page: Page) -> None:
+    look(page, "wavelengths", page="Positions", scheme="rope", model="positions-rope", sentence=TOM)
+    verdict(page)
+    page.locator("[data-setting=first]").fill("99")
+    said = verdict(page)
+    assert VERIFIED.fullmatch(said), said
+    page.locator("dd[data-number=score]").hover()
+    page.keyboard.press("?")
+    card = page.get_by_role("dialog", name="Where this number comes from")
+    expect(card).to_contain_text(re.compile(r"\.moved_scores\.99\.\d+\.\d+\.\d+\[\d\]"))
+    drawn, other = (
+        float(card.locator("dd").all_inner_texts()[i].replace("−", "-")) for i in (3, 5)
+    )
+    assert drawn == pytest.approx(other, abs=1e-5)
+    page.keyboard.press("Escape")
+
+
+def test_a_printed_number_says_where_it_comes_from(page: Page) -> None:
+    look(page, "past", page="Masks", masks="leak", sentence=TOM)
+    number = page.locator(".hl-number[data-address='losses.mean']").first
+    number.focus()
+    page.keyboard.press("?")
+    card = page.get_by_role("dialog", name="Where this number comes from")
+    expect(card).to_contain_text("losses.mean")
+    drawn, other = (
+        float(card.locator("dd").all_inner_texts()[i].replace("−", "-")) for i in (3, 5)
+    )
+    assert drawn == pytest.approx(other, abs=1e-5)
+    assert float(number.inner_text()) == pytest.approx(other, abs=5e-5)
+    page.keyboard.press("Escape")
 
 
 def test_another_view_withdraws_the_verdict(page: Page) -> None:

@@ -12,16 +12,18 @@ from functools import lru_cache
 import numpy as np
 
 from model import reference
+from model.verify.texts import NO_WORDS, Vocabulary
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Ran:
-    """An independent run: the files it read, and all of its arrays."""
+    """An independent run: the files it read, all of its arrays, and what tokens stand for."""
 
     files: reference.Files
     arrays: Mapping[str, Array]
+    vocabulary: Vocabulary = NO_WORDS
 
     @property
     def model(self) -> reference.Reader:

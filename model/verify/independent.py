@@ -6,9 +6,10 @@ weight that is not the file's any more.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from inspect import Parameter, signature
 from threading import Lock
 
 import numpy as np
@@ -16,9 +17,12 @@ import numpy as np
 from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
 from model.verify.check import Check, relative_error
+from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
+from model.verify.merged import MERGED
 from model.verify.pictured import PICTURED
-from model.verify.texts import Vocabulary
+from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
+from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
 
 ALLOWED = 1e-5
 # What is compared, under one name each: arrays by the last part of their addresses.
@@ -87,10 +91,12 @@ def _check(name: str, found: _Found, trace: Trace) -> Check:
 
 # A name, and in brackets which part of the array, axis by axis: numbers, or stretches as in Python.
 ADDRESS = re.compile(r"([a-z0-9_.]{1,80})(?:\[([0-9:,-]{1,40})\])?")
+NUMBERED = re.compile(r"(.*?)((?:\.[0-9]{1,9})*)")  # what is worked out, and numbers it depends on
+ALL = {**DERIVED, **PICTURED, **OF_SCHEMES, **COUNTED, **MERGED}
+ALL_OF_A_SITE = {**OF_A_SITE, **SCHEMES_OF_A_SITE, **COUNTED_OF_A_SITE}
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each
-KEPT_ARRAYS = 8  # worked out from them
+KEPT_ARRAYS = 16  # worked out from them
 _COMPUTING = Lock()
-NO_WORDS = Vocabulary({}, keeps_all=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +128,7 @@ class IndependentRun:
 
         ValueError for an id that the vocabulary does not have.
         """
-        unknown = [i for i in wanted if i not in self.vocabulary]
-        if unknown:
-            raise ValueError(f"the vocabulary has no id {unknown[0]}")
-        return [_decoded(self.vocabulary[i]) for i in wanted]
+        return texts_of_ids(self.vocabulary, wanted)
 
     def array(self, address: str) -> np.ndarray:
         """The array at an address in float64, such as decoder.blocks.2.attn.pattern[4] or output.
@@ -146,13 +149,6 @@ class IndependentRun:
             raise ValueError(f"{name} of shape {array.shape} has no part [{part}]") from None
 
 
-def _decoded(text: bytes) -> str | None:
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        return None
-
-
 def _indices(part: str) -> tuple[int | slice, ...]:
     """What stands in the brackets of an address, as numpy has it."""
 
@@ -165,7 +161,8 @@ def _indices(part: str) -> tuple[int | slice, ...]:
 
 @lru_cache(maxsize=KEPT_RUNS)
 def _ran(run: IndependentRun) -> Ran:
-    return Ran(run.files, dict(reference.arrays(run.files, run.given, run.mask)))
+    arrays = dict(reference.arrays(run.files, run.given, run.mask))
+    return Ran(run.files, arrays, run.vocabulary)
 
 
 @lru_cache(maxsize=KEPT_ARRAYS)
@@ -174,11 +171,23 @@ def _array(run: IndependentRun, name: str) -> np.ndarray:
     ran = _ran(run)
     if name in ran.arrays:
         return ran.arrays[name]
-    site, _, last = name.rpartition(".")
+    found = NUMBERED.fullmatch(name)
+    wanted, numbers = found.groups() if found else (name, "")
+    given = [int(number) for number in numbers.split(".")[1:]]
+    site, _, last = wanted.rpartition(".")
     try:
-        if last in OF_A_SITE and site:
-            return OF_A_SITE[last](ran, site)
-        return (DERIVED | PICTURED)[name](ran)
-    except KeyError:
+        if wanted in ALL:
+            return _worked_out(ALL[wanted], ran, *given)
+        return _worked_out(ALL_OF_A_SITE[last], ran, site, *given)
+    except (KeyError, IndexError):
         what = name or "of that address"
         raise ValueError(f"the independent run has no array {what}") from None
+
+
+def _worked_out(work: Callable[..., np.ndarray], *given: object) -> np.ndarray:
+    """What an entry of the tables makes; ValueError where it takes fewer or more numbers."""
+    taken = signature(work).parameters.values()
+    is_open = any(one.kind is Parameter.VAR_POSITIONAL for one in taken)
+    if not is_open and len(taken) != len(given):
+        raise ValueError(f"this array has {len(taken) - 1} numbers after its name")
+    return np.asarray(work(*given))

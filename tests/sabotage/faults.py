@@ -6,6 +6,8 @@
 from tests.sabotage.charts import CHARTS
 from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
 from tests.sabotage.sampler import SAMPLED
+from tests.sabotage.schemes import SCHEMES
+from tests.sabotage.tables import TABLES
 
 __all__ = ["BROWSER", "FAULTS", "SELF_CHECK", "Fault"]
 
@@ -372,8 +374,9 @@ TEXT = [
           "    labels = token_labels(tokens)[::-1]\n    if probabilities is None:", "tokens",
           seen_on=LENS_PAGE),
     Fault("text", "what was predicted one token late", "viz/frame/bar.py",
-          "words.token_strip(trace.tokens, given)",
-          "words.token_strip(trace.tokens, None if given is None else [given[0], *given[:-1]])",
+          "words.token_strip(trace.tokens, predicted, run=key)",
+          "words.token_strip(trace.tokens, None if predicted is None else "
+          "[predicted[0], *predicted[:-1]], run=key)",
           "tokens", seen_on=LENS_PAGE),
     Fault("text", "a text in capitals before it becomes ids", "model/data/tokenizer.py",
           "return self._encode_start(_checked(text)).ids",
@@ -390,4 +393,6 @@ FAULTS: list[Fault] = [
     *SAMPLED,
     *TEXT,
     *CHARTS,
+    *SCHEMES,
+    *TABLES,
 ]

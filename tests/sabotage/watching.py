@@ -80,7 +80,9 @@ def _answer(route: Route, fault: Fault) -> None:
 
 
 def _said(page: Page) -> Seen:
-    page.locator(".js-plotly-plot .main-svg, .hl-dist li").first.wait_for(timeout=LOADING_MS)
+    page.locator(".js-plotly-plot .main-svg, .hl-dist li, .hl-targets").first.wait_for(
+        timeout=LOADING_MS
+    )
     start = time.monotonic()
     try:
         page.wait_for_function(RED, timeout=PATIENCE_MS)

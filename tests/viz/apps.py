@@ -64,11 +64,32 @@ def checks_shown(app: AppTest) -> list[list[dict[str, str]]]:
     return [_rows(body) for body in bodies]
 
 
+def tables_shown(app: AppTest) -> list[dict[str, dict[str, str]]]:
+    """Tables of numbers of a run: for each column its cells, by the name of their row."""
+    bodies = [e.proto.body for e in app.get("html") if 'class="hl-table"' in e.proto.body]
+    found = []
+    for rows in map(_rows, bodies):
+        first = next(iter(rows[0]))
+        found.append({name: {row[first]: row[name] for row in rows} for name in rows[0]})
+    return found
+
+
+def facts(app: AppTest) -> dict[str, str]:
+    """Numbers that stand side by side, by what they count."""
+    bodies = [e.proto.body for e in app.get("html") if 'class="hl-facts"' in e.proto.body]
+    pairs = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", "".join(bodies))
+    return {html.unescape(name): html.unescape(re.sub("<[^>]*>", "", x)) for name, x in pairs}
+
+
 def _rows(table: str) -> list[dict[str, str]]:
     names = re.findall("<th>(.*?)</th>", table)
     cells = [re.findall("<td>(.*?)</td>", row) for row in re.findall("<tr.*?</tr>", table)[1:]]
     return [
-        {name: html.unescape(cell) for name, cell in zip(names, row, strict=True)} for row in cells
+        {
+            html.unescape(name): html.unescape(re.sub("<[^>]*>", "", cell))
+            for name, cell in zip(names, row, strict=True)
+        }
+        for row in cells
     ]
 
 
@@ -79,7 +100,7 @@ def inspected(app: AppTest, part: str) -> AppTest:
 
 def captions(app: AppTest) -> list[str]:
     """Every quiet line."""
-    return [caption.value for caption in app.caption]
+    return [*(caption.value for caption in app.caption), *lines(app, "small")]
 
 
 def offered_of(app: AppTest, name: str) -> list[str]:

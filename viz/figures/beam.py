@@ -9,6 +9,8 @@ from viz.digits import digits
 from viz.figures.labels import clipped, escape
 from viz.theme import Palette, template
 
+DOTS = 3  # the first of the traces with candidates, in the order of `by_kind`
+SAID = {1: "last", 2: "totals", 3: "scores"}  # lines of what is said of a candidate, and what of
 ROW = 30  # pixels between candidates
 LABEL = 12
 
@@ -27,6 +29,7 @@ class Node:
     kept: bool
     finished: bool
     on_path: bool  # of the winner
+    ids: tuple[int, ...] = ()  # of all new tokens up to this one
 
 
 def beam_tree(nodes: Sequence[Node], root: str, colors: Palette) -> go.Figure:
@@ -38,18 +41,23 @@ def beam_tree(nodes: Sequence[Node], root: str, colors: Palette) -> go.Figure:
         ([n for n in nodes if n.on_path], colors.accent, 3.0),
     ):
         figure.add_trace(_edges(edges, color, width))
-    kinds = (
-        ("pruned", [n for n in nodes if not n.kept], colors.muted, "circle-open"),
-        ("kept", [n for n in nodes if n.kept and not n.on_path], colors.text, "circle"),
-        ("winner", [n for n in nodes if n.on_path], colors.accent, "star"),
-    )
-    for name, chosen, color, symbol in kinds:
+    looks = ((colors.muted, "circle-open"), (colors.text, "circle"), (colors.accent, "star"))
+    for (name, chosen), (color, symbol) in zip(by_kind(nodes).items(), looks, strict=True):
         figure.add_trace(_dots(name, chosen, color, symbol))
     figure.add_annotation(
         x=-0.6, y=0, text=escape(clipped(root, LABEL)), showarrow=False, font={"color": colors.text}
     )
     _lay_out(figure, nodes, colors)
     return figure
+
+
+def by_kind(nodes: Sequence[Node]) -> dict[str, list[Node]]:
+    """What is drawn alike: candidates that were pruned, those kept, and the winner's path."""
+    return {
+        "pruned": [node for node in nodes if not node.kept],
+        "kept": [node for node in nodes if node.kept and not node.on_path],
+        "winner": [node for node in nodes if node.on_path],
+    }
 
 
 def _edges(nodes: Sequence[Node], color: str, width: float) -> go.Scatter:

@@ -22,6 +22,10 @@ BYTE_PIXELS, LETTER_PIXELS = 17, 7.5
 CHARACTERS, BYTES = -1, 0  # rows; merges stand above them
 
 
+# Traces whose labels have numbers: the ids of tokens, the ranks of merges, and bytes.
+IDS, RANKS, HEX = 4, 6, 7
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a node stands: the middle of its bytes, and its row."""

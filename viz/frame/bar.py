@@ -73,7 +73,9 @@ def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> Del
         if is_elsewhere or trace.main.kind == "patches":
             st.caption(f"{view.model}: {_described(view)}")
         elif len(trace.streams) == 1:
-            words.token_strip(trace.tokens, predicted)
+            is_read = view.run.independent is not None and "decoder" in view.offers
+            key = view.run.key if is_read else ""
+            words.token_strip(trace.tokens, predicted, run=key)
         else:
             with st.container(key="strips"):
                 for stream in trace.streams:

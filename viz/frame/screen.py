@@ -5,32 +5,37 @@ It tells Python of failures alone: what holds is said in the browser, and runs n
 
 import math
 from collections.abc import Mapping
+from zlib import crc32
 
 import streamlit as st
 
 from model.verify.check import Check
+from viz.frame import numbers
 from viz.live import component
 from viz.live.chart.data import Origin, Place
 from viz.live.core.wire import ALLOWED_ERROR, Data
-from viz.runs import Run
+from viz.runs import Compared, Run
 
-TOKENS = "tokens"  # what the browser calls those above the page
+# What the browser calls the tokens above the page, and the numbers in its lines and tables.
+TOKENS, NUMBERS = "tokens", "numbers"
 DRAWN, FOUND = "figures-drawn", "figures-found-wrong"
 
 
-def origin(run: Run, places: Mapping[tuple[int, str], str]) -> Origin:
+def origin(run: Compared, places: Mapping[tuple[int, str], str], size: float = 0.0) -> Origin:
     """Where the run's independent one has what a figure shows; empty where there is none.
 
-    `places` are addresses by the number of a trace and its x, y or z.
+    `places` are addresses by the number of a trace and its x, y or z; see `Place`. Differences that
+    may be nothing but rounding have the `size` of what they are differences of.
     """
     if run.independent is None:
         return ()
-    return [Place(trace, name, run.key, address) for (trace, name), address in places.items()]
+    return [Place(trace, name, run.key, address, size) for (trace, name), address in places.items()]
 
 
 def begin() -> None:
-    """A page begins: no figure is drawn yet."""
+    """A page begins: no figure is drawn yet, and no number printed."""
     st.session_state[DRAWN] = {}
+    numbers.begin()
 
 
 def drew(figure: Data) -> None:
@@ -41,8 +46,10 @@ def drew(figure: Data) -> None:
 def show(run: Run) -> None:
     """Where the browser says how many values it has read back, of the page and the tokens above."""
     key = "" if run.independent is None else run.key
-    st.session_state.setdefault(DRAWN, {})[TOKENS] = key
-    component.show_screen(key, _take_over)
+    printed = numbers.printed()
+    token = f"{crc32(repr(printed).encode()):08x}" if printed else ""
+    st.session_state.setdefault(DRAWN, {}).update({TOKENS: key, NUMBERS: token})
+    component.show_screen(key, token, _take_over)
 
 
 def checks() -> tuple[Check, ...]:

@@ -11,12 +11,30 @@ from model.lines import one_line
 from model.verify.check import Check
 from viz.digits import digits, equals
 from viz.figures.labels import signs, token_labels, visible
+from viz.frame.numbers import Number, Said, html_of
 
 
-def notice(text: str, kind: str = "note") -> None:
+def notice(text: Said, kind: str = "note") -> None:
     """One plain line to the person; `kind` is note, hint or error. The text is no markup."""
     role = "alert" if kind == "error" else "status"
-    st.html(f'<p class="hl-{kind}" role="{role}">{html.escape(one_line(text))}</p>')
+    inside = html_of(one_line(text) if isinstance(text, str) else text)
+    st.html(f'<p class="hl-{kind}" role="{role}">{inside}</p>')
+
+
+def caption(text: Said) -> None:
+    """A small line below what it is of. The text is no markup."""
+    st.html(f'<p class="hl-small">{html_of(text)}</p>')
+
+
+def table(columns: Mapping[str, Sequence[Said]]) -> None:
+    """Columns by their names, the first of them the names of the rows. All are our own words."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+    rows = zip(*columns.values(), strict=True)
+    body = "".join(f"<tr>{''.join(f'<td>{html_of(x)}</td>' for x in row)}</tr>" for row in rows)
+    st.html(
+        '<div class="hl-wide" tabindex="0" role="group" aria-label="Table"><table '
+        f'class="hl-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def check_line(passed: bool, text: str) -> None:
@@ -42,18 +60,20 @@ def token_strip(
     numbers: bool = False,
     marked: int | None = None,
     name: str = "",
+    run: str = "",
 ) -> None:
     """The tokens, each underlined by the probability predicted for it, where there is one.
 
     probabilities: (T,), NaN where nothing was predicted. `numbers` writes them below the tokens;
-    `marked` is the token to frame. `name` stands before them where there are several rows.
+    `marked` is the token to frame. `name` stands before them where there are several rows; `run` is
+    the key of the run they are of.
     """
     labels = token_labels(tokens)
     if probabilities is None:
         pieces = [_chip(label) for label in labels]
     else:
         pieces = [
-            _predicted_chip(number, label, probability, numbers, number == marked)
+            _predicted_chip(number, label, probability, numbers, number == marked, run)
             for number, (label, probability) in enumerate(zip(labels, probabilities, strict=True))
         ]
     legend = f'<span class="hl-legend">{_legend(labels, probabilities is not None)}</span>'
@@ -118,12 +138,12 @@ def token_row(what: str, tokens: Sequence[str]) -> None:
 
 
 def training_targets(
-    inputs: Sequence[str], targets: Sequence[str], probabilities: np.ndarray
+    inputs: Sequence[str], targets: Sequence[str], probabilities: Sequence[Number]
 ) -> None:
     """The input at each position, its target, and the probability predicted for it."""
     columns = [
         f'<span class="hl-target"><small>{number}</small>{_chip(given)}'
-        f'<span aria-hidden="true">↓</span>{_chip(wanted)}<small>{_short(probability)}</small>'
+        f'<span aria-hidden="true">↓</span>{_chip(wanted)}<small>{html_of(probability)}</small>'
         "</span>"
         for number, (given, wanted, probability) in enumerate(
             zip(token_labels(inputs), token_labels(targets), probabilities, strict=True)
@@ -140,11 +160,10 @@ def training_targets(
     )
 
 
-def facts(pairs: Sequence[tuple[str, str]]) -> None:
+def facts(pairs: Sequence[tuple[Said, str]]) -> None:
     """Numbers side by side, each above what it counts. All are our own words."""
     columns = (
-        f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>"
-        for value, name in pairs
+        f"<div><dt>{html.escape(name)}</dt><dd>{html_of(value)}</dd></div>" for value, name in pairs
     )
     st.html(f'<dl class="hl-facts">{"".join(columns)}</dl>')
 
@@ -229,7 +248,7 @@ def _chip(label: str) -> str:
 
 
 def _predicted_chip(
-    number: int, label: str, probability: float, with_number: bool, is_marked: bool
+    number: int, label: str, probability: float, with_number: bool, is_marked: bool, run: str
 ) -> str:
     is_known = bool(np.isfinite(probability))
     title = f"token {number}: " + (
@@ -238,8 +257,12 @@ def _predicted_chip(
     share = 100 * probability if is_known else 0
     below = f"<small>{_short(probability)}</small>" if with_number else ""
     css_class = "hl-token hl-marked" if is_marked else "hl-token"
+    address = (
+        f' data-run="{run}" data-address="given[{number}]" data-value="{float(probability)!r}"'
+    )
     return (
-        f'<span class="{css_class}" title="{title}" style="--share:{share:.0f}%">'
+        f'<span class="{css_class}" title="{title}" style="--share:{share:.0f}%"'
+        f"{address if run and is_known else ''}>"
         f"<bdi>{html.escape(label)}</bdi>{below}</span>"
     )
 

@@ -97,16 +97,18 @@ def show_chart(key: str, data: Data, *, on_pick: Callable[[Place], None] | None 
     _chart(key=key, data=data, height=data["height"], on_picked_change=unbroken(take_over))
 
 
-def show_screen(run: str, on_found: Callable[[list[Data]], None]) -> None:
+def show_screen(run: str, numbers: str, on_found: Callable[[list[Data]], None]) -> None:
     """Show the verdict on what is on screen; `on_found` gets the figures that failed, if others.
 
-    `run` is the key of the page's run, or empty where there is no independent one.
+    `run` is the key of the page's run, or empty where there is no independent one; `numbers` tells
+    those in lines and tables from others, empty where there are none.
     """
 
     def take_over() -> None:
         on_found(list(st.session_state[SCREEN].found or []))
 
-    data = {"instrument": SCREEN, "key": SCREEN, "run": run, "allowed_error": ALLOWED_ERROR}
+    data = {"instrument": SCREEN, "key": SCREEN, "run": run, "numbers": numbers}
+    data |= {"allowed_error": ALLOWED_ERROR}
     _screen(key=SCREEN, data=data, on_found_change=unbroken(take_over))
 
 

@@ -1,20 +1,13 @@
 """One number on screen and where it comes from: formula, code, its value and the other one."""
 
-from typing import NamedTuple
+import re
 
 import numpy as np
 
 from model.trace import Trace
+from viz.live.about import OF_PAGES, OF_SITES, About
 from viz.live.core.wire import Data
 from viz.live.store import Independent
-
-
-class About(NamedTuple):
-    """How an array comes about, in plain text, and the function that makes it."""
-
-    formula: str
-    source: str
-
 
 _ATTEND, _PROJECT = "model.attention.attention_pattern", "model.attention.MultiHeadAttention"
 _SCORES = "model.attention.attention_scores"
@@ -60,6 +53,7 @@ OF_FIGURES: dict[str, About] = {
     "cache.mean_keys": About("mean over KV heads of √(Σ k²)", _CACHE),
     "cache.mean_values": About("mean over KV heads of √(Σ v²)", _CACHE),
 }
+_NUMBERS = re.compile(r"(\.\d+)+$")  # on which an array depends, at the end of its name
 # Derived in the browser from a trace's scores, which hold scale and bias.
 _UNMASKED = "unmasked_"
 
@@ -73,8 +67,14 @@ def origin_of(trace: Trace, independent: Independent, address: str) -> Data:
     if reference.ndim:
         raise ValueError(f"{address} names {reference.size} numbers; say which one in brackets")
     name, _, part = address.partition("[")
-    last = name.rpartition(".")[-1].removeprefix(_UNMASKED)
-    about = OF_FIGURES.get(name) or OF_TRACE.get(last) or About("", "")
+    last = _NUMBERS.sub("", name).rpartition(".")[-1].removeprefix(_UNMASKED)
+    about = (
+        OF_FIGURES.get(name)
+        or OF_PAGES.get(_NUMBERS.sub("", name))
+        or OF_TRACE.get(last)
+        or OF_SITES.get(last)
+        or About("", "")
+    )
     found = dict(trace.arrays()).get(name.replace(_UNMASKED, ""))
     value = None if found is None else _at(found, part.rstrip("]"))
     return {

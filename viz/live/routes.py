@@ -1,5 +1,5 @@
 """What the app serves beside Streamlit: plotly.js, the component's modules, arrays of a trace and
-of the independent run of its input, and more of a text.
+arrays and single numbers of the independent run of its input, and more of a text.
 
 Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing of a
 visitor is reachable without the key of a trace or a text, and nothing is for other origins.
@@ -45,6 +45,7 @@ def _folder_of(package: str) -> Path:
 
 PLOTLY = _folder_of("plotly") / "package_data" / "plotly.min.js"
 MOST_ASKED = 4096  # bytes of a question
+ADDRESSES = re.compile(r"[^;]{1,130}(;[^;]{1,130}){0,31}")
 ROWS = {"first": 0, "last": -1}  # of a run's input; where there is one, both are it
 IDS = re.compile(rf"{'|'.join(ROWS)}|[0-9]{{1,7}}(,[0-9]{{1,7}}){{0,99}}")
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
@@ -117,6 +118,24 @@ def _texts(request: Request) -> Response:
         return JSONResponse({"texts": of_ids}, headers=HEADERS)
     except ValueError as error:
         return PlainTextResponse(str(error), status_code=404)
+
+
+def _numbers(request: Request) -> Response:
+    """Single numbers of the independent run: `address;address`, null where there is none."""
+    run = store.independent_of(request.path_params["key"])
+    asked = request.path_params["addresses"]
+    if run is None or not ADDRESSES.fullmatch(asked):
+        return _not_found("run")
+    values = [_single(run, address) for address in asked.split(";")]
+    return JSONResponse({"values": values}, headers=HEADERS)
+
+
+def _single(run: store.Independent, address: str) -> float | None:
+    try:
+        value = run.array(address)
+    except ValueError:
+        return None
+    return float(value) if np.ndim(value) == 0 and np.isfinite(value) else None
 
 
 def _summary(request: Request) -> Response:
@@ -208,6 +227,7 @@ ROUTES = [
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
     Route("/live/independent/{key}/texts/{ids}", _texts),
+    Route("/live/independent/{key}/numbers/{addresses}", _numbers),
     Route("/live/independent/{key}/{address}", _independent),
     Route("/live/origins/{key}/{address}", _origin),
     Route("/live/texts/{key}", _more, methods=["POST"]),

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import streamlit as st
@@ -45,6 +46,20 @@ DRAWS = 50  # of a next token that is a whole character
 BROKEN = "\ufffd"  # what a part of a character decodes to
 
 keep_freed_memory()
+
+
+class Compared(Protocol):
+    """What browsers may ask for by a key, beside the independent run that it is compared with."""
+
+    @property
+    def key(self) -> str:
+        """Under which browsers ask."""
+        ...
+
+    @property
+    def independent(self) -> store.Independent | None:
+        """None where there are no files to run once more."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,16 @@ from starlette.testclient import TestClient
 
 from model.sources import checkpoint
 from model.trace import Trace
+from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED
 from model.verify.independent import IndependentRun
+from model.verify.merged import MERGED
+from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.texts import texts_of
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
 from viz.live import files, routes, store
+from viz.live.about import OF_PAGES, OF_SITES
 from viz.live.origins import OF_FIGURES, OF_TRACE
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -238,7 +242,8 @@ def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: P
 
 
 def test_every_origin_names_code_that_there_is() -> None:
-    for about in (*OF_TRACE.values(), *OF_FIGURES.values()):
+    tables = (OF_TRACE, OF_FIGURES, OF_PAGES, OF_SITES)
+    for about in (about for table in tables for about in table.values()):
         module, _, name = about.source.rpartition(".")
         try:
             holder = importlib.import_module(module)
@@ -247,6 +252,25 @@ def test_every_origin_names_code_that_there_is() -> None:
             holder = getattr(importlib.import_module(module), kind)
         assert hasattr(holder, name), about.source
     assert set(OF_FIGURES) == set(DERIVED) - {"given"}
+    of_texts = {"texts.last", "texts.totals", "texts.scores"}
+    assert set(OF_PAGES) == {*OF_SCHEMES, *COUNTED, *MERGED, *of_texts, "given"}
+    unmasked = {name.removeprefix("unmasked_") for name in (*SCHEMES_OF_A_SITE, *COUNTED_OF_A_SITE)}
+    assert set(OF_SITES) == unmasked
+
+
+def test_single_numbers_are_asked_for_together(client: TestClient, tmp_path: Path) -> None:
+    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "tiny"), "cpu")
+    trace = loaded.trace(SENTENCE).trace
+    run = IndependentRun(loaded.files, trace.ids)
+    key = store.put(trace, run)
+    found = client.get(f"/live/independent/{key}/numbers/losses.mean;output[2,3];output;x[1]")
+    mean, one, many, nothing = found.json()["values"]
+    assert mean == pytest.approx(float(run.array("losses").mean()))
+    assert one == float(run.array("output[2,3]"))
+    assert many is nothing is None
+    for wrong in (";".join(["losses.mean"] * 33), "a" * 131, ";"):
+        assert client.get(f"/live/independent/{key}/numbers/{wrong}").status_code == 404
+    assert client.get("/live/independent/nobody/numbers/losses.mean").status_code == 404
 
 
 def test_keys_are_long_and_never_the_same() -> None:

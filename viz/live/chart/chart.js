@@ -8,11 +8,11 @@ import { NO_CLOUD, loadPlotly } from "../core/plotly.js";
 import * as pointing from "../core/pointed.js";
 import * as screen from "../core/screen.js";
 import { roomOnWall } from "../core/wall.js";
-import { readBack } from "./proof.js";
+import { drawnRows, readBack } from "./proof.js";
 
 /** @import { Chart as Drawn } from "../core/plotly.js" */
 /** @import { Receiver } from "../core/wire.js" */
-/** @import { ChartData } from "./wire.js" */
+/** @import { ChartData, OriginPlace } from "./wire.js" */
 
 /** @typedef {{data: object[], layout: Record<string, unknown>}} Figure */
 
@@ -193,7 +193,20 @@ export class Chart {
     if (!place) return pointing.pointAway();
     const address = pointing.within(place.address, indices);
     const of = [at.yaxis, at.xaxis].map((axis, i) => nameOn(axis, i ? at.x : at.y)).join(", ");
-    pointing.point({ run: place.run, address, drawn: at[place.property], of, host: this.root });
+    const drawn = at[place.property] ?? this.#written(place, indices[0]);
+    pointing.point({ run: place.run, address, drawn, of, host: this.root });
+  }
+
+  /**
+   * The number that a label has.
+   *
+   * @param {OriginPlace} place
+   * @param {number} at
+   */
+  #written(place, at) {
+    if (place.property === "z") return null;
+    const text = String(drawnRows(this.chart, place)[0][at] ?? "").replace("−", "-");
+    return text === "" ? null : Number(text);
   }
 
   /** @param {unknown} error */

@@ -15,16 +15,19 @@ HEIGHT = 450  # pixels of a figure that does not say
 
 @dataclass(frozen=True)
 class Place:
-    """Where an independent run has the numbers of a trace: those of its x, y or z.
+    """Where an independent run has the numbers of a trace.
 
-    `run` is the key of the run; what is at the address is as (rows, columns) for a heat map, else
-    as one row.
+    `property` says which: its x, y or z; the number that each label has (`text`), or its two
+    hexadecimal digits (`hex`); or the one in a line of what it says on hover (`said.1`). `run` is
+    the key of the run; what is at the address is as (rows, columns) for a heat map, else as one
+    row. Errors are relative to the largest number there, or to `size` where that is larger.
     """
 
     trace: int
     property: str
     run: str
     address: str
+    size: float = 0.0
 
 
 Origin = Sequence[Place]  # what a figure is drawn from, as far as it can be compared

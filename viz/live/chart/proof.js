@@ -3,13 +3,17 @@
 
 import { independent } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
+import { unescaped } from "../core/heatmap.js";
+import { errorOfNumber } from "../core/printed.js";
 
 /** @import { Matrix } from "../core/maths.js" */
 /** @import { Chart } from "../core/plotly.js" */
 /** @import { Reading } from "../core/screen.js" */
 /** @import { OriginPlace } from "./wire.js" */
 
-/** @typedef {ArrayLike<number | null | undefined>} Values */
+/** What is drawn, or what is written. @typedef {ArrayLike<number | string | null | undefined>} Values */
+
+const AT_THE_END = /(?:[<>] )?[−-]?[\d.,]+$/; // of a label, or of a line of what is said on hover
 
 /**
  * Compare what Plotly holds of a figure: traces as it completed them, and what it worked out to draw.
@@ -22,28 +26,58 @@ import { rowOf } from "../core/maths.js";
 export async function readBack(chart, origin, allowed) {
   const found = await Promise.all(
     origin.map(async (place) => ({
-      ...errorOf(drawnRows(chart, place), await independent(place.run, place.address)),
+      ...errorOf(drawnRows(chart, place), await independent(place.run, place.address), place.size),
       address: place.address,
     })),
   );
   const off = found.find(({ error }) => !(error <= allowed));
+  const counted = new Map(origin.map(({ trace, property }, i) => [`${trace} ${property}`, i]));
   return {
     error: Math.max(...found.map(({ error }) => error)),
-    n: found.reduce((sum, { n }) => sum + n, 0),
+    n: Array.from(counted.values(), (i) => found[i].n).reduce((sum, n) => sum + n, 0),
     address: off ? off.address : "",
   };
 }
 
 /**
- * The rows of a heat map as it was worked out to be drawn, or a line's numbers as one row.
+ * The rows of a heat map as it was worked out to be drawn, or a line's numbers as one row; of labels
+ * the numbers that are written.
  *
  * @param {Chart} chart
  * @param {OriginPlace} place
  * @returns {Values[]}
  */
-function drawnRows(chart, { trace, property }) {
-  const values = chart._fullData[trace]?.[property] ?? [];
-  return property === "z" ? (chart.calcdata[trace]?.[0]?.z ?? values) : [values];
+export function drawnRows(chart, { trace, property }) {
+  const of = chart._fullData[trace] ?? {};
+  if (property === "z") return chart.calcdata[trace]?.[0]?.z ?? of.z ?? [];
+  const [kind, line] = property.split(".");
+  if (kind === "text" || kind === "hex") return [written(of.text, kind === "hex")];
+  if (kind === "said") return [written(linesOf(of.hovertext, Number(line)), false)];
+  return [of[property] ?? []];
+}
+
+/**
+ * One line of each text.
+ *
+ * @param {string[] | undefined} texts
+ * @param {number} line
+ */
+function linesOf(texts, line) {
+  return Array.from(texts ?? [], (text) => text.split("<br>")[line] ?? "");
+}
+
+/**
+ * What is written at the end of each text: hexadecimal digits as a number, else as it is written.
+ *
+ * @param {string[] | undefined} texts
+ * @param {boolean} isHex
+ * @returns {(number | string)[]}
+ */
+function written(texts, isHex) {
+  return Array.from(texts ?? [], (text) => {
+    const plain = unescaped(text);
+    return isHex ? parseInt(plain, 16) : (AT_THE_END.exec(plain)?.[0].replaceAll(",", "") ?? "");
+  });
 }
 
 /**
@@ -58,9 +92,22 @@ function isAsWide(rows, columns) {
   );
 }
 
-/** @param {number | null | undefined} value */
+/** @param {number | string | null | undefined} value */
 function isEmpty(value) {
   return Number.isNaN(value ?? NaN);
+}
+
+/**
+ * How far a number is off as it is drawn, or as it is written, with the digits that has; a whole one
+ * is right or not.
+ *
+ * @param {number | string} shown
+ * @param {number} value
+ */
+function errorOfOne(shown, value) {
+  if (typeof shown === "number") return Math.abs(shown - value);
+  if (Number.isInteger(value) && /^\d+$/.test(shown)) return Number(shown) === value ? 0 : NaN;
+  return errorOfNumber(shown, value);
 }
 
 /**
@@ -69,8 +116,9 @@ function isEmpty(value) {
  *
  * @param {Values[]} rows
  * @param {Matrix} expected
+ * @param {number} size what errors are relative to where all values are smaller
  */
-function errorOf(rows, expected) {
+function errorOf(rows, expected, size) {
   const isWhole = rows.length === expected.rows && isAsWide(rows, expected.columns);
   let [error, largest] = [isWhole ? 0 : NaN, 0];
   for (let i = 0; isWhole && i < expected.rows; i++)
@@ -80,8 +128,8 @@ function errorOf(rows, expected) {
         error = isEmpty(shown) ? error : NaN;
         return;
       }
-      error = Math.max(error, Math.abs(shown - value));
+      error = Math.max(error, errorOfOne(shown, value));
       largest = Math.max(largest, Math.abs(value));
     });
-  return { error: error / (largest || 1), n: expected.rows * expected.columns };
+  return { error: error / (Math.max(largest, size) || 1), n: expected.rows * expected.columns };
 }

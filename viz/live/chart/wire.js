@@ -5,9 +5,10 @@
  *
  * @typedef {object} OriginPlace
  * @property {number} trace
- * @property {"x" | "y" | "z"} property
+ * @property {string} property x, y, z, text, hex, or said and the number of a line
  * @property {string} run its key
  * @property {string} address
+ * @property {number} size errors are relative to it where all numbers are smaller
  */
 
 /**

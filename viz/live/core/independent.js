@@ -15,6 +15,8 @@ const waiting = [];
 /** @type {Map<string, Promise<Matrix>>} */
 const kept = new Map();
 
+const AT_A_TIME = 24; // numbers of one question
+
 /** @type {Map<string, Promise<(string | null)[]>>} */
 const keptTexts = new Map();
 
@@ -28,6 +30,25 @@ const keptTexts = new Map();
 export function independentTexts(key, of = "last") {
   const place = `live/independent/${key}/texts/${of}`;
   return keep(keptTexts, place, async () => (await (await get(place)).json()).texts);
+}
+
+/**
+ * Single numbers of a run by their addresses; NaN where it has none.
+ *
+ * @param {string} key of the run
+ * @param {string[]} addresses
+ * @returns {Promise<Map<string, number>>}
+ */
+export async function independentNumbers(key, addresses) {
+  const found = new Map();
+  for (let start = 0; start < addresses.length; start += AT_A_TIME) {
+    const some = addresses.slice(start, start + AT_A_TIME);
+    const place = `live/independent/${key}/numbers/${some.join(";")}`;
+    /** @type {{values: (number | null)[]}} */
+    const answer = await (await get(place)).json();
+    some.forEach((address, i) => found.set(address, answer.values[i] ?? NaN));
+  }
+  return found;
 }
 
 /**

@@ -10,6 +10,7 @@ import { pointed } from "../core/pointed.js";
 const ASK =
   "Point at a cell, a point or a number of a figure that is compared with the independent run, then " +
   "press ?. The line beside the button says how many values are.";
+const TYPED = "input:not([type=range]), textarea"; // where a question mark is a letter
 const DIGITS = 9; // tell any two float32 numbers apart
 
 /**
@@ -46,7 +47,7 @@ export class Card {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    const isTyped = event.target instanceof Element && event.target.closest("input, textarea");
+    const isTyped = event.target instanceof Element && event.target.closest(TYPED);
     if (event.key !== "?" || isTyped || this.dialog.open) return;
     event.preventDefault();
     this.open(true);

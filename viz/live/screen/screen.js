@@ -4,6 +4,7 @@ import { badge, showScreenCheck, withdraw } from "../core/badge.js";
 import { Lifetime } from "../core/lifetime.js";
 import { allReadings, changes, isGone, listen, wasRead } from "../core/screen.js";
 import { Card } from "./card.js";
+import { NUMBERS, followNumbers, readNumbers } from "./numbers.js";
 import { TOKENS, readStrip } from "./strip.js";
 
 /** @import { Reading } from "../core/screen.js" */
@@ -17,6 +18,7 @@ export class Screen {
   /** @type {ScreenData} */
   data;
   #cancelCheck = () => {};
+  #cancelNumbers = () => {};
   #reported = "[]"; // Python believes that all is well until it hears otherwise
 
   /**
@@ -29,6 +31,7 @@ export class Screen {
     this.node = badge("hl-verdict");
     this.card = new Card(this.lifetime);
     root.replaceChildren(this.node, this.card.node, this.card.dialog);
+    followNumbers(this.lifetime);
     this.lifetime.keep(listen(() => this.#show()));
   }
 
@@ -37,14 +40,20 @@ export class Screen {
     this.data = data;
     this.#show();
     this.#cancelCheck();
+    this.#cancelNumbers();
     if (data.run) changes(TOKENS);
     else isGone(TOKENS);
+    if (data.numbers) changes(NUMBERS);
+    else isGone(NUMBERS);
     this.#checkSoon(TRIES);
   }
 
   /** @param {number} tries how often what is off is looked at again */
   #checkSoon(tries) {
-    this.#cancelCheck = this.lifetime.timeout(() => this.#checkTokens(tries), REST_MS);
+    this.#cancelCheck = this.lifetime.timeout(() => {
+      this.#checkTokens(tries);
+      this.#checkNumbers(tries);
+    }, REST_MS);
   }
 
   /**
@@ -60,6 +69,21 @@ export class Screen {
     if (found && found.address && tries) return this.#checkSoon(tries - 1);
     if (found) wasRead({ figure: TOKENS, token: run, ...found });
     else isGone(TOKENS);
+  }
+
+  /**
+   * Read the numbers in lines and tables back; Streamlit puts them there by itself, too.
+   *
+   * @param {number} tries
+   */
+  async #checkNumbers(tries) {
+    const { numbers, allowed_error } = this.data;
+    const found = numbers && (await readNumbers(allowed_error).catch(() => null));
+    if (numbers !== this.data.numbers || this.lifetime.isOver) return;
+    if (found && found.address && tries)
+      this.#cancelNumbers = this.lifetime.timeout(() => this.#checkNumbers(tries - 1), REST_MS);
+    else if (found) wasRead({ figure: NUMBERS, token: numbers, ...found });
+    else isGone(NUMBERS);
   }
 
   #show() {
@@ -108,6 +132,7 @@ export class Screen {
   /** It was taken off the page: release everything. */
   destroy() {
     isGone(TOKENS);
+    isGone(NUMBERS);
     this.lifetime.end();
   }
 }

@@ -5,6 +5,7 @@
  * @property {string} instrument
  * @property {string} key
  * @property {string} run the key of the page's run; empty where it has no independent one
+ * @property {string} numbers which numbers stand in lines and tables; empty where there are none
  * @property {number} allowed_error
  */
 

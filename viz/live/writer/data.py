@@ -10,6 +10,7 @@ from viz.live.core.sampling import limits_data
 from viz.live.core.wire import ALLOWED_ERROR, Data, Settings, axis_labels, finite
 
 WRITER = "writer"
+ATTENDED = "new tokens"  # what the browser calls the map of the new tokens
 DISTRIBUTION = "next token"  # what the browser calls the distribution it reads back
 
 
@@ -48,6 +49,7 @@ class WrittenText:
     is_running: bool
     note: str
     address: str  # where the browser asks for more of it
+    runs: Sequence[Data] = ()  # keys of independent runs of it, by the tokens that were dropped
 
 
 def writer_data(
@@ -79,6 +81,7 @@ def writer_data(
         "note": text.note,
         "address": text.address,
         "run": run,
+        "runs": list(text.runs),
         "allowed_error": ALLOWED_ERROR,
         "greedy": is_greedy,
         "shown": shown,

@@ -24,6 +24,7 @@ const WIDTH_ROUNDING = 1e-5; // a bar's width is so many thousandths of a per ce
  * @property {ShownDistribution} shown
  * @property {SamplerSettings} sampling
  * @property {string} run
+ * @property {number} row
  */
 
 /**
@@ -33,8 +34,8 @@ const WIDTH_ROUNDING = 1e-5; // a bar's width is so many thousandths of a per ce
  * @param {number} allowed
  * @returns {Promise<Omit<Reading, "figure" | "token">>}
  */
-export async function readDistribution({ distribution, shown, sampling, run }, allowed) {
-  const address = `output[${shown.at - 1}]`;
+export async function readDistribution({ distribution, shown, sampling, run, row }, allowed) {
+  const address = `output[${row}]`;
   const logits = (await independent(run, address)).values;
   const texts = await independentTexts(run, shown.ids);
   const falling = Float64Array.from(logits).sort().reverse();

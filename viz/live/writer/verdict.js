@@ -11,6 +11,19 @@ import { readDistribution } from "./proof.js";
 const DISTRIBUTION = "next token"; // what it is called among the figures
 const REST_MS = 150; // after the last thing drawn: a check is never in the way of the hand
 
+/**
+ * The run that has what comes before the shown token: the prompt's, or one of the whole text without
+ * the tokens that the context had dropped.
+ *
+ * @param {WriterData} data
+ */
+function runBefore({ run, runs, shown, n_prompt, steps }) {
+  if (shown.at <= n_prompt) return { run, row: shown.at - 1 };
+  const n_dropped = (steps[shown.at - n_prompt] ?? steps[steps.length - 1])?.n_dropped ?? 0;
+  const own = runs.find((one) => one.n_dropped === n_dropped);
+  return { run: own?.run ?? "", row: shown.at - 1 - n_dropped };
+}
+
 export class Verdict {
   #cancel = () => {};
   /** What is on screen. @type {object} */
@@ -23,19 +36,19 @@ export class Verdict {
   }
 
   /**
-   * Another distribution, or other sliders: what was said counts no more. Only what comes in the
-   * prompt or after it has a run of its own.
+   * Another distribution, or other sliders: what was said counts no more.
    *
    * @param {WriterData} data
    * @param {Distribution} distribution
    * @param {SamplerSettings} sampling what it was filtered by
    */
-  soon({ run, shown, n_prompt, running, allowed_error }, distribution, sampling) {
+  soon(data, distribution, sampling) {
     this.#cancel();
     screen.isGone(DISTRIBUTION);
-    const now = { distribution, shown, sampling, run };
+    const { shown, running, allowed_error } = data;
+    const now = { distribution, shown, sampling, ...runBefore(data) };
     this.#shown = now;
-    if (!run || running || shown.at < 1 || shown.at > n_prompt) return;
+    if (!now.run || running || shown.at < 1) return;
     screen.changes(DISTRIBUTION);
     this.#cancel = this.lifetime.timeout(async () => {
       const found = await readDistribution(now, allowed_error).catch(() => null);

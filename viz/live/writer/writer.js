@@ -6,15 +6,15 @@ import { same } from "../core/conversation.js";
 import { button, check, digits, html, radios } from "../core/dom.js";
 import { HeatMap } from "../core/heatmap.js";
 import { Instrument } from "../core/instrument.js";
-import { matrix } from "../core/maths.js";
 import { argmax } from "../core/measures.js";
+import { Attended } from "./attended.js";
+import { pictureOf } from "./picture.js";
 import { Distribution } from "./distribution.js";
 import { Feed } from "./feed.js";
 import { Verdict } from "./verdict.js";
 import { Sliders } from "./sliders.js";
 import { Text } from "./text.js";
 
-/** @import { Picture } from "../core/figure.js" */
 /** @import { Receiver, SamplerSettings } from "../core/wire.js" */
 /** @import { Look } from "./text.js" */
 /** @import { Act, More, Question, WriterData, WriterStep } from "./wire.js" */
@@ -60,6 +60,7 @@ export class Writer extends Instrument {
     this.noMap = html("p", { class: "hl-caption" }, NO_MAP);
     this.heatMap = new HeatMap(this.map, this.lifetime, {
       pick: (row) => this.go(this.data.n_prompt + row),
+      point: (row, column) => this.attended.point(row, column, this.map),
       most: MAP_HEIGHT,
     });
     const heads = [
@@ -88,6 +89,7 @@ export class Writer extends Instrument {
       if (this.data) this.redraw();
     });
     this.verdict = new Verdict(this.lifetime);
+    this.attended = new Attended(this.lifetime);
   }
 
   #layOut() {
@@ -223,6 +225,7 @@ export class Writer extends Instrument {
   /** @override */
   redraw() {
     this.#cancelMap();
+    this.attended.withdraw();
     const { steps, key, note, n_prompt, labels } = this.data;
     const { at, averaged } = this.settings;
     check(this.averaged, averaged ? "yes" : "no");
@@ -365,36 +368,21 @@ export class Writer extends Instrument {
     this.map.setAttribute("aria-label", this.says.textContent ?? "");
     const { averaged } = this.settings;
     const wanted = [key, steps.length, averaged, head, this.palette.background];
-    if (!same(this.#mapped, wanted)) await this.heatMap.draw(this.#picture(), this.palette);
+    if (!same(this.#mapped, wanted))
+      await this.heatMap.draw(
+        pictureOf(this.data, (step) => this.#weights(step)),
+        this.palette,
+      );
     if (data !== this.data) return; // another text came while this one's map was drawn
     this.#mapped = wanted;
     const step = steps[at];
     if (step) this.heatMap.mark(at, step.n_dropped + argmax(this.#weights(step)));
-  }
-
-  /** @returns {Picture} */
-  #picture() {
-    const { steps, axis, n_prompt } = this.data;
-    const columns = n_prompt + steps.length - 1;
-    const values = matrix(steps.length, columns);
-    const hidden = new Uint8Array(values.values.length).fill(1);
-    let high = 0;
-    steps.forEach((step, i) =>
-      this.#weights(step).forEach((weight, j) => {
-        const place = i * columns + step.n_dropped + j;
-        values.values[place] = weight;
-        hidden[place] = 0;
-        high = Math.max(high, weight);
-      }),
-    );
-    return {
-      values,
-      hidden,
-      rowLabels: axis.slice(n_prompt),
-      columnLabels: axis.slice(0, columns),
-      rowTitle: "new token",
-      columnTitle: "attends to",
-      scale: { name: "weight", low: 0, high: high || 1 },
-    };
+    this.attended.soon({
+      data,
+      map: this.heatMap,
+      says: this.says.textContent ?? "",
+      at,
+      averaged,
+    });
   }
 }

@@ -3,17 +3,29 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-import streamlit as st
-
 from model.decoding.beam import BeamStep, Candidate
 from model.verify.check import Check
 from viz import runs
 from viz.digits import digits
-from viz.figures.beam import Node, beam_tree
+from viz.figures.beam import DOTS, SAID, Node, beam_tree, by_kind
 from viz.figures.labels import visible
 from viz.formulas import score_with_numbers
-from viz.frame import controls, inspector, layout, notices, settings, state, tables, words
+from viz.frame import (
+    controls,
+    inspector,
+    layout,
+    memory,
+    notices,
+    screen,
+    settings,
+    state,
+    tables,
+    words,
+)
+from viz.frame.numbers import number
 from viz.frame.view import View
+from viz.live.chart.data import Origin
+from viz.runs import searching
 
 TITLE = "Beam search"
 ICON = ":material/account_tree:"
@@ -40,28 +52,34 @@ def render(view: View) -> None:
     steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
     winner, greedy_winner = _winner(steps), _winner(greedy)
+    nodes = _nodes(view, steps)
+    found = _searched(view, nodes, greedy_winner, penalty)
     layout.show_figure(
-        beam_tree(_nodes(view, steps), view.tokens[-1], view.colors),
+        beam_tree(nodes, view.tokens[-1], view.colors),
         key="beam",
         alt=f"A tree of {sum(len(step.candidates) for step in steps)} candidates in {len(steps)} "
         f"steps. The winner's score is {digits(winner.score, 3)}.",
+        origin=_origin(found, nodes),
     )
     if width > 1:
         words.notice(verdict(winner, greedy_winner))
     texts = {"Beam search": winner, "Greedy": greedy_winner}
     if winner.ids == greedy_winner.ids:  # two runs of one text differ by rounding alone
         texts = {"Beam search and greedy": winner}
-    for name, found in texts.items():
-        st.caption(f"{name}: log probability {digits(found.total)}, score {digits(found.score)}")
+    for name, text in texts.items():
+        at = found.independent.found.index(text.ids)
+        total = number(found, f"texts.totals[{at}]", text.total)
+        score = number(found, f"texts.scores[{at}]", text.score)
+        words.caption([f"{name}: log probability ", total, ", score ", score])
         prompt = runs.decode(view.handle, list(view.ids)).removeprefix(" ")
-        words.continued(prompt, runs.decode(view.handle, list(found.ids)))
+        words.continued(prompt, runs.decode(view.handle, list(text.ids)))
     inspector.formula("model.decoding.beam.normalised_score")
     inspector.formula(
         "model.decoding.beam.normalised_score",
         score_with_numbers(winner.total, len(winner.ids), penalty, winner.score),
     )
     inspector.source("model.decoding.beam.beam_search", "model.decoding.beam.normalised_score")
-    inspector.export(view, {"Candidates": lambda: _csv(_nodes(view, steps))})
+    inspector.export(view, {"Candidates": lambda: _csv(nodes)})
 
 
 def checks(view: View) -> Sequence[Check]:
@@ -100,7 +118,29 @@ def verdict(winner: Candidate, greedy: Candidate) -> str:
 
 
 def _csv(nodes: Sequence[Node]) -> bytes:
-    return tables.frame_csv(tables.frame([asdict(node) for node in nodes]))
+    frame = tables.frame([asdict(node) for node in nodes])
+    return tables.frame_csv(frame.drop(columns="ids"))
+
+
+def _searched(
+    view: View, nodes: Sequence[Node], greedy: Candidate, penalty: float
+) -> searching.Searched:
+    """All texts of the tree in the order it draws them, and the greedy one, to be run again."""
+    texts = tuple(node.ids for kind in by_kind(nodes).values() for node in kind)
+    found = searching.independent_texts(view.handle, view.sentence, (*texts, greedy.ids), penalty)
+    memory.keep_alive("beams", found)
+    return found
+
+
+def _origin(found: searching.Searched, nodes: Sequence[Node]) -> Origin:
+    """Where independent runs have what the tree says of each candidate."""
+    places, start = {}, 0
+    for trace, kind in enumerate(by_kind(nodes).values(), DOTS):
+        part = f"[{start}:{start + len(kind)}]"
+        lines = SAID if kind else {}
+        places |= {(trace, f"said.{line}"): f"texts.{of}{part}" for line, of in lines.items()}
+        start += len(kind)
+    return screen.origin(found, places)
 
 
 def _winner(steps: Sequence[BeamStep]) -> Candidate:
@@ -124,6 +164,7 @@ def _nodes(view: View, steps: Sequence[BeamStep]) -> list[Node]:
             kept=candidate.kept,
             finished=candidate.finished,
             on_path=candidate.kept and candidate.ids == path[: number + 1],
+            ids=candidate.ids,
         )
         for number, step in enumerate(steps)
         for place, candidate in enumerate(step.candidates)

@@ -11,7 +11,7 @@ from model.analysis.timing import fed_at_once
 from model.decoding.cache_run import CacheRun
 from viz import runs
 from viz.digits import digits
-from viz.figures.cache import bytes_text, cache_map
+from viz.figures.cache import UNITS, bytes_text, cache_map
 from viz.formulas import cache_with_numbers
 from viz.frame import (
     ASSETS,
@@ -22,9 +22,12 @@ from viz.frame import (
     screen,
     settings,
     tables,
+    words,
 )
+from viz.frame.numbers import Said, number
 from viz.frame.view import View
 from viz.pages.generate import timing
+from viz.runs import Run
 
 TITLE = "KV cache"
 ICON = ":material/database:"
@@ -72,7 +75,7 @@ def render(view: View) -> None:
     )
     _check(view, cached, shown.n_cached)
     known = _known_models()
-    n_tokens = _sizes(known)
+    n_tokens = _sizes(view, known)
     summary = timing.section(view)
     csv_files = {
         f"Lengths of {shown.part}": lambda: _lengths_csv(view, lengths[:, : shown.n_cached]),
@@ -146,14 +149,20 @@ def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
     config, used = view.config, cached.bytes_held[n_cached]
     per_token = cached.bytes_reserved // config.max_seq_len
     figures = {
-        "Cached now": f"{bytes_text(used)}",
-        "Per token": f"{bytes_text(per_token)}",
-        f"Full context, {config.max_seq_len:,} tokens": f"{bytes_text(cached.bytes_reserved)}",
+        "cached now": (used, n_cached),
+        "per token": (per_token, 1),
+        f"full context, {config.max_seq_len:,} tokens": (
+            cached.bytes_reserved,
+            config.max_seq_len,
+        ),
     }
     with st.container(key="cache-bytes"):
-        columns = st.columns(3)
-    for column, (label, text) in zip(columns, figures.items(), strict=True):
-        column.metric(label, text)
+        words.facts(
+            [
+                (_size(view.run, f"cache.bytes.{n_tokens}", n_bytes), name)
+                for name, (n_bytes, n_tokens) in figures.items()
+            ]
+        )
     st.caption(
         "Measured from the cache's tensors: element size × number of elements, for each layer "
         "and KV head; a query is used once and not kept."
@@ -161,6 +170,13 @@ def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
     inspector.formula("model.decoding.kv_cache.cache_bytes")
     sizes = (config.n_layers, config.n_kv_heads, config.d_head, n_cached, cached.bytes_per_value)
     inspector.formula("model.decoding.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
+
+
+def _size(run: Run, address: str, n_bytes: int) -> Said:
+    """Bytes as people write them, with their address."""
+    text = bytes_text(n_bytes)
+    size, unit = text.split(" ")
+    return [number(run, address, n_bytes, size, 1000.0 ** -UNITS.index(unit)), f" {unit}"]
 
 
 def _check(view: View, cached: CacheRun, n_cached: int) -> None:
@@ -193,7 +209,7 @@ def _known_models() -> list[KnownModel]:
     return [KnownModel(**entry) for entry in tomllib.loads(text)["model"]]
 
 
-def _sizes(known: list[KnownModel]) -> int:
+def _sizes(view: View, known: list[KnownModel]) -> int:
     """The table of known models; gives back the number of tokens it is for."""
     layout.section(
         "KV-cache size in well-known models",
@@ -206,14 +222,8 @@ def _sizes(known: list[KnownModel]) -> int:
     )
     n_tokens = controls.number(settings.CONTEXT)
     notices.show()
-    st.dataframe(
-        tables.frame([_row(model, n_tokens) for model in known]),
-        hide_index=True,
-        height="content",
-        column_config={
-            name: st.column_config.TextColumn(alignment="right") for name in COLUMNS.values()
-        },
-    )
+    rows = [_row(view.run, i, model, n_tokens) for i, model in enumerate(known)]
+    words.table({name: [row[name] for row in rows] for name in rows[0]})
     short = [model.name for model in known if model.max_seq_len < n_tokens]
     if short:
         st.caption(
@@ -223,7 +233,7 @@ def _sizes(known: list[KnownModel]) -> int:
     return n_tokens
 
 
-def _row(model: KnownModel, n_tokens: int) -> dict[str, str]:
+def _row(run: Run, place: int, model: KnownModel, n_tokens: int) -> dict[str, Said]:
     """One model of the table; what equals the published cache says so."""
     sizes = cache_variants(model, n_tokens)
     same = {
@@ -231,9 +241,15 @@ def _row(model: KnownModel, n_tokens: int) -> dict[str, str]:
         "grouped": model.n_kv_heads == 8,
         "latent": bool(model.latent),
     }
-    texts = {
-        name: "–" if n_bytes is None else "= published" if same.get(key) else bytes_text(n_bytes)
-        for (key, name), n_bytes in zip(COLUMNS.items(), sizes.values(), strict=True)
+    texts: dict[str, Said] = {
+        name: "–"
+        if n_bytes is None
+        else "= published"
+        if same.get(key)
+        else _size(run, f"known.bytes.{n_tokens}[{place},{column}]", n_bytes)
+        for column, ((key, name), n_bytes) in enumerate(
+            zip(COLUMNS.items(), sizes.values(), strict=True)
+        )
     }
     return {"model": model.name, "values per token": _values_per_token(model), **texts} | {
         "context": f"{model.max_seq_len:,}",

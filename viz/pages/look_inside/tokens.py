@@ -14,9 +14,9 @@ from model.data.tokenizer import UNKNOWN, Merges
 from model.verify.check import Check
 from viz import runs
 from viz.figures.labels import clipped, visible
-from viz.figures.merges import drawable, label_of, merge_trees, n_bytes
+from viz.figures.merges import HEX, IDS, RANKS, drawable, label_of, merge_trees, n_bytes
 from viz.formulas import merge_with_numbers
-from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame import controls, inspector, layout, notices, screen, tables, words
 from viz.frame.settings import PRE_TOKEN
 from viz.frame.view import View
 from viz.runs import tokens as token_runs
@@ -209,7 +209,17 @@ def _trees(reading: Reading, chosen: int, n_rules: int) -> None:
             key="merges",
             alt=f"Trees of {n_merges} merges: {n_bytes(drawn)} bytes become {len(made)} tokens, "
             f"{', '.join(map(label_of, made))}",
+            origin=screen.origin(
+                reading.view.run, _places(f"{first}.{first + len(made)}", has_merges=n_merges > 0)
+            ),
         )
+
+
+def _places(tokens: str, *, has_merges: bool) -> dict[tuple[int, str], str]:
+    """Where an independent reading of the tokenizer's file has the numbers of the labels."""
+    ranks = {(RANKS, "text"): f"merges.ranks.{tokens}"} if has_merges else {}
+    ids, content = f"merges.ids.{tokens}", f"merges.bytes.{tokens}"
+    return {(IDS, "text"): ids, (HEX, "hex"): content} | ranks
 
 
 def _note(reading: Reading) -> None:

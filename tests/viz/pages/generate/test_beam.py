@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from model.decoding.beam import Candidate, beam_search
-from tests.viz.apps import TOM, chart, checks_shown, lines, open_page
+from tests.viz.apps import TOM, captions, chart, checks_shown, lines, open_page
 from tests.viz.builders import latex_numbers, stories, stories_trace
 from viz import runs
 from viz.figures.labels import visible
@@ -46,7 +46,7 @@ def test_one_text_found_twice_is_not_called_two() -> None:
     app = open_page("Beam search", sentence=examples()[0].sentence, beam_width="3")
     texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
     assert len(texts) == 1
-    assert [x.value for x in app.caption if x.value.startswith("Beam search and greedy: ")]
+    assert [x for x in captions(app) if x.startswith("Beam search and greedy: ")]
     assert any("same text" in line for line in lines(app, "note"))
     assert not any("better text" in line for line in lines(app, "note"))
 

@@ -16,11 +16,13 @@ from tests.viz.apps import (
     chart,
     chosen,
     control,
+    facts,
     inspected,
     lines,
     open_page,
     query_of,
     strip,
+    tables_shown,
     z,
 )
 from tests.viz.builders import latex_numbers, numbers, stories, stories_trace
@@ -40,7 +42,7 @@ def test_cache_page_shows_what_the_cache_holds(part: str, heads: str) -> None:
     assert shown[:, :5] == pytest.approx(expected[:, :5], abs=1e-4)
     assert np.isnan(shown[:, 5:]).all()
     per_token = 2 * config.n_layers * config.n_kv_heads * config.d_head * 4
-    held, each, full = (metric.value for metric in app.metric)
+    held, each, full = facts(app).values()
     assert (held, each) == (bytes_text(5 * per_token), bytes_text(per_token))
     assert full == bytes_text(config.max_seq_len * per_token)
     assert latex_numbers(app.latex[-1].value.replace("{,}", ""))[-1] == 5 * per_token
@@ -51,12 +53,12 @@ def test_cache_page_shows_what_the_cache_holds(part: str, heads: str) -> None:
 
 def test_cache_page_counts_known_models() -> None:
     app = open_page("KV cache", sentence=TOM, context="2048")
-    table = app.dataframe[-1].value.set_index("model")
-    assert table.loc["GPT-3 175B", "as published, fp16"] == "9.66 GB"
-    assert table.loc["GPT-3 175B", "in 8 bits"] == "4.83 GB"
-    assert table.loc["GPT-3 175B", "MHA"] == "= published"
-    assert table.loc["GPT-2 small", "GQA (8 KV heads)"] == "–", "12 heads cannot share 8"
-    assert table.loc["DeepSeek-V2", "MLA"] == "= published"
+    (table,) = tables_shown(app)
+    assert table["as published, fp16"]["GPT-3 175B"] == "9.66 GB"
+    assert table["in 8 bits"]["GPT-3 175B"] == "4.83 GB"
+    assert table["MHA"]["GPT-3 175B"] == "= published"
+    assert table["GQA (8 KV heads)"]["GPT-2 small"] == "–", "12 heads cannot share 8"
+    assert table["MLA"]["DeepSeek-V2"] == "= published"
     (line,) = (caption.value for caption in app.caption if "hypothetical" in caption.value)
     assert "GPT-2 small;" in line
 

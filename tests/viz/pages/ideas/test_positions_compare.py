@@ -10,7 +10,17 @@ import pytest
 from model.sources.checkpoint import SHIPPED
 from model.training.evaluation import read_scores
 from tests.model.builders import tiny_checkpoint
-from tests.viz.apps import TOM, captions, chart, control, inspected, lines, open_page, z
+from tests.viz.apps import (
+    TOM,
+    captions,
+    chart,
+    control,
+    inspected,
+    lines,
+    open_page,
+    tables_shown,
+    z,
+)
 from tests.viz.builders import numbers, scheme_model, trace_of
 from tests.viz.pages.ideas.positions_tab import SCHEMES
 
@@ -50,11 +60,11 @@ def test_compare_reads_the_stored_scores() -> None:
 
 def test_properties_are_measured() -> None:
     app = open_page("Positions", sentence=TOM, compare="yes")
-    table = app.table[0].value
-    assert table["positions are"].to_dict() == KINDS
-    added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"]]
+    (table,) = tables_shown(app)
+    assert table["positions are"] == KINDS
+    added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"].values()]
     assert added == [0, 128 * 128, 0, 0, 0]
-    changes = table["shifted, a probability changes by"].astype(float).to_numpy()
+    changes = np.array([*table["shifted, a probability changes by"].values()], float)
     assert (changes[:2] > 1e-2).all()
     assert (changes[2:] < 1e-4).all()
     verdicts = table["loss past the trained length"]
@@ -65,15 +75,14 @@ def test_properties_are_measured() -> None:
 
 def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> None:
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
-    table = open_page("Positions", sentence=text, compare="yes").table[0].value
-    assert table["positions are"].to_dict() == KINDS | {"Learned": "not measured"}
+    (table,) = tables_shown(open_page("Positions", sentence=text, compare="yes"))
+    assert table["positions are"] == KINDS | {"Learned": "not measured"}
     assert table["shifted, a probability changes by"]["Learned"] == "no room to shift"
 
 
 def test_no_order_can_be_told_of_equal_tokens() -> None:
-    kinds = (
-        open_page("Positions", sentence="the the", compare="yes").table[0].value["positions are"]
-    )
+    (table,) = tables_shown(open_page("Positions", sentence="the the", compare="yes"))
+    kinds = table["positions are"]
     assert kinds["None"] == kinds["RoPE"] == "not measured"
 
 
@@ -184,7 +193,7 @@ def test_a_folder_made_otherwise_is_named_and_not_taken_for_one_of_128_tokens(sh
     (line,) = [x for x in lines(app, "note") if "does not compare" in x]
     assert line.startswith("positions-learned does not compare with the others: it has ")
     assert "layers 1 where the others have 4" in line
-    verdicts = app.table[0].value["loss past the trained length"]
+    verdicts = tables_shown(app)[0]["loss past the trained length"]
     assert verdicts["Learned"] == "trained length not known"
     losses = read_scores(SHIPPED_FAMILY / "positions-alibi")
     longest = losses[max(losses)].by_position

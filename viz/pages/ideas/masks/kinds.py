@@ -6,7 +6,6 @@ import streamlit as st
 from model.analysis.mask_kinds import TWO_SIDED, n_pairs, source_of
 from model.analysis.masking import layers_to_reach
 from model.analysis.probabilities import next_token_losses
-from viz.digits import digits
 from viz.figures.masks import (
     EVERY_PAIR,
     cost_curves,
@@ -17,6 +16,7 @@ from viz.figures.masks import (
 )
 from viz.formulas import share_with_numbers, with_causal
 from viz.frame import inspector, layout, notices, screen, tables, words
+from viz.frame.numbers import number
 from viz.frame.view import View
 from viz.pages.ideas.masks.shared import (
     NAMES,
@@ -49,7 +49,7 @@ def draw(view: View) -> None:
         inspector.formula(source, with_causal(source))
     layers = layers_to_reach(chosen.mask)
     _receptive_field(view, layers, run)
-    _cost(view, chosen)
+    _cost(view, chosen, run)
     inspector.checked(chosen.name, run.checks)
     inspector.source(source, "model.analysis.masking.layers_to_reach")
     inspector.export(view, _tables(view, chosen, run, layers))
@@ -84,7 +84,10 @@ def _matrix_and_pattern(view: View, chosen: Chosen, run: Run) -> None:
             mask_map(chosen.mask, tokens, view.colors, f"The mask: {chosen.name}"),
             key="mask",
             alt=f"The mask: {int((~chosen.mask).sum())} of {chosen.mask.size} cells are masked.",
-            origin=screen.origin(run, {(0, "z"): "mask.allowed"}),
+            origin=[
+                *screen.origin(run, {(0, "z"): "mask.allowed"}),
+                *screen.origin(run, {(0, "z"): f"masks.{chosen.kind}.{_sizes(chosen)}"}),
+            ],
         )
     with right:
         title = f"{view.head_name} of this model under it"
@@ -113,9 +116,15 @@ def _say_loss(view: View, chosen: Chosen, run: Run) -> None:
         if np.triu(chosen.mask, 1).any()
         else ""
     )
+    n_pads = len(chosen.ids) - len(view.tokens)
     words.notice(
-        f"Loss on this sentence: {digits(own.mean())} nats per token under the model's own mask, "
-        f"{digits(here.mean())} under this one.{leakage}"
+        [
+            "Loss on this sentence: ",
+            number(view.run, "losses.mean", own.mean()),
+            " nats per token under the model's own mask, ",
+            number(run, f"losses.without_pads.{n_pads}", here.mean()),
+            f" under this one.{leakage}",
+        ]
     )
 
 
@@ -148,17 +157,33 @@ def _receptive_field(view: View, layers: np.ndarray, run: Run) -> None:
             key="known",
             alt=f"The last token can be influenced by {after_one} tokens after one layer, "
             f"{after_all} after {n_layers}.",
+            origin=screen.origin(run, {(0, "y"): f"mask.known.{n_tokens - 1}"}),
         )
     inspector.formula("model.analysis.masking.layers_to_reach")
-    never = f"; {n_never} of {layers.size} pairs never are" if n_never else ""
+    count = number(run, "mask.never", n_never, str(n_never))
+    never = ("; ", count, f" of {layers.size} pairs never are") if n_never else ()
+    of_last = f"mask.known.{n_tokens - 1}[{n_layers}]"
     words.notice(
-        f"After {n_layers} layers, all this model has, the last token can be influenced by "
-        f"{after_all} of {n_tokens} tokens. Every reachable pair is connected within {longest} "
-        f"layer{'' if longest == 1 else 's'}{never}."
+        [
+            f"After {n_layers} layers, all this model has, the last token can be influenced by ",
+            number(run, of_last, after_all, str(after_all)),
+            f" of {n_tokens} tokens. Every reachable pair is connected within ",
+            number(run, "mask.longest", longest, str(longest)),
+            f" layer{'' if longest == 1 else 's'}",
+            *never,
+            ".",
+        ]
     )
 
 
-def _cost(view: View, chosen: Chosen) -> None:
+def _sizes(chosen: Chosen) -> str:
+    """The sizes of a mask as they end its address."""
+    sizes = chosen.sizes
+    numbers = (sizes.window, sizes.prefix_len, sizes.n_global, sizes.n_pads, int(sizes.is_causal))
+    return ".".join(map(str, numbers))
+
+
+def _cost(view: View, chosen: Chosen, run: Run) -> None:
     layout.section(
         "Cost",
         "Each pair that may attend costs a product of d_head numbers in every head and layer.",
@@ -175,6 +200,13 @@ def _cost(view: View, chosen: Chosen) -> None:
         key="cost",
         alt=f"Attended pairs by length; at {LENGTHS[-1]} tokens "
         + ", ".join(f"{name} {counts[-1]:,}" for name, counts in pairs.items()),
+        origin=screen.origin(
+            run,
+            {
+                (number, "y"): f"pairs.{kind}.{_sizes(chosen)}"
+                for number, kind in enumerate((*kinds, "everything"))
+            },
+        ),
     )
     inspector.formula(
         source_of(chosen.kind), share_with_numbers(int(chosen.mask.sum()), len(chosen.ids))

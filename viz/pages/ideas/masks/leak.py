@@ -6,11 +6,12 @@ from model.analysis.mask_kinds import MaskSizes, mask_of_kind, own_mask
 from model.analysis.masking import future_shares
 from model.analysis.probabilities import most_likely_other, next_token_losses
 from viz import runs
-from viz.digits import digits, share
+from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
 from viz.frame import inspector, layout, screen, tables, words
+from viz.frame.numbers import number, per_cent
 from viz.frame.view import View
 from viz.runs import Run, masks
 
@@ -27,7 +28,7 @@ def draw(view: View) -> None:
         return
     _loss(view, open_run)
     _future(view, open_run)
-    _past(view, everything)
+    _past(view, everything, open_run)
     inspector.checked(WITHOUT, open_run.checks)
     inspector.source(
         "model.analysis.probabilities.next_token_losses", "model.analysis.masking.future_share"
@@ -77,8 +78,13 @@ def _loss(view: View, open_run: Run) -> None:
     before, after = (float(values.mean()) for values in losses.values())
     n_ahead = _n_ahead(view)
     words.notice(
-        f"Mean loss {WITH}: {digits(before)} nats per token. {WITHOUT.capitalize()}: "
-        f"{digits(after)}, {_verdict(before, after, n_ahead)}. {_leakage(n_ahead, len(view.ids))}"
+        [
+            f"Mean loss {WITH}: ",
+            number(view.run, "losses.mean", before),
+            f" nats per token. {WITHOUT.capitalize()}: ",
+            number(open_run, "losses.mean", after),
+            f", {_verdict(before, after, n_ahead)}. {_leakage(n_ahead, len(view.ids))}",
+        ]
     )
     inspector.formula("model.analysis.probabilities.next_token_losses")
     for name, values in losses.items():
@@ -133,12 +139,19 @@ def _future(view: View, open_run: Run) -> None:
     )
     most = np.unravel_index(shares.argmax(), shares.shape)
     words.notice(
-        f"Without a mask {share(shares.mean())} of all attention goes to later tokens, most in "
-        f"L{most[0]} H{most[1]} ({share(shares.max())}). With its mask: {share(own.mean())}."
+        [
+            "Without a mask ",
+            per_cent(open_run, "mask.future_mean", shares.mean()),
+            f"% of all attention goes to later tokens, most in L{most[0]} H{most[1]} (",
+            per_cent(open_run, "mask.future_most", shares.max()),
+            "%). With its mask: ",
+            per_cent(view.run, "mask.future_mean", own.mean()),
+            "%.",
+        ]
     )
 
 
-def _past(view: View, everything: np.ndarray) -> None:
+def _past(view: View, everything: np.ndarray, open_run: Run) -> None:
     """Change the last token: what was predicted before it must not change."""
     ids, trace = view.ids, view.run.trace
     guess = most_likely_other(trace.logits[-2], ids[-1])
@@ -168,8 +181,18 @@ def _past(view: View, everything: np.ndarray) -> None:
         key="past",
         alt=f"Largest changes: {digits(changes[WITH].max())} with the mask, "
         f"{digits(changes[WITHOUT].max())} without.",
+        origin=[
+            *screen.origin(view.run, {(0, "y"): f"past.changes.{guess}[:{last}]"}, size=1.0),
+            *screen.origin(open_run, {(1, "y"): f"past.changes.{guess}[:{last}]"}, size=1.0),
+        ],
     )
     words.notice(
-        f"“{old}” becomes “{new}”. With its mask the probabilities before it change by at most "
-        f"{digits(changes[WITH].max())}; without, by up to {digits(changes[WITHOUT].max())}."
+        [
+            f"“{old}” becomes “{new}”. ",
+            "With its mask the probabilities before it change by at most ",
+            number(view.run, f"past.largest.{guess}", changes[WITH].max()),
+            "; without, by up to ",
+            number(open_run, f"past.largest.{guess}", changes[WITHOUT].max()),
+            ".",
+        ]
     )

@@ -7,7 +7,8 @@ from model.analysis.masking import empty_row, masking_alternatives
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.masks import leak_curves, pattern_map, score_map
-from viz.frame import inspector, layout, tables, words
+from viz.frame import inspector, layout, screen, tables, words
+from viz.frame.numbers import number
 from viz.frame.view import View
 
 
@@ -49,17 +50,20 @@ def _scores(view: View) -> None:
     )
     span = f"from {digits(scores.min(), 2)} to {digits(scores.max(), 2)}"
     n_masked = int((~record.mask).sum())
+    after = f"{n_masked} cells are minus infinity"
     maps = (
-        ("scores-before", None, "scores before the mask", span),
-        ("scores-after", record.mask, "scores after it", f"{n_masked} cells are minus infinity"),
+        ("scores-before", None, "scores before the mask", span, "scores"),
+        ("scores-after", record.mask, "scores after it", after, "unmasked_scores"),
     )
-    for column, (key, mask, what, alt) in zip(layout.two_up("scores"), maps, strict=True):
+    site = record.site.address
+    for column, (key, mask, what, alt, array) in zip(layout.two_up("scores"), maps, strict=True):
         with column:
             title = f"{name}: {what}"
             layout.show_figure(
                 score_map(scores, mask, view.tokens, view.colors, title, scale_of=scores),
                 key=key,
                 alt=f"{name}, {what}: {alt}.",
+                origin=screen.origin(view.run, {(0, "z"): f"{site}.{array}[{view.head}]"}, 1.0),
             )
     left, right = layout.two_up("weights")
     with left:
@@ -68,6 +72,7 @@ def _scores(view: View) -> None:
             pattern_map(view.pattern, record.mask, view.tokens, view.colors, title),
             key="pattern",
             alt=f"Attention weights of {name}; {words.row_sums(view.pattern)}.",
+            origin=screen.origin(view.run, {(0, "z"): f"{site}.unmasked_pattern[{view.head}]"}),
         )
     with right:
         layout.section(
@@ -92,13 +97,34 @@ def _why_before(view: View, sums: dict[str, np.ndarray]) -> None:
         f"{digits(sums['before'].min(), 3)} with minus infinity before softmax, down to "
         f"{digits(sums['score_zero'].min(), 3)} with score 0, down to "
         f"{digits(sums['after'].min(), 3)} with zero after.",
+        origin=screen.origin(
+            view.run,
+            {
+                (number, "y"): f"{view.record.site.address}.kept_{how}[{view.head}]"
+                for number, how in enumerate(sums)
+            },
+        ),
     )
     label = token_labels(view.tokens)[query]
+    said = {
+        how: number(
+            view.run,
+            f"{view.record.site.address}.kept_{how}[{view.head},{query}]",
+            sums[how][query],
+            digits(sums[how][query], places),
+        )
+        for how, places in (("before", 6), ("score_zero", 4), ("after", 4))
+    }
     words.notice(
-        f"For the query “{label}” in {view.head_name} the visible weights sum to "
-        f"{digits(sums['before'][query], 6)} with −∞ before softmax, "
-        f"{digits(sums['score_zero'][query])} with score 0 before, "
-        f"{digits(sums['after'][query])} with zero after."
+        [
+            f"For the query “{label}” in {view.head_name} the visible weights sum to ",
+            said["before"],
+            " with −∞ before softmax, ",
+            said["score_zero"],
+            " with score 0 before, ",
+            said["after"],
+            " with zero after.",
+        ]
     )
 
 

@@ -7,13 +7,14 @@ import numpy as np
 from model.analysis.mask_kinds import own_mask
 from model.analysis.padding import PAD, Padded
 from viz import runs
-from viz.digits import digits, share
+from viz.digits import digits
 from viz.figures.masks import pattern_map, share_map
 from viz.formulas import with_causal
-from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame import controls, inspector, layout, memory, notices, screen, tables, words
+from viz.frame.numbers import number, per_cent
 from viz.frame.settings import PADDED_SENTENCE, PADDING_SIDE
 from viz.frame.view import View
-from viz.runs import masks
+from viz.runs import Run, masks
 
 SAME = 1e-5  # relative; less is float32's own rounding
 ABSOLUTE = ("sinusoidal", "learned")  # schemes that add a vector for each position
@@ -22,16 +23,26 @@ MOST_PADDING = 12  # pad tokens written out in a row
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """The same two sentences as one batch with a padding mask and without one."""
+    """The same two sentences as one batch with a padding mask and without one.
+
+    `runs` are the shorter sentence in both.
+    """
 
     masked: Padded
     unmasked: Padded
     is_left: bool
+    runs: tuple[Run, Run]
 
     @property
     def n_pad(self) -> int:
         """Pad tokens of the shorter sentence."""
         return int(self.masked.is_pad.sum())
+
+    @property
+    def pads(self) -> str:
+        """Where they stand, as an address ends."""
+        start = int(self.masked.is_pad.argmax())
+        return f"{start}.{start + self.n_pad}"
 
 
 def draw(view: View) -> None:
@@ -50,7 +61,13 @@ def draw(view: View) -> None:
         masks.padded(view.handle, ids, is_left, is_masked=True),
         masks.padded(view.handle, ids, is_left, is_masked=False),
         is_left,
+        (
+            masks.padded_run(view.handle, ids, is_left, is_masked=True),
+            masks.padded_run(view.handle, ids, is_left, is_masked=False),
+        ),
     )
+    for name, run in zip(("hidden", "seen"), batch.runs, strict=True):
+        memory.keep_alive(f"padded-{name}", run)
     _patterns(view, batch)
     _rows(batch.masked)
     shares = _pad_shares(batch.unmasked)
@@ -59,6 +76,7 @@ def draw(view: View) -> None:
         key="pad-shares",
         alt="Share of attention on pad tokens in each head, "
         f"{digits(shares.mean(), 3)} on average.",
+        origin=screen.origin(batch.runs[1], {(0, "z"): f"pads.shares.{batch.pads}"}),
     )
     _say_shares(view, batch)
     _say_logits(view, batch)
@@ -97,20 +115,20 @@ def _fitting(view: View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]]
 def _rows(padded: Padded) -> None:
     """Both rows of the batch as they ran; much padding is counted instead of written."""
     n_pad = int(padded.is_pad.sum())
-    for number, trace in enumerate(padded.traces):
+    for row, trace in enumerate(padded.traces):
         tokens = list(trace.tokens)
-        if number == padded.short and n_pad > MOST_PADDING:
+        if row == padded.short and n_pad > MOST_PADDING:
             start = int(padded.is_pad.argmax())
             tokens[start : start + n_pad] = [f"{PAD} × {n_pad}"]
-        words.token_row(f"Row {number}", tokens)
+        words.token_row(f"Row {row}", tokens)
 
 
 def _patterns(view: View, batch: Batch) -> None:
     pairs = (
-        ("hidden", batch.masked, "with a padding mask"),
-        ("seen", batch.unmasked, "without one"),
+        ("hidden", batch.masked, batch.runs[0], "with a padding mask"),
+        ("seen", batch.unmasked, batch.runs[1], "without one"),
     )
-    for column, (key, padded, what) in zip(layout.two_up("padded"), pairs, strict=True):
+    for column, (key, padded, run, what) in zip(layout.two_up("padded"), pairs, strict=True):
         trace = padded.traces[padded.short]
         record = trace.attention[view.layer]
         title = f"The shorter sentence, {view.head_name}: {what}"
@@ -121,6 +139,9 @@ def _patterns(view: View, batch: Batch) -> None:
                 ),
                 key=f"padded-{key}",
                 alt=f"Attention of {view.head_name} in the padded sentence {what}.",
+                origin=screen.origin(
+                    run, {(0, "z"): f"{record.site.address}.unmasked_pattern[{view.head}]"}
+                ),
             )
 
 
@@ -138,9 +159,15 @@ def _pad_shares(padded: Padded) -> np.ndarray:
 def _say_shares(view: View, batch: Batch) -> None:
     """How much attention pad tokens get, and why the side matters."""
     with_mask, without = (_pad_shares(x).mean() for x in (batch.masked, batch.unmasked))
+    address = f"pads.mean.{batch.pads}"
     words.notice(
-        f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them {share(with_mask)} of "
-        f"their attention with a padding mask, {share(without)} without."
+        [
+            f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them ",
+            per_cent(batch.runs[0], address, with_mask),
+            "% of their attention with a padding mask, ",
+            per_cent(batch.runs[1], address, without),
+            "% without.",
+        ]
     )
     words.notice(_of_left(view, batch) if batch.is_left else _of_right(view, batch))
 
@@ -192,10 +219,19 @@ def _say_logits(view: View, batch: Batch) -> None:
         because = "The padding mask keeps the sentence as it is alone."
     else:
         because = f"Here the {_own(view)} mask alone keeps the sentence as it is by itself."
+    address = f"pads.change.{batch.pads}"
+    with_mask, without = (
+        number(run, address, padded.alone, f"{padded.alone:.1e}")
+        for run, padded in zip(batch.runs, (batch.masked, batch.unmasked), strict=True)
+    )
     words.notice(
-        f"Logits of the sentence in the batch against the sentence alone: relative error "
-        f"{batch.masked.alone:.1e} with a padding mask, {batch.unmasked.alone:.1e} without. "
-        f"{because}"
+        [
+            "Logits of the sentence in the batch against the sentence alone: relative error ",
+            with_mask,
+            " with a padding mask, ",
+            without,
+            f" without. {because}",
+        ]
     )
 
 

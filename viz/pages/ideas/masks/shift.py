@@ -8,9 +8,11 @@ import streamlit as st
 from model.analysis.mask_kinds import own_mask, source_of
 from model.analysis.probabilities import target_probabilities
 from viz import runs
+from viz.digits import digits
 from viz.figures.labels import visible
 from viz.formulas import loss_with_numbers
 from viz.frame import inspector, tables, words
+from viz.frame.numbers import number
 from viz.frame.view import View
 from viz.runs import masks
 
@@ -44,7 +46,11 @@ def draw(view: View) -> None:
         [*strings, END][: room + 1],
         target_probabilities(run.trace.logits, targets),
     )
-    words.training_targets(shown.inputs, shown.targets, shown.probabilities)
+    numbers = [
+        number(run, f"probabilities.{target}[{i}]", p, digits(p, 3))
+        for i, (target, p) in enumerate(zip(targets, shown.probabilities, strict=True))
+    ]
+    words.training_targets(shown.inputs, shown.targets, numbers)
     st.markdown(_what_each_sees(view, len(inputs)))
     _say_loss(shown, is_whole)
     inspector.checked("with the start token", run.checks)

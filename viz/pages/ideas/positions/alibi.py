@@ -1,5 +1,7 @@
 """ALiBi: every score falls with distance, each head with its own slope."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import streamlit as st
 
@@ -12,6 +14,7 @@ from viz.figures.masks import pattern_map
 from viz.figures.schemes import bias_map, difference_map, slope_bars
 from viz.formulas import alibi, bias_with_numbers
 from viz.frame import controls, inspector, layout, screen, tables, words
+from viz.frame.numbers import Said, number
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
 from viz.runs import positions
@@ -51,7 +54,9 @@ def _slopes(view: View) -> None:
             slope_bars(slopes, view.colors, f"Slopes of {whose}"),
             key="slopes",
             alt=f"Slopes of {whose}: {', '.join(f'{slope:.4g}' for slope in slopes)}.",
-            origin=screen.origin(view.run, {(0, "y"): "positions.slopes"} if is_own else {}),
+            origin=screen.origin(
+                view.run, {(0, "y"): "positions.slopes" if is_own else f"alibi.slopes.{n_heads}"}
+            ),
         )
         st.caption(_ratio(slopes))
         if not is_own:  # those of the model are among its properties below
@@ -117,14 +122,11 @@ def _pattern(view: View) -> None:
         f"{view.head_name} as the model runs, and with the same scores without the bias.",
     )
     plain = without_bias(record, view.head)
-    weights = f"{record.site.address}.unmasked_pattern[{view.head}]"
     patterns = (
-        ("pattern", view.pattern, "with the bias, as it runs", {(0, "z"): weights}),
-        ("pattern-plain", plain, "without the bias", {}),
+        ("pattern", view.pattern, "with the bias, as it runs", "unmasked_pattern"),
+        ("pattern-plain", plain, "without the bias", "unmasked_unbiased"),
     )
-    for column, (key, values, what, places) in zip(
-        layout.two_up("patterns"), patterns, strict=True
-    ):
+    for column, (key, values, what, name) in zip(layout.two_up("patterns"), patterns, strict=True):
         with column:
             layout.show_figure(
                 pattern_map(
@@ -133,7 +135,9 @@ def _pattern(view: View) -> None:
                 key=key,
                 alt=f"Attention weights of {view.head_name} {what}; mean distance "
                 f"{digits(_mean_distance(values), 2)} tokens.",
-                origin=screen.origin(view.run, places),
+                origin=screen.origin(
+                    view.run, {(0, "z"): f"{record.site.address}.{name}[{view.head}]"}
+                ),
             )
     left, right = layout.two_up("difference")
     with left:
@@ -149,6 +153,9 @@ def _pattern(view: View) -> None:
             key="pattern-difference",
             alt=f"What the bias changes in {view.head_name}, at most "
             f"{digits(np.abs(difference).max(), 3)}.",
+            origin=screen.origin(
+                view.run, {(0, "z"): f"{record.site.address}.bias_effect[{view.head}]"}, size=1.0
+            ),
         )
     with right:
         _distances(view)
@@ -157,19 +164,31 @@ def _pattern(view: View) -> None:
 def _distances(view: View) -> None:
     """How far each head of the layer attends, with the bias and without."""
     record = view.record
-    st.caption(
+    words.caption(
         f"Mean distance in tokens between a query and what it attends to, by head of L{view.layer}:"
     )
     plain = [without_bias(record, head) for head in range(len(record.q))]
-    table = tables.frame(
+    site = record.site.address
+
+    def mean_distances(name: str, patterns: Iterable[np.ndarray]) -> list[Said]:
+        values = map(_mean_distance, patterns)
+        return [
+            number(view.run, f"{site}.{name}[{head}]", value, digits(value, 2))
+            for head, value in enumerate(values)
+        ]
+
+    slopes = enumerate(map(float, head_slopes(len(plain))))
+    words.table(
         {
             "head": [f"H{head}" for head in range(len(plain))],
-            "slope": [f"{slope:.4g}" for slope in head_slopes(len(plain))],
-            "with the bias": [digits(_mean_distance(pattern), 2) for pattern in record.pattern],
-            "without": [digits(_mean_distance(pattern), 2) for pattern in plain],
+            "slope": [
+                number(view.run, f"positions.slopes[{head}]", slope, f"{slope:.4g}")
+                for head, slope in slopes
+            ],
+            "with the bias": mean_distances("distances", record.pattern),
+            "without": mean_distances("unbiased_distances", plain),
         }
     )
-    st.dataframe(table, hide_index=True, height="content")
 
 
 def _mean_distance(pattern: np.ndarray) -> float:

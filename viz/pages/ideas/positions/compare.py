@@ -12,7 +12,8 @@ from model.training.evaluation import Evaluation
 from viz.digits import digits
 from viz.figures.schemes import LossCurve, loss_curves, pattern_row
 from viz.figures.sides import Part
-from viz.frame import inspector, layout, tables, words
+from viz.frame import inspector, layout, screen, tables, words
+from viz.frame.numbers import Said, number, text_of
 from viz.frame.view import View
 from viz.runs import Run, positions
 
@@ -118,6 +119,14 @@ def _patterns(view: View, found: dict[str, Run]) -> None:
         ),
         key="patterns",
         alt=f"Attention of L{layer} H{head} in {len(found)} models side by side.",
+        origin=[
+            place
+            for number, (scheme, record) in enumerate(records.items())
+            for place in screen.origin(
+                found[scheme],  # each part is two traces: its weights, and what is hidden
+                {(2 * number, "z"): f"{record.site.address}.unmasked_pattern[{head}]"},
+            )
+        ],
     )
     if (layer, head) != (view.layer, view.head):
         st.caption(f"The models have no {view.head_name}: this is the nearest they have.")
@@ -202,16 +211,18 @@ def _properties(view: View, found: dict[str, Run]) -> "pd.DataFrame":
         for scheme, run in found.items()
     }
     changes = {scheme: _change(view, scheme, shift) for scheme, shift in shifts.items()}
-    columns: dict[str, Callable[[str], str]] = {
+    columns: dict[str, Callable[[str], Said]] = {
         "scheme": NAMES.__getitem__,
         "what it does": ACTS.__getitem__,
-        "parameters added": lambda scheme: _parameters(view, scheme),
-        "shifted, a probability changes by": lambda scheme: _size(changes[scheme], shifts[scheme]),
+        "parameters added": lambda scheme: _parameters(view, scheme, found[scheme]),
+        "shifted, a probability changes by": lambda scheme: _size(
+            changes[scheme], shifts[scheme], found[scheme]
+        ),
         "positions are": lambda scheme: _kind(view, scheme, changes[scheme]),
         "loss past the trained length": lambda scheme: _extrapolates(view, scheme),
     }
-    table = tables.frame({name: [cell(x) for x in found] for name, cell in columns.items()})
-    st.table(table.set_index("scheme"))
+    cells = {name: [cell(x) for x in found] for name, cell in columns.items()}
+    words.table(cells)
     st.caption(
         f"“Shifted”: the same tokens stand {SHIFT} positions later, as far as the context allows, "
         "after others that no token may attend to. If nothing changes beyond rounding, nothing "
@@ -219,12 +230,16 @@ def _properties(view: View, found: dict[str, Run]) -> "pd.DataFrame":
         "a difference; none, if it does not. “Past”: mean loss in the second half of the windows "
         "a model was trained on, and at later positions."
     )
-    return table
+    return tables.frame({name: list(map(text_of, column)) for name, column in cells.items()})
 
 
-def _parameters(view: View, scheme: str) -> str:
+def _parameters(view: View, scheme: str, run: Run) -> Said:
     added, total = positions.n_parameters(_handle(view, scheme))
-    return f"{added:,} of {total:,}"
+    return [
+        number(run, "positions.parameters[0]", added, f"{added:,}"),
+        " of ",
+        number(run, "positions.parameters[1]", total, f"{total:,}"),
+    ]
 
 
 def _change(view: View, scheme: str, shift: int) -> float | None:
@@ -234,10 +249,11 @@ def _change(view: View, scheme: str, shift: int) -> float | None:
     return positions.change_when_moved(_handle(view, scheme), view.sentence, shift)
 
 
-def _size(change: float | None, shift: int) -> str:
+def _size(change: float | None, shift: int, run: Run) -> Said:
     if change is None:
         return "no room to shift"
-    return f"{change:.1e}" + (f" (shifted by {shift})" if shift < SHIFT else "")
+    by = f" (shifted by {shift})" if shift < SHIFT else ""
+    return [number(run, f"positions.moved.{shift}", change, f"{change:.1e}"), by]
 
 
 def _kind(view: View, scheme: str, change: float | None) -> str:

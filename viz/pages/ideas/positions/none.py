@@ -1,5 +1,6 @@
 """No positions: another order of the words gives the same outputs in another order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -9,7 +10,8 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
-from viz.frame import controls, inspector, layout, notices, state, words
+from viz.frame import controls, inspector, layout, notices, screen, state, words
+from viz.frame.numbers import Number, number
 from viz.frame.settings import SENTENCE, SWAP, SWAP_WITH
 from viz.frame.view import View
 from viz.live.callbacks import unbroken
@@ -105,27 +107,58 @@ def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
         Part("outputs, the other order", other, found.second),
         Part("rows put back, difference", view.tokens, found.difference),
     ]
+    largest = float(abs(found.first).max())
     layout.show_figure(
         output_maps(parts, view.colors),
         key=way.key,
         alt=f"{way.title}: outputs of both orders and their difference, at most {most:.2g}.",
+        origin=screen.origin(view.run, _places(order, way), size=largest),
     )
     token = int(abs(found.difference).max(axis=1).argmax())
-    size = (
-        f"{most:.1e}" if most < 0.01 else f"{digits(most, 2)}, at “{visible(view.tokens[token])}”"
+    at = "" if most < 0.01 else f", at “{visible(view.tokens[token])}”"
+    name, swap = "" if way.is_masked else "open_", "{}.{}".format(*_swapped(order))
+    text = f"{most:.1e}" if most < 0.01 else digits(most, 2)
+    error = number(
+        view.run,
+        f"order.{name}relative.{swap}",
+        found.error,
+        f"{found.error:.1e}" if found.error <= SAME else digits(found.error, 2),
     )
     words.notice(
-        f"{way.title}: with the rows put back, outputs differ by at most {size}; the largest "
-        f"output is {digits(abs(found.first).max(), 2)}. {_verdict(order, found.error)}"
+        [
+            f"{way.title}: with the rows put back, outputs differ by at most ",
+            number(view.run, f"order.{name}most.{swap}", most, text),
+            f"{at}; the largest output is ",
+            number(view.run, f"order.{name}largest", largest, digits(largest, 2)),
+            ". ",
+            *_verdict(order, error),
+        ]
     )
     if not way.is_masked:
         words.properties(positions.checks(view.handle, view.sentence))
         inspector.formula("model.positions.Position")
 
 
-def _verdict(order: tuple[int, ...], difference: float) -> str:
+def _places(order: tuple[int, ...], way: Way) -> dict[tuple[int, str], str]:
+    """Where the independent run has the outputs in both orders, and their difference."""
+    first, second = _swapped(order)
+    name = "" if way.is_masked else "open_"
+    return {
+        (0, "z"): f"order.{name}outputs",
+        (1, "z"): f"order.{name}swapped.{first}.{second}",
+        (2, "z"): f"order.{name}changed.{first}.{second}",
+    }
+
+
+def _swapped(order: tuple[int, ...]) -> tuple[int, int]:
+    """The two tokens that change places; 0 and 0 where none do."""
+    moved = [i for i, token in enumerate(order) if i != token]
+    return (moved[0], moved[-1]) if moved else (0, 0)
+
+
+def _verdict(order: tuple[int, ...], error: Number) -> Sequence[str | Number]:
+    """What the largest difference means, relative to the largest output."""
     if order == tuple(sorted(order)):
-        return "Both orders are the same."
-    if difference <= SAME:
-        return f"Relative to that, {difference:.1e}: the order makes no difference beyond rounding."
-    return f"Relative to that, {digits(difference, 2)}: the order makes a difference."
+        return ("Both orders are the same.",)
+    difference = "no difference beyond rounding" if error.value <= SAME else "a difference"
+    return ("Relative to that, ", error, f": the order makes {difference}.")

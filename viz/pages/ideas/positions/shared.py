@@ -1,14 +1,16 @@
 """What several schemes show: tables, and how positions join the embeddings."""
 
 import numpy as np
-import streamlit as st
 
 from viz.digits import digits
 from viz.figures.positions import sum_maps
 from viz.formulas import operand, with_base
-from viz.frame import inspector, layout, screen, state
+from viz.frame import inspector, layout, screen, state, words
+from viz.frame.numbers import Number, number
 from viz.frame.settings import FIRST_POSITION, SECOND_POSITION
 from viz.frame.view import View
+from viz.live import component
+from viz.live.rotor.data import ROTOR, Rotation, rotor_data
 
 MOST_POSITIONS = 256  # rows of a table in similarity maps; more would be a megabyte
 
@@ -39,16 +41,29 @@ def embedding_sum(view: View) -> None:
             },
         ),
     )
-    sizes = [float(np.sqrt(np.mean(x**2))) for x in (trace.embed, trace.positions, total)]
-    st.caption(
-        f"Typical size (root mean square): {embedding.lower()} {digits(sizes[0], 3)}, position "
-        f"{digits(sizes[1], 3)}, input {digits(sizes[2], 3)}."
+    parts = {"embed": trace.embed, "positions": trace.positions, "embedded": total}
+    sizes = [_size(view, name, x) for name, x in parts.items()]
+    words.caption(
+        [
+            f"Typical size (root mean square): {embedding.lower()} ",
+            sizes[0],
+            ", position ",
+            sizes[1],
+            ", input ",
+            sizes[2],
+            ".",
+        ]
     )
     token = len(trace.tokens) - 1
     inspector.numbers(
         rf"{operand(trace.embed[token, 0])} \;+\; ({operand(trace.positions[token, 0])}) \;=\; "
         rf"{operand(total[token, 0])} \qquad \text{{(last token, dimension 0)}}"
     )
+
+
+def _size(view: View, name: str, values: np.ndarray) -> Number:
+    size = float(np.sqrt(np.mean(values**2)))
+    return number(view.run, f"size.{name}", size, digits(size, 3))
 
 
 def neighbours(similarity: np.ndarray) -> float:
@@ -70,6 +85,13 @@ def two_positions(view: View, first: int, second: int, chosen_for: object) -> di
     }
     state.only_for(chosen_for, *pair.values())
     return {name: int(state.number(setting)) for name, setting in pair.items()}
+
+
+def show_rotor(key: str, rotation: Rotation, places: dict[str, int]) -> None:
+    """The rotor of two sides, which the browser reads back."""
+    component.show(rotor_data(key, rotation, places), on_change=take_over_positions)
+    if rotation.origin:
+        screen.drew({"key": ROTOR, "token": key})
 
 
 def take_over_positions(changes: dict[str, object]) -> None:

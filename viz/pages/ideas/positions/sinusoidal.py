@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.cosine import cosine_similarity
 from model.analysis.positions import rotation_speeds
@@ -17,16 +16,16 @@ from viz.figures.positions import (
 )
 from viz.formulas import rotation_with_numbers, wave_with_numbers
 from viz.frame import controls, inspector, layout, notices, screen, tables, words
+from viz.frame.numbers import number
 from viz.frame.settings import DIMENSIONS, PICTURE
 from viz.frame.view import View
-from viz.live import component
-from viz.live.rotor.data import Rotation, rotor_data
+from viz.live.rotor.data import Rotation, RotorOrigin
 from viz.pages.ideas.positions.shared import (
     MOST_POSITIONS,
     apart,
     embedding_sum,
     neighbours,
-    take_over_positions,
+    show_rotor,
     two_positions,
     wave_formula,
 )
@@ -138,10 +137,16 @@ def _curve_places(dimensions: Sequence[int], n_used: int) -> dict[tuple[int, str
 def _one_value(view: View, table: np.ndarray, lengths: np.ndarray, dimension: int) -> None:
     """The formula, and one value of a dimension with its numbers."""
     config = view.config
-    st.caption(
-        f"Wavelengths from 2π = {lengths[0]:.2f} to {lengths[-1]:,.0f} positions. They approach "
-        f"{config.position_base:,.0f} · 2π = {2 * np.pi * config.position_base:,.0f}, which a next "
-        "pair would have."
+    first, last = float(lengths[0]), float(lengths[-1])
+    words.caption(
+        [
+            "Wavelengths from 2π = ",
+            number(view.run, "positions.wavelengths[0]", first, f"{first:.2f}"),
+            " to ",
+            number(view.run, "positions.wavelengths[-1]", last, f"{last:,.0f}"),
+            f" positions. They approach {config.position_base:,.0f} · 2π = "
+            f"{2 * np.pi * config.position_base:,.0f}, which a next pair would have.",
+        ]
     )
     wave_formula(view, "model.positions.sinusoidal_encoding")
     position = len(view.tokens) - 1
@@ -181,8 +186,9 @@ def _rotation(view: View) -> None:
         divisor=1.0,
         last_position=config.max_seq_len - 1,
         names=("the first", "the second"),
+        origin=None if view.run.independent is None else RotorOrigin(view.run.key),
     )
-    component.show(rotor_data(view.run.key, rotation, places), on_change=take_over_positions)
+    show_rotor(view.run.key, rotation, places)
     words.properties(positions.checks(view.handle, view.sentence))
     wave_formula(view, "model.positions.shift_waves")
     pair = len(frequencies) // 4

@@ -1,0 +1,72 @@
+"""How tokens are merged, worked out once more from tokenizer.json: the other side of their trees.
+
+Nothing of `model.analysis.merges` or `model.data.tokenizer` is used, nor the library behind it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from model.verify.derived import Ran
+from model.verify.texts import Vocabulary
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Made:
+    """A token of the vocabulary, from its bytes; one that a merge made has its rank, from 0."""
+
+    id: int
+    first_byte: int
+    rank: int | None = None
+    parts: tuple["Made", ...] = ()
+
+
+def made_of(token: int, vocabulary: Vocabulary, ids: Mapping[int, int]) -> Made:
+    """A token from its bytes, whose `ids` are given.
+
+    Always the pair of lowest rank is joined, of those the leftmost, while there is any
+    (Sennrich et al. 2016, §3.2). A token that no merges lead to stands by itself.
+    """
+    pieces = [Made(ids[byte], byte) for byte in vocabulary[token] if byte in ids]
+    while len(pieces) > 1:
+        found = [
+            (*vocabulary.merges[left.id, right.id], at)
+            for at, (left, right) in enumerate(pairwise(pieces))
+            if (left.id, right.id) in vocabulary.merges
+        ]
+        if not found:
+            break
+        rank, made, at = min(found)
+        left, right = pieces[at : at + 2]
+        pieces[at : at + 2] = [Made(made, left.first_byte, rank, (left, right))]
+    whole = len(pieces) == 1 and pieces[0].id == token
+    return pieces[0] if whole else Made(token, vocabulary[token][0])
+
+
+def _each(node: Made) -> list[Made]:
+    """A node before its parts, the left part first."""
+    return [node, *(found for part in node.parts for found in _each(part))]
+
+
+def of_tokens(wanted: Callable[[Made], int | None]) -> Callable[[Ran, int, int], Array]:
+    """A number of each node of the tokens from one place to another, where it has one, (N,)."""
+
+    def numbers(ran: Ran, start: int, stop: int) -> Array:
+        tokens = ran.arrays["decoder.ids"][start:stop].tolist()
+        words = ran.vocabulary
+        ids = {text[0]: number for number, text in words.items() if len(text) == 1}
+        nodes = [node for token in tokens for node in _each(made_of(token, words, ids))]
+        return np.array([number for node in nodes if (number := wanted(node)) is not None], float)
+
+    return numbers
+
+
+MERGED: dict[str, Callable[..., Array]] = {
+    "merges.ids": lambda ran, start, stop: ran.arrays["decoder.ids"][start:stop],
+    "merges.ranks": of_tokens(lambda node: None if node.rank is None else node.rank + 1),
+    "merges.bytes": of_tokens(lambda node: None if node.parts else node.first_byte),
+}

@@ -1,0 +1,103 @@
+"""How the arrays of figures and of printed numbers come about: formula and function, by name."""
+
+from typing import NamedTuple
+
+
+class About(NamedTuple):
+    """How an array comes about, in plain text, and the function that makes it."""
+
+    formula: str
+    source: str
+
+
+_POSITIONS, _ORDER = "model.analysis.positions", "model.analysis.order"
+_MASKING, _KINDS = "model.analysis.masking", "model.analysis.mask_kinds"
+_LOSSES, _BEAM = "model.analysis.probabilities.next_token_losses", "model.decoding.beam"
+_ROTATED, _MERGED = "model.positions.rotate_pairs", "model.analysis.merges.merged"
+_COSINES, _PADDED = "model.analysis.cosine.cosine_similarity", "model.analysis.padding.run_padded"
+_OUTPUTS, _REORDERED = f"{_POSITIONS}.outputs", f"{_ORDER}.reordered"
+_SCHEMES, _PATTERN = "model.positions.POSITIONS", "model.attention.attention_pattern"
+_TARGETS = "model.analysis.probabilities.target_probabilities"
+_GIVEN = "model.analysis.probabilities.given_probabilities"
+_BEFORE = f"{_POSITIONS}.before_rotation"
+_KEPT = f"{_MASKING}.masking_alternatives"
+# By the last part of an address.
+OF_SITES: dict[str, About] = {
+    "unrotated_q": About("W_Q x", _BEFORE),
+    "unrotated_k": About("W_K x", _BEFORE),
+    "unrotated": About("q · k / √d_head before rotation", _BEFORE),
+    "moved_scores": About("Re Σ q · e^(i(m − n)θ) · k* / √d_head", f"{_POSITIONS}.rope_scores"),
+    "moved_shares": About("Re q · e^(i(m − n)θ) · k* / √d_head of a pair", _ROTATED),
+    "unbiased": About("softmax of the scores − bias", f"{_ORDER}.without_bias"),
+    "bias_effect": About("pattern − pattern without bias", f"{_ORDER}.without_bias"),
+    "distances": About("Σ weight · |i − j| / T", "model.attention.attention_pattern"),
+    "unbiased_distances": About("Σ weight without bias · |i − j| / T", f"{_ORDER}.without_bias"),
+    "kept_before": About("Σ softmax(score, −∞ where masked)", _KEPT),
+    "kept_score_zero": About("Σ softmax(score, 0 where masked)", _KEPT),
+    "kept_after": About("Σ softmax(score) over visible cells", _KEPT),
+}
+# By the name before the numbers it depends on.
+OF_PAGES: dict[str, About] = {
+    "positions.neighbours": About("mean of a · b / |a||b|, one position apart", _COSINES),
+    "positions.apart": About("mean of a · b / |a||b|, half a table apart", _COSINES),
+    "positions.parameters": About("trained numbers: of the scheme, of all", _SCHEMES),
+    "positions.speeds": About("base^(−2i/D)", f"{_POSITIONS}.rotation_speeds"),
+    "rope.speeds": About("base^(−2i/d_head)", f"{_POSITIONS}.rotation_speeds"),
+    "positions.moved": About("max |p later − p|", f"{_ORDER}.change_when_moved"),
+    "waves.cosines": About("a · b / |a||b|", _COSINES),
+    "waves.neighbours": About("mean of a · b / |a||b|, one position apart", _COSINES),
+    "waves.apart": About("mean of a · b / |a||b|, half a table apart", _COSINES),
+    "waves.product": About("PE(m) · PE(n)", "model.positions.wave_product"),
+    "waves.shares": About("cos((m − n) · θ) of a pair", "model.positions.wave_product"),
+    "size.embed": About("√(mean x²)", "torch.nn.Embedding"),
+    "size.positions": About("√(mean x²)", "model.positions.Position.added"),
+    "size.embedded": About("√(mean x²)", "model.blocks.Block"),
+    "rope.turns": About("position · θ / 2π, mod 1", "model.positions.rope_angles"),
+    "rope.wavelengths": About("2π / θ", f"{_POSITIONS}.rotation_speeds"),
+    "alibi.slopes": About("2^(−8(h+1)/H)", "model.positions.alibi_slopes"),
+    "order.outputs": About("norm(x) of each token", _OUTPUTS),
+    "order.open_outputs": About("norm(x) of each token, no mask", _OUTPUTS),
+    "order.swapped": About("norm(x), two tokens exchanged", _REORDERED),
+    "order.open_swapped": About("norm(x), two tokens exchanged, no mask", _REORDERED),
+    "order.changed": About("the second put back − the first", _REORDERED),
+    "order.open_changed": About("the second put back − the first, no mask", _REORDERED),
+    "order.most": About("max |difference|", _REORDERED),
+    "order.open_most": About("max |difference|, no mask", _REORDERED),
+    "order.largest": About("max |output|", _OUTPUTS),
+    "order.open_largest": About("max |output|, no mask", _OUTPUTS),
+    "order.relative": About("max |difference| / max(1, max |output|)", _REORDERED),
+    "order.open_relative": About("max |difference| / max(1, max |output|), no mask", _REORDERED),
+    **{
+        f"{what}.{kind}": About(formula, f"{_KINDS}.{source}")
+        for what, formula, source in (
+            ("masks", "1 where a query may attend", "mask_of_kind"),
+            ("pairs", "how many pairs may attend", "n_pairs"),
+        )
+        for kind in (
+            "causal", "sliding_window", "prefix", "global_tokens", "padding", "everything",
+        )
+    },
+    "mask.known": About("tokens that reach it in 0, 1, 2, … layers", f"{_MASKING}.layers_to_reach"),
+    "mask.longest": About("the most layers to reach a token", f"{_MASKING}.layers_to_reach"),
+    "mask.never": About("pairs with no path", f"{_MASKING}.layers_to_reach"),
+    "mask.future_mean": About("mean of Σ weight on later tokens / Σ", f"{_MASKING}.future_shares"),
+    "mask.future_most": About("max of Σ weight on later tokens / Σ", f"{_MASKING}.future_shares"),
+    "losses.mean": About("mean of −ln p(next token)", _LOSSES),
+    "losses.without_pads": About("mean of −ln p(next token)", _LOSSES),
+    "probabilities": About("softmax(logits) at the target", _TARGETS),
+    "past.changes": About("max |p with another last token − p|", f"{_MASKING}.largest_changes"),
+    "past.largest": About("max |p with another last token − p|", f"{_MASKING}.largest_changes"),
+    "attention.mean": About("mean of the weights of all heads", _PATTERN),
+    "pads.shares": About("Σ weight on pad tokens / own tokens", _PADDED),
+    "pads.mean": About("mean of Σ weight on pad tokens / own tokens", _PADDED),
+    "pads.change": About("max |logits − logits alone| / max", _PADDED),
+    "cache.bytes": About("L · 2 · G · d_head · n · 4", "model.decoding.kv_cache.cache_bytes"),
+    "known.bytes": About("L · values of a token · n · bytes", "model.analysis.cost.cache_variants"),
+    "merges.ids": About("the id of a token", _MERGED),
+    "merges.ranks": About("the place of a merge in the tokenizer's list", _MERGED),
+    "merges.bytes": About("a byte of the text", _MERGED),
+    "texts.last": About("ln p of the last token", f"{_BEAM}.beam_search"),
+    "texts.totals": About("Σ ln p of its tokens", f"{_BEAM}.beam_search"),
+    "texts.scores": About("Σ ln p / ((5 + n) / 6)^α", f"{_BEAM}.normalised_score"),
+    "given": About("softmax(logits) at the token", _GIVEN),
+}  # fmt: skip

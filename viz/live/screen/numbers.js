@@ -1,0 +1,89 @@
+// Numbers that stand in lines and tables of the page, read back: each says at which address an
+// independent run has it. Whoever points at one may ask where it comes from.
+
+import { independentNumbers } from "../core/independent.js";
+import { point } from "../core/pointed.js";
+import { errorOfNumber } from "../core/printed.js";
+
+/** @import { Lifetime } from "../core/lifetime.js" */
+/** @import { Reading } from "../core/screen.js" */
+
+export const NUMBERS = "numbers"; // what they are called among the figures
+const PRINTED = ".stHtml .hl-number[data-address]";
+const ADDRESSED = ".stHtml [data-address]";
+const LONGEST = 80; // characters of what a number is of
+const EXPONENT = /^−?(\d+)(?:\.(\d+))?e([−+-]\d+)$/;
+
+/**
+ * All numbers of the page against their runs; null where there are none.
+ *
+ * @param {number} allowed
+ * @returns {Promise<Omit<Reading, "figure" | "token"> | null>}
+ */
+export async function readNumbers(allowed) {
+  const nodes = Array.from(document.querySelectorAll(PRINTED), (node) => ({
+    node,
+    ...named(/** @type {HTMLElement} */ (node)),
+  }));
+  if (!nodes.length) return null;
+  const runs = Array.from(new Set(nodes.map(({ run }) => run)));
+  const values = new Map();
+  for (const run of runs) {
+    const addresses = new Set(nodes.filter((one) => one.run === run).map(({ address }) => address));
+    values.set(run, await independentNumbers(run, Array.from(addresses)));
+  }
+  const errors = nodes.map(({ node, run, address, times, value }) => {
+    const expected = values.get(run).get(address) ?? NaN;
+    return errorOf(node.textContent ?? "", value, expected, times);
+  });
+  const off = nodes[errors.findIndex((error) => !(error <= allowed))];
+  return { error: Math.max(...errors), n: nodes.length, address: off?.address ?? "" };
+}
+
+/** @param {HTMLElement} node */
+function named({ dataset }) {
+  const { run = "", address = "", times = "1", value = "" } = dataset;
+  return { run, address, times: Number(times), value: value === "" ? null : Number(value) };
+}
+
+/**
+ * How far a number is off as it is printed, and as it was before it was.
+ *
+ * @param {string} text
+ * @param {number | null} value
+ * @param {number} expected
+ * @param {number} times what the text says of the value
+ */
+function errorOf(text, value, expected, times) {
+  const size = Math.max(1, Math.abs(expected));
+  const before = value === null ? 0 : Math.abs(value - expected);
+  return Math.max(before, errorOfText(text.replaceAll(",", ""), times * expected) / times) / size;
+}
+
+/**
+ * @param {string} text
+ * @param {number} value
+ */
+function errorOfText(text, value) {
+  const [, , after = "", power] = EXPONENT.exec(text) ?? [];
+  if (!power) return errorOfNumber(text, value);
+  const rounding = 0.5 * 10 ** (Number(power.replace("−", "-")) - after.length);
+  return Math.max(0, Math.abs(Number(text.replaceAll("−", "-")) - value) - rounding);
+}
+
+/**
+ * Let the number that is pointed at be asked for.
+ *
+ * @param {Lifetime} lifetime
+ */
+export function followNumbers(lifetime) {
+  for (const event of ["pointerover", "focusin"])
+    lifetime.listen(document, event, ({ target }) => {
+      const node = target instanceof Element ? target.closest(ADDRESSED) : null;
+      if (!(node instanceof HTMLElement)) return;
+      const { run, address, value } = named(node);
+      const around = (node.closest("tr, dl > div, p") ?? node).textContent ?? "";
+      const of = around.length > LONGEST ? `${around.slice(0, LONGEST)}…` : around;
+      point({ run, address, drawn: value, of, host: node });
+    });
+}
