@@ -216,7 +216,7 @@ def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: P
     trace = loaded.trace(SENTENCE).trace
     run = IndependentRun(loaded.files, trace.ids, None, texts_of(loaded.folder))
     key = store.put(trace, run)
-    texts = client.get(f"/live/independent/{key}/texts/own").json()["texts"]
+    texts = client.get(f"/live/independent/{key}/texts/last").json()["texts"]
     assert "".join(texts).strip() == SENTENCE.strip()
     first = int(trace.ids[0])
     assert client.get(f"/live/independent/{key}/texts/{first},{first}").json()["texts"] == [
@@ -329,7 +329,7 @@ def test_the_style_is_that_of_all_instruments(client: TestClient) -> None:
     assert response.text == files.component_style()
     assert "text/css" in response.headers["content-type"]
     sheets = set(files.FOLDER.glob("*/*.css"))
-    assert len(sheets) == 10
+    assert len(sheets) == 11
     assert all(sheet.read_text(encoding="utf-8") in response.text for sheet in sheets)
     assert response.text.startswith((files.FOLDER / "core/core.css").read_text(encoding="utf-8"))
 
