@@ -1,5 +1,6 @@
 // The sentence box: a text of several lines, as high as it needs, sent while it is typed. What a
-// person has typed stays, whatever Python answers late.
+// person has typed stays, whatever Python answers late. A text that the model writes on scrolls in
+// the height it has, so that nothing below moves.
 
 import { html } from "../core/dom.js";
 import { Instrument } from "../core/instrument.js";
@@ -66,9 +67,11 @@ export class SentenceBox extends Instrument {
   redraw() {
     const { sentence } = this.settings;
     this.box.placeholder = this.data.placeholder;
-    if (this.box.value === asInBox(sentence)) return;
+    const { value } = this.box;
+    if (value === asInBox(sentence)) return;
     this.box.value = sentence;
-    this.#fit();
+    if (value && this.box.value.startsWith(value)) this.box.scrollTop = this.box.scrollHeight;
+    else this.#fit();
   }
 }
 
