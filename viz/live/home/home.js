@@ -274,9 +274,10 @@ export class Home extends Instrument {
 
   #toggle() {
     this.#left = this.#left ? 0 : MOST_WRITTEN;
-    if (this.#left) this.words.style.height = `${this.words.offsetHeight}px`;
+    if (this.#left) this.words.style.height = `${this.words.getBoundingClientRect().height}px`;
     this.#showNext();
     if (this.#left) this.#ask();
+    else this.#checkSoon();
   }
 
   /** The next token, drawn at this temperature from all of the vocabulary. */
@@ -290,13 +291,15 @@ export class Home extends Instrument {
     this.#left = this.data.why_no_more === null ? this.#left - 1 : 0;
     this.#showNext();
     if (this.#left) this.lifetime.timeout(() => this.#left && this.#ask(), PACE_MS);
+    else this.#checkSoon();
   }
 
   // --- the check ----------------------------------------------------------------------------------
 
+  /** While the text goes on what would be compared has gone before the answer: it must rest. */
   #checkSoon() {
     this.#cancelCheck();
-    if (this.#isDrawn)
+    if (this.#isDrawn && !this.#left && !this.conversation.isAwaiting)
       this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
   }
 

@@ -1,5 +1,5 @@
 // The sentence box: a text of several lines, as high as it needs, sent while it is typed. What a
-// person has typed stays, whatever Python answers late. A text that the model writes on scrolls in
+// person has typed stays, whatever Python answers late. A text that the model continues scrolls in
 // the height it has, so that nothing below moves.
 
 import { html } from "../core/dom.js";
