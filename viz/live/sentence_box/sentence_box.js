@@ -58,7 +58,9 @@ export class SentenceBox extends Instrument {
     if (isNew && this.data.has_caret && isFree) this.#takeCaret();
   }
 
+  /** Not where the screen is narrow: a phone's keyboard would cover half of the page. */
   #takeCaret() {
+    if (!matchMedia("(min-width: 768px)").matches) return;
     this.box.focus({ preventScroll: true });
     this.box.setSelectionRange(this.box.value.length, this.box.value.length);
   }
