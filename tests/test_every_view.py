@@ -1,10 +1,11 @@
 """Protects what holds on every page: it stands still, and everybody can read and use it."""
 
+import time
 from pathlib import Path
 
 import axe_playwright_python
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.screen import CHARTS, PATIENCE, turn_to, visit, wait_until_idle
 
@@ -21,6 +22,7 @@ SHIFTS = """() => {
     }).observe({type: 'layout-shift', buffered: true});
 }"""
 MOST_SHIFTED = 0.05
+LATE_SECONDS = 3
 N_STEPS = "() => document.querySelector('.hl-tour progress').max"
 
 
@@ -44,12 +46,23 @@ def test_axe_finds_nothing_serious_on_any_page(page: Page, theme: str) -> None:
     assert {title: faults for title, faults in found.items() if faults} == {}
 
 
+@pytest.mark.parametrize("width", [1440, 1280, 390])
 @pytest.mark.parametrize("title", ["Home", "Attention", "Next token", "Masks"])
-def test_a_page_comes_without_moving_what_is_there(page: Page, title: str) -> None:
+def test_a_page_comes_without_moving_what_is_there(page: Page, title: str, width: int) -> None:
+    """Also where the font of signs comes late: a sign is a word until then."""
+    page.set_viewport_size({"width": width, "height": {390: 844, 1280: 720}.get(width, 900)})
+    page.route("**/*MaterialSymbols*", _late)
     page.add_init_script(f"({SHIFTS})()")
     visit(page, page=title)
+    page.evaluate("document.fonts.ready.then(() => {})")
+    page.wait_for_timeout(1000)
     wait_until_idle(page)
     assert page.evaluate("shifted") <= MOST_SHIFTED
+
+
+def _late(route: Route) -> None:
+    time.sleep(LATE_SECONDS)
+    route.continue_()
 
 
 def test_a_tour_goes_by_keyboard_alone_and_nothing_jumps(page: Page) -> None:

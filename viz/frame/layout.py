@@ -50,6 +50,19 @@ def row(key: str) -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="bottom", key=f"row-{key}")
 
 
+def cells(key: str) -> DeltaGenerator:
+    """Buttons side by side, whose widths the style sheet has before they are there."""
+    return st.container(horizontal=True, width="content", key=f"cells-{key}")
+
+
+def cell(key: str) -> DeltaGenerator:
+    """The place of one button among `cells`; one that takes another's place lies upon it.
+
+    Streamlit draws the new one before the old one goes: beside it, they would push the rest away.
+    """
+    return st.container(key=f"cell-{key}")
+
+
 def slim_row(key: str) -> DeltaGenerator:
     """Controls side by side, each beside its label: as low as one of them."""
     return st.container(horizontal=True, vertical_alignment="center", key=f"slim-{key}")

@@ -33,6 +33,8 @@ PLACES = {
     "heads": ".hl-heads",
     "map": ".hl-view-map .hl-map, .hl-home-columns .hl-map",
     "formula": ".hl-formula",
+    "mask": ".st-key-figure-mask",
+    "sliders": ".hl-sampling",
     "page": "",
 }
 

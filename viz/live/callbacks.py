@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec
+from typing import Concatenate, ParamSpec, TypeAlias
 
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.state import SafeSessionState
 
 Given = ParamSpec("Given")
+TakenUp: TypeAlias = Callable[..., None]
 
 
 def unbroken(callback: Callable[Given, None]) -> Callable[Given, None]:
@@ -30,15 +32,43 @@ def unbroken(callback: Callable[Given, None]) -> Callable[Given, None]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Streamlit offers no such thing: for a while its session has nowhere to look."""
+    """What a callback does to the session of its page, in one piece."""
     context = get_script_run_ctx(suppress_warning=True)
-    parts = vars(context.session_state) if context else {}
+    with _looking_nowhere(context.session_state if context else None):
+        yield
+
+
+@contextmanager
+def _looking_nowhere(session: SafeSessionState | None) -> Iterator[None]:
+    """Streamlit offers no such thing: for a while its session has nowhere to look."""
+    parts = {} if session is None else vars(session)
     looks = parts.get("_yield_callback")
     parts["_yield_callback"] = lambda: None
     try:
         yield
     finally:
         parts["_yield_callback"] = looks
+
+
+def hear_every_message() -> None:
+    """Have each message's callbacks called, also where a newer message comes just before they are.
+
+    Streamlit takes a message up and then looks once more for a newer one, for which it drops the
+    one it has: the click it brought, whose value the browser has already cleared, is lost. What is
+    newer is still asked for right after the callbacks.
+    """
+    if getattr(SafeSessionState.on_script_will_rerun, "__wrapped__", None) is None:
+        taken_up = SafeSessionState.on_script_will_rerun
+        SafeSessionState.on_script_will_rerun = _without_a_look(taken_up)
+
+
+def _without_a_look(taken_up: Callable[Concatenate[SafeSessionState, Given], None]) -> TakenUp:
+    @wraps(taken_up)
+    def run(session: SafeSessionState, *args: Given.args, **kwargs: Given.kwargs) -> None:
+        with _looking_nowhere(session):
+            taken_up(session, *args, **kwargs)
+
+    return run
 
 
 def is_awaited() -> bool:

@@ -35,7 +35,9 @@ OF_TRACE: dict[str, About] = {
     "output": About("W_U · norm(x): the logits", "model.architectures.decoder.DecoderTransformer"),
 }
 OF_FIGURES: dict[str, About] = {
-    "lens.top": About("max softmax(W_U · norm(x)) at a height", _LENS),
+    "lens.top": About(
+        "max softmax(W_U · norm(x)); row 0: the input, before the first block", _LENS
+    ),
     "lens.entropy": About("−Σ p ln p, in nats", _LENS),
     "lens.place": About("how many tokens are more likely than the answer, + 1", _LENS),
     "lens.falling": About("softmax(W_U · norm(x)), largest first", _LENS),

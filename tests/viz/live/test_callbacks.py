@@ -4,13 +4,14 @@ import dataclasses
 from types import SimpleNamespace
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 from viz.live import callbacks
-from viz.live.callbacks import is_awaited, unbroken
+from viz.live.callbacks import hear_every_message, is_awaited, unbroken
 
 
 class Looks:
@@ -83,3 +84,28 @@ def test_a_part_that_shall_run_again_is_seen_though_it_ends_nothing(
     requests.request_rerun(RerunData(fragment_id="a part"))
     assert requests.on_scriptrunner_yield() is None, "it waits for the end of this run"
     assert is_awaited()
+
+
+def test_a_message_is_heard_though_a_newer_one_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link followed while text is written: the next token is asked for before it is taken up."""
+    looks = Looks(monkeypatch)
+    heard: list[str] = []
+
+    def hear(_: SessionState, message: WidgetStates, **__: object) -> None:
+        heard.extend(widget.json_trigger_value for widget in message.widgets)
+
+    monkeypatch.setattr(SessionState, "on_script_will_rerun", hear)
+    taken_up = SafeSessionState.on_script_will_rerun
+    monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", taken_up)  # goes back to it
+    click = WidgetStates(widgets=[WidgetState(id="link", json_trigger_value="Masks")])
+    looks.requests.request_rerun(RerunData(page_name="newer"))
+    with pytest.raises(RerunException):
+        looks.session.on_script_will_rerun(click)
+    assert heard == [], "the fault: nobody has heard of the click"
+    hear_every_message()
+    hear_every_message()  # a second time changes nothing
+    looks.requests.request_rerun(RerunData(page_name="newest"))
+    looks.session.on_script_will_rerun(click)
+    assert heard == ["Masks"]
+    with pytest.raises(RerunException):
+        looks.session["after it"] = 1

@@ -36,6 +36,7 @@ export class Home extends Instrument {
   #shown;
   #sorted = new Float32Array();
   #left = 0; // tokens still to be written
+  #n = 0; // tokens of the text
   #isDrawn = false;
   #cancelCheck = () => {};
   #reported = "";
@@ -95,6 +96,7 @@ export class Home extends Instrument {
 
   #take() {
     const { pattern, mask, stream, logits } = this.data;
+    this.#keepHeight();
     const [n] = pattern.shape;
     const values = matrix(n, n, floatsOf(pattern));
     this.#shown = shownPattern(values, bytesOf(mask.bdata), between(stream));
@@ -138,6 +140,16 @@ export class Home extends Instrument {
 
   // --- words --------------------------------------------------------------------------------------
 
+  /**
+   * While the text goes on by itself its words keep their height, and scroll: what a person points
+   * at must not move away.
+   */
+  #keepHeight() {
+    const { n_tokens } = this.data.settings;
+    if (n_tokens < this.#n) this.words.style.height = "";
+    this.#n = n_tokens;
+  }
+
   #buildWords() {
     const words = this.data.stream.labels.map((label, i) =>
       html(
@@ -156,6 +168,7 @@ export class Home extends Instrument {
     const { n_left_out } = this.data;
     const before = n_left_out ? [html("small", null, `… ${n_left_out} tokens before`)] : [];
     this.words.replaceChildren(...before, ...words, caret);
+    if (this.words.style.height) this.words.scrollTop = this.words.scrollHeight;
   }
 
   /**
@@ -261,8 +274,10 @@ export class Home extends Instrument {
 
   #toggle() {
     this.#left = this.#left ? 0 : MOST_WRITTEN;
+    if (this.#left) this.words.style.height = `${this.words.getBoundingClientRect().height}px`;
     this.#showNext();
     if (this.#left) this.#ask();
+    else this.#checkSoon();
   }
 
   /** The next token, drawn at this temperature from all of the vocabulary. */
@@ -276,13 +291,15 @@ export class Home extends Instrument {
     this.#left = this.data.why_no_more === null ? this.#left - 1 : 0;
     this.#showNext();
     if (this.#left) this.lifetime.timeout(() => this.#left && this.#ask(), PACE_MS);
+    else this.#checkSoon();
   }
 
   // --- the check ----------------------------------------------------------------------------------
 
+  /** While the text goes on what would be compared has gone before the answer: it must rest. */
   #checkSoon() {
     this.#cancelCheck();
-    if (this.#isDrawn)
+    if (this.#isDrawn && !this.#left && !this.conversation.isAwaiting)
       this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
   }
 

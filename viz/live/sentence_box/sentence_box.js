@@ -1,5 +1,6 @@
 // The sentence box: a text of several lines, as high as it needs, sent while it is typed. What a
-// person has typed stays, whatever Python answers late.
+// person has typed stays, whatever Python answers late. A text that the model continues scrolls in
+// the height it has, so that nothing below moves.
 
 import { html } from "../core/dom.js";
 import { Instrument } from "../core/instrument.js";
@@ -57,7 +58,9 @@ export class SentenceBox extends Instrument {
     if (isNew && this.data.has_caret && isFree) this.#takeCaret();
   }
 
+  /** Not where the screen is narrow: a phone's keyboard would cover half of the page. */
   #takeCaret() {
+    if (!matchMedia("(min-width: 768px)").matches) return;
     this.box.focus({ preventScroll: true });
     this.box.setSelectionRange(this.box.value.length, this.box.value.length);
   }
@@ -66,9 +69,11 @@ export class SentenceBox extends Instrument {
   redraw() {
     const { sentence } = this.settings;
     this.box.placeholder = this.data.placeholder;
-    if (this.box.value === asInBox(sentence)) return;
+    const { value } = this.box;
+    if (value === asInBox(sentence)) return;
     this.box.value = sentence;
-    this.#fit();
+    if (value && this.box.value.startsWith(value)) this.box.scrollTop = this.box.scrollHeight;
+    else this.#fit();
   }
 }
 

@@ -8,7 +8,9 @@ import { button, html, inputOf, slider } from "../core/dom.js";
 /** @type {Record<StepName, string>} */
 export const NAMES = { temperature: "Temperature", top_k: "Top-k", top_p: "Top-p", min_p: "Min-p" };
 const STEP_FACTORS = [1, 1.5, 2, 3, 4, 5, 7]; // of the powers of ten, for top-k
-const BY_ORDER = "Applied from top to bottom, from the next token on.";
+const BY_ORDER =
+  "Applied from top to bottom, from the next token on. Min-p removes tokens below that share of the " +
+  "most likely one’s probability.";
 const GREEDY = "Greedy takes the most likely token: the sliders change nothing.";
 
 /**

@@ -83,7 +83,7 @@ def _write_on(view: View, shown: Shown) -> None:
     if pressed == "seed":
         state.put((settings.SEED, _another_seed(int(state.number(settings.SEED)))))
     with layout.row("writing"):
-        buttons = st.container(horizontal=True, width="content")  # they depend on what is written
+        buttons = layout.cells("writing")  # what they say depends on what is written
         request, n_tokens = _request(view)
     now = drawing(view)
     growth = _text(view, request, now)
@@ -200,11 +200,12 @@ def _press(writing: Writing, pressed: str | None, n_tokens: int) -> None:
 
 def _buttons(writing: Writing) -> None:
     is_full = writing.stopped == CONTEXT_FULL or len(writing.steps) >= settings.WRITTEN.high
-    if writing.is_running:
-        controls.button(WRITING, "stop", "Stop", "stop")
-    else:
-        label = "Continue" if writing.steps else "Start"
-        controls.button(WRITING, "start", label, "play_arrow", primary=True, disabled=is_full)
+    with layout.cell("start-or-stop"):
+        if writing.is_running:
+            controls.button(WRITING, "stop", "Stop", "stop")
+        else:
+            label = "Continue" if writing.steps else "Start"
+            controls.button(WRITING, "start", label, "play_arrow", primary=True, disabled=is_full)
     controls.button(WRITING, "step", "Step", "skip_next", disabled=writing.is_running or is_full)
     controls.button(WRITING, "seed", "New seed", "casino")
     controls.button(WRITING, "restart", "Start again", "replay", disabled=not writing.steps)
