@@ -32,3 +32,8 @@ def one_line(message: str, longest: int = LONGEST_LINE) -> str:
 def json_line(text: str) -> str:
     """JSON without the characters that some programs take for the end of a line."""
     return text.translate(_LINE_ENDS)
+
+
+def in_millions(n: int) -> str:
+    """A number of parameters as people say it: 5.8 M, 40 k."""
+    return f"{n / 1e6:.1f} M" if n >= 1e5 else f"{n / 1e3:.0f} k"

@@ -29,7 +29,7 @@ from model.files import (
 )
 from model.given import Given
 from model.inputs import INPUTS
-from model.lines import quoted, spelled
+from model.lines import in_millions, quoted, spelled
 from model.memory import physical_memory
 from model.sources.handle import Traced
 from model.sources.recorded import RECORDED, check_recorded, record
@@ -137,7 +137,7 @@ class CheckpointSource:
         stored = read_header(folder / "model.safetensors")
         n_parameters = sum(math.prod(tensor.shape) for tensor in stored.values())
         heads = f"{config.n_layers} × {config.n_heads}"
-        return (_in_millions(n_parameters), heads, f"context {config.max_seq_len}")
+        return (in_millions(n_parameters), heads, f"context {config.max_seq_len}")
 
     def architecture(self, name: str) -> str:
         """The architecture its config names; ValueError when that is broken."""
@@ -151,11 +151,6 @@ class CheckpointSource:
     def open(self, name: str, device: str) -> Checkpoint:
         """See `load`."""
         return load(name, device)
-
-
-def _in_millions(n: int) -> str:
-    """A number of parameters as people say it: 5.8 M, 40 k."""
-    return f"{n / 1e6:.1f} M" if n >= 1e5 else f"{n / 1e3:.0f} k"
 
 
 def folders() -> list[Path]:

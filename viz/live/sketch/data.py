@@ -13,7 +13,7 @@ SKETCH = "sketch"
 WAYS = {"head": "one head", "mean": "mean of the layer", "rollout": "rollout"}
 
 
-class Shelf(NamedTuple):
+class Shipped(NamedTuple):
     """The shipped pictures: which is shown, its class, how many there are, and those got wrong."""
 
     chosen: int
@@ -35,7 +35,7 @@ def answer_data(trace: Trace, query: int) -> Data:
 
 
 def sketch_data(
-    key: str, trace: Trace, pixels: bytes, asks: str, shelf: Shelf, settings: Settings
+    key: str, trace: Trace, pixels: bytes, asks: str, shipped: Shipped, settings: Settings
 ) -> Data:
     """The picture of a run as bytes, what the model answers, and where the browser asks for more.
 
@@ -55,7 +55,7 @@ def sketch_data(
         "answer": answer_data(trace, 0),
         "group": trace.groups[0].name,
         "sites": [record.site.address for record in trace.attention],
-        "shelf": {**shelf._asdict(), "wrong": list(shelf.wrong)},
+        "shipped": {**shipped._asdict(), "wrong": list(shipped.wrong)},
         "ways": [{"name": name, "text": text} for name, text in WAYS.items()],
         "allowed_error": ALLOWED_ERROR,
         "settings": settings,

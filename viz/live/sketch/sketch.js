@@ -9,7 +9,7 @@ import { Classes } from "./classes.js";
 import { Pad } from "./pad.js";
 import { Picture, drawThumbnail } from "./picture.js";
 import { readBack } from "./proof.js";
-import { Shelf } from "./shelf.js";
+import { Shipped } from "./shipped.js";
 
 /** @import { Receiver } from "../core/wire.js" */
 /** @import { Answer, SketchData } from "./wire.js" */
@@ -51,7 +51,7 @@ export class Sketch extends Instrument {
     this.line = html("p", { class: "hl-caption" });
     this.grid = html("div", { class: "hl-sketch-heads", role: "group", "aria-label": "Heads" });
     this.ways = html("div");
-    this.shelf = new Shelf((digit) => this.#take(digit));
+    this.shipped = new Shipped((digit) => this.#take(digit));
     root.replaceChildren(html("div", { class: "hl-sketch" }, ...this.#panels()));
     this.lifetime.keep(() => isGone(FIGURE));
   }
@@ -75,7 +75,7 @@ export class Sketch extends Instrument {
       html("section", { class: "hl-panel", "aria-label": name }, ...children);
     const title = (/** @type {string} */ text) => html("h2", { class: "hl-title" }, text);
     return [
-      panel("Draw", title("Draw a digit"), this.pad.node, tools, this.shelf.node),
+      panel("Draw", title("Draw a digit"), this.pad.node, tools, this.shipped.node),
       panel("What it looks at", this.title, this.ways, this.picture.node, this.line),
       panel("What it is", title("What is it?"), this.says, this.classes.node),
       panel("Heads", title("Every head, from the same row"), this.grid),
@@ -93,9 +93,9 @@ export class Sketch extends Instrument {
 
   /** Another run: its picture, unless a person is drawing another one already. */
   #open() {
-    const { pixels, answer, shelf, ways, size } = this.data;
+    const { pixels, answer, shipped, ways, size } = this.data;
     this.pad.size = size;
-    this.shelf.show(shelf, Boolean(this.settings.drawing));
+    this.shipped.show(shipped, Boolean(this.settings.drawing));
     if (!this.ways.firstChild) this.ways.append(this.#waysOf(ways));
     const given = bytesOf(pixels.bdata);
     const isSame = given.every((value, i) => value === this.#pixels[i]);
@@ -209,7 +209,7 @@ export class Sketch extends Instrument {
     const isEmpty = !this.#pixels.some(Boolean);
     this.says.textContent = isEmpty
       ? "An empty picture: draw a digit."
-      : `The model says ${best}, p = ${digits(probability, 3)}${this.shelf.verdict(best)}`;
+      : `The model says ${best}, p = ${digits(probability, 3)}${this.shipped.verdict(best)}`;
     this.#showHeads();
     this.#showTitle();
     this.root.dataset.drawn = `${this.data.key} sketch`;

@@ -15,7 +15,7 @@ from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
 from viz.live import component
 from viz.live.core.wire import Settings
-from viz.live.sketch.data import Shelf, sketch_data
+from viz.live.sketch.data import Shipped, sketch_data
 from viz.runs import pictures
 
 TITLE = "Vision"
@@ -43,7 +43,7 @@ def render(view: View) -> None:
     notices.show()
     pixels = given.picture()
     key, _ = pictures.answers(view.handle)
-    data = sketch_data(view.run.key, view.run.trace, pixels, key, _shelf(view), _settings(view))
+    data = sketch_data(view.run.key, view.run.trace, pixels, key, _shipped(view), _settings(view))
     component.show(data, on_change=state.take_over)
     left, right = layout.two_up("patches")
     with left:
@@ -67,13 +67,13 @@ def _settings(view: View) -> Settings:
     }
 
 
-def _shelf(view: View) -> Shelf:
+def _shipped(view: View) -> Shipped:
     """The shipped test digits, and those that this model gets wrong."""
     found = given.shipped_digits()
     answers = pictures.answered(view.handle, found.images)
     wrong = np.flatnonzero(answers != found.labels).tolist()
     row = int(state.number(DIGIT.given(high=len(found.labels) - 1)))
-    return Shelf(row, int(found.labels[row]), len(found.labels), wrong)
+    return Shipped(row, int(found.labels[row]), len(found.labels), wrong)
 
 
 def _probabilities(logits: np.ndarray) -> np.ndarray:

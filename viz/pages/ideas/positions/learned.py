@@ -80,6 +80,14 @@ def _table(view: View, table: np.ndarray) -> None:
                 f"{digits(neighbours(values), 3)} on average.",
                 origin=screen.origin(view.run, {(0, "z"): f"{name}.cosines[:{n},:{n}]"}),
             )
+    _say_cosines(view, learned, waves)
+    words.properties(positions.checks(view.handle, view.sentence))
+    written = learned_position(scale_embeddings=config.scale_embeddings)
+    inspector.formula("model.positions.LearnedPosition", written.latex, written.reference)
+
+
+def _say_cosines(view: View, learned: np.ndarray, waves: np.ndarray) -> None:
+    """How alike positions are, beside one another and far apart, in both tables."""
 
     def cosine(address: str, value: float) -> Number:
         return number(view.run, address, value, digits(value, 3))
@@ -97,9 +105,6 @@ def _table(view: View, table: np.ndarray) -> None:
             ".",
         ]
     )
-    words.properties(positions.checks(view.handle, view.sentence))
-    written = learned_position(scale_embeddings=config.scale_embeddings)
-    inspector.formula("model.positions.LearnedPosition", written.latex, written.reference)
 
 
 def _past_the_end(view: View, n_rows: int) -> None:

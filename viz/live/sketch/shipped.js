@@ -4,8 +4,8 @@ import { button, html } from "../core/dom.js";
 
 /** @import { SketchData } from "./wire.js" */
 
-export class Shelf {
-  /** @type {SketchData["shelf"]} */
+export class Shipped {
+  /** @type {SketchData["shipped"]} */
   #data = { chosen: 0, label: null, n: 0, wrong: [] };
   #isDrawn = false;
 
@@ -17,7 +17,7 @@ export class Shelf {
     this.wrong = html("span");
     this.node = html(
       "div",
-      { class: "hl-sketch-shelf" },
+      { class: "hl-sketch-shipped" },
       html(
         "div",
         { class: "hl-row" },
@@ -30,7 +30,7 @@ export class Shelf {
   }
 
   /**
-   * @param {SketchData["shelf"]} data
+   * @param {SketchData["shipped"]} data
    * @param {boolean} isDrawn whether a drawing is shown in place of the chosen one
    */
   show(data, isDrawn) {
