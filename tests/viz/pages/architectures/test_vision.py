@@ -1,0 +1,140 @@
+"""Protects the page Vision: its numbers are the model's, for test digits and for drawings."""
+
+import base64
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.capture import capture_image
+from model.sources import checkpoint
+from model.sources.checkpoint import Checkpoint
+from model.sources.handle import ModelHandle
+from model.verify.independent import IndependentRun
+from tests.model.builders import softmax, tiny_vision
+from tests.viz.apps import chart, checks_shown, lines, open_page
+from tests.viz.builders import live_data, numbers, unpacked
+from viz import runs
+from viz.frame.given import shipped_digits
+from viz.frame.settings import DRAWING
+from viz.runs import pictures
+
+VALUES = {  # other values of the settings of this page
+    "vision": "twin",
+    "at": "encoder.attn.0.2",
+    "digit": 7,
+    "way": "rollout",
+    "shuffle": 5,
+}
+
+
+@pytest.fixture
+def model(shelf: Path) -> Checkpoint:
+    """The one model the app has, small and untrained, for pictures as they are shipped."""
+    sizes = {"image_size": 28, "patch_size": 4, "n_classes": 10, "position": "learned"}
+    checkpoint.save(shelf / "digits", tiny_vision(**sizes), None)
+    return checkpoint.load(shelf / "digits", "cpu")
+
+
+def opened(**query: str) -> AppTest:
+    """The page, which must have no error; every check passes."""
+    app = open_page("Vision", **query)
+    assert lines(app, "error") == []
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    return app
+
+
+def a_drawing() -> np.ndarray:
+    """A picture that is none of the shipped ones, (28, 28) bytes."""
+    return np.random.default_rng(0).integers(0, 256, (28, 28)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_the_classes_and_the_attention_are_the_model_s(model: Checkpoint, is_drawn: bool) -> None:
+    pixels = a_drawing() if is_drawn else shipped_digits().images[3]
+    drawn = {"drawing": DRAWING.text_of(pixels.tobytes())} if is_drawn else {}
+    sent = live_data(opened(digit="3", **drawn))
+    trace = capture_image(model.model, pixels / np.float32(255))
+    np.testing.assert_array_equal(unpacked(sent["pixels"]).reshape(28, 28), pixels)
+    assert trace.output is not None
+    answer = sent["answer"]
+    np.testing.assert_allclose(unpacked(answer["logits"]), trace.output[0], rtol=1e-4, atol=1e-5)
+    rows = np.stack([record.pattern[:, 0] for record in trace.attention])
+    np.testing.assert_allclose(unpacked(answer["rows"]), rows, rtol=1e-4, atol=1e-6)
+    label = int(shipped_digits().labels[3])
+    assert (sent["shipped"]["chosen"], sent["shipped"]["label"]) == (3, label)
+
+
+def test_what_is_asked_while_drawing_is_the_same_capture(model: Checkpoint) -> None:
+    opened()
+    _, answers = pictures.answers(_handle())
+    pixels = a_drawing()
+    asked = {"pixels": base64.b64encode(pixels.tobytes()).decode(), "query": 9}
+    found = answers.more(asked)
+    trace = capture_image(model.model, pixels / np.float32(255))
+    rows = np.stack([record.pattern[:, 9] for record in trace.attention])
+    np.testing.assert_allclose(unpacked(found["rows"]), rows, rtol=1e-4, atol=1e-6)
+    independent = IndependentRun(model.files, trace.given)
+    expected = independent.array("rollout")[9]
+    np.testing.assert_allclose(unpacked(found["rollout"]), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "the picture has 0 pixels; expected 784"),
+        ({"pixels": "AAAA"}, "the picture has 3 pixels; expected 784"),
+        ({"pixels": "?"}, "the picture has 0 pixels"),
+        ({"pixels": 3}, "the picture has 0 pixels"),
+        ({"pixels": base64.b64encode(bytes(784)).decode(), "query": 50}, "the row is 50; give"),
+        ({"pixels": base64.b64encode(bytes(784)).decode(), "query": "x"}, "the row is 'x'; give"),
+    ],
+)
+def test_what_is_no_question_is_refused(
+    model: Checkpoint, asked: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        pictures.Answers(_handle()).more(asked)
+
+
+def test_digits_that_the_model_gets_wrong_are_counted(model: Checkpoint) -> None:
+    found = shipped_digits()
+    wrong = live_data(opened())["shipped"]["wrong"]
+    answers = [
+        capture_image(model.model, image / np.float32(255)).output.argmax()
+        for image in found.images[:20]
+    ]
+    expected = [i for i, answer in enumerate(answers) if answer != found.labels[i]]
+    assert [i for i in wrong if i < 20] == expected
+
+
+def test_a_masked_patch_changes_the_answer_as_the_model_says(model: Checkpoint) -> None:
+    app = opened()
+    trace = capture_image(model.model, shipped_digits().images[0] / np.float32(255))
+    assert trace.output is not None
+    best = int(trace.output[0].argmax())
+    shown = numbers(chart(app, "without").data[0]["z"])
+    mask = np.ones((50, 50), bool)
+    mask[:, 12] = np.arange(50) == 12
+    independent = IndependentRun(model.files, trace.given, mask)
+    expected = softmax(independent.array("output").ravel())[best]
+    assert shown[11 // 7, 11 % 7] == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("drawing", ["x", "eJwDAAAAAAE=", 3000 * "A", "ä"])
+def test_a_damaged_drawing_is_left_out_with_a_line(model: Checkpoint, drawing: str) -> None:
+    app = opened(drawing=drawing)
+    assert lines(app, "note").count("Drawing in the address is damaged; it is left out.") == 1
+    assert not live_data(app)["settings"]["drawing"]
+
+
+def test_no_model_of_pictures_is_said(shelf: Path) -> None:
+    app = open_page("Vision")
+    assert lines(app, "error") == [
+        "no vision checkpoint in assets/checkpoints; train one, see README"
+    ]
+
+
+def _handle() -> ModelHandle:
+    return runs.handle_of("digits", "cpu")
