@@ -46,7 +46,7 @@ def open_of(ran: Ran, group: str) -> Array:
 def sharpness(ran: Ran, group: str) -> Array:
     """The mean of each row's largest weight, (L, H); of self-attention without the first row."""
     largest = patterns_of(ran, group).max(axis=-1)  # (L, H, Tq)
-    is_self = not group.endswith(".cross")
+    is_self = group.endswith(".attn")
     return largest[..., 1:].mean(axis=-1) if is_self and largest.shape[-1] > 1 else largest.mean(-1)
 
 
@@ -133,7 +133,7 @@ def _of_many(axes: int | tuple[int, int], how: Callable[..., Array]) -> Callable
 
 
 def _open_to_any(axes: int | tuple[int, int]) -> Callable[[Ran, str], Array]:
-    return lambda ran, group: open_of(ran, group).any(axis=axes).astype(np.float64)
+    return lambda ran, group: np.asarray(open_of(ran, group).any(axis=axes), dtype=np.float64)
 
 
 def _part(of: Callable[[Ran, str], Averaged], part: int) -> Callable[[Ran, str], Array]:
