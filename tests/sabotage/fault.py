@@ -10,7 +10,8 @@ class Fault:
     """One fault: `old` becomes `new` in a file.
 
     `named` is a word of the array, figure or number that whoever notices must name. `seen_on` is a
-    page, "" where the run's own check is asked; `query` is what else its address says.
+    page, "" where the run's own check is asked; `query` is what else its address says, `then` a
+    sentence that is typed once the page is drawn.
     """
 
     layer: str
@@ -22,6 +23,7 @@ class Fault:
     model: str = "stories"
     seen_on: str = ""
     query: dict[str, str] = field(default_factory=dict)
+    then: str = ""
 
     @property
     def probe(self) -> str:

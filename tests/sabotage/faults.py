@@ -5,6 +5,7 @@
 
 from tests.sabotage.charts import CHARTS
 from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
+from tests.sabotage.readback import READ_BACK
 from tests.sabotage.sampler import SAMPLED
 from tests.sabotage.schemes import SCHEMES
 from tests.sabotage.tables import TABLES
@@ -343,7 +344,7 @@ DRAWN = [
     Fault("drawn", "words shaded by the first", HOME_JS,
           "String(row[i] / most)", "String(row[0] / most)", "L2 H4", seen_on=HOME),
     Fault("drawn", "a sentence with half the weight", HOME_JS,
-          "` ${digits(weight, 2)}`", "` ${digits(weight / 2, 2)}`", "L2 H4", seen_on=HOME),
+          'traced(weight, "weight",', 'traced(weight / 2, "weight",', "L2 H4", seen_on=HOME),
     Fault("drawn", "Home names another head", HOME_JS,
           "`Head ${head} on this sentence`", '"Head L1 H1 on this sentence"', "L2 H4",
           seen_on=HOME),
@@ -395,4 +396,5 @@ FAULTS: list[Fault] = [
     *CHARTS,
     *SCHEMES,
     *TABLES,
+    *READ_BACK,
 ]

@@ -17,6 +17,7 @@ from tests.sabotage.faults import FAULTS, Fault
 from tests.sabotage.planting import ROOT, SENTENCE, planted
 from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 
+DRAWN = ".js-plotly-plot .main-svg, .hl-dist li, .hl-targets, .hl-lines path, .hl-sentence rect"
 SITE = ROOT / "tests" / "sabotage" / "site"
 LOADING_MS, PATIENCE_MS = (
     60_000,
@@ -24,6 +25,9 @@ LOADING_MS, PATIENCE_MS = (
 )  # a page that is drawn says it within 2 s on a quiet machine
 # The badge above every page once it is red, and the names of the checks behind it that failed.
 RED = "() => /check(s)? failed/.test(document.querySelector('[data-testid=stPopover]')?.innerText)"
+
+VERIFIED = """() => [...document.querySelectorAll('.hl-verdict, .hl-badge')]
+    .some((node) => node.textContent.startsWith('✓'))"""
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class Watcher:
         query = {"page": fault.seen_on, "sentence": SENTENCE, "model": fault.model, **fault.query}
         page.goto("/?" + urlencode(query))
         try:
-            return _said(page)
+            return _said(page, fault.then)
         finally:
             context.close()
 
@@ -79,10 +83,10 @@ def _answer(route: Route, fault: Fault) -> None:
     route.fulfill(body=planted(fault), content_type="text/javascript")
 
 
-def _said(page: Page) -> Seen:
-    page.locator(".js-plotly-plot .main-svg, .hl-dist li, .hl-targets").first.wait_for(
-        timeout=LOADING_MS
-    )
+def _said(page: Page, then: str) -> Seen:
+    page.locator(DRAWN).first.wait_for(timeout=LOADING_MS)
+    if then:
+        _type(page, then)
     start = time.monotonic()
     try:
         page.wait_for_function(RED, timeout=PATIENCE_MS)
@@ -93,3 +97,9 @@ def _said(page: Page) -> Seen:
     names = page.locator(".hl-checks .hl-failed td:first-child")
     names.first.wait_for()
     return Seen(names.all_inner_texts(), seconds)
+
+
+def _type(page: Page, sentence: str) -> None:
+    """Type another sentence once the first one's page says that it is right, and let it be run."""
+    page.wait_for_function(VERIFIED, timeout=LOADING_MS)
+    page.get_by_label("Sentence", exact=True).fill(sentence)

@@ -18,6 +18,7 @@ from viz.runs import Compared, Run
 
 # What the browser calls the tokens above the page, and the numbers in its lines and tables.
 TOKENS, NUMBERS = "tokens", "numbers"
+STALE = "earlier run"  # and what is left on the page of one
 DRAWN, FOUND = "figures-drawn", "figures-found-wrong"
 
 
@@ -48,7 +49,7 @@ def show(run: Run) -> None:
     key = "" if run.independent is None else run.key
     printed = numbers.printed()
     token = f"{crc32(repr(printed).encode()):08x}" if printed else ""
-    st.session_state.setdefault(DRAWN, {}).update({TOKENS: key, NUMBERS: token})
+    st.session_state.setdefault(DRAWN, {}).update({TOKENS: key, STALE: key, NUMBERS: token})
     component.show_screen(key, token, _take_over)
 
 

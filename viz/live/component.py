@@ -21,6 +21,7 @@ from viz.live.microscope.data import MICROSCOPE
 from viz.theme import DARK, LIGHT
 
 SCREEN = "screen"
+MOST_NAMED = 120  # letters of an address that the browser names
 Place = dict[str, Any]  # x and y of a click, as the axes of the figure have them
 
 _mount = component(
@@ -164,4 +165,6 @@ def _checked(instrument: str, place: Place, name: str) -> tuple[Check, ...]:
     if any(checked.get(part) != value for part, value in place.items()):
         return ()
     error = checked.get("error")
-    return (Check(name, math.nan if error is None else float(error), ALLOWED_ERROR),)
+    address = checked.get("address")
+    where = f", off at {str(address)[:MOST_NAMED]}" if address else ""
+    return (Check(name + where, math.nan if error is None else float(error), ALLOWED_ERROR),)

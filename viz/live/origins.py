@@ -13,6 +13,7 @@ _ATTEND, _PROJECT = "model.attention.attention_pattern", "model.attention.MultiH
 _SCORES = "model.attention.attention_scores"
 _BLOCK, _LENS = "model.blocks.Block", "model.analysis.lens.logit_lens"
 _CACHE = "model.decoding.kv_cache.KVCache"
+OVER = ("layer", "head", "all")
 # By the last part of an address.
 OF_TRACE: dict[str, About] = {
     "embed": About("row of the embedding, × √d_model where scaled", "torch.nn.Embedding"),
@@ -56,6 +57,22 @@ OF_FIGURES: dict[str, About] = {
     "cache.mean_values": About("mean over KV heads of √(Σ v²)", _CACHE),
 }
 _NUMBERS = re.compile(r"(\.\d+)+$")  # on which an array depends, at the end of its name
+_HEADS, _SUMMARY = "model.analysis.heads", "model.analysis.summary.summarise_patterns"
+# What instruments show beyond a trace, by the last part of an address.
+OF_INSTRUMENTS: dict[str, About] = {
+    "probs": About("softmax of the logits", "model.analysis.probabilities.leading_tokens"),
+    "sharpness": About("mean over rows of max p", f"{_HEADS}.sharpness"),
+    "layer_sharpness": About("mean of its heads' sharpness", f"{_HEADS}.sharpness"),
+    "head_sharpness": About("mean of its layers' sharpness", f"{_HEADS}.sharpness"),
+    "previous": About("mean p of the token before the query", f"{_HEADS}.previous_token"),
+    "first": About("mean p of the first token", f"{_HEADS}.first_token"),
+    "self": About("mean p of the query's own token", f"{_HEADS}.own_token"),
+    "same": About("mean Σ p of earlier tokens of the same id", f"{_HEADS}.same_token"),
+    "broad": About("mean of −Σ p log p / log n", f"{_HEADS}.broadness"),
+    **{f"mean_{over}": About("mean over heads of p", _SUMMARY) for over in OVER},
+    **{f"maximum_{over}": About("maximum over heads of p", _SUMMARY) for over in OVER},
+    "mean_entropy": About("mean over rows of −Σ p log₂ p", "viz/live/core/measures.js: mean"),
+}
 # Derived in the browser from a trace's scores, which hold scale and bias.
 _UNMASKED = "unmasked_"
 
@@ -75,6 +92,7 @@ def origin_of(trace: Trace, independent: Independent, address: str) -> Data:
         or OF_PAGES.get(_NUMBERS.sub("", name))
         or OF_TRACE.get(last)
         or OF_SITES.get(last)
+        or OF_INSTRUMENTS.get(last)
         or About("", "")
     )
     found = dict(trace.arrays()).get(name.replace(_UNMASKED, ""))

@@ -20,6 +20,7 @@ const MOST_LETTERS = 16;
  * @property {number} [lost] what a removed token would have had
  * @property {boolean} [mark] whether it is the chosen one
  * @property {string} [number] written in place of `after`
+ * @property {string | null} [address] where the number comes from
  */
 
 /**
@@ -51,7 +52,12 @@ export function drawBars(node, rows, { palette, width, legend }) {
  * @param {{left: number, scale: number, palette: Palette}} place
  * @returns {SVGElement[]}
  */
-function rowNodes({ before, after, lost = 0, mark, number }, name, y, { left, scale, palette }) {
+function rowNodes(
+  { before, after, lost = 0, mark, number, address },
+  name,
+  y,
+  { left, scale, palette },
+) {
   /** @type {(value: number, top: number, attributes: Record<string, string | number>) => SVGElement} */
   const bar = (value, top, attributes) => {
     const box = { x: left, y: y + top, height: 7, width: Math.max(0, value * scale) };
@@ -70,11 +76,12 @@ function rowNodes({ before, after, lost = 0, mark, number }, name, y, { left, sc
   const dashed = { fill: "none", stroke: palette.accent, "stroke-dasharray": "3 2" };
   if (lost) nodes.push(bar(lost, 11, dashed));
   const said = number ?? digits(after);
-  return [...nodes, text({ ...end, fill: palette.muted }, said)];
+  const from = { "data-address": address ?? null };
+  return [...nodes, text({ ...end, fill: palette.muted, ...from }, said)];
 }
 
 /**
- * @param {Record<string, string | number>} attributes
+ * @param {Record<string, string | number | null>} attributes
  * @param {string} words
  */
 function text(attributes, words) {

@@ -123,6 +123,19 @@ export function digits(number, most = 4) {
 }
 
 /**
+ * A number as it stands in a text, with a name to read it back by and the address it comes from.
+ *
+ * @param {number} value
+ * @param {string} name
+ * @param {string | null} [address]
+ * @param {number} [most] digits after the point
+ */
+export function traced(value, name, address = null, most = 4) {
+  const from = { "data-number": name, "data-address": address };
+  return html("span", from, digits(value, most));
+}
+
+/**
  * What a value is, after its name: `= 0.1234`, or `< 0.0001`.
  *
  * @param {number} value

@@ -146,13 +146,17 @@ export class HeatMap {
   }
 
   /**
-   * The values on screen, as Plotly holds them: row by row, NaN where masked.
+   * The values on screen, as Plotly worked them out to be drawn: row by row, NaN where masked.
    *
    * @returns {ArrayLike<number>[]}
    */
   get drawnCells() {
-    const [cells] = /** @type {{z: ArrayLike<number>[]}[]} */ (this.chart.data);
-    return cells.z;
+    return this.#calculated.map((row) => Float64Array.from(row, (value) => value ?? NaN));
+  }
+
+  /** @returns {(number | undefined)[][]} */
+  get #calculated() {
+    return this.chart.calcdata?.[0]?.[0]?.z ?? [];
   }
 
   /**
@@ -162,7 +166,7 @@ export class HeatMap {
    * @param {number} column
    */
   drawnAt(row, column) {
-    return this.chart.data ? this.drawnCells[row]?.[column] : undefined;
+    return this.#calculated[row]?.[column];
   }
 
   /** The labels on screen, each with the row or the column that it stands at. */

@@ -5,7 +5,7 @@ import { decodeSafetensors } from "./arrays.js";
 
 /** @import { Matrix } from "./maths.js" */
 
-const KEPT = 12;
+const KEPT = 36; // a view takes some six arrays, all heads at a glance ten
 const AT_ONCE = 2; // a browser asks six things at once: most stay free for what is to be drawn
 
 let asking = 0;

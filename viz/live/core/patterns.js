@@ -1,6 +1,6 @@
 // A pattern as it is shown: with the options a person chose, its scale, and its words.
 
-import { digits } from "./dom.js";
+import { digits, html, traced } from "./dom.js";
 import { matrix } from "./maths.js";
 import { isInformative, mergedMask, mergedWords, reach, strongestPairs } from "./measures.js";
 
@@ -185,21 +185,52 @@ export function signedScale(name, values) {
  * @param {string} [what] what is the largest, in words
  */
 export function pairsInWords(shown, what = "Strongest pairs") {
-  const { kind, values, hidden, blank, rows, columns } = shown;
+  const { pairs, aside } = strongestOf(shown);
+  const { rows, columns } = shown;
+  if (!pairs.length) return `${what}${aside}: none.`;
+  const named = pairs.map(
+    ({ query, key, weight }) => `${rows[query]} attends to ${columns[key]} ${digits(weight, 3)}`,
+  );
+  return `${what}${aside}: ${named.join("; ")}.`;
+}
+
+/**
+ * The same with the place of each pair and the address of its weight.
+ *
+ * @param {Searched} shown
+ * @param {(row: number, column: number) => string | null} addressOf
+ * @returns {(Node | string)[]}
+ */
+export function pairsTraced(shown, addressOf) {
+  const { pairs, aside } = strongestOf(shown);
+  const { rows, columns } = shown;
+  if (!pairs.length) return [`Strongest pairs${aside}: none.`];
+  const named = pairs.flatMap(({ query, key, weight }, i) => {
+    const number = traced(weight, "pair", addressOf(query, key), 3);
+    const names = [rows[query], columns[key]].map((label) => html("bdi", null, label));
+    const place = { "data-pair": `${query}-${key}` };
+    const pair = html("span", place, names[0], " attends to ", names[1], " ", number);
+    return i ? ["; ", pair] : [pair];
+  });
+  return [`Strongest pairs${aside}: `, ...named, "."];
+}
+
+/**
+ * The strongest pairs, and what was passed over to find them.
+ *
+ * @param {Searched} shown
+ */
+function strongestOf(shown) {
+  const { kind, values, hidden, blank } = shown;
   const visible = matrix(
     values.rows,
     values.columns,
     values.values.map((x, i) => (hidden[i] || blank?.[i] ? 0 : x)),
   );
   const pairs = strongestPairs(visible, WEIGHT_PAIRS, kind);
-  const isFirstOut = Boolean(blank?.some(Boolean));
-  if (!pairs.length) return `${what}${isFirstOut ? FIRST_ASIDE : ""}: none.`;
-  const named = pairs.map(
-    ({ query, key, weight }) => `${rows[query]} attends to ${columns[key]} ${digits(weight, 3)}`,
-  );
   const isPart = kind === "self" && pairs.every(({ query, key }) => isInformative(query, key));
-  const aside = isFirstOut ? FIRST_ASIDE : "";
-  return `${what}${isPart ? ASIDE : aside}: ${named.join("; ")}.`;
+  const aside = blank?.some(Boolean) ? FIRST_ASIDE : "";
+  return { pairs, aside: isPart && pairs.length ? ASIDE : aside };
 }
 
 /** What is passed over in self-attention where something else is left. */

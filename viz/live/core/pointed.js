@@ -4,11 +4,12 @@
  * @typedef {object} Pointed
  * @property {string} run the key of its run
  * @property {string} address of that one number
- * @property {number | null | undefined} drawn its value as it is drawn
+ * @property {number | string | null | undefined} drawn its value as it is drawn, or as it is printed
  * @property {string} of what the number is of, in words
  * @property {Element} host the figure it is in
  */
 
+const MOST_LETTERS = 90;
 /** @type {Pointed | null} */
 let last = null;
 
@@ -25,6 +26,32 @@ export function point(number) {
 export function pointed(isNow = false) {
   const isThere = last?.host.matches(":hover, :focus-within");
   return isNow && !isThere ? null : last;
+}
+
+/**
+ * The mouse or the focus is on something: a number with an address may be asked about.
+ *
+ * @param {EventTarget | null} target
+ */
+export function pointAtPrinted(target) {
+  const number = target instanceof Element && target.closest("[data-address]");
+  const run = number && number.closest("[data-run]")?.getAttribute("data-run");
+  if (!run) return;
+  const address = number.getAttribute("data-address") ?? "";
+  const around = number.parentElement?.textContent?.trim() ?? "";
+  const of = number.closest("[data-of]")?.getAttribute("data-of") ?? around;
+  const drawn = number.textContent?.trim();
+  last = { run, address, drawn, of: shortened(of), host: number };
+}
+
+/**
+ * Words around a number, no longer than a line.
+ *
+ * @param {string} words
+ */
+function shortened(words) {
+  const letters = Array.from(words);
+  return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS).join("")}…` : words;
 }
 
 /** What is pointed at has no number that could be traced. */

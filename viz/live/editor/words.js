@@ -1,9 +1,12 @@
 // What the editor says of edits and of rows without a key, with labels as text.
 
-import { html } from "../core/dom.js";
+import { digits, html } from "../core/dom.js";
 
+/** @import { Cell } from "../core/keyboard.js" */
 /** @import { Stream } from "../core/wire.js" */
+/** @import { EditorData } from "./wire.js" */
 
+export const RUNNING = "the model is running …";
 const NAMED = 3; // edits and rows named before the rest is counted
 
 /** Words and labels, in order. @typedef {(string | Node)[]} Words */
@@ -61,4 +64,25 @@ export function emptyRowsInWords(stream, rows) {
   const rest = rows.length - NAMED;
   if (rest > 0) named.push(`So ${rest === 1 ? "is 1 more row" : `are ${rest} more rows`}.`);
   return named;
+}
+
+/**
+ * What is in a cell: its weight, or that the key is hidden.
+ *
+ * @param {EditorData} data
+ * @param {Stream} stream
+ * @param {Cell} cell
+ * @param {{isHidden: boolean, isEdited: boolean, weight: number | undefined}} what there is no weight
+ *   before the model has answered
+ * @returns {Words}
+ */
+export function cellInWords({ run, site, head_number }, stream, cell, what) {
+  const [query, key] = cell.map((token) => quoted(stream, token));
+  const edited = what.isEdited ? " (edited)" : "";
+  if (what.isHidden) return [...key, " is hidden from ", ...query, edited];
+  const pair = [...query, " attends to ", ...key];
+  if (what.weight === undefined) return [...pair, `: ${RUNNING}`, edited];
+  const address = run ? `${site}.pattern[${head_number},${cell}]` : null;
+  const from = { "data-number": "weight", "data-address": address };
+  return [...pair, ": ", html("b", from, digits(what.weight)), edited];
 }

@@ -3,13 +3,14 @@
 import { bytesOf, floatsOf } from "../core/arrays.js";
 import { badge, showCheck, showScreenCheck, withdraw } from "../core/badge.js";
 import { drawBars } from "../core/bars.js";
-import { button, digits, html, slider, svg } from "../core/dom.js";
+import { button, digits, html, slider, svg, traced } from "../core/dom.js";
 import { HeatMap } from "../core/heatmap.js";
 import { Instrument } from "../core/instrument.js";
 import { matrix } from "../core/maths.js";
 import { pairsInWords, pictured, shownPattern, weightScale } from "../core/patterns.js";
 import { point } from "../core/pointed.js";
 import { probabilities, sortedIds } from "../core/sampling.js";
+import { fill } from "../core/stale.js";
 import { countOnScreen, errorOnScreen, ofIndependentRun, recomputed } from "./proof.js";
 
 /** @import { Receiver } from "../core/wire.js" */
@@ -179,15 +180,12 @@ export class Home extends Instrument {
    */
   #point(row, column) {
     this.#look(row);
-    const { independent, n_left_out, head } = this.data;
-    const [, layer, number] = /L(\d+) H(\d+)/.exec(head) ?? [];
-    if (!independent.run || !layer) return;
-    const place = [Number(number), n_left_out + row, n_left_out + column];
-    const address = `${independent.sites[Number(layer)]}.pattern[${place}]`;
+    const address = this.#addressOf(column);
+    if (!address) return;
     const { labels } = this.data.stream;
     const of = `${labels[row]} → ${labels[column]}`;
     const drawn = this.map.drawnAt(row, column);
-    point({ run: independent.run, address, drawn, of, host: this.host });
+    point({ run: this.run, address, drawn, of, host: this.host });
   }
 
   /** @param {number} query */
@@ -225,9 +223,31 @@ export class Home extends Instrument {
       word.classList.toggle("hl-looked", i === query);
       word.classList.toggle("hl-unseen", isMasked);
       const number = word.querySelector("small");
-      if (number) number.textContent = isMasked ? "–" : digits(row[i], 2);
+      if (!number) continue;
+      number.textContent = isMasked ? "–" : digits(row[i], 2);
+      const address = isMasked ? null : this.#addressOf(i);
+      if (address) number.setAttribute("data-address", address);
+      else number.removeAttribute("data-address");
     }
-    this.says.replaceChildren(...this.#sentence(row));
+    fill(this.says, this.run, ...this.#sentence(row));
+  }
+
+  /** @override */
+  get run() {
+    return this.data.independent.run || this.data.key;
+  }
+
+  /**
+   * Where the weight of the query that is looked at on a key comes from.
+   *
+   * @param {number} key
+   */
+  #addressOf(key) {
+    const { independent, head, n_left_out } = this.data;
+    const [, layer, number] = /L(\d+) H(\d+)/.exec(head) ?? [];
+    const site = independent.sites[Number(layer)];
+    if (!independent.run || !site) return null;
+    return `${site}.pattern[${number},${n_left_out + this.#query},${n_left_out + key}]`;
   }
 
   /**
@@ -245,7 +265,8 @@ export class Home extends Instrument {
     const parts = [html("bdi", { class: "hl-home-named" }, labels[this.#query]), " attends to "];
     named.forEach(({ weight, key }, i) => {
       if (i) parts.push(i === named.length - 1 ? " and " : ", ");
-      parts.push(html("bdi", { class: "hl-home-named" }, labels[key]), ` ${digits(weight, 2)}`);
+      const number = traced(weight, "weight", this.#addressOf(key), 2);
+      parts.push(html("bdi", { class: "hl-home-named" }, labels[key]), " ", number);
     });
     return [...parts, ` in head ${this.data.head}.`];
   }
@@ -257,7 +278,11 @@ export class Home extends Instrument {
     const { temperature } = this.settings;
     const before = probabilities(this.#sorted, 1);
     const after = probabilities(this.#sorted, temperature);
-    const rows = leading.map(({ label }, i) => ({ label, before: before[i], after: after[i] }));
+    const isModel = temperature === 1 && this.data.independent.run;
+    const rows = leading.map(({ id, label }, i) => {
+      const address = isModel ? `probs[-1,${id}]` : null;
+      return { label, before: before[i], after: after[i], address };
+    });
     const rest = after.subarray(leading.length).reduce((sum, p) => sum + p, 0);
     const count = (this.#sorted.length - leading.length).toLocaleString("en");
     const legend = `grey: the model · colour: at this temperature · ${count} others: ${digits(rest, 3)}`;
@@ -265,7 +290,7 @@ export class Home extends Instrument {
     drawBars(this.bars, rows, { palette: this.palette, width, legend });
     const said = rows.map((row) => `${row.label} ${digits(row.after, 3)}`).join(", ");
     this.bars.setAttribute("aria-label", `Most likely next tokens: ${said}`);
-    this.signs.textContent = signs;
+    fill(this.signs, this.run, signs);
     this.play.textContent = this.#left ? "■ Pause" : "▶ Write on";
     this.play.disabled = why_no_more !== null;
     this.why.textContent = why_no_more ?? "";

@@ -200,9 +200,7 @@ function errorOfWords({ weights, allowed }, { words, says, query }) {
     return Math.max(Math.abs(share - row[i] / most), ofNumber);
   });
   const falling = row.sort((a, b) => b - a);
-  const named = Array.from(says.childNodes, ({ nodeType, textContent }) =>
-    nodeType === Node.TEXT_NODE ? /^ ([\d<].*)$/.exec(textContent ?? "") : null,
-  ).flatMap((match) => match?.[1] ?? []);
+  const named = Array.from(says.querySelectorAll("[data-number]"), textOf);
   const spoken = named.map((number, i) => errorOfNumber(number, falling[i]));
   return numbers.length === row.length && named.length ? Math.max(...errors, ...spoken) : NaN;
 }

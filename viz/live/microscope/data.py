@@ -28,6 +28,7 @@ from viz.live.core.wire import (
 from viz.live.microscope.tiles import MASKED, group_tiles
 
 MICROSCOPE = "microscope"
+ALL_HEADS = "all heads"  # what the browser calls the small maps it reads back
 MASS = Bounds(0.1, 1.0, 0.05)  # cumulative attention shown
 TAU = Bounds(0.1, 4.0, 0.1)  # attention temperature
 MOST_SENT_ALONG = 400_000  # bytes; larger heads are fetched, so that the page does not wait

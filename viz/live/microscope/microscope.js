@@ -4,6 +4,7 @@ import { Library, MissingArrays, headAddress, summaryAddress } from "../core/arr
 import { same } from "../core/conversation.js";
 import { check, html } from "../core/dom.js";
 import { Instrument } from "../core/instrument.js";
+import { fill } from "../core/stale.js";
 import { Controls } from "./controls.js";
 import { exportMenu } from "./exports.js";
 import { between, groupOf, headName, loadHead } from "./heads.js";
@@ -271,10 +272,11 @@ export class Microscope extends Instrument {
     const { attention = "", layer, head, view } = this.settings;
     this.loaded = loaded;
     this.#shownHead = { key: this.data.key, group: attention, layer, head };
-    this.title.textContent = view === "summary" ? "Aggregate over heads" : this.headName;
+    this.title.textContent = view === "summary" ? "Aggregate" : this.headName;
     const input = this.between.queries.kind === "text" ? "sentence" : "input";
     const does = inWords(this.data, this.group, layer, head);
-    this.does.textContent = view === "summary" ? "" : `On this ${input}: ${does}`;
+    const says = view === "summary" ? [] : [`On this ${input}: `, ...does];
+    fill(this.does, this.data.key, ...says);
     this.verdict.headChanged();
   }
 

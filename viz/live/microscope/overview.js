@@ -4,19 +4,20 @@
 
 import { digits, html, setAll, svg } from "../core/dom.js";
 import { mean } from "../core/measures.js";
+import { point, pointAway } from "../core/pointed.js";
+import { Reader } from "../core/reader.js";
 import { atlas } from "./atlas.js";
-import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
+import { readOverview } from "./reading/overview.js";
+import { GAP, pitchOf, spaced } from "./tiling.js";
+import { chips, headsOf, pairsInWords, rolesInWords, says, sourceOf } from "./roles.js";
 
 /** @import { Lifetime } from "../core/lifetime.js" */
+/** @import { Tally } from "../core/tally.js" */
 /** @import { Palette } from "../core/wire.js" */
 /** @import { Group, MicroscopeData } from "./wire.js" */
 
-const GAP = 3;
+const ALL_HEADS = "all heads"; // what they are called among what is read back
 const MARGIN = { left: 30, top: 22, bars: 44 };
-const MOST_TILE = 74;
-const LEAST_TILE = 6;
-const MOST_STRETCH = 3; // of a map's longer side to its shorter
-const LABEL_ROOM = 22; // pixels between two names
 const REST =
   "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum";
 const FIRST_ROW = ", in self-attention without the first row"; // as model.analysis.heads.sharpness
@@ -37,7 +38,7 @@ const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowD
 /**
  * What the overview needs of what the microscope is sent.
  *
- * @typedef {Pick<MicroscopeData, "groups" | "streams" | "tile_codes" | "roles">} OverviewData
+ * @typedef {MicroscopeData} OverviewData
  */
 
 export class Overview {
@@ -50,6 +51,7 @@ export class Overview {
   #width = 0;
   /** @type {Grid[]} */
   #grids = [];
+  #readOf = ""; // what was read back last
 
   /**
    * @param {HTMLElement} host
@@ -64,6 +66,7 @@ export class Overview {
     this.longest = html("p", { "aria-hidden": "true" }); // unseen, it keeps room for what may be said
     const said = html("div", { class: "hl-said" }, this.caption, this.longest);
     host.append(this.pictures, said);
+    this.reader = new Reader(lifetime, ALL_HEADS);
     lifetime.watchSize(host, () => {
       if (this.#data) this.draw(this.#data, this.#chosen, this.#palette);
     });
@@ -108,6 +111,26 @@ export class Overview {
     this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
     const all = [this.#atRest(), ...this.#grids.flatMap((grid) => grid.sayings())];
     this.longest.textContent = all.reduce((a, b) => (b.length > a.length ? b : a));
+    this.#readSoon(data, palette);
+  }
+
+  /**
+   * Another picture is there: what was said of the last one counts no more.
+   *
+   * @param {OverviewData} data
+   * @param {Palette} palette
+   */
+  #readSoon(data, palette) {
+    if (!data.has_independent) return this.reader.gone();
+    const now = `${data.key} ${palette.background} ${this.#width}`;
+    if (now !== this.#readOf) this.reader.withdraw(); // the same drawn again is as right as it was
+    this.#readOf = now;
+    /** @param {Tally} tally */
+    const read = async (tally) => {
+      for (const { group, picture } of this.#grids)
+        await readOverview(data, group, picture, palette, tally);
+    };
+    this.reader.soon({ token: data.key, allowed: data.allowed_error, read });
   }
 
   /** Say what there is to see while nobody points at a head. */
@@ -292,13 +315,28 @@ class Grid {
       this.#place(this.#hoverFrame, layer, head);
       this.overview.say(says(this.data, this.group, layer, head));
       this.overview.actions.near?.({ attention: this.group.name, layer, head });
+      this.#pointAt(sourceOf(this.data, this.group, layer, head));
     } else if (layer !== undefined) {
       const value = digits(this.#layerSharpness(layer), 2);
       this.overview.say(`L${layer}: mean sharpness of its heads ${value}. Click for the mean map.`);
+      const address = `${this.group.name}.layer_sharpness[${layer}]`;
+      this.#pointAt({ address, drawn: this.#layerSharpness(layer), of: `L${layer}` });
     } else if (head !== undefined) {
       const value = digits(this.#headSharpness(head), 2);
       this.overview.say(`H${head}: mean sharpness over layers ${value}. Click for the mean map.`);
+      const address = `${this.group.name}.head_sharpness[${head}]`;
+      this.#pointAt({ address, drawn: this.#headSharpness(head), of: `H${head}` });
     } else this.#rest();
+  }
+
+  /**
+   * Who asks may hear where the number comes from that is said of what the mouse is on.
+   *
+   * @param {{address: string, drawn: number, of: string}} number
+   */
+  #pointAt(number) {
+    if (!this.data.has_independent) return pointAway();
+    point({ run: this.data.key, host: this.picture, ...number });
   }
 
   #rest() {
@@ -337,27 +375,4 @@ class Grid {
       `${rolesInWords(this.data, this.group)}${pairsInWords(this.data, this.group)}`
     );
   }
-}
-
-/**
- * The pitch of tiles in pixels: as wide as there is room for, as high as their maps are.
- *
- * @param {number} ratio height of a map by its width
- * @param {number} room pixels for one tile
- */
-function pitchOf(ratio, room) {
-  const stretch = Math.min(Math.max(ratio, 1 / MOST_STRETCH), MOST_STRETCH);
-  const x = Math.max(LEAST_TILE, Math.min(MOST_TILE + GAP, room));
-  return { x, y: Math.max(LEAST_TILE, (x - GAP) * stretch + GAP) };
-}
-
-/**
- * The numbers below n whose names have room.
- *
- * @param {number} n
- * @param {number} pitch
- */
-function spaced(n, pitch) {
-  const every = Math.ceil(LABEL_ROOM / pitch);
-  return Array.from({ length: n }, (_, i) => i).filter((i) => i % every === 0);
 }

@@ -1,7 +1,7 @@
 // The microscope's proof: the map's cells and the numbers of the cell in view, read back from the page,
 // against an independent run of the head that the title names. Nothing here is used to draw.
 
-import { independent, independentTexts } from "../core/independent.js";
+import { independent } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
 import { point, pointAway } from "../core/pointed.js";
 import { errorOfLabels, errorOfNumber } from "../core/printed.js";
@@ -31,40 +31,34 @@ const ARRAYS = {
  * @property {NameAt[]} names what stands at the cells
  * @property {HTMLElement} panel
  * @property {boolean} isFirstHidden
+ * @property {{rows: (string | null)[], columns: (string | null)[]}} texts what tokens stand for
  */
 
 /**
- * A person points at a number of the head in view: who asks may hear where it comes from.
+ * Where the numbers of the chosen head come from; nowhere without an independent run.
+ *
+ * @param {Microscope} scope
+ * @returns {(step: StepName, row: number, column: number) => string | null}
+ */
+export function addressesOf({ data, group, settings }) {
+  const [site, { head }] = [group.sites[settings.layer], settings];
+  if (!data.has_independent) return () => null;
+  return (step, row, column) => `${site}.${ARRAYS[step]}[${head},${row},${column}]`;
+}
+
+/**
+ * A person points at a cell of the head in view: who asks may hear where its number comes from.
  *
  * @param {Microscope} scope
  * @param {{step: StepName, row: number, column: number, drawn: number | undefined}} number
  */
 export function pointAt(scope, { step, row, column, drawn }) {
-  const { data, group, settings, between } = scope;
-  if (!data.has_independent || settings.words) return pointAway();
-  const site = group.sites[settings.layer];
-  const address = `${site}.${ARRAYS[step]}[${settings.head},${row},${column}]`;
-  const { labels } = between.queries;
-  const place = step === "output" ? `dimension ${column}` : between.keys.labels[column];
-  const of = `${labels[row]} → ${place}`;
-  point({ run: data.key, address, drawn, of, host: scope.root });
-}
-
-/**
- * The same of a number of the panel, where the mouse is over one.
- *
- * @param {Microscope} scope
- * @param {EventTarget | null} target what the mouse is over
- * @param {number[]} cell the query and the key that the panel is of
- * @param {number} dimension the one of z
- */
-export function pointAtNumber(scope, target, [query, key], dimension) {
-  const number = target instanceof Element && target.closest("dd[data-number]");
-  if (!number) return;
-  const step = /** @type {StepName} */ (number.getAttribute("data-number"));
-  const column = step === "output" ? dimension : key;
-  const drawn = rowOf(scope.loaded.steps[step], query)[column];
-  pointAt(scope, { step, row: query, column, drawn });
+  const address = addressesOf(scope)(step, row, column);
+  if (!address) return pointAway();
+  const { queries, keys } = scope.between;
+  const place = step === "output" ? `dimension ${column}` : keys.labels[column];
+  const of = `${queries.labels[row]} → ${place}`;
+  point({ run: scope.data.key, address, drawn, of, host: scope.root });
 }
 
 /** @typedef {{error: number, n: number}} Found the largest error, and of how many values */
@@ -88,7 +82,7 @@ export async function errorOnScreen(key, sites, screen) {
   for (const name of new Set(Object.values(ARRAYS))) arrays[name] = await array(name);
   const ofCells = errorOfCells(arrays, screen);
   const ofNumbers = errorOfNumbers(arrays, screen.panel);
-  const ofNames = errorOfNames(await independentTexts(key), screen);
+  const ofNames = errorOfNames(screen);
   const all = [ofCells, ofNumbers, ofNames];
   return {
     error: Math.max(...all.map(({ error }) => error)),
@@ -99,11 +93,10 @@ export async function errorOnScreen(key, sites, screen) {
 /**
  * Labels of the rows and columns, and the two tokens that the panel names.
  *
- * @param {(string | null)[]} texts what the tokens stand for
  * @param {OnScreen} screen
  * @returns {Found}
  */
-function errorOfNames(texts, { stage, names, panel }) {
+function errorOfNames({ stage, names, panel, texts }) {
   const ofTokens = names.filter(({ axis }) => axis === "row" || stage !== "output");
   const labels = ofTokens.map(({ label }) => label);
   const ofPanel = Array.from(
@@ -111,11 +104,15 @@ function errorOfNames(texts, { stage, names, panel }) {
     ({ textContent }) => textContent ?? "",
   );
   const all = [...labels, ...ofPanel];
-  const expected = [...ofTokens.map(({ at }) => at), ...(placeOf(panel) ?? [])];
+  const [query, key] = placeOf(panel) ?? [];
+  const expected = [
+    ...ofTokens.map(({ axis, at }) => (axis === "row" ? texts.rows : texts.columns)[at]),
+    ...(query === undefined ? [] : [texts.rows[query], texts.columns[key]]),
+  ];
   return {
     error: errorOfLabels(
       all,
-      expected.map((at) => texts[at] ?? null),
+      expected.map((text) => text ?? null),
     ),
     n: all.length,
   };

@@ -5,7 +5,7 @@ import { shownPattern } from "../core/patterns.js";
 /** @import { Matrix, Numbers } from "../core/maths.js" */
 /** @import { Drawing, Table } from "../core/patterns.js" */
 /** @import { Microscope } from "./microscope.js" */
-/** @import { OnScreen } from "./proof.js" */
+/** @import { Tally } from "../core/tally.js" */
 
 /** One way of looking at the chosen head. */
 export class View {
@@ -28,12 +28,34 @@ export class View {
   draw(_isCurrent) {}
 
   /**
-   * What of it can be read back and compared, see proof.js; null where nothing can.
+   * Read back what it has drawn and compare it with the independent run.
    *
-   * @returns {Omit<OnScreen, "title"> | null}
+   * @param {Tally} _tally gets what is found
+   * @returns {Promise<void>}
    */
-  onScreen() {
-    return null;
+  async read(_tally) {}
+
+  /**
+   * Where a weight of the chosen head comes from; null between words, which are made of several, and
+   * where there is no independent run.
+   *
+   * @param {number} row
+   * @param {number} column
+   */
+  weightAddress(row, column) {
+    const { data, group, settings } = this.scope;
+    const { layer, head, words } = settings;
+    if (words || !data.has_independent) return null;
+    return `${group.sites[layer]}.pattern[${head},${row},${column}]`;
+  }
+
+  /**
+   * What is drawn has changed.
+   *
+   * @param {boolean} [isOther] whether all of it has, not what the mouse is on
+   */
+  changed(isOther = true) {
+    this.scope.verdict.screenChanged(isOther);
   }
 
   /** Another view takes its place; it may come back. */

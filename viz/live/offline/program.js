@@ -1,4 +1,4 @@
-// sha256 d62b54f49fdc98553d4f41a09586832a581d2cbf837943d09da6b02af84d7193 of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/roles.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 71ee2b1cf9c92bef689e8a33e0bdafb3066568841f6d826e7b99e8ab7d9b31ec of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -23,7 +23,7 @@ var HeadlightOffline = (() => {
   // viz/live/offline/offline.js
   var offline_exports = {};
   __export(offline_exports, {
-    open: () => open
+    open: () => open2
   });
 
   // viz/live/core/maths.js
@@ -326,10 +326,10 @@ var HeadlightOffline = (() => {
       const turn = (this.#turn ?? 0) + 1;
       this.#turn = turn;
       for (const change of Object.values(this.#changes)) change.turn ??= turn;
-      const changes = this.#unacknowledged();
-      for (const [name, value] of Object.entries(changes))
+      const changes2 = this.#unacknowledged();
+      for (const [name, value] of Object.entries(changes2))
         this.#sent[name] = [...this.#sent[name] ?? [], value].slice(-REMEMBERED);
-      this.send({ turn, changes, ...this.#facts });
+      this.send({ turn, changes: changes2, ...this.#facts });
     }
     /** The values changed here that Python has not acknowledged. */
     #unacknowledged() {
@@ -386,6 +386,10 @@ var HeadlightOffline = (() => {
     if (!Number(number.toFixed(places)))
       return `${number < 0 ? "> −" : "< "}${(10 ** -places).toFixed(places)}`;
     return value.toFixed(places).replace("-", "−");
+  }
+  function traced(value, name, address = null, most = 4) {
+    const from = { "data-number": name, "data-address": address };
+    return html("span", from, digits(value, most));
   }
   function equals(value, most = 4) {
     const text = digits(value, most);
@@ -621,6 +625,16 @@ var HeadlightOffline = (() => {
     }
   };
 
+  // viz/live/core/stale.js
+  function fill(node, run, ...children) {
+    node.replaceChildren(...children);
+    node.dataset.ofRun = run;
+  }
+  var listeners = /* @__PURE__ */ new Set();
+  function shown() {
+    for (const listener of listeners) listener();
+  }
+
   // viz/live/core/instrument.js
   var Instrument = class {
     /**
@@ -661,9 +675,15 @@ var HeadlightOffline = (() => {
       this.palette = currentPalette(data.themes, this.root);
       for (const [name, value] of paletteVariables(this.palette))
         this.root.style.setProperty(name, value);
+      this.root.dataset.run = this.run;
       const before = this.settings;
       this.settings = this.settle(this.conversation.settingsNow(data));
       this.update(isNew, !same(before, this.settings));
+      shown();
+    }
+    /** The key of the run that is shown, by which numbers are asked for by address. */
+    get run() {
+      return this.data.key;
     }
     /**
      * Settings as they can be here; each instrument has its own limits.
@@ -688,8 +708,8 @@ var HeadlightOffline = (() => {
      *
      * @param {Partial<Data["settings"]>} changes
      */
-    set(changes) {
-      this.setQuietly(changes);
+    set(changes2) {
+      this.setQuietly(changes2);
       this.redraw();
     }
     /**
@@ -697,9 +717,9 @@ var HeadlightOffline = (() => {
      *
      * @param {Partial<Data["settings"]>} changes
      */
-    setQuietly(changes) {
-      this.settings = { ...this.settings, ...changes };
-      this.conversation.change(changes);
+    setQuietly(changes2) {
+      this.settings = { ...this.settings, ...changes2 };
+      this.conversation.change(changes2);
     }
     /**
      * Draw what the settings say.
@@ -734,13 +754,13 @@ var HeadlightOffline = (() => {
     return values.length ? values.reduce((a, b) => a + b, 0) / values.length : 0;
   }
   function leakedShare(pattern, mask) {
-    let leaked = 0;
+    let leaked2 = 0;
     let total = 0;
     for (let i = 0; i < pattern.values.length; i++) {
       total += pattern.values[i];
-      if (!mask[i]) leaked += pattern.values[i];
+      if (!mask[i]) leaked2 += pattern.values[i];
     }
-    return total ? leaked / total : 0;
+    return total ? leaked2 / total : 0;
   }
   function leading(row, mass) {
     const order = Array.from(row.keys()).filter((j) => row[j] > 0).sort((a, b) => row[b] - row[a] || a - b);
@@ -835,13 +855,13 @@ var HeadlightOffline = (() => {
   var EARLY_ROWS = 8;
   var MOST_LETTERS = 18;
   function shownPattern(pattern, mask, between2, { words = false, hide_first = false } = {}) {
-    const shown = words && canMerge(between2) ? inWords(pattern, mask, between2) : null;
-    const { values, allowed, ...labels } = shown ?? inTokens(pattern, mask, between2);
+    const shown2 = words && canMerge(between2) ? inWords(pattern, mask, between2) : null;
+    const { values, allowed, ...labels } = shown2 ?? inTokens(pattern, mask, between2);
     const { kind, rowTitle, columnTitle } = between2;
     const { length } = values.values;
     const hidden = bytesWhere(length, (i) => !allowed[i]);
-    const isFirstHidden = hide_first && kind === "self";
-    const blank = bytesWhere(length, (i) => isFirstHidden && i % values.columns === 0);
+    const isFirstHidden2 = hide_first && kind === "self";
+    const blank = bytesWhere(length, (i) => isFirstHidden2 && i % values.columns === 0);
     return { ...labels, values, allowed, hidden, blank, kind, rowTitle, columnTitle };
   }
   function bytesWhere(length, test) {
@@ -867,8 +887,8 @@ var HeadlightOffline = (() => {
       columnLabels: keys.word_axis ?? []
     };
   }
-  function weightScale(shown) {
-    return weightScaleTo(weightReach(shown));
+  function weightScale(shown2) {
+    return weightScaleTo(weightReach(shown2));
   }
   function sharedWeightScale(patterns) {
     return weightScaleTo(Math.max(...patterns.map(weightReach)));
@@ -890,22 +910,39 @@ var HeadlightOffline = (() => {
     const most = reach(values);
     return { name, low: -most, high: most, signed: true };
   }
-  function pairsInWords(shown, what = "Strongest pairs") {
-    const { kind, values, hidden, blank, rows, columns } = shown;
+  function pairsInWords(shown2, what = "Strongest pairs") {
+    const { pairs, aside } = strongestOf(shown2);
+    const { rows, columns } = shown2;
+    if (!pairs.length) return `${what}${aside}: none.`;
+    const named = pairs.map(
+      ({ query, key, weight }) => `${rows[query]} attends to ${columns[key]} ${digits(weight, 3)}`
+    );
+    return `${what}${aside}: ${named.join("; ")}.`;
+  }
+  function pairsTraced(shown2, addressOf) {
+    const { pairs, aside } = strongestOf(shown2);
+    const { rows, columns } = shown2;
+    if (!pairs.length) return [`Strongest pairs${aside}: none.`];
+    const named = pairs.flatMap(({ query, key, weight }, i) => {
+      const number = traced(weight, "pair", addressOf(query, key), 3);
+      const names = [rows[query], columns[key]].map((label) => html("bdi", null, label));
+      const place = { "data-pair": `${query}-${key}` };
+      const pair = html("span", place, names[0], " attends to ", names[1], " ", number);
+      return i ? ["; ", pair] : [pair];
+    });
+    return [`Strongest pairs${aside}: `, ...named, "."];
+  }
+  function strongestOf(shown2) {
+    const { kind, values, hidden, blank } = shown2;
     const visible2 = matrix(
       values.rows,
       values.columns,
       values.values.map((x, i) => hidden[i] || blank?.[i] ? 0 : x)
     );
     const pairs = strongestPairs(visible2, WEIGHT_PAIRS, kind);
-    const isFirstOut = Boolean(blank?.some(Boolean));
-    if (!pairs.length) return `${what}${isFirstOut ? FIRST_ASIDE : ""}: none.`;
-    const named = pairs.map(
-      ({ query, key, weight }) => `${rows[query]} attends to ${columns[key]} ${digits(weight, 3)}`
-    );
     const isPart = kind === "self" && pairs.every(({ query, key }) => isInformative(query, key));
-    const aside = isFirstOut ? FIRST_ASIDE : "";
-    return `${what}${isPart ? ASIDE : aside}: ${named.join("; ")}.`;
+    const aside = blank?.some(Boolean) ? FIRST_ASIDE : "";
+    return { pairs, aside: isPart && pairs.length ? ASIDE : aside };
   }
   var ASIDE = " (first token and self left out)";
   var FIRST_ASIDE = " (first token left out)";
@@ -1122,10 +1159,10 @@ var HeadlightOffline = (() => {
      * @param {number} size of the letters
      * @param {string} fill
      */
-    write(words, size, fill) {
+    write(words, size, fill2) {
       for (const line of wrapped(words, (this.width - 2 * SPACE) / (LETTER * size))) {
         this.y += 1.35 * size;
-        this.picture.append(svg("text", { x: SPACE, y: this.y, fill, "font-size": size }, line));
+        this.picture.append(svg("text", { x: SPACE, y: this.y, fill: fill2, "font-size": size }, line));
       }
     }
     /**
@@ -1201,7 +1238,7 @@ var HeadlightOffline = (() => {
     if (known) return known;
     const all = steps(head);
     const errors = TRACED.map(
-      ([traced, step]) => relativeError(all[step].values, head[traced].values)
+      ([traced2, step]) => relativeError(all[step].values, head[traced2].values)
     );
     const loaded = { head, steps: all, error: Math.max(...errors) };
     computed.set(head, loaded);
@@ -1224,6 +1261,123 @@ var HeadlightOffline = (() => {
       columnTitle: isCross ? `key (${keys})` : "key"
     };
   }
+
+  // viz/live/core/pointed.js
+  var last = null;
+  function point(number) {
+    last = number;
+  }
+  function pointAway() {
+    last = null;
+  }
+
+  // viz/live/core/screen.js
+  var readings = /* @__PURE__ */ new Map();
+  var listeners2 = /* @__PURE__ */ new Set();
+  function notify() {
+    for (const listener of listeners2) listener();
+  }
+  function changes(figure2) {
+    readings.set(figure2, null);
+    notify();
+  }
+  function wasRead(reading) {
+    readings.set(reading.figure, reading);
+    notify();
+  }
+  function isGone(figure2) {
+    if (readings.delete(figure2)) notify();
+  }
+
+  // viz/live/core/tally.js
+  var Tally = class {
+    error = 0;
+    n = 0;
+    address = "";
+    /** @param {number} allowed */
+    constructor(allowed) {
+      this.allowed = allowed;
+    }
+    /**
+     * One more value, or several with their largest error.
+     *
+     * @param {number} error NaN where something is missing or no number
+     * @param {string} address
+     * @param {number} [n]
+     */
+    add(error, address, n = 1) {
+      this.error = Math.max(this.error, error);
+      this.n += n;
+      if (!(error <= this.allowed)) this.address ||= address;
+    }
+    /**
+     * Something that holds or does not.
+     *
+     * @param {boolean} isRight
+     * @param {string} address
+     */
+    hold(isRight, address) {
+      this.add(isRight ? 0 : NaN, address);
+    }
+    /** @returns {Found} */
+    get found() {
+      const { error, n, address } = this;
+      return { error, n, address };
+    }
+  };
+
+  // viz/live/core/reader.js
+  var REST_MS = 200;
+  var IDLE_MS = 600;
+  var Reader = class {
+    #cancel = () => {
+    };
+    /**
+     * @param {Lifetime} lifetime
+     * @param {string} figure what it is called
+     */
+    constructor(lifetime, figure2) {
+      this.lifetime = lifetime;
+      this.figure = figure2;
+      lifetime.keep(() => isGone(figure2));
+    }
+    /** What was said counts no more. */
+    withdraw() {
+      this.#cancel();
+      changes(this.figure);
+    }
+    /** There is nothing to compare with. */
+    gone() {
+      this.#cancel();
+      isGone(this.figure);
+    }
+    /**
+     * Something else is drawn: read it once it rests.
+     *
+     * @param {Drawn} drawn
+     */
+    soon({ token, allowed, read }) {
+      this.#cancel();
+      let isCurrent = true;
+      const cancel = this.lifetime.timeout(async () => {
+        await this.lifetime.rest(IDLE_MS);
+        if (!isCurrent || this.lifetime.isOver) return;
+        const tally = new Tally(allowed);
+        const isRead = await read(tally).then(
+          () => true,
+          () => false
+          // the run is gone: nothing is said
+        );
+        if (!isCurrent || this.lifetime.isOver) return;
+        if (isRead) wasRead({ figure: this.figure, token, ...tally.found });
+        else isGone(this.figure);
+      }, REST_MS);
+      this.#cancel = () => {
+        isCurrent = false;
+        cancel();
+      };
+    }
+  };
 
   // viz/live/microscope/atlas.js
   var LEAST_PIXELS = 24;
@@ -1258,6 +1412,299 @@ var HeadlightOffline = (() => {
     });
   }
 
+  // viz/live/core/independent.js
+  var KEPT = 36;
+  var AT_ONCE = 2;
+  var asking = 0;
+  var waiting = [];
+  var kept = /* @__PURE__ */ new Map();
+  var keptTexts = /* @__PURE__ */ new Map();
+  function independentTexts(key, of = "last") {
+    const place = `live/independent/${key}/texts/${of}`;
+    return keep(keptTexts, place, async () => (await (await get(place)).json()).texts);
+  }
+  function independent(key, address) {
+    const place = `live/independent/${key}/${address}`;
+    return keep(
+      kept,
+      place,
+      async () => decodeSafetensors(await (await get(place)).arrayBuffer()).value
+    );
+  }
+  function keep(all, place, load2) {
+    const found = all.get(place) ?? load2();
+    all.delete(place);
+    all.set(place, found);
+    found.catch(() => all.delete(place));
+    const [oldest] = all.keys();
+    if (all.size > KEPT) all.delete(oldest);
+    return found;
+  }
+  async function get(place) {
+    if (asking >= AT_ONCE) await new Promise((resolve) => waiting.push(resolve));
+    asking += 1;
+    try {
+      const response = await fetch(new URL(place, document.baseURI));
+      if (!response.ok) throw new Error(`no independent run (${response.status})`);
+      return response;
+    } finally {
+      asking -= 1;
+      waiting.shift()?.(null);
+    }
+  }
+
+  // viz/live/core/printed.js
+  function errorOfNumber(printed2, value) {
+    if (printed2 === "−∞") return value === -Infinity ? 0 : NaN;
+    if (printed2 === "0") return Math.abs(value);
+    const [, sign2, bound] = /^(< |> −)(\d+(?:\.\d+)?)$/.exec(printed2) ?? [];
+    const size = sign2 === "< " ? value : -value;
+    if (sign2) return Math.max(0, -size, size - Number(bound));
+    if (!/^−?\d+(\.\d+)?$/.test(printed2)) return NaN;
+    const places = printed2.includes(".") ? printed2.length - printed2.indexOf(".") - 1 : 0;
+    const read = Number(printed2.replace("−", "-"));
+    return Math.max(0, Math.abs(read - value) - 0.5 * 10 ** -places);
+  }
+  var SIGNS = [
+    ["⏎", "\n"],
+    ["␍", "\r"],
+    ["⇥", "	"],
+    ["␣", " "],
+    ["⍽", " "]
+  ];
+  var NOT_TEXT = /[\u200b\u2066-\u2069]/g;
+  var READABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \n\r\t\u00a0]*$/u;
+  function saysText(label, text) {
+    if (text === null || !READABLE.test(text) || /[⏎␍⇥␣⍽…]/u.test(text)) return true;
+    const word2 = text.startsWith(" ") && text.trim() ? text.slice(1) : text;
+    let read = label.replace(NOT_TEXT, "").replace(/^…(?=.)/u, "");
+    for (const [sign2, meaning] of SIGNS) read = read.replaceAll(sign2, meaning);
+    return read === word2 || read.endsWith("…") && word2.startsWith(read.slice(0, -1));
+  }
+  function errorOfLabels(labels, texts) {
+    const isRight = labels.length === texts.length;
+    return isRight && labels.every((label, i) => saysText(label, texts[i])) ? 0 : NaN;
+  }
+
+  // viz/live/core/shades.js
+  var LEVELS = 256;
+  var Shades = class {
+    /** @type {number[][]} */
+    #levels;
+    /** The levels that have a colour, lowest and highest. @type {Map<number, [number, number] | null>} */
+    #known = /* @__PURE__ */ new Map();
+    /** @param {string[]} stops colours as #rrggbb, evenly spread */
+    constructor(stops) {
+      const ends = stops.map(channels);
+      this.#levels = Array.from({ length: LEVELS }, (_, level) => {
+        const at = level * (ends.length - 1) / (LEVELS - 1);
+        const next = Math.min(Math.ceil(at), ends.length - 1);
+        const share = next - at;
+        return ends[next].map((c, i) => c * (1 - share) + ends[Math.max(next - 1, 0)][i] * share);
+      });
+    }
+    /**
+     * The lowest and the highest level, from 0 to 255, that have a colour; null where none has.
+     *
+     * @param {number} red
+     * @param {number} green
+     * @param {number} blue
+     */
+    levelsOf(red, green, blue) {
+      const name = red << 16 | green << 8 | blue;
+      const known = this.#known.get(name);
+      if (known !== void 0) return known;
+      const rgb2 = [red, green, blue];
+      const fits = this.#levels.map((level) => level.every((c, i) => Math.abs(c - rgb2[i]) <= 0.501));
+      const found = fits.includes(true) ? [fits.indexOf(true), fits.lastIndexOf(true)] : null;
+      this.#known.set(
+        name,
+        /** @type {[number, number] | null} */
+        found
+      );
+      return (
+        /** @type {[number, number] | null} */
+        found
+      );
+    }
+    /**
+     * How many levels a colour is from a place on the scale, beyond the half that rounding takes.
+     *
+     * @param {number} red
+     * @param {number} green
+     * @param {number} blue
+     * @param {number} level where it should be, from 0 to 255
+     */
+    errorOf(red, green, blue, level) {
+      const found = this.levelsOf(red, green, blue);
+      return found ? Math.max(0, found[0] - 0.5 - level, level - found[1] - 0.5) : NaN;
+    }
+  };
+  function channels(color) {
+    const parts = color.startsWith("#") ? color.match(/[0-9a-f]{2}/gi) : color.match(/\d+/g);
+    return (parts ?? []).slice(0, 3).map((part) => color.startsWith("#") ? parseInt(part, 16) : Number(part));
+  }
+
+  // viz/live/microscope/reading/overview.js
+  var [ZERO, MOST] = [2, 255];
+  var ROUNDING = 1e-5;
+  var PIXEL = 1;
+  var RISE = 4;
+  var AT_LEAST = { previous: 1 / 3, first: 1 / 3, self: 1 / 3, same: 1 / 3, broad: 0.8 };
+  var BY_PLACE = ["previous", "first", "self"];
+  async function readOverview(data, group, picture, palette, tally) {
+    const { name, n_heads, n_layers, tiles } = group;
+    const image = picture.querySelector("image");
+    if (!image) return tally.hold(false, `${name}.tiles`);
+    const expected = await independent(data.key, `${name}.tiles`);
+    const pixels = await pixelsOf(image.getAttribute("href") ?? "");
+    const [, rows, columns] = tiles.shape;
+    const isWhole = expected.columns === rows * columns && expected.rows === n_layers * n_heads;
+    tally.hold(isWhole, `${name}.tiles`);
+    if (!isWhole) return;
+    readTiles(tally, pixels, { values: expected.values, name, rows, columns, n_heads, palette });
+    const [x, y, width, height] = ["x", "y", "width", "height"].map(
+      (side) => Number(image.getAttribute(side))
+    );
+    const box = { x, y, width: width / n_heads, height: height / n_layers };
+    readNames(tally, picture, box, name);
+    await readBars(tally, picture, data.key, group, box);
+    await readChips(tally, picture, data, group, box);
+  }
+  async function pixelsOf(address) {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    if (!context) throw new Error("this browser has no canvas");
+    context.drawImage(image, 0, 0);
+    return context.getImageData(0, 0, canvas.width, canvas.height);
+  }
+  function readTiles(tally, { data, width, height }, { values, name, rows, columns, n_heads, palette }) {
+    const size = rows * columns;
+    const n_layers = values.length / size / n_heads;
+    const [right, down] = [width / n_heads, height / n_layers];
+    const [wide2, high] = [opaque(data, right, 4), opaque(data, down, 4 * width)];
+    const shades = new Shades(palette.sequential);
+    const masked2 = channels(palette.masked);
+    const address = `${name}.tiles`;
+    tally.hold(Number.isInteger(right) && Number.isInteger(down), address);
+    for (let i = 0; i < values.length; i++) {
+      const [tile, cell] = [Math.floor(i / size), i % size];
+      const x = tile % n_heads * right + (cell % columns + 0.5) * wide2 / columns;
+      const y = Math.floor(tile / n_heads) * down + (Math.floor(cell / columns) + 0.5) * high / rows;
+      const at = 4 * (Math.floor(y) * width + Math.floor(x));
+      const [red, green, blue] = [data[at], data[at + 1], data[at + 2]];
+      const level = ZERO + Math.sqrt(Math.max(0, values[i])) * (MOST - ZERO);
+      const isMasked = red === masked2[0] && green === masked2[1] && blue === masked2[2];
+      const ofMasked = isMasked ? 0 : NaN;
+      const off = Number.isNaN(level) ? ofMasked : shades.errorOf(red, green, blue, level) / MOST;
+      tally.add(off, off <= tally.allowed ? address : `${address}[${tile},${cell}]`);
+    }
+  }
+  function opaque(data, most, step) {
+    let n = 0;
+    while (n < most && data[n * step + 3]) n += 1;
+    return n;
+  }
+  function readNames(tally, picture, box, name) {
+    for (const node of picture.querySelectorAll(":scope > text")) {
+      const [, axis, number] = /^([LH])(\d+)$/.exec(node.textContent ?? "") ?? [];
+      const [x, y] = ["x", "y"].map((side) => Number(node.getAttribute(side)));
+      const at = axis === "L" ? (y - RISE - box.y) / box.height : (x - box.x) / box.width;
+      tally.hold(Math.floor(at) === Number(number), name);
+    }
+  }
+  async function readBars(tally, picture, run, { name, n_layers, n_heads }, box) {
+    const names = [`${name}.layer_sharpness`, `${name}.head_sharpness`];
+    const [ofLayers, ofHeads] = await Promise.all(names.map((one) => independent(run, one)));
+    const expected = [...ofLayers.values, ...ofHeads.values];
+    const lengths = new Array(expected.length).fill(NaN);
+    for (const bar of picture.querySelectorAll(":scope > .hl-bar")) {
+      const of = (side) => Number(bar.getAttribute(side));
+      const isRight = of("x") >= box.x + n_heads * box.width;
+      const middle = isRight ? (of("y") + of("height") / 2 - box.y) / box.height : (of("x") + of("width") / 2 - box.x) / box.width;
+      lengths[Math.floor(middle) + (isRight ? 0 : n_layers)] = of(isRight ? "width" : "height");
+    }
+    const unit = Math.max(...lengths) / Math.max(...expected);
+    lengths.forEach((length, i) => {
+      tally.add(Math.abs(length / unit - expected[i]), names[i < n_layers ? 0 : 1]);
+    });
+  }
+  async function readChips(tally, picture, { key, streams, roles }, group, box) {
+    const chips2 = Array.from(picture.querySelectorAll(".hl-chip"));
+    if (!chips2.length) return;
+    const hasIds = streams[group.queries].kind === "text";
+    const all = await measuresOf(key, group, hasIds);
+    const found = new Set(
+      chips2.map((chip) => {
+        const at = headOf(chip, group, box);
+        const words = chip.textContent ?? "";
+        const role = roles.find(({ chip: word2 }) => words.startsWith(word2))?.name ?? "";
+        const address = `${group.name}.${role}[${Math.floor(at / group.n_heads)},${at % group.n_heads}]`;
+        const number = chip.querySelector("[data-number]")?.textContent;
+        tally.hold(isLargest(all, role, at), address);
+        if (number) tally.add(errorOfNumber(number, all[role]?.[at] ?? NaN), address);
+        return at;
+      })
+    );
+    for (let at = 0; at < group.n_layers * group.n_heads; at++)
+      if (!found.has(at) && hasClearRole(all, at)) tally.hold(false, group.name);
+  }
+  function headOf(chip, { n_heads }, box) {
+    const [x, y] = placeOf(chip);
+    const head = Math.floor((x - PIXEL - box.x) / box.width);
+    return Math.floor((y + PIXEL - box.y) / box.height) * n_heads + head;
+  }
+  function placeOf(chip) {
+    const box = chip.querySelector("rect");
+    const of = (side) => Number(box?.getAttribute(side));
+    return [of("x") + of("width"), of("y")];
+  }
+  async function measuresOf(run, { name, kind, queries, keys }, hasIds) {
+    const isOfOne = kind === "self" && queries === keys;
+    const names = Object.keys(AT_LEAST).filter(
+      (one) => one === "broad" || isOfOne && (BY_PLACE.includes(one) || hasIds)
+    );
+    const arrays = await Promise.all(names.map((one) => independent(run, `${name}.${one}`)));
+    return Object.fromEntries(names.map((one, i) => [one, arrays[i].values]));
+  }
+  function isLargest(all, role, at) {
+    const value = all[role]?.[at] ?? NaN;
+    const isReached = value >= leastOf(role) - ROUNDING;
+    return isReached && reached(all, at, ROUNDING).every((name) => all[name][at] <= value + ROUNDING);
+  }
+  function hasClearRole(all, at) {
+    return reached(all, at, ROUNDING).length > 0;
+  }
+  function reached(all, at, more) {
+    return Object.keys(all).filter((name) => all[name][at] >= leastOf(name) + more);
+  }
+  function leastOf(role) {
+    return (
+      /** @type {Record<string, number>} */
+      AT_LEAST[role] ?? Infinity
+    );
+  }
+
+  // viz/live/microscope/tiling.js
+  var GAP = 3;
+  var MOST_TILE = 74;
+  var LEAST_TILE = 6;
+  var MOST_STRETCH = 3;
+  var LABEL_ROOM = 22;
+  function pitchOf(ratio, room) {
+    const stretch = Math.min(Math.max(ratio, 1 / MOST_STRETCH), MOST_STRETCH);
+    const x = Math.max(LEAST_TILE, Math.min(MOST_TILE + GAP, room));
+    return { x, y: Math.max(LEAST_TILE, (x - GAP) * stretch + GAP) };
+  }
+  function spaced(n, pitch) {
+    const every = Math.ceil(LABEL_ROOM / pitch);
+    return Array.from({ length: n }, (_, i) => i).filter((i) => i % every === 0);
+  }
+
   // viz/live/microscope/roles.js
   var CHIP = { letter: 5.7, pad: 5, height: 13, base: 10.5, fromTile: 34, withNumber: 72 };
   var MOST_NAMED = 3;
@@ -1279,12 +1726,20 @@ var HeadlightOffline = (() => {
     const role = roleOf(data, group, layer, head);
     if (role) {
       const { words, value, n_queries } = role;
-      const over = `${n_queries} ${n_queries === 1 ? "query" : "queries"}`;
-      return `${words.says}, ${digits(value, 2)}${words.of} on average over ${over}.`;
+      const [name, at] = [`${group.name}.${words.name}`, `[${layer},${head}]`];
+      const mean2 = traced(value, "role", name + at, 2);
+      const over = traced(n_queries, "queries", `${name}_queries${at}`, 0);
+      const queries = n_queries === 1 ? " query." : " queries.";
+      return [`${words.says}, `, mean2, `${words.of} on average over `, over, queries];
     }
-    if (data.streams[group.keys].labels.length < 2) return "there is one token alone to attend to.";
+    if (data.streams[group.keys].labels.length < 2) return ["there is one token alone to attend to."];
     const { query, key, weight, aside } = strongestPair(data, group, layer, head);
-    return `no single role; its strongest pair is ${query} → ${key}, ${digits(weight, 2)}${aside}.`;
+    const [row, column] = group.strongest[layer][head];
+    const address = `${group.sites[layer]}.pattern[${head},${row},${column}]`;
+    const names = [html("bdi", null, query), " → ", html("bdi", null, key)];
+    const number = traced(weight, "pair", address, 2);
+    const pair = html("span", { "data-pair": `${row}-${column}` }, names, ", ", number);
+    return ["no single role; its strongest pair is ", pair, `${aside}.`];
   }
   function says(data, group, layer, head) {
     const role = roleOf(data, group, layer, head);
@@ -1292,6 +1747,19 @@ var HeadlightOffline = (() => {
     const { query, key, weight, aside } = strongestPair(data, group, layer, head);
     const pair = `strongest: ${query} → ${key} ${digits(weight, 3)}${aside}`;
     return `${headName(data, group, layer, head)}${does} · ${pair}`;
+  }
+  function sourceOf(data, group, layer, head) {
+    const of = headName(data, group, layer, head);
+    const role = roleOf(data, group, layer, head);
+    if (role) {
+      const { words, value } = role;
+      const address2 = `${group.name}.${words.name}[${layer},${head}]`;
+      return { address: address2, drawn: value, of: `${of} · ${words.text}` };
+    }
+    const [row, column, weight] = group.strongest[layer][head];
+    const { query, key } = strongestPair(data, group, layer, head);
+    const address = `${group.sites[layer]}.pattern[${head},${row},${column}]`;
+    return { address, drawn: weight ?? NaN, of: `${of} · ${query} → ${key}` };
   }
   function headsOf({ n_layers, n_heads }) {
     return Array.from({ length: n_layers * n_heads }, (_, i) => ({
@@ -1323,23 +1791,22 @@ var HeadlightOffline = (() => {
     return headsOf(group).flatMap(({ layer, head }) => {
       const role = roleOf(data, group, layer, head);
       if (!role) return [];
-      const number = pitch.x < CHIP.withNumber ? "" : ` ${digits(role.value, 2)}`;
-      const words = role.words.chip + number;
+      const number = pitch.x < CHIP.withNumber ? "" : digits(role.value, 2);
+      const words = `${role.words.chip} ${number}`.trim();
       const width = CHIP.letter * words.length + CHIP.pad;
+      const address = `${group.name}.${role.words.name}[${layer},${head}]`;
+      const from = { "data-number": "role", "data-address": address };
+      const children = number ? [`${role.words.chip} `, svg("tspan", from, number)] : [role.words.chip];
       const [right, y] = [corner.x + head * pitch.x, corner.y + layer * pitch.y];
       const box = { x: right - width, y, width, height: CHIP.height };
       const place = { x: right - width / 2, y: y + CHIP.base, "text-anchor": "middle" };
-      return svg("g", { class: "hl-chip" }, svg("rect", box), svg("text", place, words));
+      return svg("g", { class: "hl-chip" }, svg("rect", box), svg("text", place, children));
     });
   }
 
   // viz/live/microscope/overview.js
-  var GAP = 3;
+  var ALL_HEADS = "all heads";
   var MARGIN = { left: 30, top: 22, bars: 44 };
-  var MOST_TILE = 74;
-  var LEAST_TILE = 6;
-  var MOST_STRETCH = 3;
-  var LABEL_ROOM = 22;
   var REST = "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum";
   var FIRST_ROW = ", in self-attention without the first row";
   var MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -1353,6 +1820,8 @@ var HeadlightOffline = (() => {
     #width = 0;
     /** @type {Grid[]} */
     #grids = [];
+    #readOf = "";
+    // what was read back last
     /**
      * @param {HTMLElement} host
      * @param {Lifetime} lifetime
@@ -1366,6 +1835,7 @@ var HeadlightOffline = (() => {
       this.longest = html("p", { "aria-hidden": "true" });
       const said = html("div", { class: "hl-said" }, this.caption, this.longest);
       host.append(this.pictures, said);
+      this.reader = new Reader(lifetime, ALL_HEADS);
       lifetime.watchSize(host, () => {
         if (this.#data) this.draw(this.#data, this.#chosen, this.#palette);
       });
@@ -1408,6 +1878,24 @@ var HeadlightOffline = (() => {
       this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
       const all = [this.#atRest(), ...this.#grids.flatMap((grid) => grid.sayings())];
       this.longest.textContent = all.reduce((a, b) => b.length > a.length ? b : a);
+      this.#readSoon(data, palette);
+    }
+    /**
+     * Another picture is there: what was said of the last one counts no more.
+     *
+     * @param {OverviewData} data
+     * @param {Palette} palette
+     */
+    #readSoon(data, palette) {
+      if (!data.has_independent) return this.reader.gone();
+      const now = `${data.key} ${palette.background} ${this.#width}`;
+      if (now !== this.#readOf) this.reader.withdraw();
+      this.#readOf = now;
+      const read = async (tally) => {
+        for (const { group, picture } of this.#grids)
+          await readOverview(data, group, picture, palette, tally);
+      };
+      this.reader.soon({ token: data.key, allowed: data.allowed_error, read });
     }
     /** Say what there is to see while nobody points at a head. */
     rest() {
@@ -1575,13 +2063,27 @@ var HeadlightOffline = (() => {
         this.#place(this.#hoverFrame, layer, head);
         this.overview.say(says(this.data, this.group, layer, head));
         this.overview.actions.near?.({ attention: this.group.name, layer, head });
+        this.#pointAt(sourceOf(this.data, this.group, layer, head));
       } else if (layer !== void 0) {
         const value = digits(this.#layerSharpness(layer), 2);
         this.overview.say(`L${layer}: mean sharpness of its heads ${value}. Click for the mean map.`);
+        const address = `${this.group.name}.layer_sharpness[${layer}]`;
+        this.#pointAt({ address, drawn: this.#layerSharpness(layer), of: `L${layer}` });
       } else if (head !== void 0) {
         const value = digits(this.#headSharpness(head), 2);
         this.overview.say(`H${head}: mean sharpness over layers ${value}. Click for the mean map.`);
+        const address = `${this.group.name}.head_sharpness[${head}]`;
+        this.#pointAt({ address, drawn: this.#headSharpness(head), of: `H${head}` });
       } else this.#rest();
+    }
+    /**
+     * Who asks may hear where the number comes from that is said of what the mouse is on.
+     *
+     * @param {{address: string, drawn: number, of: string}} number
+     */
+    #pointAt(number) {
+      if (!this.data.has_independent) return pointAway();
+      point({ run: this.data.key, host: this.picture, ...number });
     }
     #rest() {
       this.#hoverFrame.setAttribute("visibility", "hidden");
@@ -1591,8 +2093,8 @@ var HeadlightOffline = (() => {
     #click(event) {
       const attention = this.group.name;
       const { layer, head } = this.#at(event);
-      const { open: open2, openMean } = this.overview.actions;
-      if (layer !== void 0 && head !== void 0) open2({ attention, layer, head });
+      const { open: open3, openMean } = this.overview.actions;
+      if (layer !== void 0 && head !== void 0) open3({ attention, layer, head });
       else if (layer !== void 0) openMean({ attention, layer }, "layer");
       else if (head !== void 0) openMean({ attention, head }, "head");
     }
@@ -1614,15 +2116,6 @@ var HeadlightOffline = (() => {
       return `All ${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. ${rolesInWords(this.data, this.group)}${pairsInWords2(this.data, this.group)}`;
     }
   };
-  function pitchOf(ratio, room) {
-    const stretch = Math.min(Math.max(ratio, 1 / MOST_STRETCH), MOST_STRETCH);
-    const x = Math.max(LEAST_TILE, Math.min(MOST_TILE + GAP, room));
-    return { x, y: Math.max(LEAST_TILE, (x - GAP) * stretch + GAP) };
-  }
-  function spaced(n, pitch) {
-    const every = Math.ceil(LABEL_ROOM / pitch);
-    return Array.from({ length: n }, (_, i) => i).filter((i) => i % every === 0);
-  }
 
   // viz/live/core/badge.js
   var COMPARED = "Read back from the page, and compared with an independent float64 run from the model’s files";
@@ -1645,246 +2138,186 @@ var HeadlightOffline = (() => {
   function showCheck(node, error, allowed) {
     const passed = error <= allowed;
     const isNumber = !Number.isNaN(error);
-    const shown = isNumber ? error.toExponential(0) : "not a number";
+    const shown2 = isNumber ? error.toExponential(0) : "not a number";
     node.classList.toggle("hl-bad", !passed);
     node.dataset.check = String(error);
     node.title = "";
-    node.textContent = passed ? `✓ recomputed in your browser (max error ${shown})` : `✗ recomputed in your browser, error ${shown}: not the model’s numbers`;
+    node.textContent = passed ? `✓ recomputed in your browser (max error ${shown2})` : `✗ recomputed in your browser, error ${shown2}: not the model’s numbers`;
     return isNumber ? error : null;
   }
 
-  // viz/live/core/independent.js
-  var KEPT = 12;
-  var AT_ONCE = 2;
-  var asking = 0;
-  var waiting = [];
-  var kept = /* @__PURE__ */ new Map();
-  var keptTexts = /* @__PURE__ */ new Map();
-  function independentTexts(key, of = "last") {
-    const place = `live/independent/${key}/texts/${of}`;
-    return keep(keptTexts, place, async () => (await (await get(place)).json()).texts);
-  }
-  function independent(key, address) {
-    const place = `live/independent/${key}/${address}`;
-    return keep(
-      kept,
-      place,
-      async () => decodeSafetensors(await (await get(place)).arrayBuffer()).value
-    );
-  }
-  function keep(all, place, load2) {
-    const found = all.get(place) ?? load2();
-    all.delete(place);
-    all.set(place, found);
-    found.catch(() => all.delete(place));
-    const [oldest] = all.keys();
-    if (all.size > KEPT) all.delete(oldest);
-    return found;
-  }
-  async function get(place) {
-    if (asking >= AT_ONCE) await new Promise((resolve) => waiting.push(resolve));
-    asking += 1;
-    try {
-      const response = await fetch(new URL(place, document.baseURI));
-      if (!response.ok) throw new Error(`no independent run (${response.status})`);
-      return response;
-    } finally {
-      asking -= 1;
-      waiting.shift()?.(null);
-    }
-  }
-
-  // viz/live/core/pointed.js
-  var last = null;
-  function point(number) {
-    last = number;
-  }
-  function pointAway() {
-    last = null;
-  }
-
-  // viz/live/core/printed.js
-  function errorOfNumber(printed, value) {
-    if (printed === "−∞") return value === -Infinity ? 0 : NaN;
-    if (printed === "0") return Math.abs(value);
-    const [, sign2, bound] = /^(< |> −)(\d+(?:\.\d+)?)$/.exec(printed) ?? [];
-    const size = sign2 === "< " ? value : -value;
-    if (sign2) return Math.max(0, -size, size - Number(bound));
-    if (!/^−?\d+(\.\d+)?$/.test(printed)) return NaN;
-    const places = printed.includes(".") ? printed.length - printed.indexOf(".") - 1 : 0;
-    const read = Number(printed.replace("−", "-"));
-    return Math.max(0, Math.abs(read - value) - 0.5 * 10 ** -places);
-  }
-  var SIGNS = [
-    ["⏎", "\n"],
-    ["␍", "\r"],
-    ["⇥", "	"],
-    ["␣", " "],
-    ["⍽", " "]
-  ];
-  var NOT_TEXT = /[\u200b\u2066-\u2069]/g;
-  var READABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \n\r\t\u00a0]*$/u;
-  function saysText(label, text) {
-    if (text === null || !READABLE.test(text) || /[⏎␍⇥␣⍽…]/u.test(text)) return true;
-    const word2 = text.startsWith(" ") && text.trim() ? text.slice(1) : text;
-    let read = label.replace(NOT_TEXT, "").replace(/^…(?=.)/u, "");
-    for (const [sign2, meaning] of SIGNS) read = read.replaceAll(sign2, meaning);
-    return read === word2 || read.endsWith("…") && word2.startsWith(read.slice(0, -1));
-  }
-  function errorOfLabels(labels, texts) {
-    const isRight = labels.length === texts.length;
-    return isRight && labels.every((label, i) => saysText(label, texts[i])) ? 0 : NaN;
-  }
-
-  // viz/live/microscope/proof.js
-  var ARRAYS = {
-    product: "product",
-    scaled: "scaled",
-    biased: "scores",
-    masked: "scores",
-    weights: "pattern",
-    output: "z"
-  };
-  function pointAt(scope, { step, row, column, drawn }) {
-    const { data, group, settings, between: between2 } = scope;
-    if (!data.has_independent || settings.words) return pointAway();
-    const site = group.sites[settings.layer];
-    const address = `${site}.${ARRAYS[step]}[${settings.head},${row},${column}]`;
-    const { labels } = between2.queries;
-    const place = step === "output" ? `dimension ${column}` : between2.keys.labels[column];
-    const of = `${labels[row]} → ${place}`;
-    point({ run: data.key, address, drawn, of, host: scope.root });
-  }
-  function pointAtNumber(scope, target, [query, key], dimension) {
-    const number = target instanceof Element && target.closest("dd[data-number]");
-    if (!number) return;
-    const step = (
-      /** @type {StepName} */
-      number.getAttribute("data-number")
-    );
-    const column = step === "output" ? dimension : key;
-    const drawn = rowOf(scope.loaded.steps[step], query)[column];
-    pointAt(scope, { step, row: query, column, drawn });
-  }
-  async function errorOnScreen(key, sites, screen) {
-    const named = /L(\d+) H(\d+)$/.exec(screen.title);
-    if (!named) return { error: NaN, n: 0 };
+  // viz/live/microscope/reading/truth.js
+  function placeIn({ group }, title) {
+    const named = /L(\d+) H(\d+)$/.exec(title);
+    if (!named) return null;
     const [layer, head] = [Number(named[1]), Number(named[2])];
-    const array = (name) => independent(key, `${sites[layer]}.${name}[${head}]`);
-    const arrays = { mask: await array("mask") };
-    for (const name of new Set(Object.values(ARRAYS))) arrays[name] = await array(name);
-    const ofCells = errorOfCells(arrays, screen);
-    const ofNumbers = errorOfNumbers(arrays, screen.panel);
-    const ofNames = errorOfNames(await independentTexts(key), screen);
-    const all = [ofCells, ofNumbers, ofNames];
-    return {
-      error: Math.max(...all.map(({ error }) => error)),
-      n: all.reduce((sum, { n }) => sum + n, 0)
-    };
+    return { layer, head, site: group.sites[layer] };
   }
-  function errorOfNames(texts, { stage, names, panel }) {
-    const ofTokens = names.filter(({ axis }) => axis === "row" || stage !== "output");
-    const labels = ofTokens.map(({ label }) => label);
-    const ofPanel = Array.from(
-      panel.querySelectorAll("h3 bdi"),
-      ({ textContent }) => textContent ?? ""
+  function rowsOf({ rows, columns, values }) {
+    return Array.from(
+      { length: rows },
+      (_, i) => Array.from(values.subarray(i * columns, (i + 1) * columns))
     );
-    const all = [...labels, ...ofPanel];
-    const expected = [...ofTokens.map(({ at }) => at), ...placeOf(panel) ?? []];
+  }
+  async function truthOf(scope, { run, address, mask, between: between2, isInWords }) {
+    const key = run ?? scope.data.key;
+    const streams = between2 ?? scope.between;
+    const [weights, open3] = await Promise.all([address, mask].map((name) => independent(key, name)));
+    const texts = await textsOf(scope, key);
+    const truth = {
+      address,
+      weights: rowsOf(weights),
+      open: rowsOf(open3).map((row) => row.map(Boolean)),
+      ...texts
+    };
+    const [ofRows, ofColumns] = [streams.queries.words, streams.keys.words];
+    return isInWords && ofRows && ofColumns ? inWords3(truth, ofRows, ofColumns) : truth;
+  }
+  async function truthOfHead(scope, { title, ...of }) {
+    const place = placeIn(scope, title);
+    if (!place) return null;
+    const { site, head } = place;
+    return truthOf(scope, {
+      ...{ address: `${site}.pattern[${head}]`, mask: `${site}.mask[${head}]` },
+      ...of
+    });
+  }
+  async function textsOf({ data, group }, key) {
+    const names = Object.keys(data.streams);
+    const of = (name) => independentTexts(key, name === names[names.length - 1] ? "last" : "first");
+    return { rows: await of(group.queries), columns: await of(group.keys) };
+  }
+  function inWords3({ address, weights, open: open3, rows, columns }, ofRows, ofColumns) {
+    const [pieces, parts] = [membersOf(ofRows), membersOf(ofColumns)];
+    const weight = (i, j) => {
+      let sum = 0;
+      for (const row of pieces[i]) for (const column of parts[j]) sum += weights[row][column];
+      return sum / pieces[i].length;
+    };
     return {
-      error: errorOfLabels(
-        all,
-        expected.map((at) => texts[at] ?? null)
-      ),
-      n: all.length
+      address,
+      weights: pieces.map((_, i) => parts.map((__, j) => weight(i, j))),
+      open: pieces.map((mine) => parts.map((its) => mine.some((i) => its.some((j) => open3[i][j])))),
+      rows: pieces.map((mine) => joined(mine, rows)),
+      columns: parts.map((its) => joined(its, columns))
     };
   }
-  function placeOf(panel) {
-    const said = panel.querySelector("h3 small")?.textContent ?? "";
-    const place = /query (\d+), key (\d+)/.exec(said);
-    return place && [Number(place[1]), Number(place[2])];
+  function membersOf(groups) {
+    const members = [];
+    groups.forEach((group, i) => (members[group] ??= []).push(i));
+    return members;
   }
-  function errorOfCells(arrays, { stage, cells: cells2, isFirstHidden }) {
-    const expected = arrays[ARRAYS[stage]];
-    const isMasked = stage === "masked" || stage === "weights";
-    const isWhole = cells2.length === expected.rows;
-    let error = isWhole ? 0 : NaN;
-    let n = 0;
-    for (let i = 0; isWhole && i < expected.rows; i++) {
-      rowOf(expected, i).forEach((value, j) => {
-        const isHidden = isMasked && !arrays.mask.values[i * expected.columns + j];
-        const isLeftOut = stage === "weights" && isFirstHidden && j === 0;
-        const shown = cells2[i][j];
-        const ofHidden = Number.isNaN(shown) ? 0 : NaN;
-        error = Math.max(error, isHidden || isLeftOut ? ofHidden : relative(shown, value));
-        n += 1;
-      });
-    }
-    return { error, n };
+  function joined(members, texts) {
+    const parts = members.map((i) => texts[i]);
+    return parts.every((text) => text !== null) ? parts.join("") : null;
   }
-  function relative(shown, value) {
-    return Math.abs(shown - value) / Math.max(1, Math.abs(value));
-  }
-  function errorOfNumbers(arrays, panel) {
-    const place = placeOf(panel);
-    const dimension = /z\[(\d+)\]/.exec(panel.querySelector("[data-term=output]")?.textContent ?? "");
-    const nodes = Array.from(panel.querySelectorAll("dd[data-number]"));
-    if (!place || !dimension || !nodes.length) return { error: NaN, n: 0 };
-    const [query, key] = place;
-    const isOpen = arrays.mask.values[query * arrays.mask.columns + key];
-    const errors = nodes.map((node) => {
-      const name = (
-        /** @type {StepName} */
-        node.getAttribute("data-number")
-      );
-      const row = rowOf(arrays[ARRAYS[name]], query);
-      const value = name === "output" ? row[Number(dimension[1])] : row[key];
-      const expected = name === "masked" && !isOpen ? -Infinity : value;
-      const error = errorOfNumber(node.textContent ?? "", expected);
-      return error / Math.max(1, Math.abs(value));
+  function softmaxOf(scores, open3) {
+    return scores.map((row, i) => {
+      const top = row.reduce((most, x, j) => open3[i][j] && x > most ? x : most, -Infinity);
+      const powers = row.map((x, j) => open3[i][j] ? Math.exp(x - top) : 0);
+      const total = powers.reduce((sum, x) => sum + x, 0);
+      return total ? powers.map((x) => x / total) : powers;
     });
-    return { error: Math.max(...errors), n: errors.length };
+  }
+  function bitsOf(row) {
+    return -row.reduce((sum, p) => p > 0 ? sum + p * Math.log2(p) : sum, 0);
+  }
+  function meanOf(values) {
+    const all = Array.from(values);
+    return all.reduce((sum, x) => sum + x, 0) / all.length;
+  }
+
+  // viz/live/microscope/reading/words.js
+  var ROUNDING2 = 1e-5;
+  async function readDoes(scope, does, tally) {
+    const title = scope.title.textContent ?? "";
+    const place = placeIn(scope, title);
+    if (!place) return tally.hold(false, scope.group.name);
+    const { data, group } = scope;
+    const all = await measuresOf(data.key, group, data.streams[group.queries].kind === "text");
+    const at = place.layer * group.n_heads + place.head;
+    if (does.querySelector("[data-pair]")) {
+      tally.hold(!hasClearRole(all, at), group.name);
+      return readPair(scope, does, tally, title);
+    }
+    const role = data.roles.find(({ says: says2 }) => does.textContent?.includes(`: ${says2}, `))?.name;
+    if (!role) return;
+    const address = `${group.name}.${role}`;
+    const { values } = await independent(data.key, `${address}_queries`);
+    tally.hold(isLargest(all, role, at), address);
+    tally.add(errorOfNumber(printed(does, "role"), all[role]?.[at] ?? NaN), address);
+    tally.add(errorOfNumber(printed(does, "queries"), values[at]), `${address}_queries`);
+  }
+  function printed(host, name) {
+    return host.querySelector(`[data-number=${name}]`)?.textContent ?? "";
+  }
+  async function readPair(scope, does, tally, title) {
+    const truth = await truthOfHead(scope, { title });
+    const node = does.querySelector("[data-pair]");
+    if (!truth || !node) return;
+    const { address, weights, rows, columns } = truth;
+    const [query, key] = (node.getAttribute("data-pair") ?? "").split("-").map(Number);
+    const [from = "", to = ""] = Array.from(node.querySelectorAll("bdi"), (x) => x.textContent ?? "");
+    const weight = weights[query]?.[key] ?? NaN;
+    tally.hold(saysText(from, rows[query] ?? null) && saysText(to, columns[key] ?? null), address);
+    tally.add(errorOfNumber(printed(node, "pair"), weight), address);
+    const isSelf = scope.between.kind === "self";
+    const most = (isAny) => Math.max(
+      0,
+      ...weights.map(
+        (row, i) => row.reduce((top, p, j) => isAny || j && j !== i ? Math.max(top, p) : top, 0)
+      )
+    );
+    tally.hold(weight >= (most(!isSelf) || most(true)) - ROUNDING2, address);
   }
 
   // viz/live/microscope/verdict.js
-  var REST_MS = 120;
+  var REST_MS2 = 120;
+  var IDLE_MS2 = 400;
   var Verdict = class {
     #cancel = () => {
     };
     #reported = "";
+    /** How often what is on screen has changed. */
+    #round = 0;
     /** @param {Microscope} scope */
     constructor(scope) {
       this.scope = scope;
       this.node = badge();
     }
-    /** Whether what is on screen can be compared: the steps of a head, between tokens. */
-    get #isOnScreen() {
-      const { settings, data, isOffline, view } = this.scope;
-      const isOfTokens = settings.stage !== "weights" || !settings.words;
-      return data.has_independent && !isOffline && Boolean(view?.onScreen()) && isOfTokens;
+    /** Whether there is an independent run to compare with. */
+    get #canRead() {
+      const { data, isOffline } = this.scope;
+      return data.has_independent && !isOffline;
     }
     /** Another head is loaded. */
     headChanged() {
-      const { settings, data } = this.scope;
-      this.node.hidden = settings.view === "summary";
-      if (data.has_independent && settings.view === "map") withdraw(this.node, true);
+      this.#round += 1;
+      this.node.hidden = this.scope.settings.view === "summary" && !this.#canRead;
+      if (this.#canRead) withdraw(this.node, true);
       else this.#say();
     }
-    /** What is on screen is no longer what was compared. */
-    screenChanged() {
+    /**
+     * What is on screen is no longer what was compared.
+     *
+     * @param {boolean} [isOther] whether all of it is another thing, not what the mouse is on
+     */
+    screenChanged(isOther = false) {
       this.#cancel();
-      if (!this.#isOnScreen) return;
-      withdraw(this.node, false);
-      this.#cancel = this.scope.lifetime.timeout(() => this.#compare(), REST_MS);
+      this.#round += 1;
+      if (!this.#canRead) return;
+      withdraw(this.node, isOther);
+      this.#cancel = this.scope.lifetime.timeout(() => this.#compare(), REST_MS2);
     }
     /** Nothing is on screen. */
     clear() {
       this.#cancel();
+      this.#round += 1;
       this.node.textContent = "";
     }
     /** All of a view is drawn: say what there is to say of it. */
     viewDrawn() {
-      if (this.#isOnScreen) this.screenChanged();
+      if (this.#canRead) this.screenChanged();
       else this.#say();
     }
     /** The browser's own check of the head. */
@@ -1894,31 +2327,39 @@ var HeadlightOffline = (() => {
     }
     /** Read the screen back and compare; without an answer there is the browser's own check alone. */
     async #compare() {
-      const { data, view, group, title, loaded } = this.scope;
-      const shown = view?.onScreen();
-      if (this.scope.isBusy || !shown) return;
-      const screen = { title: title.textContent ?? "", ...shown };
-      const found = await errorOnScreen(data.key, group.sites, screen).catch(() => null);
-      const { settings } = this.scope;
-      const isCurrent = loaded === this.scope.loaded && shown.stage === settings.stage;
-      if (!isCurrent || this.scope.isBusy || this.scope.lifetime.isOver) return;
+      const round = this.#round;
+      const { data, lifetime, loaded } = this.scope;
+      await lifetime.rest(IDLE_MS2);
+      if (round !== this.#round || this.scope.isBusy || lifetime.isOver) return;
+      const found = await this.#read().catch(() => null);
+      if (round !== this.#round || this.scope.isBusy || lifetime.isOver) return;
       if (!found) return this.#say();
       const both = { error: Math.max(loaded.error, found.error), n: found.n };
-      this.#report(showScreenCheck(this.node, both, data.allowed_error));
+      this.#report(showScreenCheck(this.node, both, data.allowed_error), found.address);
+    }
+    /** @returns {Promise<Found>} */
+    async #read() {
+      const { data, view, settings, does } = this.scope;
+      const tally = new Tally(data.allowed_error);
+      await view?.read(tally);
+      if (settings.view !== "summary") await readDoes(this.scope, does, tally);
+      return tally.found;
     }
     /**
      * Tell Python once for each head, and where the verdict is another one: each report runs the page
      * again, which no movement of the mouse may cause.
      *
      * @param {number | null} error
+     * @param {string} [address] the first array that is off
      */
-    #report(error) {
+    #report(error, address = "") {
       const { settings, data, group, conversation } = this.scope;
       const place = { key: data.key, site: group.sites[settings.layer], head: settings.head };
-      const verdict = JSON.stringify([place, error !== null && error <= data.allowed_error]);
+      const passed = error !== null && error <= data.allowed_error;
+      const verdict = JSON.stringify([place, passed, passed || address]);
       if (verdict === this.#reported) return;
       this.#reported = verdict;
-      conversation.report("checked", { ...place, error });
+      conversation.report("checked", { ...place, error, address });
     }
   };
 
@@ -1933,7 +2374,7 @@ var HeadlightOffline = (() => {
   function traces({ values, scale, hidden, blank, sides }, palette, barLength) {
     const isHidden = (i) => Boolean(hidden?.[i]);
     const isOut = (i) => isHidden(i) || Boolean(blank?.[i]);
-    const shown = {
+    const shown2 = {
       type: "heatmap",
       z: cells(values, (value, i) => isOut(i) || !Number.isFinite(value) ? NaN : value),
       zmin: scale.low,
@@ -1946,7 +2387,7 @@ var HeadlightOffline = (() => {
     const extra = [];
     if (hidden) extra.push(plain(values, (_, i) => isHidden(i), palette.masked));
     if (values.values.some(isBroken)) extra.push(plain(values, isBroken, palette.bad));
-    return [shown, ...extra];
+    return [shown2, ...extra];
   }
   function plain(values, test, color) {
     const z = cells(values, (value, i) => test(value, i) ? 1 : NaN);
@@ -2250,16 +2691,16 @@ var HeadlightOffline = (() => {
       if (this.chart._fullLayout) (await loadPlotly()).purge(this.chart);
     }
     /**
-     * The values on screen, as Plotly holds them: row by row, NaN where masked.
+     * The values on screen, as Plotly worked them out to be drawn: row by row, NaN where masked.
      *
      * @returns {ArrayLike<number>[]}
      */
     get drawnCells() {
-      const [cells2] = (
-        /** @type {{z: ArrayLike<number>[]}[]} */
-        this.chart.data
-      );
-      return cells2.z;
+      return this.#calculated.map((row) => Float64Array.from(row, (value) => value ?? NaN));
+    }
+    /** @returns {(number | undefined)[][]} */
+    get #calculated() {
+      return this.chart.calcdata?.[0]?.[0]?.z ?? [];
     }
     /**
      * The value on screen in one cell; nothing where there is none, or before it is drawn.
@@ -2268,7 +2709,7 @@ var HeadlightOffline = (() => {
      * @param {number} column
      */
     drawnAt(row, column) {
-      return this.chart.data ? this.drawnCells[row]?.[column] : void 0;
+      return this.#calculated[row]?.[column];
     }
     /** The labels on screen, each with the row or the column that it stands at. */
     get drawnNames() {
@@ -2457,6 +2898,201 @@ var HeadlightOffline = (() => {
     return label.replace(/&[#\w]+;/g, (mark) => UNESCAPED[mark]);
   }
 
+  // viz/live/microscope/reading/maps.js
+  function readMap(tally, { drawnCells, drawnNames }, { address, cells: cells2, rows, columns }, blur = 1) {
+    const isWhole = drawnCells.length === cells2.length;
+    tally.hold(isWhole, address);
+    if (!isWhole) return;
+    cells2.forEach((row, i) => {
+      const shown2 = drawnCells[i];
+      tally.hold(shown2.length === row.length, address);
+      row.forEach((value, j) => {
+        const ofNothing = Number.isNaN(shown2[j]) ? 0 : NaN;
+        const error = Number.isNaN(value) ? ofNothing : Math.abs(shown2[j] - value) / blur;
+        tally.add(error, address);
+      });
+    });
+    for (const { axis, at, label } of drawnNames)
+      tally.hold(saysText(label, (axis === "row" ? rows : columns)[at] ?? null), address);
+  }
+  function drawnFrom({ weights, open: open3, ...rest }, isFirstOut) {
+    const isOut = (i, j) => !open3[i][j] || isFirstOut && j === 0;
+    const cells2 = weights.map((row, i) => row.map((p, j) => isOut(i, j) ? NaN : p));
+    return { ...rest, cells: cells2 };
+  }
+  function isFirstHidden({ settings, between: between2 }) {
+    return settings.hide_first && between2.kind === "self";
+  }
+  function readNumber(tally, host, name, { value, address, blur = 1 }) {
+    const printed2 = host.querySelector(`[data-number=${name}]`)?.textContent ?? "";
+    tally.add(errorOfNumber(printed2, value) / Math.max(1, Math.abs(value)) / blur, address);
+  }
+  var SPANS = [
+    { pattern: /^(\w+) over all heads of L(\d+)\./, over: "layer" },
+    { pattern: /^(\w+) over H(\d+) in all layers\./, over: "head" },
+    { pattern: /^(\w+) over all heads of all layers()\./, over: "all" }
+  ];
+  function summaryIn(words, group) {
+    for (const { pattern, over } of SPANS) {
+      const [, how = "", index = ""] = pattern.exec(words) ?? [];
+      const part = index && `[${index}]`;
+      if (how)
+        return {
+          address: `${group}.${how.toLowerCase()}_${over}${part}`,
+          mask: `${group}.open_${over}${part}`
+        };
+    }
+    return null;
+  }
+  async function readSummary(scope, says2, heatMap, tally) {
+    const named = summaryIn(says2.textContent ?? "", scope.group.name);
+    if (!named) return tally.hold(false, scope.group.name);
+    const truth = await truthOf(scope, { ...named, isInWords: scope.settings.words });
+    readMap(tally, heatMap, drawnFrom(truth, isFirstHidden(scope)));
+    readSums(tally, says2, truth);
+    readPairs(tally, says2, truth);
+  }
+  function readSums(tally, says2, { weights, address }) {
+    const sums = weights.map((row) => row.reduce((sum, p) => sum + p, 0)).filter((sum) => sum > 0);
+    const [low, high] = [Math.min(...sums), Math.max(...sums)];
+    if (says2.querySelector("[data-number=low]")) {
+      readNumber(tally, says2, "low", { value: low, address });
+      readNumber(tally, says2, "high", { value: high, address });
+    } else if (/Rows sum to one\./.test(says2.textContent ?? ""))
+      tally.add(Math.max(Math.abs(low - 1), Math.abs(high - 1)), address);
+  }
+  function readPairs(tally, says2, { weights, rows, columns, address }) {
+    for (const node of says2.querySelectorAll("[data-pair]")) {
+      const [query, key] = (node.getAttribute("data-pair") ?? "").split("-").map(Number);
+      const [from = "", to = ""] = Array.from(
+        node.querySelectorAll("bdi"),
+        (x) => x.textContent ?? ""
+      );
+      tally.hold(saysText(from, rows[query] ?? null) && saysText(to, columns[key] ?? null), address);
+      const printed2 = node.querySelector("[data-number]")?.textContent ?? "";
+      tally.add(errorOfNumber(printed2, weights[query]?.[key] ?? NaN), address);
+    }
+  }
+  async function readComparison(scope, { maps, says: says2, other }, tally) {
+    const [first, second, third] = maps.map(({ title }) => title.textContent ?? "");
+    const isInWords = scope.settings.words;
+    const a = await truthOfHead(scope, { title: first, isInWords });
+    const b = await truthOfHead(scope, {
+      title: other ? first : second,
+      ...other,
+      isInWords
+    });
+    if (!a || !b) return tally.hold(false, scope.group.name);
+    const isOut = isFirstHidden(scope);
+    const delta = differenceOf(a, b, isOut);
+    tally.hold(third === `${first} − ${second}` && first === scope.title.textContent, a.address);
+    [drawnFrom(a, isOut), drawnFrom(b, isOut), delta].forEach(
+      (expected, i) => readMap(tally, maps[i].heatMap, expected)
+    );
+    readNumber(tally, says2, "mean", { value: delta.mean, address: delta.address });
+  }
+  function differenceOf(a, b, isOut) {
+    const n = Math.min(a.weights.length, b.weights.length);
+    const m = Math.min(a.columns.length, b.columns.length);
+    const [low, narrow] = [a.weights.length === n ? a : b, a.columns.length === m ? a : b];
+    const sizes = [];
+    const cells2 = Array.from(
+      { length: n },
+      (_, i) => Array.from({ length: m }, (__, j) => {
+        if (!a.open[i][j] && !b.open[i][j]) return NaN;
+        const delta = a.weights[i][j] - b.weights[i][j];
+        sizes.push(Math.abs(delta));
+        return isOut && j === 0 ? NaN : delta;
+      })
+    );
+    const address = `${a.address} − ${b.address}`;
+    return { address, cells: cells2, rows: low.rows, columns: narrow.columns, mean: meanOf(sizes) };
+  }
+  async function readChange(scope, { maps, says: says2, entropies }, tally) {
+    const title = scope.title.textContent ?? "";
+    const truth = await truthOfHead(scope, { title });
+    const place = placeIn(scope, title);
+    if (!truth || !place) return tally.hold(false, scope.group.name);
+    const changed = await changedAs(scope, maps[1].title.textContent ?? "", truth, place);
+    if (!changed) return tally.hold(false, truth.address);
+    const isOut = isFirstHidden(scope);
+    readMap(tally, maps[0].heatMap, drawnFrom(truth, isOut));
+    readMap(tally, maps[1].heatMap, drawnFrom(changed.truth, isOut), changed.blur);
+    const { address } = truth;
+    const { blur } = changed;
+    const [before, after] = [truth, changed.truth].map(({ weights }) => weights.map(bitsOf));
+    readNumber(tally, says2, "before", { value: meanOf(before), address });
+    readNumber(tally, says2, "after", { value: meanOf(after), address, blur });
+    if (says2.querySelector("[data-number=leaked]")) {
+      const value = 100 * leaked(truth, changed.truth);
+      readNumber(tally, says2, "leaked", { value, address, blur: 100 * blur });
+    }
+    readBars2(tally, entropies, { before, after, open: changed.truth.open, address, blur });
+  }
+  async function changedAs({ data }, title, truth, { site, head }) {
+    const array = async (name) => rowsOf(await independent(data.key, `${site}.${name}[${head}]`));
+    const [scores, product, scaled] = await Promise.all(["scores", "product", "scaled"].map(array));
+    const as = (new_scores, open3, blur) => ({
+      truth: { ...truth, weights: softmaxOf(new_scores, open3), open: open3 },
+      blur: Math.max(1, blur)
+    });
+    const tau = Number(/^temperature (\d\.\d)$/.exec(title)?.[1]);
+    if (tau)
+      return as(
+        scores.map((row) => row.map((x) => x / tau)),
+        truth.open,
+        1 / tau
+      );
+    const change = data.changes.find(({ text }) => text === title)?.name;
+    if (change === "mask")
+      return as(
+        scores,
+        truth.open.map((row) => row.map(() => true)),
+        1
+      );
+    if (change !== "scale") return null;
+    const unscaled = scores.map((row, i) => row.map((x, j) => x - scaled[i][j] + product[i][j]));
+    const largest = Math.max(...product.flat().map(Math.abs));
+    const ofScaled = Math.max(...scaled.flat().map(Math.abs));
+    return as(unscaled, truth.open, largest / (ofScaled || 1));
+  }
+  function leaked({ open: open3 }, { weights }) {
+    let [sum, out] = [0, 0];
+    weights.forEach(
+      (row, i) => row.forEach((p, j) => {
+        sum += p;
+        if (!open3[i][j]) out += p;
+      })
+    );
+    return out / (sum || 1);
+  }
+  function readBars2(tally, entropies, { before, after, open: open3, address, blur }) {
+    const drawn = Array.from(
+      entropies.querySelectorAll("path"),
+      (path) => path.getAttribute("d") ?? ""
+    );
+    const [left, right] = drawn.slice(0, 2).map((d) => numbersAt(d, /v(-?[\d.e-]+)h/g).map((h) => -h));
+    const even = numbersAt(drawn[2] ?? "", /[ML]-?[\d.e-]+ (-?[\d.e-]+)/g);
+    const [base = 0] = numbersAt(drawn[0] ?? "", /M-?[\d.e-]+ (-?[\d.e-]+)/g);
+    const most = open3.map((row) => Math.log2(Math.max(1, row.filter(Boolean).length)));
+    const widest = most.indexOf(Math.max(...most));
+    const bit = most[widest] ? (base - even[widest]) / most[widest] : 1;
+    const error = (lengths, expected) => lengths?.length === expected.length ? Math.max(...lengths.map((length, i) => Math.abs(length / bit - expected[i]))) : NaN;
+    tally.add(error(left, before), address, before.length);
+    tally.add(error(right, after) / blur, address, after.length);
+    tally.add(
+      error(
+        even.map((y) => base - y),
+        most
+      ),
+      address,
+      most.length
+    );
+  }
+  function numbersAt(text, pattern) {
+    return Array.from(text.matchAll(pattern), ([, number]) => Number(number));
+  }
+
   // viz/live/microscope/view.js
   var View = class {
     /**
@@ -2477,12 +3113,33 @@ var HeadlightOffline = (() => {
     draw(_isCurrent) {
     }
     /**
-     * What of it can be read back and compared, see proof.js; null where nothing can.
+     * Read back what it has drawn and compare it with the independent run.
      *
-     * @returns {Omit<OnScreen, "title"> | null}
+     * @param {Tally} _tally gets what is found
+     * @returns {Promise<void>}
      */
-    onScreen() {
-      return null;
+    async read(_tally) {
+    }
+    /**
+     * Where a weight of the chosen head comes from; null between words, which are made of several, and
+     * where there is no independent run.
+     *
+     * @param {number} row
+     * @param {number} column
+     */
+    weightAddress(row, column) {
+      const { data, group, settings } = this.scope;
+      const { layer, head, words } = settings;
+      if (words || !data.has_independent) return null;
+      return `${group.sites[layer]}.pattern[${head},${row},${column}]`;
+    }
+    /**
+     * What is drawn has changed.
+     *
+     * @param {boolean} [isOther] whether all of it has, not what the mouse is on
+     */
+    changed(isOther = true) {
+      this.scope.verdict.screenChanged(isOther);
     }
     /** Another view takes its place; it may come back. */
     leave() {
@@ -2534,6 +3191,8 @@ var HeadlightOffline = (() => {
   var CompareView = class extends View {
     /** This head, the other, and the difference. @type {Shown[] | null} */
     #sides = null;
+    /** The other run that is shown, if it is one. @type {{run: string, between: Between} | null} */
+    #other = null;
     /** Which of the other runs. */
     #run = 0;
     /**
@@ -2582,7 +3241,7 @@ var HeadlightOffline = (() => {
       if (!isCurrent()) return;
       this.#sides = null;
       for (const { host, title } of this.maps) host.hidden = title.hidden = !other;
-      this.says.textContent = "Type a second sentence, then press Enter.";
+      fill(this.says, this.scope.data.key, "Type a second sentence, then press Enter.");
       if (other) await this.#drawMaps(other);
     }
     /** What this head is compared with: what is chosen, as far as it can be. */
@@ -2599,6 +3258,7 @@ var HeadlightOffline = (() => {
     async #loadOther() {
       const { scope } = this;
       const { settings, data, group } = scope;
+      this.#other = null;
       if (this.#kind === "head") {
         const [layer, head] = scope.other;
         const loaded2 = await scope.load(data, layer, head);
@@ -2607,7 +3267,8 @@ var HeadlightOffline = (() => {
       const run = this.#otherRun();
       if (!run) return null;
       const loaded = await scope.load(run, settings.layer, settings.head);
-      return { loaded, between: between(run.streams, group), name: run.name };
+      this.#other = { run: run.key, between: between(run.streams, group) };
+      return { loaded, between: this.#other.between, name: run.name };
     }
     /** @returns {Run | undefined} */
     #otherRun() {
@@ -2620,7 +3281,7 @@ var HeadlightOffline = (() => {
       const first = this.shown(loaded.steps.weights, loaded.head.mask.values);
       const { head, steps: steps2 } = other.loaded;
       const second = shownPattern(steps2.weights, head.mask.values, other.between, settings);
-      const third = differenceOf(first, second);
+      const third = differenceOf2(first, second);
       this.#sides = [first, second, third];
       const titles = [name, other.name, `${name} − ${other.name}`];
       const weights = sharedWeightScale([first, second]);
@@ -2645,11 +3306,17 @@ var HeadlightOffline = (() => {
      * @param {Shown} third
      */
     #summarise(first, second, { values: delta, hidden, blank }) {
-      const open2 = Array.from(delta.values, Math.abs).filter((_, i) => !hidden[i]);
+      const open3 = Array.from(delta.values, Math.abs).filter((_, i) => !hidden[i]);
       const cut = cutInWords(first.values, second.values, delta);
       const labels = this.#kind === "head" ? "" : " Tokens are compared by position, not by word.";
       const left = blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-      this.says.textContent = `Mean absolute difference over cells not masked: ${digits(mean(open2), 4)}. Orange: more on the left; blue: more on the right.${cut}${labels}${left}`;
+      fill(
+        this.says,
+        this.scope.data.key,
+        "Mean absolute difference over cells not masked: ",
+        traced(mean(open3), "mean"),
+        `. Orange: more on the left; blue: more on the right.${cut}${labels}${left}`
+      );
     }
     #drawControls() {
       if (this.#kind === "head") {
@@ -2721,6 +3388,14 @@ var HeadlightOffline = (() => {
       const pair = `${first.rows[row] ?? row} attends to ${first.columns[column] ?? column}`;
       this.scope.say(`${pair}: ${said.join(" against ")}`, false);
     }
+    /**
+     * @override
+     * @param {Tally} tally
+     */
+    async read(tally) {
+      const { maps, says: says2 } = this;
+      if (this.#sides) await readComparison(this.scope, { maps, says: says2, other: this.#other }, tally);
+    }
     /** @override */
     table() {
       return this.#sides ? patternTable(this.#sides[2]) : null;
@@ -2730,7 +3405,7 @@ var HeadlightOffline = (() => {
       return this.#sides ? drawnMaps(this.maps) : [];
     }
   };
-  function differenceOf(first, second) {
+  function differenceOf2(first, second) {
     const values = difference(first.values, second.values);
     const { rows, columns } = values;
     const at = (side, what, i) => side[what][Math.floor(i / columns) * side.values.columns + i % columns];
@@ -2754,14 +3429,136 @@ var HeadlightOffline = (() => {
     return text.toWellFormed?.() ?? text;
   }
 
+  // viz/live/microscope/reading/lines.js
+  var STRENGTHS = 10;
+  var ROUNDING3 = 1e-5;
+  var LEAST_TOLD = 5e-3;
+  var SLACK = 0.6;
+  var RISE2 = 4;
+  async function readLines(scope, { picture, says: says2 }, tally) {
+    const { settings, between: between2, group } = scope;
+    const title = scope.title.textContent ?? "";
+    const truth = await truthOfHead(scope, { title, isInWords: settings.words });
+    if (!truth) return tally.hold(false, group.name);
+    const isFirstOut = settings.hide_first && between2.kind === "self";
+    const left = open(truth, isFirstOut);
+    const [queries, keys] = ["end", "start"].map((anchor) => labelsOf(picture, anchor));
+    readLabels(tally, queries, truth.rows, truth.address);
+    readLabels(tally, keys, truth.columns, truth.address);
+    const focus = focusOf(queries, keys);
+    readStrengths(tally, linesOf(picture, queries, keys), {
+      truth,
+      left,
+      focus,
+      mass: settings.mass
+    });
+    readNumbers(tally, { queries, keys }, { truth, left, focus });
+    readCaption(tally, says2, { left, mass: settings.mass, address: truth.address });
+  }
+  function readCaption(tally, says2, { left, mass, address }) {
+    const printed2 = (name) => Number(says2.querySelector(`[data-number=${name}]`)?.textContent);
+    const must = left.flatMap((row) => leadingOf(row, mass));
+    const least = must.filter((isIn) => isIn === true).length;
+    const most = must.filter((isIn) => isIn !== false).length;
+    const n = printed2("lines");
+    tally.hold(n >= least && n <= most, address);
+    tally.hold(printed2("mass") === Math.round(100 * mass), address);
+  }
+  function open({ weights, open: isOpen }, isFirstOut) {
+    return weights.map(
+      (row, i) => row.map((p, j) => isOpen[i][j] && !(isFirstOut && j === 0) ? p : 0)
+    );
+  }
+  function labelsOf(picture, anchor) {
+    return Array.from(picture.querySelectorAll(`text[text-anchor=${anchor}]`), (node) => {
+      const number = node.querySelector("tspan")?.textContent ?? "";
+      const whole = node.textContent ?? "";
+      return {
+        y: Number(node.getAttribute("y")) - RISE2,
+        label: number ? whole.slice(0, -number.length).trimEnd() : whole,
+        number,
+        isStrong: node.classList.contains("hl-strong")
+      };
+    });
+  }
+  function readLabels(tally, labels, texts, address) {
+    tally.hold(labels.length === texts.length, address);
+    labels.forEach(({ label }, i) => tally.hold(saysText(label, texts[i] ?? null), address));
+  }
+  function focusOf(queries, keys) {
+    const [query, key] = [queries, keys].map((side) => side.findIndex(({ isStrong }) => isStrong));
+    return { query, key };
+  }
+  function linesOf(picture, queries, keys) {
+    const at = (side, y) => {
+      const step = side.length > 1 ? side[1].y - side[0].y : 1;
+      const i = Math.round((y - side[0].y) / step);
+      return Math.abs((side[i]?.y ?? NaN) - y) <= SLACK ? i : -1;
+    };
+    return Array.from(picture.querySelectorAll("path")).flatMap((path) => {
+      const strength = STRENGTHS * Number(path.getAttribute("stroke-opacity")) ** 2;
+      const [low, high] = [strength - 0.5, strength + 0.5].map((tenth) => tenth / STRENGTHS);
+      const ends = (path.getAttribute("d") ?? "").matchAll(/M\S+ (\S+?)L\S+? ([^M]+)/g);
+      return Array.from(ends, ([, from, to]) => ({
+        ...{ from: at(queries, Number(from)), to: at(keys, Number(to)) },
+        ...{ low, high }
+      }));
+    });
+  }
+  function readStrengths(tally, lines, { truth, left, focus, mass }) {
+    const { address } = truth;
+    const drawn = left.map(() => /* @__PURE__ */ new Set());
+    for (const { from, to, low, high } of lines) {
+      const weight = left[from]?.[to] ?? NaN;
+      const isTop = high > 1 - ROUNDING3;
+      tally.add(Math.max(0, low - weight, isTop ? 0 : weight - high), address);
+      drawn[from]?.add(to);
+    }
+    left.forEach((row, i) => {
+      const isShown = focus.query < 0 || focus.query === i;
+      const must = leadingOf(row, mass);
+      row.forEach((_, j) => {
+        const isOf = isShown && (focus.key < 0 || focus.key === j);
+        const isDrawn = drawn[i].has(j);
+        if (isDrawn ? !isOf || must[j] === false : isOf && must[j] === true)
+          tally.hold(false, address);
+      });
+    });
+  }
+  function leadingOf(row, mass) {
+    const order = row.map((_, j) => j).sort((a, b) => row[b] - row[a]);
+    const wanted = mass * row.reduce((sum, p) => sum + p, 0);
+    const before = [0];
+    for (const j of order) before.push(before[before.length - 1] + row[j]);
+    const found = row.map(() => null);
+    let [above, below] = [0, 0];
+    order.forEach((j) => {
+      while (row[order[above]] > row[j] + ROUNDING3) above += 1;
+      while (below < order.length && row[order[below]] >= row[j] - ROUNDING3) below += 1;
+      const [least, most] = [before[above], before[below] - row[j]];
+      if (row[j] <= 0 || above > 0 && least >= wanted + ROUNDING3) found[j] = false;
+      else if (row[j] > ROUNDING3 && (below === 1 || most < wanted - ROUNDING3)) found[j] = true;
+    });
+    return found;
+  }
+  function readNumbers(tally, { queries, keys }, { truth: { address }, left, focus }) {
+    const read = (labels, weightOf) => labels.forEach(({ number }, i) => {
+      const weight = weightOf(i);
+      if (number) tally.add(errorOfNumber(number, weight), address);
+      else if (weight >= LEAST_TOLD + ROUNDING3) tally.hold(false, address);
+    });
+    read(keys, (j) => focus.query < 0 ? 0 : left[focus.query][j]);
+    read(queries, (i) => focus.key < 0 ? 0 : left[i][focus.key]);
+  }
+
   // viz/live/microscope/views/lines.js
   var MOST_WIDTH = 640;
   var LABEL_ROOM2 = { least: 110, share: 0.27 };
   var GAP2 = 8;
   var STEPS = { usual: 22, small: 15 };
   var MANY = 120;
-  var LEAST_TOLD = 5e-3;
-  var STRENGTHS = 10;
+  var LEAST_TOLD2 = 5e-3;
+  var STRENGTHS2 = 10;
   var LinesView = class extends View {
     /** @type {Shown} */
     #shown;
@@ -2793,6 +3590,7 @@ var HeadlightOffline = (() => {
         (share) => {
           scope.setQuietly({ mass: share });
           this.#redraw();
+          this.changed();
         }
       );
       const frame = { class: "hl-scroll", tabindex: 0, role: "group", "aria-label": "Lines" };
@@ -2844,9 +3642,17 @@ var HeadlightOffline = (() => {
         ...this.#words(columns, "key", token, { x: sides.key, y })
       );
       const lines = kept2.reduce((sum, keys) => sum + keys.length, 0);
-      const isFirstHidden = this.#shown.blank.some(Boolean);
-      const left = isFirstHidden ? " on all but the first token, which is hidden by choice" : "";
-      this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight${left}: ${lines} lines. Point at a token to see only its own.`;
+      const isFirstHidden2 = this.#shown.blank.some(Boolean);
+      const left = isFirstHidden2 ? " on all but the first token, which is hidden by choice" : "";
+      fill(
+        this.says,
+        this.scope.data.key,
+        "Queries left, keys right. For each query the fewest keys that hold ",
+        traced(Math.round(100 * settings.mass), "mass", null, 0),
+        ` % of its weight${left}: `,
+        traced(lines, "lines", null, 0),
+        " lines. Point at a token to see only its own."
+      );
       const words = `Lines of ${this.scope.headName}. ${pairsInWords(this.#shown)}`;
       this.picture.setAttribute("aria-label", words);
     }
@@ -2861,8 +3667,8 @@ var HeadlightOffline = (() => {
       return Array.from({ length: values.rows }, (_, i) => {
         const row = rowOf(values, i);
         const isOut = (j) => hidden[i * values.columns + j] || blank[i * values.columns + j];
-        const open2 = row.map((p, j) => isOut(j) ? 0 : p);
-        return leading(open2, mass);
+        const open3 = row.map((p, j) => isOut(j) ? 0 : p);
+        return leading(open3, mass);
       });
     }
     /**
@@ -2882,7 +3688,7 @@ var HeadlightOffline = (() => {
           onpointerleave: () => this.#look(null)
         };
         const attributes = { ...place, y: y(at), class: isFocus ? "hl-strong" : null, ...look };
-        return svg("text", attributes, clipped(label) + this.#weightOf(token, side, at));
+        return svg("text", attributes, clipped(label), this.#weightOf(token, side, at));
       });
     }
     /**
@@ -2901,19 +3707,32 @@ var HeadlightOffline = (() => {
      * @param {Focus | null} token
      * @param {"query" | "key"} side
      * @param {number} i
+     * @returns {(Node | string)[]}
      */
     #weightOf(token, side, i) {
-      if (!token || token.side === side) return "";
+      if (!token || token.side === side) return [];
       const { values, hidden, blank } = this.#shown;
       const [row, column] = side === "key" ? [token.at, i] : [i, token.at];
       const at = row * values.columns + column;
-      return hidden[at] || blank[at] || values.values[at] < LEAST_TOLD ? "" : `  ${digits(values.values[at], 2)}`;
+      if (hidden[at] || blank[at] || values.values[at] < LEAST_TOLD2) return [];
+      const from = { "data-number": "weight", "data-address": this.weightAddress(row, column) };
+      return ["  ", svg("tspan", from, digits(values.values[at], 2))];
     }
     /** @param {Focus | null} focus */
     #look(focus) {
       this.#focus = focus;
       this.#cancelFrame();
-      this.#cancelFrame = this.lifetime.frame(() => this.#redraw());
+      this.#cancelFrame = this.lifetime.frame(() => {
+        this.#redraw();
+        this.changed(false);
+      });
+    }
+    /**
+     * @override
+     * @param {Tally} tally
+     */
+    read(tally) {
+      return readLines(this.scope, this, tally);
     }
     /** @override */
     table() {
@@ -2928,16 +3747,16 @@ var HeadlightOffline = (() => {
     }
   };
   function linePaths(kept2, values, token, { from, to, y }) {
-    const strengths = Array.from({ length: STRENGTHS }, () => "");
+    const strengths = Array.from({ length: STRENGTHS2 }, () => "");
     kept2.forEach(
       (keys, i) => keys.forEach((j) => {
         if (token && token.at !== (token.side === "query" ? i : j)) return;
         const weight = values.values[i * values.columns + j];
-        const strength = Math.min(STRENGTHS - 1, Math.floor(weight * STRENGTHS));
+        const strength = Math.min(STRENGTHS2 - 1, Math.floor(weight * STRENGTHS2));
         strengths[strength] += `M${from} ${y(i)}L${to} ${y(j)}`;
       })
     );
-    return strengths.map((d, i) => ({ d, opacity: Math.max(0.06, Math.sqrt((i + 0.5) / STRENGTHS)) })).filter(({ d }) => d);
+    return strengths.map((d, i) => ({ d, opacity: Math.max(0.06, Math.sqrt((i + 0.5) / STRENGTHS2)) })).filter(({ d }) => d);
   }
   function sidesOf(width) {
     const room = Math.max(LABEL_ROOM2.least, LABEL_ROOM2.share * width);
@@ -3094,6 +3913,8 @@ var HeadlightOffline = (() => {
     #parts;
     /** @type {Map<StepName, HTMLElement>} */
     #values = /* @__PURE__ */ new Map();
+    /** @type {AddressOf} */
+    #addressOf = () => null;
     /**
      * @param {HTMLElement} host
      * @param {(words: string, isAloud: boolean) => void} say
@@ -3111,9 +3932,11 @@ var HeadlightOffline = (() => {
      *
      * @param {Opened} opened
      * @param {Palette} palette
+     * @param {AddressOf} [addressOf] where a number of a step comes from
      */
-    open(opened, palette) {
+    open(opened, palette, addressOf = () => null) {
       const { head } = opened;
+      this.#addressOf = addressOf;
       this.#opened = opened;
       this.#palette = palette;
       this.#signed = ramp(palette.diverging);
@@ -3168,8 +3991,12 @@ var HeadlightOffline = (() => {
       for (const [name, node] of this.#values) {
         const value = name === "output" ? rowOf(steps2.output, query)[dimension] : steps2[name].values[at];
         node.textContent = digits(value);
+        const address = this.#addressOf(name, query, name === "output" ? dimension : key);
+        if (address) node.setAttribute("data-address", address);
+        else node.removeAttribute("data-address");
         node.parentElement?.classList.toggle("hl-now", name === stage);
       }
+      this.numbers.dataset.of = `${queries.labels[query]} → ${keys.labels[key]}`;
       this.outputTerm.textContent = `z[${dimension}]`;
       this.maskTerm.textContent = head.mask.values[at] ? "mask: open" : "mask: hidden";
       this.title.replaceChildren(
@@ -3322,6 +4149,155 @@ var HeadlightOffline = (() => {
     }
   };
 
+  // viz/live/microscope/proof.js
+  var ARRAYS = {
+    product: "product",
+    scaled: "scaled",
+    biased: "scores",
+    masked: "scores",
+    weights: "pattern",
+    output: "z"
+  };
+  function addressesOf({ data, group, settings }) {
+    const [site, { head }] = [group.sites[settings.layer], settings];
+    if (!data.has_independent) return () => null;
+    return (step, row, column) => `${site}.${ARRAYS[step]}[${head},${row},${column}]`;
+  }
+  function pointAt(scope, { step, row, column, drawn }) {
+    const address = addressesOf(scope)(step, row, column);
+    if (!address) return pointAway();
+    const { queries, keys } = scope.between;
+    const place = step === "output" ? `dimension ${column}` : keys.labels[column];
+    const of = `${queries.labels[row]} → ${place}`;
+    point({ run: scope.data.key, address, drawn, of, host: scope.root });
+  }
+  async function errorOnScreen(key, sites, screen) {
+    const named = /L(\d+) H(\d+)$/.exec(screen.title);
+    if (!named) return { error: NaN, n: 0 };
+    const [layer, head] = [Number(named[1]), Number(named[2])];
+    const array = (name) => independent(key, `${sites[layer]}.${name}[${head}]`);
+    const arrays = { mask: await array("mask") };
+    for (const name of new Set(Object.values(ARRAYS))) arrays[name] = await array(name);
+    const ofCells = errorOfCells(arrays, screen);
+    const ofNumbers = errorOfNumbers(arrays, screen.panel);
+    const ofNames = errorOfNames(screen);
+    const all = [ofCells, ofNumbers, ofNames];
+    return {
+      error: Math.max(...all.map(({ error }) => error)),
+      n: all.reduce((sum, { n }) => sum + n, 0)
+    };
+  }
+  function errorOfNames({ stage, names, panel, texts }) {
+    const ofTokens = names.filter(({ axis }) => axis === "row" || stage !== "output");
+    const labels = ofTokens.map(({ label }) => label);
+    const ofPanel = Array.from(
+      panel.querySelectorAll("h3 bdi"),
+      ({ textContent }) => textContent ?? ""
+    );
+    const all = [...labels, ...ofPanel];
+    const [query, key] = placeOf2(panel) ?? [];
+    const expected = [
+      ...ofTokens.map(({ axis, at }) => (axis === "row" ? texts.rows : texts.columns)[at]),
+      ...query === void 0 ? [] : [texts.rows[query], texts.columns[key]]
+    ];
+    return {
+      error: errorOfLabels(
+        all,
+        expected.map((text) => text ?? null)
+      ),
+      n: all.length
+    };
+  }
+  function placeOf2(panel) {
+    const said = panel.querySelector("h3 small")?.textContent ?? "";
+    const place = /query (\d+), key (\d+)/.exec(said);
+    return place && [Number(place[1]), Number(place[2])];
+  }
+  function errorOfCells(arrays, { stage, cells: cells2, isFirstHidden: isFirstHidden2 }) {
+    const expected = arrays[ARRAYS[stage]];
+    const isMasked = stage === "masked" || stage === "weights";
+    const isWhole = cells2.length === expected.rows;
+    let error = isWhole ? 0 : NaN;
+    let n = 0;
+    for (let i = 0; isWhole && i < expected.rows; i++) {
+      rowOf(expected, i).forEach((value, j) => {
+        const isHidden = isMasked && !arrays.mask.values[i * expected.columns + j];
+        const isLeftOut = stage === "weights" && isFirstHidden2 && j === 0;
+        const shown2 = cells2[i][j];
+        const ofHidden = Number.isNaN(shown2) ? 0 : NaN;
+        error = Math.max(error, isHidden || isLeftOut ? ofHidden : relative(shown2, value));
+        n += 1;
+      });
+    }
+    return { error, n };
+  }
+  function relative(shown2, value) {
+    return Math.abs(shown2 - value) / Math.max(1, Math.abs(value));
+  }
+  function errorOfNumbers(arrays, panel) {
+    const place = placeOf2(panel);
+    const dimension = /z\[(\d+)\]/.exec(panel.querySelector("[data-term=output]")?.textContent ?? "");
+    const nodes = Array.from(panel.querySelectorAll("dd[data-number]"));
+    if (!place || !dimension || !nodes.length) return { error: NaN, n: 0 };
+    const [query, key] = place;
+    const isOpen = arrays.mask.values[query * arrays.mask.columns + key];
+    const errors = nodes.map((node) => {
+      const name = (
+        /** @type {StepName} */
+        node.getAttribute("data-number")
+      );
+      const row = rowOf(arrays[ARRAYS[name]], query);
+      const value = name === "output" ? row[Number(dimension[1])] : row[key];
+      const expected = name === "masked" && !isOpen ? -Infinity : value;
+      const error = errorOfNumber(node.textContent ?? "", expected);
+      return error / Math.max(1, Math.abs(value));
+    });
+    return { error: Math.max(...errors), n: errors.length };
+  }
+
+  // viz/live/microscope/reading/steps.js
+  var LEAST = 1;
+  async function readSteps(scope, { heatMap, panel }, tally) {
+    const { settings, between: between2, data, group } = scope;
+    const { drawnCells: cells2, drawnNames: names } = heatMap;
+    const isFirstHidden2 = settings.hide_first && between2.kind === "self";
+    const title = scope.title.textContent ?? "";
+    const texts = await textsOf(scope, data.key);
+    const screen = { title, stage: settings.stage, cells: cells2, names, panel, isFirstHidden: isFirstHidden2, texts };
+    const { error, n } = await errorOnScreen(data.key, group.sites, screen);
+    tally.add(error, group.sites[settings.layer], n);
+    if (settings.stage === "weights") await readSides(scope, heatMap, title, tally);
+  }
+  async function readSides(scope, { sides, chart }, title, tally) {
+    const truth = await truthOfHead(scope, { title });
+    const drawn = chart._fullLayout;
+    if (!truth || !drawn) return;
+    const { weights, address } = truth;
+    const { xaxis, yaxis } = drawn;
+    const right = xaxis._offset + xaxis._length;
+    const bits = weights.map(bitsOf);
+    const received = weights[0].map((_, j) => weights.reduce((sum, row) => sum + row[j], 0));
+    const found = Array.from(sides.querySelectorAll("rect"), (bar) => {
+      const [x, y, width, height] = ["x", "y", "width", "height"].map(
+        (side) => Number(bar.getAttribute(side))
+      );
+      const isRow = x >= right;
+      const at = isRow ? Math.round(yaxis.p2c(y + height / 2 - yaxis._offset)) : Math.round(xaxis.p2c(x + width / 2 - xaxis._offset));
+      const printed2 = /.*(?:entropy|received) ([\d.]+|< [\d.]+)/s.exec(bar.textContent ?? "")?.[1];
+      const value = (isRow ? bits : received)[at] ?? NaN;
+      tally.add(errorOfNumber(printed2 ?? "", value) / Math.max(1, value), address);
+      return { isRow, value, length: isRow ? width : height };
+    });
+    for (const isRow of [true, false]) {
+      const mine = found.filter((bar) => bar.isRow === isRow);
+      const top = mine.reduce((a, b) => b.value > a.value ? b : a, mine[0]);
+      for (const { value, length } of mine) {
+        const wanted = top.value ? top.length * value / top.value : LEAST;
+        tally.add(Math.abs(length - Math.max(LEAST, wanted)) / top.length, address);
+      }
+    }
+  }
+
   // viz/live/microscope/views/map.js
   var LONG = 28;
   var HEIGHTS = { usual: 560, long: 660 };
@@ -3352,10 +4328,6 @@ var HeadlightOffline = (() => {
       this.legend = html("p", { class: "hl-caption" });
       this.formula = new Formula();
       this.panel = html("div", { class: "hl-operands hl-cell-panel" });
-      this.panel.addEventListener(
-        "pointerover",
-        ({ target }) => pointAtNumber(scope, target, this.#at, this.#dimension)
-      );
       const label = { class: "hl-row hl-stages" };
       const controls = html("div", label, this.stages, this.playButton, this.says);
       const main = html("div", { class: "hl-main" }, this.map, this.legend);
@@ -3376,7 +4348,7 @@ var HeadlightOffline = (() => {
       this.says.textContent = stage.says;
       this.#dimension = Math.min(this.#dimension, loaded.head.q.columns - 1);
       if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette) {
-        this.operands.open({ ...loaded, ...between2 }, palette);
+        this.operands.open({ ...loaded, ...between2 }, palette, addressesOf(this.scope));
         this.formula.open(loaded.head);
       }
       this.#openFor = [loaded, palette];
@@ -3427,8 +4399,8 @@ var HeadlightOffline = (() => {
       const { between: between2, loaded } = this.scope;
       const { head, steps: steps2 } = loaded;
       if (stage === "weights") {
-        const shown = this.#weights();
-        return { ...shown, scale: weightScale(shown), sides: this.#sides(shown) };
+        const shown2 = this.#weights();
+        return { ...shown2, scale: weightScale(shown2), sides: this.#sides(shown2) };
       }
       const values = steps2[stage];
       const { rowTitle, columnTitle } = between2;
@@ -3528,18 +4500,17 @@ var HeadlightOffline = (() => {
       this.heatMap.mark(query, this.#isOutput ? dimension : key, isPinned);
       this.operands.show(query, key, { isPinned, stage, dimension });
       this.formula.show(stage, { ...loaded, query, key, dimension });
-      this.scope.verdict.screenChanged();
+      this.changed(false);
       const column = this.#isOutput ? dimension : key;
       const drawn = this.heatMap.drawnAt(query, column);
       pointAt(this.scope, { step: stage, row: query, column, drawn });
     }
-    /** @override */
-    onScreen() {
-      const { settings, between: between2 } = this.scope;
-      const isFirstHidden = settings.hide_first && between2.kind === "self";
-      const { panel } = this;
-      const { drawnCells: cells2, drawnNames: names } = this.heatMap;
-      return { stage: settings.stage, cells: cells2, names, panel, isFirstHidden };
+    /**
+     * @override
+     * @param {Tally} tally
+     */
+    read(tally) {
+      return readSteps(this.scope, this, tally);
     }
     /** @param {KeyboardEvent} event */
     #key(event) {
@@ -3643,6 +4614,80 @@ var HeadlightOffline = (() => {
     return { ...stage, text: `× ${scale}`, says: says2 };
   }
 
+  // viz/live/microscope/reading/sentence.js
+  var STRONG = 0.05;
+  var ROUNDING4 = 1e-5;
+  var LEVELS2 = 255;
+  var CHOSEN = 2;
+  async function readSentence(scope, parts, tally) {
+    const { settings, between: between2, palette, group } = scope;
+    const title = scope.title.textContent ?? "";
+    const truth = await truthOfHead(scope, { title, isInWords: settings.words });
+    if (!truth) return tally.hold(false, group.name);
+    const { address, weights, open: open3, rows, columns } = truth;
+    const [ofRow, ofColumn] = parts.map(({ picture }) => wordsOf(picture));
+    const [key, query] = [ofRow, ofColumn].map(chosenIn);
+    const isThere = Boolean(weights[query]) && key >= 0 && key < columns.length;
+    tally.hold(
+      isThere && ofRow.length === columns.length && ofColumn.length === rows.length,
+      address
+    );
+    if (Number.isNaN(tally.error)) return;
+    const isFirstOut = settings.hide_first && between2.kind === "self";
+    const named = parts.map(({ title: node }) => node.querySelector("bdi")?.textContent ?? "");
+    tally.hold(saysText(named[0], rows[query]) && saysText(named[1], columns[key]), address);
+    const [first, second] = parts.map(({ title: node }) => largestIn(node));
+    const row = {
+      ...{ words: ofRow, largest: first, texts: columns },
+      weights: weights[query].map((p, j) => open3[query][j] ? p : 0),
+      open: open3[query],
+      isOut: columns.map((_, j) => isFirstOut && j === 0)
+    };
+    const column = {
+      ...{ words: ofColumn, largest: second, texts: rows },
+      weights: weights.map((from, i) => open3[i][key] ? from[key] : 0),
+      open: open3.map((from) => from[key]),
+      isOut: rows.map(() => isFirstOut && key === 0)
+    };
+    const high = Math.max(0, ...seen(row), ...seen(column)) || 1;
+    const shades = new Shades(palette.sequential);
+    for (const line of [row, column]) readLine(tally, line, { shades, high, address });
+  }
+  function seen({ weights, isOut }) {
+    return weights.filter((_, i) => !isOut[i]);
+  }
+  function wordsOf(picture) {
+    return Array.from(picture.querySelectorAll(".hl-word"), (node) => ({
+      box: (
+        /** @type {SVGRectElement} */
+        node.querySelector("rect")
+      ),
+      texts: Array.from(node.querySelectorAll("text"), ({ textContent }) => textContent ?? ""),
+      isHatched: node.querySelector("path") !== null
+    }));
+  }
+  function chosenIn(words) {
+    return words.findIndex(({ box }) => Number(box.getAttribute("stroke-width")) > CHOSEN);
+  }
+  function largestIn(title) {
+    return title.querySelector("[data-number=largest]")?.textContent ?? "";
+  }
+  function readLine(tally, line, { shades, high, address }) {
+    const { words, largest, weights, open: open3, isOut, texts } = line;
+    words.forEach(({ box, texts: [label = "", number = ""], isHatched }, i) => {
+      const level = isOut[i] ? 0 : LEVELS2 * weights[i] / high;
+      const [red, green, blue] = channels(box.getAttribute("fill") ?? "");
+      const off = shades.errorOf(red, green, blue, level);
+      tally.add(off / LEVELS2 * high, address);
+      tally.hold(box.hasAttribute("stroke-dasharray") !== open3[i], address);
+      tally.hold(isHatched === isOut[i] && saysText(label, texts[i]), address);
+      const isMissing = !number && !isOut[i] && weights[i] >= STRONG + ROUNDING4;
+      tally.add(number ? errorOfNumber(number, weights[i]) : isMissing ? NaN : 0, address);
+    });
+    const all = seen(line);
+    if (all.length) tally.add(errorOfNumber(largest, Math.max(...all)), address);
+  }
+
   // viz/live/microscope/views/sentence.js
   var LEAST_WIDTH2 = 300;
   var LEAST_WORD = 24;
@@ -3650,7 +4695,7 @@ var HeadlightOffline = (() => {
   var LINE = 52;
   var GAP3 = 4;
   var HATCH = 8;
-  var STRONG = 0.05;
+  var STRONG2 = 0.05;
   var FONT = "15px system-ui, sans-serif";
   var SAYS = "Click a word to choose it. The shade is the weight, one scale for both lines; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
   var SentenceView = class extends View {
@@ -3718,17 +4763,20 @@ var HeadlightOffline = (() => {
       const chooseKey = (j) => {
         this.#key = j;
         this.#paint();
+        this.changed();
       };
       const ofRow = {
         ...{ labels: columns, weights: row, chosen: isSelf ? token : key },
         isMasked: (j) => isMasked(token, j),
         isBlank: (j) => isBlank(token, j),
-        pick: isSelf ? choose : chooseKey
+        pick: isSelf ? choose : chooseKey,
+        addressOf: (j) => this.weightAddress(token, j)
       };
       const ofColumn = {
         ...{ labels: rows, weights: column, chosen: token, pick: choose },
         isMasked: (i) => isMasked(i, key),
-        isBlank: (i) => isBlank(i, key)
+        isBlank: (i) => isBlank(i, key),
+        addressOf: (i) => this.weightAddress(i, key)
       };
       const high = Math.max(0, ...visible(ofRow), ...visible(ofColumn)) || 1;
       this.#title(0, [html("bdi", null, rows[token]), " attends to: its row"], ofRow);
@@ -3747,7 +4795,8 @@ var HeadlightOffline = (() => {
     #title(part, words, shades) {
       const most = Math.max(...visible(shades));
       const isHidden = most === -Infinity;
-      const said = isHidden ? "hidden by choice" : `largest${asideOf(shades)} ${digits(most, 3)}`;
+      const address = shades.addressOf(strongest(shades)[0] ?? 0);
+      const said = isHidden ? ["hidden by choice"] : [`largest${asideOf(shades)} `, traced(most, "largest", address, 3)];
       const largest = html("small", null, said);
       this.parts[part].title.replaceChildren(...words, largest);
     }
@@ -3761,18 +4810,23 @@ var HeadlightOffline = (() => {
     #draw(part, shades, high) {
       const { palette } = this.scope;
       const { picture } = this.parts[part];
-      const { labels, weights, isMasked, isBlank, chosen, pick } = shades;
+      const { labels, weights, isMasked, isBlank, chosen, pick, addressOf } = shades;
       const table = ramp(palette.sequential);
       const top = strongest(shades);
       const width = Math.max(LEAST_WIDTH2, (picture.parentElement?.clientWidth ?? 0) - 4);
       const { boxes, height } = placed(labels, width);
       const nodes = boxes.map((box, i) => {
         const color = colorAt(table, isBlank(i) ? 0 : weights[i], 0, high);
-        const isStrong = weights[i] >= STRONG || top.includes(i) && weights[i] > 0;
+        const isStrong = weights[i] >= STRONG2 || top.includes(i) && weights[i] > 0;
         const isOut = isBlank(i);
         const number = isStrong && !isOut ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
-        const look = { color, number, isOut, isMasked: isMasked(i), isChosen: i === chosen };
-        return svg("g", { class: "hl-word", onclick: () => pick(i) }, word(box, look, palette));
+        const marks = { isOut, isMasked: isMasked(i), isChosen: i === chosen };
+        const look = { color, number, address: addressOf(i), ...marks };
+        return svg(
+          "g",
+          { class: "hl-word", "data-of": labels[i], onclick: () => pick(i) },
+          word(box, look, palette)
+        );
       });
       setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
       picture.replaceChildren(...nodes);
@@ -3789,6 +4843,13 @@ var HeadlightOffline = (() => {
       );
       const said = named.length ? named.join("; ") : "hidden by choice";
       this.parts[part].picture.setAttribute("aria-label", `${words}${asideOf(shades)}: ${said}.`);
+    }
+    /**
+     * @override
+     * @param {Tally} tally
+     */
+    read(tally) {
+      return readSentence(this.scope, this.parts, tally);
     }
     /** @override */
     table() {
@@ -3828,7 +4889,9 @@ var HeadlightOffline = (() => {
     });
     return { boxes, height: y + LINE };
   }
-  function word({ x, y, width, text }, { color, number, isMasked, isOut, isChosen }, palette) {
+  function word({ x, y, width, text }, look, palette) {
+    const { color, number, address, isMasked, isOut, isChosen } = look;
+    const from = { "data-number": "weight", "data-address": address };
     const middle = { x: x + width / 2, "text-anchor": "middle" };
     const line = isChosen ? { stroke: palette.frame, "stroke-width": 2.5 } : { stroke: palette.line, "stroke-width": 1 };
     const dashes = { "stroke-dasharray": isMasked ? "3 3" : null };
@@ -3837,7 +4900,7 @@ var HeadlightOffline = (() => {
       svg("rect", { x, y, width, height: BOX, rx: 4, fill: color, ...line, ...dashes }),
       isOut ? svg("path", { d: hatchOf(x, y, width), stroke: palette.hatch }) : null,
       svg("text", { ...middle, y: y + 21, fill: inkOn(color) }, text),
-      number && svg("text", { ...middle, y: y + 44, ...small }, number)
+      number && svg("text", { ...middle, y: y + 44, ...small, ...from }, number)
     ];
   }
   function hatchOf(x, y, width) {
@@ -3857,7 +4920,7 @@ var HeadlightOffline = (() => {
   }
 
   // viz/live/microscope/views/summary.js
-  var SLACK = 1e-4;
+  var SLACK2 = 1e-4;
   var SummaryView = class extends View {
     /** @type {Shown | null} */
     #shown = null;
@@ -3885,12 +4948,14 @@ var HeadlightOffline = (() => {
       const name = this.#name();
       const { pattern, mask } = await this.scope.loadSummary();
       if (!isCurrent()) return;
-      const shown = this.shown(pattern, mask.values);
-      this.#shown = shown;
-      const hidden = shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-      this.says.textContent = `${name}. ${rowSumsInWords(pattern)} ${pairsInWords(shown)}${hidden}`;
-      pictured(this.map, `${name}. ${pairsInWords(shown)}`);
-      await this.heatMap.draw({ ...shown, scale: weightScale(shown) }, palette);
+      const shown2 = this.shown(pattern, mask.values);
+      this.#shown = shown2;
+      const hidden = shown2.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
+      const pairs = pairsTraced(shown2, (row, column) => this.#addressOf(row, column));
+      const said = [`${name}. `, ...rowSumsInWords(shown2.values), " ", ...pairs, hidden];
+      fill(this.says, this.scope.data.key, ...said);
+      pictured(this.map, `${name}. ${pairsInWords(shown2)}`);
+      await this.heatMap.draw({ ...shown2, scale: weightScale(shown2) }, palette);
     }
     #drawControls() {
       const { how, over } = this.scope.settings;
@@ -3926,6 +4991,18 @@ var HeadlightOffline = (() => {
         ["all", "all heads of all layers"]
       ];
     }
+    /**
+     * Where a cell comes from; null between words, and where there is no independent run.
+     *
+     * @param {number} row
+     * @param {number} column
+     */
+    #addressOf(row, column) {
+      const { how, over, layer, head, words } = this.scope.settings;
+      if (words || !this.scope.data.has_independent) return null;
+      const index = { layer: `${layer},`, head: `${head},`, all: "" }[over];
+      return `${this.scope.group.name}.${how}_${over}[${index}${row},${column}]`;
+    }
     /** What the map shows: Mean over all heads of L2. */
     #name() {
       const { how, over } = this.scope.settings;
@@ -3944,6 +5021,13 @@ var HeadlightOffline = (() => {
       const weight = weightAt(this.#shown, row, column);
       this.scope.say(`${rows[row]} attends to ${columns[column]}: ${weight}`, false);
     }
+    /**
+     * @override
+     * @param {Tally} tally
+     */
+    read(tally) {
+      return readSummary(this.scope, this.says, this.heatMap, tally);
+    }
     /** @override */
     table() {
       return this.#shown ? patternTable(this.#shown) : null;
@@ -3959,14 +5043,15 @@ var HeadlightOffline = (() => {
       { length: values.rows },
       (_, i) => rowOf(values, i).reduce((sum, p) => sum + p, 0)
     );
-    const open2 = sums.filter((sum) => sum > 0);
-    const [low, high] = [Math.min(...open2), Math.max(...open2)];
-    const n = sums.length - open2.length;
+    const open3 = sums.filter((sum) => sum > 0);
+    const [low, high] = [Math.min(...open3), Math.max(...open3)];
+    const n = sums.length - open3.length;
     const empty = n ? ` ${n} may attend to nothing and ${n === 1 ? "is" : "are"} zero.` : "";
-    if (!open2.length) return "All rows are zero.";
-    const isOne = Math.abs(low - 1) < SLACK && Math.abs(high - 1) < SLACK;
-    const said = isOne ? "Rows sum to one." : `Rows sum to ${digits(low, 2)} to ${digits(high, 2)}.`;
-    return said + empty;
+    if (!open3.length) return ["All rows are zero."];
+    const isOne = Math.abs(low - 1) < SLACK2 && Math.abs(high - 1) < SLACK2;
+    if (isOne) return ["Rows sum to one.", empty];
+    const [least, most] = [traced(low, "low", null, 2), traced(high, "high", null, 2)];
+    return ["Rows sum to ", least, " to ", most, ".", empty];
   }
 
   // viz/live/microscope/views/whatif.js
@@ -3982,11 +5067,11 @@ var HeadlightOffline = (() => {
      */
     constructor(scope, host) {
       super(scope, host);
-      const { changes, bounds } = scope.data;
+      const { changes: changes2, bounds } = scope.data;
       this.change = radios(
         "hl-change",
         "Change",
-        asRadios(changes),
+        asRadios(changes2),
         scope.settings.change,
         (change) => scope.set({ change })
       );
@@ -3996,7 +5081,8 @@ var HeadlightOffline = (() => {
         { bounds: bounds.tau, value: scope.settings.tau, show },
         (tau) => {
           scope.setQuietly({ tau });
-          this.draw();
+          this.changed();
+          this.draw().then(() => this.changed());
         }
       );
       this.says = html("p", { class: "hl-caption", role: "status" });
@@ -4004,7 +5090,7 @@ var HeadlightOffline = (() => {
       const look = { role: "img", preserveAspectRatio: "none" };
       this.entropies = svg("svg", { class: "hl-entropies", ...look });
       setAll(this.entropies, { viewBox: `0 0 ${CHART.width} ${CHART.height}` });
-      host.append(this.#layout(reasonsOf(changes)));
+      host.append(this.#layout(reasonsOf(changes2)));
     }
     /** @param {string} title */
     #makeMap(title) {
@@ -4039,10 +5125,10 @@ var HeadlightOffline = (() => {
       this.heat.hidden = change !== "temperature";
       const modified = steps(head, changesOf(change, tau));
       const mask = head.mask.values;
-      const open2 = change === "mask" ? mapped(head.mask, () => 1).values : mask;
+      const open3 = change === "mask" ? mapped(head.mask, () => 1).values : mask;
       this.#sides = [
         this.shownInTokens(original.weights, mask),
-        this.shownInTokens(modified.weights, open2)
+        this.shownInTokens(modified.weights, open3)
       ];
       const text = data.changes.find(({ name }) => name === change)?.text ?? TITLES[1];
       this.maps[1].title.textContent = change === "temperature" ? `temperature ${tau.toFixed(1)}` : text;
@@ -4060,12 +5146,16 @@ var HeadlightOffline = (() => {
      */
     #summarise(before, after, mask) {
       const entropies = [before, after].map(rowEntropies);
-      const [a, b] = entropies.map((rows) => digits(mean(rows), 3));
-      const share = digits(100 * leakedShare(after, mask), 1);
-      const isUnmasked = this.scope.settings.change === "mask";
-      const leak = isUnmasked ? ` ${share} % of the attention goes to cells the mask forbids.` : "";
+      const { data, group, settings } = this.scope;
+      const { layer, head, change } = settings;
+      const address = data.has_independent ? `${group.sites[layer]}.mean_entropy[${head}]` : null;
+      const was = traced(mean(entropies[0]), "before", address, 3);
+      const is = traced(mean(entropies[1]), "after", null, 3);
+      const share = traced(100 * leakedShare(after, mask), "leaked", null, 1);
+      const leak = change === "mask" ? [" ", share, " % of the attention goes to cells the mask forbids."] : [];
       const left = this.#sides[0].blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-      this.says.textContent = `Mean row entropy: ${a} bits original, ${b} modified.${leak}${left}`;
+      const said = ["Mean row entropy: ", was, " bits original, ", is, " modified.", ...leak, left];
+      fill(this.says, data.key, ...said);
       this.#drawEntropies(entropies[0], entropies[1], after.columns);
     }
     /**
@@ -4123,6 +5213,13 @@ var HeadlightOffline = (() => {
       const [a, b] = this.#sides.map((side) => weightAt(side, row, column));
       const pair = `${original.rows[row]} attends to ${original.columns[column]}`;
       this.scope.say(`${pair}: ${a} original, ${b} modified`, false);
+    }
+    /**
+     * @override
+     * @param {Tally} tally
+     */
+    read(tally) {
+      return readChange(this.scope, this, tally);
     }
     /** @override */
     table() {
@@ -4363,10 +5460,11 @@ var HeadlightOffline = (() => {
       const { attention = "", layer, head, view } = this.settings;
       this.loaded = loaded;
       this.#shownHead = { key: this.data.key, group: attention, layer, head };
-      this.title.textContent = view === "summary" ? "Aggregate over heads" : this.headName;
+      this.title.textContent = view === "summary" ? "Aggregate" : this.headName;
       const input = this.between.queries.kind === "text" ? "sentence" : "input";
       const does = inWords2(this.data, this.group, layer, head);
-      this.does.textContent = view === "summary" ? "" : `On this ${input}: ${does}`;
+      const says2 = view === "summary" ? [] : [`On this ${input}: `, ...does];
+      fill(this.does, this.data.key, ...says2);
       this.verdict.headChanged();
     }
     /**
@@ -4477,14 +5575,14 @@ var HeadlightOffline = (() => {
   };
 
   // viz/live/offline/offline.js
-  function open(root, { data, arrays }) {
+  function open2(root, { data, arrays }) {
     const background = preferredBackground(data.themes);
     root.style.setProperty("--st-background-color", background);
     document.body.style.background = background;
     const scope = new Microscope(root, {}, { library: new PackedLibrary(arrays), isOffline: true });
     const [first] = data.groups;
     document.title = `Headlight: ${data.streams[first.queries].labels.join(" ")}`;
-    scope.receive(data);
+    scope.receive({ ...data, has_independent: false });
     return scope;
   }
   function preferredBackground({ light, dark }) {

@@ -2,7 +2,7 @@
 // as the model has it, and as an independent run has it.
 
 import { button, html } from "../core/dom.js";
-import { pointed } from "../core/pointed.js";
+import { pointAtPrinted, pointed } from "../core/pointed.js";
 
 /** @import { Lifetime } from "../core/lifetime.js" */
 /** @import { Pointed } from "../core/pointed.js" */
@@ -43,6 +43,8 @@ export class Card {
       "aria-label": "Where does the number last pointed at come from?",
     });
     lifetime.listen(document, "keydown", (event) => this.#key(event));
+    for (const type of ["pointerover", "focusin"])
+      lifetime.listen(document, type, ({ target }) => pointAtPrinted(target));
   }
 
   /** @param {KeyboardEvent} event */
@@ -77,22 +79,32 @@ export class Card {
         ["Address", address],
         ["", "Its run is gone; type it again."],
       ];
-    /** @type {Told} */
-    const { formula, source, value, reference } = await response.json();
-    const isDrawn = typeof drawn === "number" && Number.isFinite(drawn);
-    const own = value ?? (isDrawn ? drawn : null);
-    const difference = own === null || reference === null ? null : Math.abs(own - reference);
-    return [
-      ["Of", of],
-      ["Address", address],
-      ["Formula", formula],
-      ["On screen", isDrawn ? full(drawn) : "not drawn: masked"],
-      ["The model", value === null ? "computed for this figure alone" : full(value)],
-      ["Independent run", reference === null ? "none: masked" : full(reference)],
-      ["Difference", difference === null ? "–" : difference.toExponential(1)],
-      ["Computed by", source],
-    ].filter(([, text]) => text);
+    return rowsOf(await response.json(), drawn, of);
   }
+}
+
+/**
+ * Names and texts of what there is to say of a number.
+ *
+ * @param {Told} told
+ * @param {Pointed["drawn"]} drawn
+ * @param {string} of
+ */
+function rowsOf({ address, formula, source, value, reference }, drawn, of) {
+  const isDrawn = typeof drawn === "number" && Number.isFinite(drawn);
+  const own = value ?? (isDrawn ? drawn : null);
+  const difference = own === null || reference === null ? null : Math.abs(own - reference);
+  const printed = isDrawn ? full(drawn) : "not drawn: masked";
+  return [
+    ["Of", of],
+    ["Address", address],
+    ["Formula", formula],
+    ["On screen", typeof drawn === "string" ? drawn : printed],
+    ["The model", value === null ? "computed for this figure alone" : full(value)],
+    ["Independent run", reference === null ? "none: masked" : full(reference)],
+    ["Difference", difference === null ? "–" : difference.toExponential(1)],
+    ["Computed by", source],
+  ].filter(([, text]) => text);
 }
 
 /** @param {number} value */

@@ -3,6 +3,7 @@
 import { badge, showScreenCheck, withdraw } from "../core/badge.js";
 import { Lifetime } from "../core/lifetime.js";
 import { allReadings, changes, isGone, listen, wasRead } from "../core/screen.js";
+import * as stale from "../core/stale.js";
 import { Card } from "./card.js";
 import { NUMBERS, followNumbers, readNumbers } from "./numbers.js";
 import { TOKENS, readStrip } from "./strip.js";
@@ -13,12 +14,14 @@ import { TOKENS, readStrip } from "./strip.js";
 
 const REST_MS = 200; // after the last word of Python: what is above the page is there by then
 const TRIES = 5;
+const STALE = "earlier run"; // what is left of one, among the figures
 
 export class Screen {
   /** @type {ScreenData} */
   data;
   #cancelCheck = () => {};
   #cancelNumbers = () => {};
+  #cancelLook = () => {};
   #reported = "[]"; // Python believes that all is well until it hears otherwise
 
   /**
@@ -33,6 +36,7 @@ export class Screen {
     root.replaceChildren(this.node, this.card.node, this.card.dialog);
     followNumbers(this.lifetime);
     this.lifetime.keep(listen(() => this.#show()));
+    this.lifetime.keep(stale.listen(() => this.#lookSoon(TRIES)));
   }
 
   /** @param {ScreenData} data */
@@ -46,6 +50,28 @@ export class Screen {
     if (data.numbers) changes(NUMBERS);
     else isGone(NUMBERS);
     this.#checkSoon(TRIES);
+    this.#lookSoon(TRIES);
+  }
+
+  /** @param {number} tries how often what is left is looked at again */
+  #lookSoon(tries) {
+    this.#cancelLook();
+    this.#cancelLook = this.lifetime.timeout(() => this.#look(tries), REST_MS);
+  }
+
+  /**
+   * What is said of an earlier run may stand as long as the rerun takes, and the moment that drawing
+   * does, but no longer.
+   *
+   * @param {number} tries
+   */
+  #look(tries) {
+    if (stale.isRerunning()) return this.#lookSoon(TRIES);
+    const { n, left } = stale.leftOver();
+    if (left && tries) return this.#lookSoon(tries - 1);
+    if (!left) return isGone(STALE);
+    const run = this.data?.run ?? "";
+    wasRead({ figure: STALE, token: run, error: NaN, n, address: `“${left}”` });
   }
 
   /** @param {number} tries how often what is off is looked at again */
@@ -133,6 +159,7 @@ export class Screen {
   destroy() {
     isGone(TOKENS);
     isGone(NUMBERS);
+    isGone(STALE);
     this.lifetime.end();
   }
 }

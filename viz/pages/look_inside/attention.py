@@ -5,13 +5,13 @@ from typing import Any
 
 from model.verify.check import Check
 from viz import runs
-from viz.frame import inspector, layout, memory, notices, settings, state
+from viz.frame import inspector, layout, memory, notices, screen, settings, state
 from viz.frame.examples import what_to_try
 from viz.frame.kinds import Setting
 from viz.frame.view import View
 from viz.live import component
 from viz.live.core.wire import Settings
-from viz.live.microscope.data import OtherRun, microscope_data
+from viz.live.microscope.data import ALL_HEADS, OtherRun, microscope_data
 
 TITLE = "Attention"
 ICON = ":material/grid_view:"
@@ -66,6 +66,7 @@ def render(view: View) -> None:
         has_independent=view.run.independent is not None,
     )
     component.show(data, on_change=state.take_over)
+    screen.drew({"key": ALL_HEADS, "token": key})
     inspector.source(
         "model.attention.scaled_dot_product",
         "model.attention.attention_scores",

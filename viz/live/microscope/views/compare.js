@@ -1,7 +1,8 @@
 // Two heads, or one head on two inputs, and the signed difference.
 
-import { check, digits, fillOnce, html, radios, select } from "../../core/dom.js";
+import { check, fillOnce, html, radios, select, traced } from "../../core/dom.js";
 import { HeatMap } from "../../core/heatmap.js";
+import { fill } from "../../core/stale.js";
 import { mapped } from "../../core/maths.js";
 import { difference, mean } from "../../core/measures.js";
 import {
@@ -17,11 +18,13 @@ import {
 } from "../../core/patterns.js";
 import { asRadios, reasonsOf } from "../controls.js";
 import { between, headName } from "../heads.js";
+import { readComparison } from "../reading/maps.js";
 import { View } from "../view.js";
 
 /** @import { Matrix } from "../../core/maths.js" */
 /** @import { Between, Shown } from "../../core/patterns.js" */
 /** @import { LoadedHead } from "../heads.js" */
+/** @import { Tally } from "../../core/tally.js" */
 /** @import { Microscope } from "../microscope.js" */
 /** @import { Run } from "../wire.js" */
 
@@ -33,6 +36,8 @@ const HEIGHT = 480;
 export class CompareView extends View {
   /** This head, the other, and the difference. @type {Shown[] | null} */
   #sides = null;
+  /** The other run that is shown, if it is one. @type {{run: string, between: Between} | null} */
+  #other = null;
   /** Which of the other runs. */
   #run = 0;
 
@@ -84,7 +89,7 @@ export class CompareView extends View {
     if (!isCurrent()) return;
     this.#sides = null;
     for (const { host, title } of this.maps) host.hidden = title.hidden = !other;
-    this.says.textContent = "Type a second sentence, then press Enter.";
+    fill(this.says, this.scope.data.key, "Type a second sentence, then press Enter.");
     if (other) await this.#drawMaps(other);
   }
 
@@ -103,6 +108,7 @@ export class CompareView extends View {
   async #loadOther() {
     const { scope } = this;
     const { settings, data, group } = scope;
+    this.#other = null;
     if (this.#kind === "head") {
       const [layer, head] = scope.other;
       const loaded = await scope.load(data, layer, head);
@@ -111,7 +117,8 @@ export class CompareView extends View {
     const run = this.#otherRun();
     if (!run) return null;
     const loaded = await scope.load(run, settings.layer, settings.head);
-    return { loaded, between: between(run.streams, group), name: run.name };
+    this.#other = { run: run.key, between: between(run.streams, group) };
+    return { loaded, between: this.#other.between, name: run.name };
   }
 
   /** @returns {Run | undefined} */
@@ -156,9 +163,13 @@ export class CompareView extends View {
     const cut = cutInWords(first.values, second.values, delta);
     const labels = this.#kind === "head" ? "" : " Tokens are compared by position, not by word.";
     const left = blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-    this.says.textContent =
-      `Mean absolute difference over cells not masked: ${digits(mean(open), 4)}. ` +
-      `Orange: more on the left; blue: more on the right.${cut}${labels}${left}`;
+    fill(
+      this.says,
+      this.scope.data.key,
+      "Mean absolute difference over cells not masked: ",
+      traced(mean(open), "mean"),
+      `. Orange: more on the left; blue: more on the right.${cut}${labels}${left}`,
+    );
   }
 
   #drawControls() {
@@ -231,6 +242,15 @@ export class CompareView extends View {
     );
     const pair = `${first.rows[row] ?? row} attends to ${first.columns[column] ?? column}`;
     this.scope.say(`${pair}: ${said.join(" against ")}`, false);
+  }
+
+  /**
+   * @override
+   * @param {Tally} tally
+   */
+  async read(tally) {
+    const { maps, says } = this;
+    if (this.#sides) await readComparison(this.scope, { maps, says, other: this.#other }, tally);
   }
 
   /** @override */

@@ -1,13 +1,16 @@
 // Lines between the tokens that attend and those attended to.
 
-import { digits, fillOnce, html, select, setAll, slider, svg } from "../../core/dom.js";
+import { digits, fillOnce, html, select, setAll, slider, svg, traced } from "../../core/dom.js";
 import { rowOf } from "../../core/maths.js";
 import { leading } from "../../core/measures.js";
 import { clipped, pairsInWords, patternTable } from "../../core/patterns.js";
+import { readLines } from "../reading/lines.js";
+import { fill } from "../../core/stale.js";
 import { View } from "../view.js";
 
 /** @import { Drawing, Shown } from "../../core/patterns.js" */
 /** @import { Matrix } from "../../core/maths.js" */
+/** @import { Tally } from "../../core/tally.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const MOST_WIDTH = 640;
@@ -52,6 +55,7 @@ export class LinesView extends View {
       (share) => {
         scope.setQuietly({ mass: share });
         this.#redraw();
+        this.changed();
       },
     );
     const frame = { class: "hl-scroll", tabindex: 0, role: "group", "aria-label": "Lines" };
@@ -106,7 +110,15 @@ export class LinesView extends View {
     const lines = kept.reduce((sum, keys) => sum + keys.length, 0);
     const isFirstHidden = this.#shown.blank.some(Boolean);
     const left = isFirstHidden ? " on all but the first token, which is hidden by choice" : "";
-    this.says.textContent = `Queries left, keys right. For each query the fewest keys that hold ${Math.round(100 * settings.mass)} % of its weight${left}: ${lines} lines. Point at a token to see only its own.`;
+    fill(
+      this.says,
+      this.scope.data.key,
+      "Queries left, keys right. For each query the fewest keys that hold ",
+      traced(Math.round(100 * settings.mass), "mass", null, 0),
+      ` % of its weight${left}: `,
+      traced(lines, "lines", null, 0),
+      " lines. Point at a token to see only its own.",
+    );
     const words = `Lines of ${this.scope.headName}. ${pairsInWords(this.#shown)}`;
     this.picture.setAttribute("aria-label", words);
   }
@@ -145,7 +157,7 @@ export class LinesView extends View {
         onpointerleave: () => this.#look(null),
       };
       const attributes = { ...place, y: y(at), class: isFocus ? "hl-strong" : null, ...look };
-      return svg("text", attributes, clipped(label) + this.#weightOf(token, side, at));
+      return svg("text", attributes, clipped(label), this.#weightOf(token, side, at));
     });
   }
 
@@ -166,22 +178,34 @@ export class LinesView extends View {
    * @param {Focus | null} token
    * @param {"query" | "key"} side
    * @param {number} i
+   * @returns {(Node | string)[]}
    */
   #weightOf(token, side, i) {
-    if (!token || token.side === side) return "";
+    if (!token || token.side === side) return [];
     const { values, hidden, blank } = this.#shown;
     const [row, column] = side === "key" ? [token.at, i] : [i, token.at];
     const at = row * values.columns + column;
-    return hidden[at] || blank[at] || values.values[at] < LEAST_TOLD
-      ? ""
-      : `  ${digits(values.values[at], 2)}`;
+    if (hidden[at] || blank[at] || values.values[at] < LEAST_TOLD) return [];
+    const from = { "data-number": "weight", "data-address": this.weightAddress(row, column) };
+    return ["  ", svg("tspan", from, digits(values.values[at], 2))];
   }
 
   /** @param {Focus | null} focus */
   #look(focus) {
     this.#focus = focus;
     this.#cancelFrame();
-    this.#cancelFrame = this.lifetime.frame(() => this.#redraw());
+    this.#cancelFrame = this.lifetime.frame(() => {
+      this.#redraw();
+      this.changed(false);
+    });
+  }
+
+  /**
+   * @override
+   * @param {Tally} tally
+   */
+  read(tally) {
+    return readLines(this.scope, this, tally);
   }
 
   /** @override */

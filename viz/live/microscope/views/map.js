@@ -14,11 +14,13 @@ import {
 } from "../../core/patterns.js";
 import { Formula, scaleText } from "../formulas.js";
 import { Operands } from "../operands.js";
-import { pointAt, pointAtNumber } from "../proof.js";
+import { addressesOf, pointAt } from "../proof.js";
+import { readSteps } from "../reading/steps.js";
 import { View } from "../view.js";
 
 /** @import { Picture, Sides } from "../../core/figure.js" */
 /** @import { HeadArrays, StepName } from "../../core/maths.js" */
+/** @import { Tally } from "../../core/tally.js" */
 /** @import { Drawing, Shown, Table } from "../../core/patterns.js" */
 /** @import { Palette } from "../../core/wire.js" */
 /** @import { LoadedHead } from "../heads.js" */
@@ -57,9 +59,6 @@ export class MapView extends View {
     this.legend = html("p", { class: "hl-caption" });
     this.formula = new Formula();
     this.panel = html("div", { class: "hl-operands hl-cell-panel" });
-    this.panel.addEventListener("pointerover", ({ target }) =>
-      pointAtNumber(scope, target, this.#at, this.#dimension),
-    );
     const label = { class: "hl-row hl-stages" };
     const controls = html("div", label, this.stages, this.playButton, this.says);
     const main = html("div", { class: "hl-main" }, this.map, this.legend);
@@ -81,7 +80,7 @@ export class MapView extends View {
     this.says.textContent = stage.says;
     this.#dimension = Math.min(this.#dimension, loaded.head.q.columns - 1);
     if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette) {
-      this.operands.open({ ...loaded, ...between }, palette);
+      this.operands.open({ ...loaded, ...between }, palette, addressesOf(this.scope));
       this.formula.open(loaded.head);
     }
     this.#openFor = [loaded, palette];
@@ -244,19 +243,18 @@ export class MapView extends View {
     this.heatMap.mark(query, this.#isOutput ? dimension : key, isPinned);
     this.operands.show(query, key, { isPinned, stage, dimension });
     this.formula.show(stage, { ...loaded, query, key, dimension });
-    this.scope.verdict.screenChanged();
+    this.changed(false);
     const column = this.#isOutput ? dimension : key;
     const drawn = this.heatMap.drawnAt(query, column);
     pointAt(this.scope, { step: stage, row: query, column, drawn });
   }
 
-  /** @override */
-  onScreen() {
-    const { settings, between } = this.scope;
-    const isFirstHidden = settings.hide_first && between.kind === "self";
-    const { panel } = this;
-    const { drawnCells: cells, drawnNames: names } = this.heatMap;
-    return { stage: settings.stage, cells, names, panel, isFirstHidden };
+  /**
+   * @override
+   * @param {Tally} tally
+   */
+  read(tally) {
+    return readSteps(this.scope, this, tally);
   }
 
   /** @param {KeyboardEvent} event */

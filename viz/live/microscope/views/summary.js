@@ -1,20 +1,24 @@
 // Many heads in one map: their mean or their maximum.
 
-import { digits, fillOnce, html, select } from "../../core/dom.js";
+import { fillOnce, html, select, traced } from "../../core/dom.js";
 import { HeatMap } from "../../core/heatmap.js";
+import { fill } from "../../core/stale.js";
 import { rowOf } from "../../core/maths.js";
 import {
   FIRST_HIDDEN,
   pairsInWords,
+  pairsTraced,
   patternTable,
   pictured,
   weightAt,
   weightScale,
 } from "../../core/patterns.js";
+import { readSummary } from "../reading/maps.js";
 import { View } from "../view.js";
 
 /** @import { Matrix } from "../../core/maths.js" */
 /** @import { Shown } from "../../core/patterns.js" */
+/** @import { Tally } from "../../core/tally.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const SLACK = 1e-4; // of a sum of float32 weights
@@ -52,7 +56,9 @@ export class SummaryView extends View {
     const shown = this.shown(pattern, mask.values);
     this.#shown = shown;
     const hidden = shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-    this.says.textContent = `${name}. ${rowSumsInWords(pattern)} ${pairsInWords(shown)}${hidden}`;
+    const pairs = pairsTraced(shown, (row, column) => this.#addressOf(row, column));
+    const said = [`${name}. `, ...rowSumsInWords(shown.values), " ", ...pairs, hidden];
+    fill(this.says, this.scope.data.key, ...said);
     pictured(this.map, `${name}. ${pairsInWords(shown)}`);
     await this.heatMap.draw({ ...shown, scale: weightScale(shown) }, palette);
   }
@@ -88,6 +94,19 @@ export class SummaryView extends View {
     ];
   }
 
+  /**
+   * Where a cell comes from; null between words, and where there is no independent run.
+   *
+   * @param {number} row
+   * @param {number} column
+   */
+  #addressOf(row, column) {
+    const { how, over, layer, head, words } = this.scope.settings;
+    if (words || !this.scope.data.has_independent) return null;
+    const index = { layer: `${layer},`, head: `${head},`, all: "" }[over];
+    return `${this.scope.group.name}.${how}_${over}[${index}${row},${column}]`;
+  }
+
   /** What the map shows: Mean over all heads of L2. */
   #name() {
     const { how, over } = this.scope.settings;
@@ -108,6 +127,14 @@ export class SummaryView extends View {
     this.scope.say(`${rows[row]} attends to ${columns[column]}: ${weight}`, false);
   }
 
+  /**
+   * @override
+   * @param {Tally} tally
+   */
+  read(tally) {
+    return readSummary(this.scope, this.says, this.heatMap, tally);
+  }
+
   /** @override */
   table() {
     return this.#shown ? patternTable(this.#shown) : null;
@@ -124,6 +151,7 @@ export class SummaryView extends View {
  * What the rows of a map sum to: one, zero where nothing may be attended to, or more for a maximum.
  *
  * @param {Matrix} values
+ * @returns {(Node | string)[]}
  */
 export function rowSumsInWords(values) {
   const sums = Array.from({ length: values.rows }, (_, i) =>
@@ -133,8 +161,9 @@ export function rowSumsInWords(values) {
   const [low, high] = [Math.min(...open), Math.max(...open)];
   const n = sums.length - open.length;
   const empty = n ? ` ${n} may attend to nothing and ${n === 1 ? "is" : "are"} zero.` : "";
-  if (!open.length) return "All rows are zero.";
+  if (!open.length) return ["All rows are zero."];
   const isOne = Math.abs(low - 1) < SLACK && Math.abs(high - 1) < SLACK;
-  const said = isOne ? "Rows sum to one." : `Rows sum to ${digits(low, 2)} to ${digits(high, 2)}.`;
-  return said + empty;
+  if (isOne) return ["Rows sum to one.", empty];
+  const [least, most] = [traced(low, "low", null, 2), traced(high, "high", null, 2)];
+  return ["Rows sum to ", least, " to ", most, ".", empty];
 }

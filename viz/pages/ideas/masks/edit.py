@@ -15,6 +15,7 @@ from viz.frame import (
     layout,
     memory,
     notices,
+    screen,
     state,
     tables,
     words,
@@ -23,7 +24,7 @@ from viz.frame.settings import EDITS, EDITS_OF
 from viz.frame.view import View
 from viz.live import component
 from viz.live.core.wire import Settings
-from viz.live.editor.data import NextTokens, editor_data
+from viz.live.editor.data import FIGURE, NextTokens, editor_data
 from viz.pages.ideas.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
 
 NOTHING = EDITS_OF.default
@@ -45,6 +46,7 @@ def draw(view: View) -> None:
         editor_data(run.trace, key, view.site, view.head, chosen.mask, after, edits),
         on_change=state.take_over,
     )
+    screen.drew({"key": FIGURE, "token": run.key})
     _say_empty(run, mask)
     inspector.checked("under this mask", run.checks)
     inspector.attention(run.trace.attention[view.layer])
@@ -61,11 +63,14 @@ def _next_tokens(view: View, base: runs.Run, run: runs.Run, position: int) -> Ne
     """What comes after a token under the mask as it was, and under the edited one."""
     before, after = (x.trace.logits[position] for x in (base, run))
     vocabulary = runs.vocabulary(view.handle)
-    bars = [
-        (visible(vocabulary[i]), first, second)
-        for i, first, second in leading_tokens(before, after, runs.LEADING)
-    ]
-    return NextTokens(f"What comes after “{token_labels(run.trace.tokens)[position]}”", bars)
+    leading = leading_tokens(before, after, runs.LEADING)
+    return NextTokens(
+        f"What comes after “{token_labels(run.trace.tokens)[position]}”",
+        [(visible(vocabulary[i]), first, second) for i, first, second in leading],
+        [i for i, _, _ in leading],
+        position,
+        ("", "") if run.independent is None else (base.key, run.key),
+    )
 
 
 def _edited(chosen: Chosen) -> tuple[Settings, np.ndarray]:
