@@ -4,7 +4,7 @@
 
 import { digits, html, setAll, svg } from "../core/dom.js";
 import { mean } from "../core/measures.js";
-import { atlas } from "./atlas.js";
+import { atlas } from "../core/atlas.js";
 import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
 
 /** @import { Lifetime } from "../core/lifetime.js" */
