@@ -10,10 +10,10 @@ from model.architectures.encoder_decoder import ENCODER, EncoderDecoderTransform
 from model.tap import Edit, Editor, attach
 
 AS_IT_IS = "as it is"
-OUTPUT_SHUFFLED = "encoder’s output shuffled"
-WORDS_SHUFFLED = "English words shuffled"
-NO_POSITIONS = "English without positions"
-OUTPUT_AVERAGED = "encoder’s output averaged"
+OUTPUT_SHUFFLED = "output shuffled"
+WORDS_SHUFFLED = "words shuffled"
+NO_POSITIONS = "no positions"
+OUTPUT_AVERAGED = "output averaged"
 MEMORY, POSITIONS = f"{ENCODER}.memory", f"{ENCODER}.positions"
 
 

@@ -106,9 +106,14 @@ def escape(text: str) -> str:
 
 def axis_labels(tokens: Sequence[str]) -> list[str]:
     """Escaped labels; equal ones differ by invisible characters, so that rows stay apart."""
+    return unique(token_labels(tokens))
+
+
+def unique(texts: Iterable[str]) -> list[str]:
+    """Labels that stand for no tokens, such as words, escaped and told apart the same way."""
     counts: dict[str, int] = {}
     labels = []
-    for label in map(escape, token_labels(tokens)):
+    for label in map(escape, texts):
         counts[label] = counts.get(label, 0) + 1
         labels.append(label + _UNIQUE * (counts[label] - 1))
     return labels

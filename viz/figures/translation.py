@@ -9,7 +9,7 @@ from viz.digits import HOVER, digits
 from viz.figures.build import Extras, Sheet, TickLabels, build
 from viz.figures.cache import bytes_text
 from viz.figures.heatmap import Axis, Look, Scale, heat_map, weights
-from viz.figures.labels import axis_labels, clipped, escape
+from viz.figures.labels import axis_labels, clipped, escape, unique
 from viz.theme import Palette
 
 LOSSES_HEIGHT, CACHE_HEIGHT = 320, 330
@@ -47,7 +47,12 @@ def loss_bars(
         [bars],
         colors,
         Sheet(LOSSES_HEIGHT, title, top=64),
-        x={"type": "category", "tickangle": -50, "showgrid": False},
+        x={
+            "type": "category",
+            "title": "German token fed in",
+            "tickangle": -50,
+            "showgrid": False,
+        },
         y={"title": "−ln p (nats)", "rangemode": "tozero"},
         labels=TickLabels(columns=labels),
     )
@@ -61,7 +66,7 @@ def damage_map(
     values = np.stack(list(losses.values()))
     return heat_map(
         values,
-        (Axis("source", names), Axis("German word", axis_labels(words))),
+        (Axis("source", names), Axis("German word", unique(words))),
         Scale("nats", 0.0, float(values.max()) or 1.0),
         colors,
         title=title,
@@ -80,7 +85,7 @@ def alignment_map(
 
     words: of the source and of the target. A dot is where a row's largest weight is.
     """
-    source, target = (axis_labels(side) for side in words)
+    source, target = (unique(side) for side in words)
     best = pattern.argmax(axis=1)
     dots = go.Scatter(
         x=[source[i] for i in best],

@@ -146,7 +146,7 @@ class Grid {
       preserveAspectRatio: "none",
       style: `image-rendering:${columns > pitch * devicePixelRatio ? "auto" : "pixelated"}`,
     });
-    this.title.textContent = group.title;
+    this.title.textContent = group.title.replace("-attention", ""); // three stand side by side
     this.picture.replaceChildren(image, ...this.#labels(), this.#hover, this.#frame);
     this.picture.setAttribute(
       "aria-label",

@@ -40,7 +40,13 @@ export class Rows {
     this.english = html("div", { class: "hl-tr-row", role: "group", "aria-label": "English" });
     this.german = html("div", { class: "hl-tr-row", role: "group", "aria-label": "German" });
     this.lines = svg("svg", { class: "hl-tr-lines", "aria-hidden": "true" });
-    this.inside = html("div", { class: "hl-tr-rows" }, this.english, this.lines, this.german);
+    // As high as the lines and of no width: an old drawing must not keep the rows wide.
+    const between = html(
+      "div",
+      { class: "hl-tr-between", style: `height:${HEIGHT}px` },
+      this.lines,
+    );
+    this.inside = html("div", { class: "hl-tr-rows" }, this.english, between, this.german);
     const scroll = html(
       "div",
       { class: "hl-tr-scroll hl-scroll", tabindex: 0, role: "group", "aria-label": "Translation" },

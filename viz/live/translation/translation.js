@@ -31,7 +31,7 @@ import { Rows } from "./rows.js";
 /** @import { Step, TranslationData, TranslationSettings } from "./wire.js" */
 
 // Pixels of the map: what a window has beyond what stands above it, within reason.
-const MAP = { above: 560, least: 200, most: 420 };
+const MAP = { above: 545, least: 200, most: 420 };
 const PACE_MS = { replay: 420, written: 45 }; // between two words
 const CHECK_REST_MS = 150; // after the last thing drawn
 
@@ -65,14 +65,16 @@ export class Translation extends Instrument {
       look: (n) => this.#look(n),
       pin: (n) => this.#pin(n),
     });
-    const [grids, head, next] = ["All heads", "One head", "What might come here"].map((name) =>
+    const [heads, head, next] = ["All heads", "One head", "What might come here"].map((name) =>
       html("section", { class: "hl-panel", "aria-label": name }),
     );
+    const grids = html("div", { class: "hl-tr-grids" });
     this.grids = new Grids(grids, this.lifetime, (at) => this.set({ at, shown_heads: "head" }));
-    grids.className = "hl-panel hl-tr-grids";
     this.title = html("h3");
     this.options = html("div", { class: "hl-row hl-tr-options" });
     this.host = html("div", { class: "hl-map" });
+    heads.classList.add("hl-tr-heads");
+    heads.append(grids, this.options);
     head.append(this.title, this.host);
     const high = Math.min(MAP.most, Math.max(MAP.least, innerHeight - MAP.above));
     this.map = new HeatMap(this.host, this.lifetime, {
@@ -83,8 +85,8 @@ export class Translation extends Instrument {
     });
     this.candidates = new Candidates(next, (id) => this.#choose(id));
     const line = html("div", { class: "hl-tr-line-row" }, this.says, this.badge);
-    const columns = html("div", { class: "hl-tr-columns" }, grids, head, next);
-    root.replaceChildren(this.controls.node, words, line, this.failure, this.options, columns);
+    const columns = html("div", { class: "hl-tr-columns" }, heads, head, next);
+    root.replaceChildren(this.controls.node, words, line, this.failure, columns);
   }
 
   /**

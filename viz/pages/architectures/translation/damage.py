@@ -22,8 +22,8 @@ def section(view: View, written: Written, fed: tuple[int, ...]) -> inspector.Tab
         "The same German is fed in; only what the decoder attends to changes.",
         "Cross-attention adds no positions to its keys: the encoder’s output in another order "
         "changes nothing, for what order there is, is in its vectors. English words in another "
-        "order, or without their positions, are another matter. Averaged: every row of the "
-        "encoder’s output is the mean of all.",
+        "order, or without their positions, are another matter. “Output” is the encoder’s; "
+        "averaged, every row of it is the mean of all.",
     )
     with row:
         seed = controls.number(settings.DAMAGE_SEED)
@@ -61,10 +61,10 @@ def _verdict(losses: dict[str, np.ndarray]) -> None:
     )
     more = {name: float((values - losses[AS_IT_IS]).sum()) for name, values in losses.items()}
     worst = max(more, key=lambda name: more[name])
-    words.notice(
-        f"Most is lost by “{worst}”: {digits(more[worst], 1)} nats more than as it is. The "
-        f"encoder’s output shuffled: {digits(abs(more[OUTPUT_SHUFFLED]), 1)} nats."
-    )
+    if worst == AS_IT_IS:
+        words.notice("Nothing is lost here: the German is as likely under each.")
+        return
+    words.notice(f"Most is lost under “{worst}”: {digits(more[worst], 1)} nats more than as it is.")
 
 
 def _csv(labels: list[str], losses: dict[str, np.ndarray]) -> bytes:
