@@ -80,6 +80,28 @@ def word_labels(tokens: Sequence[str], groups: Sequence[int]) -> list[str]:
     return list(map(visible, words))
 
 
+def words_of(tokens: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The word of each token, from 0, and each word's label; white space is of the word after it.
+
+    As `word_groups` where tokens begin with their spaces; with one token per character, a space is
+    a token of its own.
+    """
+    kept: list[str] = []
+    owners: list[int] = []
+    space = ""
+    for token in tokens:
+        owners.append(len(kept))
+        if token.strip():
+            kept.append(token if token[:1] == " " else space + token)
+            space = ""
+        else:
+            space = " "
+    if not kept:
+        return [0] * len(tokens), [visible("".join(tokens))]
+    groups = word_groups(kept)
+    return [groups[min(owner, len(kept) - 1)] for owner in owners], word_labels(kept, groups)
+
+
 def _continues(previous: str, token: str) -> bool:
     """Whether a token goes on with the word or the character before it."""
     if _part(token) > 1:

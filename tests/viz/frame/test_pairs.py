@@ -6,7 +6,7 @@ import pytest
 
 from model.analysis.language import looks_german
 from tests.model.builders import translation_tokenizer
-from viz.figures.labels import word_groups
+from viz.figures.labels import words_of
 from viz.frame.pairs import Pair, pair_of, pairs
 from viz.frame.settings import SOURCE
 
@@ -29,23 +29,9 @@ def test_words_are_those_that_tokens_are_merged_to(pair: Pair) -> None:
     tokenizer = translation_tokenizer()
     for text in (pair.source, pair.target):
         strings = tokenizer.token_strings(tokenizer.encode(text))
-        letters = [x for x in strings if x.strip()]
-        assert "".join(letters).replace(" ", "") == text.replace(" ", "")
-        groups = word_groups(_with_spaces(strings))
-        assert groups[-1] + 1 == len(WORD.findall(text))
-
-
-def _with_spaces(characters: tuple[str, ...]) -> list[str]:
-    """Characters as the pieces of a vocabulary of words: a space belongs to what follows it."""
-    pieces: list[str] = []
-    space = ""
-    for character in characters:
-        if character == " ":
-            space = " "
-        else:
-            pieces.append(space + character)
-            space = ""
-    return pieces
+        groups, labels = words_of(strings)
+        assert labels == WORD.findall(text)
+        assert groups[-1] + 1 == len(labels)
 
 
 def test_the_first_source_is_one_of_them() -> None:

@@ -13,7 +13,7 @@ from model.analysis.alignment import (
     strongest_links,
 )
 from viz.digits import digits
-from viz.figures.labels import word_groups, word_labels
+from viz.figures.labels import words_of
 from viz.figures.translation import alignment_map, error_rate_map
 from viz.frame import inspector, layout, settings, state, tables, words
 from viz.frame.pairs import Pair, pair_of, pairs
@@ -80,7 +80,7 @@ def _words(pattern: np.ndarray, pair: Aligned, *, is_input: bool) -> np.ndarray:
     """A pattern (Tt, Ts) between the words of a pair, (German, English)."""
     rows = list(rows_of_target(len(pair.target), is_input=is_input))
     own = pattern[rows, : len(pair.source)]
-    return merged_to_words(own, word_groups(pair.target), word_groups(pair.source))
+    return merged_to_words(own, words_of(pair.target)[0], words_of(pair.source)[0])
 
 
 def _is_input() -> bool:
@@ -129,10 +129,7 @@ def _map(view: View, name: str, picked: Picked) -> None:
         return
     run = translating.aligned(view.handle, pair.source, pair.target)
     matrix = _words(picked(run.patterns), run, is_input=_is_input())
-    sides = (
-        word_labels(run.source, word_groups(run.source)),
-        word_labels(run.target, word_groups(run.target)),
-    )
+    sides = (words_of(run.source)[1], words_of(run.target)[1])
     layout.show_figure(
         alignment_map(matrix, sides, pair.links, view.colors, f"This sentence, {name}"),
         key="alignment",

@@ -6,7 +6,7 @@ from model.analysis.source import AS_IT_IS, OUTPUT_SHUFFLED
 from model.decoding.translation import Written
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import word_groups, word_labels
+from viz.figures.labels import words_of
 from viz.figures.translation import damage_map
 from viz.frame import controls, inspector, layout, notices, settings, tables, words
 from viz.frame.view import View
@@ -34,10 +34,9 @@ def section(view: View, written: Written, fed: tuple[int, ...]) -> inspector.Tab
     target = (fed or own)[: context - 1]
     whole = (*target, end_id)
     losses = translating.damaged(view.handle, view.sentence, whole, seed)
-    tokens = (*runs.tokenizer(view.handle).token_strings(target), " ⟨end⟩")
-    groups = word_groups(tokens[:-1]) if target else []
-    groups = [*groups, groups[-1] + 1 if groups else 0]
-    labels = [*(word_labels(tokens[:-1], groups[:-1]) if target else []), "⟨end⟩"]
+    tokens = runs.tokenizer(view.handle).token_strings(target)
+    groups, labels = words_of(tokens) if target else ([], [])
+    groups, labels = [*groups, len(labels)], [*labels, "⟨end⟩"]
     by_word = {name: np.bincount(groups, weights=values) for name, values in losses.items()}
     layout.show_figure(
         damage_map(labels, by_word, view.colors, "Loss of each German word, in nats"),

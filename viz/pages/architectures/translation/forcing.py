@@ -6,7 +6,7 @@ from model.analysis.probabilities import next_token_losses
 from model.decoding.translation import Way
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import clipped, token_labels, visible, word_groups
+from viz.figures.labels import clipped, token_labels, visible, words_of
 from viz.figures.translation import loss_bars
 from viz.formulas import loss_with_numbers
 from viz.frame import (
@@ -78,7 +78,7 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
         for i, same in zip(most_likely, agrees, strict=True)
     ]
     tokens = run.trace.tokens[1:]
-    n_words = word_groups(tokens)[-1] + 1
+    n_words = len(words_of(tokens)[1])
     layout.show_figure(
         loss_bars(tokens, losses, own, view.colors, "Loss of each token fed in"),
         key="forced",
@@ -125,7 +125,7 @@ def _free_loss(view: View) -> float:
     trace = _free(view).trace
     if len(trace.main) < 2:
         return float("nan")
-    n_words = word_groups(trace.tokens[1:])[-1] + 1
+    n_words = len(words_of(trace.tokens[1:])[1])
     return float(next_token_losses(trace.logits, trace.ids).sum()) / n_words
 
 
