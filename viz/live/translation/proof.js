@@ -2,9 +2,9 @@
 //
 // Nothing here is used to draw.
 
-import { independent } from "../core/independent.js";
+import { independent, independentTexts } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
-import { errorOfNumber } from "../core/printed.js";
+import { errorOfLabels, errorOfNumber } from "../core/printed.js";
 import { originOf, rowOfToken } from "./heads.js";
 import { LEAST, THICKEST } from "./rows.js";
 
@@ -16,9 +16,10 @@ const ROUNDED = 1e-6; // weights at which a line may be there or not
 
 /**
  * What must be on screen: the map, NaN where it is masked, the weights of the lines, the probability
- * of each German token, and the logits where one is looked at.
+ * of each German token, the logits where one is looked at, and what the tokens stand for.
  *
- * @typedef {{map: Matrix, mask: Matrix, lines: Matrix, given: Numbers, logits: Numbers}} Expected
+ * @typedef {{map: Matrix, mask: Matrix, lines: Matrix, given: Numbers, logits: Numbers,
+ *   texts: Record<"first" | "last", (string | null)[]>}} Expected
  */
 
 /**
@@ -49,7 +50,11 @@ export async function expectedOf(data, chosen, heads, now) {
   const [map, mask, lines, given, output] = await Promise.all(
     names.map((name) => independent(run, name)),
   );
-  return { map, mask, lines, given: given.values, logits: output.values };
+  const [first, last] = await Promise.all([
+    independentTexts(run, "first"),
+    independentTexts(run, "last"),
+  ]);
+  return { map, mask, lines, given: given.values, logits: output.values, texts: { first, last } };
 }
 
 /**
@@ -62,6 +67,7 @@ export async function expectedOf(data, chosen, heads, now) {
 export function errorOnScreen({ data, settings, now }, expected, screen) {
   return Math.max(
     errorOfMap(expected, screen.cells),
+    errorOfWords(expected.texts, screen),
     errorOfEnglish(expected.lines, settings, now, screen.english),
     errorOfGerman(data, expected.given, screen.german),
     errorOfLines(expected.lines, settings, data.n_written, screen.lines),
@@ -95,6 +101,23 @@ function errorOfMap({ map, mask }, cells) {
     });
   }
   return worst;
+}
+
+/**
+ * Each word is what its token stands for; start and end are called otherwise here.
+ *
+ * @param {Expected["texts"]} texts
+ * @param {OnScreen} screen
+ */
+function errorOfWords({ first, last }, { english, german }) {
+  const source = labelsIn(english).slice(0, -1);
+  const target = labelsIn(german).slice(0, last.length - 1);
+  return Math.max(errorOfLabels(source, first.slice(0, -1)), errorOfLabels(target, last.slice(1)));
+}
+
+/** @param {HTMLElement} row */
+function labelsIn(row) {
+  return Array.from(row.children, (word) => word.querySelector("bdi")?.textContent ?? "");
 }
 
 /**

@@ -47,16 +47,16 @@ export class Rows {
       this.lines,
     );
     this.inside = html("div", { class: "hl-tr-rows" }, this.english, between, this.german);
-    const scroll = html(
+    this.scroll = html(
       "div",
       { class: "hl-tr-scroll hl-scroll", tabindex: 0, role: "group", "aria-label": "Translation" },
       this.inside,
     );
     this.german.addEventListener("pointerleave", () => actions.look(null));
     this.german.addEventListener("keydown", (event) => this.#step(event));
-    host.append(scroll);
+    host.append(this.scroll);
     lifetime.watchSize(this.inside, () => this.#drawLines());
-    lifetime.watchSize(scroll, () => this.#drawLines());
+    lifetime.watchSize(this.scroll, () => this.#drawLines());
   }
 
   /**
@@ -113,10 +113,31 @@ export class Rows {
       word.setAttribute("aria-pressed", String(n === looked));
     });
     this.#drawLines();
+    this.#bringIn(this.german.children[looked]);
+  }
+
+  /**
+   * Scroll so far that a word can be seen; what can be seen already moves nothing.
+   *
+   * @param {Element | undefined} word
+   */
+  #bringIn(word) {
+    if (!(word instanceof HTMLElement)) return;
+    const { scrollLeft, clientWidth } = this.scroll;
+    const isSeen =
+      word.offsetLeft >= scrollLeft &&
+      word.offsetLeft + word.offsetWidth <= scrollLeft + clientWidth;
+    if (!isSeen) this.scroll.scrollLeft = word.offsetLeft - clientWidth / 2;
   }
 
   #drawLines() {
     if (!this.#state) return;
+    // Of rows that do not fit both begin at the left: in the middle of the longer one, the shorter
+    // would be out of sight.
+    this.scroll.classList.toggle(
+      "hl-tr-long",
+      this.inside.offsetWidth > this.scroll.clientWidth + 1,
+    );
     const { weights, looked, by, shown } = this.#state;
     const [width, height] = [this.inside.clientWidth, HEIGHT];
     setAll(this.lines, { width, height, viewBox: `0 0 ${width} ${height}` });

@@ -31,7 +31,7 @@ import { Rows } from "./rows.js";
 /** @import { Step, TranslationData, TranslationSettings } from "./wire.js" */
 
 // Pixels of the map: what a window has beyond what stands above it, within reason.
-const MAP = { above: 545, least: 200, most: 420 };
+const MAP = { above: 590, least: 200, most: 420 };
 const PACE_MS = { replay: 420, written: 45 }; // between two words
 const CHECK_REST_MS = 150; // after the last thing drawn
 

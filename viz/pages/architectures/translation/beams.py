@@ -11,7 +11,7 @@ from viz.frame import inspector, layout, tables, words
 from viz.frame.beams import nodes_of, winner_of
 from viz.frame.view import View
 
-MOST_STEPS = 24  # that a tree has room for
+MOST_STEPS = 12  # that a tree has room for
 
 
 def section(view: View, written: Written) -> inspector.Tables:
