@@ -32,7 +32,7 @@ import { Rows } from "./rows.js";
 
 // Pixels of the map: what a window has beyond what stands above it, within reason.
 const MAP = { above: 590, least: 200, most: 420 };
-const PACE_MS = { replay: 420, written: 45 }; // between two words
+const BETWEEN_MS = { replay: 420, written: 45 }; // between two words
 const CHECK_REST_MS = 150; // after the last thing drawn
 
 /** @extends {Instrument<TranslationData>} */
@@ -110,7 +110,7 @@ export class Translation extends Instrument {
     this.#looked = null;
     this.rows.build(this.data);
     this.#shown = isFirst || same < 0 ? ids.length : same;
-    this.#play(PACE_MS.written);
+    this.#play(BETWEEN_MS.written);
   }
 
   /** Write the German again, word by word. */
@@ -118,18 +118,18 @@ export class Translation extends Instrument {
     this.#shown = 0;
     this.#looked = null;
     this.#showWords();
-    this.#play(PACE_MS.replay);
+    this.#play(BETWEEN_MS.replay);
   }
 
-  /** @param {number} pace */
-  #play(pace) {
+  /** @param {number} ms between two words */
+  #play(ms) {
     this.#cancelPlay();
     if (this.#shown >= this.data.n_written) return;
     this.#cancelPlay = this.lifetime.interval(() => {
       this.#shown += 1;
       if (this.#shown >= this.data.n_written) this.#cancelPlay();
       this.#showAll();
-    }, pace);
+    }, ms);
   }
 
   // --- what is looked at --------------------------------------------------------------------------
