@@ -5,7 +5,7 @@
 import { independent, independentTexts } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
 import { errorOfLabels, errorOfNumber } from "../core/printed.js";
-import { originOf, rowOfToken } from "./heads.js";
+import { originOf } from "./heads.js";
 import { LEAST, THICKEST } from "./rows.js";
 
 /** @import { Matrix, Numbers } from "../core/maths.js" */
@@ -127,7 +127,7 @@ function labelsIn(row) {
  * @param {HTMLElement} english
  */
 function errorOfEnglish(lines, { align_by }, now, english) {
-  const row = rowOfToken(now, align_by, lines.rows);
+  const row = rowIn(now, align_by, lines.rows);
   const texts = numbersIn(english);
   if (texts.length !== lines.columns) return NaN;
   if (row === null) return texts.every((text) => text === "–") ? 0 : NaN;
@@ -169,7 +169,7 @@ function errorOfLines(lines, { align_by }, n_written, drawn) {
     );
   let worst = 0;
   for (let n = 0; n < n_written; n++) {
-    const row = rowOfToken(n, align_by, lines.rows);
+    const row = rowIn(n, align_by, lines.rows);
     if (row === null) continue;
     rowOf(lines, row).forEach((weight, j) => {
       const shown = thick.get(`${n} ${j}`);
@@ -237,6 +237,20 @@ function softmax(logits, temperature) {
   const powers = Float64Array.from(logits, (logit) => Math.exp((logit - top) / temperature));
   const total = powers.reduce((a, b) => a + b, 0);
   return powers.map((power) => power / total);
+}
+
+/**
+ * The row of the lines' weights that a token of the target has: the one before its own, which
+ * predicts it, or its own; null past the last.
+ *
+ * @param {number} n
+ * @param {TranslationSettings["align_by"]} by
+ * @param {number} rows
+ */
+function rowIn(n, by, rows) {
+  const own = n + 1; // after the start token
+  const row = { output: own - 1, input: own }[by];
+  return row > rows - 1 ? null : row;
 }
 
 /** @param {HTMLElement} row */
