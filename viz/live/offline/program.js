@@ -1,4 +1,4 @@
-// sha256 d62b54f49fdc98553d4f41a09586832a581d2cbf837943d09da6b02af84d7193 of core/arrays.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/wall.js microscope/atlas.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/roles.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 2b4344b613239ec8ecb124014b32e71ef19bcf28905dad4376f441566494f780 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/roles.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1225,7 +1225,7 @@ var HeadlightOffline = (() => {
     };
   }
 
-  // viz/live/microscope/atlas.js
+  // viz/live/core/atlas.js
   var LEAST_PIXELS = 24;
   function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
     const [, rows, columns] = tiles.shape;

@@ -1,11 +1,12 @@
 """The tree of a beam search, where the German was found by one."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from model.decoding.translation import LENGTH_PENALTY, Written
 from viz import runs
 from viz.digits import digits
-from viz.figures.beam import beam_tree
+from viz.figures.beam import Node, beam_tree
 from viz.formulas import score_with_numbers
 from viz.frame import inspector, layout, tables, words
 from viz.frame.beams import nodes_of, winner_of
@@ -42,4 +43,9 @@ def section(view: View, written: Written) -> inspector.Tables:
         score_with_numbers(winner.total, len(winner.ids), LENGTH_PENALTY, winner.score),
     )
     inspector.source("model.decoding.beam.beam_search")
-    return {"Candidates": lambda: tables.frame_csv(tables.frame([asdict(n) for n in nodes]))}
+    return {"Candidates": lambda: _csv(nodes)}
+
+
+def _csv(nodes: Sequence[Node]) -> bytes:
+    frame = tables.frame([asdict(node) for node in nodes])
+    return tables.frame_csv(frame.drop(columns="ids"))
