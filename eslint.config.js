@@ -13,6 +13,7 @@ const INSTRUMENTS = [
   "chart",
   "sentence_box",
   "pickers",
+  "translation",
 ];
 const MARKUP = ["innerHTML", "outerHTML", "insertAdjacentHTML", "createContextualFragment"];
 

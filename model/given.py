@@ -12,4 +12,11 @@ class Blanked(NamedTuple):
     blanks: tuple[int, ...]
 
 
-Given = str | Blanked | np.ndarray  # a picture is (S, S) from 0 to 1
+class Translation(NamedTuple):
+    """A source text, and the ids of a target that is fed in: what comes after each is predicted."""
+
+    source: str
+    target: tuple[int, ...]
+
+
+Given = str | Blanked | Translation | np.ndarray  # a picture is (S, S) from 0 to 1

@@ -9,8 +9,8 @@ import numpy as np
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.config import BlockConfig, VisionConfig
 from model.data.tokenizer import MASK, START_OF_TEXT, Tokenizer
-from model.decoding.translation import translated
-from model.given import Blanked
+from model.decoding.translation import Way, write
+from model.given import Blanked, Translation
 
 SAMPLE = "Once upon a time, there was a little"
 
@@ -70,14 +70,44 @@ def _text_sample(config: BlockConfig, tokenizer: Tokenizer) -> dict[str, list[An
     return {"ids": [tokenizer.encode(SAMPLE)[: config.max_seq_len]]}
 
 
-def _source(model: EncoderDecoderTransformer, tokenizer: Tokenizer, text: str) -> Prepared:
-    """A source, and as its target what the model says it means, word by most likely word."""
+def _source(
+    model: EncoderDecoderTransformer, tokenizer: Tokenizer, given: str | Translation
+) -> Prepared:
+    """A source, and as its target what is fed in, or else what the model says it means.
+
+    Of a target, as of a source, what is beyond the context is cut and counted. ValueError for an id
+    that the vocabulary does not have.
+    """
+    text, context = given if isinstance(given, str) else given.source, model.config.max_seq_len
+    kept, n_cut = source_within(tokenizer, text, context)
+    if isinstance(given, str):
+        start = [tokenizer.id_of(START_OF_TEXT)]
+        target = write(model, [*kept, tokenizer.end_id], start, tokenizer.end_id, Way()).ids
+    else:
+        target = given.target
+        _refuse_unknown(target, tokenizer)
+    words = [i for i in target if i != tokenizer.end_id]
+    fed = words[: context - 1]
+    n_cut += len(words) - len(fed)
+    return Prepared(translation_of(tokenizer, kept, fed), n_cut, tokenizer.reads(text))
+
+
+def source_within(tokenizer: Tokenizer, text: str, context: int) -> tuple[list[int], int]:
+    """The ids of a source that fit into a context before the end, and how many were cut.
+
+    ValueError for an empty text.
+    """
     ids = _ids_of(tokenizer, text)
-    kept = ids[: model.config.max_seq_len - 1]
-    cut_text = text if len(kept) == len(ids) else tokenizer.decode(kept)
-    target = translated(model, tokenizer, cut_text)
-    arguments = translation_of(tokenizer, kept, target)
-    return Prepared(arguments, len(ids) - len(kept), tokenizer.reads(text))
+    return ids[: context - 1], max(0, len(ids) - (context - 1))
+
+
+def _refuse_unknown(ids: Sequence[int], tokenizer: Tokenizer) -> None:
+    for token_id in ids:
+        if not 0 <= token_id < tokenizer.vocab_size:
+            raise ValueError(
+                f"token {token_id} of the target is not among the {tokenizer.vocab_size} of the "
+                f"vocabulary; give 0 to {tokenizer.vocab_size - 1}"
+            )
 
 
 def translation_of(

@@ -43,6 +43,19 @@ FORMULAS: dict[str, Formula] = {
         r"\mathrm{softmax}\!\left(\frac{QK^{\top}}{\sqrt{d_{\mathrm{head}}}} + M\right)V",
         "Vaswani et al. 2017, eq. 1",
     ),
+    "model.blocks.CrossBlock": Formula(
+        r"Q = X_{\mathrm{German}} W_Q,\quad K = M W_K,\quad V = M W_V,\qquad"
+        r" \mathrm{softmax}\!\left(\frac{QK^{\top}}{\sqrt{d_{\mathrm{head}}}}\right)V",
+        "Vaswani et al. 2017, §3.2.3: queries of the decoder, keys and values of the encoder's "
+        "output M",
+    ),
+    "model.analysis.alignment.agreement": Formula(
+        r"\mathrm{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|},\qquad"
+        r" \mathrm{precision} = \frac{|A \cap P|}{|A|},\qquad"
+        r" \mathrm{recall} = \frac{|A \cap S|}{|S|}",
+        "Och & Ney 2003, for attention as in Garg et al. 2019: A found, S sure, P possible links; "
+        "here P = S",
+    ),
     "model.positions.sinusoidal_encoding": Formula(
         r"\mathrm{PE}(pos, 2i) = \sin\!\frac{pos}{10000^{2i/d_{\mathrm{model}}}},\qquad"
         r"\mathrm{PE}(pos, 2i{+}1) = \cos\!\frac{pos}{10000^{2i/d_{\mathrm{model}}}}",
@@ -318,6 +331,17 @@ def probability_with_numbers(logit: float, temperature: float, log_total: float)
         rf"p = \frac{{e^{{{operand(logit, 5)}/{temperature:g}}}}}"
         rf"{{\sum_j e^{{\ell_j/{temperature:g}}}}}"
         rf" = e^{{{operand(scaled, 5)} {minus(log_total)}}} {result(probability)}"
+    )
+
+
+def weight_with_numbers(product: float, d_head: int, score: float, log_total: float) -> str:
+    """One attention weight from its own numbers: q · k, the score, and the row's sum."""
+    weight = math.exp(score - log_total)
+    return (
+        rf"\frac{{q \cdot k}}{{\sqrt{{d_{{\mathrm{{head}}}}}}}}"
+        rf" = \frac{{{operand(product)}}}{{\sqrt{{{d_head}}}}} {result(score)},"
+        rf"\qquad w = \frac{{e^{{{operand(score, 5)}}}}}{{\sum_j e^{{s_j}}}}"
+        rf" = e^{{{operand(score, 5)} {minus(log_total)}}} {result(weight)}"
     )
 
 

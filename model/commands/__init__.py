@@ -25,7 +25,7 @@ COMMANDS = {
         "python -m model evaluate --checkpoint stories --text-file a.txt",
     ),
     "generate": About(
-        "continue a prompt, by sampling, greedily or by beam search",
+        "continue a prompt or translate it, by sampling, greedily or by beam search",
         'python -m model generate --checkpoint stories --prompt "Once upon a time"',
     ),
     "trace": About(

@@ -7,8 +7,10 @@ import numpy as np
 import torch
 
 from model.architectures.decoder import DecoderTransformer
+from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.decoding.kv_cache import KVCache
 from model.decoding.predict import cache_for
+from model.decoding.translation import Translating
 from model.trace import Trace
 from model.verify.check import relative_error
 
@@ -67,3 +69,32 @@ def _bytes_held(cache: KVCache) -> int:
     """Element size × number of elements, over all tensors with the tokens held."""
     tensors = (x for layer in cache.layers for x in layer.held())
     return sum(x.element_size() * x.numel() for x in tensors)
+
+
+@dataclass(frozen=True)
+class TwoParts:
+    """Bytes of a translation's cache, measured after each token of the target, from none on.
+
+    `own` are keys and values of the target's self-attention, `of_source` those of cross-attention.
+    """
+
+    own: tuple[int, ...]
+    of_source: tuple[int, ...]
+
+
+@torch.inference_mode()
+def two_parts(
+    model: EncoderDecoderTransformer, source: Sequence[int], target: Sequence[int]
+) -> TwoParts:
+    """Feed a target into a real cache, token by token, and measure both of its parts.
+
+    source and target: ids as the model takes them, Ts and Tt. ValueError as `forward`.
+    """
+    translating = Translating(model, source)
+    cache = cache_for(translating)
+    own, of_source = [_bytes_held(cache)], [cache.bytes_of_source]
+    for token_id in target:
+        translating(torch.tensor([[token_id]], device=model.device), cache=cache)
+        own.append(_bytes_held(cache))
+        of_source.append(cache.bytes_of_source)
+    return TwoParts(tuple(own), tuple(of_source))

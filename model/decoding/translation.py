@@ -1,6 +1,7 @@
 """A source being translated: to sampling and beam search it is a decoder like any other."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -8,10 +9,10 @@ from torch import Tensor
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.config import EncoderDecoderConfig
 from model.data.tokenizer import START_OF_TEXT, Tokenizer
-from model.decoding.beam import beam_search
-from model.decoding.filters import GREEDY
+from model.decoding.beam import BeamStep, beam_search
+from model.decoding.filters import GREEDY, Sampling
 from model.decoding.kv_cache import KVCache
-from model.decoding.sampling import generate
+from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT, generate
 from model.tap import NO_TAP, Tap
 
 LENGTH_PENALTY = 1.0
@@ -60,6 +61,64 @@ def target_text(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     return tokenizer.decode(words).removeprefix(" ")
 
 
+@dataclass(frozen=True)
+class Way:
+    """How a target is chosen: by beam search where there is a width, else as `sampling` draws."""
+
+    sampling: Sampling = GREEDY
+    beam_width: int | None = None
+    length_penalty: float = LENGTH_PENALTY
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A target without its start, its end included where it came, and why it stops there.
+
+    `beams` are the steps of a beam search, empty for any other way.
+    """
+
+    ids: tuple[int, ...]
+    stopped: str | None
+    beams: tuple[BeamStep, ...] = ()
+
+
+def write(
+    model: EncoderDecoderTransformer,
+    source: Sequence[int],
+    start: Sequence[int],
+    end_id: int,
+    way: Way,
+) -> Written:
+    """Write a target on from `start`, up to its end or twice the source and ten.
+
+    source: ids with the end; start: the start token, and what the target is to begin with.
+    ValueError when either does not fit into the context.
+    """
+    begun, context = tuple(start[1:]), model.config.max_seq_len
+    most = min(2 * len(source) + 10, context - 1) - len(begun)
+    if end_id in begun:
+        return Written(begun[: begun.index(end_id) + 1], END_OF_TEXT)
+    if most < 1:
+        return Written(begun, CONTEXT_FULL)
+    translating = Translating(model, source)
+    if way.beam_width is None:
+        steps = list(generate(translating, start, way.sampling, max_new_tokens=most, end_id=end_id))
+        return Written((*begun, *(step.token_id for step in steps)), steps[-1].stopped)
+    beams = tuple(
+        beam_search(
+            translating,
+            start,
+            beam_width=way.beam_width,
+            max_new_tokens=most,
+            length_penalty=way.length_penalty,
+            end_id=end_id,
+        )
+    )
+    last = beams[-1]
+    assert last.winner is not None, "the last step has one"
+    return Written((*begun, *last.winner.ids), last.stopped, beams)
+
+
 def translated(
     model: EncoderDecoderTransformer,
     tokenizer: Tokenizer,
@@ -71,20 +130,6 @@ def translated(
 
     Raises ValueError when the source has more tokens than the context.
     """
-    given = source_ids(tokenizer, text)
-    translating, start = Translating(model, given), [tokenizer.id_of(START_OF_TEXT)]
-    most = min(2 * len(given) + 10, model.config.max_seq_len - 1)
-    end_id = tokenizer.end_id
-    if beam_width == 1:
-        steps = generate(translating, start, GREEDY, max_new_tokens=most, end_id=end_id)
-        return [step.token_id for step in steps]
-    *_, last = beam_search(
-        translating,
-        start,
-        beam_width=beam_width,
-        max_new_tokens=most,
-        length_penalty=length_penalty,
-        end_id=end_id,
-    )
-    assert last.winner is not None, "the last step has one"
-    return list(last.winner.ids)
+    start = [tokenizer.id_of(START_OF_TEXT)]
+    way = Way(GREEDY, beam_width if beam_width > 1 else None, length_penalty)
+    return list(write(model, source_ids(tokenizer, text), start, tokenizer.end_id, way).ids)

@@ -5,6 +5,7 @@ alone, in plain numpy float64: nothing here calls the code that made the figures
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -64,9 +65,21 @@ def unmasked(name: str) -> Callable[[Ran, str], Array]:
     return drawn
 
 
+def mean_pattern(ran: Ran, site: str) -> Array:
+    """The mean of the heads of a site, (Tq, Tk); of decoder.cross_attn that of all its layers."""
+    stack, _, module = site.rpartition(".")
+    name = re.compile(rf"{re.escape(stack)}\.blocks\.\d+\.{re.escape(module)}\.pattern")
+    own = f"{site}.pattern"
+    wanted = [own] if own in ran.arrays else [x for x in ran.arrays if name.fullmatch(x)]
+    if not wanted:
+        raise KeyError(site)
+    return np.concatenate([ran.arrays[x] for x in wanted]).mean(axis=0)
+
+
 OF_A_SITE: dict[str, Callable[[Ran, str], Array]] = {
     "product": product,
     "scaled": scaled,
+    "mean_pattern": mean_pattern,
     **{f"unmasked_{name}": unmasked(name) for name in ("pattern", "scores", "bias")},
 }
 

@@ -25,8 +25,8 @@ from tests.benchmarks.bertviz_peer import draw_model_view
 from tests.browser import find_browser
 from tests.serving import BROWSER_FLAGS, running_app
 from tests.viz.builders import random_patterns
+from viz.live.core.tiles import MASKED, tiles
 from viz.live.core.wire import packed
-from viz.live.microscope.tiles import MASKED, tiles
 from viz.theme import DARK
 
 HOVERS = 200

@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
+from string import ascii_letters
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.vision import VisionTransformer
 from model.capture import capture, capture_image, capture_translation
 from model.config import DecoderConfig, EncoderConfig, EncoderDecoderConfig, VisionConfig
-from model.data.tokenizer import Tokenizer, train_characters
+from model.data.tokenizer import PADDING, START_OF_TEXT, Tokenizer, train_characters
 from model.sources import checkpoint
 from model.trace import AttentionRecord, Trace
 
@@ -76,6 +77,19 @@ def tiny_checkpoint(folder: Path, **changes: object) -> Path:
     tokenizer = tiny_tokenizer()
     sizes = {"vocab_size": tokenizer.vocab_size, "max_seq_len": 23}
     checkpoint.save(folder, tiny_model(**sizes | changes), tokenizer)
+    return folder
+
+
+def translation_tokenizer() -> Tokenizer:
+    """One token per character of English and German text, with the special ones."""
+    return train_characters([f"{ascii_letters} äöüß.,'"], (START_OF_TEXT, PADDING))
+
+
+def tiny_translation_checkpoint(folder: Path, **changes: object) -> Path:
+    """A folder with a whole encoder-decoder, whose tokenizer knows letters."""
+    tokenizer = translation_tokenizer()
+    sizes = {"vocab_size": tokenizer.vocab_size, "max_seq_len": 70}
+    checkpoint.save(folder, tiny_translator(**sizes | changes), tokenizer)
     return folder
 
 

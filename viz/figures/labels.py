@@ -80,6 +80,28 @@ def word_labels(tokens: Sequence[str], groups: Sequence[int]) -> list[str]:
     return list(map(visible, words))
 
 
+def words_of(tokens: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The word of each token, from 0, and each word's label; white space is of the word after it.
+
+    As `word_groups` where tokens begin with their spaces; with one token per character, a space is
+    a token of its own.
+    """
+    kept: list[str] = []
+    owners: list[int] = []
+    space = ""
+    for token in tokens:
+        owners.append(len(kept))
+        if token.strip():
+            kept.append(token if token[:1] == " " else space + token)
+            space = ""
+        else:
+            space = " "
+    if not kept:
+        return [0] * len(tokens), [visible("".join(tokens))]
+    groups = word_groups(kept)
+    return [groups[min(owner, len(kept) - 1)] for owner in owners], word_labels(kept, groups)
+
+
 def _continues(previous: str, token: str) -> bool:
     """Whether a token goes on with the word or the character before it."""
     if _part(token) > 1:
@@ -106,9 +128,14 @@ def escape(text: str) -> str:
 
 def axis_labels(tokens: Sequence[str]) -> list[str]:
     """Escaped labels; equal ones differ by invisible characters, so that rows stay apart."""
+    return unique(token_labels(tokens))
+
+
+def unique(texts: Iterable[str]) -> list[str]:
+    """Labels that stand for no tokens, such as words, escaped and told apart the same way."""
     counts: dict[str, int] = {}
     labels = []
-    for label in map(escape, token_labels(tokens)):
+    for label in map(escape, texts):
         counts[label] = counts.get(label, 0) + 1
         labels.append(label + _UNIQUE * (counts[label] - 1))
     return labels

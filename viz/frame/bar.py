@@ -260,7 +260,7 @@ def _say_what_became_of_the_text(view: View) -> None:
         words.notice(
             f"The tokenizer of {view.model} turns the sentence into “{quoted(view.run.reads)}”."
         )
-    n_shown, n_cut = len(view.tokens), view.run.n_cut
+    n_shown, n_cut = len(view.run.trace.streams[0]), view.run.n_cut
     if n_cut:
         words.notice(
             f"The sentence has {n_shown + n_cut} tokens, the model's context is {n_shown}: "

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from model.data.images import Images, read_part
 from model.sources.handle import ModelHandle
 from viz import runs
-from viz.frame import ASSETS, notices, state
+from viz.frame import ASSETS, notices, state, translating
 from viz.frame.examples import examples
 from viz.frame.kinds import Text
 from viz.frame.settings import DIGIT, DRAWING, SENTENCE, SOURCE
@@ -91,6 +91,11 @@ def _source(has_caret: bool) -> Typed:
     return _sentence_box(SOURCE, has_caret)
 
 
+def _run_translation(handle: ModelHandle, text: str) -> Run:
+    """A source with the target that was written for it, as chosen."""
+    return runs.run_translation(handle, text, translating.written(handle, text).ids)
+
+
 def _no_text(has_caret: bool) -> Typed:
     """In the place of the sentence box the picture itself, as the model gets it."""
     pixels = np.frombuffer(picture(), np.uint8).reshape(28, 28)
@@ -105,7 +110,7 @@ def _run_picture(handle: ModelHandle, text: str) -> Run:
 
 OF_TEXT = Ask(_sentence, runs.run)
 ASKS: dict[str, Ask] = {
-    "encoder_decoder": Ask(_source, runs.run),
+    "encoder_decoder": Ask(_source, _run_translation),
     "vision": Ask(_no_text, _run_picture),
 }
 

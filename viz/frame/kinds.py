@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import takewhile
 from typing import Any, Generic, Self, TypeVar, cast
 
 from model.lines import quoted
@@ -253,6 +254,28 @@ class Numbers(Setting[tuple[int, ...]]):
 
     def text(self, value: tuple[int, ...]) -> str:
         """The numbers with hyphens between them."""
+        return _joined(value)
+
+
+@dataclass(frozen=True)
+class Ids(Setting[tuple[int, ...]]):
+    """Tokens in their order, by ids below `n`, at most `most`; written 3-1-3."""
+
+    n: int = 0
+    most: int = 1
+
+    def nearest(self, raw: object) -> tuple[tuple[int, ...], str | None]:
+        """As many as there are before the first that does not exist; what follows hangs on it."""
+        is_several = isinstance(raw, list | tuple)
+        words = list(raw) if is_several else list(filter(None, str(raw).split("-")))
+        good = list(takewhile(lambda x: x in range(self.n), map(_number, words)))[: self.most]
+        value = tuple(int(x) for x in good if x is not None)
+        n_lost = len(words) - len(value)
+        line = f"{self.label}: {n_lost} of {len(words)} cannot be used here and are left out."
+        return value, line if n_lost else None
+
+    def text(self, value: tuple[int, ...]) -> str:
+        """The ids with hyphens between them."""
         return _joined(value)
 
 

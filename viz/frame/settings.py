@@ -15,6 +15,7 @@ from viz.frame.kinds import (
     Cells,
     Choice,
     Flag,
+    Ids,
     Index,
     Number,
     Numbers,
@@ -26,6 +27,7 @@ from viz.frame.kinds import (
 from viz.live.core import sampling as sampler
 from viz.live.microscope import data as microscope
 from viz.live.sketch import data as sketch
+from viz.live.translation import data as translation
 
 Kind = TypeVar("Kind", bound=Setting)
 
@@ -37,11 +39,11 @@ ON_MASKS = ("Masks",)
 ON_TOKENS = ("Tokens",)
 ON_LENS = ("Logit lens",)
 ON_NEXT = ("Next token",)
-ON_HOME = ("Home", *ON_NEXT)
 ON_BEAM = ("Beam search",)
 ON_CACHE = ("KV cache",)
 ON_TRANSLATION = ("Translation",)
 ON_VISION = ("Vision",)
+ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION)  # where a text is drawn token by token
 
 
 def _declared(setting: Kind) -> Kind:
@@ -105,7 +107,9 @@ TEMPERATURE = _declared(
     Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"], pages=ON_HOME)
 )
 TOP_K = _declared(Number("top_k", "Top-k", None, 1, none="all", pages=ON_NEXT))
-TOP_P = _declared(Number("top_p", "Top-p", 0.95, *sampler.BOUNDS["top_p"], pages=ON_NEXT))
+TOP_P = _declared(
+    Number("top_p", "Top-p", 0.95, *sampler.BOUNDS["top_p"], pages=(*ON_NEXT, *ON_TRANSLATION))
+)
 MIN_P = _declared(Number("min_p", "Min-p", 0.0, *sampler.BOUNDS["min_p"], pages=ON_NEXT))
 ORDER = _declared(
     Choice(
@@ -216,6 +220,18 @@ CACHE_HEADS = _declared(
 PREFILL = _declared(Number("prefill", "Prefill", 1, 1, pages=ON_CACHE, follows=True))
 CACHED_TOKENS = _declared(Choice[int]("held", "Tokens cached", 0, pages=ON_CACHE, follows=True))
 CONTEXT = _declared(Number("context", "Context", 2048, 1, 10_000_000, pages=ON_CACHE))
+
+# --- Translation: most are chosen in the instrument ---------------------------------------------
+
+DECODE = _named("decode", "Decoding", translation.DECODING, ON_TRANSLATION)
+BEAMS = _declared(Number("beams", "Beam width", 5, 2, 12, pages=ON_TRANSLATION))
+# Ids that a person put at the beginning of a target, the last of them in place of another.
+FORCED = _declared(Ids("forced", "Chosen tokens", (), most=512, pages=ON_TRANSLATION))
+SHOWN_HEADS = _named("shown_heads", "Heads", translation.HEADS, ON_TRANSLATION)
+ALIGN_BY = _named("align_by", "Row of a German word", translation.ROWS, ON_TRANSLATION)
+TARGET_TOKEN = _declared(Index("target_token", "German token", None, pages=ON_TRANSLATION))
+TARGET = _declared(Text("target", "German", "", pages=ON_TRANSLATION, follows=True))
+DAMAGE_SEED = _declared(Number("damage_seed", "Seed", 0, 0, 999, pages=ON_TRANSLATION))
 
 
 # --- old links --------------------------------------------------------------------------------

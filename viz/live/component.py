@@ -18,6 +18,7 @@ from viz.live.core.wire import ALLOWED_ERROR, Data, Settings, palette_data
 from viz.live.files import component_style, script
 from viz.live.home.data import HOME
 from viz.live.microscope.data import MICROSCOPE
+from viz.live.translation.data import TRANSLATION
 from viz.theme import DARK, LIGHT
 
 SCREEN = "screen"
@@ -157,6 +158,12 @@ def home_checks(key: str, head_name: str, is_independent: bool) -> tuple[Check, 
     how = "an independent run" if is_independent else "recomputed in the browser"
     name = f"{head_name} and next tokens on screen = {how}"
     return _checked(HOME, {"key": key}, name)
+
+
+def translation_checks(key: str, name: str) -> tuple[Check, ...]:
+    """The check the browser made of a translation, if that is of this key."""
+    text = f"words, {name} and candidates on screen = an independent run"
+    return _checked(TRANSLATION, {"key": key}, text)
 
 
 def _checked(instrument: str, place: Place, name: str) -> tuple[Check, ...]:

@@ -22,6 +22,7 @@ const KINDS = {
   chart: () => import("./chart/chart.js").then(({ Chart }) => Chart),
   sketch: () => import("./sketch/sketch.js").then(({ Sketch }) => Sketch),
   rotor: () => import("./rotor/rotor.js").then(({ Rotor }) => Rotor),
+  translation: () => import("./translation/translation.js").then(({ Translation }) => Translation),
   screen: () => import("./screen/screen.js").then(({ Screen }) => Screen),
 };
 

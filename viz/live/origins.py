@@ -27,6 +27,9 @@ OF_TRACE: dict[str, About] = {
     "mask": About("1 where the query may attend to the key", "model.masks.MASKS"),
     "scores": About("q · k / √d_head + bias", _SCORES),
     "pattern": About("softmax over the keys of q · k / √d_head + bias + mask", _ATTEND),
+    "mean_pattern": About(
+        "mean over heads of the pattern", "model.analysis.summary.summarise_patterns"
+    ),
     "z": About("Σ over keys of weight × value", "model.attention.scaled_dot_product"),
     "attn_out": About("W_O z of all heads", f"{_PROJECT}.forward"),
     "ffn_out": About("W_down f(W_up x)", "model.feedforward.FeedForward.forward"),

@@ -27,7 +27,7 @@ from model.decoding.cache_run import CacheRun, run_through_cache
 from model.decoding.filters import Sampling
 from model.decoding.sampling import sample
 from model.device import choose_device
-from model.given import Given
+from model.given import Given, Translation
 from model.memory import keep_freed_memory
 from model.sources import table
 from model.sources.checkpoint import Checkpoint, unusable_folders
@@ -181,6 +181,12 @@ def run_picture(handle: ModelHandle, pixels: bytes) -> Run:
     """Capture and check one picture: S · S bytes, row by row."""
     size = math.isqrt(len(pixels))
     return _run(handle, np.frombuffer(pixels, np.uint8).reshape(size, size) / np.float32(255))
+
+
+@st.cache_resource(max_entries=10, show_spinner=False)
+def run_translation(handle: ModelHandle, source: str, target: tuple[int, ...]) -> Run:
+    """Capture and check a source with a target that is fed in, by its ids."""
+    return _run(handle, Translation(source, target))
 
 
 def _run(handle: ModelHandle, given: Given) -> Run:

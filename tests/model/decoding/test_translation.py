@@ -7,10 +7,19 @@ import torch
 
 from model.data.tokenizer import END_OF_TEXT, PADDING, START_OF_TEXT, train_characters
 from model.decoding.beam import beam_search
-from model.decoding.filters import GREEDY
-from model.decoding.kv_cache import KVCache
-from model.decoding.sampling import Continuation, generate
-from model.decoding.translation import Translating, source_ids, target_text, translated
+from model.decoding.cache_run import two_parts
+from model.decoding.filters import GREEDY, Sampling
+from model.decoding.kv_cache import KVCache, cache_bytes
+from model.decoding.sampling import CONTEXT_FULL, Continuation, generate
+from model.decoding.sampling import END_OF_TEXT as ENDED
+from model.decoding.translation import (
+    Translating,
+    Way,
+    source_ids,
+    target_text,
+    translated,
+    write,
+)
 from tests.model.builders import tiny_translator
 
 SOURCE = [3, 1, 4, 1, 5]
@@ -118,3 +127,45 @@ def test_ids_of_source_and_target() -> None:
         assert 1 <= len(found) <= 22
     with pytest.raises(ValueError, match="25 tokens but the model's context is 23"):
         translated(model, tokenizer, "the cat the cat the cat ")
+
+
+WAYS = {"greedy": Way(), "drawn": Way(Sampling(seed=5)), "beams": Way(beam_width=3)}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=list(WAYS))
+def test_a_target_goes_on_from_what_it_is_to_begin_with(way: Way) -> None:
+    model, begun = tiny_translator(), [7, 1, 8]
+    found = write(model, SOURCE, [START, *begun], END, way)
+    assert list(found.ids[:3]) == begun
+    assert len(found.ids) <= 10, "the context less the start"
+    assert bool(found.beams) == (way.beam_width is not None)
+    if way.beam_width is None:
+        steps = generate(
+            Translating(model, SOURCE), [START, *begun], way.sampling, max_new_tokens=7, end_id=END
+        )
+        assert list(found.ids[3:]) == [step.token_id for step in steps]
+    else:
+        assert found.ids[3:] == found.beams[-1].winner.ids
+
+
+def test_the_same_seed_draws_the_same_and_another_another() -> None:
+    model = tiny_translator()
+    drawn = [write(model, SOURCE, [START], END, Way(Sampling(seed=i))).ids for i in (1, 1, 2, 3)]
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn)) > 1
+
+
+def test_after_an_end_and_without_room_nothing_is_written() -> None:
+    model = tiny_translator()
+    ended = write(model, SOURCE, [START, 7, END, 8], END, Way())
+    assert (ended.ids, ended.stopped) == ((7, END), ENDED)
+    full = write(model, SOURCE, [START, *10 * [7]], END, Way())
+    assert (full.ids, full.stopped) == (tuple(10 * [7]), CONTEXT_FULL)
+
+
+def test_one_part_of_the_cache_grows_and_the_other_is_of_the_source() -> None:
+    config = (model := tiny_translator()).config
+    parts = two_parts(model, SOURCE, [START, 7, 1])
+    sizes = (config.n_layers, config.n_kv_heads, config.d_head)
+    assert parts.own == tuple(cache_bytes(*sizes, n, 4) for n in range(4))
+    assert parts.of_source == (0, *3 * [cache_bytes(*sizes, len(SOURCE), 4)])

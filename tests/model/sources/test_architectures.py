@@ -11,7 +11,7 @@ import torch
 from model import reference
 from model.architectures.base import Transformer
 from model.data.tokenizer import MASK, PADDING, START_OF_TEXT, Tokenizer, train_characters
-from model.given import Blanked
+from model.given import Blanked, Translation
 from model.sources import checkpoint
 from model.sources.recorded import RECORDED, REPRODUCED
 from model.verify.check import relative_error
@@ -149,3 +149,22 @@ def test_tokens_are_hidden_behind_mask(tmp_path: Path) -> None:
         ValueError, match=rf"token {n} is to be a blank but the text has {n} tokens"
     ):
         loaded.trace(Blanked(SENTENCE, (0, n)))
+
+
+def test_a_target_is_fed_in(tmp_path: Path) -> None:
+    """Teacher forcing: the output is what the model says after each token that was given."""
+    model = saved(tmp_path, "encoder_decoder")
+    loaded = checkpoint.load(tmp_path)
+    target = (*TOKENIZER.encode("sat the"), TOKENIZER.end_id)
+    trace, n_cut, _ = loaded.trace(Translation("the cat", target))
+    start = TOKENIZER.id_of(START_OF_TEXT)
+    source = [*TOKENIZER.encode("the cat"), TOKENIZER.end_id]
+    assert (trace.ids.tolist(), n_cut) == ([start, *target[:-1]], 0)
+    whole = model(torch.tensor([source]), torch.tensor([[start, *target[:-1]]]))[0]
+    assert trace.logits == pytest.approx(whole.detach().numpy(), abs=1e-5)
+    long = loaded.trace(Translation("the cat", tuple(30 * [3])))
+    assert (len(long.trace.main), long.n_cut) == (23, 8)
+    with pytest.raises(ValueError, match="token 999 of the target is not among"):
+        loaded.trace(Translation("the cat", (1, 999)))
+    with pytest.raises(ValueError, match="the text is empty"):
+        loaded.trace(Translation("", (1,)))

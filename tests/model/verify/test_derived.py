@@ -15,7 +15,12 @@ from model.sources.checkpoint import Checkpoint
 from model.trace import Trace
 from model.verify.derived import DERIVED
 from model.verify.independent import IndependentRun
-from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
+from tests.model.builders import (
+    GROUPED,
+    SENTENCE,
+    tiny_checkpoint,
+    tiny_translation_checkpoint,
+)
 
 VARIANTS = {
     "pre-norm": {},
@@ -113,3 +118,18 @@ def test_each_has_numbers(opened: Opened) -> None:
     _, _, run = opened
     for name in DERIVED:
         assert np.isfinite(run.array(name)).any(), name
+
+
+def test_the_mean_of_heads_is_that_of_a_layer_or_of_all(tmp_path: Path) -> None:
+    found = checkpoint.load(tiny_translation_checkpoint(tmp_path / "tiny"), "cpu")
+    trace = found.trace("the cat").trace
+    run = IndependentRun(found.files, trace.given)
+    for group in trace.groups:
+        patterns = group.patterns()  # (L, H, Tq, Tk)
+        mean = run.array(f"{group.name}.mean_pattern")
+        assert mean == pytest.approx(patterns.mean(axis=(0, 1)), abs=1e-6)
+        for layer, record in enumerate(group.records):
+            mean = run.array(f"{record.site.address}.mean_pattern")
+            assert mean == pytest.approx(patterns[layer].mean(axis=0), abs=1e-6)
+    with pytest.raises(ValueError, match="no array encoder"):
+        run.array("encoder.cross_attn.mean_pattern")

@@ -19,6 +19,7 @@ from viz.figures.labels import (
     visible,
     word_groups,
     word_labels,
+    words_of,
 )
 
 ISOLATES = "\u2068\u2069"
@@ -173,3 +174,15 @@ def test_signs_are_explained_where_they_stand() -> None:
     assert signs([]) == signs(["cat", "."]) == []
     assert signs([visible("\n\n"), visible(" ")]) == ["␣ is a space", "⏎ is a line break"]
     assert signs(token_labels([" un", "true"])) == ["… continues a word"]
+
+
+def test_words_of_pieces_and_of_characters_are_the_same() -> None:
+    pieces = ["Two", " chil", "dren", " play", "."]
+    groups, labels = words_of(pieces)
+    assert (groups, labels) == ([0, 1, 1, 2, 3], ["Two", "children", "play", "."])
+    characters = list("Two children play.")
+    groups, labels = words_of(characters)
+    assert labels == ["Two", "children", "play", "."]
+    assert groups == [0, 0, 0, *9 * [1], *5 * [2], 3], "a space is of the word after it"
+    assert words_of([" ", " "]) == ([0, 0], ["␣␣"])
+    assert words_of(["a", " "])[0] == [0, 0]

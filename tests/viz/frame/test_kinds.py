@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Setting, Text
+from viz.frame.kinds import Cells, Choice, Flag, Ids, Index, Number, Numbers, Pair, Setting, Text
 
 LAYER = Choice("layer", "Layer", 2, range(6), words="L{}".format)
 ORDER = Choice("order", "Order", ("a", "b"), (("a", "b"), ("b", "a")), words=", ".join)
@@ -19,6 +19,7 @@ CELL = Pair("cell", "Cell", None, limits=(13, 7))
 DIMENSIONS = Numbers("dimensions", "Dimensions", (0,), options=range(9), most=3)
 EDITS = Cells("edits", "Edits", (), n=13)
 SENTENCE = Text("sentence", "Sentence", "")
+TARGET = Ids("target", "Target", (), n=9, most=4)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,7 @@ SENTENCE = Text("sentence", "Sentence", "")
         (SHARE, 1.0), (COUNT, 1000), (TOP, None), (TOP, 7), (TOKEN, None), (TOKEN, 12),
         (CELL, None), (CELL, (12, 6)), (DIMENSIONS, ()), (DIMENSIONS, (8, 1)),
         (EDITS, ()), (EDITS, ((3, 1), (0, 12))), (SENTENCE, ""), (SENTENCE, "3-1, ½ & “x”"),
+        (TARGET, ()), (TARGET, (3, 1, 3)),
     ],
     ids=lambda value: getattr(value, "name", repr(value)),  # the same in every process
 )  # fmt: skip
@@ -54,6 +56,10 @@ def test_a_possible_value_comes_back_from_its_text_and_from_json(
         (SHARE, "-inf", 0.1, "Share -inf is outside 0.1 to 1; using 0.1."),
         (SHARE, "0.37", 0.35, "Share 0.37 is between steps of 0.05; using 0.35."),
         (SHARE, "nan", 0.8, "Share nan is not a number; using 0.8."),
+        (TARGET, "3-9-1", (3,), "Target: 2 of 3 cannot be used here and are left out."),
+        (TARGET, "x", (), "Target: 1 of 1 cannot be used here and are left out."),
+        (TARGET, [1, 1, 1, 1, 1], (1, 1, 1, 1), "Target: 1 of 5 cannot be used here and are left "
+         "out."),
         (COUNT, "2.7", 2, "Count 2.7 is not a whole number; using 2."),
         (COUNT, 99_999, 1000, "Count 99999 is outside 1 to 1,000; using 1,000."),
         (TOP, "many", None, "Top many is not a number; using all."),

@@ -9,6 +9,7 @@ import pytest
 from model.decoding.course import Change
 from model.trace import HeadGroup, Trace
 from tests.viz.apps import TOM, chosen, control, lines, offered_of, open_page, query_of
+from tests.viz.pages.architectures.test_translation import VALUES as OF_TRANSLATION
 from viz import runs, studio
 from viz.frame import settings
 from viz.frame.course import Changes
@@ -95,7 +96,8 @@ def test_pages_leave_the_session_to_the_frame() -> None:
 def test_every_setting_has_a_place_in_these_tests() -> None:
     names = Counter(name for place in PLACES for name in place.values)
     assert max(names.values()) == 1
-    assert set(names) | FOLLOWING | {"device", "attention"} == set(SETTINGS)
+    of_architectures = set(OF_TRANSLATION)
+    assert set(names) | FOLLOWING | {"device", "attention"} | of_architectures == set(SETTINGS)
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: "-".join(place.values)[:40])

@@ -13,6 +13,7 @@ import numpy as np
 from model.analysis.heads import Role, measures, roles, sharpness, strongest_pair
 from model.trace import AttentionKind, HeadGroup, Trace
 from viz.live.core.arrays import encoded, head_address, head_arrays
+from viz.live.core.tiles import MASKED, group_tiles
 from viz.live.core.wire import (
     ALLOWED_ERROR,
     Bounds,
@@ -25,7 +26,6 @@ from viz.live.core.wire import (
     packed,
     stream_data,
 )
-from viz.live.microscope.tiles import MASKED, group_tiles
 
 MICROSCOPE = "microscope"
 ALL_HEADS = "all heads"  # what the browser calls the small maps it reads back

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from model.decoding.beam import BeamStep, Candidate
+from model.decoding.beam import Candidate
 from model.verify.check import Check
 from viz import runs
 from viz.digits import digits
 from viz.figures.beam import DOTS, SAID, Node, beam_tree, by_kind
-from viz.figures.labels import visible
 from viz.formulas import score_with_numbers
 from viz.frame import (
     controls,
@@ -22,6 +21,7 @@ from viz.frame import (
     tables,
     words,
 )
+from viz.frame.beams import nodes_of, winner_of
 from viz.frame.numbers import number
 from viz.frame.view import View
 from viz.live.chart.data import Origin
@@ -51,8 +51,8 @@ def render(view: View) -> None:
     notices.show()
     steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
-    winner, greedy_winner = _winner(steps), _winner(greedy)
-    nodes = _nodes(view, steps)
+    winner, greedy_winner = winner_of(steps), winner_of(greedy)
+    nodes = nodes_of(steps, runs.vocabulary(view.handle))
     found = _searched(view, nodes, greedy_winner, penalty)
     layout.show_figure(
         beam_tree(nodes, view.tokens[-1], view.colors),
@@ -90,7 +90,7 @@ def checks(view: View) -> Sequence[Check]:
         "greedy text": runs.beams(view.handle, view.ids, 1, n_tokens, penalty),
     }
     return [
-        runs.check_beam(view.handle, view.ids, name, _winner(steps))
+        runs.check_beam(view.handle, view.ids, name, winner_of(steps))
         for name, steps in found.items()
     ]
 
@@ -141,31 +141,3 @@ def _origin(found: searching.Searched, nodes: Sequence[Node]) -> Origin:
         places |= {(trace, f"said.{line}"): f"texts.{of}{part}" for line, of in lines.items()}
         start += len(kind)
     return screen.origin(found, places)
-
-
-def _winner(steps: Sequence[BeamStep]) -> Candidate:
-    winner = steps[-1].winner
-    assert winner is not None  # the last step has one
-    return winner
-
-
-def _nodes(view: View, steps: Sequence[BeamStep]) -> list[Node]:
-    vocabulary = runs.vocabulary(view.handle)
-    path = _winner(steps).ids
-    return [
-        Node(
-            step=number,
-            place=place,
-            parent=candidate.parent,
-            label=visible(vocabulary[candidate.token_id]),
-            log_prob=candidate.log_prob,
-            total=candidate.total,
-            score=candidate.score,
-            kept=candidate.kept,
-            finished=candidate.finished,
-            on_path=candidate.kept and candidate.ids == path[: number + 1],
-            ids=candidate.ids,
-        )
-        for number, step in enumerate(steps)
-        for place, candidate in enumerate(step.candidates)
-    ]

@@ -144,6 +144,7 @@ BUSY = {
     "Home": "document.querySelector('.hl-home-next input').dispatchEvent(new Event('input'))",
     "Writer": "instrument.go(0)",
     "Editor": "document.querySelector('[data-do=row]').click()",
+    "Translation": "instrument.replay()",
     "Rotor": "document.querySelector('[data-setting=both]').dispatchEvent(new Event('input'))",
 }
 

@@ -1,18 +1,17 @@
 // The small maps of a group in one picture.
 
-import { bytesOf } from "../core/arrays.js";
-import { ramp, rgb } from "../core/colors.js";
-import { html } from "../core/dom.js";
+import { bytesOf } from "./arrays.js";
+import { ramp, rgb } from "./colors.js";
+import { html } from "./dom.js";
 
 const LEAST_PIXELS = 24; // of a tile's side, so that the gap beside it is no wider than it should be
 
-/** @import { Palette } from "../core/wire.js" */
-/** @import { Group } from "./wire.js" */
+/** @import { PackedArray, Palette } from "./wire.js" */
 
 /**
  * The tiles of a group as a picture's address: gap, masked, zero and weight each in its colour.
  *
- * @param {Pick<Group, "tiles" | "n_layers" | "n_heads">} group
+ * @param {{tiles: PackedArray, n_layers: number, n_heads: number}} group
  * @param {{masked: number}} codes bytes that are no weight
  * @param {Palette} palette
  * @param {{x: number, y: number}} gaps between tiles, as shares of a tile

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.viz.builders import causal, random_patterns
-from viz.live.microscope.tiles import MASKED, ZERO, tiles
+from viz.live.core.tiles import MASKED, ZERO, tiles
 
 ONE = 255
 

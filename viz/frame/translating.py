@@ -1,0 +1,35 @@
+"""How a translation is written, from the settings of this visitor."""
+
+from model.decoding.filters import Sampling
+from model.decoding.translation import Way, Written
+from model.sources.handle import ModelHandle
+from viz import runs
+from viz.frame import state
+from viz.frame.settings import BEAMS, DECODE, FORCED, SEED, TEMPERATURE, TOP_P
+from viz.runs import translating
+
+
+def way(handle: ModelHandle) -> Way:
+    """Greedy, drawn by temperature and top-p, or by beams."""
+    chosen, seed = state.value(DECODE), int(state.number(SEED))
+    temperature, top_p = state.number(TEMPERATURE), state.number(TOP_P)
+    most = min(BEAMS.high, runs.tokenizer(handle).vocab_size)
+    width = int(state.number(BEAMS.given(high=most)))
+    if chosen == "beam":
+        return Way(beam_width=width)
+    if chosen == "greedy":
+        return Way()
+    return Way(Sampling(temperature=temperature, top_p=top_p, seed=seed))
+
+
+def begun(handle: ModelHandle, text: str) -> tuple[int, ...]:
+    """The ids a person wants at the beginning of the target; they belong to one source."""
+    state.only_for((handle.spelled, text), FORCED)
+    context = translating.translator(handle).config.max_seq_len
+    vocab_size = runs.tokenizer(handle).vocab_size
+    return state.value(FORCED.given(n=vocab_size, most=context - 1))
+
+
+def written(handle: ModelHandle, text: str) -> Written:
+    """What the model writes of a source, as it is to be written."""
+    return translating.written(handle, text, way(handle), begun(handle, text))

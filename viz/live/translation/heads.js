@@ -1,0 +1,133 @@
+// Heads of a translation: how they are spelled, called and fetched.
+
+import { headAddress, summaryAddress } from "../core/arrays.js";
+
+/** @import { Numbers } from "../core/maths.js" */
+/** @import { Between } from "../core/patterns.js" */
+/** @import { Group, TranslationData, TranslationSettings } from "./wire.js" */
+
+export const CROSS = "decoder.cross_attn";
+/** What the streams are called on screen. @type {Record<string, string>} */
+export const LANGUAGES = { encoder: "English", decoder: "German" };
+
+/**
+ * A head, or what stands for it: the mean over its layer or over all layers.
+ *
+ * @typedef {object} Chosen
+ * @property {Group} group
+ * @property {number} layer
+ * @property {number} head
+ * @property {TranslationSettings["shown_heads"]} over
+ */
+
+/**
+ * The head that the settings name.
+ *
+ * @param {TranslationData} data
+ * @param {TranslationSettings} settings
+ * @returns {Chosen}
+ */
+export function chosenHead({ groups }, { at, shown_heads: over }) {
+  const parts = at.split(".");
+  const [layer, head] = parts.slice(-2).map(Number);
+  const name = parts.slice(0, -2).join(".");
+  const group = groups.find((found) => found.name === name) ?? groups[groups.length - 1];
+  return { group, layer, head, over };
+}
+
+/**
+ * The heads whose weights are the lines between the words: the chosen ones where they attend from
+ * German to English, else the mean of all that do.
+ *
+ * @param {TranslationData} data
+ * @param {Chosen} chosen
+ * @returns {Chosen}
+ */
+export function headsOfLines({ groups }, chosen) {
+  if (chosen.group.name === CROSS) return chosen;
+  const group = groups.find(({ name }) => name === CROSS) ?? chosen.group;
+  return { group, layer: 0, head: 0, over: "all" };
+}
+
+/**
+ * How a head is spelled in settings.
+ *
+ * @param {Group} group
+ * @param {number} layer
+ * @param {number} head
+ */
+export function spelled({ name }, layer, head) {
+  return `${name}.${layer}.${head}`;
+}
+
+/**
+ * What heads are called.
+ *
+ * @param {Chosen} chosen
+ */
+export function called({ group, layer, head, over }) {
+  if (over === "head") return `${group.title} L${layer} H${head}`;
+  return over === "layer"
+    ? `${group.title} L${layer}, mean of ${group.n_heads} heads`
+    : `${group.title}, mean of ${group.n_layers * group.n_heads} heads`;
+}
+
+/**
+ * Where their map is fetched from, as `_address` in data.py.
+ *
+ * @param {string} key of the run
+ * @param {Chosen} chosen
+ */
+export function addressOf(key, { group, layer, head, over }) {
+  if (over === "head") return headAddress(key, group.sites[layer], head);
+  return summaryAddress(key, group.name, "mean", over, over === "layer" ? layer : 0);
+}
+
+/**
+ * Where an independent run has the same map.
+ *
+ * @param {Chosen} chosen
+ */
+export function originOf({ group, layer, head, over }) {
+  if (over === "head") return `${group.sites[layer]}.pattern[${head}]`;
+  return `${over === "layer" ? group.sites[layer] : group.name}.mean_pattern`;
+}
+
+/**
+ * The streams a group's attention is between.
+ *
+ * @param {TranslationData} data
+ * @param {Group} group
+ * @returns {Between}
+ */
+export function between({ streams }, { kind, queries, keys }) {
+  return {
+    kind,
+    queries: streams[queries],
+    keys: streams[keys],
+    rowTitle: `query (${LANGUAGES[queries] ?? queries})`,
+    columnTitle: `key (${LANGUAGES[keys] ?? keys})`,
+  };
+}
+
+/**
+ * The row of a cross-attention map that belongs to the n-th token of the target; null where it has
+ * none: an end is never fed in.
+ *
+ * @param {number} n
+ * @param {TranslationSettings["align_by"]} by
+ * @param {number} rows
+ */
+export function rowOfToken(n, by, rows) {
+  const row = by === "input" ? n + 1 : n;
+  return row < rows ? row : null;
+}
+
+/**
+ * The place of the largest weight of a row, the first of equal ones.
+ *
+ * @param {Numbers} row
+ */
+export function strongestIn(row) {
+  return row.reduce((best, weight, i) => (weight > row[best] ? i : best), 0);
+}

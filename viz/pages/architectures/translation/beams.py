@@ -1,0 +1,51 @@
+"""The tree of a beam search, where the German was found by one."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from model.decoding.translation import LENGTH_PENALTY, Written
+from viz import runs
+from viz.digits import digits
+from viz.figures.beam import Node, beam_tree
+from viz.formulas import score_with_numbers
+from viz.frame import inspector, layout, tables, words
+from viz.frame.beams import nodes_of, winner_of
+from viz.frame.view import View
+
+MOST_STEPS = 12  # that a tree has room for
+
+
+def section(view: View, written: Written) -> inspector.Tables:
+    """Draw the tree; nothing where there were no beams. Gives back what can be saved."""
+    if not written.beams:
+        return {}
+    layout.section(
+        "Beam search",
+        "Several German texts grow side by side; the one with the best score wins.",
+        "Filled: kept; open: pruned. The score is the log probability of what was written, divided "
+        f"by ((5 + n)/6)^α with α = {LENGTH_PENALTY:g}.",
+    )
+    nodes, winner = nodes_of(written.beams, runs.vocabulary(view.handle)), winner_of(written.beams)
+    n_steps = len(written.beams)
+    if n_steps > MOST_STEPS:
+        words.notice(f"The first {MOST_STEPS} of {n_steps} steps are drawn.")
+    begun = len(written.ids) - len(winner.ids)
+    shown = [node for node in nodes if node.step < MOST_STEPS]
+    layout.show_figure(
+        beam_tree(shown, view.tokens[begun] if begun else "⟨start⟩", view.colors),
+        key="beam",
+        alt=f"A tree of {len(nodes)} candidates in {n_steps} steps. The winner’s score is "
+        f"{digits(winner.score, 3)}.",
+    )
+    inspector.formula("model.decoding.beam.normalised_score")
+    inspector.formula(
+        "model.decoding.beam.normalised_score",
+        score_with_numbers(winner.total, len(winner.ids), LENGTH_PENALTY, winner.score),
+    )
+    inspector.source("model.decoding.beam.beam_search")
+    return {"Candidates": lambda: _csv(nodes)}
+
+
+def _csv(nodes: Sequence[Node]) -> bytes:
+    frame = tables.frame([asdict(node) for node in nodes])
+    return tables.frame_csv(frame.drop(columns="ids"))

@@ -1,0 +1,141 @@
+"""Teacher forcing beside free running: the loss of a German text, and the model's own way."""
+
+import numpy as np
+
+from model.analysis.probabilities import next_token_losses
+from model.decoding.translation import Way
+from viz import runs
+from viz.digits import digits
+from viz.figures.labels import clipped, token_labels, visible, words_of
+from viz.figures.translation import loss_bars
+from viz.formulas import loss_with_numbers
+from viz.frame import (
+    controls,
+    inspector,
+    layout,
+    memory,
+    notices,
+    screen,
+    settings,
+    tables,
+    words,
+)
+from viz.frame.kinds import Text
+from viz.frame.pairs import pair_of
+from viz.frame.view import View
+from viz.runs import Run, translating
+
+ALIVE = "forced-run"
+LABEL = 24
+
+
+def section(view: View) -> tuple[inspector.Tables, tuple[int, ...]]:
+    """Draw it for the German that is typed; gives back what can be saved, and the ids fed in."""
+    row = layout.section(
+        "Teacher forcing and free running",
+        "Feed a German text in: what did the model expect at each token?",
+        "With teacher forcing, as in training, each next token is predicted from the right tokens "
+        "before it (Williams & Zipser 1989); running free, from its own. Coloured bars: the model "
+        "would have gone its own way, to the token above the bar.",
+    )
+    with row:
+        text = controls.text(_setting(view), placeholder="Type a German sentence")
+    notices.show()
+    fed = tuple(runs.tokenizer(view.handle).encode(text)) if text.strip() else ()
+    if not fed:
+        words.notice("Type the German of the sentence above to feed it in.")
+        return {}, ()
+    run = runs.run_translation(view.handle, view.sentence, fed)
+    memory.keep_alive(ALIVE, run)
+    _say_what_was_cut(view, text, run)
+    losses = next_token_losses(run.trace.logits, run.trace.ids)
+    _draw(view, run, losses)
+    return {"Losses of the German fed in": lambda: _csv(run, losses)}, fed
+
+
+def _setting(view: View) -> Text:
+    """The text to feed in; by default the translation that comes with an example."""
+    pair = pair_of(view.sentence)
+    return settings.TARGET.given(default=pair.target if pair else "")
+
+
+def _say_what_was_cut(view: View, text: str, run: Run) -> None:
+    n_typed = len(runs.tokenizer(view.handle).encode(text))
+    n_fed = len(run.trace.main) - 1
+    if n_fed < n_typed:
+        words.notice(
+            f"The German has {n_typed} tokens; the model’s context has room for {n_fed} after the "
+            "start: the others are cut."
+        )
+
+
+def _draw(view: View, run: Run, losses: np.ndarray) -> None:
+    vocabulary = runs.vocabulary(view.handle)
+    most_likely = run.trace.logits[:-1].argmax(axis=-1)
+    agrees = most_likely == run.trace.ids[1:]
+    own = [
+        None if same else visible(vocabulary[i])
+        for i, same in zip(most_likely, agrees, strict=True)
+    ]
+    tokens = run.trace.tokens[1:]
+    n_words = len(words_of(tokens)[1])
+    layout.show_figure(
+        loss_bars(tokens, losses, own, view.colors, "Loss of each token fed in"),
+        key="forced",
+        alt=f"−ln p of {len(tokens)} tokens: "
+        + ", ".join(
+            f"{label} {digits(loss, 2)}"
+            for label, loss in zip(token_labels(tokens), losses, strict=True)
+        ),
+        origin=screen.origin(run, {(0, "y"): "losses"}),
+    )
+    words.facts(
+        [
+            (f"{digits(float(losses.sum()) / n_words, 3)} nats", "loss per word, fed in"),
+            (f"{digits(_free_loss(view), 3)} nats", "loss per word, running free"),
+            (f"{int(agrees.sum())} of {len(tokens)}", "tokens the model would have written"),
+        ]
+    )
+    words.token_row("fed in", tokens)
+    words.token_row("running free, greedy", _free(view).trace.tokens[1:])
+    if not agrees.all():
+        first = int(np.argmin(agrees))
+        label = clipped(token_labels(tokens)[first], LABEL)
+        words.token_line(
+            f"It would first have gone its own way at token {first + 1}, “{label}”, to",
+            vocabulary[int(most_likely[first])],
+        )
+    inspector.formula("model.analysis.probabilities.next_token_losses")
+    inspector.formula(
+        "model.analysis.probabilities.next_token_losses",
+        loss_with_numbers(float(losses.sum()), len(losses)),
+    )
+    inspector.source("model.analysis.probabilities.next_token_losses")
+    inspector.checked("The German fed in", run.checks)
+
+
+def _free(view: View) -> Run:
+    """What the model writes when it takes the most likely token each time, fed in once more."""
+    written = translating.written(view.handle, view.sentence, Way())
+    return runs.run_translation(view.handle, view.sentence, written.ids)
+
+
+def _free_loss(view: View) -> float:
+    """Nats per word of that; not a number where it writes nothing."""
+    trace = _free(view).trace
+    if len(trace.main) < 2:
+        return float("nan")
+    n_words = len(words_of(trace.tokens[1:])[1])
+    return float(next_token_losses(trace.logits, trace.ids).sum()) / n_words
+
+
+def _csv(run: Run, losses: np.ndarray) -> bytes:
+    return tables.frame_csv(
+        tables.frame(
+            {
+                "token": [visible(token) for token in run.trace.tokens[1:]],
+                "id": run.trace.ids[1:],
+                "loss_nats": losses,
+            }
+        )
+    )
