@@ -14,7 +14,7 @@ from model.verify import of_heads
 from model.verify.derived import Ran
 from model.verify.independent import IndependentRun
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
-from viz.live.microscope.tiles import MASKED, ZERO, tiles
+from viz.live.core.tiles import MASKED, ZERO, tiles
 
 VARIANTS = {
     "causal": {},

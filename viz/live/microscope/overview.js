@@ -2,11 +2,11 @@
 // or the arrow keys open it; the bars beside a grid stand for whole layers and whole heads and open
 // their mean.
 
-import { atlas } from "../core/atlas.js";
 import { digits, html, setAll, svg } from "../core/dom.js";
 import { mean } from "../core/measures.js";
 import { point, pointAway } from "../core/pointed.js";
 import { Reader } from "../core/reader.js";
+import { atlas } from "../core/atlas.js";
 import { readOverview } from "./reading/overview.js";
 import { GAP, pitchOf, spaced } from "./tiling.js";
 import { chips, headsOf, pairsInWords, rolesInWords, says, sourceOf } from "./roles.js";

@@ -1,4 +1,4 @@
-// sha256 1eafd92a609ddee37d3e8bebcebf02caaa7f8a2e7df129617082c438badabb94 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 95586222eeb6c1fdff19a40cfb16e15093c6f355770e1c82c1a0af7c78f05bdc of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1262,39 +1262,6 @@ var HeadlightOffline = (() => {
     };
   }
 
-  // viz/live/core/atlas.js
-  var LEAST_PIXELS = 24;
-  function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
-    const [, rows, columns] = tiles.shape;
-    const [wide2, high] = [columns, rows].map((cells2) => Math.ceil(LEAST_PIXELS / cells2));
-    const right = columns * wide2 + Math.max(1, Math.round(columns * wide2 * gaps.x));
-    const down = rows * high + Math.max(1, Math.round(rows * high * gaps.y));
-    const canvas = html("canvas", { width: right * n_heads, height: down * n_layers });
-    const context = canvas.getContext("2d");
-    if (!context) return "";
-    const image = context.createImageData(canvas.width, canvas.height);
-    const table = byteColors(palette, codes.masked);
-    const pixels = new Uint32Array(image.data.buffer);
-    const size = rows * columns;
-    bytesOf(tiles.bdata).forEach((level, i) => {
-      const [tile, cell] = [Math.floor(i / size), i % size];
-      const x = tile % n_heads * right + cell % columns * wide2;
-      const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns) * high;
-      for (let row = y; row < y + high; row++)
-        pixels.fill(table[level], row * canvas.width + x, row * canvas.width + x + wide2);
-    });
-    context.putImageData(image, 0, 0);
-    return canvas.toDataURL();
-  }
-  function byteColors(palette, masked2) {
-    const scale = ramp(palette.sequential);
-    const hidden = rgb(palette.masked);
-    return Uint32Array.from({ length: 256 }, (_, level) => {
-      const [red, green, blue] = level === masked2 ? hidden : scale.subarray(3 * level, 3 * level + 3);
-      return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
-    });
-  }
-
   // viz/live/core/pointed.js
   var last = null;
   function point(number) {
@@ -1411,6 +1378,39 @@ var HeadlightOffline = (() => {
       };
     }
   };
+
+  // viz/live/core/atlas.js
+  var LEAST_PIXELS = 24;
+  function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
+    const [, rows, columns] = tiles.shape;
+    const [wide2, high] = [columns, rows].map((cells2) => Math.ceil(LEAST_PIXELS / cells2));
+    const right = columns * wide2 + Math.max(1, Math.round(columns * wide2 * gaps.x));
+    const down = rows * high + Math.max(1, Math.round(rows * high * gaps.y));
+    const canvas = html("canvas", { width: right * n_heads, height: down * n_layers });
+    const context = canvas.getContext("2d");
+    if (!context) return "";
+    const image = context.createImageData(canvas.width, canvas.height);
+    const table = byteColors(palette, codes.masked);
+    const pixels = new Uint32Array(image.data.buffer);
+    const size = rows * columns;
+    bytesOf(tiles.bdata).forEach((level, i) => {
+      const [tile, cell] = [Math.floor(i / size), i % size];
+      const x = tile % n_heads * right + cell % columns * wide2;
+      const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns) * high;
+      for (let row = y; row < y + high; row++)
+        pixels.fill(table[level], row * canvas.width + x, row * canvas.width + x + wide2);
+    });
+    context.putImageData(image, 0, 0);
+    return canvas.toDataURL();
+  }
+  function byteColors(palette, masked2) {
+    const scale = ramp(palette.sequential);
+    const hidden = rgb(palette.masked);
+    return Uint32Array.from({ length: 256 }, (_, level) => {
+      const [red, green, blue] = level === masked2 ? hidden : scale.subarray(3 * level, 3 * level + 3);
+      return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+    });
+  }
 
   // viz/live/core/independent.js
   var KEPT = 36;
