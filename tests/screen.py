@@ -20,9 +20,18 @@ CHARTS = {
     "Next token": [],
     "Beam search": ["beam"],
     "KV cache": ["filling"],
+    "Diagram": [],
+    "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],
+    "Vision": ["without", "distances", "places"],
 }
 # The instrument that draws a page; the last page's may be there a moment longer.
-INSTRUMENTS = {"Home": "home", "Attention": "microscope", "Next token": "writer"}
+INSTRUMENTS = {
+    "Home": "home",
+    "Attention": "microscope",
+    "Next token": "writer",
+    "Translation": "translation",
+    "Vision": "sketch",
+}
 PATIENCE = 60_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {
     const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);

@@ -28,6 +28,9 @@ PAGES = (
     "KV cache",
     "Positions",
     "Masks",
+    "Diagram",
+    "Translation",
+    "Vision",
 )
 ODD_SENTENCES = {
     "control": "a\x00b \x07\x1b[31mred\x7f",
