@@ -97,7 +97,7 @@ def test_another_sentence_is_checked_anew(bare: Page) -> None:
     open_instrument(bare, "Home", as_sent(home()))
     bare.wait_for_function("sent.length === 1")
     other = home("The dog ran.") | {"key": "another key"}
-    receive(bare, as_sent(other | {"pattern": reversed_rows(other["pattern"])}))
+    receive(bare, as_sent(other | {"pattern": reversed_rows(other["pattern"])}, acked=1))
     expect_red(bare)
     bare.wait_for_function("sent.at(-1).checked.key === 'another key'")
 

@@ -230,7 +230,7 @@ def test_shift_by_one(model: str) -> None:
     labels = token_labels(loaded.tokenizer.token_strings(ids))
     assert words[0::2] == ["⟨start⟩", *labels]
     assert words[1::2] == [*labels, "⟨end⟩"]
-    shown = re.findall(r"</span><small>([^<]*)</small>", body)
+    shown = re.findall(r"</span><small>(?:<data[^>]*>|<span[^>]*>)?([^<]*)<", body)
     for text, probability in zip(shown[1:], probs, strict=True):
         assert html.unescape(text) == digits(probability, 3)
     latex = next(x.value for x in app.latex if r"\text{nats}" in x.value)
