@@ -35,9 +35,11 @@ INSTRUMENTS = {
 PATIENCE = 60_000  # milliseconds; a busy machine is slow, which no test judges
 DRAWN = """key => {
     const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
-    return [...(chart?.calcdata ?? [])].map(([first]) => {
-        const {type, x, y, z} = first.trace;
-        return z ? z.map(row => Array.from(row)) : Array.from(type === 'bar' ? x : y);
+    return [...(chart?.calcdata ?? [])].map(points => {
+        const {type, orientation, x, y, z} = points[0].trace;
+        const isAcross = type === 'bar' && orientation === 'h';
+        const values = isAcross ? x : typeof y?.[0] === 'string' ? points.map(at => at.y) : y;
+        return z ? z.map(row => Array.from(row)) : Array.from(values);
     });
 }"""
 PLACE = """([key, trace, row, column]) => {

@@ -1,11 +1,14 @@
 """What a person gives the model, by its architecture: a sentence, a source or a picture."""
 
+import io
+from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
+from PIL import Image
 from streamlit.delta_generator import DeltaGenerator
 
 from model.data.images import Images, read_part
@@ -98,9 +101,11 @@ def _run_translation(handle: ModelHandle, text: str) -> Run:
 
 def _no_text(has_caret: bool) -> Typed:
     """In the place of the sentence box the picture itself, as the model gets it."""
-    pixels = np.frombuffer(picture(), np.uint8).reshape(28, 28)
+    image = io.BytesIO()
+    Image.fromarray(np.frombuffer(picture(), np.uint8).reshape(28, 28)).save(image, "PNG")
+    source = f"data:image/png;base64,{b64encode(image.getvalue()).decode()}"
     with st.container(key="sentence"):
-        st.image(pixels, width=52)
+        st.html(f'<img class="hl-given-picture" alt="The picture the model gets" src="{source}">')
     return Typed("", "", st.empty())
 
 

@@ -42,6 +42,7 @@ export class Picture {
       {
         class: "hl-sketch-picture",
         role: "img",
+        "aria-label": "The picture under the weights of one row; arrow keys go from patch to patch",
         tabindex: "0",
         onpointerleave: () => this.#go(0),
         onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),

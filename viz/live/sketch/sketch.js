@@ -60,6 +60,7 @@ export class Sketch extends Instrument {
     const file = html("input", {
       type: "file",
       accept: "image/*",
+      "aria-label": "A picture of a digit",
       class: "hl-hidden",
       onchange: () => this.#upload(file),
     });

@@ -123,9 +123,9 @@ def _order(view: View, pixels: bytes, config: VisionConfig) -> None:
     other = int(found.argmax())
     words.facts(
         [
-            (f"{best}, in order", digits(before, 3)),
-            (f"{best}, shuffled", digits(float(found[best]), 3)),
-            ("shuffled, the model says", f"{other}, p = {digits(float(found[other]), 3)}"),
+            (digits(before, 3), f"{best}, in order"),
+            (digits(float(found[best]), 3), f"{best}, shuffled"),
+            (str(other), f"is said of the shuffled, p = {digits(float(found[other]), 3)}"),
         ]
     )
 
