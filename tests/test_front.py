@@ -219,6 +219,7 @@ def test_a_tour_leads_by_its_arrows_and_keys(page: Page) -> None:
     assert query(page)["cell"] == "8-1", "the view stays"
 
 
+FIGURES = ".hl-live > *:visible, .hl-figure .js-plotly-plot, .hl-diagram"
 DEEPEST = {(1400, 900): 220, (1280, 720): 220, (390, 844): 320}
 
 
@@ -227,7 +228,7 @@ def test_the_first_figure_stands_high_on_every_page(page: Page) -> None:
     for title in CHARTS.keys() - {"Tours"}:
         page.set_viewport_size({"width": 1400, "height": 900})
         visit(page, page=title)
-        first = page.locator(".hl-live > *:visible, .hl-figure .js-plotly-plot").first
+        first = page.locator(FIGURES).first
         for (width, height), deepest in DEEPEST.items():
             page.set_viewport_size({"width": width, "height": height})
             page.wait_for_timeout(500)  # what follows the size by script
