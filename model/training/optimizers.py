@@ -79,10 +79,10 @@ def noam(step: int, *, warmup_steps: int, total_steps: int, final_share: float) 
 
 OPTIMIZERS: dict[str, Callable[..., list[Optimizer]]] = {
     "muon": muon,
-    # For machines that do not multiply bfloat16 natively.
-    "muon_float32": partial(muon, hidden=Muon),
     "adamw": adamw,
     # As in Vaswani et al. 2017, §5.3.
     "adam": partial(adamw, betas=(0.9, 0.98), eps=1e-9),
+    # For machines that do not multiply bfloat16 natively.
+    "muon_float32": partial(muon, hidden=Muon),
 }
 SCHEDULES: dict[str, Callable[..., float]] = {"cosine": cosine, "noam": noam}

@@ -59,7 +59,7 @@ TABLES = [
     Fault("figures", "the tree's totals for its tokens", BEAM,
           'f"log p of this token {escape(digits(node.log_prob))}<br>"',
           'f"log p of this token {escape(digits(node.total))}<br>"', "beam", seen_on=BEAM_PAGE),
-    Fault("figures", "scores of the tree without a penalty", "viz/pages/generate/beam.py",
+    Fault("figures", "scores of the tree without a penalty", "viz/frame/beams.py",
           "            score=candidate.score,\n", "            score=candidate.total,\n", "beam",
           seen_on=BEAM_PAGE, query={"alpha": "0.8"}),
     Fault("writer", "weights of new tokens one head on", "viz/live/writer/data.py",

@@ -32,6 +32,7 @@ PAGES = (
     "Translation",
     "Vision",
 )
+OWN_MODEL = {"Translation", "Vision"}  # pages with a model of their own, and its input
 ODD_SENTENCES = {
     "control": "a\x00b \x07\x1b[31mred\x7f",
     "line-breaks": "one\ntwo\tthree\r\nfour",

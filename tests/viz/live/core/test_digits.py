@@ -125,7 +125,7 @@ OTHERS = {
     "pages/ideas/positions/rope.py": {"lengths[0]", "lengths[-1]"},
     "pages/ideas/positions/sinusoidal.py": {
         "lengths[0]", "lengths[-1]", "config.position_base", "2 * np.pi * config.position_base",
-        "lengths[dimension // 2]"},
+        "lengths[dimension // 2]", "first", "last"},
     "frame/words.py": {"share"},
     "live/core/dom.js": {"number", "value", "places)"},
     "live/home/home.js": {"x"},
@@ -136,6 +136,7 @@ OTHERS = {
     "live/writer/curve.js": {"rank)", "mass)"},
     "live/writer/distribution.js": {"share)"},
     "live/writer/sliders.js": {"x"},
+    "live/translation/controls.js": {"x", "value)"},
 }  # fmt: skip
 
 
