@@ -8,6 +8,7 @@ before anything else is, so that a refused request runs no line of Streamlit or 
 import re
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -18,7 +19,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from starlette.websockets import WebSocketClose
+from starlette.websockets import WebSocketClose, WebSocketDisconnected
 
 from model.lines import quoted
 
@@ -143,7 +144,9 @@ class Guard:
             return
         refusal = refusal_of(Headers(scope=scope), self.access) or _closed(scope, self.access)
         if refusal is None:
-            await self.app(scope, receive, self._with_headers(send))
+            # Streamlit answers who left before it noticed: that is no error of the app.
+            with suppress(WebSocketDisconnected):
+                await self.app(scope, receive, self._with_headers(send))
         elif scope["type"] == "websocket":
             await WebSocketClose(code=1008, reason="refused")(scope, receive, send)
         else:

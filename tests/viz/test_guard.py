@@ -26,10 +26,19 @@ async def socket(websocket: WebSocket) -> None:
     await websocket.close()
 
 
+async def late(websocket: WebSocket) -> None:
+    """Closes what is closed already, as Streamlit does where a person left in the meantime."""
+    await websocket.accept()
+    await websocket.close()
+    reached.append("closed")
+    await websocket.close()
+
+
 def client_of(access: Access) -> TestClient:
     """A client of a small app behind the guard; `reached` says what got to the app."""
     reached.clear()
-    routes = [WebSocketRoute("/socket", socket), Route("/{path:path}", page)]
+    sockets = [WebSocketRoute("/socket", socket), WebSocketRoute("/late", late)]
+    routes = [*sockets, Route("/{path:path}", page)]
     app = Starlette(routes=routes, middleware=[Middleware(Guard, access=access)])
     return TestClient(app, base_url="http://localhost:8501")
 
@@ -190,3 +199,12 @@ def test_metrics_are_closed_unless_asked_for() -> None:
     client = client_of(access_from({"HEADLIGHT_METRICS": "1"}, None))
     assert client.get("/_stcore/metrics").status_code == 200
     assert client.put("/_stcore/upload_file/a/b").status_code == 403
+
+
+def test_who_leaves_early_is_no_error() -> None:
+    """The server would log every such person with a traceback of a hundred lines."""
+    client = client_of(Access())
+    late_one = client.websocket_connect("/late", headers=OWN[0])
+    with late_one as websocket, pytest.raises(WebSocketDisconnect):
+        websocket.receive_text()
+    assert reached == ["closed"]

@@ -11,6 +11,7 @@ from viz.live import component
 
 WHOLE = "page"
 WENT = "messages-of-where-a-person-went"
+ENTRIES = "entries-of-the-history"  # a count: of the runs of a busy session some are never seen
 
 
 def write(page: str, part: str = WHOLE) -> None:
@@ -21,8 +22,8 @@ def write(page: str, part: str = WHOLE) -> None:
     address = state.address_of(page)
     turn = st.session_state["turn"] = st.session_state.get("turn", 0) + 1
     went = st.session_state.get(WENT, 0)
-    entry = state.is_step(address)
-    said = {"turn": turn, "query": urlencode(address), "is_entry": entry, "went": went}
+    entries = st.session_state[ENTRIES] = st.session_state.get(ENTRIES, 0) + state.is_step(address)
+    said = {"turn": turn, "query": urlencode(address), "entries": entries, "went": went}
     data = {**said, "is_whole": part == WHOLE}
     with st.container(key=f"address-{part}"):
         component.keep_address(f"address-of-{part}", data, on_went=_go)

@@ -8,7 +8,7 @@
  * @typedef {object} AddressData
  * @property {number} turn which run of the page wrote it
  * @property {string} query the address after the question mark
- * @property {boolean} is_entry whether Back shall lead to what was before
+ * @property {number} entries of the history so far; one more: Back shall lead to what was before
  * @property {boolean} is_whole whether the page wrote it, not a part that runs again alone
  * @property {number} went the last message of this page that Python has taken over
  */
@@ -25,6 +25,7 @@
 /** Where the component is on the page, the newest call last. @type {Map<HTMLElement, Call>} */
 const alive = new Map();
 let written = -1; // the turn whose address the browser has
+let entered = 0; // entries of the history that the browser has
 let sent = 0; // messages to Python
 let known = 0; // the last of them that Python has taken over
 const AGAIN_MS = 6_000;
@@ -94,15 +95,17 @@ function listen(how) {
  *
  * @param {AddressData} data
  */
-function write({ turn, query, is_entry, went }) {
-  if (turn < written) sent = 0; // another session: it has heard of nothing yet
+function write({ turn, query, entries, went }) {
+  if (turn < written) sent = entered = 0; // another session: it has heard of nothing yet
   known = went;
   if (turn === written || went < sent) return;
   written = turn;
   const address = new URLSearchParams(query).toString();
+  const isEntry = entries > entered;
+  entered = entries;
   if (address === new URLSearchParams(location.search).toString()) return;
   const url = `${location.pathname}${address && "?"}${address}`;
-  if (is_entry) history.pushState(null, "", url);
+  if (isEntry) history.pushState(null, "", url);
   else history.replaceState(null, "", url);
 }
 

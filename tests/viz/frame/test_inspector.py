@@ -22,7 +22,7 @@ from viz.pages.look_inside import lens
 
 WITHOUT_FIGURES = {"Tours"}
 A_CHECK = "z = pattern·v, in float64"
-FULL_SCREEN = {"Home", "Attention", "Next token"}  # instruments that leave no room for it
+FULL_SCREEN = {"Home", "Attention", "Next token", "Translation", "Vision"}  # no room for it
 
 
 def parts(app: AppTest) -> list[str]:

@@ -12,7 +12,7 @@ CALL = """async (turn) => {
     const {default: keepAddress} = await import('/live/address.js');
     globalThis.root ??= document.body.appendChild(document.createElement('div'));
     globalThis.sent ??= [];
-    const data = {turn, query: 'layer=4', is_entry: true, is_whole: true, went: 0};
+    const data = {turn, query: 'layer=4', entries: 1, is_whole: true, went: 0};
     const setTriggerValue = (name, value) => sent.push([turn, name, value]);
     globalThis.end = keepAddress({data, parentElement: root, setTriggerValue});
 }"""
@@ -73,3 +73,12 @@ def test_it_is_not_said_for_ever_nor_once_a_person_went_elsewhere(page: Page) ->
     page.evaluate(GO_BACK)
     page.clock.run_for(60_000)
     assert [value["n"] for *_, value in page.evaluate("sent")] == [1, 2, 2, 2, 2]
+
+
+def test_an_entry_counts_though_the_run_that_made_it_was_never_seen(page: Page) -> None:
+    """A run that a newer one overtakes may not reach the page: Back led too far."""
+    before = page.evaluate("history.length")
+    page.evaluate(CALL.replace("layer=4", "layer=5"), 2)
+    assert page.evaluate("history.length") == before, "the same entry, dragged on"
+    page.evaluate(CALL.replace("layer=4", "layer=6").replace("entries: 1", "entries: 3"), 4)
+    assert page.evaluate("[history.length, location.search]") == [before + 1, "?layer=6"]

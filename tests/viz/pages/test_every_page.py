@@ -105,7 +105,7 @@ def assert_is_text(text: str, pages: Sequence[str]) -> None:
             assert_model_is_sent(app, trace)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", OF_SENTENCES)
 def test_sentence_beyond_the_context_says_how_many_tokens_are_cut(page: str) -> None:
     text = 300 * "word "
     app = open_page(page, sentence=text)
