@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,6 +10,8 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from model.architectures.base import Transformer
+
+WRITES = ("out_proj.weight", "down.weight")  # what is added to the residual stream
 
 
 def initialise(model: Transformer, seed: int) -> None:
@@ -23,32 +26,37 @@ def initialise(model: Transformer, seed: int) -> None:
         if name.endswith(".bias"):
             nn.init.zeros_(weight)
         elif weight.ndim == 2:
-            writes_residual = name.endswith(("out_proj.weight", "down.weight"))
-            std = residual_std if writes_residual else 0.02
+            std = residual_std if name.endswith(WRITES) else 0.02
             nn.init.normal_(weight, std=std, generator=generator)
 
 
-def initialise_evenly(model: Transformer, seed: int) -> None:
+def initialise_evenly(model: Transformer, seed: int, *, writes_little: bool = False) -> None:
     """Draw fresh weights: matrices uniform so that signals keep their scale, biases zero.
 
     Each of n × m values lies within √(6 / (n + m)) (Glorot & Bengio 2010, eq. 16). Rows of
-    embeddings are normal with deviation 1/√d_model, and so are learned positions.
+    embeddings are normal with deviation 1/√d_model, and so are learned positions. With
+    `writes_little` projections that write to the residual stream are smaller by √(2·n_layers):
+    under post-norm each layer mixes the tokens, and without it those of a fresh encoder come out
+    all but alike, so that cross-attention has nothing to tell apart.
     """
     generator = torch.Generator().manual_seed(seed)
     tables = {id(x.weight) for x in model.modules() if isinstance(x, nn.Embedding)}
+    little = (2 * model.config.n_layers) ** -0.5 if writes_little else 1.0
     for name, weight in model.named_parameters():
         if name.endswith(".bias"):
             nn.init.zeros_(weight)
         elif id(weight) in tables:
             nn.init.normal_(weight, std=weight.shape[-1] ** -0.5, generator=generator)
         elif weight.ndim == 2:
-            nn.init.xavier_uniform_(weight, generator=generator)
+            gain = little if name.endswith(WRITES) else 1.0
+            nn.init.xavier_uniform_(weight, gain=gain, generator=generator)
 
 
 # How a recipe names a way to draw fresh weights.
 INITIALISATIONS: dict[str, Callable[[Transformer, int], None]] = {
     "normal": initialise,
     "xavier": initialise_evenly,
+    "xavier_little": partial(initialise_evenly, writes_little=True),
 }
 
 
