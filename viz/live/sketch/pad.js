@@ -12,6 +12,7 @@ const MOST_SIDE = 400; // of an uploaded picture, before it is made small
 
 export class Pad {
   #isDown = false;
+  #isToBeReplaced = false; // by the first stroke
   /** @type {[number, number] | null} */
   #last = null;
 
@@ -43,6 +44,7 @@ export class Pad {
   }
 
   clear() {
+    this.#isToBeReplaced = false;
     this.context.fillStyle = "#000";
     this.context.fillRect(0, 0, SIZE, SIZE);
     Object.assign(this.context, { strokeStyle: "#fff", lineWidth: PEN });
@@ -50,11 +52,13 @@ export class Pad {
   }
 
   /**
-   * Show a picture as it is, to be drawn on.
+   * Show a picture as it is.
    *
    * @param {Uint8Array} pixels
+   * @param {boolean} [isReplaced] whether the first stroke begins another one; else it is drawn on
    */
-  show(pixels) {
+  show(pixels, isReplaced = false) {
+    this.#isToBeReplaced = isReplaced;
     const small = new ImageData(this.size, this.size);
     pixels.forEach((value, i) => small.data.set([value, value, value, 255], 4 * i));
     const canvas = html("canvas", { width: this.size, height: this.size });
@@ -65,6 +69,7 @@ export class Pad {
   /** @param {PointerEvent} event */
   #down(event) {
     event.preventDefault();
+    if (this.#isToBeReplaced) this.clear();
     this.#isDown = true;
     this.#last = this.#place(event);
     this.#line(this.#last, this.#last);

@@ -38,10 +38,15 @@ export class Shipped {
     this.#isDrawn = isDrawn;
     const { chosen, label, n, wrong } = data;
     this.says.textContent = isDrawn
-      ? "your drawing"
+      ? "your own picture"
       : `test digit ${chosen + 1} of ${n}: a ${label}`;
     this.wrong.textContent = `only the ${wrong.length} it gets wrong`;
     this.only.disabled = !wrong.length;
+  }
+
+  /** A person draws: the picture on screen is none of these. */
+  replace() {
+    this.show(this.#data, true);
   }
 
   /**

@@ -100,7 +100,7 @@ export class Sketch extends Instrument {
     if (!this.ways.firstChild) this.ways.append(this.#waysOf(ways));
     const given = bytesOf(pixels.bdata);
     const isSame = given.every((value, i) => value === this.#pixels[i]);
-    if (!isSame) this.pad.show(given);
+    if (!isSame) this.pad.show(given, !this.settings.drawing);
     this.#pixels = given;
     this.#query = 0;
     this.#receive(answer);
@@ -119,6 +119,7 @@ export class Sketch extends Instrument {
   /** @param {Uint8Array} pixels */
   #draw(pixels) {
     this.#cancelRest();
+    this.shipped.replace();
     this.#pixels = pixels;
     this.#query = 0;
     this.#ask();
@@ -166,7 +167,9 @@ export class Sketch extends Instrument {
     this.#isAsking = true;
     while (this.#isStale && !this.lifetime.isOver) {
       this.#isStale = false;
-      const answer = await this.#asked(this.#pixels, this.#query).catch(() => null);
+      const answer = await this.#asked(this.#pixels, this.#query).catch((error) => {
+        this.says.textContent = `No answer: ${error.message}.`;
+      });
       if (answer && !this.#isStale) this.#receive(answer);
     }
     this.#isAsking = false;

@@ -1,0 +1,120 @@
+"""Protects drawing in a real browser: the model's answer follows the hand, and is the model's."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from model import reference
+from model.sources.checkpoint import find_folder
+from tests.model.builders import softmax
+from tests.screen import query, visit
+from viz.digits import digits
+from viz.frame.given import shipped_digits
+from viz.frame.settings import DRAWING
+
+INSTRUMENT = ".st-key-sketch .hl-live"
+ONE = [(0.5, 0.12), (0.5, 0.4), (0.5, 0.65), (0.5, 0.88)]  # places on the pad, in sides of it
+
+
+@pytest.fixture
+def sketch(page: Page) -> Page:
+    """The page with the shipped model and the first of the test digits."""
+    visit(page, page="Vision")
+    return page
+
+
+def pad(page: Page) -> Locator:
+    """Where one draws."""
+    return page.get_by_role("img", name="Draw a digit here")
+
+
+def draw(page: Page, places: list[tuple[float, float]]) -> None:
+    """One stroke; the pen stays down."""
+    box = pad(page).bounding_box()
+    assert box is not None
+    for number, (x, y) in enumerate(places):
+        page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=3)
+        if not number:
+            page.mouse.down()
+
+
+def shown(page: Page) -> list[str]:
+    """The probability of each class, as printed."""
+    return page.locator(f"{INSTRUMENT} .hl-sketch-bars output").all_inner_texts()
+
+
+def expected(pixels: bytes) -> list[str]:
+    """What an independent run gives for the classes of a picture."""
+    image = np.frombuffer(pixels, np.uint8).reshape(28, 28) / 255
+    found = dict(reference.arrays(reference.read(find_folder("digits")), image))
+    return [digits(float(x), 3) for x in softmax(found["output"][0])]
+
+
+def test_the_classes_follow_a_stroke_and_the_run_what_was_drawn(sketch: Page) -> None:
+    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    expect(answer).to_contain_text("The model says 7")
+    draw(sketch, ONE)
+    expect(answer).to_contain_text("The model says 1,")  # the pen is still down
+    expect(answer).not_to_contain_text("wrong")
+    expect(sketch.locator(INSTRUMENT)).to_contain_text("your own picture")
+    assert "drawing" not in query(sketch)
+    sketch.mouse.up()
+    sketch.wait_for_url("**drawing=*")
+    expect(sketch.locator(".hl-screen")).to_contain_text("verified")
+    pixels = DRAWING.pixels(query(sketch)["drawing"])
+    assert pixels is not None
+    assert shown(sketch) == expected(pixels)
+
+
+def test_the_first_stroke_replaces_a_test_digit_and_the_next_adds_to_it(sketch: Page) -> None:
+    first = shipped_digits().images[0].tobytes()
+    assert shown(sketch) == expected(first)
+    for x, n_columns in ((0.3, range(1, 8)), (0.7, range(8, 21))):
+        draw(sketch, [(x, 0.2), (x, 0.8)])
+        sketch.mouse.up()
+        before = query(sketch).get("drawing")
+        sketch.wait_for_function("x => new URL(location).searchParams.get('drawing') != x", arg=before)
+        pixels = DRAWING.pixels(query(sketch)["drawing"])
+        assert pixels is not None
+        columns = np.nonzero(np.frombuffer(pixels, np.uint8).reshape(28, 28).any(axis=0))[0]
+        assert np.ptp(columns) + 1 in n_columns, "of one line, then of two"
+
+
+def test_an_empty_drawing_is_said(sketch: Page) -> None:
+    sketch.get_by_role("button", name="Clear", exact=True).click()
+    expect(sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")).to_have_text(
+        "An empty picture: draw a digit."
+    )
+
+
+def test_what_is_no_picture_is_one_line_and_a_large_one_is_made_small(
+    sketch: Page, tmp_path: Path
+) -> None:
+    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    upload = sketch.get_by_label("A picture of a digit")
+    text = tmp_path / "letter.png"
+    text.write_text("no picture")
+    upload.set_input_files(text)
+    expect(answer).to_have_text("letter.png is not a picture that this browser can open.")
+    large = Image.new("L", (5000, 8000), 250)  # forty megapixels of paper
+    large.paste(20, (2200, 1500, 2800, 6500))
+    path = tmp_path / "large.png"
+    large.save(path)
+    upload.set_input_files(path)
+    expect(answer).to_contain_text("The model says 1,")
+    sketch.wait_for_url("**drawing=*")
+    expect(sketch.locator(".hl-screen")).to_contain_text("verified")
+
+
+def test_another_head_and_patch_are_read_back(sketch: Page) -> None:
+    heads = sketch.get_by_role("group", name="Heads")
+    heads.get_by_role("button", name="L3 H2", exact=True).click()
+    expect(sketch.locator(INSTRUMENT)).to_contain_text("L3 H2, from [CLS]")
+    box = sketch.locator(f"{INSTRUMENT} .hl-sketch-picture").bounding_box()
+    assert box is not None
+    sketch.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    expect(sketch.locator(INSTRUMENT)).to_contain_text("L3 H2, from patch 3,3")
+    expect(sketch.locator(".hl-screen")).to_contain_text("verified")
