@@ -76,7 +76,9 @@ def test_the_first_stroke_replaces_a_test_digit_and_the_next_adds_to_it(sketch: 
         draw(sketch, [(x, 0.2), (x, 0.8)])
         sketch.mouse.up()
         before = query(sketch).get("drawing")
-        sketch.wait_for_function("x => new URL(location).searchParams.get('drawing') != x", arg=before)
+        sketch.wait_for_function(
+            "x => new URL(location).searchParams.get('drawing') != x", arg=before
+        )
         pixels = DRAWING.pixels(query(sketch)["drawing"])
         assert pixels is not None
         columns = np.nonzero(np.frombuffer(pixels, np.uint8).reshape(28, 28).any(axis=0))[0]

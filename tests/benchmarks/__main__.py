@@ -7,7 +7,16 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 
-from tests.benchmarks import capture, decoding, microscope, page, sampler, schemes, stream
+from tests.benchmarks import (
+    architectures,
+    capture,
+    decoding,
+    microscope,
+    page,
+    sampler,
+    schemes,
+    stream,
+)
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "capture": capture.measure,
@@ -17,6 +26,7 @@ BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "schemes": schemes.measure,
     "stream": stream.measure,
     "decoding": decoding.measure,
+    "architectures": architectures.measure,
 }
 
 

@@ -1,10 +1,19 @@
 """Translations: what a model writes of a source, and what comes of it under other conditions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
+from model.analysis.alignment import (
+    Agreement,
+    Link,
+    agreement,
+    merged_to_words,
+    rows_of_target,
+    strongest_links,
+)
 from model.analysis.source import losses_when_damaged
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.capture import capture_translation
@@ -14,6 +23,10 @@ from model.decoding.translation import Way, Written, write
 from model.inputs import source_within, translation_of
 from model.sources.handle import ModelHandle
 from viz import runs
+from viz.figures.labels import words_of
+
+Picked = Callable[[np.ndarray], np.ndarray]  # of patterns (L, H, Tq, Tk), one (Tq, Tk)
+Example = tuple[str, str, tuple[Link, ...]]  # a source, its target, links made by hand
 
 
 def translator(handle: ModelHandle) -> EncoderDecoderTransformer:
@@ -61,6 +74,46 @@ def aligned(handle: ModelHandle, source: str, target: str) -> Aligned:
     trace = capture_translation(model, *translation_of(tokenizer, kept, fed))
     cross = trace.group("decoder.cross_attn")
     return Aligned(cross.patterns(), tokenizer.token_strings(kept), tokenizer.token_strings(fed))
+
+
+def between_words(pattern: np.ndarray, pair: Aligned, *, is_input: bool) -> np.ndarray:
+    """A pattern (Tt, Ts) between the words of a pair, (words of target, words of source)."""
+    rows = list(rows_of_target(len(pair.target), is_input=is_input))
+    own = pattern[rows, : len(pair.source)]
+    return merged_to_words(own, words_of(pair.target)[0], words_of(pair.source)[0])
+
+
+def agreement_of(
+    handle: ModelHandle, examples: tuple[Example, ...], picked: Picked, *, is_input: bool
+) -> Agreement:
+    """Of the strongest links in a pattern with those by hand, over all examples together."""
+    found: set[Link] = set()
+    sure: set[Link] = set()
+    for number, (source, target, links) in enumerate(examples):
+        pair = aligned(handle, source, target)
+        matrix = between_words(picked(pair.patterns), pair, is_input=is_input)
+        found |= {(number, *link) for link in strongest_links(matrix)}
+        sure |= {(number, *link) for link in links}
+    return agreement(found, sure)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def error_rates(
+    handle: ModelHandle, examples: tuple[Example, ...], *, is_input: bool
+) -> np.ndarray:
+    """Alignment error rates of all heads and of the mean of each layer, (L, H + 1)."""
+    n_layers, n_heads = aligned(handle, *examples[0][:2]).patterns.shape[:2]
+
+    def rate(picked: Picked) -> float:
+        return agreement_of(handle, examples, picked, is_input=is_input).error_rate
+
+    return np.array(
+        [
+            [rate(lambda x, at=(layer, head): x[at]) for head in range(n_heads)]
+            + [rate(lambda x, at=layer: x[at].mean(axis=0))]
+            for layer in range(n_layers)
+        ]
+    )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -1,17 +1,8 @@
 """Cross-attention as an alignment, beside one that was made by hand."""
 
-from collections.abc import Callable
-
 import numpy as np
 
-from model.analysis.alignment import (
-    Agreement,
-    Link,
-    agreement,
-    merged_to_words,
-    rows_of_target,
-    strongest_links,
-)
+from model.analysis.alignment import strongest_links
 from viz.digits import digits
 from viz.figures.labels import words_of
 from viz.figures.translation import alignment_map, error_rate_map
@@ -20,9 +11,7 @@ from viz.frame.pairs import Pair, pair_of, pairs
 from viz.frame.view import View
 from viz.live.translation.data import CROSS
 from viz.runs import translating
-from viz.runs.translating import Aligned
-
-Picked = Callable[[np.ndarray], np.ndarray]  # of patterns (L, H, Tq, Tk), one (Tq, Tk)
+from viz.runs.translating import Example, Picked
 
 
 def section(view: View) -> inspector.Tables:
@@ -36,7 +25,8 @@ def section(view: View) -> inspector.Tables:
         "hand are sure ones.",
     )
     name, picked = _picked(view)
-    found = _agreement(view, picked)
+    examples, is_input = _examples(), _is_input()
+    found = translating.agreement_of(view.handle, examples, picked, is_input=is_input)
     words.facts(
         [
             (digits(found.error_rate, 3), f"alignment error rate, {name}"),
@@ -44,7 +34,7 @@ def section(view: View) -> inspector.Tables:
             (digits(found.recall, 3), "recall"),
         ]
     )
-    rates = _rates(view)
+    rates = translating.error_rates(view.handle, examples, is_input=is_input)
     left, right = layout.two_up("alignment")
     best = np.unravel_index(int(rates.argmin()), rates.shape)
     with left:
@@ -76,50 +66,13 @@ def _picked(view: View) -> tuple[str, Picked]:
     return f"cross-attention L{layer} H{head}", lambda x: x[layer, head]
 
 
-def _words(pattern: np.ndarray, pair: Aligned, *, is_input: bool) -> np.ndarray:
-    """A pattern (Tt, Ts) between the words of a pair, (German, English)."""
-    rows = list(rows_of_target(len(pair.target), is_input=is_input))
-    own = pattern[rows, : len(pair.source)]
-    return merged_to_words(own, words_of(pair.target)[0], words_of(pair.source)[0])
-
-
 def _is_input() -> bool:
     return state.value(settings.ALIGN_BY) == "input"
 
 
-def _agreement(view: View, picked: Picked) -> Agreement:
-    """Over the links of all sentences together."""
-    found: set[Link] = set()
-    sure: set[Link] = set()
-    for number, pair in enumerate(pairs()):
-        run = translating.aligned(view.handle, pair.source, pair.target)
-        matrix = _words(picked(run.patterns), run, is_input=_is_input())
-        found |= {(number, *link) for link in strongest_links(matrix)}
-        sure |= {(number, *link) for link in pair.links}
-    return agreement(found, sure)
-
-
-def _rates(view: View) -> np.ndarray:
-    """Alignment error rates of all heads and of the mean of each layer, (L, H + 1)."""
-    n_layers, n_heads = (
-        len(view.run.trace.group(CROSS).records),
-        view.run.trace.group(CROSS).n_heads,
-    )
-    return np.array(
-        [
-            [_agreement(view, _one(layer, head)).error_rate for head in range(n_heads)]
-            + [_agreement(view, _mean(layer)).error_rate]
-            for layer in range(n_layers)
-        ]
-    )
-
-
-def _one(layer: int, head: int) -> Picked:
-    return lambda patterns: patterns[layer, head]
-
-
-def _mean(layer: int) -> Picked:
-    return lambda patterns: patterns[layer].mean(axis=0)
+def _examples() -> tuple[Example, ...]:
+    """The shipped pairs as the runs take them."""
+    return tuple((pair.source, pair.target, tuple(sorted(pair.links))) for pair in pairs())
 
 
 def _map(view: View, name: str, picked: Picked) -> None:
@@ -128,7 +81,7 @@ def _map(view: View, name: str, picked: Picked) -> None:
         words.notice("Choose one of the examples to see its words and the links made by hand.")
         return
     run = translating.aligned(view.handle, pair.source, pair.target)
-    matrix = _words(picked(run.patterns), run, is_input=_is_input())
+    matrix = translating.between_words(picked(run.patterns), run, is_input=_is_input())
     sides = (words_of(run.source)[1], words_of(run.target)[1])
     layout.show_figure(
         alignment_map(matrix, sides, pair.links, view.colors, f"This sentence, {name}"),
