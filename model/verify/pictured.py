@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from model import reference
+
 if TYPE_CHECKING:
     from model.verify.derived import Ran
 
@@ -46,6 +48,12 @@ def distances(ran: "Ran") -> Array:
     return np.concatenate(found)
 
 
+def rows(ran: "Ran") -> Array:
+    """For each row of the patterns that of all heads, one head after the other, (T, L · H · T)."""
+    every = np.concatenate(_patterns(ran))  # (L · H, T, T)
+    return np.hstack(list(every))
+
+
 def patch_tiles(ran: "Ran") -> Array:
     """Cosine of every two patches' positions as a grid of grids, NaN between them, (S, S).
 
@@ -66,14 +74,34 @@ def patch_tiles(ran: "Ran") -> Array:
 
 def classes(ran: "Ran") -> Array:
     """The probability of each class, (C,)."""
-    logits = ran.arrays["output"].ravel()
+    return _softmax(ran.arrays["output"].ravel())
+
+
+def without(ran: "Ran") -> Array:
+    """The answer's probability where one patch after the other is seen by itself alone, (P, P)."""
+    answer = int(np.argmax(ran.arrays["output"]))
+    n = len(_patterns(ran)[0][0])
+    found = []
+    for hidden in range(1, n):
+        mask = np.array(
+            [[key != hidden or query == hidden for key in range(n)] for query in range(n)]
+        )
+        *_, (_, output) = reference.arrays(ran.files, ran.arrays["encoder.pixels"], mask)
+        found.append(_softmax(output.ravel())[answer])
+    side = math.isqrt(n - 1)
+    return np.array(found).reshape(side, side)
+
+
+def _softmax(logits: Array) -> Array:
     powers = np.exp(logits - logits.max())
     return powers / powers.sum()
 
 
 PICTURED: dict[str, Callable[["Ran"], Array]] = {
     "rollout": rollout,
+    "rows": rows,
     "distances": distances,
     "positions.tiles": patch_tiles,
     "classes": classes,
+    "without": without,
 }

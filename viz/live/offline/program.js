@@ -1,4 +1,4 @@
-// sha256 95586222eeb6c1fdff19a40cfb16e15093c6f355770e1c82c1a0af7c78f05bdc of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 e0bf1c34635a900d333e64deffac64ca9e8b2d97e0e15a1cadabe6d2444c4eac of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1453,6 +1453,19 @@ var HeadlightOffline = (() => {
     }
   }
 
+  // viz/live/core/pixels.js
+  async function pixelsOf(address) {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    if (!context) throw new Error("this browser has no canvas");
+    context.drawImage(image, 0, 0);
+    return context.getImageData(0, 0, canvas.width, canvas.height);
+  }
+
   // viz/live/core/printed.js
   function errorOfNumber(printed2, value) {
     if (printed2 === "−∞") return value === -Infinity ? 0 : NaN;
@@ -1570,17 +1583,6 @@ var HeadlightOffline = (() => {
     readNames(tally, picture, box, name);
     await readBars(tally, picture, data.key, group, box);
     await readChips(tally, picture, data, group, box);
-  }
-  async function pixelsOf(address) {
-    const image = new Image();
-    image.src = address;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
-    const context = canvas.getContext("2d", { willReadFrequently: true });
-    if (!context) throw new Error("this browser has no canvas");
-    context.drawImage(image, 0, 0);
-    return context.getImageData(0, 0, canvas.width, canvas.height);
   }
   function readTiles(tally, { data, width, height }, { values, name, rows, columns, n_heads, palette }) {
     const size = rows * columns;

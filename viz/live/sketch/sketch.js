@@ -334,9 +334,14 @@ export class Sketch extends Instrument {
     const isOfRun = bytesOf(pixels.bdata).every((value, i) => value === this.#pixels[i]);
     if (this.#isAsking || !isOfRun) return;
     const screen = {
+      picture: this.picture.image.getAttribute("href") ?? "",
+      says: this.says.textContent ?? "",
       classes: this.classes.drawn,
       patches: this.picture.drawn,
       addresses: this.#addresses(),
+      query: this.#query,
+      heads: this.#heads.map((node) => /** @type {HTMLCanvasElement} */ (node.firstChild)),
+      colors: this.palette.sequential,
     };
     const found = await readBack(key, screen, allowed_error).catch(() => null);
     if (key !== this.data.key || this.lifetime.isOver) return;

@@ -10,7 +10,18 @@ from model.analysis.patches import mean_distances
 from model.config import VisionConfig
 from viz.digits import digits
 from viz.figures.patches import distance_curve, similarity_grid, without_map
-from viz.frame import controls, given, inspector, layout, notices, screen, state, tables, words
+from viz.frame import (
+    controls,
+    given,
+    inspector,
+    layout,
+    notices,
+    numbers,
+    screen,
+    state,
+    tables,
+    words,
+)
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
 from viz.live import component
@@ -103,6 +114,7 @@ def _needed(view: View, pixels: bytes) -> None:
         key="without",
         alt=f"Grid of patches: without one the probability of {best} is between "
         f"{digits(float(after.min()), 3)} and {digits(float(after.max()), 3)}.",
+        origin=screen.origin(view.run, {(0, "z"): "without"}),
     )
 
 
@@ -123,7 +135,10 @@ def _order(view: View, pixels: bytes, config: VisionConfig) -> None:
     other = int(found.argmax())
     words.facts(
         [
-            (digits(before, 3), f"{best}, in order"),
+            (
+                numbers.number(view.run, f"classes[{best}]", before, digits(before, 3)),
+                f"{best}, in order",
+            ),
             (digits(float(found[best]), 3), f"{best}, shuffled"),
             (str(other), f"is said of the shuffled, p = {digits(float(found[other]), 3)}"),
         ]

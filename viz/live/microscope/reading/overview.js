@@ -2,6 +2,7 @@
 // and the names of layers and heads. Nothing here is used to draw.
 
 import { independent } from "../../core/independent.js";
+import { pixelsOf } from "../../core/pixels.js";
 import { errorOfNumber } from "../../core/printed.js";
 import { Shades, channels } from "../../core/shades.js";
 
@@ -46,23 +47,6 @@ export async function readOverview(data, group, picture, palette, tally) {
   readNames(tally, picture, box, name);
   await readBars(tally, picture, data.key, group, box);
   await readChips(tally, picture, data, group, box);
-}
-
-/**
- * The pixels of a picture.
- *
- * @param {string} address
- */
-async function pixelsOf(address) {
-  const image = new Image();
-  image.src = address;
-  await image.decode();
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  if (!context) throw new Error("this browser has no canvas");
-  context.drawImage(image, 0, 0);
-  return context.getImageData(0, 0, canvas.width, canvas.height);
 }
 
 /**
