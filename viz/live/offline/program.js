@@ -1,4 +1,4 @@
-// sha256 e0bf1c34635a900d333e64deffac64ca9e8b2d97e0e15a1cadabe6d2444c4eac of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 031ab279333d114a6557ba7a30e672cd89d5f0f1f31e84e73f21adbc13ed6179 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1453,52 +1453,6 @@ var HeadlightOffline = (() => {
     }
   }
 
-  // viz/live/core/pixels.js
-  async function pixelsOf(address) {
-    const image = new Image();
-    image.src = address;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
-    const context = canvas.getContext("2d", { willReadFrequently: true });
-    if (!context) throw new Error("this browser has no canvas");
-    context.drawImage(image, 0, 0);
-    return context.getImageData(0, 0, canvas.width, canvas.height);
-  }
-
-  // viz/live/core/printed.js
-  function errorOfNumber(printed2, value) {
-    if (printed2 === "−∞") return value === -Infinity ? 0 : NaN;
-    if (printed2 === "0") return Math.abs(value);
-    const [, sign2, bound] = /^(< |> −)(\d+(?:\.\d+)?)$/.exec(printed2) ?? [];
-    const size = sign2 === "< " ? value : -value;
-    if (sign2) return Math.max(0, -size, size - Number(bound));
-    if (!/^−?\d+(\.\d+)?$/.test(printed2)) return NaN;
-    const places = printed2.includes(".") ? printed2.length - printed2.indexOf(".") - 1 : 0;
-    const read = Number(printed2.replace("−", "-"));
-    return Math.max(0, Math.abs(read - value) - 0.5 * 10 ** -places);
-  }
-  var SIGNS = [
-    ["⏎", "\n"],
-    ["␍", "\r"],
-    ["⇥", "	"],
-    ["␣", " "],
-    ["⍽", " "]
-  ];
-  var NOT_TEXT = /[\u200b\u2066-\u2069]/g;
-  var READABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \n\r\t\u00a0]*$/u;
-  function saysText(label, text) {
-    if (text === null || !READABLE.test(text) || /[⏎␍⇥␣⍽…]/u.test(text)) return true;
-    const word2 = text.startsWith(" ") && text.trim() ? text.slice(1) : text;
-    let read = label.replace(NOT_TEXT, "").replace(/^…(?=.)/u, "");
-    for (const [sign2, meaning] of SIGNS) read = read.replaceAll(sign2, meaning);
-    return read === word2 || read.endsWith("…") && word2.startsWith(read.slice(0, -1));
-  }
-  function errorOfLabels(labels, texts) {
-    const isRight = labels.length === texts.length;
-    return isRight && labels.every((label, i) => saysText(label, texts[i])) ? 0 : NaN;
-  }
-
   // viz/live/core/shades.js
   var LEVELS = 256;
   var Shades = class {
@@ -1558,31 +1512,18 @@ var HeadlightOffline = (() => {
     return (parts ?? []).slice(0, 3).map((part) => color.startsWith("#") ? parseInt(part, 16) : Number(part));
   }
 
-  // viz/live/microscope/reading/overview.js
+  // viz/live/core/pixels.js
   var [ZERO, MOST] = [2, 255];
-  var ROUNDING = 1e-5;
-  var PIXEL = 1;
-  var RISE = 4;
-  var AT_LEAST = { previous: 1 / 3, first: 1 / 3, self: 1 / 3, same: 1 / 3, broad: 0.8 };
-  var BY_PLACE = ["previous", "first", "self"];
-  async function readOverview(data, group, picture, palette, tally) {
-    const { name, n_heads, n_layers, tiles } = group;
-    const image = picture.querySelector("image");
-    if (!image) return tally.hold(false, `${name}.tiles`);
-    const expected = await independent(data.key, `${name}.tiles`);
-    const pixels = await pixelsOf(image.getAttribute("href") ?? "");
-    const [, rows, columns] = tiles.shape;
-    const isWhole = expected.columns === rows * columns && expected.rows === n_layers * n_heads;
-    tally.hold(isWhole, `${name}.tiles`);
-    if (!isWhole) return;
-    readTiles(tally, pixels, { values: expected.values, name, rows, columns, n_heads, palette });
-    const [x, y, width, height] = ["x", "y", "width", "height"].map(
-      (side) => Number(image.getAttribute(side))
-    );
-    const box = { x, y, width: width / n_heads, height: height / n_layers };
-    readNames(tally, picture, box, name);
-    await readBars(tally, picture, data.key, group, box);
-    await readChips(tally, picture, data, group, box);
+  async function pixelsOf(address) {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    if (!context) throw new Error("this browser has no canvas");
+    context.drawImage(image, 0, 0);
+    return context.getImageData(0, 0, canvas.width, canvas.height);
   }
   function readTiles(tally, { data, width, height }, { values, name, rows, columns, n_heads, palette }) {
     const size = rows * columns;
@@ -1610,6 +1551,65 @@ var HeadlightOffline = (() => {
     let n = 0;
     while (n < most && data[n * step + 3]) n += 1;
     return n;
+  }
+
+  // viz/live/core/printed.js
+  function errorOfNumber(printed2, value) {
+    if (printed2 === "−∞") return value === -Infinity ? 0 : NaN;
+    if (printed2 === "0") return Math.abs(value);
+    const [, sign2, bound] = /^(< |> −)(\d+(?:\.\d+)?)$/.exec(printed2) ?? [];
+    const size = sign2 === "< " ? value : -value;
+    if (sign2) return Math.max(0, -size, size - Number(bound));
+    if (!/^−?\d+(\.\d+)?$/.test(printed2)) return NaN;
+    const places = printed2.includes(".") ? printed2.length - printed2.indexOf(".") - 1 : 0;
+    const read = Number(printed2.replace("−", "-"));
+    return Math.max(0, Math.abs(read - value) - 0.5 * 10 ** -places);
+  }
+  var SIGNS = [
+    ["⏎", "\n"],
+    ["␍", "\r"],
+    ["⇥", "	"],
+    ["␣", " "],
+    ["⍽", " "]
+  ];
+  var NOT_TEXT = /[\u200b\u2066-\u2069]/g;
+  var READABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \n\r\t\u00a0]*$/u;
+  function saysText(label, text) {
+    if (text === null || !READABLE.test(text) || /[⏎␍⇥␣⍽…]/u.test(text)) return true;
+    const word2 = text.startsWith(" ") && text.trim() ? text.slice(1) : text;
+    let read = label.replace(NOT_TEXT, "").replace(/^…(?=.)/u, "");
+    for (const [sign2, meaning] of SIGNS) read = read.replaceAll(sign2, meaning);
+    return read === word2 || read.endsWith("…") && word2.startsWith(read.slice(0, -1));
+  }
+  function errorOfLabels(labels, texts) {
+    const isRight = labels.length === texts.length;
+    return isRight && labels.every((label, i) => saysText(label, texts[i])) ? 0 : NaN;
+  }
+
+  // viz/live/microscope/reading/overview.js
+  var ROUNDING = 1e-5;
+  var PIXEL = 1;
+  var RISE = 4;
+  var AT_LEAST = { previous: 1 / 3, first: 1 / 3, self: 1 / 3, same: 1 / 3, broad: 0.8 };
+  var BY_PLACE = ["previous", "first", "self"];
+  async function readOverview(data, group, picture, palette, tally) {
+    const { name, n_heads, n_layers, tiles } = group;
+    const image = picture.querySelector("image");
+    if (!image) return tally.hold(false, `${name}.tiles`);
+    const expected = await independent(data.key, `${name}.tiles`);
+    const pixels = await pixelsOf(image.getAttribute("href") ?? "");
+    const [, rows, columns] = tiles.shape;
+    const isWhole = expected.columns === rows * columns && expected.rows === n_layers * n_heads;
+    tally.hold(isWhole, `${name}.tiles`);
+    if (!isWhole) return;
+    readTiles(tally, pixels, { values: expected.values, name, rows, columns, n_heads, palette });
+    const [x, y, width, height] = ["x", "y", "width", "height"].map(
+      (side) => Number(image.getAttribute(side))
+    );
+    const box = { x, y, width: width / n_heads, height: height / n_layers };
+    readNames(tally, picture, box, name);
+    await readBars(tally, picture, data.key, group, box);
+    await readChips(tally, picture, data, group, box);
   }
   function readNames(tally, picture, box, name) {
     for (const node of picture.querySelectorAll(":scope > text")) {

@@ -4,22 +4,43 @@
 
 import { independent, independentTexts } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
+import { pixelsOf, readTiles } from "../core/pixels.js";
 import { errorOfLabels, errorOfNumber } from "../core/printed.js";
+import { Tally } from "../core/tally.js";
 import { originOf } from "./heads.js";
 import { LEAST, THICKEST } from "./rows.js";
 
 /** @import { Matrix, Numbers } from "../core/maths.js" */
+/** @import { Palette } from "../core/wire.js" */
 /** @import { Chosen } from "./heads.js" */
-/** @import { TranslationData, TranslationSettings } from "./wire.js" */
+/** @import { Group, TranslationData, TranslationSettings } from "./wire.js" */
 
 const ROUNDED = 1e-6; // weights at which a line may be there or not
+const PIXEL = 1; // how far a line may end from the middle of its word
+/** What special tokens are called here. @type {Record<string, string>} */
+const CALLED = { "<|endoftext|>": "⟨end⟩", "<|startoftext|>": "⟨start⟩" };
+
+/**
+ * What is shown: a translation, the German token that is looked at, the heads of the map and those of
+ * the lines.
+ *
+ * @typedef {object} Shown
+ * @property {TranslationData} data
+ * @property {TranslationSettings} settings
+ * @property {number} now
+ * @property {Chosen} chosen
+ * @property {Chosen} heads
+ */
+
+/** The small maps of a group: what they must be, and the pixels that are drawn.
+ * @typedef {{group: Group, tiles: Matrix, pixels: ImageData}} Tiles */
 
 /**
  * What must be on screen: the map, NaN where it is masked, the weights of the lines, the probability
  * of each German token, the logits where one is looked at, and what the tokens stand for.
  *
  * @typedef {{map: Matrix, mask: Matrix, lines: Matrix, given: Numbers, logits: Numbers,
- *   texts: Record<"first" | "last", (string | null)[]>}} Expected
+ *   texts: Record<"first" | "last" | "leading", (string | null)[]>, tiles: Tiles[]}} Expected
  */
 
 /**
@@ -30,89 +51,102 @@ const ROUNDED = 1e-6; // weights at which a line may be there or not
  * @property {HTMLElement} english
  * @property {HTMLElement} german
  * @property {SVGSVGElement} lines
+ * @property {HTMLElement} says what the looked at word attends to most
  * @property {HTMLElement} list of the most likely tokens
  * @property {HTMLElement} rest what all others have together
+ * @property {SVGSVGElement[]} grids the small maps, one picture a group
+ * @property {Palette} palette
  */
 
 /**
  * What an independent run says.
  *
- * @param {TranslationData} data
- * @param {Chosen} chosen of the map
- * @param {Chosen} heads of the lines
- * @param {number} now the German token that is looked at
+ * @param {Shown} shown
+ * @param {SVGSVGElement[]} grids
  * @returns {Promise<Expected>}
  */
-export async function expectedOf(data, chosen, heads, now) {
-  const { run } = data;
+export async function expectedOf({ data, now, chosen, heads }, grids) {
+  const { run, groups, steps } = data;
   const site = chosen.group.sites[chosen.over === "all" ? 0 : chosen.layer];
   const names = [originOf(chosen), `${site}.mask[0]`, originOf(heads), "given", `output[${now}]`];
   const [map, mask, lines, given, output] = await Promise.all(
     names.map((name) => independent(run, name)),
   );
-  const [first, last] = await Promise.all([
+  const [first, last, leading] = await Promise.all([
     independentTexts(run, "first"),
     independentTexts(run, "last"),
+    independentTexts(
+      run,
+      steps[now].leading.map(({ id }) => id),
+    ),
   ]);
-  return { map, mask, lines, given: given.values, logits: output.values, texts: { first, last } };
+  const tiles = await Promise.all(
+    groups.map(async (group, i) => ({
+      group,
+      tiles: await independent(run, `${group.name}.tiles`),
+      pixels: await pixelsOf(grids[i]?.querySelector("image")?.getAttribute("href") ?? ""),
+    })),
+  );
+  const texts = { first, last, leading };
+  return { map, mask, lines, given: given.values, logits: output.values, texts, tiles };
 }
 
 /**
- * The largest error; NaN where something is missing or no number.
+ * The largest error, of how many values, and where the first stands that is too large.
  *
- * @param {{data: TranslationData, settings: TranslationSettings, now: number}} shown
+ * @param {Shown} shown
  * @param {Expected} expected
  * @param {OnScreen} screen
  */
-export function errorOnScreen({ data, settings, now }, expected, screen) {
-  return Math.max(
-    errorOfMap(expected, screen.cells),
-    errorOfWords(expected.texts, screen),
-    errorOfEnglish(expected.lines, settings, now, screen.english),
-    errorOfGerman(data, expected.given, screen.german),
-    errorOfLines(expected.lines, settings, data.n_written, screen.lines),
-    errorOfList(data, settings, now, expected.logits, screen),
-  );
+export function compare(shown, expected, screen) {
+  const tally = new Tally(shown.data.allowed_error);
+  readMap(tally, originOf(shown.chosen), expected, screen.cells);
+  readWords(tally, expected.texts, screen);
+  readEnglish(tally, shown, expected, screen);
+  readGerman(tally, shown.data, expected.given, screen.german);
+  readLines(tally, shown, expected.lines, screen);
+  readList(tally, shown, expected, screen);
+  for (const { group, tiles, pixels } of expected.tiles) {
+    const [, rows, columns] = group.tiles.shape;
+    const isWhole = tiles.columns === rows * columns;
+    tally.hold(isWhole && tiles.rows === group.n_layers * group.n_heads, `${group.name}.tiles`);
+    const { name, n_heads } = group;
+    const of = { values: tiles.values, name, rows, columns, n_heads, palette: screen.palette };
+    readTiles(tally, pixels, of);
+  }
+  return tally.found;
 }
 
 /**
- * How many numbers that is.
- *
- * @param {OnScreen} screen
- */
-export function countOnScreen({ cells, english, german, lines, list }) {
-  const inMap = cells.reduce((sum, row) => sum + row.length, 0);
-  const printed = english.children.length + german.children.length + list.children.length + 1;
-  return inMap + printed + lines.children.length;
-}
-
-/**
+ * @param {Tally} tally
+ * @param {string} address
  * @param {Expected} expected
  * @param {ArrayLike<number>[]} cells
  */
-function errorOfMap({ map, mask }, cells) {
-  let worst = cells.length === map.rows ? 0 : NaN;
+function readMap(tally, address, { map, mask }, cells) {
+  tally.hold(cells.length === map.rows, address);
   for (let i = 0; i < map.rows; i++) {
     const [weights, allowed] = [rowOf(map, i), rowOf(mask, i)];
     weights.forEach((weight, j) => {
       const shown = cells[i]?.[j];
       const ofMasked = Number.isNaN(shown) ? 0 : NaN;
-      worst = Math.max(worst, allowed[j] ? Math.abs(shown - weight) : ofMasked);
+      tally.add(allowed[j] ? Math.abs(shown - weight) : ofMasked, address);
     });
   }
-  return worst;
 }
 
 /**
  * Each word is what its token stands for; start and end are called otherwise here.
  *
+ * @param {Tally} tally
  * @param {Expected["texts"]} texts
  * @param {OnScreen} screen
  */
-function errorOfWords({ first, last }, { english, german }) {
+function readWords(tally, { first, last }, { english, german }) {
   const source = labelsIn(english).slice(0, -1);
   const target = labelsIn(german).slice(0, last.length - 1);
-  return Math.max(errorOfLabels(source, first.slice(0, -1)), errorOfLabels(target, last.slice(1)));
+  tally.add(errorOfLabels(source, first.slice(0, -1)), "English", source.length);
+  tally.add(errorOfLabels(target, last.slice(1)), "German", target.length);
 }
 
 /** @param {HTMLElement} row */
@@ -121,92 +155,151 @@ function labelsIn(row) {
 }
 
 /**
- * @param {Matrix} lines
- * @param {TranslationSettings} settings
- * @param {number} now
- * @param {HTMLElement} english
+ * The numbers below the English words, and the sentence that names the largest.
+ *
+ * @param {Tally} tally
+ * @param {Shown} shown
+ * @param {Expected} expected
+ * @param {OnScreen} screen
  */
-function errorOfEnglish(lines, { align_by }, now, english) {
-  const row = rowIn(now, align_by, lines.rows);
-  const texts = numbersIn(english);
-  if (texts.length !== lines.columns) return NaN;
-  if (row === null) return texts.every((text) => text === "–") ? 0 : NaN;
+function readEnglish(tally, { settings, now, heads }, { lines, texts }, { english, says }) {
+  const address = originOf(heads);
+  const row = rowIn(now, settings.align_by, lines.rows);
+  const numbers = numbersIn(english);
+  tally.hold(numbers.length === lines.columns, address);
+  if (row === null)
+    return tally.hold(
+      numbers.every((text) => text === "–"),
+      address,
+    );
   const own = rowOf(lines, row);
-  return Math.max(...texts.map((text, j) => errorOfNumber(text, own[j])));
+  numbers.forEach((text, j) => tally.add(errorOfNumber(text, own[j]), address));
+  const [, named] = Array.from(says.querySelectorAll(".hl-tr-named"), (x) => x.textContent ?? "");
+  const [, number] = / ((?:< )?[\d.]+) Lines: /.exec(says.textContent ?? "") ?? [];
+  const most = own.reduce((a, b) => Math.max(a, b), 0);
+  tally.add(errorOfNumber(number ?? "", most), address);
+  const isOneOf = Array.from(own).some(
+    (weight, j) =>
+      weight >= most - ROUNDED && errorOfLabels([named], [nameOf(texts.first[j])]) === 0,
+  );
+  tally.hold(isOneOf, address);
+}
+
+/** @param {string | null} text */
+function nameOf(text) {
+  return (text && CALLED[text]) ?? text;
 }
 
 /**
  * Probabilities of the German tokens; that of the end is in the list beside them.
  *
+ * @param {Tally} tally
  * @param {TranslationData} data
  * @param {Numbers} given of each token of the target's stream, from the start token on
  * @param {HTMLElement} german
  */
-function errorOfGerman({ n_written }, given, german) {
+function readGerman(tally, { n_written }, given, german) {
   const texts = numbersIn(german);
-  if (texts.length !== n_written) return NaN;
-  const errors = texts
-    .slice(0, given.length - 1)
-    .map((text, n) => errorOfNumber(text, given[n + 1]));
-  return Math.max(0, ...errors);
+  tally.hold(texts.length === n_written, "given");
+  texts.slice(0, given.length - 1).forEach((text, n) => {
+    tally.add(errorOfNumber(text, given[n + 1]), `given[${n + 1}]`);
+  });
 }
 
 /**
- * Whether each weight that is large enough has its line, as thick as it is large.
+ * Whether each weight that is large enough has its line, from word to word, as thick as it is large.
  *
+ * @param {Tally} tally
+ * @param {Shown} shown
  * @param {Matrix} lines
- * @param {TranslationSettings} settings
- * @param {number} n_written
- * @param {SVGSVGElement} drawn
+ * @param {OnScreen} screen
  */
-function errorOfLines(lines, { align_by }, n_written, drawn) {
+function readLines(tally, { data, settings, heads }, lines, screen) {
+  const address = originOf(heads);
+  const [from, to] = [screen.english, screen.german].map((row) => Array.from(row.children, middle));
   /** @type {Map<string, number>} */
   const thick = new Map();
-  for (const path of drawn.querySelectorAll("path"))
-    thick.set(
-      `${path.dataset.target} ${path.dataset.source}`,
-      Number(path.getAttribute("stroke-width")) / THICKEST,
+  for (const path of screen.lines.querySelectorAll("path")) {
+    const { target, source } = path.dataset;
+    thick.set(`${target} ${source}`, Number(path.getAttribute("stroke-width")) / THICKEST);
+    const places = (path.getAttribute("d") ?? "").match(/-?[\d.]+/g) ?? [];
+    const off = [Number(places[0]) - from[Number(source)], Number(places[6]) - to[Number(target)]];
+    tally.hold(
+      off.every((x) => Math.abs(x) <= PIXEL),
+      address,
     );
-  let worst = 0;
-  for (let n = 0; n < n_written; n++) {
-    const row = rowIn(n, align_by, lines.rows);
+  }
+  for (let n = 0; n < data.n_written; n++) {
+    const row = rowIn(n, settings.align_by, lines.rows);
     if (row === null) continue;
     rowOf(lines, row).forEach((weight, j) => {
       const shown = thick.get(`${n} ${j}`);
-      if (shown === undefined) worst = weight < LEAST + ROUNDED ? worst : NaN;
-      else worst = Math.max(worst, Math.abs(shown - weight));
+      if (shown === undefined) tally.hold(weight < LEAST + ROUNDED, address);
+      else tally.add(Math.abs(shown - weight), address);
     });
   }
-  return worst;
 }
 
 /**
- * Order, lengths and numbers of the most likely tokens.
+ * The middle of a word, in pixels of its row.
  *
- * @param {TranslationData} data
- * @param {TranslationSettings} settings
- * @param {number} now
- * @param {Numbers} logits
+ * @param {Element} word
+ */
+function middle(word) {
+  const [own, row] = [word, word.parentElement ?? word].map((x) => x.getBoundingClientRect());
+  return own.left + own.width / 2 - row.left;
+}
+
+/**
+ * Order, words, lengths and numbers of the most likely tokens, and those of the one that came.
+ *
+ * @param {Tally} tally
+ * @param {Shown} shown
+ * @param {Expected} expected
  * @param {OnScreen} screen
  */
-function errorOfList({ steps }, settings, now, logits, { list, rest }) {
+function readList(tally, { data, settings, now }, { logits, texts }, { list, rest }) {
+  const address = `output[${now}]`;
   const model = softmax(logits, 1);
   const isDrawn = settings.decode === "sampling";
   const drawn = isDrawn ? filtered(logits, settings) : model;
   const options = Array.from(list.querySelectorAll("button"));
-  const ids = steps[now].leading.slice(0, options.length).map(({ id }) => id);
+  const ids = data.steps[now].leading.slice(0, options.length).map(({ id }) => id);
   const isFalling = ids.every((id, i) => !i || model[ids[i - 1]] >= model[id] - ROUNDED);
-  const texts = options.map((option) => option.querySelector("small")?.textContent ?? "");
-  const bars = options.map((option) => parseFloat(option.querySelector("i")?.style.width ?? ""));
+  tally.hold(isFalling && ids.length === options.length, address);
+  const labels = options.map((option) => option.querySelector("bdi")?.textContent ?? "");
+  tally.add(errorOfLabels(labels, texts.leading.slice(0, ids.length).map(nameOf)), address);
   const most = Math.max(...ids.map((id) => Math.max(model[id], isDrawn ? drawn[id] : 0)));
+  options.forEach((option, i) => {
+    const bar = parseFloat(option.querySelector("i")?.style.width ?? "");
+    tally.add(
+      errorOfNumber(option.querySelector("small")?.textContent ?? "", drawn[ids[i]]),
+      address,
+    );
+    tally.add(Math.abs((bar / 100) * most - model[ids[i]]), address);
+  });
   const others = 1 - ids.reduce((sum, id) => sum + model[id], 0);
   const said = /(?:< )?[\d.]+$/.exec(rest.textContent ?? "")?.[0] ?? "";
-  return Math.max(
-    isFalling && ids.length === options.length ? 0 : NaN,
-    ...ids.map((id, i) => errorOfNumber(texts[i], drawn[id])),
-    ...ids.map((id, i) => Math.abs((bars[i] / 100) * most - model[id])),
-    errorOfNumber(said, Math.max(0, others)),
+  tally.add(errorOfNumber(said, Math.max(0, others)), address);
+  readBelow(tally, data.steps[now].id, model, list.querySelector(".hl-tr-below"));
+}
+
+/**
+ * The token that came though it is not among those listed: its probability and its rank.
+ *
+ * @param {Tally} tally
+ * @param {number | null} id
+ * @param {Float64Array} model
+ * @param {Element | null} row
+ */
+function readBelow(tally, id, model, row) {
+  if (!row || id === null) return;
+  const rank = Number(/rank ([\d,]+)/.exec(row.textContent ?? "")?.[1].replaceAll(",", ""));
+  const [before, upTo] = [ROUNDED, -ROUNDED].map(
+    (slack) => model.filter((p) => p > model[id] + slack).length,
   );
+  tally.hold(rank > before && rank <= upTo + 1, "given");
+  tally.add(errorOfNumber(row.querySelector("small")?.textContent ?? "", model[id]), "given");
 }
 
 /**

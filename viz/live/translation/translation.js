@@ -22,7 +22,7 @@ import {
   rowOfToken,
   strongestIn,
 } from "./heads.js";
-import { countOnScreen, errorOnScreen, expectedOf } from "./proof.js";
+import { compare, expectedOf } from "./proof.js";
 import { Rows } from "./rows.js";
 
 /** @import { Receiver } from "../core/wire.js" */
@@ -343,7 +343,9 @@ export class Translation extends Instrument {
     const loaded = this.#loaded;
     if (!loaded || !data.run || this.#shown < data.n_written) return;
     const now = this.#now;
-    const expected = await expectedOf(data, loaded.chosen, loaded.heads, now).catch(() => null);
+    const shown = { data, settings, now, chosen: loaded.chosen, heads: loaded.heads };
+    const grids = this.grids.grids.map(({ picture }) => picture);
+    const expected = await expectedOf(shown, grids).catch(() => null);
     const isOther = loaded !== this.#loaded || now !== this.#now || this.lifetime.isOver;
     if (!expected || isOther || !this.map.chart.data) return;
     const screen = {
@@ -351,15 +353,17 @@ export class Translation extends Instrument {
       english: this.rows.english,
       german: this.rows.german,
       lines: this.rows.lines,
+      says: this.says,
+      grids,
+      palette: this.palette,
       list: this.candidates.list,
       rest: this.candidates.rest,
     };
-    const error = errorOnScreen({ data, settings, now }, expected, screen);
-    const n = countOnScreen(screen);
-    const shown = showScreenCheck(this.badge, { error, n }, data.allowed_error);
-    const verdict = `${data.key} ${settings.at} ${error <= data.allowed_error}`;
+    const found = compare(shown, expected, screen);
+    const error = showScreenCheck(this.badge, found, data.allowed_error);
+    const verdict = `${data.key} ${settings.at} ${found.error <= data.allowed_error}`;
     if (verdict === this.#reported) return;
     this.#reported = verdict;
-    this.conversation.report("checked", { key: data.key, error: shown });
+    this.conversation.report("checked", { key: data.key, error, address: found.address });
   }
 }

@@ -69,8 +69,13 @@ def bare(browser: Browser, app_url: str, made: Made) -> Iterator[Page]:
     def answer(route: Route) -> None:
         what = unquote(route.request.url).partition("/a-run/")[2]
         if what.startswith("texts/"):
-            stream = 0 if what.endswith("first") else -1
-            route.fulfill(body=json.dumps({"texts": run.labels(stream)}))
+            of = what.removeprefix("texts/")
+            streams = {"first": 0, "last": -1}
+            is_stream = of in streams
+            texts = (
+                run.labels(streams[of]) if is_stream else run.texts(list(map(int, of.split(","))))
+            )
+            route.fulfill(body=json.dumps({"texts": texts}))
         else:
             array = np.atleast_2d(np.asarray(run.array(what), np.float64))
             route.fulfill(body=save({"value": np.ascontiguousarray(array)}))
@@ -181,6 +186,15 @@ CODE_FAULTS = {
                            "set(word, own ? own[j] / 2 : null)"),
     "bars": ("candidates.js", "(100 * before) / most", "(90 * before) / most"),
     "others": ("candidates.js", "sum + row.before", "sum + row.after / 2"),
+    "candidates": ("candidates.js", 'html("bdi", null, label)',
+                   'html("bdi", null, label.toUpperCase() + ".")'),
+    "the next word's lines": ("rows.js", "from[j],", "from[(j + 1) % from.length],"),
+    "lines to the left": ("rows.js", "return offsetLeft + offsetWidth / 2;", "return offsetLeft;"),
+    "the sentence": ("translation.js", "named(encoder.labels[best])",
+                     "named(encoder.labels[best ? 0 : 1])"),
+    "its number": ("translation.js", "digits(own[best], 2)", "digits(own[best] / 2, 2)"),
+    "small maps": ("grids.js", "atlas(group, data.tile_codes", "atlas({...group, "
+                   "n_heads: group.n_layers, n_layers: group.n_heads}, data.tile_codes"),
     "the map": ("translation.js", "shownPattern(map,",
                 "shownPattern({...map, values: map.values.map((x) => x / 2)},"),
 }  # fmt: skip
