@@ -3,6 +3,7 @@
 `old` stands exactly once in its file (a test sees to that), so no fault is lost when code moves.
 """
 
+from tests.sabotage.architectures import ARCHITECTURES
 from tests.sabotage.charts import CHARTS
 from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
 from tests.sabotage.readback import READ_BACK
@@ -15,13 +16,9 @@ __all__ = ["BROWSER", "FAULTS", "SELF_CHECK", "Fault"]
 ROPE, ALIBI, LEARNED, NONE = (f"positions-{name}" for name in ("rope", "alibi", "learned", "none"))
 POSITIONS, NORMS, ATTENTION = "model/positions.py", "model/norms.py", "model/attention.py"
 MASKS, BLOCKS, DECODER = "model/masks.py", "model/blocks.py", "model/architectures/decoder.py"
-CHECKPOINT, CAPTURE, RECORDS, CACHE, STACK = (
-    "model/sources/checkpoint.py",
-    "model/capture.py",
-    "model/records.py",
-    "model/decoding/kv_cache.py",
-    "model/architectures/stack.py",
-)
+CHECKPOINT, CAPTURE = "model/sources/checkpoint.py", "model/capture.py"
+RECORDS, CACHE = "model/records.py", "model/decoding/kv_cache.py"
+STACK = "model/architectures/stack.py"
 
 MODEL = [
     Fault(
@@ -397,4 +394,5 @@ FAULTS: list[Fault] = [
     *SCHEMES,
     *TABLES,
     *READ_BACK,
+    *ARCHITECTURES,
 ]

@@ -26,7 +26,7 @@ from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
 from viz.live import component
 from viz.live.core.wire import Settings
-from viz.live.sketch.data import Shipped, sketch_data
+from viz.live.sketch.data import SKETCH, Shipped, sketch_data
 from viz.runs import pictures
 
 TITLE = "Vision"
@@ -56,6 +56,7 @@ def render(view: View) -> None:
     key, _ = pictures.answers(view.handle)
     data = sketch_data(view.run.key, view.run.trace, pixels, key, _shipped(view), _settings(view))
     component.show(data, on_change=state.take_over)
+    screen.drew({"key": SKETCH, "token": view.run.key})
     left, right = layout.two_up("patches")
     with left:
         _needed(view, pixels)
