@@ -78,7 +78,7 @@ def _sentence_box(setting: Text, has_caret: bool) -> Typed:
         )
 
     with st.container(key="sentence"):
-        data = sentence_data(text, has_caret=has_caret)
+        data = sentence_data(text, has_caret=has_caret, label=setting.label)
         component.show_control(f"{name}-box", data, on_change=take_over)
         count = st.empty()
     if not text.strip():

@@ -29,8 +29,8 @@ export class SentenceBox extends Instrument {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.conversation.flush();
       },
     });
-    const label = html("label", { class: "hl-floating", for: this.box.id }, "Sentence");
-    root.replaceChildren(label, this.box);
+    this.label = html("label", { class: "hl-floating", for: this.box.id });
+    root.replaceChildren(this.label, this.box);
     this.lifetime.watchSize(root, () => this.#fit());
   }
 
@@ -68,6 +68,7 @@ export class SentenceBox extends Instrument {
   /** @override */
   redraw() {
     const { sentence } = this.settings;
+    this.label.textContent = this.data.label;
     this.box.placeholder = this.data.placeholder;
     const { value } = this.box;
     if (value === asInBox(sentence)) return;

@@ -6,6 +6,7 @@
 
 /**
  * @typedef {object} SentenceBoxFields
+ * @property {string} label what the text is called
  * @property {string} placeholder what stands there while there is no text
  * @property {boolean} has_caret whether it takes the keyboard when the page is opened
  * @property {SentenceBoxSettings} settings
