@@ -6,7 +6,10 @@ SENTENCE_BOX = "sentence_box"
 
 
 def sentence_data(text: str, *, has_caret: bool, label: str = "Sentence") -> Data:
-    """The text of the box, and what it is called. `has_caret` has it take the keyboard when the page is opened."""
+    """The text of the box, and what it is called.
+
+    `has_caret` has it take the keyboard when the page is opened.
+    """
     return {
         "instrument": SENTENCE_BOX,
         "key": SENTENCE_BOX,
