@@ -17,7 +17,6 @@ from viz.live.core.wire import (
     Data,
     Settings,
     bounds_data,
-    finite,
     packed,
     stream_data,
 )
@@ -85,12 +84,17 @@ def _found(
         "place": place,
         "id": token,
         "label": labels[place],
-        "prob": finite(float(np.exp(from_top[token] - log_total))),
-        "nats": finite(log_total - float(from_top[token])),
+        "prob": _finite(float(np.exp(from_top[token] - log_total))),
+        "nats": _finite(log_total - float(from_top[token])),
         "rank": rank(logits, token),
         "best": {"id": best, "label": visible(vocabulary[best])},
-        "best_prob": finite(float(np.exp(-log_total))),
+        "best_prob": _finite(float(np.exp(-log_total))),
     }
+
+
+def _finite(value: float) -> float | None:
+    """A number as JSON has it, not rounded: a small probability is more than none."""
+    return value if np.isfinite(value) else None
 
 
 def _shown(trace: Trace, whole: Whole, place: int, vocabulary: Sequence[str]) -> Data:
