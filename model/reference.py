@@ -2,9 +2,10 @@
 
 A decoder, an encoder, the two together, or a Vision Transformer: config.json says which.
 
-This is the proof's other side: it shares no line with the model that runs, reads config.json and
-model.safetensors itself and knows no torch; of `model` it takes erf alone, which numpy lacks. One
-equation to a line, to be read beside the papers. `arrays` gives every array at its trace's address.
+This is the proof's other side: it shares no line with the model that runs. It reads config.json and
+model.safetensors itself, knows no torch, and takes of `model` not a single function. Nothing here
+is fast; everything is one equation to a line, so that it can be read beside the papers. `arrays`
+gives every array at the address the trace has it at, such as decoder.blocks.3.attn.pattern.
 
 Shapes: T tokens (Tq that attend, Tk attended to), D = d_model, H heads, G key-value heads,
 Dh = D / H, F = d_ff, V vocabulary; P patches of p × p pixels, S × S in all, C classes.
@@ -18,8 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from model.verify.erf import erf
 
 Array = np.ndarray
 Config = Mapping[str, Any]
@@ -48,7 +47,7 @@ STORED = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 # --- the files --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Files:
     """What the files of a model say."""
 
@@ -125,7 +124,8 @@ def rms_norm(x: Array, gain: Array, eps: float) -> Array:
 
 def gelu(x: Array) -> Array:
     """x · Φ(x), Φ the normal distribution's (Hendrycks & Gimpel 2016, §2)."""
-    return x * 0.5 * (1 + erf(x / math.sqrt(2)))
+    erf = [math.erf(value) for value in (x / math.sqrt(2)).ravel().tolist()]
+    return x * 0.5 * (1 + np.array(erf).reshape(x.shape))
 
 
 def gelu_tanh(x: Array) -> Array:

@@ -19,27 +19,29 @@ Array = np.ndarray
 HIDES = b"[MASK]"
 
 
-@lru_cache(maxsize=4)
-def _both(ran: "Ran", n: int) -> tuple[Array, Array]:
+@lru_cache(maxsize=4)  # by the files and ids: of independent runs fewer are kept
+def _both(files: reference.Files, ids: tuple[int, ...], hiding: int, n: int) -> tuple[Array, Array]:
     """−ln p of each of the first n tokens behind [MASK], (n,): without a mask, and a causal one."""
-    ids = np.asarray(ran.arrays["encoder.ids"])
-    (hiding,) = (number for number, text in ran.vocabulary.items() if text == HIDES)
-    weights = {name: np.asarray(ran.files.weights[name]) for name in ran.files.weights}
-    files = reference.Files(ran.files.config, weights)  # read once, not for each pass
-    past = np.tril(np.ones((len(ids), len(ids)), bool))
+    weights = {name: np.asarray(files.weights[name]) for name in files.weights}
+    kept = reference.Files(files.config, weights)  # read once, not for each pass
     found: tuple[list[float], list[float]] = [], []
-    for place in range(min(n, len(ids))):
-        given = np.where(np.arange(len(ids)) == place, hiding, ids)
-        for losses, mask in zip(found, (None, past), strict=True):
-            logits = dict(reference.arrays(files, given, mask))["output"][place]
-            from_true = logits - logits[ids[place]]  # −ln p = ln Σ e^(ℓ − ℓ of the token)
+    for place, token in enumerate(ids[:n]):
+        given = np.array([*ids[:place], hiding, *ids[place + 1 :]])
+        past = np.tril(np.ones((place + 1, place + 1), bool))  # of what follows nothing is seen
+        for losses, (text, mask) in zip(
+            found, ((given, None), (given[: place + 1], past)), strict=True
+        ):
+            logits = dict(reference.arrays(kept, text, mask))["output"][place]
+            from_true = logits - logits[token]  # −ln p = ln Σ e^(ℓ − ℓ of the token)
             top = from_true.max()
             losses.append(top + np.log(np.exp(from_true - top).sum()))
     return np.array(found[0]), np.array(found[1])
 
 
 def _losses(ran: "Ran", n: int, is_causal: bool) -> Array:
-    return _both(ran, n)[is_causal]
+    ids = tuple(np.asarray(ran.arrays["encoder.ids"]).tolist())
+    (hiding,) = (number for number, text in ran.vocabulary.items() if text == HIDES)
+    return _both(ran.files, ids, hiding, min(n, len(ids)))[is_causal]
 
 
 def _total(ran: "Ran", n: int, is_causal: bool) -> Array:

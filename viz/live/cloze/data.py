@@ -22,7 +22,7 @@ from viz.live.core.wire import (
 )
 
 CLOZE = "cloze"
-NAMED_TOKENS = 10  # bars
+NAMED_TOKENS = 8  # bars
 MOST_SENT_ALONG = 400_000  # bytes of a map; a larger one is fetched
 
 

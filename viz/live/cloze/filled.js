@@ -10,6 +10,7 @@ import { applied, probabilities, sortedIds } from "../core/sampling.js";
 /** @import { ClozeData, ClozeSettings } from "./wire.js" */
 
 const NOTHING = "Nothing is hidden: click a word above.";
+const SIGNS = "grey: the model; colour: with the sliders; dashed: removed; ✓: stood there";
 const LEAST_WIDTH = 240;
 
 export class Filled {
@@ -25,7 +26,9 @@ export class Filled {
     this.title = html("h3");
     this.sliders = html("div", { class: "hl-cloze-sliders" });
     this.bars = svg("svg", { class: "hl-bars", role: "img" });
-    this.node = html("div", { class: "hl-cloze-filled" }, this.title, this.sliders, this.bars);
+    const signs = html("p", { class: "hl-caption" }, SIGNS);
+    const parts = [this.title, this.sliders, this.bars, signs];
+    this.node = html("div", { class: "hl-cloze-filled" }, ...parts);
   }
 
   /**
@@ -87,7 +90,7 @@ export class Filled {
     const named = new Set(this.#places);
     const rest = after.reduce((sum, p, place) => (named.has(place) ? sum : sum + p), 0);
     const n = (this.#sorted.length - rows.length).toLocaleString("en");
-    const legend = `grey: the model · colour: with the sliders · ✓ stood there · ${n} others: ${digits(rest, 3)}`;
+    const legend = `${n} others: ${digits(rest, 3)}`;
     const width = Math.max(LEAST_WIDTH, this.node.clientWidth);
     drawBars(this.bars, rows, { palette, width, legend });
     const said = rows.slice(0, 3).map((row) => `${row.label} ${digits(row.before, 3)}`);
