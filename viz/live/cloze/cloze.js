@@ -308,6 +308,8 @@ export class Cloze extends Instrument {
       title: this.filled.title,
       bars: this.filled.bars,
       cells: this.map.drawnCells,
+      grids: this.grids.grids.map(({ picture }) => picture),
+      palette: this.palette,
     };
     const of = { data, settings, chosen: loaded.chosen };
     const found = await readBack(of, screen).catch(() => null);

@@ -3,12 +3,14 @@
 
 import { independent, independentTexts } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
+import { pixelsOf, readTiles } from "../core/pixels.js";
 import { errorOfLabels, errorOfNumber } from "../core/printed.js";
 import { Tally } from "../core/tally.js";
 
 /** @import { Matrix, Numbers } from "../core/maths.js" */
 /** @import { Chosen } from "../core/groups.js" */
 /** @import { Found } from "../core/tally.js" */
+/** @import { Palette } from "../core/wire.js" */
 /** @import { ClozeData, ClozeSettings } from "./wire.js" */
 
 const HIDING = "[MASK]";
@@ -25,6 +27,8 @@ const TRUE = "✓ ";
  * @property {HTMLElement} title of the bars
  * @property {SVGSVGElement} bars
  * @property {ArrayLike<number>[]} cells of the map
+ * @property {SVGSVGElement[]} grids the small maps, one picture a group
+ * @property {Palette} palette
  */
 
 /**
@@ -61,7 +65,28 @@ export async function readBack({ data, settings, chosen }, screen) {
     tally.add(errorOfBars(shown, settings, screen.bars), `output[${place}]`, 3 * named.length + 1);
   }
   await readMap(tally, run, chosen, screen.cells);
+  await readGrids(tally, data, screen);
   return tally.found;
+}
+
+/**
+ * The small maps of all heads, as pixels.
+ *
+ * @param {Tally} tally
+ * @param {ClozeData} data
+ * @param {OnScreen} screen
+ */
+async function readGrids(tally, { run, groups }, { grids, palette }) {
+  for (const [i, group] of groups.entries()) {
+    const { name, n_layers, n_heads } = group;
+    const [, rows, columns] = group.tiles.shape;
+    const { values, ...size } = await independent(run, `${name}.tiles`);
+    const isWhole = size.rows === n_layers * n_heads && size.columns === rows * columns;
+    tally.hold(isWhole, `${name}.tiles`);
+    const href = grids[i]?.querySelector("image")?.getAttribute("href") ?? "";
+    const of = { values, name, rows, columns, n_heads, palette };
+    readTiles(tally, await pixelsOf(href), of);
+  }
 }
 
 /**

@@ -199,6 +199,8 @@ CODE_FAULTS = {
     "a row": ("found.js", "found.map((one)", "found.slice(1).map((one)"),
     "the map": ("cloze.js", "shownPattern(pattern,",
                 "shownPattern({...pattern, values: pattern.values.map((x) => x / 2)},"),
+    "small maps": ("core/grids.js", "atlas(group, data.tile_codes", "atlas({...group, "
+                   "n_heads: group.n_layers, n_layers: group.n_heads}, data.tile_codes"),
     "a guess elsewhere": ("words.js", "found.get(place)", "found.get(blanks[0])"),
 }  # fmt: skip
 
@@ -206,7 +208,7 @@ CODE_FAULTS = {
 @pytest.mark.parametrize("fault", CODE_FAULTS)
 def test_a_fault_in_the_drawing_turns_it_red(fault: str, bare: Page, made: Made) -> None:
     name, right, wrong = CODE_FAULTS[fault]
-    module = f"cloze/{name}"
+    module = name if "/" in name else f"cloze/{name}"
     assert script(module).count(right) == 1, "else nothing is planted"
     body = script(module).replace(right, wrong)
     bare.route(
