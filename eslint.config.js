@@ -14,6 +14,7 @@ const INSTRUMENTS = [
   "sentence_box",
   "pickers",
   "translation",
+  "cloze",
 ];
 const MARKUP = ["innerHTML", "outerHTML", "insertAdjacentHTML", "createContextualFragment"];
 

@@ -21,6 +21,7 @@ CHARTS = {
     "Beam search": ["beam"],
     "KV cache": ["filling"],
     "Diagram": [],
+    "Encoder": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],
     "Vision": ["without", "distances", "places"],
 }
@@ -29,6 +30,7 @@ INSTRUMENTS = {
     "Home": "home",
     "Attention": "microscope",
     "Next token": "writer",
+    "Encoder": "cloze",
     "Translation": "translation",
     "Vision": "sketch",
 }

@@ -126,6 +126,12 @@ FORMULAS: dict[str, Formula] = {
         r"\mathcal{L} = -\frac{1}{T-1} \sum_{t=1}^{T-1} \ln p(x_{t+1} \mid x_1, \dots, x_t)",
         "Bengio et al. 2003, §2; in nats, the mean over the tokens predicted",
     ),
+    "model.analysis.blanks.pseudo_losses": Formula(
+        r"\mathrm{PLL}(x) = \sum_{t=1}^{T} \ln p(x_t \mid x_{\setminus t}),\qquad"
+        r" \mathrm{PPPL}(x) = \exp\!\left(-\frac{1}{T}\,\mathrm{PLL}(x)\right)",
+        "Salazar et al. 2020, eq. 1 and 3, of one sentence; x without token t has [MASK] in its "
+        "place",
+    ),
     "model.analysis.merges.merged": Formula(
         r"i^{*} = \min\, \arg\min_i \, \mathrm{rank}(s_i, s_{i+1}),\qquad"
         r" \dots\, s_{i^{*}} \,,\, s_{i^{*}+1} \dots \;\to\; \dots\, s_{i^{*}} s_{i^{*}+1} \dots",
@@ -308,6 +314,14 @@ def loss_with_numbers(total: float, n_predicted: int) -> str:
         rf"\mathcal{{L}} = \frac{{{operand(total)}}}{{{n_predicted}}} {result(loss)}"
         r"\ \text{nats},"
         rf"\qquad e^{{\mathcal{{L}}}} {result(math.exp(loss), 2)}"
+    )
+
+
+def pseudo_perplexity_with_numbers(total: float, n: int) -> str:
+    """The pseudo-perplexity of a sentence from its own numbers."""
+    return (
+        rf"\mathrm{{PPPL}} = \exp\!\left(\frac{{{operand(total)}}}{{{n}}}\right)"
+        rf" {result(math.exp(total / n), 2)}"
     )
 
 

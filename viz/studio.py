@@ -5,7 +5,7 @@ import streamlit as st
 from viz.frame import ASSETS, layout, navigation
 from viz.frame.page import Page
 from viz.frame.rail import Group
-from viz.pages.architectures import diagram, translation, vision
+from viz.pages.architectures import diagram, encoder, translation, vision
 from viz.pages.generate import beam, cache, next_token
 from viz.pages.ideas import masks, positions
 from viz.pages.look_inside import attention, lens, tokens
@@ -16,7 +16,7 @@ GROUPS = (
     Group("Look inside", (tokens, attention, lens)),
     Group("Generate", (next_token, beam, cache)),
     Group("Ideas", (positions, masks)),
-    Group("Architectures", (diagram, translation, vision)),
+    Group("Architectures", (diagram, encoder, translation, vision)),
 )
 PAGES: tuple[Page, ...] = tuple(page for group in GROUPS for page in group.pages)
 

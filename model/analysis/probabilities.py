@@ -28,6 +28,12 @@ def target_probabilities(logits: np.ndarray, targets: Sequence[int]) -> np.ndarr
     return probs.gather(1, torch.tensor(targets, dtype=torch.long)[:, None])[:, 0].numpy()
 
 
+def rank(logits: np.ndarray, token_id: int) -> int:
+    """How many tokens are more likely, a lower id first on ties. logits: (V,)."""
+    value = logits[token_id]
+    return int((logits > value).sum() + (logits[:token_id] == value).sum())
+
+
 def most_likely_other(logits: np.ndarray, token_id: int) -> int:
     """The most likely token but one. logits: (V,)."""
     first, second = np.argsort(-logits, kind="stable")[:2]

@@ -16,6 +16,7 @@ import numpy as np
 
 from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
+from model.verify.blanked import BLANKED
 from model.verify.check import Check, relative_error
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
@@ -93,7 +94,7 @@ def _check(name: str, found: _Found, trace: Trace) -> Check:
 # A name, and in brackets which part of the array, axis by axis: numbers, or stretches as in Python.
 ADDRESS = re.compile(r"([a-z0-9_.]{1,80})(?:\[([0-9:,-]{1,40})\])?")
 NUMBERED = re.compile(r"(.*?)((?:\.[0-9]{1,9})*)")  # what is worked out, and numbers it depends on
-ALL = {**DERIVED, **PICTURED, **OF_SCHEMES, **COUNTED, **MERGED, **OF_THE_OUTPUT}
+ALL = {**DERIVED, **PICTURED, **OF_SCHEMES, **COUNTED, **MERGED, **BLANKED, **OF_THE_OUTPUT}
 OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP}
 ALL_OF_A_SITE = {**OF_A_SITE, **SCHEMES_OF_A_SITE, **COUNTED_OF_A_SITE, **OF_INSTRUMENTS}
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each

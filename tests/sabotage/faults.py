@@ -5,6 +5,7 @@
 
 from tests.sabotage.architectures import ARCHITECTURES
 from tests.sabotage.charts import CHARTS
+from tests.sabotage.cloze import CLOZE
 from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
 from tests.sabotage.readback import READ_BACK
 from tests.sabotage.sampler import SAMPLED
@@ -391,6 +392,7 @@ FAULTS: list[Fault] = [
     *SAMPLED,
     *TEXT,
     *CHARTS,
+    *CLOZE,
     *SCHEMES,
     *TABLES,
     *READ_BACK,

@@ -29,10 +29,11 @@ PAGES = (
     "Positions",
     "Masks",
     "Diagram",
+    "Encoder",
     "Translation",
     "Vision",
 )
-OWN_MODEL = {"Translation", "Vision"}  # pages with a model of their own, and its input
+OWN_MODEL = {"Encoder", "Translation", "Vision"}  # pages with a model of their own
 ODD_SENTENCES = {
     "control": "a\x00b \x07\x1b[31mred\x7f",
     "line-breaks": "one\ntwo\tthree\r\nfour",

@@ -20,6 +20,8 @@ from viz.live.pickers.data import Picker
 from viz.theme import palette
 
 CHECK_EVERY = 0.1  # seconds
+SEE_README = ", see README"
+HOW_TO_TRAIN = {"encoder": ": python -m model train assets/recipes/blank.toml --corpus … --out …"}
 EXAMPLE, SWITCHED = "example", "model-was-switched"
 
 
@@ -39,7 +41,7 @@ def open_view(where: DeltaGenerator, architecture: str = "", *, has_caret: bool 
     admission.admit()
     notices.begin()
     model = _model_setting(architecture)
-    ask = given.ask_of(runs.architecture_of(state.value(model)))
+    ask = given.ask_of(runs.architecture_of(state.value(model)), is_own_page=bool(architecture))
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
         typed = ask.draw(has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
@@ -135,7 +137,8 @@ def _model_setting(architecture: str) -> Choice[str]:
     names = runs.model_names(architecture)
     if not names:
         kind = f"{architecture.replace('_', '-')} " if architecture else ""
-        raise ValueError(f"no {kind}checkpoint in assets/checkpoints; train one, see README")
+        how = HOW_TO_TRAIN.get(architecture, SEE_README)
+        raise ValueError(f"no {kind}checkpoint in assets/checkpoints; train one{how}")
     setting = MODELS[architecture]
     return setting.given(options=names, default=names[0], words=runs.described)
 

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from model.data.images import Images, read_part
 from model.sources.handle import ModelHandle
 from viz import runs
-from viz.frame import ASSETS, notices, state, translating
+from viz.frame import ASSETS, blanks, notices, state, translating
 from viz.frame.examples import examples
 from viz.frame.kinds import Text
 from viz.frame.settings import DIGIT, DRAWING, SENTENCE, SOURCE
@@ -113,13 +113,29 @@ def _run_picture(handle: ModelHandle, text: str) -> Run:
     return runs.run_picture(handle, picture())
 
 
+def _run_blanked(handle: ModelHandle, text: str) -> Run:
+    return blanks.run(handle, text, is_own_page=True)
+
+
+def _run_as_blanked(handle: ModelHandle, text: str) -> Run:
+    """On another page: what was hidden stays hidden, and nothing is by itself."""
+    return blanks.run(handle, text, is_own_page=False)
+
+
 OF_TEXT = Ask(_sentence, runs.run)
 ASKS: dict[str, Ask] = {
+    "encoder": Ask(_sentence, _run_as_blanked),
     "encoder_decoder": Ask(_source, _run_translation),
     "vision": Ask(_no_text, _run_picture),
 }
 
 
-def ask_of(architecture: str) -> Ask:
-    """How to ask for the input of an architecture; a sentence where it is not known."""
-    return ASKS.get(architecture, OF_TEXT)
+ON_OWN_PAGE = {**ASKS, "encoder": Ask(_sentence, _run_blanked)}
+
+
+def ask_of(architecture: str, *, is_own_page: bool = False) -> Ask:
+    """How to ask for the input of an architecture; a sentence where it is not known.
+
+    `is_own_page` says that the page is about this architecture alone.
+    """
+    return (ON_OWN_PAGE if is_own_page else ASKS).get(architecture, OF_TEXT)

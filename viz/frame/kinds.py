@@ -20,6 +20,7 @@ from model.lines import quoted
 Value = TypeVar("Value")
 
 PAIR = re.compile(r"(\d{1,9})-(\d{1,9})")
+NO_PLACES = "none"
 NO_SUCH = "{label} {raw} does not exist here; showing {value}."
 
 
@@ -277,6 +278,33 @@ class Ids(Setting[tuple[int, ...]]):
     def text(self, value: tuple[int, ...]) -> str:
         """The ids with hyphens between them."""
         return _joined(value)
+
+
+@dataclass(frozen=True)
+class Places(Setting[tuple[int, ...]]):
+    """Some of `n` tokens by their places, in their order; written 3,7, and `none` for none."""
+
+    n: int = 0
+
+    def nearest(self, raw: object) -> tuple[tuple[int, ...], str | None]:
+        """Those that exist, each once; of what does not, the first few are named."""
+        if raw == NO_PLACES:
+            return (), None
+        is_several = isinstance(raw, list | tuple)
+        words = list(raw) if is_several else list(filter(None, str(raw).split(",")))
+        found = {str(word): _number(word) for word in words}
+        good = {int(x) for x in found.values() if x is not None and x in range(self.n)}
+        lost = [word for word, number in found.items() if number not in range(self.n)]
+        line = (
+            f"{self.label} {_shown(', '.join(lost))} cannot be shown: the sentence has {self.n} "
+            "tokens, counted from 0."
+        )
+        value = tuple(sorted(good))
+        return (value or self.default) if lost else value, line if lost else None
+
+    def text(self, value: tuple[int, ...]) -> str:
+        """The places with commas between them."""
+        return _with_commas(value) or NO_PLACES
 
 
 @dataclass(frozen=True)

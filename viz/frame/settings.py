@@ -21,6 +21,7 @@ from viz.frame.kinds import (
     Numbers,
     Pair,
     Pixels,
+    Places,
     Setting,
     Text,
 )
@@ -43,7 +44,8 @@ ON_BEAM = ("Beam search",)
 ON_CACHE = ("KV cache",)
 ON_TRANSLATION = ("Translation",)
 ON_VISION = ("Vision",)
-ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION)  # where a text is drawn token by token
+ON_ENCODER = ("Encoder",)
+ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION, *ON_ENCODER)  # where a text is drawn token by token
 
 
 def _declared(setting: Kind) -> Kind:
@@ -70,9 +72,10 @@ MODEL = _declared(Choice[str]("model", "Model", ""))
 # A view for one architecture has a model of its own, and leaves that of the other views alone.
 TRANSLATOR = _declared(Choice[str]("translator", "Model", "", pages=ON_TRANSLATION))
 VISION = _declared(Choice[str]("vision", "Model", "", pages=ON_VISION))
-MODELS = {"": MODEL, "encoder_decoder": TRANSLATOR, "vision": VISION}
+ENCODER = _declared(Choice[str]("encoder", "Model", "", pages=ON_ENCODER))
+MODELS = {"": MODEL, "encoder": ENCODER, "encoder_decoder": TRANSLATOR, "vision": VISION}
 AT = _declared(  # such as decoder.cross_attn.3.0
-    Choice[str]("at", "Head", "", pages=(*ON_TRANSLATION, *ON_VISION))
+    Choice[str]("at", "Head", "", pages=(*ON_ENCODER, *ON_TRANSLATION, *ON_VISION))
 )
 SOURCE = _declared(Text("source", "English", "Two children play with a red ball on the beach."))
 DIGIT = _declared(Number("digit", "Test digit", 0, 0))
@@ -108,7 +111,13 @@ TEMPERATURE = _declared(
 )
 TOP_K = _declared(Number("top_k", "Top-k", None, 1, none="all", pages=ON_NEXT))
 TOP_P = _declared(
-    Number("top_p", "Top-p", 0.95, *sampler.BOUNDS["top_p"], pages=(*ON_NEXT, *ON_TRANSLATION))
+    Number(
+        "top_p",
+        "Top-p",
+        0.95,
+        *sampler.BOUNDS["top_p"],
+        pages=(*ON_NEXT, *ON_TRANSLATION, *ON_ENCODER),
+    )
 )
 MIN_P = _declared(Number("min_p", "Min-p", 0.0, *sampler.BOUNDS["min_p"], pages=ON_NEXT))
 ORDER = _declared(
@@ -220,6 +229,13 @@ CACHE_HEADS = _declared(
 PREFILL = _declared(Number("prefill", "Prefill", 1, 1, pages=ON_CACHE, follows=True))
 CACHED_TOKENS = _declared(Choice[int]("held", "Tokens cached", 0, pages=ON_CACHE, follows=True))
 CONTEXT = _declared(Number("context", "Context", 2048, 1, 10_000_000, pages=ON_CACHE))
+
+# --- Encoder: all are chosen in the instrument --------------------------------------------------
+
+# The blanks stay on other pages: the same sentence with the same tokens hidden is to be seen there.
+BLANKS = _declared(Places("blanks", "Blank", (), pages=("Attention", *ON_ENCODER), follows=True))
+BLANK = _declared(Choice[int]("blank", "Shown blank", -1, pages=ON_ENCODER))
+CAUSAL = _declared(Flag("causal", "Causal mask", False, pages=ON_ENCODER))
 
 # --- Translation: most are chosen in the instrument ---------------------------------------------
 

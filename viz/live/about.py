@@ -20,6 +20,8 @@ _SCHEMES, _PATTERN = "model.positions.POSITIONS", "model.attention.attention_pat
 _TARGETS = "model.analysis.probabilities.target_probabilities"
 _GIVEN = "model.analysis.probabilities.given_probabilities"
 _BEFORE = f"{_POSITIONS}.before_rotation"
+_HIDDEN = "model.analysis.blanks.pseudo_losses"
+_PERPLEXITY = "model.analysis.blanks.perplexity"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
 OF_SITES: dict[str, About] = {
@@ -100,4 +102,13 @@ OF_PAGES: dict[str, About] = {
     "texts.totals": About("Σ ln p of its tokens", f"{_BEAM}.beam_search"),
     "texts.scores": About("Σ ln p / ((5 + n) / 6)^α", f"{_BEAM}.normalised_score"),
     "given": About("softmax(logits) at the token", _GIVEN),
+    "pseudo.losses": About("−ln p of a token that is hidden, all others given", _HIDDEN),
+    "pseudo.total": About("Σ of these but the first", _HIDDEN),
+    "pseudo.perplexity": About("exp of their mean", _PERPLEXITY),
+    "pseudo.causal_losses": About("−ln p of a hidden token, those before it given", _HIDDEN),
+    "pseudo.causal_total": About("Σ of these but the first", _HIDDEN),
+    "pseudo.causal_perplexity": About("exp of their mean", _PERPLEXITY),
+    "before.losses": About("−ln p of a token, those before it given", _LOSSES),
+    "before.total": About("Σ of these", _LOSSES),
+    "before.perplexity": About("exp of their mean", _PERPLEXITY),
 }  # fmt: skip

@@ -20,6 +20,7 @@ const KINDS = {
   writer: () => import("./writer/writer.js").then(({ Writer }) => Writer),
   editor: () => import("./editor/editor.js").then(({ Editor }) => Editor),
   chart: () => import("./chart/chart.js").then(({ Chart }) => Chart),
+  cloze: () => import("./cloze/cloze.js").then(({ Cloze }) => Cloze),
   sketch: () => import("./sketch/sketch.js").then(({ Sketch }) => Sketch),
   rotor: () => import("./rotor/rotor.js").then(({ Rotor }) => Rotor),
   translation: () => import("./translation/translation.js").then(({ Translation }) => Translation),

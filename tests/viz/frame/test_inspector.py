@@ -22,7 +22,7 @@ from viz.pages.look_inside import lens
 
 WITHOUT_FIGURES = {"Tours"}
 A_CHECK = "z = pattern·v, in float64"
-FULL_SCREEN = {"Home", "Attention", "Next token", "Translation", "Vision"}  # no room for it
+FULL_SCREEN = {"Home", "Attention", "Next token", "Encoder", "Translation", "Vision"}
 
 
 def parts(app: AppTest) -> list[str]:

@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz.frame.kinds import Cells, Choice, Flag, Ids, Index, Number, Numbers, Pair, Setting, Text
+from viz.frame.kinds import (
+    Cells,
+    Choice,
+    Flag,
+    Ids,
+    Index,
+    Number,
+    Numbers,
+    Pair,
+    Places,
+    Setting,
+    Text,
+)
 
 LAYER = Choice("layer", "Layer", 2, range(6), words="L{}".format)
 ORDER = Choice("order", "Order", ("a", "b"), (("a", "b"), ("b", "a")), words=", ".join)
@@ -19,6 +31,7 @@ CELL = Pair("cell", "Cell", None, limits=(13, 7))
 DIMENSIONS = Numbers("dimensions", "Dimensions", (0,), options=range(9), most=3)
 EDITS = Cells("edits", "Edits", (), n=13)
 SENTENCE = Text("sentence", "Sentence", "")
+BLANKS = Places("blanks", "Blank", (4,), n=9)
 TARGET = Ids("target", "Target", (), n=9, most=4)
 
 
@@ -29,7 +42,7 @@ TARGET = Ids("target", "Target", (), n=9, most=4)
         (SHARE, 1.0), (COUNT, 1000), (TOP, None), (TOP, 7), (TOKEN, None), (TOKEN, 12),
         (CELL, None), (CELL, (12, 6)), (DIMENSIONS, ()), (DIMENSIONS, (8, 1)),
         (EDITS, ()), (EDITS, ((3, 1), (0, 12))), (SENTENCE, ""), (SENTENCE, "3-1, ½ & “x”"),
-        (TARGET, ()), (TARGET, (3, 1, 3)),
+        (TARGET, ()), (TARGET, (3, 1, 3)), (BLANKS, ()), (BLANKS, (0, 3, 8)),
     ],
     ids=lambda value: getattr(value, "name", repr(value)),  # the same in every process
 )  # fmt: skip
@@ -47,6 +60,11 @@ def test_a_possible_value_comes_back_from_its_text_and_from_json(
     ("setting", "raw", "value", "line"),
     [
         (LAYER, "L9", 5, "Layer L9 does not exist here; showing L5."),
+        (BLANKS, "7,12,2", (2, 7),
+         "Blank 12 cannot be shown: the sentence has 9 tokens, counted from 0."),
+        (BLANKS, [9, "x"], (4,),
+         "Blank 9, x cannot be shown: the sentence has 9 tokens, counted from 0."),
+        (BLANKS, "3,3,1", (1, 3), None),
         (LAYER, "-3", 0, "Layer -3 does not exist here; showing L0."),
         (LAYER, "inf", 5, "Layer inf does not exist here; showing L5."),
         (LAYER, " ", 2, "Layer (empty) does not exist here; showing L2."),

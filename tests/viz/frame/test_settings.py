@@ -9,6 +9,7 @@ import pytest
 from model.decoding.course import Change
 from model.trace import HeadGroup, Trace
 from tests.viz.apps import TOM, chosen, control, lines, offered_of, open_page, query_of
+from tests.viz.pages.architectures.test_encoder import VALUES as OF_ENCODER
 from tests.viz.pages.architectures.test_translation import VALUES as OF_TRANSLATION
 from tests.viz.pages.architectures.test_vision import VALUES as OF_VISION
 from viz import runs, studio
@@ -97,7 +98,7 @@ def test_pages_leave_the_session_to_the_frame() -> None:
 def test_every_setting_has_a_place_in_these_tests() -> None:
     names = Counter(name for place in PLACES for name in place.values)
     assert max(names.values()) == 1
-    of_architectures = {*OF_TRANSLATION, *OF_VISION, "drawing"}
+    of_architectures = {*OF_ENCODER, *OF_TRANSLATION, *OF_VISION, "drawing"}
     assert set(names) | FOLLOWING | {"device", "attention"} | of_architectures == set(SETTINGS)
 
 

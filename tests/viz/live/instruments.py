@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from model.capture import capture_translation
+from model.capture import capture, capture_translation
 from model.decoding.filters import Sampling
-from tests.model.builders import tiny_translator
+from tests.model.builders import tiny_encoder, tiny_translator
 from tests.viz.builders import causal, stories_trace
 from viz.live.chart.data import chart_data
+from viz.live.cloze.data import Kept as KeptTrace
+from viz.live.cloze.data import Whole, cloze_data
 from viz.live.core.sampling import BOUNDS, distribution_data
 from viz.live.core.wire import Bounds, Data, Settings
 from viz.live.editor.data import NextTokens, editor_data
@@ -160,6 +162,27 @@ def translated(**changes: object) -> Data:
     )
 
 
+def cloze(**changes: object) -> Data:
+    """A small encoder on five tokens, the second of which is hidden."""
+    words, ids = [*(f" w{i}" for i in range(16)), "[MASK]"], [3, 1, 4, 1, 5]
+    given = [3, 16, 4, 1, 5]
+    trace = capture(tiny_encoder(), given, [words[i] for i in given])
+    settings = {
+        "blanks": [1],
+        "blank": 1,
+        "causal": False,
+        "at": "encoder.attn.1.2",
+        "temperature": 0.8,
+        "top_p": 0.9,
+    } | changes
+    return cloze_data(
+        KeptTrace(trace, "a run", has_independent=False),
+        Whole(ids, [words[i] for i in ids], "another run"),
+        words,
+        settings,
+    )
+
+
 INSTRUMENTS = {
     "home": home,
     "microscope": microscope,
@@ -167,4 +190,5 @@ INSTRUMENTS = {
     "editor": editor,
     "rotor": rotor,
     "translation": translated,
+    "cloze": cloze,
 }

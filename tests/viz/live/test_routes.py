@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from model.sources import checkpoint
 from model.trace import Trace
+from model.verify.blanked import BLANKED
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED
 from model.verify.independent import IndependentRun
@@ -253,7 +254,7 @@ def test_every_origin_names_code_that_there_is() -> None:
         assert hasattr(holder, name), about.source
     assert set(OF_FIGURES) == set(DERIVED) - {"given"}
     of_texts = {"texts.last", "texts.totals", "texts.scores"}
-    assert set(OF_PAGES) == {*OF_SCHEMES, *COUNTED, *MERGED, *of_texts, "given"}
+    assert set(OF_PAGES) == {*OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *of_texts, "given"}
     unmasked = {name.removeprefix("unmasked_") for name in (*SCHEMES_OF_A_SITE, *COUNTED_OF_A_SITE)}
     assert set(OF_SITES) == unmasked
 

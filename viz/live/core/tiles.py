@@ -3,6 +3,7 @@
 import numpy as np
 
 from model.trace import HeadGroup
+from viz.live.core.wire import Data, packed
 
 MASKED, ZERO = 1, 2  # byte values of a tile; above ZERO the weight, 0 is the gap between tiles
 TILE_MOST = 48
@@ -40,3 +41,18 @@ def _merge_cells(values: np.ndarray, merge: int) -> np.ndarray:
     padded = np.pad(values, [(0, 0)] * (values.ndim - 2) + [(0, n) for n in missing])
     blocks = padded.reshape(*values.shape[:-2], rows, merge, columns, merge)
     return blocks.max(axis=(-3, -1))
+
+
+def group_data(group: HeadGroup) -> Data:
+    """A group of heads with its small maps, as `Group` of wire.js has it."""
+    return {
+        "name": group.name,
+        "title": group.title,
+        "kind": group.kind,
+        "queries": group.queries,
+        "keys": group.keys,
+        "n_layers": len(group.records),
+        "n_heads": group.n_heads,
+        "sites": [record.site.address for record in group.records],
+        "tiles": packed(group_tiles(group)),
+    }

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.probabilities import distribution
+from model.analysis.probabilities import distribution, rank
 from model.decoding.filters import Sampling
 from model.trace import HeadGroup, Trace
 from viz.figures.labels import visible
 from viz.live.core.arrays import encoded, head_address, head_arrays, summary_arrays
-from viz.live.core.tiles import MASKED, group_tiles
+from viz.live.core.tiles import MASKED, group_data
 from viz.live.core.wire import (
     ALLOWED_ERROR,
     Bounds,
@@ -22,7 +22,6 @@ from viz.live.core.wire import (
     Settings,
     bounds_data,
     finite,
-    packed,
     stream_data,
 )
 
@@ -84,7 +83,7 @@ def translation_data(
         "arrays_key": kept.key,
         "run": kept.key if kept.has_independent else "",
         "streams": {stream.name: _stream(trace, stream.name, words) for stream in trace.streams},
-        "groups": [_group(group) for group in trace.groups],
+        "groups": [group_data(group) for group in trace.groups],
         "steps": [_step(trace, target, words, n) for n in range(len(trace.main))],
         "n_written": len(target.ids),
         "options": {"decode": _pairs(DECODING), "heads": _pairs(HEADS), "rows": _pairs(ROWS)},
@@ -112,20 +111,6 @@ def _stream(trace: Trace, name: str, words: Words) -> Data:
     }
 
 
-def _group(group: HeadGroup) -> Data:
-    return {
-        "name": group.name,
-        "title": group.title,
-        "kind": group.kind,
-        "queries": group.queries,
-        "keys": group.keys,
-        "n_layers": len(group.records),
-        "n_heads": group.n_heads,
-        "sites": [record.site.address for record in group.records],
-        "tiles": packed(group_tiles(group)),
-    }
-
-
 def _step(trace: Trace, target: Target, words: Words, n: int) -> Data:
     """What the model said after n tokens of the target, and which token came there.
 
@@ -138,7 +123,7 @@ def _step(trace: Trace, target: Target, words: Words, n: int) -> Data:
         "id": came,
         "label": "" if came is None else words.label(came),
         "prob": None if came is None else finite(found.before[came]),
-        "rank": None if came is None else _rank(trace.logits[n], came),
+        "rank": None if came is None else rank(trace.logits[n], came),
         "is_forced": n < target.n_forced,
         "leading": [
             {
@@ -151,12 +136,6 @@ def _step(trace: Trace, target: Target, words: Words, n: int) -> Data:
         ],
         "n_others": len(found.before) - len(leading),
     }
-
-
-def _rank(logits: np.ndarray, token_id: int) -> int:
-    """How many tokens are more likely, a lower id first on ties. logits: (V,)."""
-    value = logits[token_id]
-    return int((logits > value).sum() + (logits[:token_id] == value).sum())
 
 
 def _sent_along(trace: Trace, key: str, settings: Settings) -> dict[str, str]:

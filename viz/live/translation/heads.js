@@ -4,21 +4,13 @@ import { headAddress, summaryAddress } from "../core/arrays.js";
 
 /** @import { Numbers } from "../core/maths.js" */
 /** @import { Between } from "../core/patterns.js" */
-/** @import { Group, TranslationData, TranslationSettings } from "./wire.js" */
+/** @import { Chosen } from "../core/groups.js" */
+/** @import { Group } from "../core/wire.js" */
+/** @import { TranslationData, TranslationSettings } from "./wire.js" */
 
 export const CROSS = "decoder.cross_attn";
 /** What the streams are called on screen. @type {Record<string, string>} */
 export const LANGUAGES = { encoder: "English", decoder: "German" };
-
-/**
- * A head, or what stands for it: the mean over its layer or over all layers.
- *
- * @typedef {object} Chosen
- * @property {Group} group
- * @property {number} layer
- * @property {number} head
- * @property {TranslationSettings["shown_heads"]} over
- */
 
 /**
  * The head that the settings name.
@@ -47,29 +39,6 @@ export function headsOfLines({ groups }, chosen) {
   if (chosen.group.name === CROSS) return chosen;
   const group = groups.find(({ name }) => name === CROSS) ?? chosen.group;
   return { group, layer: 0, head: 0, over: "all" };
-}
-
-/**
- * How a head is spelled in settings.
- *
- * @param {Group} group
- * @param {number} layer
- * @param {number} head
- */
-export function spelled({ name }, layer, head) {
-  return `${name}.${layer}.${head}`;
-}
-
-/**
- * What heads are called.
- *
- * @param {Chosen} chosen
- */
-export function called({ group, layer, head, over }) {
-  if (over === "head") return `${group.title} L${layer} H${head}`;
-  return over === "layer"
-    ? `${group.title} L${layer}, mean of ${group.n_heads} heads`
-    : `${group.title}, mean of ${group.n_layers * group.n_heads} heads`;
 }
 
 /**

@@ -11,9 +11,9 @@ import { originOf } from "./heads.js";
 import { LEAST, THICKEST } from "./rows.js";
 
 /** @import { Matrix, Numbers } from "../core/maths.js" */
-/** @import { Palette } from "../core/wire.js" */
-/** @import { Chosen } from "./heads.js" */
-/** @import { Group, TranslationData, TranslationSettings } from "./wire.js" */
+/** @import { Chosen } from "../core/groups.js" */
+/** @import { Group, Palette } from "../core/wire.js" */
+/** @import { TranslationData, TranslationSettings } from "./wire.js" */
 
 const ROUNDED = 1e-6; // weights at which a line may be there or not
 const PIXEL = 1; // how far a line may end from the middle of its word

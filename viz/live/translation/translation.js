@@ -4,6 +4,8 @@
 import { Library } from "../core/arrays.js";
 import { badge, showScreenCheck, withdraw } from "../core/badge.js";
 import { check, digits, fillOnce, html, radios } from "../core/dom.js";
+import { Grids } from "../core/grids.js";
+import { called } from "../core/groups.js";
 import { HeatMap } from "../core/heatmap.js";
 import { Instrument } from "../core/instrument.js";
 import { rowOf } from "../core/maths.js";
@@ -11,11 +13,9 @@ import { pairsInWords, pictured, shownPattern, weightScale } from "../core/patte
 import { point } from "../core/pointed.js";
 import { Candidates } from "./candidates.js";
 import { Controls, asRadios } from "./controls.js";
-import { Grids } from "./grids.js";
 import {
   addressOf,
   between,
-  called,
   chosenHead,
   headsOfLines,
   originOf,
@@ -27,7 +27,7 @@ import { Rows } from "./rows.js";
 
 /** @import { Receiver } from "../core/wire.js" */
 /** @import { Matrix } from "../core/maths.js" */
-/** @import { Chosen } from "./heads.js" */
+/** @import { Chosen } from "../core/groups.js" */
 /** @import { Step, TranslationData, TranslationSettings } from "./wire.js" */
 
 // Pixels of the map: what a window has beyond what stands above it, within reason.
@@ -68,7 +68,7 @@ export class Translation extends Instrument {
     const [heads, head, next] = ["All heads", "One head", "What might come here"].map((name) =>
       html("section", { class: "hl-panel", "aria-label": name }),
     );
-    const grids = html("div", { class: "hl-tr-grids" });
+    const grids = html("div", { class: "hl-grids-of-heads" });
     this.grids = new Grids(grids, this.lifetime, (at) => this.set({ at, shown_heads: "head" }));
     this.title = html("h3");
     this.options = html("div", { class: "hl-row hl-tr-options" });

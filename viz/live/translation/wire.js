@@ -1,21 +1,6 @@
 // What the page of translations is sent.
 
-/** @import { Bounds, InstrumentData, PackedArray, Stream } from "../core/wire.js" */
-
-/**
- * The heads of one stack and kind. `queries` and `keys` name streams.
- *
- * @typedef {object} Group
- * @property {string} name such as decoder.cross_attn
- * @property {string} title as on screen
- * @property {"self" | "cross"} kind
- * @property {string} queries
- * @property {string} keys
- * @property {number} n_layers
- * @property {number} n_heads
- * @property {string[]} sites address of each layer's attention
- * @property {PackedArray} tiles (layers · heads, rows, columns) bytes
- */
+/** @import { Bounds, Group, InstrumentData, Stream } from "../core/wire.js" */
 
 /**
  * One of the most likely tokens of a step.

@@ -193,7 +193,7 @@ CODE_FAULTS = {
     "the sentence": ("translation.js", "named(encoder.labels[best])",
                      "named(encoder.labels[best ? 0 : 1])"),
     "its number": ("translation.js", "digits(own[best], 2)", "digits(own[best] / 2, 2)"),
-    "small maps": ("grids.js", "atlas(group, data.tile_codes", "atlas({...group, "
+    "small maps": ("core/grids.js", "atlas(group, data.tile_codes", "atlas({...group, "
                    "n_heads: group.n_layers, n_layers: group.n_heads}, data.tile_codes"),
     "the map": ("translation.js", "shownPattern(map,",
                 "shownPattern({...map, values: map.values.map((x) => x / 2)},"),
@@ -203,7 +203,7 @@ CODE_FAULTS = {
 @pytest.mark.parametrize("fault", CODE_FAULTS)
 def test_a_fault_in_the_drawing_turns_it_red(fault: str, bare: Page, made: Made) -> None:
     name, right, wrong = CODE_FAULTS[fault]
-    module = f"translation/{name}"
+    module = name if "/" in name else f"translation/{name}"
     assert script(module).count(right) == 1, "else nothing is planted"
     body = script(module).replace(right, wrong)
     bare.route(

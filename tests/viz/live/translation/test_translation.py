@@ -102,7 +102,7 @@ def test_a_candidate_is_put_in_the_place_of_a_token(bare: Page) -> None:
 
 def test_one_picker_goes_through_all_three_grids_by_keyboard(bare: Page) -> None:
     opened(bare, at="encoder.attn.1.2")
-    bare.locator(".hl-tr-grid").first.focus()
+    bare.locator(".hl-grid-of-heads").first.focus()
     bare.keyboard.press("ArrowRight")  # past the last head of the first grid
     assert changes(bare, "at") == "decoder.attn.1.0"
     bare.keyboard.press("ArrowDown")

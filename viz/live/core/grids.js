@@ -1,13 +1,18 @@
-// All heads of all three kinds of attention as small maps: one picker that goes from one to the next.
+// All heads of all kinds of attention as small maps: one picker that goes from one to the next.
 
-import { atlas } from "../core/atlas.js";
-import { html, setAll, svg } from "../core/dom.js";
-import { called, spelled } from "./heads.js";
+import { atlas } from "./atlas.js";
+import { html, setAll, svg } from "./dom.js";
+import { called, spelled } from "./groups.js";
 
-/** @import { Lifetime } from "../core/lifetime.js" */
-/** @import { Palette } from "../core/wire.js" */
-/** @import { Chosen } from "./heads.js" */
-/** @import { Group, TranslationData } from "./wire.js" */
+/** @import { Lifetime } from "./lifetime.js" */
+/** @import { Group, Palette } from "./wire.js" */
+/** @import { Chosen } from "./groups.js" */
+
+/**
+ * What is drawn: the groups side by side, under a key that is new when their numbers are.
+ *
+ * @typedef {{key: string, groups: Group[], tile_codes: {masked: number}}} Groups
+ */
 
 const GAP = 3;
 const MARGIN = { left: 22, top: 16 };
@@ -17,7 +22,7 @@ const MOST_STRETCH = 2; // of a map's longer side to its shorter
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export class Grids {
-  /** @type {TranslationData | undefined} */
+  /** @type {Groups | undefined} */
   #data;
   /** @type {Palette} */
   #palette;
@@ -41,7 +46,7 @@ export class Grids {
   }
 
   /**
-   * @param {TranslationData} data
+   * @param {Groups} data
    * @param {Chosen} chosen
    * @param {Palette} palette
    */
@@ -58,7 +63,7 @@ export class Grids {
   }
 
   /**
-   * @param {TranslationData} data
+   * @param {Groups} data
    * @param {Palette} palette
    * @param {number} width
    */
@@ -110,7 +115,7 @@ class Grid {
   constructor(grids, i) {
     this.grids = grids;
     this.i = i;
-    this.picture = svg("svg", { class: "hl-tr-grid", tabindex: 0, role: "application" });
+    this.picture = svg("svg", { class: "hl-grid-of-heads", tabindex: 0, role: "application" });
     this.picture.setAttribute("aria-roledescription", "map of heads");
     this.title = html("h3", { class: "hl-grid-title" });
     this.node = html("figure", null, this.title, this.picture);
@@ -126,7 +131,7 @@ class Grid {
   }
 
   /**
-   * @param {TranslationData} data
+   * @param {Groups} data
    * @param {Group} group
    * @param {Palette} palette
    * @param {number} pitch

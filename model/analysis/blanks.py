@@ -1,0 +1,58 @@
+"""Tokens hidden in turn: what a masked language model predicts of a whole text.
+
+Each token is predicted once, behind [MASK] and with all others given (Salazar et al. 2020).
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+
+from model.architectures.encoder import EncoderTransformer
+from model.masks import causal
+
+MOST_AT_ONCE = 4096  # tokens of a batch
+
+
+def hidden_in_turn(ids: Sequence[int], mask_id: int, n: int) -> torch.Tensor:
+    """The text n times, (n, T): in row i token i is [MASK]."""
+    rows = torch.tensor(ids)[None].repeat(n, 1)
+    rows[torch.arange(n), torch.arange(n)] = mask_id
+    return rows
+
+
+@torch.inference_mode()
+def pseudo_losses(
+    model: EncoderTransformer,
+    ids: Sequence[int],
+    mask_id: int,
+    *,
+    n: int | None = None,
+    is_causal: bool = False,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> np.ndarray:
+    """−ln p of each of the first n tokens in nats, itself hidden and all others given. (n,).
+
+    With `is_causal` each attends to itself and those before it alone. ValueError for a text without
+    a token, or one longer than the context.
+    """
+    n = len(ids) if n is None else min(n, len(ids))
+    if not n:
+        raise ValueError("the text is empty; give a sentence of at least one token")
+    rows = hidden_in_turn(ids, mask_id, n).to(model.device)
+    mask = causal(len(ids), device=model.device) if is_causal else None
+    targets = torch.tensor(ids[:n], device=model.device)
+    size, losses = max(1, MOST_AT_ONCE // len(ids)), []
+    for places in torch.arange(n, device=model.device).split(size):
+        model.check_length(len(ids))
+        stream = model.stream(rows[places], mask=mask)  # (b, T, D)
+        own = stream[torch.arange(len(places)), places]  # (b, D): the row of what is hidden
+        log_probs = model.unembed(own).double().log_softmax(dim=-1)
+        losses.append(-log_probs.gather(1, targets[places, None])[:, 0].cpu())
+        on_progress(int(places[-1]) + 1, n)
+    return torch.cat(losses).numpy()
+
+
+def perplexity(losses: np.ndarray) -> float:
+    """e to the mean of losses in nats; of `pseudo_losses` it is the pseudo-perplexity."""
+    return float(np.exp(losses.mean()))

@@ -1,0 +1,105 @@
+"""Protects what a masked language model predicts of tokens hidden in turn, and its proof."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from model.analysis.blanks import hidden_in_turn, perplexity, pseudo_losses
+from model.analysis.probabilities import next_token_losses, rank
+from model.data.tokenizer import MASK
+from model.sources import checkpoint
+from model.sources.checkpoint import Checkpoint
+from model.verify.independent import IndependentRun
+from model.verify.texts import texts_of
+from tests.model.builders import (
+    SENTENCE,
+    softmax,
+    tiny_checkpoint,
+    tiny_encoder,
+    tiny_ids,
+    tiny_tokenizer,
+)
+
+HIDING = 16
+
+
+def encoder_checkpoint(folder: Path) -> Checkpoint:
+    """A small untrained encoder whose tokenizer has [MASK]."""
+    tokenizer = tiny_tokenizer().with_specials([MASK])
+    model = tiny_encoder(vocab_size=tokenizer.vocab_size, max_seq_len=64)
+    checkpoint.save(folder, model, tokenizer)
+    return checkpoint.load(folder, "cpu")
+
+
+def test_each_row_hides_one_token() -> None:
+    found = hidden_in_turn([3, 1, 4, 1], HIDING, 3)
+    assert found.tolist() == [[16, 1, 4, 1], [3, 16, 4, 1], [3, 1, 16, 1]]
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_each_loss_is_that_of_a_pass_of_its_own(is_causal: bool) -> None:
+    model, ids = tiny_encoder(), tiny_ids()[0].tolist()
+    mask = torch.ones(len(ids), len(ids)).tril().bool() if is_causal else None
+    expected = []
+    for place, token in enumerate(ids):
+        given = torch.tensor([HIDING if i == place else x for i, x in enumerate(ids)])[None]
+        probs = softmax(model(given, mask=mask)[0, place].double().numpy())
+        expected.append(-np.log(probs[token]))
+    found = pseudo_losses(model, ids, HIDING, is_causal=is_causal)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        pseudo_losses(model, ids, HIDING, n=3, is_causal=is_causal), expected[:3], rtol=1e-5
+    )
+
+
+def test_many_rows_are_cut_into_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ids = tiny_encoder(), tiny_ids()[0].tolist()
+    whole, seen = pseudo_losses(model, ids, HIDING), []
+    monkeypatch.setattr("model.analysis.blanks.MOST_AT_ONCE", 2 * len(ids))
+    steps = pseudo_losses(model, ids, HIDING, on_progress=lambda done, n: seen.append((done, n)))
+    np.testing.assert_allclose(steps, whole, rtol=1e-5)
+    assert seen == [(2, 7), (4, 7), (6, 7), (7, 7)]
+
+
+def test_no_token_and_too_many_are_refused() -> None:
+    model = tiny_encoder()
+    with pytest.raises(ValueError, match="the text is empty"):
+        pseudo_losses(model, [], HIDING)
+    with pytest.raises(ValueError, match=str(model.config.max_seq_len)):
+        pseudo_losses(model, (model.config.max_seq_len + 1) * [1], HIDING)
+
+
+def test_perplexity_by_hand() -> None:
+    """Two tokens with p ½ and ⅛: as open as a choice among 4."""
+    assert perplexity(-np.log([0.5, 0.125])) == pytest.approx(4)
+
+
+def test_rank_counts_what_is_more_likely() -> None:
+    logits = np.array([1.0, 3.0, 2.0, 3.0])
+    assert [rank(logits, i) for i in range(4)] == [3, 0, 2, 1]
+
+
+@pytest.mark.parametrize(("is_causal", "name"), [(False, "pseudo."), (True, "pseudo.causal_")])
+def test_the_independent_run_has_the_same_numbers(
+    tmp_path: Path, is_causal: bool, name: str
+) -> None:
+    loaded = encoder_checkpoint(tmp_path / "blank")
+    ids, hiding = loaded.tokenizer.encode(SENTENCE), loaded.tokenizer.id_of(MASK)
+    run = IndependentRun(loaded.files, np.array(ids), None, texts_of(loaded.folder))
+    found = pseudo_losses(loaded.model, ids, hiding, n=9, is_causal=is_causal)
+    np.testing.assert_allclose(found, run.array(f"{name}losses.9"), rtol=1e-5)
+    total = run.array(f"{name}total.9")
+    assert total == pytest.approx(found[1:].sum(), rel=1e-5)
+    assert run.array(f"{name}perplexity.9") == pytest.approx(perplexity(found), rel=1e-5)
+
+
+def test_losses_of_a_model_that_looks_back_are_the_same(tmp_path: Path) -> None:
+    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "back", max_seq_len=64), "cpu")
+    ids = loaded.tokenizer.encode(SENTENCE)
+    run = IndependentRun(loaded.files, np.array(ids), None, texts_of(loaded.folder))
+    losses = next_token_losses(loaded.trace(SENTENCE).trace.logits, np.array(ids))[:8]
+    np.testing.assert_allclose(run.array("before.losses.9"), losses, rtol=1e-5)
+    assert run.array("before.total.9") == pytest.approx(losses.sum(), rel=1e-5)
+    assert run.array("before.perplexity.9") == pytest.approx(perplexity(losses), rel=1e-5)

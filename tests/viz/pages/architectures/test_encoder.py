@@ -1,0 +1,229 @@
+"""Protects the page Encoder: what is hidden is, its numbers are the model's, and it says so."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.capture import capture
+from model.data.tokenizer import MASK
+from model.sources import checkpoint
+from model.sources.checkpoint import Checkpoint
+from model.verify.independent import IndependentRun
+from model.verify.texts import texts_of
+from tests.model.analysis.test_blanks import encoder_checkpoint
+from tests.model.builders import SENTENCE, softmax, tiny_checkpoint, tiny_encoder, tiny_tokenizer
+from tests.viz.apps import (
+    chart,
+    checks_shown,
+    chosen,
+    facts,
+    lines,
+    open_page,
+    query_of,
+)
+from tests.viz.builders import csv_rows, live_data, numbers, unpacked
+from viz.digits import digits
+from viz.frame.blanks import first_blank
+from viz.pages.architectures import encoder
+
+VALUES = {  # other values of the settings of this page
+    "encoder": "twin",
+    "blanks": (1, 4),
+    "blank": 1,
+    "causal": True,
+}
+
+
+@pytest.fixture
+def model(shelf: Path) -> Checkpoint:
+    """An encoder, small and untrained, beside a decoder of the same tokens."""
+    tiny_checkpoint(shelf / "stories", max_seq_len=64)
+    return encoder_checkpoint(shelf / "blank")
+
+
+def opened(**query: str) -> AppTest:
+    """The page, which must have no error; every check passes."""
+    app = open_page("Encoder", **{"sentence": SENTENCE} | query)
+    assert lines(app, "error") == []
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    return app
+
+
+def logits_of(model: Checkpoint, blanks: list[int], *, is_causal: bool = False) -> np.ndarray:
+    """What the model says of the sentence with tokens hidden, (T, V)."""
+    ids, hiding = model.tokenizer.encode(SENTENCE), model.tokenizer.id_of(MASK)
+    given = [hiding if place in blanks else i for place, i in enumerate(ids)]
+    mask = np.tri(len(ids), dtype=bool) if is_causal else None
+    return capture(model.model, given, model.tokenizer.token_strings(given), mask).logits
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_each_blank_has_what_the_model_predicts_there(model: Checkpoint, is_causal: bool) -> None:
+    sent = live_data(opened(blanks="2,7", blank="2", causal="yes" if is_causal else "no"))
+    logits = logits_of(model, [2, 7], is_causal=is_causal)
+    probs = softmax(logits.astype(np.float64))
+    ids = model.tokenizer.encode(SENTENCE)
+    assert [one["place"] for one in sent["found"]] == [2, 7]
+    for one in sent["found"]:
+        place = one["place"]
+        assert one["id"] == ids[place]
+        assert one["prob"] == pytest.approx(probs[place, ids[place]], abs=1e-6)
+        assert one["nats"] == pytest.approx(-np.log(probs[place, ids[place]]), abs=1e-5)
+        assert one["rank"] == int((probs[place] > probs[place, ids[place]]).sum())
+        assert one["best"]["id"] == int(probs[place].argmax())
+        assert one["best_prob"] == pytest.approx(probs[place].max(), abs=1e-6)
+    np.testing.assert_allclose(unpacked(sent["shown"]["logits"]), logits[2], rtol=1e-4, atol=1e-5)
+    named = [one["id"] for one in sent["shown"]["named"]]
+    assert named[:8] == np.argsort(-logits[2], kind="stable")[:8].tolist()
+    assert ids[2] in named
+    labels = sent["stream"]["labels"]
+    assert [i for i, label in enumerate(labels) if label == MASK] == [2, 7]
+    assert MASK not in sent["labels"]
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_the_mask_is_in_the_maps(model: Checkpoint, is_causal: bool) -> None:
+    (group,) = live_data(opened(causal="yes" if is_causal else "no"))["groups"]
+    tiles = unpacked(group["tiles"])
+    n = tiles.shape[-1]
+    later = np.triu(np.ones((n, n), bool), 1)
+    assert bool((tiles[:, later] == 1).all()) == is_causal
+    assert not (tiles[:, ~later] == 1).any()
+
+
+def test_both_contexts_and_the_mask_are_compared(model: Checkpoint, shelf: Path) -> None:
+    app = opened()
+    ids = np.array(model.tokenizer.encode(SENTENCE))
+    run = IndependentRun(model.files, ids, None, texts_of(model.folder))
+    decoder = checkpoint.load(shelf / "stories", "cpu")
+    before = IndependentRun(decoder.files, ids, None, texts_of(decoder.folder))
+    n = len(ids)
+    own, other = (numbers(trace["y"]) for trace in chart(app, "both-sides").data)
+    np.testing.assert_allclose(own, run.array(f"pseudo.losses.{n}"), rtol=1e-4)
+    np.testing.assert_allclose(other, before.array(f"before.losses.{n}"), rtol=1e-4)
+    free, masked = (numbers(trace["y"]) for trace in chart(app, "under-the-mask").data)
+    np.testing.assert_array_equal(free, own)
+    np.testing.assert_allclose(masked, run.array(f"pseudo.causal_losses.{n}"), rtol=1e-4)
+    shown = facts(app)
+    pseudo = float(run.array(f"pseudo.perplexity.{n}"))
+    assert shown["pseudo-perplexity of blank"] == digits(pseudo, 2)
+    assert shown["perplexity of stories"] == digits(
+        float(before.array(f"before.perplexity.{n}")), 2
+    )
+    gained = float(before.array(f"before.total.{n}") - run.array(f"pseudo.total.{n}"))
+    assert shown["worth of the context on the right"] == f"{digits(gained, 2)} nats"
+    assert any("Not the same kind of probability" in body for body in small_lines(app))
+
+
+def small_lines(app: AppTest) -> list[str]:
+    """Lines below what they are of."""
+    return [e.proto.body for e in app.get("html") if 'class="hl-small"' in e.proto.body]
+
+
+def test_the_mask_says_what_it_costs_the_blanks(model: Checkpoint) -> None:
+    assert not any("hidden" in name for name in facts(opened(blanks="2,7")))
+    shown = facts(opened(blanks="2,7", causal="yes"))
+    ids = model.tokenizer.encode(SENTENCE)
+    for name, is_causal in (("no mask", False), ("causal mask", True)):
+        probs = softmax(logits_of(model, [2, 7], is_causal=is_causal).astype(np.float64))
+        loss = float(-np.log(probs[[2, 7], [ids[2], ids[7]]]).mean())
+        assert shown[f"mean of the hidden tokens, {name}"] == f"{digits(loss, 3)} nats"
+
+
+def test_a_sentence_without_a_blank_the_address_names_drops_it_with_one_line(
+    model: Checkpoint,
+) -> None:
+    app = opened(blanks="3,19")
+    sent = live_data(app)
+    assert sent["settings"]["blanks"] == [3, 19]
+    app = chosen(app, sentence="a cat sat.")
+    line = "Blank 19 cannot be shown: the sentence has 10 tokens, counted from 0."
+    assert [text for text in lines(app, "note") if "Blank" in text] == [line]
+    assert live_data(app)["settings"]["blanks"] == [3]
+    assert query_of(app)["blanks"] == ["3"]
+
+
+def test_every_token_hidden_and_none_hidden_both_work(model: Checkpoint) -> None:
+    n = len(model.tokenizer.encode(SENTENCE))
+    sent = live_data(opened(blanks=",".join(map(str, range(n)))))
+    assert len(sent["found"]) == n
+    assert set(sent["stream"]["labels"]) == {MASK}
+    sent = live_data(opened(blanks="none"))
+    assert (sent["found"], sent["shown"]) == ([], None)
+
+
+def test_a_blank_is_chosen_for_who_chose_none(model: Checkpoint) -> None:
+    """The longest whole word of the first half that is not the first; else the middle."""
+    assert first_blank(("The", " animal", " didn", "'t", " cross", " the", " street", ".")) == (1,)
+    assert first_blank(("a", " un", "kind", " cat", " sat", " on", " it")) == (3,)
+    assert first_blank(("x",)) == (0,)
+    assert first_blank(("x", "y", "z")) == (1,)
+    sent = live_data(opened())
+    assert sent["settings"]["blanks"] == [len(SENTENCE) // 2]
+    assert "blanks" not in query_of(opened())
+
+
+def test_values_of_the_settings_are_kept_in_the_address(model: Checkpoint, shelf: Path) -> None:
+    encoder_checkpoint(shelf / "twin")
+    app = opened()
+    app = chosen(app, **VALUES)
+    found = query_of(app)
+    assert (found["blanks"], found["blank"], found["causal"]) == (["1,4"], ["1"], ["yes"])
+    assert found["encoder"] == ["twin"]
+    again = opened(**{name: values[-1] for name, values in found.items() if name != "page"})
+    assert live_data(again)["settings"] == live_data(app)["settings"]
+
+
+@pytest.mark.parametrize(("query", "expected"), [({"blanks": "2,7"}, [2, 7]), ({}, [])])
+def test_on_another_page_what_was_hidden_stays_hidden(
+    model: Checkpoint, query: dict[str, str], expected: list[int]
+) -> None:
+    app = open_page("Attention", sentence=SENTENCE, model="blank", **query)
+    labels = live_data(app)["streams"]["encoder"]["labels"]
+    assert [i for i, label in enumerate(labels) if label == MASK] == expected
+
+
+def test_a_long_text_says_how_far_it_is_hidden_in_turn(
+    model: Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoder, "MOST_IN_TURN", 5)
+    app = opened()
+    n = len(model.tokenizer.encode(SENTENCE))
+    said = f"The sentence has {n} tokens: the first 5 are hidden in turn."
+    assert any(said in body for body in small_lines(app))
+    assert [len(numbers(trace["y"])) for trace in chart(app, "both-sides").data] == [5, 4]
+
+
+def test_without_a_decoder_of_the_same_tokens_one_line_says_so(shelf: Path) -> None:
+    encoder_checkpoint(shelf / "blank")
+    app = opened()
+    line = "No stories with the same tokens is here to compare this sentence with."
+    assert lines(app, "note").count(line) == 1
+    assert len(chart(app, "under-the-mask").data) == 2
+
+
+def test_no_encoder_says_how_to_train_one(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "stories")
+    (line,) = lines(open_page("Encoder"), "error")
+    assert line.startswith("no encoder checkpoint in assets/checkpoints; train one: ")
+    assert "python -m model train assets/recipes/blank.toml" in line
+
+
+def test_an_encoder_without_a_token_to_hide_with_says_so(shelf: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_encoder(vocab_size=tokenizer.vocab_size, max_seq_len=64)
+    checkpoint.save(shelf / "bare", model, tokenizer)
+    (line,) = lines(open_page("Encoder", sentence=SENTENCE), "error")
+    assert MASK in line
+
+
+def test_tables_hold_what_is_shown(model: Checkpoint) -> None:
+    sent = live_data(opened(blanks="2,7"))
+    head, *rows = csv_rows(encoder._blanks_csv(sent["found"]))
+    assert head == ["place", "label", "prob", "rank", "nats", "best_prob", "best"]
+    assert [row[:2] for row in rows] == [["2", sent["labels"][2]], ["7", sent["labels"][7]]]
+    losses = {"blank": np.array([1.0, 2.0]), "stories": np.array([np.nan, 3.0])}
+    table = csv_rows(encoder._losses_csv((" a", " b", " c"), losses))
+    assert [row[1:] for row in table[1:]] == [["1.0", ""], ["2.0", "3.0"]]

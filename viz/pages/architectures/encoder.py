@@ -1,0 +1,322 @@
+"""Encoder: hide words, see what is predicted in their places, and what both sides are worth."""
+
+from urllib.parse import urlencode
+
+import numpy as np
+
+from model.analysis.blanks import perplexity
+from model.analysis.probabilities import next_token_losses
+from viz import formulas, runs
+from viz.digits import digits
+from viz.figures.blanks import Predicted, paired_bars
+from viz.figures.labels import token_labels, visible
+from viz.frame import blanks as hidden
+from viz.frame import (
+    inspector,
+    layout,
+    memory,
+    notices,
+    screen,
+    settings,
+    state,
+    tables,
+    words,
+)
+from viz.frame.numbers import number
+from viz.frame.view import View
+from viz.live import component
+from viz.live.cloze.data import CLOZE, Kept, Whole, cloze_data
+from viz.live.core.wire import Data, Settings
+from viz.runs import Run, blanks
+
+TITLE = "Encoder"
+ICON = ":material/space_bar:"
+NEEDS = ()
+ARCHITECTURE = "encoder"
+SHOWS_TOKENS = True  # larger than the bar would
+OPENS_INSPECTOR = False
+
+MOST_IN_TURN = 32  # tokens that are hidden one at a time: each is a pass over the whole text
+WHOLE, BESIDE, OPEN = "whole-sentence", "beside", "without-mask"
+NO_MASK, MASKED = "no mask", "causal mask"
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Click a word to hide it: what stood there? An encoder looks at both sides.",
+        "BERT is an encoder alone (Devlin et al. 2019): every token attends to every other, and it "
+        "is trained to predict tokens hidden behind [MASK]. In a hidden word’s place stands the "
+        "most likely token with its probability, in green where it is the one that stood there. A "
+        "causal mask takes the words on the right away.",
+    )
+    notices.show()
+    whole = runs.run(view.handle, view.sentence)
+    memory.keep_alive(WHOLE, whole)
+    chosen = _chosen(view)
+    data = cloze_data(
+        Kept(view.run.trace, view.run.key, view.run.independent is not None),
+        Whole(whole.trace.ids.tolist(), whole.trace.tokens, whole.key),
+        runs.vocabulary(view.handle),
+        chosen,
+    )
+    component.show(data, on_change=state.take_over)
+    screen.drew({"key": CLOZE, "token": data["key"]})
+    _inspect(view)
+    n = min(len(whole.trace.ids), MOST_IN_TURN)
+    open_losses = blanks.in_turn(view.handle, view.sentence, n, is_causal=False)
+    left, right = layout.two_up("contexts")
+    with left:
+        beside = _both_sides(view, whole, open_losses)
+    with right:
+        masked_losses = _under_the_mask(view, whole, open_losses, chosen)
+    _ways_on(view, chosen)
+    losses = {view.model: open_losses, **beside, MASKED: masked_losses}
+    inspector.export(
+        view,
+        {
+            **inspector.pattern_table(view),
+            "Blanks": lambda: _blanks_csv(data["found"]),
+            "Losses": lambda: _losses_csv(whole.trace.tokens, losses),
+        },
+    )
+
+
+def _chosen(view: View) -> Settings:
+    """What is chosen inside the instrument."""
+    given = hidden.setting(view.handle, view.sentence, has_default=True)
+    places = state.value(given)
+    shown = settings.BLANK.given(
+        options=places or (-1,), default=places[-1] if places else -1, follows=True
+    )
+    state.settle_quietly(shown)
+    return {
+        "blanks": list(places),
+        "blank": state.value(shown),
+        "causal": state.value(settings.CAUSAL),
+        "at": f"{view.attention}.{view.layer}.{view.head}",
+        "temperature": state.number(settings.TEMPERATURE),
+        "top_p": state.number(settings.TOP_P),
+    }
+
+
+def _inspect(view: View) -> None:
+    inspector.attention(view.record)
+    inspector.source(
+        "model.attention.scaled_dot_product",
+        "model.architectures.encoder.EncoderTransformer",
+        "model.training.objectives.masked.hide",
+    )
+
+
+# --- what words on the right are worth --------------------------------------------------------
+
+
+def _beside(view: View, whole: Run) -> tuple[str, Run] | None:
+    """A decoder that has the same tokens, run on the same sentence; None where there is none."""
+    if runs.FIRST_MODEL not in runs.model_names("decoder"):
+        return None
+    run = runs.run(runs.handle_of(runs.FIRST_MODEL, view.handle.device), view.sentence)
+    memory.keep_alive(BESIDE, run)
+    n = min(len(run.trace.tokens), len(whole.trace.tokens), MOST_IN_TURN)
+    is_same = run.trace.tokens[:n] == whole.trace.tokens[:n] and n > 1
+    return (runs.FIRST_MODEL, run) if is_same else None
+
+
+def _both_sides(view: View, whole: Run, losses: np.ndarray) -> dict[str, np.ndarray]:
+    """Each token hidden among all others, beside a model that has those before it alone."""
+    layout.section(
+        "What is the context on the right worth?",
+        "Each token predicted with all others given, and by a decoder from those before it.",
+        "−ln p in nats: 0 where the model was certain. For the encoder each token is hidden by "
+        "itself, one pass per token. The two are not the same kind of probability: the decoder’s "
+        "terms multiply to the probability of the sentence, the encoder’s do not, since each was "
+        "predicted with the others given. Compare them as surprise, not as likelihood.",
+    )
+    found = _beside(view, whole)
+    n = len(losses)
+    if n < len(whole.trace.ids):
+        words.caption(
+            f"The sentence has {len(whole.trace.ids)} tokens: the first {n} are hidden in turn."
+        )
+    if found is None:
+        words.notice(
+            f"No {runs.FIRST_MODEL} with the same tokens is here to compare this sentence with."
+        )
+        return {}
+    name, run = found
+    before = next_token_losses(run.trace.logits[:n], run.trace.ids[:n])
+    pair = Predicted(view.model, losses), Predicted(name, before, 1)
+    places = {(0, "y"): f"pseudo.losses.{n}"}
+    layout.show_figure(
+        paired_bars(whole.trace.tokens[:n], pair, view.colors, "Loss of each token"),
+        key="both-sides",
+        alt=_alt(whole, pair),
+        origin=[
+            *screen.origin(whole, places),
+            *screen.origin(run, {(1, "y"): f"before.losses.{n}"}),
+        ],
+    )
+    gained = float(before.sum() - losses[1:].sum())
+    own = f"pseudo.total.{n}"
+    of_decoder = number(run, f"before.total.{n}", before.sum(), digits(before.sum(), 2))
+    words.facts(
+        [
+            (
+                [number(whole, own, losses[1:].sum(), digits(losses[1:].sum(), 2)), " nats"],
+                f"{view.model}, all tokens but the first",
+            ),
+            ([of_decoder, " nats"], f"{name}, the same tokens"),
+            (f"{digits(gained, 2)} nats", "worth of the context on the right"),
+        ]
+    )
+    _perplexities(view, whole, losses, (name, run, before))
+    return {name: np.concatenate([[np.nan], before])}
+
+
+def _perplexities(
+    view: View, whole: Run, losses: np.ndarray, other: tuple[str, Run, np.ndarray]
+) -> None:
+    name, run, before = other
+    n = len(losses)
+    pseudo, plain = perplexity(losses), perplexity(before)
+    words.facts(
+        [
+            (
+                number(whole, f"pseudo.perplexity.{n}", pseudo, digits(pseudo, 2)),
+                f"pseudo-perplexity of {view.model}",
+            ),
+            (
+                number(run, f"before.perplexity.{n}", plain, digits(plain, 2)),
+                f"perplexity of {name}",
+            ),
+        ]
+    )
+    words.caption(
+        "Not the same kind of probability: only the decoder’s terms multiply to that of a sentence."
+    )
+    inspector.formula("model.analysis.blanks.pseudo_losses")
+    inspector.formula(
+        "model.analysis.blanks.pseudo_losses",
+        formulas.pseudo_perplexity_with_numbers(float(losses.sum()), n),
+    )
+    inspector.source("model.analysis.blanks.pseudo_losses", "model.analysis.blanks.perplexity")
+    inspector.checked(name, run.checks)
+
+
+def _alt(whole: Run, pair: tuple[Predicted, Predicted]) -> str:
+    labels = token_labels(whole.trace.tokens)
+    said = (
+        f"{one.name}: "
+        + ", ".join(
+            f"{labels[one.first + i]} {digits(float(loss), 2)}" for i, loss in enumerate(one.losses)
+        )
+        for one in pair
+    )
+    return f"−ln p of each token in nats. {'; '.join(said)}."
+
+
+# --- what the causal mask costs ---------------------------------------------------------------
+
+
+def _under_the_mask(view: View, whole: Run, losses: np.ndarray, chosen: Settings) -> np.ndarray:
+    """The same encoder with each token attending to itself and those before it alone."""
+    layout.section(
+        "What does a causal mask cost?",
+        "The same encoder and tokens, but none may attend to what follows it.",
+        "Each token is hidden by itself and predicted from those before it. The model was never "
+        "trained with this mask, so it loses more than the words on the right: its attention was "
+        "learned for rows that are whole. A decoder is trained with the mask from the start.",
+    )
+    n = len(losses)
+    masked = blanks.in_turn(view.handle, view.sentence, n, is_causal=True)
+    pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
+    layout.show_figure(
+        paired_bars(whole.trace.tokens[:n], pair, view.colors, "Loss of each token"),
+        key="under-the-mask",
+        alt=_alt(whole, pair),
+        origin=screen.origin(
+            whole, {(0, "y"): f"pseudo.losses.{n}", (1, "y"): f"pseudo.causal_losses.{n}"}
+        ),
+    )
+    both = ((NO_MASK, "pseudo.", losses), (MASKED, "pseudo.causal_", masked))
+    words.facts(
+        [
+            (
+                number(
+                    whole, f"{what}perplexity.{n}", perplexity(found), digits(perplexity(found), 2)
+                ),
+                f"pseudo-perplexity, {name}",
+            )
+            for name, what, found in both
+        ]
+    )
+    _cost_of_blanks(view, whole, chosen)
+    words.caption("The model was not trained with this mask: a part of the cost is that it is new.")
+    return masked
+
+
+def _cost_of_blanks(view: View, whole: Run, chosen: Settings) -> None:
+    """What is predicted of the hidden tokens, with the mask and without, once it is put on."""
+    places = chosen["blanks"]
+    if not places or not chosen["causal"]:
+        return
+    free = blanks.run_blanked(view.handle, view.sentence, tuple(places))
+    memory.keep_alive(OPEN, free)
+    targets = whole.trace.ids[places]
+    words.facts(
+        [
+            (
+                f"{digits(_mean_loss(run, places, targets), 3)} nats",
+                f"mean of the hidden tokens, {name}",
+            )
+            for name, run in ((NO_MASK, free), (MASKED, view.run))
+        ]
+    )
+
+
+def _mean_loss(run: Run, places: list[int], targets: np.ndarray) -> float:
+    """Mean of −ln p of what stood in the blanks."""
+    logits = run.trace.logits[places].astype(np.float64)
+    from_top = logits - logits.max(axis=-1, keepdims=True)
+    log_totals = np.log(np.exp(from_top).sum(axis=-1))
+    return float((log_totals - from_top[np.arange(len(places)), targets]).mean())
+
+
+# --- on from here -----------------------------------------------------------------------------
+
+
+def _ways_on(view: View, chosen: Settings) -> None:
+    same = {"model": view.model, "sentence": view.sentence}
+    hiding = settings.BLANKS.text(tuple(chosen["blanks"]))
+    microscope = urlencode({"page": "Attention", **same, "blanks": hiding})
+    words.ways(
+        [
+            words.Way(
+                "Every head under the microscope",
+                "The same tokens hidden, in all views: stages, lines, what if, compare.",
+                query=f"?{microscope}",
+            ),
+            words.Way(
+                "The blocks of this encoder",
+                "Its diagram, with shapes and weights.",
+                query=f"?{urlencode({'page': 'Diagram', **same})}",
+            ),
+        ]
+    )
+
+
+def _blanks_csv(found: list[Data]) -> bytes:
+    names = ("place", "label", "prob", "rank", "nats", "best_prob")
+    rows = [{name: one[name] for name in names} | {"best": one["best"]["label"]} for one in found]
+    return tables.frame_csv(tables.frame(rows))
+
+
+def _losses_csv(tokens: tuple[str, ...], losses: dict[str, np.ndarray]) -> bytes:
+    n = max(map(len, losses.values()))
+    columns = {f"{name} (nats)": values for name, values in losses.items()}
+    return tables.frame_csv(
+        tables.frame({"token": [visible(token) for token in tokens[:n]], **columns})
+    )

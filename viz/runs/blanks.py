@@ -1,0 +1,65 @@
+"""A text some of whose tokens are hidden, through an encoder, and each token hidden in turn."""
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.blanks import pseudo_losses
+from model.architectures.encoder import EncoderTransformer
+from model.capture import capture
+from model.data.tokenizer import MASK
+from model.given import Blanked
+from model.inputs import INPUTS
+from model.masks import causal
+from model.sources.handle import ModelHandle
+from model.verify.self_check import check
+from viz import runs
+from viz.live import store
+from viz.runs.checking import begin
+
+
+def encoder(handle: ModelHandle) -> EncoderTransformer:
+    """The encoder of a handle; ValueError where the model is of another kind."""
+    model = runs.checkpoint(handle).model
+    if not isinstance(model, EncoderTransformer):
+        raise ValueError(f"{handle.spelled} is not an encoder: it fills no blanks")
+    return model
+
+
+def ids_of(handle: ModelHandle, text: str) -> tuple[int, ...]:
+    """The tokens of a text as they stand, cut to the context; ValueError for an empty text."""
+    prepared = INPUTS["encoder"].prepare(encoder(handle), runs.tokenizer(handle), text)
+    ids, _ = prepared.arguments
+    return tuple(ids)
+
+
+def tokens_of(handle: ModelHandle, text: str) -> tuple[str, ...]:
+    """The strings of these tokens."""
+    return runs.tokenizer(handle).token_strings(ids_of(handle, text))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def run_blanked(
+    handle: ModelHandle, text: str, blanks: tuple[int, ...], is_causal: bool = False
+) -> runs.Run:
+    """Capture and check a text with hidden tokens, by their places.
+
+    With `is_causal` each token attends to itself and those before it alone, for which the model was
+    not trained. ValueError where the tokenizer has no [MASK] and there is something to hide.
+    """
+    found = runs.checkpoint(handle)
+    given = Blanked(text, blanks) if blanks else text
+    (ids, tokens), n_cut, reads = INPUTS["encoder"].prepare(encoder(handle), found.tokenizer, given)
+    cells = causal(len(ids)).numpy() if is_causal else None
+    model, files = encoder(handle), found.files
+    trace = capture(model, ids, tokens, cells)
+    checking = begin(trace, lambda trace: (*check(trace, model, cells, files), *found.recorded))
+    independent = runs.independent_of(found, trace, cells)
+    key, offers = store.put(trace, independent), found.offers | trace.offers
+    return runs.Run(trace, checking, key, offers, independent, n_cut=n_cut, reads=reads)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def in_turn(handle: ModelHandle, text: str, n: int, is_causal: bool) -> np.ndarray:
+    """−ln p of each of the first n tokens in nats, itself hidden and all others given. (n,)."""
+    ids, hiding = ids_of(handle, text), runs.tokenizer(handle).id_of(MASK)
+    return pseudo_losses(encoder(handle), ids, hiding, n=n, is_causal=is_causal)
