@@ -11,16 +11,24 @@ from tests.soak import Visitor
 from viz.studio import PAGES
 
 ROUNDS = 1
+COLLECTIONS = 6
 GROWTH = 1.05  # a kept expander a page, as there was, is 1.2
 
 
-def nodes(page: Page, session: CDPSession) -> int:
-    """DOM nodes that are held, on the page or not."""
-    page.wait_for_load_state("networkidle")  # figures that are read back are held until they are
-    page.wait_for_timeout(1_000)
-    for _ in range(2):
+def nodes(page: Page, session: CDPSession, enough: float = 0.0) -> int:
+    """DOM nodes that are held, on the page or not: the fewest seen until there are `enough` few.
+
+    Figures that are read back are held until they are, and the browser frees nodes when it likes.
+    """
+    page.wait_for_load_state("networkidle")
+    found = []
+    for _ in range(COLLECTIONS):
+        page.wait_for_timeout(1_000)
         session.send("HeapProfiler.collectGarbage")
-    return session.send("Memory.getDOMCounters")["nodes"]
+        found.append(session.send("Memory.getDOMCounters")["nodes"])
+        if found[-1] <= enough:
+            break
+    return min(found)
 
 
 def test_no_page_leaves_its_elements_behind(browser: Browser, app: RunningApp) -> None:
@@ -36,7 +44,7 @@ def test_no_page_leaves_its_elements_behind(browser: Browser, app: RunningApp) -
     for _ in range(ROUNDS):
         for entry in (*PAGES, PAGES[0]):
             turn_to(page, entry.TITLE)
-    after = nodes(page, session)
+    after = nodes(page, session, enough=GROWTH * before)
     page.context.close()
     assert after <= GROWTH * before
 

@@ -15,7 +15,7 @@ IN_THE_BROWSER = [
     "all of another head",
     "rows of the map",
     "every printed number",
-    "ranks counted",
+    "charts ranks counted",
     "labels one column",
 ]
 

@@ -128,6 +128,7 @@ OTHERS = {
         "lengths[dimension // 2]", "first", "last"},
     "frame/words.py": {"share"},
     "live/core/dom.js": {"number", "value", "places)"},
+    "live/cloze/filled.js": {"x"},
     "live/home/home.js": {"x"},
     "live/microscope/operands.js": {"x", "least)", "8)"},
     "live/microscope/views/whatif.js": {"x", "tau"},
