@@ -85,7 +85,7 @@ def _sentences(page: Page) -> list[float]:
     page.goto("/?page=Translation&decode=beam&beams=5")
     page.wait_for_selector(f"{TRANSLATION}[data-drawn*=' ']")
     page.wait_for_timeout(3_000)
-    box, times = page.get_by_label("English", exact=True), []
+    box, times = page.get_by_role("textbox", name="English"), []
     for sentence in SENTENCES:
         row = page.locator(f"{TRANSLATION} .hl-tr-row[aria-label=German]")
         before = row.inner_text()
