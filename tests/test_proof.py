@@ -110,6 +110,30 @@ def test_a_printed_number_says_where_it_comes_from(page: Page) -> None:
     page.keyboard.press("Escape")
 
 
+SAMPLED = {
+    ".hl-dist li:nth-child(2) [data-number=sampled]": r"sampled\.12\.1234\.{}\[\d+\]",
+    "[data-number=entropy-before]": r"sampled\.entropy\.12\.1\.1000000\.0\.1000000\.0",
+    "[data-number=perplexity-after]": r"sampled\.perplexity\.12\.1234\.{}",
+    "[data-step=top_p] td:first-of-type": r"sampled\.left\.12\.1234\.{}\[2\]",
+}
+SETTINGS = r"800000\.0\.900000\.0"
+
+
+def test_what_is_sampled_says_where_it_comes_from(page: Page) -> None:
+    visit(page, page="Next token", sentence=TOM, temperature="0.8", top_p="0.9")
+    for selector, address in SAMPLED.items():
+        number = page.locator(selector).first
+        number.hover()
+        page.keyboard.press("?")
+        card = page.get_by_role("dialog", name="Where this number comes from")
+        expect(card).to_contain_text(re.compile(address.format(SETTINGS)))
+        other = float(card.locator("dd").all_inner_texts()[5].replace(",", ""))
+        printed = number.inner_text().replace(",", "")
+        last_digit = 10.0 ** -len(printed.partition(".")[2])
+        assert float(printed) == pytest.approx(other, abs=0.51 * last_digit)
+        page.keyboard.press("Escape")
+
+
 def test_another_view_withdraws_the_verdict(page: Page) -> None:
     visit(page, page="Logit lens", sentence=TOM)
     first = verdict(page)

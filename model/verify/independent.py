@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from inspect import Parameter, signature
+from inspect import signature
 from threading import Lock
 
 import numpy as np
@@ -23,6 +23,7 @@ from model.verify.derived import DERIVED, OF_A_SITE, Ran
 from model.verify.merged import MERGED
 from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
 from model.verify.pictured import PICTURED
+from model.verify.sampled import SAMPLED
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
 
@@ -94,7 +95,16 @@ def _check(name: str, found: _Found, trace: Trace) -> Check:
 # A name, and in brackets which part of the array, axis by axis: numbers, or stretches as in Python.
 ADDRESS = re.compile(r"([a-z0-9_.]{1,80})(?:\[([0-9:,-]{1,40})\])?")
 NUMBERED = re.compile(r"(.*?)((?:\.[0-9]{1,9})*)")  # what is worked out, and numbers it depends on
-ALL = {**DERIVED, **PICTURED, **OF_SCHEMES, **COUNTED, **MERGED, **BLANKED, **OF_THE_OUTPUT}
+ALL = {
+    **DERIVED,
+    **PICTURED,
+    **OF_SCHEMES,
+    **COUNTED,
+    **MERGED,
+    **BLANKED,
+    **SAMPLED,
+    **OF_THE_OUTPUT,
+}
 OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP}
 ALL_OF_A_SITE = {**OF_A_SITE, **SCHEMES_OF_A_SITE, **COUNTED_OF_A_SITE, **OF_INSTRUMENTS}
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each
@@ -189,8 +199,10 @@ def _array(run: IndependentRun, name: str) -> np.ndarray:
 
 def _worked_out(work: Callable[..., np.ndarray], *given: object) -> np.ndarray:
     """What an entry of the tables makes; ValueError where it takes fewer or more numbers."""
-    taken = signature(work).parameters.values()
-    is_open = any(one.kind is Parameter.VAR_POSITIONAL for one in taken)
-    if not is_open and len(taken) != len(given):
-        raise ValueError(f"this array has {len(taken) - 1} numbers after its name")
+    wanted = signature(work)
+    try:
+        wanted.bind(*given)
+    except TypeError:
+        names = ", ".join(list(wanted.parameters)[1:]) or "none"
+        raise ValueError(f"the numbers after this array's name are: {names}") from None
     return np.asarray(work(*given))

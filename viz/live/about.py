@@ -22,6 +22,7 @@ _GIVEN = "model.analysis.probabilities.given_probabilities"
 _BEFORE = f"{_POSITIONS}.before_rotation"
 _HIDDEN = "model.analysis.blanks.pseudo_losses"
 _PERPLEXITY = "model.analysis.blanks.perplexity"
+_FILTERED = "model.decoding.filters.filter_logits"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
 OF_SITES: dict[str, About] = {
@@ -102,6 +103,11 @@ OF_PAGES: dict[str, About] = {
     "texts.totals": About("Σ ln p of its tokens", f"{_BEAM}.beam_search"),
     "texts.scores": About("Σ ln p / ((5 + n) / 6)^α", f"{_BEAM}.normalised_score"),
     "given": About("softmax(logits) at the token", _GIVEN),
+    "sampled": About("softmax(logits / T) of what the filters leave", _FILTERED),
+    "sampled.left": About("how many tokens are left after a step", _FILTERED),
+    "sampled.mass": About("Σ p of what a step leaves of what it was handed", _FILTERED),
+    "sampled.entropy": About("−Σ p ln p, in nats", "model.decoding.filters.entropy"),
+    "sampled.perplexity": About("exp(−Σ p ln p)", "model.decoding.filters.entropy"),
     "pseudo.losses": About("−ln p of a token that is hidden, all others given", _HIDDEN),
     "pseudo.total": About("Σ of these but the first", _HIDDEN),
     "pseudo.perplexity": About("exp of their mean", _PERPLEXITY),

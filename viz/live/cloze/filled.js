@@ -4,7 +4,7 @@
 import { floatsOf } from "../core/arrays.js";
 import { drawBars } from "../core/bars.js";
 import { digits, html, slider, svg } from "../core/dom.js";
-import { applied, probabilities, sortedIds } from "../core/sampling.js";
+import { applied, probabilities, sampledFrom, sortedIds } from "../core/sampling.js";
 
 /** @import { Palette } from "../core/wire.js" */
 /** @import { ClozeData, ClozeSettings } from "./wire.js" */
@@ -72,11 +72,11 @@ export class Filled {
     const before = probabilities(this.#sorted, 1);
     const tempered = probabilities(this.#sorted, temperature);
     const after = probabilities(this.#sorted, temperature, count);
+    const address = run ? sampledFrom(shown.place, sampling)("") : null;
     const rows = shown.named.map(({ id, label }, i) => {
       const place = this.#places[i];
       const isKept = place < count;
       const isTrue = id === shown.id;
-      const asModel = temperature === 1 && count === this.#sorted.length && run;
       return {
         label: isTrue ? `✓ ${label}` : label,
         before: before[place],
@@ -84,7 +84,7 @@ export class Filled {
         lost: isKept ? 0 : tempered[place],
         mark: isTrue,
         number: isKept ? digits(after[place]) : "removed",
-        address: asModel ? `probs[${shown.place},${id}]` : null,
+        address: address && `${address}[${id}]`,
       };
     });
     const named = new Set(this.#places);

@@ -17,7 +17,7 @@ const REST_MS = 150; // after the last thing drawn: a check is never in the way 
  *
  * @param {WriterData} data
  */
-function runBefore({ run, runs, shown, n_prompt, steps }) {
+export function runBefore({ run, runs, shown, n_prompt, steps }) {
   if (shown.at <= n_prompt) return { run, row: shown.at - 1 };
   const n_dropped = (steps[shown.at - n_prompt] ?? steps[steps.length - 1])?.n_dropped ?? 0;
   const own = runs.find((one) => one.n_dropped === n_dropped);

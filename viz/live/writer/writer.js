@@ -11,7 +11,7 @@ import { Attended } from "./attended.js";
 import { pictureOf } from "./picture.js";
 import { Distribution } from "./distribution.js";
 import { Feed } from "./feed.js";
-import { Verdict } from "./verdict.js";
+import { runBefore, Verdict } from "./verdict.js";
 import { Sliders } from "./sliders.js";
 import { Text } from "./text.js";
 
@@ -257,7 +257,7 @@ export class Writer extends Instrument {
     const [isOver, isPrompt] = [shown.at < labels.length, shown.at < n_prompt];
     const drawnFrom = then ? "Drawn from" : "Drawn from, sliders as now";
     const title = isPrompt ? "Predicted in the prompt" : isOver ? drawnFrom : "Next token";
-    const look = { palette: this.palette, slack, title };
+    const look = { palette: this.palette, slack, title, from: runBefore(this.data) };
     const can = { canPut: !isPrompt, isOver, isRunning: running };
     this.distribution.show(then ?? now, { ...look, ...can });
     this.verdict.soon(this.data, this.distribution, then ?? now);
