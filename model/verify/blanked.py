@@ -63,6 +63,15 @@ def _before(ran: "Ran", n: int) -> Array:
     return whole - rows[np.arange(len(rows)), ids[1 : len(rows) + 1]]
 
 
+def _hidden_mean(ran: "Ran", *pairs: int) -> Array:
+    """Mean of −ln p of what stood in some places: place and id by turns."""
+    places, ids = np.array(pairs).reshape(-1, 2).T
+    logits = ran.arrays["output"][places]
+    from_true = logits - logits[np.arange(len(ids)), ids][:, None]
+    top = from_true.max(axis=-1)
+    return np.mean(top + np.log(np.exp(from_true - top[:, None]).sum(axis=-1)))
+
+
 BLANKED: dict[str, Callable[..., Array]] = {
     "pseudo.losses": lambda ran, n: _losses(ran, n, False),
     "pseudo.total": lambda ran, n: _total(ran, n, False),
@@ -70,6 +79,7 @@ BLANKED: dict[str, Callable[..., Array]] = {
     "pseudo.causal_losses": lambda ran, n: _losses(ran, n, True),
     "pseudo.causal_total": lambda ran, n: _total(ran, n, True),
     "pseudo.causal_perplexity": lambda ran, n: _perplexity(ran, n, True),
+    "hidden.mean": _hidden_mean,
     "before.losses": _before,
     "before.total": lambda ran, n: _before(ran, n).sum(),
     "before.perplexity": lambda ran, n: np.exp(_before(ran, n).sum() / len(_before(ran, n))),

@@ -93,7 +93,8 @@ def _check(name: str, found: _Found, trace: Trace) -> Check:
 # --- by address ---------------------------------------------------------------------------------
 
 # A name, and in brackets which part of the array, axis by axis: numbers, or stretches as in Python.
-ADDRESS = re.compile(r"([a-z0-9_.]{1,80})(?:\[([0-9:,-]{1,40})\])?")
+LONGEST_NAME = 80
+ADDRESS = re.compile(rf"([a-z0-9_.]{{1,{LONGEST_NAME}}})(?:\[([0-9:,-]{{1,40}})\])?")
 NUMBERED = re.compile(r"(.*?)((?:\.[0-9]{1,9})*)")  # what is worked out, and numbers it depends on
 ALL = {
     **DERIVED,

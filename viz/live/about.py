@@ -114,6 +114,7 @@ OF_PAGES: dict[str, About] = {
     "pseudo.causal_losses": About("−ln p of a hidden token, those before it given", _HIDDEN),
     "pseudo.causal_total": About("Σ of these but the first", _HIDDEN),
     "pseudo.causal_perplexity": About("exp of their mean", _PERPLEXITY),
+    "hidden.mean": About("mean of −ln p of what stood in the blanks", _HIDDEN),
     "before.losses": About("−ln p of a token, those before it given", _LOSSES),
     "before.total": About("Σ of these", _LOSSES),
     "before.perplexity": About("exp of their mean", _PERPLEXITY),

@@ -6,6 +6,7 @@ import numpy as np
 
 from model.analysis.blanks import perplexity
 from model.analysis.probabilities import next_token_losses
+from model.verify.independent import LONGEST_NAME
 from viz import formulas, runs
 from viz.digits import digits
 from viz.figures.blanks import Predicted, paired_bars
@@ -22,7 +23,7 @@ from viz.frame import (
     tables,
     words,
 )
-from viz.frame.numbers import number
+from viz.frame.numbers import Said, number
 from viz.frame.view import View
 from viz.live import component
 from viz.live.cloze.data import CLOZE, Kept, Whole, cloze_data
@@ -268,13 +269,18 @@ def _cost_of_blanks(view: View, whole: Run, chosen: Settings) -> None:
     targets = whole.trace.ids[places]
     words.facts(
         [
-            (
-                f"{digits(_mean_loss(run, places, targets), 3)} nats",
-                f"mean of the hidden tokens, {name}",
-            )
+            ([_loss_of_blanks(run, places, targets), " nats"], f"mean of the hidden tokens, {name}")
             for name, run in ((NO_MASK, free), (MASKED, view.run))
         ]
     )
+
+
+def _loss_of_blanks(run: Run, places: list[int], targets: np.ndarray) -> Said:
+    """The mean as it is printed, with its address while that is not too long."""
+    mean = _mean_loss(run, places, targets)
+    pairs = (str(x) for pair in zip(places, targets.tolist(), strict=True) for x in pair)
+    address, text = ".".join(("hidden.mean", *pairs)), digits(mean, 3)
+    return number(run, address, mean, text) if len(address) <= LONGEST_NAME else text
 
 
 def _mean_loss(run: Run, places: list[int], targets: np.ndarray) -> float:

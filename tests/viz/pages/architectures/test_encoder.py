@@ -130,6 +130,12 @@ def test_the_mask_says_what_it_costs_the_blanks(model: Checkpoint) -> None:
         probs = softmax(logits_of(model, [2, 7], is_causal=is_causal).astype(np.float64))
         loss = float(-np.log(probs[[2, 7], [ids[2], ids[7]]]).mean())
         assert shown[f"mean of the hidden tokens, {name}"] == f"{digits(loss, 3)} nats"
+        blanked = np.array(ids)
+        blanked[[2, 7]] = model.tokenizer.id_of(MASK)
+        seen = np.tril(np.ones((len(ids), len(ids)), bool)) if is_causal else None
+        run = IndependentRun(model.files, blanked, seen)
+        found = run.array(f"hidden.mean.2.{ids[2]}.7.{ids[7]}")
+        assert float(found) == pytest.approx(loss, abs=1e-5)
 
 
 def test_a_sentence_without_a_blank_the_address_names_drops_it_with_one_line(
