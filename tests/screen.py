@@ -16,6 +16,7 @@ CHARTS = {
     "Tokens": ["merges"],
     "Positions": ["wave", "similarity", "curves", "wavelengths", "sum"],
     "Masks": ["mask", "pattern", "reach", "known", "cost"],
+    "Cost": ["shares", "operations"],
     "Logit lens": ["lens", "rank", "most-likely"],
     "Next token": [],
     "Beam search": ["beam"],

@@ -7,7 +7,7 @@ from viz.frame.page import Page
 from viz.frame.rail import Group
 from viz.pages.architectures import diagram, encoder, translation, vision
 from viz.pages.generate import beam, cache, next_token
-from viz.pages.ideas import masks, positions
+from viz.pages.ideas import cost, masks, positions
 from viz.pages.look_inside import attention, lens, tokens
 from viz.pages.start import home, tours
 
@@ -15,7 +15,7 @@ GROUPS = (
     Group("Start", (home, tours)),
     Group("Look inside", (tokens, attention, lens)),
     Group("Generate", (next_token, beam, cache)),
-    Group("Ideas", (positions, masks)),
+    Group("Ideas", (positions, masks, cost)),
     Group("Architectures", (diagram, encoder, translation, vision)),
 )
 PAGES: tuple[Page, ...] = tuple(page for group in GROUPS for page in group.pages)

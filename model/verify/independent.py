@@ -25,6 +25,7 @@ from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
 from model.verify.pictured import PICTURED
 from model.verify.sampled import SAMPLED
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
+from model.verify.sized import SIZED
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
 
 ALLOWED = 1e-5
@@ -93,7 +94,7 @@ def _check(name: str, found: _Found, trace: Trace) -> Check:
 # --- by address ---------------------------------------------------------------------------------
 
 # A name, and in brackets which part of the array, axis by axis: numbers, or stretches as in Python.
-LONGEST_NAME = 80
+LONGEST_NAME = 100
 ADDRESS = re.compile(rf"([a-z0-9_.]{{1,{LONGEST_NAME}}})(?:\[([0-9:,-]{{1,40}})\])?")
 NUMBERED = re.compile(r"(.*?)((?:\.[0-9]{1,9})*)")  # what is worked out, and numbers it depends on
 ALL = {
@@ -104,6 +105,7 @@ ALL = {
     **MERGED,
     **BLANKED,
     **SAMPLED,
+    **SIZED,
     **OF_THE_OUTPUT,
 }
 OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP}

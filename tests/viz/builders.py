@@ -28,6 +28,7 @@ PAGES = (
     "KV cache",
     "Positions",
     "Masks",
+    "Cost",
     "Diagram",
     "Encoder",
     "Translation",

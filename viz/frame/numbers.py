@@ -8,6 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from viz.digits import digits
+from viz.figures.cache import UNITS, bytes_text
 from viz.runs import Compared
 
 PRINTED = "numbers-printed"  # those on the page, for who tells one drawing of it from another
@@ -38,6 +39,18 @@ def number(run: Compared, address: str, value: float, text: str = "", times: flo
 def per_cent(run: Compared, address: str, value: float) -> Number:
     """A share of one in per cent, without the sign."""
     return number(run, address, value, digits(100 * value, 1), times=100.0)
+
+
+def size(run: Compared, address: str, n_bytes: int) -> Said:
+    """Bytes as people write them, with their address."""
+    text, unit = bytes_text(n_bytes).split(" ")
+    times = 1000.0 ** -UNITS.index(unit)
+    return [number(run, address, n_bytes, text.replace(",", ""), times), f" {unit}"]
+
+
+def count(run: Compared, address: str, n: int) -> Number:
+    """A whole number to the unit."""
+    return number(run, address, n, f"{n:,}")
 
 
 def begin() -> None:

@@ -45,6 +45,7 @@ ON_CACHE = ("KV cache",)
 ON_TRANSLATION = ("Translation",)
 ON_VISION = ("Vision",)
 ON_ENCODER = ("Encoder",)
+ON_COST = ("Cost",)
 ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION, *ON_ENCODER)  # where a text is drawn token by token
 
 
@@ -229,6 +230,30 @@ CACHE_HEADS = _declared(
 PREFILL = _declared(Number("prefill", "Prefill", 1, 1, pages=ON_CACHE, follows=True))
 CACHED_TOKENS = _declared(Choice[int]("held", "Tokens cached", 0, pages=ON_CACHE, follows=True))
 CONTEXT = _declared(Number("context", "Context", 2048, 1, 10_000_000, pages=ON_CACHE))
+
+# --- Cost ---------------------------------------------------------------------------------------
+
+SHAPE = _declared(Choice[str]("shape", "Model", "", pages=ON_COST))
+COST_TOKENS = _declared(Number("cost_tokens", "Tokens", 1024, 1, 10_000_000, pages=ON_COST))
+OWN_LAYERS = _declared(Number("own_layers", "Layers", 12, 1, 1000, pages=ON_COST))
+OWN_WIDTH = _declared(Number("own_width", "d_model", 768, 1, 100_000, pages=ON_COST))
+OWN_HEADS = _declared(Number("own_heads", "Heads", 12, 1, 1000, pages=ON_COST))
+OWN_KV_HEADS = _declared(Number("own_kv_heads", "KV heads", 12, 1, 1000, pages=ON_COST))
+OWN_D_HEAD = _declared(Number("own_d_head", "d_head", 64, 1, 10_000, pages=ON_COST))
+OWN_FEEDFORWARD = _declared(Number("own_ff", "d_ff", 3072, 1, 1_000_000, pages=ON_COST))
+OWN_VOCABULARY = _declared(Number("own_vocab", "Vocabulary", 50257, 1, 10_000_000, pages=ON_COST))
+OWN_POSITIONS = _declared(
+    Number("own_positions", "Learned positions", 1024, 0, 10_000_000, pages=ON_COST)
+)
+OWN_KIND = _named(
+    "own_kind",
+    "Blocks",
+    {"gpt": "LayerNorm, biases, ungated", "llama": "RMSNorm, no biases, SwiGLU"},
+    ON_COST,
+)
+OWN_TIED = _named("own_tied", "Unembedding", {"tied": "tied", "own": "of its own"}, ON_COST)
+KERNEL = _declared(Number("kernel", "Kernel k", 3, 2, 1000, pages=ON_COST))
+COST_WINDOW = _declared(Number("cost_window", "Window r", 128, 1, 1_000_000, pages=ON_COST))
 
 # --- Encoder: all are chosen in the instrument --------------------------------------------------
 

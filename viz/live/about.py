@@ -22,6 +22,7 @@ _GIVEN = "model.analysis.probabilities.given_probabilities"
 _BEFORE = f"{_POSITIONS}.before_rotation"
 _HIDDEN = "model.analysis.blanks.pseudo_losses"
 _PERPLEXITY = "model.analysis.blanks.perplexity"
+_SIZES = "model.analysis.sizes"
 _FILTERED = "model.decoding.filters.filter_logits"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
@@ -114,6 +115,14 @@ OF_PAGES: dict[str, About] = {
     "pseudo.causal_losses": About("−ln p of a hidden token, those before it given", _HIDDEN),
     "pseudo.causal_total": About("Σ of these but the first", _HIDDEN),
     "pseudo.causal_perplexity": About("exp of their mean", _PERPLEXITY),
+    "shape.parameters": About("numbers of all weights, by part", f"{_SIZES}.parameters"),
+    "shape.operations": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
+    "shape.memory": About("bytes", f"{_SIZES}.memory"),
+    "shape.growth": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
+    "shapes.growth": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
+    "shapes.parameters": About("numbers of all weights, by part", f"{_SIZES}.parameters"),
+    "shapes.operations": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
+    "shapes.memory": About("bytes", f"{_SIZES}.memory"),
     "hidden.mean": About("mean of −ln p of what stood in the blanks", _HIDDEN),
     "before.losses": About("−ln p of a token, those before it given", _LOSSES),
     "before.total": About("Σ of these", _LOSSES),

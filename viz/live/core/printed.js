@@ -13,6 +13,8 @@ export function errorOfNumber(printed, value) {
   const [, sign, bound] = /^(< |> −)(\d+(?:\.\d+)?)$/.exec(printed) ?? [];
   const size = sign === "< " ? value : -value; // what is below the bound, and not below zero
   if (sign) return Math.max(0, -size, size - Number(bound));
+  if (/^−?\d{1,3}(,\d{3})+(\.\d+)?$/.test(printed))
+    return errorOfNumber(printed.replaceAll(",", ""), value);
   if (!/^−?\d+(\.\d+)?$/.test(printed)) return NaN;
   const places = printed.includes(".") ? printed.length - printed.indexOf(".") - 1 : 0;
   const read = Number(printed.replace("−", "-"));

@@ -269,18 +269,19 @@ def _cost_of_blanks(view: View, whole: Run, chosen: Settings) -> None:
     targets = whole.trace.ids[places]
     words.facts(
         [
-            ([_loss_of_blanks(run, places, targets), " nats"], f"mean of the hidden tokens, {name}")
+            (_loss_of_blanks(run, places, targets), f"mean of the hidden tokens, {name}")
             for name, run in ((NO_MASK, free), (MASKED, view.run))
         ]
     )
 
 
 def _loss_of_blanks(run: Run, places: list[int], targets: np.ndarray) -> Said:
-    """The mean as it is printed, with its address while that is not too long."""
+    """The mean in nats as it is printed, with its address while that is not too long."""
     mean = _mean_loss(run, places, targets)
     pairs = (str(x) for pair in zip(places, targets.tolist(), strict=True) for x in pair)
     address, text = ".".join(("hidden.mean", *pairs)), digits(mean, 3)
-    return number(run, address, mean, text) if len(address) <= LONGEST_NAME else text
+    has_address = len(address) <= LONGEST_NAME
+    return [number(run, address, mean, text) if has_address else text, " nats"]
 
 
 def _mean_loss(run: Run, places: list[int], targets: np.ndarray) -> float:

@@ -11,7 +11,7 @@ from model.analysis.timing import fed_at_once
 from model.decoding.cache_run import CacheRun
 from viz import runs
 from viz.digits import digits
-from viz.figures.cache import UNITS, bytes_text, cache_map
+from viz.figures.cache import cache_map
 from viz.formulas import cache_with_numbers
 from viz.frame import (
     ASSETS,
@@ -24,7 +24,7 @@ from viz.frame import (
     tables,
     words,
 )
-from viz.frame.numbers import Said, number
+from viz.frame.numbers import Said, size
 from viz.frame.view import View
 from viz.pages.generate import timing
 from viz.runs import Run
@@ -159,7 +159,7 @@ def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
     with st.container(key="cache-bytes"):
         words.facts(
             [
-                (_size(view.run, f"cache.bytes.{n_tokens}", n_bytes), name)
+                (size(view.run, f"cache.bytes.{n_tokens}", n_bytes), name)
                 for name, (n_bytes, n_tokens) in figures.items()
             ]
         )
@@ -170,13 +170,6 @@ def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
     inspector.formula("model.decoding.kv_cache.cache_bytes")
     sizes = (config.n_layers, config.n_kv_heads, config.d_head, n_cached, cached.bytes_per_value)
     inspector.formula("model.decoding.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
-
-
-def _size(run: Run, address: str, n_bytes: int) -> Said:
-    """Bytes as people write them, with their address."""
-    text = bytes_text(n_bytes)
-    size, unit = text.split(" ")
-    return [number(run, address, n_bytes, size, 1000.0 ** -UNITS.index(unit)), f" {unit}"]
 
 
 def _check(view: View, cached: CacheRun, n_cached: int) -> None:
@@ -246,7 +239,7 @@ def _row(run: Run, place: int, model: KnownModel, n_tokens: int) -> dict[str, Sa
         if n_bytes is None
         else "= published"
         if same.get(key)
-        else _size(run, f"known.bytes.{n_tokens}[{place},{column}]", n_bytes)
+        else size(run, f"known.bytes.{n_tokens}[{place},{column}]", n_bytes)
         for column, ((key, name), n_bytes) in enumerate(
             zip(COLUMNS.items(), sizes.values(), strict=True)
         )

@@ -1,0 +1,245 @@
+"""Parameters, operations and memory of a Transformer, counted from its sizes alone.
+
+A `Shape` holds what they depend on. Operations are those of matrix products, two for each product
+and sum (Kaplan et al. 2020, §2.1); softmax, norms and activations are not counted, as usual.
+"""
+
+from dataclasses import dataclass
+
+from model.analysis.cost import latent_bytes
+from model.config import BlockConfig
+from model.decoding.kv_cache import cache_bytes
+
+ADAM_BYTES = 16  # a parameter: its weight, gradient and two moments (Rajbhandari et al. 2020, §3.1)
+PARTS = ("embedding", "positions", "attention", "feed-forward", "norms", "unembedding")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latent:
+    """Multi-head latent attention (DeepSeek-AI 2024, §2.1): sizes of a head and of its latents.
+
+    Queries come from a latent of `query` values, keys and values from one of `kv`; of a head's
+    query and key `rope` values are rotated and `plain` ones are not; `rope` of the key is shared.
+    """
+
+    query: int
+    kv: int
+    rope: int
+    plain: int
+    value: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experts:
+    """A mixture of experts in place of the feed-forward (Dai et al. 2024, §3).
+
+    Of `routed` experts each token takes `active`, and all `shared` ones. The first `dense` layers
+    have an ordinary feed-forward; `has_bias` says that the router has one (Wang et al. 2024).
+    """
+
+    routed: int
+    shared: int
+    active: int
+    d_expert: int
+    dense: int = 0
+    has_bias: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """The sizes of a decoder. ValueError where they cannot go together, with the numbers.
+
+    `positions` is the number of learned position vectors, 0 where there are none. `norm_vectors`
+    are those of one norm: 2 with a gain and a shift, 1 with a gain alone. `biases` says whether
+    linear layers have any.
+    """
+
+    n_layers: int
+    d_model: int
+    n_heads: int
+    n_kv_heads: int
+    d_head: int
+    d_ff: int
+    vocab_size: int
+    positions: int = 0
+    norm_vectors: int = 1
+    biases: bool = False
+    gated: bool = False
+    tied: bool = False
+    final_norm: bool = True
+    latent: Latent | None = None
+    experts: Experts | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_heads % self.n_kv_heads:
+            raise ValueError(
+                f"{self.n_heads} heads cannot share {self.n_kv_heads} KV heads evenly; take a "
+                f"divisor of {self.n_heads}"
+            )
+
+
+def shape_of(config: BlockConfig, vocab_size: int) -> Shape:
+    """The shape of one of our decoders or encoders, by its config."""
+    return Shape(
+        n_layers=config.n_layers,
+        d_model=config.d_model,
+        n_heads=config.n_heads,
+        n_kv_heads=config.n_kv_heads,
+        d_head=config.d_head,
+        d_ff=config.d_ff,
+        vocab_size=vocab_size,
+        positions=config.max_seq_len if config.position == "learned" else 0,
+        norm_vectors=1 + (config.norm == "layer" and config.bias),
+        biases=config.bias,
+        gated=config.feedforward == "swiglu",
+        tied=getattr(config, "tied_embeddings", False),
+        final_norm=config.norm_placement == "pre",
+    )
+
+
+# --- parameters -------------------------------------------------------------------------------
+
+
+def attention_parameters(shape: Shape) -> int:
+    """Weights of one layer's attention, biases with them: 4·D² where every head has its own k, v.
+
+    (Vaswani et al. 2017, §3.2.2.)
+    """
+    latent, d_model, n_heads = shape.latent, shape.d_model, shape.n_heads
+    if latent is not None:
+        own = latent.plain + latent.rope
+        queries = latent.query * (d_model + n_heads * own)
+        down = d_model * (latent.kv + latent.rope)
+        up = latent.kv * n_heads * (latent.plain + latent.value)
+        return queries + down + up + n_heads * latent.value * d_model
+    wide, narrow = n_heads * shape.d_head, shape.n_kv_heads * shape.d_head
+    biases = (wide + 2 * narrow + d_model) * shape.biases
+    return 2 * d_model * wide + 2 * d_model * narrow + biases
+
+
+def feedforward_parameters(shape: Shape, d_ff: int | None = None) -> int:
+    """Weights of one feed-forward: 2·D·F, with a gate 3·D·F (Shazeer 2020, §2), and biases."""
+    wide = shape.d_ff if d_ff is None else d_ff
+    n_up = 2 if shape.gated else 1
+    biases = (n_up * wide + shape.d_model) * shape.biases
+    return (n_up + 1) * shape.d_model * wide + biases
+
+
+def parameters(shape: Shape, *, only_active: bool = False) -> dict[str, int]:
+    """Weights by part, see `PARTS`; `only_active` counts those that one token goes through.
+
+    Tied embeddings count once, as the embedding.
+    """
+    table = shape.vocab_size * shape.d_model
+    return {
+        "embedding": table,
+        "positions": shape.positions * shape.d_model,
+        "attention": shape.n_layers * attention_parameters(shape),
+        "feed-forward": _all_feedforwards(shape, only_active),
+        "norms": _norms(shape),
+        "unembedding": 0 if shape.tied else table,
+    }
+
+
+def _all_feedforwards(shape: Shape, only_active: bool) -> int:
+    experts = shape.experts
+    if experts is None:
+        return shape.n_layers * feedforward_parameters(shape)
+    n_used = experts.shared + (experts.active if only_active else experts.routed)
+    router = experts.routed * (shape.d_model + experts.has_bias)
+    sparse = n_used * feedforward_parameters(shape, experts.d_expert) + router
+    dense = experts.dense * feedforward_parameters(shape)
+    return dense + (shape.n_layers - experts.dense) * sparse
+
+
+def _norms(shape: Shape) -> int:
+    """Two norms a layer, of latents two more, and the final one."""
+    of_stream = (2 * shape.n_layers + shape.final_norm) * shape.norm_vectors * shape.d_model
+    latents = shape.latent.query + shape.latent.kv if shape.latent else 0
+    return of_stream + shape.n_layers * latents
+
+
+# --- operations -------------------------------------------------------------------------------
+
+
+def operations(shape: Shape, n_keys: int) -> dict[str, int]:
+    """Operations of one token that attends to `n_keys`, by part: two for each weight it meets.
+
+    q·kᵀ and the weighted sum of values take 2 · n · d each in every head, whatever the weights
+    (Kaplan et al. 2020, table 1); a mask saves none of it here.
+    """
+    active, added = parameters(shape, only_active=True), _biases(shape)
+    latent = shape.latent
+    of_head = latent.plain + latent.rope + latent.value if latent else 2 * shape.d_head
+    return {
+        "projections": 2 * (active["attention"] - added["attention"]),
+        "attention": 2 * shape.n_layers * shape.n_heads * of_head * n_keys,
+        "feed-forward": 2 * (active["feed-forward"] - added["feed-forward"]),
+        "unembedding": 2 * shape.vocab_size * shape.d_model,
+    }
+
+
+def _biases(shape: Shape) -> dict[str, int]:
+    """Weights that are added and not multiplied with."""
+    experts, n_layers = shape.experts, shape.n_layers
+    of_router = (n_layers - experts.dense) * experts.routed * experts.has_bias if experts else 0
+    if not shape.biases:
+        return {"attention": 0, "feed-forward": of_router}
+    of_heads = (shape.n_heads + 2 * shape.n_kv_heads) * shape.d_head + shape.d_model
+    of_feedforward = (2 if shape.gated else 1) * shape.d_ff + shape.d_model
+    return {"attention": n_layers * of_heads, "feed-forward": n_layers * of_feedforward}
+
+
+# --- memory -----------------------------------------------------------------------------------
+
+
+def memory(shape: Shape, n_tokens: int, bytes_per_value: int = 2) -> dict[str, int]:
+    """Bytes that weights, caches and maps of attention take, for one text of `n_tokens`.
+
+    `training` is for weights, gradients and the moments of Adam alone, 16 bytes a parameter
+    (Rajbhandari et al. 2020, §3.1). `maps` are the weights of all heads over each other's tokens,
+    n² a head, which FlashAttention never keeps (Dao et al. 2022).
+    """
+    total = sum(parameters(shape).values())
+    layers, latent = shape.n_layers, shape.latent
+    cached = (
+        latent_bytes(layers, latent.kv + latent.rope, n_tokens, bytes_per_value)
+        if latent
+        else cache_bytes(layers, shape.n_kv_heads, shape.d_head, n_tokens, bytes_per_value)
+    )
+    return {
+        "weights": total * bytes_per_value,
+        "training": total * ADAM_BYTES,
+        "cache": cached,
+        "maps": layers * shape.n_heads * n_tokens * n_tokens * bytes_per_value,
+    }
+
+
+# --- kinds of layers --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LayerCost:
+    """What one layer of a kind takes for n tokens of size d (Vaswani et al. 2017, table 1)."""
+
+    name: str
+    operations: float
+    sequential: float
+    path: float
+
+
+def layer_costs(n: int, d: int, kernel: int, window: int) -> tuple[LayerCost, ...]:
+    """Operations, steps that wait for each other, and the longest path between two tokens.
+
+    The orders of Vaswani et al. 2017, table 1, with their constants taken as one; the convolution
+    is dilated, its path log_k n.
+    """
+    reach, steps = float(kernel), 1
+    while reach < n:
+        reach, steps = reach * kernel, steps + 1
+    return (
+        LayerCost("self-attention", n * n * d, 1, 1),
+        LayerCost("recurrent", n * d * d, n, n),
+        LayerCost("convolutional", kernel * n * d * d, 1, steps),
+        LayerCost("self-attention in a window", min(window, n) * n * d, 1, -(-n // window)),
+    )

@@ -1,0 +1,128 @@
+"""Protects the counts of weights and operations: known models to the unit, ours as they are."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from model.analysis.sizes import (
+    Experts,
+    Latent,
+    Shape,
+    feedforward_parameters,
+    layer_costs,
+    memory,
+    operations,
+    parameters,
+    shape_of,
+)
+from model.sources import checkpoint
+from model.tap import Recorder, attach
+from model.verify import sized
+from tests.model.builders import GROUPED, tiny_checkpoint
+
+# Of the released weights; of GPT-3 the sum of its tensors, 175 billion in the paper.
+PUBLISHED = {
+    "GPT-2 small": 124_439_808,
+    "GPT-3 175B": 174_604_259_328,
+    "Llama 2 7B": 6_738_415_616,
+    "Llama 2 70B": 68_976_648_192,
+    "Llama 3 8B": 8_030_261_248,
+    "Llama 3 70B": 70_553_706_496,
+    "DeepSeek-V2": 235_741_434_880,
+    "DeepSeek-V3": 671_026_419_200,
+}
+VARIANTS = {
+    "pre-norm": {},
+    "post-norm, grouped": {"norm_placement": "post", "norm": "rms", **GROUPED},
+    "learned, gated": {"position": "learned", "feedforward": "swiglu", "tied_embeddings": False},
+    "biases": {"bias": True},
+}
+
+
+def known() -> Mapping[str, Shape]:
+    """The shapes of the file by their names."""
+    entries = tomllib.loads(sized.KNOWN.read_text(encoding="utf-8"))["model"]
+    made = {"latent": Latent, "experts": Experts}
+    return {
+        entry["name"]: Shape(
+            **{
+                key: made[key](**value) if key in made else value
+                for key, value in entry.items()
+                if key not in ("name", "source")
+            }
+        )
+        for entry in entries
+    }
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_known_models_have_as_many_weights_as_are_published(name: str) -> None:
+    assert sum(parameters(known()[name]).values()) == PUBLISHED[name]
+
+
+def test_a_token_meets_a_part_of_the_experts() -> None:
+    """21 B of 236 B (DeepSeek-AI 2024, abstract), 37 B of 671 B (DeepSeek-AI 2024b, abstract)."""
+    shapes = known()
+    met = [
+        sum(parameters(shapes[name], only_active=True).values())
+        for name in ("DeepSeek-V2", "DeepSeek-V3")
+    ]
+    assert [round(n / 1e9) for n in met] == [21, 38]  # 37.6: the embedding counts here as well
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
+def test_ours_have_as_many_weights_and_operations(variant: dict, tmp_path: Path) -> None:
+    found = checkpoint.load(tiny_checkpoint(tmp_path / "tiny", **variant), "cpu")
+    shape = shape_of(found.config, found.config.vocab_size)
+    assert sum(parameters(shape).values()) == sum(x.numel() for x in found.model.parameters())
+    ids = torch.arange(7)[None]
+    with torch.inference_mode(), FlopCounterMode(display=False) as counter:
+        found.decoder(ids, tap=attach(Recorder(["pattern"])))
+    assert 7 * sum(operations(shape, 7).values()) == counter.get_total_flops()
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_counted_tensor_by_tensor_it_is_the_same(name: str) -> None:
+    shape = known()[name]
+    sizes = next(entry for entry in sized._known() if entry["name"] == name)
+    counts, total, met = [*parameters(shape).values()], sum(parameters(shape).values()), 0
+    met = sum(parameters(shape, only_active=True).values())
+    assert sized._parameters(sizes).tolist() == [*counts, total, met]
+    by_part = operations(shape, 1000)
+    assert sized._operations(sizes, 1000).tolist() == [*by_part.values(), sum(by_part.values())]
+    assert sized._memory(sizes, 1000).tolist() == [*memory(shape, 1000).values()]
+
+
+def test_a_block_is_12_d_squared() -> None:
+    """And not 6, as a source has it: 4 are attention's, 8 the feed-forward's."""
+    d = 64
+    shape = Shape(n_layers=1, d_model=d, n_heads=4, n_kv_heads=4, d_head=16, d_ff=4 * d,
+                  vocab_size=10)  # fmt: skip
+    found = parameters(shape)
+    assert found["attention"] == 4 * d * d
+    assert found["feed-forward"] == feedforward_parameters(shape) == 8 * d * d
+
+
+def test_a_gate_takes_half_as_many_weights_again() -> None:
+    sizes = {"n_layers": 1, "d_model": 8, "n_heads": 2, "n_kv_heads": 2, "d_head": 4, "d_ff": 24,
+             "vocab_size": 10}  # fmt: skip
+    plain, gated = Shape(**sizes), Shape(**sizes, gated=True)
+    assert 2 * feedforward_parameters(gated) == 3 * feedforward_parameters(plain)
+
+
+def test_heads_that_cannot_share_are_refused() -> None:
+    with pytest.raises(ValueError, match="12 heads cannot share 5 KV heads evenly"):
+        Shape(n_layers=1, d_model=8, n_heads=12, n_kv_heads=5, d_head=4, d_ff=8, vocab_size=10)
+
+
+def test_kinds_of_layers_are_those_of_the_table() -> None:
+    """Vaswani et al. 2017, table 1: path 1, n, log_k n and n / r."""
+    attention, recurrent, convolution, window = layer_costs(n=81, d=10, kernel=3, window=9)
+    assert (attention.operations, attention.sequential, attention.path) == (81 * 81 * 10, 1, 1)
+    assert (recurrent.operations, recurrent.sequential, recurrent.path) == (8100, 81, 81)
+    assert (convolution.operations, convolution.path) == (3 * 8100, 4)
+    assert (window.operations, window.path) == (9 * 81 * 10, 9)
