@@ -23,6 +23,7 @@ from model.masks import bidirectional_prefix
 from model.tap import Edit, Gradients, attach
 
 MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
+MOST_HELD = 8192  # tokens whose keys and values a batch has beside its own
 HEAVY, LIGHT = 0.5, 0.1  # weights that are much and little
 
 
@@ -117,7 +118,8 @@ def removals(question: Question, measured: Measured) -> Iterator[Removed]:
     """The exact effect of every arrow of the query that has a weight, a few at a time."""
     tokens = len(np.asarray(question.given))
     before = _held_before(question, tokens)
-    size = MOST_AT_ONCE if before else max(1, MOST_AT_ONCE // tokens)
+    size = min(MOST_AT_ONCE, MOST_HELD // tokens) if before else MOST_AT_ONCE // tokens
+    size = max(1, size)
     for layer in range(len(question.sites)):
         heads, keys = np.nonzero(measured.weights[layer])
         for first in range(0, len(heads), size):

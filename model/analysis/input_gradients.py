@@ -63,7 +63,8 @@ def _ends(question: Question) -> Tensor:
     recorder = Recorder({"embed"})
     logits_at(question.model, question.given, question.query, attach(recorder))
     own = recorder.values[f"{question.model.name}.embed"][0]
-    every = torch.arange(question.model.config.vocab_size, device=own.device)
+    n_tokens = len(question.model.get_parameter("embed.weight"))
+    every = torch.arange(n_tokens, device=own.device)
     mean = question.model.embed(every[None])[0].mean(dim=0)
     return torch.stack([mean.expand_as(own), own]).clone()
 

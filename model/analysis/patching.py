@@ -8,6 +8,7 @@ Attribution patching estimates all cells at once: gradient times difference (Nan
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import numpy as np
 import torch
@@ -17,6 +18,9 @@ from model.analysis.branching import Branch, Index, logits_at
 from model.analysis.interventions import Given
 from model.analysis.metrics import Metric
 from model.architectures.base import Transformer
+from model.architectures.encoder_decoder import ENCODER
+from model.config import EncoderDecoderConfig
+from model.lines import quoted
 from model.tap import Gradients, Recorder, attach
 
 OVER_POSITIONS = ("resid_pre", "attn_out", "ffn_out")  # (L, T) each
@@ -43,8 +47,9 @@ class Pair:
     def n_layers(self) -> int:
         """Blocks of the stack."""
         config = self.model.config
-        is_first_of_two = self.stack == "encoder" and hasattr(config, "n_encoder_layers")
-        return getattr(config, "n_encoder_layers") if is_first_of_two else config.n_layers
+        if isinstance(config, EncoderDecoderConfig) and self.stack == ENCODER:
+            return config.n_encoder_layers
+        return config.n_layers
 
     def address(self, grid: str, layer: int) -> str:
         """Where the values of one row of a grid are."""
@@ -130,6 +135,20 @@ def check_lengths(base: Given, source: Given) -> None:
         )
 
 
+def parting(first: Sequence[str], second: Sequence[str]) -> str:
+    """Why values of two texts cannot be exchanged, in words: how many tokens, where they part."""
+    pairs = zip(first, second, strict=False)
+    n_same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    here, there = (
+        f"“{quoted(row[n_same].strip() or row[n_same])}”" if n_same < len(row) else "the end"
+        for row in (first, second)
+    )
+    return (
+        f"the first sentence has {len(first)} tokens, the second {len(second)}; they part at "
+        f"{here} and {there}: give both as many"
+    )
+
+
 def _parts(given: Given) -> Sequence[object]:
     return given if isinstance(given, tuple) else (given,)
 
@@ -161,9 +180,7 @@ def pieces(pair: Pair, kept: Kept, grids: Sequence[str] = GRIDS) -> Iterator[Pie
             for first in range(0, len(source), size):
                 last = min(first + size, len(source))
                 values = np.full(last - first, kept.of_base)
-                changed = [
-                    i for i in range(first, last) if not torch.equal(base[i], source[i])
-                ]
+                changed = [i for i in range(first, last) if not torch.equal(base[i], source[i])]
                 if changed:
                     found = patched(pair, address, [((i,), source[i]) for i in changed])
                     values[np.array(changed) - first] = found
