@@ -20,6 +20,7 @@ from viz import runs
 from viz.live import store
 
 Ids = tuple[int, ...]
+MOST_TRIED = 12  # words in the place of one
 
 
 @dataclass(frozen=True)
@@ -106,13 +107,13 @@ def last_logits(handle: ModelHandle, ids: Ids) -> np.ndarray:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def with_another_word(handle: ModelHandle, text: str, places: tuple[int, ...]) -> str:
-    """A text of as many tokens, with one of these tokens exchanged; empty where none can be.
+    """A text of as many tokens as the model runs on, with one of them exchanged; empty for none.
 
     In its place stands the word that the model found most likely there among all others: of the
     first place where that makes a text of as many tokens.
     """
-    ids, found = ids_of(handle, text), runs.tokenizer(handle)
-    trace = runs.run(handle, text).trace
+    found, trace = runs.tokenizer(handle), runs.run(handle, text).trace
+    ids = tuple(trace.ids.tolist())
     for place in places:
         if not 0 < place < len(trace.logits):
             continue
@@ -125,6 +126,3 @@ def with_another_word(handle: ModelHandle, text: str, places: tuple[int, ...]) -
             if ids_of(handle, written) == changed:
                 return written
     return ""
-
-
-MOST_TRIED = 12  # words in the place of one

@@ -19,7 +19,7 @@ from viz.frame.numbers import number
 from viz.frame.settings import PATCH
 from viz.frame.view import View
 from viz.live import component
-from viz.runs.patching import Patching, Request, ids_of, patch
+from viz.runs.patching import Ids, Patching, Request, ids_of, patch
 
 TITLE = "Patching"
 ICON = ":material/healing:"
@@ -81,7 +81,7 @@ def render(view: View) -> None:
     with layout.slim_row("second-sentence"):
         second = asked.second_sentence(view)
         asked.draw_pairs()
-    ids = ids_of(view.handle, second) if second.strip() else ()
+    ids = _within(view, second) if second.strip() else ()
     if not ids:
         words.notice(f"Type a second sentence of {len(view.ids)} tokens.")
         return
@@ -95,6 +95,14 @@ def render(view: View) -> None:
     base, source = (ids, view.ids) if is_forward else (view.ids, ids)
     request = Request(view.handle, base, source, metric)
     _patch(Shown(view, second, request, _work(view, request), is_forward), strings)
+
+
+def _within(view: View, second: str) -> Ids:
+    """The tokens of the second sentence, cut to the context."""
+    ids, context = ids_of(view.handle, second), view.config.max_seq_len
+    if len(ids) > context:
+        notices.add(f"The last {len(ids) - context} tokens of the second sentence are cut.")
+    return ids[:context]
 
 
 def _work(view: View, request: Request) -> Patching:
