@@ -76,7 +76,8 @@ def test_arrows_are_points_and_the_named_ones_lead_to_their_heads(page: Page) ->
 
 
 def test_the_metric_is_chosen_and_everything_follows(page: Page) -> None:
-    visit(page, page="Explanation", sentence=GIRL)
+    visit(page, page="Explanation", sentence=GIRL, inspect="formula")
+    expect(page.locator(".katex").first).to_be_visible()
     (before, *_) = drawn(page, "arrows")
     page.goto(page.url + "&asked=loss")
     figure(page, "token-worth").locator(".main-svg").first.wait_for()

@@ -6,23 +6,23 @@ from viz.formulas import Formula
 PATCHED = Formula(
     r"\mathrm{put\ back} = \frac{m(\mathrm{base},\; x \leftarrow x_{\mathrm{source}})"
     r" - m(\mathrm{base})}{m(\mathrm{source}) - m(\mathrm{base})}",
-    "Vig et al. 2020, §3; Meng et al. 2022, §2.1; as a share in Wang et al. 2023, §3.1: "
+    "Vig et al. 2020, §3; Meng et al. 2022, §2.1; as a share in Wang et al. 2023: "
     "m the metric, x the one value that is replaced",
 )
 ESTIMATED = Formula(
     r"m(\mathrm{base},\; x \leftarrow x_{\mathrm{source}}) \approx m(\mathrm{base}) +"
     r" \frac{\partial m}{\partial x}\bigg|_{\mathrm{base}} \cdot"
     r" (x_{\mathrm{source}} - x_{\mathrm{base}})",
-    "attribution patching: Nanda 2023; Syed et al. 2023, eq. 2",
+    "attribution patching: Nanda 2023; Syed et al. 2023",
 )
 REMOVED = Formula(
     r"\Delta_{ij} = m - m(\alpha_{ij} \leftarrow 0)",
     "the other weights of the row stay as they are: it is not normalised again",
 )
-NORM = Formula(r"\lVert \alpha_{ij}\, v_j W_O \rVert", "Kobayashi et al. 2020, eq. 5, for one head")
+NORM = Formula(r"\lVert \alpha_{ij}\, v_j W_O \rVert", "Kobayashi et al. 2020, §3, for one head")
 GRADIENT = Formula(
     r"\alpha_{ij} \cdot \frac{\partial m}{\partial \alpha_{ij}}",
-    "gradient × input for attention weights, as in Wiegreffe & Pinter 2019 and Barkan et al. 2021",
+    "gradient × input for attention weights: Serrano & Smith 2019; Barkan et al. 2021",
 )
 ROLLOUT = Formula(
     r"\tilde{A} = \prod_{l} \left(\tfrac12 \bar{A}^{(l)} + \tfrac12 I\right)",

@@ -50,7 +50,7 @@ class Question:
 class Measured:
     """What one run says of the arrows of its query, (L, H, T) each, and of all patterns.
 
-    weights: α. norms: ‖α · v · W_O‖ (Kobayashi et al. 2020, eq. 5). gradients: α · ∂metric/∂α.
+    weights: α. norms: ‖α · v · W_O‖ (Kobayashi et al. 2020, §3). gradients: α · ∂metric/∂α.
     patterns: (L, H, T, T). value: the metric.
     """
 

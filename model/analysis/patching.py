@@ -2,7 +2,7 @@
 
 Two inputs of equally many tokens are run. One value of the run that is the `source` replaces the
 same value of the other, the `base`, and the rest is computed from there (Vig et al. 2020, §3; Meng
-et al. 2022, §2.1; Wang et al. 2023, §3.1). Each cell of a grid is a forward pass of its own.
+et al. 2022, §2.1; Wang et al. 2023). Each cell of a grid is a forward pass of its own.
 Attribution patching estimates all cells at once: gradient times difference (Nanda 2023).
 """
 
@@ -201,7 +201,7 @@ def estimated(pair: Pair, kept: Kept) -> dict[str, np.ndarray]:
     """Attribution patching: the metric of each cell to first order, by grid.
 
     metric of the base + Σ gradient · (source − base), the gradient taken in the base (Nanda 2023;
-    Syed et al. 2023, eq. 2).
+    Syed et al. 2023).
     """
     gradients = Gradients(GRIDS)
     with torch.enable_grad():

@@ -7,14 +7,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.digits import HOVER, digits
-from viz.figures.build import Sheet, TickLabels, build
+from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Scale, color_bar
-from viz.figures.labels import axis_labels, clipped, escape
+from viz.figures.labels import clipped, escape, token_labels
 from viz.theme import Palette, color_scale
 
 HEIGHT = 440
 LABEL_CHARACTERS = 14
-RELATIVE = Scale("share of the row’s largest", -1.0, 1.0, signed=True)
+RELATIVE = Scale("of the row’s largest", -1.0, 1.0, signed=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,10 @@ def arrow_scatter(cloud: Cloud, title: str, measure: str, colors: Palette) -> go
     return build(
         [dots, *rings],
         colors,
-        Sheet(HEIGHT, title, top=84),
+        Sheet(HEIGHT, title),
         x={"title": measure},
         y={"title": "lost without the arrow"},
+        extras=Extras(layout=LEGEND_BELOW),
     )
 
 
@@ -81,7 +82,7 @@ def token_rows(
 
     On hover the number itself. The first row is on top.
     """
-    labels = [clipped(label, LABEL_CHARACTERS) for label in axis_labels(tokens)]
+    labels = [escape(clipped(label, LABEL_CHARACTERS)) for label in token_labels(tokens)]
     values = np.stack(list(rows.values()))
     largest = np.abs(values).max(axis=1, keepdims=True)
     names = list(rows)
@@ -92,7 +93,7 @@ def token_rows(
         zmin=RELATIVE.low,
         zmax=RELATIVE.high,
         colorscale=color_scale(colors.diverging),
-        colorbar=color_bar(RELATIVE, colors),
+        colorbar=color_bar(RELATIVE, colors) | {"xref": "container", "x": 0.01},
         xgap=1,
         ygap=2,
         hovertext=[

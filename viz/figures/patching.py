@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.digits import HOVER, digits
-from viz.figures.build import Sheet, TickLabels, build
+from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Scale, color_bar
 from viz.figures.labels import clipped, escape
 from viz.theme import Palette, color_scale
@@ -136,7 +136,8 @@ def estimate_scatter(
     return build(
         [*dots, line],
         colors,
-        Sheet(SCATTER_HEIGHT, "Every cell: estimate and exact", top=84),
+        Sheet(SCATTER_HEIGHT, "Every cell: estimate and exact"),
         x={"title": "estimate: gradient × difference"},
         y={"title": "exact, put back"},
+        extras=Extras(layout=LEGEND_BELOW),
     )

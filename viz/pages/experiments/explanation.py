@@ -85,6 +85,7 @@ def render(view: View) -> None:
     if work.is_done:
         with st.container():
             _arrows(shown, measure)
+        _one(shown)
         _tokens(shown)
         _inspect(shown)
         return
@@ -152,7 +153,6 @@ def _arrows(shown: Shown, measure: str) -> None:
     with right:
         _correlations(shown)
         _named(shown)
-    _one(shown)
 
 
 def _scatter(shown: Shown, measure: str) -> None:
@@ -247,10 +247,11 @@ def _one(shown: Shown) -> None:
     effect = float(work.effects[arrow])
     layout.section(
         "One arrow",
-        shown.name(arrow),
-        "Click a point to look at another. Gradient × attention is what the removal would change "
+        "Click a point to look at another.",
+        "Gradient × attention is what the removal would change "
         "if the metric were linear in the weight.",
     )
+    words.pair(shown.labels[-1], shown.labels[arrow[2]], f"L{arrow[0]} H{arrow[1]}:")
     words.facts(
         [
             *(
@@ -271,6 +272,8 @@ def _one(shown: Shown) -> None:
         "model.analysis.explanation.removals",
         formulas.removed_with_numbers(work.measured.value, effect),
     )
+    for formula in (formulas.NORM, formulas.GRADIENT):
+        inspector.formula("model.analysis.explanation.measure", formula.latex, formula.reference)
 
 
 def _metric_name(shown: Shown) -> str:
@@ -369,8 +372,6 @@ def _completeness(work: Explaining) -> None:
 
 
 def _inspect(shown: Shown) -> None:
-    for formula, name in ((formulas.NORM, "measure"), (formulas.GRADIENT, "measure")):
-        inspector.formula(f"model.analysis.explanation.{name}", formula.latex, formula.reference)
     inspector.source(
         "model.analysis.explanation.removals",
         "model.analysis.explanation.measure",
