@@ -98,6 +98,17 @@ def metric(view: View, second: patching.Ids) -> Metric:
     return Metric(kind, len(view.ids) - 1, answer, other)
 
 
+def metric_name(view: View, metric: Metric) -> str:
+    """A metric in words, as logit of “she” − logit of “he”; the tokens are a person's text."""
+    vocabulary = runs.vocabulary(view.handle)
+    answer, other = (f"“{visible(vocabulary[i])}”" for i in (metric.answer, metric.other))
+    return {
+        "difference": f"logit of {answer} − logit of {other}",
+        "logit": f"logit of {answer}",
+        "loss": f"loss of {answer}",
+    }[metric.kind]
+
+
 def is_forward() -> bool:
     """Whether values of the first sentence are put into the second."""
     return controls.select(RESTORE, width=170) == RESTORE.default

@@ -25,6 +25,7 @@ from model.verify.explained import IndependentArrows
 from model.verify.independent import IndependentRun
 from model.verify.merged import MERGED
 from model.verify.patched import IndependentPatches
+from model.verify.sampled import SAMPLED
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.texts import NO_WORDS, texts_of
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
@@ -260,7 +261,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_texts = {"texts.last", "texts.totals", "texts.scores"}
     nothing = (Files({}, {}), (), Wanted("logit", 0, 0, 0), NO_WORDS)
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
-    of_tables = {*OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, "given"}
+    of_tables = {*OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *SAMPLED, "given"}
     assert set(OF_PAGES) == of_tables | of_texts | of_edits
     unmasked = {name.removeprefix("unmasked_") for name in (*SCHEMES_OF_A_SITE, *COUNTED_OF_A_SITE)}
     assert set(OF_SITES) == unmasked

@@ -15,6 +15,7 @@ from viz.digits import digits
 from viz.figures.explanation import Cloud, arrow_scatter, token_rows
 from viz.figures.labels import token_labels, visible
 from viz.frame import controls, inspector, layout, memory, notices, screen, state, tables, words
+from viz.frame import patching as asked
 from viz.frame.numbers import number
 from viz.frame.settings import ARROW, ASKED, EXPLAINED, MEASURE
 from viz.frame.view import View
@@ -262,7 +263,10 @@ def _one(shown: Shown) -> None:
                 for name, values in shown.measures.items()
             ),
             (number(work, f"explain.effects[{flat}]", effect), "lost without it"),
-            (number(work, "explain.answer", work.measured.value), _metric_name(shown)),
+            (
+                number(work, "explain.answer", work.measured.value),
+                asked.metric_name(shown.view, shown.metric),
+            ),
         ]
     )
     inspector.formula(
@@ -274,17 +278,6 @@ def _one(shown: Shown) -> None:
     )
     for formula in (formulas.NORM, formulas.GRADIENT):
         inspector.formula("model.analysis.explanation.measure", formula.latex, formula.reference)
-
-
-def _metric_name(shown: Shown) -> str:
-    """The metric in words."""
-    metric, vocabulary = shown.metric, runs.vocabulary(shown.view.handle)
-    answer, other = (f"“{visible(vocabulary[i])}”" for i in (metric.answer, metric.other))
-    return {
-        "difference": f"logit of {answer} − logit of {other}",
-        "logit": f"logit of {answer}",
-        "loss": f"loss of {answer}",
-    }[metric.kind]
 
 
 # --- tokens -----------------------------------------------------------------------------------

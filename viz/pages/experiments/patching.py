@@ -11,7 +11,7 @@ from model.analysis.patching import GRIDS, OVER_HEADS, correlation, parting
 from viz import formulas_patching as formulas
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import token_labels, visible
+from viz.figures.labels import token_labels
 from viz.figures.patching import Grid, estimate_scatter, patch_map
 from viz.frame import inspector, layout, memory, notices, screen, state, tables, words
 from viz.frame import patching as asked
@@ -172,24 +172,16 @@ def _ends(shown: Shown) -> None:
     }
     words.facts(
         [
-            (number(work, f"patch.{name}", value), f"{_metric_name(shown)}, {which}")
+            (
+                number(work, f"patch.{name}", value),
+                f"{asked.metric_name(shown.view, shown.request.metric)}, {which}",
+            )
             for which, (name, value) in (
                 ("first sentence", ends[True]),
                 ("second sentence", ends[False]),
             )
         ]
     )
-
-
-def _metric_name(shown: Shown) -> str:
-    """The metric in words, as logit of “she” − logit of “he”."""
-    metric, vocabulary = shown.request.metric, runs.vocabulary(shown.view.handle)
-    answer, other = (f"“{visible(vocabulary[i])}”" for i in (metric.answer, metric.other))
-    return {
-        "difference": f"logit of {answer} − logit of {other}",
-        "logit": f"logit of {answer}",
-        "loss": f"loss of {answer}",
-    }[metric.kind]
 
 
 def _grids(shown: Shown) -> None:
