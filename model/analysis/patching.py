@@ -27,6 +27,7 @@ OVER_POSITIONS = ("resid_pre", "attn_out", "ffn_out")  # (L, T) each
 OVER_HEADS = "z"  # (L, H)
 GRIDS = (*OVER_POSITIONS, OVER_HEADS)
 MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
+SPACE = "␣"  # in words, of a token that is nothing else
 SAME = 1e-9  # metrics that differ by less leave nothing to bring back
 
 
@@ -140,7 +141,7 @@ def parting(first: Sequence[str], second: Sequence[str]) -> str:
     pairs = zip(first, second, strict=False)
     n_same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     here, there = (
-        f"“{quoted(row[n_same].strip() or row[n_same])}”" if n_same < len(row) else "the end"
+        f"“{quoted(row[n_same].strip()) or SPACE}”" if n_same < len(row) else "the end"
         for row in (first, second)
     )
     return (
