@@ -21,15 +21,14 @@ RELATIVE = Scale("of the row’s largest", -1.0, 1.0, signed=True)
 class Cloud:
     """Arrows as points: a measure (N,), the effect of removing each (N,), and what each is called.
 
-    `marked` are the numbers of those to name, by their names, and `chosen` is the one to ring. The
-    names are plain text.
+    `marked` are the numbers of those to ring, by what their ring is called. The names are plain
+    text; an effect that is not there yet is NaN.
     """
 
     measure: np.ndarray
     effects: np.ndarray
     names: Sequence[str]
     marked: dict[str, int]
-    chosen: int
 
 
 def arrow_scatter(cloud: Cloud, title: str, measure: str, colors: Palette) -> go.Figure:
@@ -60,7 +59,7 @@ def arrow_scatter(cloud: Cloud, title: str, measure: str, colors: Palette) -> go
             hoverinfo="skip",
         )
         for (name, number), color in zip(
-            {**cloud.marked, "chosen": cloud.chosen}.items(),
+            cloud.marked.items(),
             (*colors.series[1:4], colors.frame),
             strict=False,
         )

@@ -36,8 +36,8 @@ NAMED = {
     "idle": "much weight, least effect",
     "strong": "little weight, most effect",
     "against": "much weight, removal helps most",
+    "chosen": "chosen",
 }
-ADDRESSES = {"weights": "weights", "norms": "norms", "gradients": "gradients"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +124,7 @@ def _fill_in(shown: Shown, measure: str) -> None:
     work = shown.work
     if work.is_running:
         work.advance(TICK_SECONDS)
-    if work.has_arrows:
-        _arrows(shown, measure)
+    _arrows(shown, measure)
     if work.is_running:
         st.progress(work.progress, "Removing one arrow after the other …")
     elif not work.is_done:
@@ -152,32 +151,42 @@ def _arrows(shown: Shown, measure: str) -> None:
     with left:
         _scatter(shown, measure)
     with right:
-        _correlations(shown)
-        _named(shown)
+        if shown.work.has_arrows:
+            _correlations(shown)
+            _named(shown)
 
 
 def _scatter(shown: Shown, measure: str) -> None:
     work, view = shown.work, shown.view
     values, effects = shown.measures[measure], work.effects
     shape = effects.shape
+    telling = work.telling | {"chosen": _chosen(shown)} if work.has_arrows else {}
     marked = {
-        NAMED[name]: int(np.ravel_multi_index(arrow, shape)) for name, arrow in work.telling.items()
+        NAMED[name]: int(np.ravel_multi_index(arrow, shape)) for name, arrow in telling.items()
     }
-    chosen = int(np.ravel_multi_index(_chosen(shown), shape))
     names = [shown.name(arrow) for arrow in np.ndindex(shape)]
     what = MEASURE.words(measure)
-    cloud = Cloud(values.ravel(), effects.ravel(), names, marked, chosen)
-    is_read = len(view.ids) <= MOST_READ_BACK and not _is_attended_to_before(view)
-    places = {(0, "x"): f"explain.{ADDRESSES[measure]}", (0, "y"): "explain.effects"}
-    rho = digits(spearman(np.abs(values), np.abs(effects)), 3)
+    cloud = Cloud(values.ravel(), effects.ravel(), names, marked)
+    is_read = (
+        work.has_arrows and len(view.ids) <= MOST_READ_BACK and not _is_attended_to_before(view)
+    )
+    places = {(0, "x"): f"explain.{measure}", (0, "y"): "explain.effects"}
     layout.show_figure(
         arrow_scatter(cloud, f"{effects.size:,} arrows of the last token", what, view.colors),
         key="arrows",
         alt=f"{effects.size:,} arrows of the last token: {what} across, what the metric loses "
-        f"without the arrow upward. Rank correlation of sizes {rho}.",
+        f"without the arrow upward. {_found(shown, values)}",
         on_pick=lambda place: _look_at(shown, values, place),
         origin=screen.origin(work, places, max(1.0, abs(work.measured.value))) if is_read else (),
     )
+
+
+def _found(shown: Shown, values: np.ndarray) -> str:
+    """What the scatter shows, in words."""
+    if not shown.work.has_arrows:
+        return f"{int(np.isfinite(shown.work.effects).sum()):,} are removed so far."
+    rho = spearman(np.abs(values), np.abs(shown.work.effects))
+    return f"Rank correlation of sizes {digits(rho, 3)}."
 
 
 def _is_attended_to_before(view: View) -> bool:
@@ -189,7 +198,7 @@ def _look_at(shown: Shown, values: np.ndarray, place: component.Place) -> None:
     """Choose the arrow that was clicked: the nearest by both numbers."""
     x, y = float(place["x"]), float(place["y"])
     off = np.abs(values - x) + np.abs(shown.work.effects - y)
-    arrow = np.unravel_index(off.argmin(), off.shape)
+    arrow = np.unravel_index(np.nanargmin(off), off.shape)
     state.put((ARROW, ".".join(map(str, map(int, arrow)))))
 
 
