@@ -195,7 +195,7 @@ def test_the_checks_are_in_the_inspector_and_a_fault_turns_them_red(
     def wrong(pair: Pair) -> object:
         found = right(pair)
         values = found.kept.source
-        values["decoder.blocks.0.resid_pre"] = values["decoder.blocks.0.resid_pre"] + 0.1
+        values["decoder.blocks.0.resid_pre"] = values["decoder.blocks.0.resid_pre"].flip(-1)
         return found
 
     monkeypatch.setattr(work, "begin", wrong)
