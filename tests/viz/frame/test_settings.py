@@ -36,6 +36,7 @@ class Place:
     query: dict[str, str] = field(default_factory=dict)
 
 
+GIRL = "The girl lost the ball, so"
 PLACES = [
     Place("Attention", {"sentence": "The bear walked.", "layer": 3, "head": 5, "view": "lines",
                         "stage": "masked", "mass": 0.5, "change": "mask", "tau": 0.5,
@@ -70,6 +71,12 @@ PLACES = [
     Place("Beam search", {"beam_width": 2, "beam_tokens": 3, "alpha": 0.7}),
     Place("KV cache", {"part": "values", "heads": "this head", "prefill": 3, "held": 5,
                     "context": 4096}),
+    Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
+                       "restore": "second"}, {"sentence": GIRL}),
+    Place("Patching", {"expected": 366, "versus": 262, "patch": "resid_pre.2.1"},
+          {"sentence": GIRL}),
+    Place("Explanation", {"asked": "difference", "explained": 366, "measure": "norms",
+                          "arrow": "3.4.1"}, {"sentence": GIRL}),
 ]  # fmt: skip
 FOLLOWING = {"page", "edits_of"}  # which other settings bring along
 
