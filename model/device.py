@@ -1,5 +1,8 @@
 """Where a model computes, and in which numbers."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 
 from model.lines import quoted
@@ -29,3 +32,14 @@ def has_fast_bfloat16(device: torch.device) -> bool:
         return torch.cuda.is_bf16_supported()
     features = torch.cpu.get_capabilities()
     return bool(features.get("avx512_bf16") or features.get("amx_bf16") or features.get("bf16"))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Threads that wait for each other are slow and unsteady on a busy machine."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(n_threads)

@@ -47,7 +47,9 @@ def test_axe_finds_nothing_serious_on_any_page(page: Page, theme: str) -> None:
 
 
 @pytest.mark.parametrize("width", [1440, 1280, 390])
-@pytest.mark.parametrize("title", ["Home", "Attention", "Next token", "Masks"])
+@pytest.mark.parametrize(
+    "title", ["Home", "Attention", "Next token", "Masks", "Patching", "Explanation"]
+)
 def test_a_page_comes_without_moving_what_is_there(page: Page, title: str, width: int) -> None:
     """Also where the font of signs comes late: a sign is a word until then."""
     page.set_viewport_size({"width": width, "height": {390: 844, 1280: 720}.get(width, 900)})

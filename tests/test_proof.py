@@ -15,6 +15,8 @@ PROVED = {
     "Positions": {},
     "Masks": {"masks": "kinds"},
     "KV cache": {"cached_tokens": "9"},
+    "Patching": {},
+    "Explanation": {"measure": "gradients"},
 }
 # Views whose last figure is not the usual one: the page, what its address says, a figure, and what
 # must be among what was read back.

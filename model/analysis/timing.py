@@ -5,7 +5,6 @@ On one CPU thread, so that other work on the machine disturbs little.
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -16,6 +15,7 @@ from torch import Tensor
 from model.architectures.decoder import DecoderTransformer
 from model.decoding.kv_cache import KVCache
 from model.decoding.predict import cache_for
+from model.device import one_thread
 from model.masks import bidirectional_prefix
 from model.verify.check import relative_error
 
@@ -192,19 +192,8 @@ def _timed(
     model: DecoderTransformer, ids: Tensor, cache: KVCache | None = None
 ) -> tuple[float, Tensor]:
     """Seconds until the most likely next token is known, and its logits (V,)."""
-    with _one_thread():
+    with one_thread():
         start = time.perf_counter()
         logits = model(ids, cache=cache)[0, -1]
         logits.argmax().item()  # waits for the device
         return time.perf_counter() - start, logits
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Threads that wait for each other are slow and unsteady on a busy machine."""
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(n_threads)

@@ -32,6 +32,11 @@ COMMANDS = {
         "write every intermediate of one sentence to an .npz file",
         'python -m model trace --checkpoint stories --text "The cat sat." --out cat.npz',
     ),
+    "patch": About(
+        "put values of one sentence into another and see what brings the answer back",
+        'python -m model patch --checkpoint stories --text "The girl lost the ball, so" '
+        '--second "The boy lost the ball, so"',
+    ),
     "check": About(
         "run one sentence through a model and prove its numbers by another route",
         'python -m model check --checkpoint stories --text "The cat sat."',

@@ -6,6 +6,7 @@
 from tests.sabotage.architectures import ARCHITECTURES
 from tests.sabotage.charts import CHARTS
 from tests.sabotage.cloze import CLOZE
+from tests.sabotage.edits import EDITED
 from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
 from tests.sabotage.readback import READ_BACK
 from tests.sabotage.sampler import SAMPLED
@@ -393,6 +394,7 @@ FAULTS: list[Fault] = [
     *TEXT,
     *CHARTS,
     *CLOZE,
+    *EDITED,
     *SCHEMES,
     *TABLES,
     *READ_BACK,

@@ -53,6 +53,18 @@ class Extras:
     layout: dict[str, Any] = field(default_factory=dict)
 
 
+# Of a figure whose names would run into its title where a page is narrow.
+LEGEND_BELOW: dict[str, Any] = {
+    "legend": {
+        "orientation": "h",
+        "x": 0,
+        "xanchor": "left",
+        "y": 0,
+        "yref": "container",
+        "yanchor": "bottom",
+    },
+    "margin": {"t": 44, "l": 72, "r": 12, "b": 136},
+}
 NUMBERED, NOTHING_MORE = TickLabels(), Extras()
 
 

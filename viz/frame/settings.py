@@ -46,6 +46,8 @@ ON_TRANSLATION = ("Translation",)
 ON_VISION = ("Vision",)
 ON_ENCODER = ("Encoder",)
 ON_COST = ("Cost",)
+ON_PATCHING = ("Patching",)
+ON_EXPLANATION = ("Explanation",)
 ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION, *ON_ENCODER)  # where a text is drawn token by token
 
 
@@ -254,6 +256,45 @@ OWN_KIND = _named(
 OWN_TIED = _named("own_tied", "Unembedding", {"tied": "tied", "own": "of its own"}, ON_COST)
 KERNEL = _declared(Number("kernel", "Kernel k", 3, 2, 1000, pages=ON_COST))
 COST_WINDOW = _declared(Number("cost_window", "Window r", 128, 1, 1_000_000, pages=ON_COST))
+# --- Patching -----------------------------------------------------------------------------------
+
+CORRUPT = _declared(Text("corrupt", "Second sentence", "", pages=ON_PATCHING, follows=True))
+METRIC = _named(
+    "metric",
+    "Metric",
+    {"difference": "logit difference", "logit": "logit", "loss": "loss, nats"},
+    ON_PATCHING,
+)
+EXPECTED = _declared(Choice[int]("expected", "Answer", -1, pages=ON_PATCHING, follows=True))
+VERSUS = _declared(Choice[int]("versus", "Against", -1, pages=ON_PATCHING, follows=True))
+RESTORE = _named(
+    "restore",
+    "Put",
+    {"first": "first into second", "second": "second into first"},
+    ON_PATCHING,
+)
+PATCH = _declared(Choice[str]("patch", "Cell", "", pages=ON_PATCHING, follows=True))
+
+# --- Explanation --------------------------------------------------------------------------------
+
+ASKED = _named(
+    "asked",
+    "Metric",
+    {"logit": "logit", "difference": "logit difference", "loss": "loss, nats"},
+    ON_EXPLANATION,
+)
+EXPLAINED = _declared(Choice[int]("explained", "Answer", -1, pages=ON_EXPLANATION, follows=True))
+MEASURE = _named(
+    "measure",
+    "Measure",
+    {
+        "weights": "weight",
+        "norms": "value-weighted norm",
+        "gradients": "gradient × attention",
+    },
+    ON_EXPLANATION,
+)
+ARROW = _declared(Choice[str]("arrow", "Arrow", "", pages=ON_EXPLANATION, follows=True))
 
 # --- Encoder: all are chosen in the instrument --------------------------------------------------
 

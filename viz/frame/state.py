@@ -180,10 +180,11 @@ def _is_dragged(name: str) -> bool:
     return name in SETTINGS and SETTINGS[name].is_dragged
 
 
-def go(page: str | None = None, query: str | None = None) -> None:
+def go(page: str | None = None, query: str | None = None, *, is_new: bool = False) -> None:
     """Open a view with all else as it is, or everything a whole address says.
 
-    What an address leaves out, of what its page shows, is at its default.
+    What an address leaves out, of what its page shows, is at its default. One that `is_new` was not
+    in the history before: Back leads from it to what is shown now.
     """
     if page is not None:
         put((PAGE, page))
@@ -200,7 +201,8 @@ def go(page: str | None = None, query: str | None = None) -> None:
             st.session_state.pop(name, None)
             _waiting()[name] = None
     st.session_state["address"] = {**kept, **wanted}
-    st.session_state[WENT] = True
+    st.session_state[WENT] = not is_new
+    st.session_state[LAST_CHANGED] = set()  # whatever comes next is another step
 
 
 def _shown_on(name: str, title: str) -> bool:

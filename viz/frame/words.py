@@ -160,6 +160,23 @@ def training_targets(
     )
 
 
+def token_pairs(names: tuple[str, str], first: Sequence[str], second: Sequence[str]) -> None:
+    """Two rows of equally many tokens below each other; where they differ both are framed."""
+    columns = [
+        f'<span class="hl-target">{_chip(one, one_token != other_token)}'
+        f"{_chip(other, one_token != other_token)}</span>"
+        for one, other, one_token, other_token in zip(
+            token_labels(first), token_labels(second), first, second, strict=True
+        )
+    ]
+    legend = "".join(f"<span>{html.escape(name)}</span>" for name in names)
+    inside = "".join([f'<span class="hl-target hl-legend">{legend}</span>', *columns])
+    st.html(
+        '<div class="hl-strip hl-targets" tabindex="0" role="group" '
+        f'aria-label="Tokens of both sentences">{inside}</div>'
+    )
+
+
 def facts(pairs: Sequence[tuple[Said, str]]) -> None:
     """Numbers side by side, each above what it counts. All are our own words."""
     columns = (
@@ -243,8 +260,9 @@ def centred(inner_html: str) -> None:
     st.html(f'<p class="hl-pair">{inner_html}</p>')
 
 
-def _chip(label: str) -> str:
-    return f'<span class="hl-token"><bdi>{html.escape(label)}</bdi></span>'
+def _chip(label: str, is_marked: bool = False) -> str:
+    css_class = "hl-token hl-marked" if is_marked else "hl-token"
+    return f'<span class="{css_class}"><bdi>{html.escape(label)}</bdi></span>'
 
 
 def _predicted_chip(

@@ -24,6 +24,10 @@ _HIDDEN = "model.analysis.blanks.pseudo_losses"
 _PERPLEXITY = "model.analysis.blanks.perplexity"
 _SIZES = "model.analysis.sizes"
 _FILTERED = "model.decoding.filters.filter_logits"
+_PATCHED = "model.analysis.patching.pieces"
+_REMOVED = "model.analysis.explanation.removals"
+_MEASURED = "model.analysis.explanation.measure"
+_ENDS = "model.analysis.patching.run_both"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
 OF_SITES: dict[str, About] = {
@@ -127,4 +131,22 @@ OF_PAGES: dict[str, About] = {
     "before.losses": About("−ln p of a token, those before it given", _LOSSES),
     "before.total": About("Σ of these", _LOSSES),
     "before.perplexity": About("exp of their mean", _PERPLEXITY),
+    **{
+        f"{before}patch.{grid}": About(f"{formula}, {what}", _PATCHED)
+        for before, formula in (
+            ("answer.", "m(base with one value of the source)"),
+            ("", "(m(base with one value) − m(base)) / (m(source) − m(base))"),
+        )
+        for grid, what in (
+            ("resid_pre", "the stream before a layer"), ("attn_out", "what attention adds"),
+            ("ffn_out", "what the feed-forward adds"), ("z", "a head at all positions"),
+        )
+    },
+    "patch.base": About("m of the sentence that a value is put into", _ENDS),
+    "patch.source": About("m of the sentence that a value is taken from", _ENDS),
+    "explain.answer": About("m: a logit, a difference of two, or −ln p", _MEASURED),
+    "explain.weights": About("the weight of an arrow", _PATTERN),
+    "explain.norms": About("|weight · v · W_O|", _MEASURED),
+    "explain.gradients": About("weight · ∂m/∂weight", _MEASURED),
+    "explain.effects": About("m − m with this weight at 0", _REMOVED),
 }  # fmt: skip

@@ -56,7 +56,11 @@ export default function keepAddress(call) {
   };
 }
 
-/** @param {{page?: string, query?: string}} to */
+/**
+ * `is_new` says of a query that it is a link's: Back shall lead to what was before it.
+ *
+ * @param {{page?: string, query?: string, is_new?: boolean}} to
+ */
 function go(to) {
   sent += 1;
   say({ ...to, n: sent }, TRIES);
@@ -66,7 +70,7 @@ function go(to) {
  * Tell Python, and again where it has not heard of it after a while: of a busy session's messages one
  * may be lost, and a person would wait for ever.
  *
- * @param {{page?: string, query?: string, n: number}} message
+ * @param {{page?: string, query?: string, is_new?: boolean, n: number}} message
  * @param {number} tries how often it is said again
  */
 function say(message, tries) {
@@ -147,11 +151,11 @@ function follow(event) {
   if (link.dataset.with !== undefined) {
     if (fullscreen === undefined) leaveFullScreen();
     else enterFullScreen();
-    go({ query: `?${withChanges(link)}` });
+    go({ query: `?${withChanges(link)}`, is_new: true });
     return;
   }
   if (page === undefined) {
-    go({ query: link.search });
+    go({ query: link.search, is_new: true });
     return;
   }
   for (const other of document.querySelectorAll("a[data-page]"))

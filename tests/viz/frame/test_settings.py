@@ -36,6 +36,7 @@ class Place:
     query: dict[str, str] = field(default_factory=dict)
 
 
+GIRL = "The girl lost the ball, so"
 PLACES = [
     Place("Attention", {"sentence": "The bear walked.", "layer": 3, "head": 5, "view": "lines",
                         "stage": "masked", "mass": 0.5, "change": "mask", "tau": 0.5,
@@ -70,6 +71,16 @@ PLACES = [
     Place("Beam search", {"beam_width": 2, "beam_tokens": 3, "alpha": 0.7}),
     Place("KV cache", {"part": "values", "heads": "this head", "prefill": 3, "held": 5,
                     "context": 4096}),
+    Place("Cost", {"shape": "GPT-2 small", "cost_tokens": 77, "kernel": 5, "cost_window": 9}),
+    Place("Cost", {"own_layers": 3, "own_width": 10, "own_heads": 4, "own_kv_heads": 2,
+                   "own_d_head": 5, "own_ff": 11, "own_vocab": 99, "own_positions": 12,
+                   "own_kind": "llama", "own_tied": "own"}, {"shape": "your own"}),
+    Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
+                       "restore": "second"}, {"sentence": GIRL}),
+    Place("Patching", {"expected": 366, "versus": 262, "patch": "resid_pre.2.1"},
+          {"sentence": GIRL}),
+    Place("Explanation", {"asked": "difference", "explained": 366, "measure": "norms",
+                          "arrow": "3.4.1"}, {"sentence": GIRL}),
 ]  # fmt: skip
 FOLLOWING = {"page", "edits_of"}  # which other settings bring along
 

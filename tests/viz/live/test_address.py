@@ -44,6 +44,16 @@ def test_who_goes_between_two_calls_is_heard(page: Page) -> None:
     assert sent[1][2] == {"page": "Masks", "n": 2}
 
 
+def test_a_link_to_a_whole_address_is_new_and_back_is_not(page: Page) -> None:
+    """A step of a tour: Back led out of the tour, to what was before its first step."""
+    page.evaluate(FOLLOW.replace("link.dataset.page = 'Masks';", ""))
+    page.evaluate(GO_BACK)
+    assert [value for *_, value in page.evaluate("sent")] == [
+        {"query": "?page=Masks", "is_new": True, "n": 1},
+        {"query": "?layer=4", "n": 2},
+    ]
+
+
 def test_the_newest_call_is_answered_and_the_last_one_ends(page: Page) -> None:
     page.evaluate("end()")
     page.evaluate(CALL, 2)

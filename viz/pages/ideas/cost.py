@@ -17,8 +17,10 @@ from model.analysis.sizes import (
     parameters,
     shape_of,
 )
+from viz import formulas_cost as formulas
 from viz.digits import digits
 from viz.figures.cost import operation_lines, share_bars
+from viz.formulas import Formula
 from viz.frame import ASSETS, controls, inspector, layout, notices, screen, settings, tables, words
 from viz.frame.numbers import Said, count, size
 from viz.frame.view import View
@@ -88,6 +90,10 @@ def render(view: View) -> None:
             "Kinds of layers": lambda: tables.frame_csv(tables.frame([vars(row) for row in rows])),
         },
     )
+
+
+def _formula(name: str, formula: Formula) -> None:
+    inspector.formula(f"model.analysis.sizes.{name}", formula.latex, formula.reference)
 
 
 # --- which model ------------------------------------------------------------------------------
@@ -231,7 +237,7 @@ def _totals(view: View, chosen: Sized) -> None:
             f"feed-forward); here it is {block:,}, {block / shape.d_model**2:.2f} · d_model². "
             "Where a text says 6 · d_model², it has left out half: the feed-forward alone is 8."
         )
-    inspector.formula("model.analysis.sizes.parameters")
+    _formula("parameters", formulas.PARAMETERS)
 
 
 def _block(shape: Shape) -> int:
@@ -275,7 +281,7 @@ def _operations(view: View, chosen: Sized, n_tokens: int) -> None:
             ),
         ]
     )
-    inspector.formula("model.analysis.sizes.operations")
+    _formula("operations", formulas.OPERATIONS)
 
 
 def _memory(view: View, chosen: Sized, n_tokens: int) -> None:
@@ -294,7 +300,7 @@ def _memory(view: View, chosen: Sized, n_tokens: int) -> None:
             for place, (name, text) in enumerate(MEMORY.items())
         ]
     )
-    inspector.formula("model.analysis.sizes.memory")
+    _formula("memory", formulas.MEMORY)
 
 
 def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
@@ -318,7 +324,7 @@ def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
             "longest path": [f"{row.path:,.0f}" for row in rows],
         }
     )
-    inspector.formula("model.analysis.sizes.layer_costs")
+    _formula("layer_costs", formulas.LAYERS)
     return rows
 
 

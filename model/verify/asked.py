@@ -1,0 +1,112 @@
+"""Runs with a value changed, once more: what is common to the arrays that pages compare with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from model import reference
+from model.verify.derived import log_softmax
+from model.verify.texts import Vocabulary, texts_of_ids
+
+Array = np.ndarray
+
+
+class Wanted(NamedTuple):
+    """A number of the logits at a position: a logit, a difference of two, or a loss in nats."""
+
+    kind: str
+    position: int
+    answer: int
+    other: int
+
+    def of(self, logits: Array) -> Array:
+        """logits: (…, V), at that position. Returns (…)."""
+        if self.kind == "loss":
+            return -log_softmax(logits)[..., self.answer]
+        taken = np.zeros(()) if self.kind == "logit" else logits[..., self.other]
+        return logits[..., self.answer] - taken
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Arrays by name, each worked out when it is first asked for, of texts through one model.
+
+    ids are those of the text that is on screen.
+    """
+
+    files: reference.Files
+    ids: tuple[int, ...]
+    wanted: Wanted
+    vocabulary: Vocabulary
+    _kept: dict[str, Array] = field(default_factory=dict, init=False)
+    _computing: Lock = field(default_factory=Lock, init=False)
+
+    def made(self) -> Mapping[str, Callable[[], Array]]:
+        """What makes each array."""
+        raise NotImplementedError
+
+    def labels(self, stream: int = -1) -> list[str | None]:
+        """What the tokens stand for, the one row of input there is."""
+        return self.texts(self.ids)
+
+    def texts(self, wanted: Sequence[int]) -> list[str | None]:
+        """What ids stand for; ValueError for an id that the vocabulary does not have."""
+        return texts_of_ids(self.vocabulary, wanted)
+
+    def array(self, address: str) -> Array:
+        """One of the arrays, or in brackets one number of it. ValueError for none."""
+        name, _, part = address.rstrip("]").partition("[")
+        try:
+            make = self.made()[name]
+            place = tuple(map(int, part.split(","))) if part else ()
+        except (KeyError, ValueError):
+            raise ValueError(f"there is nothing at {address}") from None
+        with self._computing:  # who asks for the same waits for it
+            if name not in self._kept:
+                self._kept[name] = np.asarray(make())
+        array = self._kept[name]
+        try:
+            return array[place]
+        except IndexError:
+            raise ValueError(f"{name} of shape {array.shape} has no part [{part}]") from None
+
+    @cached_property
+    def model(self) -> reference.Reader:
+        """Its weights by their names."""
+        return reference.Reader(self.files.config, self.weights_read, "")
+
+    @cached_property
+    def weights_read(self) -> dict[str, Array]:
+        """All tensors of the file in float64."""
+        return {name: np.asarray(self.files.weights[name]) for name in self.files.weights}
+
+    @property
+    def n_layers(self) -> int:
+        """How many blocks there are."""
+        return int(self.files.config["n_layers"])
+
+    def ran(self, ids: Sequence[int]) -> dict[str, Array]:
+        """All arrays of the run of a text."""
+        return dict(reference.arrays(reference.Files(self.files.config, self.weights_read), ids))
+
+    def read(self, part: reference.Reader, x: Array, norm: str) -> Array:
+        """What a sublayer takes of the stream."""
+        return part.norm(norm, x) if self.is_pre_norm else x
+
+    def written(self, part: reference.Reader, x: Array, update: Array, norm: str) -> Array:
+        """The stream after a sublayer."""
+        return x + update if self.is_pre_norm else part.norm(norm, x + update)
+
+    @property
+    def is_pre_norm(self) -> bool:
+        """Whether sublayers take the stream normalised (Xiong et al. 2020, fig. 1b)."""
+        return self.files.config["norm_placement"] == "pre"
+
+    def answer(self, x: Array) -> Array:
+        """The number of the stream after the last block at the position, x: (…, D). (…)."""
+        stream = self.read(self.model, x, "final_norm")
+        return self.wanted.of(reference.unembedded(self.model, stream, "embed"))

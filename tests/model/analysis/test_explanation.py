@@ -1,0 +1,242 @@
+"""Protects what arrows are worth: each removal is a run of its own, each measure its formula."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from model.analysis import explanation
+from model.analysis.branching import logits_at
+from model.analysis.explanation import (
+    Question,
+    measure,
+    ranks,
+    removals,
+    spearman,
+    telling_arrows,
+    unseen,
+)
+from model.analysis.flow import flow, rollout, with_residual
+from model.analysis.input_gradients import Integrated, integrated
+from model.analysis.metrics import Metric
+from model.architectures.stack import Stack
+from model.capture import capture
+from model.sources import checkpoint
+from model.verify.asked import Wanted
+from model.verify.explained import IndependentArrows
+from model.verify.texts import texts_of
+from tests.model.builders import GROUPED, tiny_checkpoint, tiny_encoder, tiny_model
+from tests.model.plain import plain_logits
+
+IDS = [3, 1, 4, 1, 5, 9, 2]
+METRIC = Metric("difference", 6, 8, 11)
+
+
+def effects_of(question: Question) -> np.ndarray:
+    """What every arrow's removal takes, (L, H, T)."""
+    measured = measure(question)
+    found = np.zeros_like(measured.weights)
+    for removed in removals(question, measured):
+        found[removed.layer, removed.heads, removed.keys] = removed.effects
+    return found
+
+
+def plain(model: Stack, name: str, index: tuple[int | slice, ...]) -> float:
+    """The metric of a plain forward pass with a part of a value at zero."""
+
+    def change(at: str, value: Tensor) -> Tensor:
+        value = value.clone()
+        if at.endswith(name):
+            value[index] = 0.0
+        return value
+
+    row = plain_logits(model.state_dict(), model.config, torch.tensor(IDS), change)[6]  # type: ignore
+    return float(row[8] - row[11])
+
+
+def test_every_removal_is_a_plain_forward_without_that_weight() -> None:
+    model = tiny_model()
+    whole = plain(model, "nothing", ())
+    found = effects_of(Question(model, IDS, METRIC))
+    assert found.shape == (2, 3, 7)
+    for layer, head, key in np.ndindex(found.shape):
+        expected = whole - plain(model, f"{layer}.pattern", (head, 6, key))
+        assert found[layer, head, key] == pytest.approx(expected, abs=1e-5)
+    assert np.abs(found).max() > 1e-2
+
+
+def test_what_no_token_attends_to_is_gone_in_every_layer_and_head() -> None:
+    model = tiny_model()
+    whole = plain(model, "nothing", ())
+    found = np.concatenate([effects for _, effects in unseen(Question(model, IDS, METRIC))])
+    expected = [
+        whole - plain(model, ".pattern", (slice(None), slice(None), key)) for key in range(7)
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"position": "rope", **GROUPED},
+        {"position": "alibi", "norm": "rms", "feedforward": "swiglu"},
+        {"mask": "sliding_window", "window": 3},
+        {"position": "none", "norm_placement": "post"},
+        {"mask": "prefix", "prefix_len": 4},
+    ],
+    ids=str,
+)
+def test_arrows_are_those_of_an_independent_run(changes: dict, tmp_path: Path) -> None:
+    folder = tiny_checkpoint(tmp_path / "model", **changes)
+    loaded = checkpoint.load(folder, "cpu")
+    question = Question(loaded.decoder, IDS, METRIC)
+    measured, effects = measure(question), effects_of(question)
+    run = IndependentArrows(
+        loaded.files, tuple(IDS), Wanted("difference", 6, 8, 11), texts_of(folder)
+    )
+    for name, found in (
+        ("weights", measured.weights),
+        ("norms", measured.norms),
+        ("gradients", measured.gradients),
+        ("effects", effects),
+    ):
+        expected = run.array(f"explain.{name}")
+        error = np.abs(found.ravel() - expected).max() / max(1.0, np.abs(expected).max())
+        assert error <= 1e-5, name
+    assert measured.value == pytest.approx(float(run.array("explain.answer")), abs=1e-5)
+    assert float(run.array("explain.effects[5]")) == run.array("explain.effects")[5]
+    for wrong in ("explain.nothing", "explain.effects[99]", "explain.effects[x]"):
+        with pytest.raises(ValueError, match=r"nothing at|has no part"):
+            run.array(wrong)
+
+
+def test_a_query_that_is_not_the_last_is_run_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the keys held of those before it or without, a removal is the same."""
+    model = tiny_model()
+    held = effects_of(Question(model, IDS, METRIC))
+    monkeypatch.setattr(explanation, "_held_before", lambda question, n: None)
+    np.testing.assert_allclose(effects_of(Question(model, IDS, METRIC)), held, atol=1e-5)
+    longer = Question(model, [*IDS, 12, 3], METRIC)
+    np.testing.assert_allclose(effects_of(longer)[..., :7], held, atol=1e-5)
+    assert (effects_of(longer)[..., 7:] == 0).all()
+
+
+def test_both_sides_of_an_encoder_have_arrows() -> None:
+    model = tiny_encoder()
+    question = Question(model, IDS, Metric("logit", 2, 8, 11))
+    measured, found = measure(question), effects_of(question)
+    trace = capture(model, IDS, list("abcdefg"))
+    patterns = np.stack([record.pattern for record in trace.attention])
+    np.testing.assert_allclose(measured.weights, patterns[:, :, 2], atol=1e-6)
+    assert (found[..., 3:] != 0).all()
+
+
+def test_gradients_are_slopes_and_norms_are_of_what_is_written() -> None:
+    model = tiny_model().double()
+    question = Question(model, IDS, METRIC)
+    measured = measure(question)
+    trace = capture(model, IDS, list("abcdefg"))
+    for layer, head, key in product(range(2), range(3), range(7)):
+        weight = model.blocks[layer].attn.out_proj.weight.numpy()[:, 10 * head : 10 * head + 10]
+        written = weight @ trace.attention[layer].v[head, key]
+        expected = measured.weights[layer, head, key] * np.sqrt((written**2).sum())
+        assert measured.norms[layer, head, key] == pytest.approx(expected, rel=1e-5)
+
+
+def test_integrated_gradients_are_complete_and_each_is_a_path_integral() -> None:
+    model = tiny_model().double()
+    question = Question(model, IDS, METRIC)
+    *begun, found = integrated(question)
+    assert set(begun) == {None}
+    assert isinstance(found, Integrated)
+    assert found.error <= 0.005
+    whole = plain(model, "nothing", ())
+    assert found.value == pytest.approx(whole, abs=1e-6)
+    assert found.attributions.sum() == pytest.approx(found.value - found.baseline, rel=0.005)
+    embed, n_steps, step = model.embed.weight.double(), 400, 1e-5
+    own, mean = embed[IDS], embed.mean(dim=0)
+
+    def metric(rows: Tensor) -> float:
+        weights = {**model.state_dict(), "embed.weight": rows, "unembed.weight": embed}
+        row = plain_logits(weights, model.config, torch.arange(7))[6]
+        return float(row[8] - row[11])
+
+    for token in (2, 6):
+        towards = torch.zeros_like(own)
+        towards[token] = step * (own[token] - mean)
+        total = 0.0
+        for place in (np.arange(n_steps) + 0.5) / n_steps:
+            rows = mean + place * (own - mean)
+            total += (metric(rows + towards) - metric(rows - towards)) / (2 * step * n_steps)
+        assert found.attributions[token] == pytest.approx(total, rel=0.02, abs=0.02)
+    assert found.baseline == pytest.approx(metric(mean.expand_as(own)), abs=1e-6)
+
+
+def test_rank_correlation_by_hand() -> None:
+    assert ranks(np.array([3.0, 1.0, 3.0, 2.0])).tolist() == [2.5, 0.0, 2.5, 1.0]
+    first, second = np.array([1, 2, 3, 4, 5]), np.array([2, 1, 4, 3, 5])
+    assert spearman(first, second) == pytest.approx(1 - 6 * 4 / (5 * 24))
+    assert spearman(first, -second) == pytest.approx(-(1 - 6 * 4 / (5 * 24)))
+    assert np.isnan(spearman(first, np.ones(5)))
+
+
+def test_telling_arrows_are_by_weight_and_effect() -> None:
+    weights = np.array([[[0.9, 0.7, 0.05], [0.6, 0.0, 0.08]]])
+    effects = np.array([[[0.3, 0.01, 0.2], [-0.4, 9.0, -0.5]]])
+    assert telling_arrows(weights, effects) == {
+        "idle": (0, 0, 1),
+        "strong": (0, 1, 2),
+        "against": (0, 1, 0),
+    }
+    assert telling_arrows(np.full((1, 1, 4), 0.25), np.ones((1, 1, 4))) == {}
+
+
+def test_flow_is_the_least_cut_of_every_way_to_cut() -> None:
+    rng = np.random.default_rng(3)
+    scores = np.where(np.tri(3, dtype=bool), rng.normal(size=(2, 2, 3, 3)), -np.inf)
+    patterns = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    layers = with_residual(patterns)
+    for query, key in product(range(3), range(3)):
+        start, end = 6 + query, key
+        others = [node for node in range(9) if node not in (start, end)]
+        cuts = []
+        for sides in product([False, True], repeat=len(others)):
+            kept = {start, *(node for node, side in zip(others, sides, strict=True) if side)}
+            cuts.append(
+                sum(
+                    layers[layer, above, below]
+                    for layer, above, below in np.ndindex(layers.shape)
+                    if 3 * (layer + 1) + above in kept and 3 * layer + below not in kept
+                )
+            )
+        assert flow(layers, query, key) == pytest.approx(min(cuts), abs=1e-9)
+
+
+def test_rollout_is_the_share_of_all_paths() -> None:
+    rng = np.random.default_rng(4)
+    patterns = rng.dirichlet(np.ones(4), size=(3, 2, 4))
+    layers = with_residual(patterns)
+    np.testing.assert_allclose(layers[1], (patterns[1, 0] + patterns[1, 1]) / 4 + np.eye(4) / 2)
+    expected = [
+        sum(
+            layers[2, 3, a] * layers[1, a, b] * layers[0, b, key]
+            for a in range(4)
+            for b in range(4)
+        )
+        for key in range(4)
+    ]
+    np.testing.assert_allclose(rollout(layers, 3), expected)
+    assert rollout(layers, 3).sum() == pytest.approx(1)
+
+
+def test_one_token_is_its_own_explanation() -> None:
+    question = Question(tiny_model(), [5], Metric("logit", 0, 8, 11))
+    measured = measure(question)
+    assert (measured.weights == 1).all()
+    logits = logits_at(question.model, [5], 0)
+    assert measured.value == pytest.approx(float(logits[0, 8]), abs=1e-6)
+    assert effects_of(question).shape == (2, 3, 1)

@@ -1,0 +1,227 @@
+"""Protects activation patching: each cell is a run of its own, the estimate is the gradient's."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from model.analysis.branching import Branch, logits_at
+from model.analysis.interventions import Given, run_rows
+from model.analysis.metrics import METRICS, Metric, telling_tokens
+from model.analysis.patching import (
+    GRIDS,
+    OVER_HEADS,
+    Pair,
+    begin,
+    correlation,
+    estimated,
+    parting,
+    patched,
+    pieces,
+)
+from model.architectures.base import Transformer
+from model.sources import checkpoint
+from model.tap import Recorder, attach, set_at
+from model.verify.asked import Wanted
+from model.verify.patched import IndependentPatches
+from model.verify.texts import texts_of
+from tests.model.builders import (
+    softmax,
+    tiny_checkpoint,
+    tiny_encoder,
+    tiny_model,
+    tiny_picture,
+    tiny_translator,
+    tiny_vision,
+)
+from tests.model.plain import plain_logits
+
+BASE, SOURCE = [3, 1, 4, 1, 5, 9, 2], [3, 1, 7, 1, 5, 6, 2]
+METRIC = Metric("difference", 6, 8, 11)
+
+
+def filled(pair: Pair) -> dict[str, np.ndarray]:
+    """All grids of a pair, computed to the end."""
+    found = begin(pair)
+    for piece in pieces(pair, found.kept):
+        found.take(piece)
+    assert found.n_done == found.n_cells
+    return found.values
+
+
+@pytest.mark.parametrize("kind", METRICS)
+@pytest.mark.parametrize("position", ["sinusoidal", "rope", "alibi"])
+def test_every_cell_is_an_independent_run(kind: str, position: str, tmp_path: Path) -> None:
+    changes = {"norm": "rms", "feedforward": "swiglu"} if position == "rope" else {}
+    folder = tiny_checkpoint(tmp_path / "model", position=position, **changes)
+    loaded = checkpoint.load(folder, "cpu")
+    pair = Pair(loaded.decoder, BASE, SOURCE, Metric(kind, 6, 8, 11))
+    independent = IndependentPatches(
+        loaded.files,
+        tuple(BASE),
+        Wanted(kind, 6, 8, 11),
+        texts_of(folder),
+        tuple(BASE),
+        tuple(SOURCE),
+    )
+    for name, found in filled(pair).items():
+        expected = independent.array(f"answer.patch.{name}")
+        assert np.abs(found - expected).max() / max(1.0, np.abs(expected).max()) <= 1e-5
+        assert np.ptp(found) > 1e-3, "patching does something"
+        one = float(independent.array(f"answer.patch.{name}[1,2]"))
+        assert one == expected[1, 2]
+    base, source = (float(independent.array(f"patch.{name}")) for name in ("base", "source"))
+    kept = begin(pair).kept
+    assert (kept.of_base, kept.of_source) == pytest.approx((base, source), abs=1e-5)
+    shares = (independent.array("answer.patch.z") - base) / (source - base)
+    np.testing.assert_allclose(independent.array("patch.z"), shares)
+
+
+def test_cells_are_a_plain_forward_with_the_other_value() -> None:
+    """Where the plain forward pass lets a value be changed: z, and the stream after a block."""
+    model = tiny_model()
+    values: dict[str, Tensor] = {}
+
+    def keep(name: str, value: Tensor) -> Tensor:
+        values[name] = value
+        return value
+
+    weights = model.state_dict()
+    plain_logits(weights, model.config, torch.tensor(SOURCE), keep)
+
+    def run(name: str, place: int) -> float:
+        def change(at: str, value: Tensor) -> Tensor:
+            value = value.clone()
+            if at == name:
+                value[place] = values[name][place]
+            return value
+
+        row = plain_logits(weights, model.config, torch.tensor(BASE), change)[6]
+        return float(row[8] - row[11])
+
+    found = filled(Pair(model, BASE, SOURCE, METRIC))
+    for layer, head in np.ndindex(found["z"].shape):
+        assert found["z"][layer, head] == pytest.approx(run(f"{layer}.z", head), abs=1e-5)
+    for place in range(len(BASE)):
+        expected = run("0.resid_post", place)
+        assert found["resid_pre"][1, place] == pytest.approx(expected, abs=1e-5)
+
+
+def test_what_both_share_puts_back_nothing_and_everything_puts_back_all() -> None:
+    pair = Pair(tiny_model(), BASE, SOURCE, METRIC)
+    found, kept = filled(pair)["resid_pre"], begin(pair).kept
+    same = np.array(BASE) == np.array(SOURCE)
+    assert (found[0, same] == kept.of_base).all()
+    assert (found[:, :2] == kept.of_base).all(), "a causal model has nothing new before token 2"
+    assert (found[0, ~same] != kept.of_base).all()
+    source = kept.source["decoder.blocks.0.resid_pre"][0]
+    whole = patched(pair, "decoder.blocks.0.resid_pre", [((slice(None),), source)])
+    assert whole == pytest.approx(kept.of_source, abs=1e-5)
+    assert kept.restored(np.array([kept.of_base, kept.of_source])).tolist() == [0.0, 1.0]
+
+
+CASES: dict[str, tuple[Transformer, Given, Given, str]] = {
+    "encoder": (tiny_encoder(), BASE, SOURCE, "encoder"),
+    "translator, source": (tiny_translator(), (BASE, [2, 7, 1]), (SOURCE, [2, 7, 1]), "encoder"),
+    "translator, target": (tiny_translator(), (BASE, [2, 7, 1]), (SOURCE, [2, 8, 1]), "decoder"),
+    "vision": (tiny_vision(), tiny_picture(0), tiny_picture(1), "encoder"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cells_of_every_architecture_are_the_single_runs(name: str) -> None:
+    model, base, source, stack = CASES[name]
+    position = 2 if name.startswith("translator") else 0
+    pair = Pair(model, base, source, Metric("logit", position, 3, 4), stack)
+    found, kept = filled(pair), begin(pair).kept
+    for grid in GRIDS:
+        assert len(found[grid]) == pair.n_layers
+        for layer, place in np.ndindex(found[grid].shape):
+            address = pair.address(grid, layer)
+            to = kept.source[address][0, place]
+            output = run_rows(model, base, [[set_at(address, (slice(None), place), to)]])[0]
+            row = output if output.ndim == 1 else output[position]
+            assert found[grid][layer, place] == pytest.approx(float(row[3]), abs=2e-5)
+
+
+def test_the_estimate_is_the_slope_towards_the_other_run() -> None:
+    """By central differences in float64 along base + ε (source − base), cell by cell."""
+    pair = Pair(tiny_model().double(), BASE, SOURCE, METRIC)
+    kept, step = begin(pair).kept, 1e-4
+    estimate = estimated(pair, kept)
+    for grid in GRIDS:
+        for layer, place in np.ndindex(estimate[grid].shape):
+            address = pair.address(grid, layer)
+            own, other = kept.base[address][0, place], kept.source[address][0, place]
+            ends = [((place,), own + sign * step * (other - own)) for sign in (1, -1)]
+            above, below = patched(pair, address, ends)
+            slope = (above - below) / (2 * step)
+            assert estimate[grid][layer, place] - kept.of_base == pytest.approx(slope, abs=1e-6)
+
+
+def test_a_metric_is_of_the_logits_by_hand() -> None:
+    logits = np.array([0.5, 2.0, -1.0, 3.5])
+    probs = softmax(logits)
+    given = torch.from_numpy(np.stack([logits, -logits]))
+    assert Metric("logit", 0, 1, 3).of(given).tolist() == [2.0, -2.0]
+    assert Metric("difference", 0, 1, 3).of(given).tolist() == [-1.5, 1.5]
+    assert float(Metric("loss", 0, 1, 3).of(given)[0]) == pytest.approx(-np.log(probs[1]))
+    with pytest.raises(ValueError, match="'odds' is none of difference, logit, loss"):
+        Metric("odds", 0, 1, 3).of(given)
+    with pytest.raises(ValueError, match="token 4 is not among the 4"):
+        Metric("logit", 0, 4, 0).of(given)
+
+
+def test_telling_tokens_are_those_whose_probability_turns() -> None:
+    first, second = np.array([3.0, 2.9, 0.0, -5.0]), np.array([2.9, 0.0, 3.0, -5.0])
+    assert telling_tokens(first, second) == (1, 2)
+    assert telling_tokens(first, first) == (0, 1)
+
+
+def test_refusals_name_both_counts_and_where_the_sentences_part() -> None:
+    with pytest.raises(ValueError, match="have 7 and 6 tokens"):
+        begin(Pair(tiny_model(), BASE, SOURCE[:6], METRIC))
+    line = parting((" The", " girl", " ran"), (" The", " boys", " ran", "."))
+    assert line == (
+        "the first sentence has 3 tokens, the second 4; they part at “girl” and “boys”: give "
+        "both as many"
+    )
+    assert "part at the end and “.”" in parting((" a",), (" a", "."))
+
+
+def test_without_a_gap_there_is_nothing_to_put_back() -> None:
+    kept = begin(Pair(tiny_model(), BASE, BASE, METRIC)).kept
+    assert kept.gap == 0.0
+    assert np.isnan(kept.restored(np.array([1.0]))).all()
+
+
+def test_correlation_by_hand() -> None:
+    x, y = np.array([1.0, 2.0, 4.0, np.nan]), np.array([2.0, 1.0, 5.0, 9.0])
+    assert correlation(x, y) == pytest.approx(_r(x, y))
+    assert np.isnan(correlation(x, np.ones(4)))
+
+
+def _r(x: np.ndarray, y: np.ndarray) -> float:
+    pairs = [(a, b) for a, b in zip(x, y, strict=True) if np.isfinite(a)]
+    mx, my = (sum(values) / len(pairs) for values in zip(*pairs, strict=True))
+    top = sum((a - mx) * (b - my) for a, b in pairs)
+    below = sum((a - mx) ** 2 for a, _ in pairs) * sum((b - my) ** 2 for _, b in pairs)
+    return top / below**0.5
+
+
+def test_a_branch_computes_what_comes_before_it_once() -> None:
+    recorder = Recorder({"resid_pre"})
+    branch = Branch("decoder.blocks.1.attn.z", [((0,), 0.0), ((2, 3), 0.5), ((1,), 0.0)])
+    with torch.inference_mode():
+        logits = logits_at(tiny_model(), BASE, 6, attach(recorder, branch))
+    assert [len(x) for x in recorder.values.values()] == [1, 1]
+    assert logits.shape == (3, 17)
+
+
+def test_heads_are_columns_of_z_and_positions_of_the_rest() -> None:
+    shapes = {
+        name: grid.shape for name, grid in filled(Pair(tiny_model(), BASE, SOURCE, METRIC)).items()
+    }
+    assert shapes == {name: (2, 3 if name == OVER_HEADS else 7) for name in GRIDS}

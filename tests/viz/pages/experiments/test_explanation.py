@@ -1,0 +1,154 @@
+"""Protects the page Explanation: its arrows are the model's, its names are theirs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.explanation import Question, measure, removals, spearman, telling_arrows
+from model.analysis.metrics import Metric
+from tests.model.builders import SENTENCE, tiny_checkpoint
+from tests.viz.apps import (
+    chart,
+    charts,
+    checks_shown,
+    chosen,
+    facts,
+    inspected,
+    lines,
+    open_page,
+    query_of,
+    tables_shown,
+)
+from tests.viz.builders import numbers, stories, stories_trace
+from viz.digits import digits
+from viz.pages.experiments import explanation as page
+from viz.runs import explaining as work
+
+GIRL = "The girl lost the ball, so"
+FIRST = "The animal didn't cross the street because it was too tired."
+
+
+def finished(app: AppTest) -> AppTest:
+    """The page once everything is there."""
+    for _ in range(200):
+        if not any(button.label == "Stop" for button in app.button):
+            return app
+        app.run()
+    raise AssertionError("it never ends")
+
+
+def opened(**query: str) -> AppTest:
+    """The page, finished and without an error; every check passes."""
+    app = finished(open_page("Explanation", **query))
+    assert lines(app, "error") == []
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    return app
+
+
+def explained(text: str, kind: str = "logit") -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Every measure and the effects, computed beside the page."""
+    ids, logits = stories().tokenizer.encode(text), stories_trace(text).logits[-1]
+    first, second = np.argsort(-logits, kind="stable")[:2].tolist()
+    question = Question(stories().decoder, ids, Metric(kind, len(ids) - 1, first, second))
+    found = measure(question)
+    effects = np.zeros_like(found.weights)
+    for removed in removals(question, found):
+        effects[removed.layer, removed.heads, removed.keys] = removed.effects
+    measures = {"weights": found.weights, "norms": found.norms, "gradients": found.gradients}
+    return measures, effects
+
+
+@pytest.mark.parametrize("measure", ["weights", "norms", "gradients"])
+def test_every_arrow_is_a_point(measure: str) -> None:
+    app = opened(sentence=GIRL, measure=measure)
+    measures, effects = explained(GIRL)
+    dots = chart(app, "arrows").data[0]
+    np.testing.assert_allclose(numbers(dots["x"]), measures[measure].ravel(), atol=1e-5)
+    np.testing.assert_allclose(numbers(dots["y"]), effects.ravel(), atol=2e-5)
+    table = tables_shown(app)[0]
+    name = page.MEASURE.words(measure)
+    found = spearman(np.abs(measures[measure]), np.abs(effects))
+    assert float(table["ρ with |effect|"][name]) == pytest.approx(found, abs=2e-3)
+
+
+def test_the_arrows_that_part_weight_from_effect_are_links_to_their_heads() -> None:
+    app = opened(sentence=GIRL)
+    measures, effects = explained(GIRL)
+    telling = telling_arrows(measures["weights"], effects)
+    assert set(telling) == {"idle", "strong", "against"}
+    ways = " ".join(e.proto.body for e in app.get("html") if 'class="hl-way"' in e.proto.body)
+    for name, (layer, head, key) in telling.items():
+        assert f"layer={layer}&amp;head={head}&amp;cell=6-{key}" in ways
+        assert page.NAMED[name] in ways
+        assert digits(float(effects[layer, head, key]), 3) in ways
+
+
+def test_an_arrow_that_is_clicked_is_in_the_address() -> None:
+    app = chosen(opened(sentence=GIRL), arrow="2.1.2")
+    assert query_of(app)["arrow"] == ["2.1.2"]
+    measures, effects = explained(GIRL)
+    shown = facts(app)
+    assert shown["weight"] == digits(float(measures["weights"][2, 1, 2]))
+    assert float(shown["lost without it"].replace("−", "-")) == pytest.approx(
+        effects[2, 1, 2], abs=1e-4
+    )
+
+
+def test_tokens_are_worth_what_is_said_and_integrated_gradients_are_complete() -> None:
+    app = opened(sentence=GIRL)
+    shown = facts(app)
+    total = float(shown["sum of the integrated gradients"])
+    assert total == pytest.approx(float(shown["difference they explain"]), rel=0.01)
+    (cells,) = chart(app, "token-worth").data
+    assert np.abs(numbers(cells["z"])).max(axis=1).tolist() == [1.0] * 5
+    assert len(tables_shown(app)[1]["most"]) == 4
+    checks = inspected(app, "check")
+    assert any("integrated gradients sum to the difference" in x.value for x in checks.caption)
+
+
+def test_the_first_example_has_three_arrows_that_refute_it() -> None:
+    """On the example of the front: much weight without effect, and more effect with less weight."""
+    measures, effects = explained(FIRST)
+    found = telling_arrows(measures["weights"], effects)
+    idle, strong, against = (found[name] for name in ("idle", "strong", "against"))
+    weights = measures["weights"]
+    assert weights[idle] >= 0.5 > 0.1 >= weights[strong]
+    assert abs(effects[strong]) > 5 * abs(effects[idle])
+    assert effects[against] < -0.2
+
+
+def test_it_comes_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "TICK_SECONDS", 0.0)
+    app = open_page("Explanation", sentence=GIRL)
+    effects = numbers(chart(app, "arrows").data[0]["y"])
+    assert 0 < np.isfinite(effects).sum() < effects.size
+    assert tables_shown(app) == [], "a part of the arrows makes no correlation"
+    (stop,) = (button for button in app.button if button.label == "Stop")
+    stop.click().run()
+    assert "Stopped: not every arrow was removed." in lines(app, "note")
+    (go,) = (button for button in app.button if button.label == "Compute")
+    go.click().run()
+    finished(app)
+    assert [sent["key"] for sent in charts(app)] == ["arrows", "token-worth"]
+
+
+def test_a_long_sentence_has_its_arrows_and_says_what_it_leaves_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(work, "MOST_TOKENS", 6)
+    monkeypatch.setattr(page, "MOST_TOKENS", 6)
+    app = opened(sentence=GIRL)
+    assert [sent["key"] for sent in charts(app)] == ["arrows"]
+    assert (
+        "The sentence has 7 tokens: single tokens are removed from sentences of up to 6."
+        in lines(app, "note")
+    )
+
+
+@pytest.mark.parametrize("changes", [{}, {"mask": "prefix", "prefix_len": 30}], ids=str)
+def test_other_models_and_one_token_hold(changes: dict, shelf: Path) -> None:
+    tiny_checkpoint(shelf / "stories", max_seq_len=40, **changes)
+    assert lines(finished(open_page("Explanation", sentence=SENTENCE)), "error") == []
+    assert lines(finished(open_page("Explanation", sentence="a")), "error") == []

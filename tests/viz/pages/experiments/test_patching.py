@@ -1,0 +1,205 @@
+"""Protects the page Patching: its grids are the model's, its pairs hold, a refusal is a line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.branching import logits_at
+from model.analysis.metrics import Metric, telling_tokens
+from model.analysis.patching import GRIDS, Pair, begin, correlation, estimated, pieces
+from tests.model.builders import SENTENCE, tiny_checkpoint
+from tests.viz.apps import (
+    chart,
+    charts,
+    checks_shown,
+    chosen,
+    facts,
+    inspected,
+    lines,
+    open_page,
+    query_of,
+    tables_shown,
+    z,
+)
+from tests.viz.builders import stories
+from viz.digits import digits
+from viz.frame.patching import Pair as Example
+from viz.frame.patching import pairs
+from viz.pages.experiments import patching as page
+from viz.runs import patching as work
+
+GIRL = "The girl lost the ball, so"
+KEYS = {name: f"patched-{name.replace('_', '-')}" for name in GRIDS}
+
+
+def finished(app: AppTest) -> AppTest:
+    """The page once every cell is there."""
+    for _ in range(200):
+        if "patching-estimate" in [sent["key"] for sent in charts(app)]:
+            return app
+        app.run()
+    raise AssertionError("the grids are never full")
+
+
+def opened(**query: str) -> AppTest:
+    """The page, finished and without an error; every check passes."""
+    app = finished(open_page("Patching", **query))
+    assert lines(app, "error") == []
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    return app
+
+
+def patched(first: str, second: str, kind: str = "difference") -> tuple[dict, dict, Pair]:
+    """Shares of all grids, and their estimates, computed beside the page."""
+    model, ids = stories().decoder, [stories().tokenizer.encode(text) for text in (first, second)]
+    logits = [logits_at(model, row, -1)[0].cpu().numpy() for row in ids]
+    pair = Pair(model, ids[1], ids[0], Metric(kind, len(ids[0]) - 1, *telling_tokens(*logits)))
+    found = begin(pair)
+    for piece in pieces(pair, found.kept):
+        found.take(piece)
+    estimate = estimated(pair, found.kept)
+    restored = found.kept.restored
+    return (
+        {name: restored(found.values[name]) for name in GRIDS},
+        {name: restored(estimate[name]) for name in GRIDS},
+        pair,
+    )
+
+
+def test_every_grid_is_the_models_and_so_is_its_estimate() -> None:
+    app = opened(sentence=GIRL)
+    exact, estimate, pair = patched(GIRL, "The boy lost the ball, so")
+    for name in GRIDS:
+        (cells,) = chart(app, KEYS[name]).data
+        np.testing.assert_allclose(z(cells), exact[name], atol=1e-5)
+    *dots, _ = chart(app, "patching-estimate").data
+    assert len(dots) == len(GRIDS)
+    (table,) = tables_shown(app)
+    for name in GRIDS:
+        r = table["correlation r"][page.TITLES[name]]
+        assert r == digits(correlation(exact[name], estimate[name]), 3)
+    shown = facts(app)
+    kept = begin(pair).kept
+    assert shown["logit of “she” − logit of “he”, first sentence"] == digits(kept.of_source)
+    assert shown["logit of “she” − logit of “he”, second sentence"] == digits(kept.of_base)
+    layer, head = np.unravel_index(np.abs(exact["z"]).argmax(), exact["z"].shape)
+    assert shown["put back"] == digits(float(exact["z"][layer, head]), 3)
+    assert f"L{layer} H{head}" in [heading.value for heading in app.subheader]
+
+
+def test_a_cell_that_is_clicked_is_in_the_address_and_says_what_it_is() -> None:
+    app = chosen(opened(sentence=GIRL), patch="attn_out.5.6")
+    assert query_of(app)["patch"] == ["attn_out.5.6"]
+    exact, _, _ = patched(GIRL, "The boy lost the ball, so")
+    assert facts(app)["put back"] == digits(float(exact["attn_out"][5, 6]), 3)
+    assert "L5 attention, position 6" in [heading.value for heading in app.subheader]
+    frames = chart(app, "patched-attn-out").layout["shapes"]
+    assert [(frame["x0"], frame["y0"]) for frame in frames] == [(5.5, 4.5)]
+
+
+def test_back_the_other_way_the_second_sentences_values_are_put_into_the_first() -> None:
+    app = opened(sentence=GIRL, restore="second")
+    exact, _, _ = patched("The boy lost the ball, so", GIRL)
+    (cells,) = chart(app, "patched-resid-pre").data
+    np.testing.assert_allclose(z(cells), exact["resid_pre"], atol=1e-5)
+    assert chart(app, "patched-resid-pre").layout["xaxis"]["ticktext"][1] == "girl"
+
+
+@pytest.mark.parametrize("example", pairs(), ids=lambda example: example.title)
+def test_each_pair_turns_the_answer_and_its_subject_brings_it_back(example: Example) -> None:
+    tokenizer, model = stories().tokenizer, stories().decoder
+    first, second = tokenizer.encode(example.clean), tokenizer.encode(example.corrupt)
+    assert len(first) == len(second)
+    tops = [int(logits_at(model, ids, -1)[0].argmax()) for ids in (first, second)]
+    assert tops[0] != tops[1]
+    exact, _, pair = patched(example.clean, example.corrupt)
+    kept = begin(pair).kept
+    assert kept.of_source > 0 > kept.of_base, "the sign of the difference turns"
+    stream = exact["resid_pre"]
+    assert stream[0].argmax() == example.subject
+    assert stream[0, example.subject] >= 0.6
+    assert stream[5, len(first) - 1] >= 0.5, "at the end it has moved to the last token"
+    if "L3 H4" in example.shows:
+        assert np.unravel_index(exact["z"].argmax(), exact["z"].shape) == (3, 4)
+        assert exact["z"][3, 4] >= 0.9
+
+
+def test_sentences_of_other_lengths_get_one_line_with_both_counts_and_where_they_part() -> None:
+    app = open_page("Patching", sentence=GIRL, corrupt="The boy lost the ball.")
+    (line,) = lines(app, "error")
+    assert line == (
+        "the first sentence has 7 tokens, the second 6; they part at “girl” and “boy”: give both "
+        "as many"
+    )
+    assert charts(app) == []
+
+
+def test_the_same_sentence_twice_and_no_second_one_say_so() -> None:
+    app = open_page("Patching", sentence=GIRL, corrupt=GIRL)
+    assert lines(app, "note") == [
+        "Both sentences give the same number: there is nothing to put back."
+    ]
+    app = open_page("Patching", sentence=GIRL, corrupt=" ")
+    assert lines(app, "note") == ["Type a second sentence of 7 tokens."]
+
+
+def test_of_any_sentence_a_second_one_is_made_of_as_many_tokens() -> None:
+    app = opened(sentence="Tom had a red ball.")
+    (box,) = (widget for widget in app.text_input if widget.label == "Second sentence")
+    ids = [stories().tokenizer.encode(text) for text in ("Tom had a red ball.", box.value)]
+    assert len(ids[0]) == len(ids[1])
+    assert sum(a != b for a, b in zip(*ids, strict=True)) == 1
+
+
+def test_it_fills_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "TICK_SECONDS", 0.0)  # one piece each time
+    app = open_page("Patching", sentence=GIRL)
+    (cells,) = chart(app, "patched-resid-pre").data
+    assert np.isfinite(z(cells)[0]).all()
+    assert np.isnan(z(cells)[1:]).all()
+    (stop,) = (button for button in app.button if button.label == "Stop")
+    stop.click().run()
+    assert any("runs are left" in line for line in lines(app, "note"))
+    before = z(chart(app, "patched-attn-out").data[0])
+    np.testing.assert_array_equal(z(chart(app.run(), "patched-attn-out").data[0]), before)
+    (go,) = (button for button in app.button if button.label == "Compute")
+    go.click().run()
+    finished(app)
+
+
+def test_a_long_sentence_waits_to_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "MOST_UNASKED", 6)
+    app = open_page("Patching", sentence=GIRL)
+    assert any("runs are left" in line for line in lines(app, "note"))
+    assert [button.label for button in app.button if button.label in ("Stop", "Compute")] == [
+        "Compute"
+    ]
+
+
+def test_other_models_and_one_token_hold(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "stories")
+    app = finished(open_page("Patching", sentence=SENTENCE, corrupt=SENTENCE.replace("t", "a")))
+    assert lines(app, "error") == []
+    assert lines(open_page("Patching", sentence="a"), "error") == []
+
+
+def test_the_checks_are_in_the_inspector_and_a_fault_turns_them_red(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = inspected(opened(sentence=GIRL), "check")
+    assert any("tokens that both sentences share put back nothing" in x.value for x in app.caption)
+    right = work.begin
+
+    def wrong(pair: Pair) -> object:
+        found = right(pair)
+        values = found.kept.source
+        values["decoder.blocks.0.resid_pre"] = values["decoder.blocks.0.resid_pre"].flip(-1)
+        return found
+
+    monkeypatch.setattr(work, "begin", wrong)
+    app = finished(open_page("Patching", sentence=GIRL))
+    assert any(
+        line.startswith("Check FAILED: before the first layer") for line in lines(app, "error")
+    )

@@ -1,0 +1,400 @@
+"""Explanation: what attention weighs, beside what the answer loses without it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.explanation import HEAVY, LIGHT, spearman
+from model.analysis.metrics import Metric
+from viz import formulas_patching as formulas
+from viz import runs
+from viz.digits import digits
+from viz.figures.explanation import Cloud, arrow_scatter, token_rows
+from viz.figures.labels import token_labels, visible
+from viz.frame import controls, inspector, layout, memory, notices, screen, state, tables, words
+from viz.frame import patching as asked
+from viz.frame.numbers import number
+from viz.frame.settings import ARROW, ASKED, EXPLAINED, MEASURE
+from viz.frame.view import View
+from viz.live import component
+from viz.runs.explaining import MOST_TOKENS, Explaining, Request, explain
+
+TITLE = "Explanation"
+ICON = ":material/quiz:"
+NEEDS = ("decoder", "vocabulary", "logits")
+OPENS_INSPECTOR = False
+
+EXPLAINING, RUN = "explaining", "explained"  # of this visitor
+TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1
+MOST_READ_BACK = 64  # tokens up to which every arrow has an independent run
+CANDIDATES = 10
+COMPLETE = 0.01  # of the difference that integrated gradients may miss
+NAMED = {
+    "idle": "much weight, least effect",
+    "strong": "little weight, most effect",
+    "against": "much weight, removal helps most",
+    "chosen": "chosen",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What is explained on this page."""
+
+    view: View
+    metric: Metric
+    work: Explaining
+
+    @property
+    def labels(self) -> list[str]:
+        """The tokens of the sentence."""
+        return token_labels(self.view.tokens)
+
+    @property
+    def measures(self) -> dict[str, np.ndarray]:
+        """Arrows by each measure, (L, H, T)."""
+        found = self.work.measured
+        return {"weights": found.weights, "norms": found.norms, "gradients": found.gradients}
+
+    def name(self, arrow: Sequence[int]) -> str:
+        """An arrow in words, as L3 H4: so → girl."""
+        layer, head, key = arrow
+        return f"L{layer} H{head}: {self.labels[-1]} → {self.labels[key]}"
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Is attention explanation? Each arrow’s weight against what the answer loses without it.",
+        "An arrow is one weight of one head: here those by which the last token attends. Each is "
+        "removed alone, in a run of its own: its weight is 0, the others of its row stay as they "
+        "are. Jain & Wallace (2019) found that weights say little about what matters, Wiegreffe & "
+        "Pinter (2019) that it depends on what is asked. What a removal changes is not all that an "
+        "arrow does: several may carry the same, and the loss of one is made up for by another.",
+    )
+    with layout.slim_row("explanation"):
+        metric = _metric(view)
+        measure = controls.segments(MEASURE)
+    notices.show()
+    work = _work(view, Request(view.handle, view.ids, metric))
+    shown = Shown(view, metric, work)
+    if work.is_done:
+        with st.container():
+            _arrows(shown, measure)
+        _one(shown)
+        _tokens(shown)
+        _inspect(shown)
+        return
+    draw = notices.guarded(lambda: _fill_in(shown, measure))
+    st.fragment(draw, run_every=PAUSE_SECONDS if work.is_running else None)()
+
+
+def _metric(view: View) -> Metric:
+    """What is asked of the last token, drawn as controls."""
+    vocabulary, logits = runs.vocabulary(view.handle), view.run.trace.logits[-1]
+    best = (-logits).argsort(kind="stable")[:CANDIDATES].tolist()
+    state.only_for((view.ids, view.model), EXPLAINED, ARROW)
+    kind = controls.select(ASKED, width=150)
+    answer = controls.select(
+        EXPLAINED.given(
+            options=best, default=best[0], words=lambda token: visible(vocabulary[token])
+        ),
+        width=130,
+    )
+    other = next((token for token in best if token != answer), answer)
+    return Metric(kind, len(view.ids) - 1, answer, other)
+
+
+def _work(view: View, request: Request) -> Explaining:
+    found: Explaining | None = memory.remembered(EXPLAINING, request)
+    if found is None:
+        found = explain(request, view.run.trace)
+        memory.remember(EXPLAINING, request, found)
+    memory.keep_alive(RUN, found)
+    return found
+
+
+def _fill_in(shown: Shown, measure: str) -> None:
+    """The arrows as far as they are, and the next ones."""
+    work = shown.work
+    if work.is_running:
+        work.advance(TICK_SECONDS)
+    _arrows(shown, measure)
+    if work.is_running:
+        st.progress(work.progress, "Removing one arrow after the other …")
+    elif not work.is_done:
+        words.notice("Stopped: not every arrow was removed.")
+    pressed = not work.is_done and _button(work.is_running)
+    if pressed:
+        work.is_running = not work.is_running
+    if pressed or work.is_done:
+        st.rerun()  # the clock of the fragment starts or stops with the whole page
+
+
+def _button(is_running: bool) -> bool:
+    if is_running:
+        return st.button("Stop", icon=":material/stop:", key="explanation-stop")
+    return st.button("Compute", icon=":material/play_arrow:", type="primary", key="explanation-go")
+
+
+# --- arrows -----------------------------------------------------------------------------------
+
+
+def _arrows(shown: Shown, measure: str) -> None:
+    """The scatter, and beside it the correlations and the arrows that part weight from effect."""
+    left, right = layout.two_up("arrows", (3, 2))
+    with left:
+        _scatter(shown, measure)
+    with right:
+        if shown.work.has_arrows:
+            _correlations(shown)
+            _named(shown)
+
+
+def _scatter(shown: Shown, measure: str) -> None:
+    work, view = shown.work, shown.view
+    values, effects = shown.measures[measure], work.effects
+    shape = effects.shape
+    telling = work.telling | {"chosen": _chosen(shown)} if work.has_arrows else {}
+    marked = {
+        NAMED[name]: int(np.ravel_multi_index(arrow, shape)) for name, arrow in telling.items()
+    }
+    names = [shown.name(arrow) for arrow in np.ndindex(shape)]
+    what = MEASURE.words(measure)
+    cloud = Cloud(values.ravel(), effects.ravel(), names, marked)
+    is_read = (
+        work.has_arrows and len(view.ids) <= MOST_READ_BACK and not _is_attended_to_before(view)
+    )
+    places = {(0, "x"): f"explain.{measure}", (0, "y"): "explain.effects"}
+    layout.show_figure(
+        arrow_scatter(cloud, f"{effects.size:,} arrows of the last token", what, view.colors),
+        key="arrows",
+        alt=f"{effects.size:,} arrows of the last token: {what} across, what the metric loses "
+        f"without the arrow upward. {_found(shown, values)}",
+        on_pick=lambda place: _look_at(shown, values, place),
+        origin=screen.origin(work, places, max(1.0, abs(work.measured.value))) if is_read else (),
+    )
+
+
+def _found(shown: Shown, values: np.ndarray) -> str:
+    """What the scatter shows, in words."""
+    if not shown.work.has_arrows:
+        return f"{int(np.isfinite(shown.work.effects).sum()):,} are removed so far."
+    rho = spearman(np.abs(values), np.abs(shown.work.effects))
+    return f"Rank correlation of sizes {digits(rho, 3)}."
+
+
+def _is_attended_to_before(view: View) -> bool:
+    """Whether other tokens attend to the last: then its removal changes more than one row."""
+    return any(record.mask_of(0)[:-1, -1].any() for record in view.group.records)
+
+
+def _look_at(shown: Shown, values: np.ndarray, place: component.Place) -> None:
+    """Choose the arrow that was clicked: the nearest by both numbers."""
+    x, y = float(place["x"]), float(place["y"])
+    off = np.abs(values - x) + np.abs(shown.work.effects - y)
+    arrow = np.unravel_index(np.nanargmin(off), off.shape)
+    state.put((ARROW, ".".join(map(str, map(int, arrow)))))
+
+
+def _chosen(shown: Shown) -> tuple[int, int, int]:
+    """The arrow that is looked at: until one is chosen, the one with the greatest effect."""
+    effects = shown.work.effects
+    arrows = {f"{a}.{b}.{c}": (a, b, c) for a, b, c in np.ndindex(effects.shape)}
+    best = np.unravel_index(np.abs(effects).argmax(), effects.shape)
+    default = ".".join(map(str, map(int, best)))
+    return arrows[state.value(ARROW.given(options=list(arrows), default=default))]
+
+
+def _correlations(shown: Shown) -> None:
+    """How well each measure ranks the arrows as their removal does."""
+    effects = shown.work.effects
+    signed = {name: spearman(values, effects) for name, values in shown.measures.items()}
+    sizes = {
+        name: spearman(np.abs(values), np.abs(effects)) for name, values in shown.measures.items()
+    }
+    words.table(
+        {
+            "measure": [MEASURE.words(name) for name in shown.measures],
+            "ρ with |effect|": [digits(sizes[name], 3) for name in shown.measures],
+            "ρ with effect": [digits(signed[name], 3) for name in shown.measures],
+        }
+    )
+    words.caption("ρ: Spearman’s rank correlation over all arrows; 1, both rank them alike.")
+
+
+def _named(shown: Shown) -> None:
+    """The arrows that weight and effect part on, each a link to its head."""
+    work, view = shown.work, shown.view
+    weights, effects = work.measured.weights, work.effects
+    ways = []
+    for name, arrow in work.telling.items():
+        layer, head, key = arrow
+        query = {"page": "Attention", "model": view.model, "sentence": view.sentence}
+        query |= {"layer": layer, "head": head, "cell": f"{len(view.ids) - 1}-{key}"}
+        ways.append(
+            words.Way(
+                shown.name(arrow),
+                f"{NAMED[name]}: weight {digits(float(weights[arrow]), 3)}, effect "
+                f"{digits(float(effects[arrow]), 3)}.",
+                query=f"?{urlencode(query)}",
+            )
+        )
+    if ways:
+        words.ways(ways)
+    words.caption(f"Much is a weight of {HEAVY} or more, little one of {LIGHT} or less.")
+
+
+def _one(shown: Shown) -> None:
+    """The chosen arrow's numbers."""
+    arrow, work = _chosen(shown), shown.work
+    flat = int(np.ravel_multi_index(arrow, work.effects.shape))
+    effect = float(work.effects[arrow])
+    layout.section(
+        "One arrow",
+        "Click a point to look at another.",
+        "Gradient × attention is what the removal would change "
+        "if the metric were linear in the weight.",
+    )
+    words.pair(shown.labels[-1], shown.labels[arrow[2]], f"L{arrow[0]} H{arrow[1]}:")
+    words.facts(
+        [
+            *(
+                (
+                    number(work, f"explain.{name}[{flat}]", float(values[arrow])),
+                    MEASURE.words(name),
+                )
+                for name, values in shown.measures.items()
+            ),
+            (number(work, f"explain.effects[{flat}]", effect), "lost without it"),
+            (
+                number(work, "explain.answer", work.measured.value),
+                asked.metric_name(shown.view, shown.metric),
+            ),
+        ]
+    )
+    inspector.formula(
+        "model.analysis.explanation.removals", formulas.REMOVED.latex, formulas.REMOVED.reference
+    )
+    inspector.formula(
+        "model.analysis.explanation.removals",
+        formulas.removed_with_numbers(work.measured.value, effect),
+    )
+    for formula in (formulas.NORM, formulas.GRADIENT):
+        inspector.formula("model.analysis.explanation.measure", formula.latex, formula.reference)
+
+
+# --- tokens -----------------------------------------------------------------------------------
+
+
+def _tokens(shown: Shown) -> None:
+    """What each token is worth by measures that follow attention through all layers."""
+    work, view = shown.work, shown.view
+    layout.section(
+        "From the last token through all layers",
+        "What each token is worth to the answer, by four measures and by its removal.",
+        "Removed: no token attends to it, in any head of any layer, itself included; the rows are "
+        "not normalised again. Rollout multiplies the layers’ mean patterns, each mixed with the "
+        "residual connection; flow is the largest flow through them (Abnar & Zuidema 2020). "
+        "Integrated gradients go from the mean embedding of the vocabulary to the tokens’ own "
+        "(Sundararajan et al. 2017).",
+    )
+    if not len(work.flows) or work.integrated is None:
+        words.notice(
+            f"The sentence has {len(view.ids)} tokens: single tokens are removed from sentences of "
+            f"up to {MOST_TOKENS}."
+        )
+        return
+    rows = _token_measures(work)
+    layout.show_figure(
+        token_rows(rows, view.tokens, view.colors, "Worth of each token to the answer"),
+        key="token-worth",
+        alt="Worth of each token. "
+        + " ".join(
+            f"{name}: most {shown.labels[int(np.abs(x).argmax())]}." for name, x in rows.items()
+        ),
+    )
+    removed, *others = rows
+    words.table(
+        {
+            "measure": others,
+            f"ρ with |{removed}|": [
+                digits(spearman(np.abs(rows[name]), np.abs(rows[removed])), 3) for name in others
+            ],
+            "most": [shown.labels[int(np.abs(rows[name]).argmax())] for name in others],
+        }
+    )
+    _completeness(work)
+
+
+def _token_measures(work: Explaining) -> dict[str, np.ndarray]:
+    assert work.integrated is not None
+    return {
+        "removed": work.token_effects,
+        "mean weight": work.measured.weights.mean(axis=(0, 1)),
+        "rollout": work.rollout,
+        "flow": work.flows,
+        "integrated gradients": work.integrated.attributions,
+    }
+
+
+def _completeness(work: Explaining) -> None:
+    found = work.integrated
+    assert found is not None
+    total = float(found.attributions.sum())
+    words.facts(
+        [
+            (digits(total), "sum of the integrated gradients"),
+            (digits(found.value - found.baseline), "difference they explain"),
+            (f"{digits(100 * found.error, 3)} %", f"completeness error, {found.n_steps} steps"),
+        ]
+    )
+    inspector.formula(
+        "model.analysis.input_gradients.integrated",
+        formulas.INTEGRATED.latex,
+        formulas.INTEGRATED.reference,
+    )
+    inspector.formula(
+        "model.analysis.input_gradients.integrated",
+        formulas.complete_with_numbers(total, found.value, found.baseline),
+    )
+    inspector.formula(
+        "model.analysis.flow.rollout", formulas.ROLLOUT.latex, formulas.ROLLOUT.reference
+    )
+    inspector.check(
+        found.error <= COMPLETE,
+        f"integrated gradients sum to the difference, error {found.error:.1e} of it, allowed "
+        f"{COMPLETE:.0e}.",
+    )
+
+
+def _inspect(shown: Shown) -> None:
+    inspector.source(
+        "model.analysis.explanation.removals",
+        "model.analysis.explanation.measure",
+        "model.analysis.flow.rollout",
+        "model.analysis.flow.flow",
+        "model.analysis.input_gradients.integrated",
+    )
+    inspector.export(shown.view, {"Arrows": lambda: _arrows_csv(shown)})
+
+
+def _arrows_csv(shown: Shown) -> bytes:
+    arrows = list(np.ndindex(shown.work.effects.shape))
+    columns = {name: values.ravel() for name, values in shown.measures.items()}
+    return tables.frame_csv(
+        tables.frame(
+            {
+                "layer": [arrow[0] for arrow in arrows],
+                "head": [arrow[1] for arrow in arrows],
+                "key": [shown.labels[arrow[2]] for arrow in arrows],
+                **columns,
+                "effect": shown.work.effects.ravel(),
+            }
+        )
+    )

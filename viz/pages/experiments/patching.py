@@ -1,0 +1,394 @@
+"""Patching: one value of one run, put into another, brings the answer back or does not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.patching import GRIDS, OVER_HEADS, correlation, parting
+from viz import formulas_patching as formulas
+from viz import runs
+from viz.digits import digits
+from viz.figures.labels import token_labels
+from viz.figures.patching import Grid, estimate_scatter, patch_map
+from viz.frame import inspector, layout, memory, notices, screen, state, tables, words
+from viz.frame import patching as asked
+from viz.frame.numbers import number
+from viz.frame.settings import PATCH
+from viz.frame.view import View
+from viz.live import component
+from viz.runs.patching import Ids, Patching, Request, ids_of, patch
+
+TITLE = "Patching"
+ICON = ":material/healing:"
+NEEDS = ("decoder", "vocabulary", "logits")
+OPENS_INSPECTOR = False
+
+TITLES = {
+    "resid_pre": "Residual stream, before each layer",
+    "attn_out": "What attention adds",
+    "ffn_out": "What the feed-forward adds",
+    "z": "Heads, at all positions (z)",
+}
+PATCHING, RUN = "patching", "patched"  # of this visitor
+TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1  # how long to compute before the grids fill, and not to
+MOST_UNASKED = 64  # tokens up to which it begins by itself
+MOST_READ_BACK = 14  # tokens up to which every cell has an independent run
+ALLOWED = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What is patched on this page, and the labels of both sentences."""
+
+    view: View
+    second: str
+    request: Request
+    work: Patching
+    is_forward: bool
+
+    @property
+    def labels(self) -> list[str]:
+        """The tokens of the sentence that values are put into."""
+        found = runs.tokenizer(self.view.handle).token_strings(self.request.base)
+        return token_labels(found)
+
+    @property
+    def shares(self) -> dict[str, np.ndarray]:
+        """All grids as shares put back."""
+        patched = self.work.patched
+        return {name: patched.kept.restored(patched.values[name]) for name in GRIDS}
+
+    def columns(self, grid: str) -> list[str]:
+        """Labels of a grid's columns."""
+        n_columns = self.work.patched.values[grid].shape[1]
+        return [f"H{i}" for i in range(n_columns)] if grid == OVER_HEADS else self.labels
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Put one value of one sentence’s run into the other’s: does its answer come back?",
+        "Activation patching (Vig et al. 2020; Meng et al. 2022; Wang et al. 2023). Two sentences "
+        "of equally many tokens are run. Each cell is a further run of its own in which one value "
+        "of one sentence replaces that of the other: 0, nothing changes; 1, the whole metric of "
+        "the sentence it came from is back. Click a cell to see what it is.",
+    )
+    with layout.slim_row("second-sentence"):
+        second = asked.second_sentence(view)
+        asked.draw_pairs()
+    ids = _within(view, second) if second.strip() else ()
+    if not ids:
+        words.notice(f"Type a second sentence of {len(view.ids)} tokens.")
+        return
+    strings = runs.tokenizer(view.handle).token_strings(ids)
+    if len(ids) != len(view.ids):
+        raise ValueError(parting(view.tokens, strings))
+    with layout.slim_row("patching-metric"):
+        metric = asked.metric(view, ids)
+        is_forward = asked.is_forward()
+    notices.show()
+    base, source = (ids, view.ids) if is_forward else (view.ids, ids)
+    request = Request(view.handle, base, source, metric)
+    _patch(Shown(view, second, request, _work(view, request), is_forward), strings)
+
+
+def _within(view: View, second: str) -> Ids:
+    """The tokens of the second sentence, cut to the context."""
+    ids, context = ids_of(view.handle, second), view.config.max_seq_len
+    if len(ids) > context:
+        notices.add(f"The last {len(ids) - context} tokens of the second sentence are cut.")
+    return ids[:context]
+
+
+def _work(view: View, request: Request) -> Patching:
+    """The patching of this request, begun or gone on with."""
+    found: Patching | None = memory.remembered(PATCHING, request)
+    if found is None:
+        found = patch(request, view.run.trace)
+        found.is_running = len(request.base) <= MOST_UNASKED and bool(found.patched.kept.gap)
+        memory.remember(PATCHING, request, found)
+    memory.keep_alive(RUN, found)
+    return found
+
+
+def _patch(shown: Shown, second: Sequence[str]) -> None:
+    work = shown.work
+    left, right = layout.two_up("pair", (3, 2))
+    with left:
+        words.token_pairs(("first", "second"), shown.view.tokens, second)
+    with right:
+        _ends(shown)
+    if not work.patched.kept.gap:
+        words.notice("Both sentences give the same number: there is nothing to put back.")
+        return
+    if work.is_done:
+        with st.container():
+            _grids(shown)
+        _cell(shown)
+        _estimate(shown)
+        _inspect(shown)
+        return
+    draw = notices.guarded(lambda: _fill_in(shown))
+    st.fragment(draw, run_every=PAUSE_SECONDS if work.is_running else None)()
+
+
+def _fill_in(shown: Shown) -> None:
+    """The grids as far as they are, and the next cells."""
+    work = shown.work
+    was_running = work.is_running
+    if was_running:
+        work.advance(TICK_SECONDS)
+    _grids(shown)
+    patched = work.patched
+    if work.is_running:
+        st.progress(patched.n_done / patched.n_cells, f"{patched.n_done} of {patched.n_cells} runs")
+    elif not work.is_done:
+        left = patched.n_cells - patched.n_done
+        words.notice(f"{left:,} of {patched.n_cells:,} runs are left.")
+    pressed = not work.is_done and _button(work.is_running)
+    if pressed:
+        work.is_running = not work.is_running
+    if pressed or work.is_done:
+        st.rerun()  # the clock of the fragment starts or stops with the whole page
+
+
+def _button(is_running: bool) -> bool:
+    if is_running:
+        return st.button("Stop", icon=":material/stop:", key="patching-stop")
+    return st.button("Compute", icon=":material/play_arrow:", type="primary", key="patching-go")
+
+
+def _ends(shown: Shown) -> None:
+    """The metric of both sentences as they are."""
+    work, kept = shown.work, shown.work.patched.kept
+    ends = {
+        shown.is_forward: ("source", kept.of_source),
+        not shown.is_forward: ("base", kept.of_base),
+    }
+    words.facts(
+        [
+            (
+                number(work, f"patch.{name}", value),
+                f"{asked.metric_name(shown.view, shown.request.metric)}, {which}",
+            )
+            for which, (name, value) in (
+                ("first sentence", ends[True]),
+                ("second sentence", ends[False]),
+            )
+        ]
+    )
+
+
+def _grids(shown: Shown) -> None:
+    chosen = _chosen(shown)
+    rows = (("resid_pre", "attn_out"), ("ffn_out", "z"))
+    for row in rows:
+        for column, name in zip(layout.two_up(f"patched-{row[0]}"), row, strict=True):
+            with column:
+                _grid(shown, name, chosen)
+
+
+def _grid(shown: Shown, name: str, chosen: tuple[str, int, int]) -> None:
+    patched = shown.work.patched
+    shares = patched.kept.restored(patched.values[name])
+    is_whole = bool(np.isfinite(shares).all())
+    grid = Grid(
+        TITLES[name],
+        shares,
+        patched.values[name],
+        shown.columns(name),
+        "head" if name == OVER_HEADS else "position",
+        chosen[1:] if chosen[0] == name else None,
+    )
+    is_read = is_whole and (name == OVER_HEADS or len(shown.request.base) <= MOST_READ_BACK)
+    kept = patched.kept
+    size = max(1.0, max(abs(kept.of_base), abs(kept.of_source)) / abs(kept.gap))
+    layout.show_figure(
+        patch_map(grid, shown.view.colors),
+        key=f"patched-{name.replace('_', '-')}",
+        alt=_alt(grid),
+        on_pick=lambda place: _look_at(name, place),
+        origin=screen.origin(shown.work, {(0, "z"): f"patch.{name}"}, size) if is_read else (),
+    )
+
+
+def _alt(grid: Grid) -> str:
+    done = np.isfinite(grid.shares)
+    if not done.all():
+        return f"{grid.title}: {int(done.sum())} of {done.size} runs are done."
+    layer, column = np.unravel_index(np.abs(grid.shares).argmax(), grid.shares.shape)
+    return (
+        f"{grid.title}: share of the metric put back, by layer and {grid.column_title}. The "
+        f"largest is {digits(float(grid.shares[layer, column]), 3)} at L{layer}, "
+        f"{grid.labels[int(column)]}."
+    )
+
+
+def _look_at(name: str, place: component.Place) -> None:
+    state.put((PATCH, f"{name}.{int(place['y'])}.{int(place['x'])}"))
+
+
+def _chosen(shown: Shown) -> tuple[str, int, int]:
+    """The cell that is looked at: until one is chosen, the head that puts back most."""
+    cells = {
+        f"{name}.{layer}.{column}": (name, layer, column)
+        for name in GRIDS
+        for layer, column in np.ndindex(shown.work.patched.values[name].shape)
+    }
+    heads = np.nan_to_num(np.abs(shown.shares[OVER_HEADS]), nan=-1.0)
+    layer, head = np.unravel_index(heads.argmax(), heads.shape)
+    default = f"{OVER_HEADS}.{layer}.{head}"
+    return cells[state.value(PATCH.given(options=list(cells), default=default))]
+
+
+# --- one cell ---------------------------------------------------------------------------------
+
+
+def _cell(shown: Shown) -> None:
+    """What the chosen cell is, its numbers, and where to look at it."""
+    name, layer, column = _chosen(shown)
+    kept, work = shown.work.patched.kept, shown.work
+    value = float(work.patched.values[name][layer, column])
+    share = float(shown.shares[name][layer, column])
+    guess = float(kept.restored(work.estimate[name])[layer, column])
+    layout.section(
+        f"L{layer} {_called(shown, name, column)}",
+        _says(shown, name, share),
+        "1: this one value is enough to give the whole metric of the sentence it came from. 0: it "
+        "changes nothing. Below 0: it moves the metric away from it. Shares of several cells do "
+        "not sum to 1, for a value is carried on from cell to cell.",
+    )
+    address = f"answer.patch.{name}[{layer},{column}]"
+    words.facts(
+        [
+            (number(work, address, value), "metric with this one value"),
+            (digits(share, 3), "put back"),
+            (digits(guess, 3), "estimate: gradient × difference"),
+        ]
+    )
+    _ways_on(shown, name, layer, column)
+    inspector.formula(
+        "model.analysis.patching.pieces", formulas.PATCHED.latex, formulas.PATCHED.reference
+    )
+    inspector.formula(
+        "model.analysis.patching.pieces",
+        formulas.patched_with_numbers(kept.of_base, kept.of_source, value),
+    )
+
+
+def _called(shown: Shown, name: str, column: int) -> str:
+    """The chosen value in a few words."""
+    if name == OVER_HEADS:
+        return f"H{column}"
+    what = {"resid_pre": "stream", "attn_out": "attention", "ffn_out": "feed-forward"}[name]
+    return f"{what}, position {column}"
+
+
+def _says(shown: Shown, name: str, share: float) -> str:
+    came, went = ("first", "second") if shown.is_forward else ("second", "first")
+    where = "at all positions" if name == OVER_HEADS else "at this position"
+    return (
+        f"The {came} sentence’s value in the {went}’s run, {where}, puts back "
+        f"{digits(100 * share, 0)} %."
+    )
+
+
+def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
+    view = shown.view
+    same = {"model": view.model, "sentence": view.sentence, "layer": layer}
+    ways = []
+    if name == OVER_HEADS:
+        query = urlencode({"page": "Attention", **same, "head": column})
+        ways.append(
+            words.Way(f"L{layer} H{column}", "What this head attends to.", query=f"?{query}")
+        )
+    else:
+        query = urlencode({"page": "Logit lens", **same, "after": column})
+        ways.append(
+            words.Way(
+                f"L{layer}, token {column}",
+                "What this place would predict, layer by layer.",
+                query=f"?{query}",
+            )
+        )
+    other = urlencode({"page": "Attention", **same, "sentence": shown.second})
+    ways.append(words.Way("The second sentence", "Its attention in this layer.", query=f"?{other}"))
+    words.ways(ways)
+
+
+# --- the estimate -----------------------------------------------------------------------------
+
+
+def _estimate(shown: Shown) -> None:
+    """All cells at once from one gradient, beside the exact ones."""
+    layout.section(
+        "Attribution patching",
+        "One backward pass estimates every cell at once.",
+        "Gradient of the metric in the run that values are put into, times the difference of the "
+        "values (Nanda 2023; Syed et al. 2023). It is exact where the metric is linear in a value; "
+        "norms, softmax and the feed-forward are not.",
+    )
+    kept, exact = shown.work.patched.kept, shown.shares
+    estimate = {name: kept.restored(shown.work.estimate[name]) for name in GRIDS}
+    layout.show_figure(
+        estimate_scatter(
+            {TITLES[name]: exact[name] for name in GRIDS},
+            {TITLES[name]: estimate[name] for name in GRIDS},
+            shown.view.colors,
+        ),
+        key="patching-estimate",
+        alt="Exact share of every cell against its estimate. "
+        + " ".join(
+            f"{TITLES[name]}: r {digits(correlation(exact[name], estimate[name]), 3)}."
+            for name in GRIDS
+        ),
+    )
+    words.table(
+        {
+            "grid": [TITLES[name] for name in GRIDS],
+            "runs": [str(exact[name].size) for name in GRIDS],
+            "correlation r": [
+                digits(correlation(exact[name], estimate[name]), 3) for name in GRIDS
+            ],
+            "largest error": [
+                digits(float(np.abs(exact[name] - estimate[name]).max()), 3) for name in GRIDS
+            ],
+        }
+    )
+    inspector.formula(
+        "model.analysis.patching.estimated", formulas.ESTIMATED.latex, formulas.ESTIMATED.reference
+    )
+
+
+def _inspect(shown: Shown) -> None:
+    inspector.source(
+        "model.analysis.patching.pieces",
+        "model.analysis.patching.patched",
+        "model.analysis.branching.Branch",
+        "model.analysis.patching.estimated",
+    )
+    first = shown.shares["resid_pre"][0]
+    exchanged = np.array(shown.request.base) != np.array(shown.request.source)
+    error = float(np.abs(first[~exchanged]).max(initial=0.0))
+    inspector.check(
+        error <= ALLOWED,
+        f"before the first layer, tokens that both sentences share put back nothing, max error "
+        f"{error:.1e}, allowed {ALLOWED:.0e}.",
+    )
+    inspector.export(
+        shown.view,
+        {
+            TITLES[name]: lambda name=name: tables.table_csv(
+                shown.shares[name],
+                [f"L{i}" for i in range(len(shown.shares[name]))],
+                shown.columns(name),
+                "layer",
+            )
+            for name in GRIDS
+        },
+    )
