@@ -224,8 +224,8 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
             f"{n_of_run} checks of this run{_of_page(len(checks) - n_of_run)}. "
             f"{_how_checked(view)} Attention is also recomputed in float64 from q, k, v and the "
             "mask, and the whole sentence runs again without capture. Errors are the largest "
-            "difference found, relative to the largest value where above one. Red: a number here is "
-            "not the model’s."
+            "difference found, relative to the largest value where above one. Red means: a number "
+            "here is not the model’s."
         )
         words.checks_table(checks)
         if card := runs.card(view.handle):

@@ -1,4 +1,4 @@
-"""Protects the Cost page: weights to the unit, sizes a person types, what the file and torch have."""
+"""Protects the Cost page: weights to the unit, sizes that are typed, what file and torch have."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_known_models_stand_beside_the_running_one() -> None:
     bars = chart(app, "shares").data
     assert np.sum([numbers(bar["x"]) for bar in bars], axis=0) == pytest.approx(1)
     counted = tables_shown(app)[-1]
-    assert set(counted["apart"].values()) == {"0.00 %"}
+    assert set(counted["apart"].values()) == {"0 %"}
     passed = [line for line in captions(inspected(app, "check")) if "Check passed" in line]
     assert len(passed) == 2
 
