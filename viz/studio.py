@@ -15,6 +15,7 @@ GROUPS = (
     Group("Start", (home, tours)),
     Group("Look inside", (tokens, attention, lens)),
     Group("Generate", (next_token, beam, cache)),
+    Group("Experiments", ()),
     Group("Ideas", (positions, masks)),
     Group("Architectures", (diagram, encoder, translation, vision)),
 )

@@ -1,0 +1,107 @@
+"""One input run with many different edits as one batch: row b has edits of its own."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.architectures.base import Transformer
+from model.architectures.encoder_decoder import DECODER, EncoderDecoderTransformer
+from model.architectures.vision import VisionTransformer
+from model.blocks import Memory
+from model.tap import Attachment, Edit, Editor, Tap, attach
+
+MOST_AT_ONCE = 2048  # tokens of a batch
+UNBATCHED = ("positions", "mask", "bias")  # values that all rows of a batch share
+Row = list[int] | range | np.ndarray  # ids (T,), or pixels (S, S)
+Given = Row | tuple[Row, ...]
+
+
+@torch.inference_mode()
+def run_rows(
+    model: Transformer,
+    given: Given,
+    rows: Sequence[Sequence[Edit]],
+    attachments: Sequence[Attachment] = (),
+) -> Tensor:
+    """The model's output on one input, once for each row of edits.
+
+    given: ids (T,), of a translation those of source and target, or pixels (S, S), as `Trace.given`
+    has it. rows: B rows of edits, each made for a batch of one, as `set_head` makes them; a row
+    without an edit is the model as it is. What is attached sees the values after the edits, with B
+    as their first axis.
+    Returns (B, T, V), of a target (B, Tt, V), of a picture (B, C). Raises ValueError when there is
+    no row, for an address that the forward pass does not have, and for a value all rows share.
+    """
+    if not rows:
+        raise ValueError("there are 0 rows of edits; give at least 1")
+    editor = editor_of_rows(rows)
+    output = _forward(model, given, len(rows), attach(editor, *attachments), editor)
+    editor.check_used()
+    return output
+
+
+def editor_of_rows(rows: Sequence[Sequence[Edit]]) -> Editor:
+    """An editor of a batch in which row b has the edits of `rows[b]`, and the others keep theirs.
+
+    ValueError for an edit of a value that has no axis of rows.
+    """
+    found: dict[str, list[tuple[int, Edit]]] = {}
+    for number, row in enumerate(rows):
+        for edit in row:
+            if edit.address.rpartition(".")[2] in UNBATCHED:
+                raise ValueError(
+                    f"all {len(rows)} rows of the batch share {edit.address}; edit another value"
+                )
+            found.setdefault(edit.address, []).append((number, edit))
+    return Editor(*(Edit(address, _changing(own)) for address, own in found.items()))
+
+
+def n_at_once(given: Given) -> int:
+    """How many rows make a batch of at most `MOST_AT_ONCE` tokens; at least one."""
+    parts = given if isinstance(given, tuple) else (given,)
+    return max(1, MOST_AT_ONCE // max(1, sum(np.asarray(part).size for part in parts)))
+
+
+def _changing(own: Sequence[tuple[int, Edit]]) -> Callable[[Tensor], Tensor]:
+    """A change of a whole batch that applies each edit to its row, in their order."""
+
+    def change(value: Tensor) -> Tensor:
+        changed = value.clone()
+        for number, edit in own:
+            row = changed[number : number + 1]
+            new = edit.change(row)
+            if new.shape != row.shape:
+                raise ValueError(
+                    f"the edit of {edit.address} gives shape {tuple(new.shape)}; the value of one "
+                    f"row has {tuple(row.shape)}"
+                )
+            changed[number] = new[0]
+        return changed
+
+    return change
+
+
+def _forward(model: Transformer, given: Given, n_rows: int, tap: Tap, editor: Editor) -> Tensor:
+    """The output of a batch of n equal rows."""
+    if isinstance(model, EncoderDecoderTransformer):
+        source, target = (_ids(ids, n_rows, model) for ids in _two(given))
+        if any(not address.startswith(f"{DECODER}.") for address in editor.edits):
+            return model(source, target, tap=tap)
+        states = model.encode(source[:1]).states  # one for all: nothing in it is edited
+        return model.decode(target, Memory(states.expand(n_rows, -1, -1)), tap=tap)
+    if isinstance(model, VisionTransformer):
+        pixels = torch.tensor(np.asarray(given), dtype=torch.float32, device=model.device)
+        return model(pixels.expand(n_rows, -1, -1), tap=tap)
+    return model(_ids(given, n_rows, model), tap=tap)
+
+
+def _two(given: Given) -> tuple[Row, Row]:
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise ValueError("the input is one text; an encoder-decoder takes a source and a target")
+    return given[0], given[1]
+
+
+def _ids(ids: Given, n_rows: int, model: Transformer) -> Tensor:
+    return torch.tensor(np.asarray(ids), dtype=torch.long, device=model.device).expand(n_rows, -1)

@@ -1,0 +1,117 @@
+"""Protects runs under many edits at once: each row is the run under its own edits alone."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from model.analysis.interventions import n_at_once, run_rows
+from model.architectures.base import Transformer
+from model.tap import Edit, Editor, Recorder, attach, set_at, set_head, set_position, set_weight
+from tests.model.builders import (
+    tiny_encoder,
+    tiny_model,
+    tiny_picture,
+    tiny_translator,
+    tiny_vision,
+)
+from tests.model.plain import plain_logits
+
+IDS, OTHER = [3, 1, 4, 1, 5, 9, 2], [2, 7, 1, 8]
+ROWS = [
+    (set_head("decoder.blocks.0.attn", 1),),
+    (),
+    (set_weight("decoder.blocks.1.attn", 2, 4, 1),),
+    (set_head("decoder.blocks.1.attn", 0, 0.5), set_head("decoder.blocks.0.attn", 2)),
+    (set_position("decoder.blocks.0.resid_post", 3, 0.2),),
+]
+AS_PLAIN = [
+    {"0.z": ((1,), 0.0)},
+    {},
+    {"1.pattern": ((2, 4, 1), 0.0)},
+    {"1.z": ((0,), 0.5), "0.z": ((2,), 0.0)},
+    {"0.resid_post": ((3,), 0.2)},
+]
+
+
+def test_each_row_is_an_independent_forward_with_its_values() -> None:
+    model = tiny_model()
+    found = run_rows(model, IDS, ROWS)
+    assert found.shape == (len(ROWS), len(IDS), 17)
+    for row, wanted in enumerate(AS_PLAIN):
+
+        def change(name: str, value: Tensor, wanted: dict = wanted) -> Tensor:
+            if name in wanted:
+                index, to = wanted[name]
+                value = value.clone()
+                value[index] = to
+            return value
+
+        expected = plain_logits(model.state_dict(), model.config, torch.tensor(IDS), change)
+        worst = (found[row].double() - expected).abs().max() / expected.abs().max()
+        assert worst <= 1e-5
+    assert (found[0] - found[1]).abs().max() > 1e-3, "the edits matter"
+
+
+def alone(model: Transformer, arguments: tuple[Tensor, ...], edits: tuple[Edit, ...]) -> Tensor:
+    """The output of a single run under an editor."""
+    editor = Editor(*edits)
+    with torch.inference_mode():
+        return model(*arguments, tap=attach(editor))[0]
+
+
+CASES = {
+    "decoder": (tiny_model, IDS, "decoder.blocks.1.attn"),
+    "encoder": (tiny_encoder, IDS, "encoder.blocks.1.attn"),
+    "translator, target": (tiny_translator, (IDS, OTHER), "decoder.blocks.1.cross_attn"),
+    "translator, source": (tiny_translator, (IDS, OTHER), "encoder.blocks.2.attn"),
+    "vision": (tiny_vision, tiny_picture(), "encoder.blocks.1.attn"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_row_is_the_single_run_of_every_architecture(name: str) -> None:
+    make, given, site = CASES[name]
+    model = make()
+    block = site.rpartition(".")[0]
+    rows = [
+        (set_head(site, 2),),
+        (set_weight(site, 0, 3, 2),),
+        (),
+        (set_at(f"{block}.ffn.activation", (slice(None), slice(None), 5), 0.0),),
+        (set_position(f"{block}.ffn_out", 2, 0.3), set_head(site, 0, -0.2)),
+    ]
+    found = run_rows(model, given, rows)
+    parts = given if isinstance(given, tuple) else (given,)
+    arguments = tuple(torch.tensor(np.asarray(part))[None] for part in parts)
+    for row, edits in enumerate(rows):
+        expected = alone(model, arguments, edits)
+        worst = (found[row] - expected).abs().max() / expected.abs().max()
+        assert worst <= 1e-5, rows[row]
+    assert (found[0] - found[2]).abs().max() > 1e-4, "the edits matter"
+
+
+def test_what_is_attached_sees_edited_rows() -> None:
+    recorder = Recorder({"z"})
+    run_rows(tiny_model(), IDS, ROWS, [recorder])
+    z = recorder.values["decoder.blocks.0.attn.z"]
+    assert z.shape[0] == len(ROWS)
+    assert (z[0, 1] == 0).all() and (z[1, 1] != 0).any()
+
+
+def test_refusals_name_what_is_wrong() -> None:
+    model = tiny_model()
+    with pytest.raises(ValueError, match="0 rows"):
+        run_rows(model, IDS, [])
+    with pytest.raises(ValueError, match=r"no value at decoder\.blocks\.7\.attn\.z"):
+        run_rows(model, IDS, [(set_head("decoder.blocks.7.attn", 0),)])
+    with pytest.raises(ValueError, match=r"all 1 rows .* share decoder\.positions"):
+        run_rows(model, IDS, [(set_position("decoder.positions", 0, 1.0),)])
+    with pytest.raises(ValueError, match="a source and a target"):
+        run_rows(tiny_translator(), IDS, [()])
+
+
+def test_batches_hold_as_many_rows_as_tokens_allow() -> None:
+    assert n_at_once(range(32)) == 64
+    assert n_at_once((range(20), range(12))) == 64
+    assert n_at_once(range(5000)) == 1
