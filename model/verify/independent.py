@@ -16,6 +16,7 @@ import numpy as np
 
 from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
+from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.check import Check, relative_error
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
@@ -104,9 +105,10 @@ ALL = {
     **MERGED,
     **BLANKED,
     **SAMPLED,
+    **ATTRIBUTED,
     **OF_THE_OUTPUT,
 }
-OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP}
+OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE}
 ALL_OF_A_SITE = {**OF_A_SITE, **SCHEMES_OF_A_SITE, **COUNTED_OF_A_SITE, **OF_INSTRUMENTS}
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each
 KEPT_ARRAYS = 16  # worked out from them
