@@ -20,6 +20,7 @@ CHARTS = {
     "Next token": [],
     "Beam search": ["beam"],
     "KV cache": ["filling"],
+    "Contributions": ["waterfall", "heads", "keys", "head-words", "neurons", "neuron-words"],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],

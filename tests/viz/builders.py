@@ -26,6 +26,7 @@ PAGES = (
     "Next token",
     "Beam search",
     "KV cache",
+    "Contributions",
     "Positions",
     "Masks",
     "Diagram",

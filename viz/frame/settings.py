@@ -45,6 +45,9 @@ ON_CACHE = ("KV cache",)
 ON_TRANSLATION = ("Translation",)
 ON_VISION = ("Vision",)
 ON_ENCODER = ("Encoder",)
+ON_CONTRIBUTIONS = ("Contributions",)
+ON_ABLATION = ("Ablation",)
+ON_EXPERIMENTS = (*ON_CONTRIBUTIONS, *ON_ABLATION)
 ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION, *ON_ENCODER)  # where a text is drawn token by token
 
 
@@ -104,7 +107,9 @@ IMAGE_FORMAT = _declared(
 # --- several pages ----------------------------------------------------------------------------
 
 AFTER = _declared(
-    Choice[int]("after", "After token", -1, pages=("Masks", "Logit lens", "Next token"))
+    Choice[int](
+        "after", "After token", -1, pages=("Masks", "Logit lens", "Next token", *ON_EXPERIMENTS)
+    )
 )
 TEMPERATURE = _declared(
     Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"], pages=ON_HOME)
@@ -229,6 +234,12 @@ CACHE_HEADS = _declared(
 PREFILL = _declared(Number("prefill", "Prefill", 1, 1, pages=ON_CACHE, follows=True))
 CACHED_TOKENS = _declared(Choice[int]("held", "Tokens cached", 0, pages=ON_CACHE, follows=True))
 CONTEXT = _declared(Number("context", "Context", 2048, 1, 10_000_000, pages=ON_CACHE))
+
+# --- Contributions ------------------------------------------------------------------------------
+
+ANSWER = _declared(Choice[int]("answer", "Answer", -1, pages=ON_CONTRIBUTIONS))
+AGAINST_ANSWER = _declared(Choice[int]("instead", "Against", -1, pages=ON_CONTRIBUTIONS))
+NEURON = _declared(Pair("neuron", "Neuron", None, pages=ON_CONTRIBUTIONS))
 
 # --- Encoder: all are chosen in the instrument --------------------------------------------------
 

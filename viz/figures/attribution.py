@@ -1,0 +1,155 @@
+"""Shares in a logit as pictures: a waterfall, signed bars over tokens, and bars by name."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.digits import HOVER, digits
+from viz.figures.build import Sheet, TickLabels, build
+from viz.figures.heatmap import Axis, Look, heat_map, signed
+from viz.figures.labels import axis_labels, clipped, escape, unique
+from viz.theme import Palette
+
+HEIGHT = 380
+ROW_PIXELS = 24
+NAME_CHARACTERS = 16
+SUM = "sum"
+
+
+def waterfall(names: Sequence[str], parts: np.ndarray, colors: Palette, title: str) -> go.Figure:
+    """From nothing to a logit: each part (N,) begins where the one before it ended."""
+    labels = unique([*names, SUM])
+    bars = go.Waterfall(
+        x=labels,
+        y=np.append(parts, np.nan),
+        measure=[*["relative"] * len(names), "total"],
+        increasing={"marker": {"color": _more(colors)}},
+        decreasing={"marker": {"color": _less(colors)}},
+        totals={"marker": {"color": colors.frame}},
+        connector={"line": {"color": colors.line, "width": 1}},
+        hovertemplate=f"<b>%{{x}}</b><br>adds <b>%{{delta:{HOVER}}}</b>, in all "
+        f"%{{final:{HOVER}}}<extra></extra>",
+    )
+    return build(
+        [bars],
+        colors,
+        Sheet(HEIGHT, title),
+        x={"type": "category", "tickangle": -50, "showgrid": False},
+        y={"title": "logit", "zeroline": True, "zerolinecolor": colors.muted},
+        labels=TickLabels(columns=labels),
+    )
+
+
+def head_map(
+    rows: Sequence[str],
+    values: np.ndarray,
+    chosen: tuple[int, int] | None,
+    colors: Palette,
+    words: tuple[str, str],
+) -> go.Figure:
+    """A signed number of every head, (S, H), the chosen one framed.
+
+    `words` are what the colours mean, and the title.
+    """
+    name, title = words
+    heads = [f"H{head}" for head in range(values.shape[1])]
+    frame = [] if chosen is None else [_frame(chosen, colors)]
+    return heat_map(
+        values,
+        (Axis("layer", unique(rows)), Axis("head", heads)),
+        signed(name, values),
+        colors,
+        title=title,
+        look=Look(square=False, turned=0, height=HEIGHT, above=frame),
+    )
+
+
+def _frame(chosen: tuple[int, int], colors: Palette) -> go.Scatter:
+    """A frame around one cell, by row and column."""
+    row, column = chosen
+    return go.Scatter(
+        x=[column - 0.5, column + 0.5, column + 0.5, column - 0.5, column - 0.5],
+        y=[row - 0.5, row - 0.5, row + 0.5, row + 0.5, row - 0.5],
+        mode="lines",
+        line={"color": colors.frame, "width": 3},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def token_bars(
+    tokens: Sequence[str], values: np.ndarray, colors: Palette, words: tuple[str, str]
+) -> go.Figure:
+    """A signed number of each token, (T,). `words` are what it is, and the title, escaped."""
+    name, title = words
+    labels = axis_labels(tokens)
+    bars = go.Bar(
+        x=labels,
+        y=values,
+        marker={"color": _signed(values, colors)},
+        hovertemplate=f"<b>%{{x}}</b><br>{name} <b>%{{y:{HOVER}}}</b><extra></extra>",
+    )
+    return build(
+        [bars],
+        colors,
+        Sheet(HEIGHT, escape(title)),
+        x={
+            "type": "category",
+            "categoryorder": "array",
+            "categoryarray": labels,
+            "tickangle": -50,
+            "showgrid": False,
+            "range": [-0.5, len(labels) - 0.5],
+        },
+        y={"title": name, "zeroline": True, "zerolinecolor": colors.muted},
+        labels=TickLabels(columns=labels),
+    )
+
+
+def named_bars(
+    names: Sequence[str], values: np.ndarray, colors: Palette, words: tuple[str, str]
+) -> go.Figure:
+    """Signed numbers below each other, each with its name. `words`: what they are, the title."""
+    name, title = words
+    places = list(range(len(names)))
+    shown = [escape(clipped(one, NAME_CHARACTERS)) for one in names]
+    bars = go.Bar(
+        x=values,
+        y=places,
+        orientation="h",
+        marker={"color": _signed(values, colors)},
+        text=[escape(digits(float(value), 3)) for value in values],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=list(map(escape, names)),
+        hovertemplate=f"<b>%{{customdata}}</b><br>{name} <b>%{{x:{HOVER}}}</b><extra></extra>",
+    )
+    reach = 1.3 * (float(np.abs(values).max(initial=0.0)) or 1.0)
+    low = -reach if (values < 0).any() else 0.0
+    return build(
+        [bars],
+        colors,
+        Sheet(max(HEIGHT, 96 + ROW_PIXELS * len(names)), escape(title)),
+        x={"title": name, "range": [low, reach], "zeroline": True, "zerolinecolor": colors.muted},
+        y={
+            "tickvals": places,
+            "ticktext": shown,
+            "range": [len(names) - 0.5, -0.5],
+            "showgrid": False,
+            "zeroline": False,
+        },
+        labels=TickLabels(rows=shown),
+    )
+
+
+def _signed(values: np.ndarray, colors: Palette) -> list[str]:
+    return [_less(colors) if value < 0 else _more(colors) for value in values]
+
+
+def _more(colors: Palette) -> str:
+    return colors.diverging[-2]
+
+
+def _less(colors: Palette) -> str:
+    return colors.diverging[1]
