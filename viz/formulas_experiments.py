@@ -1,6 +1,6 @@
 """LaTeX of the experiments: shares in a logit, and what an edit costs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from viz.formulas import Formula, operand, result
 
@@ -22,7 +22,7 @@ def attribution(*, norm: str, norm_placement: str, has_two: bool) -> Formula:
     )
 
 
-def attribution_with_numbers(names: Sequence[str], parts: Sequence[float], logit: float) -> str:
+def attribution_with_numbers(names: Sequence[str], parts: Iterable[float], logit: float) -> str:
     """The shares of a logit as a sum, the sublayers of each kind together."""
     totals: dict[str, float] = {}
     for name, part in zip(names, parts, strict=True):
@@ -37,3 +37,32 @@ def attribution_with_numbers(names: Sequence[str], parts: Sequence[float], logit
 def _term(value: float) -> str:
     """A number as a term of a sum."""
     return f"({operand(value)})" if value < 0 else operand(value)
+
+
+_STANDS_IN = {
+    "zero": r"\tilde{x}_i = 0",
+    "mean": r"\tilde{x}_i = \frac{1}{T} \sum_{j=1}^{T} x_j",
+    "other": r"\tilde{x}_i = x'_i",
+}
+
+
+def ablation(way: str) -> Formula:
+    """What stands in for a value that is off, and what that costs."""
+    meaning = {
+        "zero": "x what the part gives at position i",
+        "mean": "x what the part gives, its mean over the T positions of this input",
+        "other": "x' what the part gives on the other sentence",
+    }[way]
+    return Formula(
+        rf"{_STANDS_IN[way]},\qquad"
+        r" \mathrm{cost} = \mathcal{L}(\tilde{x}) - \mathcal{L}(x)",
+        f"Michel et al. 2019, §2 and §4.1; {meaning}",
+    )
+
+
+def cost_with_numbers(after: float, before: float) -> str:
+    """The change of the mean loss from its own numbers."""
+    return (
+        rf"\mathcal{{L}}(\tilde{{x}}) - \mathcal{{L}}(x) = {operand(after)} - {operand(before)}"
+        rf" {result(after - before)}"
+    )

@@ -235,8 +235,8 @@ class Targets:
     def losses(self, logits: Tensor) -> np.ndarray:
         """−ln p in nats of each, (…, N). logits: (…, T, V), of pictures (…, C)."""
         rows = logits[..., None, :] if self.name == CLASS else logits
-        own = rows[..., torch.as_tensor(self.positions), :].double().log_softmax(dim=-1)
-        ids = torch.as_tensor(self.ids, device=own.device).expand(own.shape[:-1])
+        own = rows[..., torch.tensor(self.positions), :].double().log_softmax(dim=-1)
+        ids = torch.tensor(self.ids, device=own.device).expand(own.shape[:-1])
         return -own.gather(-1, ids[..., None])[..., 0].cpu().numpy()
 
 

@@ -156,6 +156,13 @@ def next_losses(ran: "Ran") -> Array:
     return -_log_probs(ran.arrays["output"])[np.arange(len(ids) - 1), ids[1:]]
 
 
+def own_losses(ran: "Ran", *replaced: int) -> Array:
+    """−ln p of the token in each place, (T,); after a place the id that stood there instead."""
+    ids = ran.arrays["encoder.ids"].copy()
+    ids[list(replaced[::2])] = replaced[1::2]
+    return -_log_probs(ran.arrays["output"])[np.arange(len(ids)), ids]
+
+
 def probabilities(ran: "Ran", position: int, *ids: int) -> Array:
     """The probabilities of these tokens at a position, (N,)."""
     return np.exp(_log_probs(ran.arrays["output"][position]))[list(ids)]
@@ -164,6 +171,10 @@ def probabilities(ran: "Ran", position: int, *ids: int) -> Array:
 EDITED: dict[str, Callable[..., Array]] = {
     "judged.next": next_losses,
     "judged.losses": losses,
+    "judged.own": own_losses,
+    "judged.own_rise": lambda ran, *replaced: (
+        own_losses(ran, *replaced) - own_losses(ran.unedited, *replaced)
+    ),
     "judged.probs": probabilities,
     "judged.rise": lambda ran, first, *ids: (
         losses(ran, first, *ids) - losses(ran.unedited, first, *ids)

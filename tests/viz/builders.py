@@ -27,6 +27,7 @@ PAGES = (
     "Beam search",
     "KV cache",
     "Contributions",
+    "Ablation",
     "Positions",
     "Masks",
     "Diagram",

@@ -1,14 +1,16 @@
 """Shares in a logit as pictures: a waterfall, signed bars over tokens, and bars by name."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from viz.digits import HOVER, digits
 from viz.figures.build import Sheet, TickLabels, build
-from viz.figures.heatmap import Axis, Look, heat_map, signed
-from viz.figures.labels import axis_labels, clipped, escape, unique
+from viz.figures.heatmap import Axis, Hidden, Look, heat_map, signed
+from viz.figures.labels import clipped, escape, unique
 from viz.theme import Palette
 
 HEIGHT = 380
@@ -41,49 +43,62 @@ def waterfall(names: Sequence[str], parts: np.ndarray, colors: Palette, title: s
     )
 
 
-def head_map(
-    rows: Sequence[str],
+@dataclass(frozen=True)
+class Marked:
+    """Cells of a map by row and column: the chosen one framed, those that are off crossed out."""
+
+    chosen: tuple[int, int] | None = None
+    off: Sequence[tuple[int, int]] = ()
+
+
+NOTHING = Marked()
+
+
+def part_map(
+    axes: tuple[Axis, Axis],
     values: np.ndarray,
-    chosen: tuple[int, int] | None,
     colors: Palette,
     words: tuple[str, str],
+    *,
+    marked: Marked = NOTHING,
+    hidden: Hidden | None = None,
 ) -> go.Figure:
-    """A signed number of every head, (S, H), the chosen one framed.
-
-    `words` are what the colours mean, and the title.
-    """
+    """A signed number of each part, rows and columns; `words`: what colours mean, the title."""
     name, title = words
-    heads = [f"H{head}" for head in range(values.shape[1])]
-    frame = [] if chosen is None else [_frame(chosen, colors)]
-    return heat_map(
+    figure = heat_map(
         values,
-        (Axis("layer", unique(rows)), Axis("head", heads)),
+        axes,
         signed(name, values),
         colors,
         title=title,
-        look=Look(square=False, turned=0, height=HEIGHT, above=frame),
+        hidden=hidden,
+        look=Look(square=False, turned=0, height=HEIGHT),
     )
+    for cell in marked.off:
+        figure.add_shape(**_box(cell), line={"color": colors.text, "width": 2, "dash": "dot"})
+        figure.add_annotation(x=cell[1], y=cell[0], text="off", showarrow=False)
+    if marked.chosen is not None:
+        figure.add_shape(**_box(marked.chosen), line={"color": colors.frame, "width": 3})
+    return figure
 
 
-def _frame(chosen: tuple[int, int], colors: Palette) -> go.Scatter:
-    """A frame around one cell, by row and column."""
-    row, column = chosen
-    return go.Scatter(
-        x=[column - 0.5, column + 0.5, column + 0.5, column - 0.5, column - 0.5],
-        y=[row - 0.5, row - 0.5, row + 0.5, row + 0.5, row - 0.5],
-        mode="lines",
-        line={"color": colors.frame, "width": 3},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+def head_axes(rows: Sequence[str], n_heads: int) -> tuple[Axis, Axis]:
+    """Layers down, heads across."""
+    return Axis("layer", unique(rows)), Axis("head", [f"H{head}" for head in range(n_heads)])
+
+
+def _box(cell: tuple[int, int]) -> dict[str, Any]:
+    """A rectangle around one cell, by row and column."""
+    row, column = cell
+    corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+    return {"type": "rect", **corners}
 
 
 def token_bars(
-    tokens: Sequence[str], values: np.ndarray, colors: Palette, words: tuple[str, str]
+    labels: Sequence[str], values: np.ndarray, colors: Palette, words: tuple[str, str]
 ) -> go.Figure:
-    """A signed number of each token, (T,). `words` are what it is, and the title, escaped."""
+    """A signed number of each token, (T,), by unique escaped labels; `words` as `part_map`."""
     name, title = words
-    labels = axis_labels(tokens)
     bars = go.Bar(
         x=labels,
         y=values,

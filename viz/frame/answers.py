@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.trace import Stream
 from viz.figures.labels import clipped, token_labels
 from viz.frame import controls, layout
 from viz.frame.settings import AFTER, AGAINST_ANSWER, ANSWER
@@ -24,8 +25,14 @@ class Answer:
     position: int
     token: int
     against: int | None
-    names: Sequence[str]
+    names: list[str]
     probability: float
+    is_class: bool
+
+    @property
+    def kind(self) -> str:
+        """What an answer of this model is."""
+        return "class" if self.is_class else "token"
 
     @property
     def name(self) -> str:
@@ -46,7 +53,7 @@ def choose(view: View) -> Answer:
         against = _other([i for i in falling if i != token], names)
     exponentials = np.exp(logits - logits.max())
     probability = float(exponentials[token] / exponentials.sum())
-    return Answer(position, token, against, names, probability)
+    return Answer(position, token, against, names, probability, _is_class(view))
 
 
 def position_of(view: View) -> int:
@@ -58,20 +65,23 @@ def position_of(view: View) -> int:
     return controls.token(at, tokens, len(tokens) - 1, "last")
 
 
-def _one(view: View, falling: Sequence[int], names: Sequence[str]) -> int:
+def _is_class(view: View) -> bool:
+    return view.run.trace.facts.predicts == "class"
+
+
+def _one(view: View, falling: Sequence[int], names: list[str]) -> int:
     def words(i: int) -> str:
         name = clipped(names[falling[0] if i < 0 else i], LONGEST)
         return f"most likely: {name}" if i < 0 else name
 
-    is_class = view.run.trace.facts.predicts == "class"
     setting = ANSWER.given(
-        options=[-1, *falling], words=words, label="Class" if is_class else ANSWER.label
+        options=[-1, *falling], words=words, label="Class" if _is_class(view) else ANSWER.label
     )
     chosen = controls.select(setting, width=230)
     return falling[0] if chosen < 0 else chosen
 
 
-def _other(others: Sequence[int], names: Sequence[str]) -> int | None:
+def _other(others: Sequence[int], names: list[str]) -> int | None:
     def words(i: int) -> str:
         return "nothing" if i < 0 else clipped(names[i], LONGEST)
 
@@ -79,6 +89,6 @@ def _other(others: Sequence[int], names: Sequence[str]) -> int | None:
     return None if chosen < 0 else chosen
 
 
-def labels_of(view: View) -> list[str]:
-    """What stands at the positions of the output, plain text."""
-    return token_labels(view.run.trace.tokens)
+def labels_of(stream: Stream) -> list[str]:
+    """What stands in a row, plain text: tokens, or the places of patches."""
+    return list(stream.labels) if stream.kind == "patches" else token_labels(stream.labels)

@@ -25,6 +25,7 @@ from viz.frame.kinds import (
     Setting,
     Text,
 )
+from viz.frame.switched import Switched
 from viz.live.core import sampling as sampler
 from viz.live.microscope import data as microscope
 from viz.live.sketch import data as sketch
@@ -240,6 +241,12 @@ CONTEXT = _declared(Number("context", "Context", 2048, 1, 10_000_000, pages=ON_C
 ANSWER = _declared(Choice[int]("answer", "Answer", -1, pages=ON_CONTRIBUTIONS))
 AGAINST_ANSWER = _declared(Choice[int]("instead", "Against", -1, pages=ON_CONTRIBUTIONS))
 NEURON = _declared(Pair("neuron", "Neuron", None, pages=ON_CONTRIBUTIONS))
+
+# --- Ablation -----------------------------------------------------------------------------------
+
+OFF = _declared(Switched("off", "Off", (), pages=ON_ABLATION))
+STANDS_IN = _declared(Choice[str]("stands_in", "Set to", "zero", ("zero",), pages=ON_ABLATION))
+OTHER_SENTENCE = _declared(Text("other_sentence", "Other sentence", "", pages=ON_ABLATION))
 
 # --- Encoder: all are chosen in the instrument --------------------------------------------------
 

@@ -36,7 +36,6 @@ def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
         return [str(number) for number in range(n_classes)]
     names: dict[str, int] = {}
     for number, token in enumerate(runs.vocabulary(handle)):
-        name = visible(token) if token.startswith(" ") else f"…{visible(token)}"
-        name = name if token.strip() else visible(token)
+        name = f"…{visible(token)}" if token[:1].isalnum() else visible(token)
         names.setdefault(name if name not in names else f"{name} #{number}", number)
     return list(names)

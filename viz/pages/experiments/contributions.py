@@ -9,8 +9,15 @@ from model.analysis.attribution import Attribution
 from model.trace import AttentionRecord, Site
 from viz import formulas_experiments as formulas
 from viz.digits import digits
-from viz.figures.attribution import head_map, named_bars, token_bars, waterfall
-from viz.figures.labels import token_labels
+from viz.figures.attribution import (
+    Marked,
+    head_axes,
+    named_bars,
+    part_map,
+    token_bars,
+    waterfall,
+)
+from viz.figures.labels import unique
 from viz.frame import answers, inspector, layout, notices, screen, state, tables, words
 from viz.frame.numbers import number
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, NEURON
@@ -19,7 +26,7 @@ from viz.live import component
 from viz.runs import attributing
 
 TITLE = "Contributions"
-ICON = ":material/account_tree:"
+ICON = ":material/waterfall_chart:"
 NEEDS = ("weights",)
 
 ALLOWED = 1e-4  # by which the parts may miss the logit
@@ -64,6 +71,7 @@ def render(view: View) -> None:
     notices.show()
     asked = _asked(view, answer)
     _facts(asked)
+    _formulas(asked)
     left, right = layout.two_up("whole")
     with left:
         _waterfall(asked)
@@ -101,7 +109,7 @@ def _facts(asked: Asked) -> None:
             (logit, "logit of the model" if answer.against is None else "difference of two logits"),
             (digits(total), f"sum of {len(found.parts)} shares"),
             (f"{found.error:.0e}", f"error (allowed {ALLOWED:.0e})"),
-            (digits(answer.probability, 3), "probability of the token"),
+            (digits(answer.probability, 3), f"probability of the {answer.kind}"),
         ]
     )
     inspector.check(
@@ -135,12 +143,12 @@ def _heads(asked: Asked) -> None:
         state.put((HEAD_GROUP, site.group), (LAYER, site.layer), (HEAD, int(str(cell["x"])[1:])))
 
     layout.show_figure(
-        head_map(
-            names,
+        part_map(
+            head_axes(names, values.shape[1]),
             values,
-            (own.index(asked.record.site), asked.head),
             asked.view.colors,
             ("share in the logit", "Share of each head: click one"),
+            marked=Marked((own.index(asked.record.site), asked.head)),
         ),
         key="heads",
         alt=f"Map of {len(own)} × {values.shape[1]} heads by their share in the logit. The largest "
@@ -160,7 +168,7 @@ def _row_name(site: Site) -> str:
 def _one_head(asked: Asked) -> None:
     layout.section(
         f"Head {asked.head_name}",
-        "Which tokens did it take its share from, and which words does it push?",
+        "Which tokens did it take its share from, and which answers does it push?",
         "A head writes the sum of weight × value over its keys, so its share in the logit is the "
         "sum of one share per key. Its output through the norm and the unembedding says which "
         "tokens it pushes up and down at this position.",
@@ -181,18 +189,18 @@ def _one_head(asked: Asked) -> None:
 def _keys(asked: Asked) -> None:
     view, address = asked.view, asked.record.site.address
     values = asked.found.keys[address][asked.head]
-    tokens = view.run.trace.stream(asked.record.keys).labels
+    labels = answers.labels_of(view.run.trace.stream(asked.record.keys))
     best = int(np.abs(values).argmax())
     layout.show_figure(
         token_bars(
-            tokens,
+            unique(labels),
             values,
             view.colors,
             ("share in the logit", f"Share of {asked.head_name} by the key it attends to"),
         ),
         key="keys",
         alt=f"Shares of {asked.head_name} by key. The largest is that of token {best}, "
-        f"“{token_labels(tokens)[best]}”, {digits(float(values[best]), 3)}.",
+        f"“{labels[best]}”, {digits(float(values[best]), 3)}.",
         origin=screen.origin(
             view.run, {(0, "y"): f"{address}.direct_keys.{asked.head}.{asked.place}"}
         ),
@@ -287,9 +295,9 @@ def _ways_on(asked: Asked) -> None:
     )
 
 
-def _inspect(asked: Asked) -> None:
-    view, found = asked.view, asked.found
-    facts = view.run.trace.facts
+def _formulas(asked: Asked) -> None:
+    found = asked.found
+    facts = asked.view.run.trace.facts
     written = formulas.attribution(
         norm=facts.norm or "layer",
         norm_placement=facts.norm_placement or "pre",
@@ -306,10 +314,14 @@ def _inspect(asked: Asked) -> None:
             "follow a part keep the scale of this run: the sum is exact, and more is held fixed "
             "than where only the last norm follows."
         )
+
+
+def _inspect(asked: Asked) -> None:
+    name = "model.analysis.attribution.attribute"
     inspector.source(
         name, "model.analysis.attribution.words_of_head", "model.analysis.attribution.FrozenNorm"
     )
-    inspector.export(view, _tables(asked))
+    inspector.export(asked.view, _tables(asked))
 
 
 def _tables(asked: Asked) -> inspector.Tables:
@@ -325,7 +337,7 @@ def _tables(asked: Asked) -> inspector.Tables:
         "Keys": lambda: tables.frame_csv(
             tables.frame(
                 {
-                    "token": token_labels(asked.view.run.trace.stream(asked.record.keys).labels),
+                    "token": answers.labels_of(asked.view.run.trace.stream(asked.record.keys)),
                     "share": found.keys[asked.record.site.address][asked.head],
                 }
             )
