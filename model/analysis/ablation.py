@@ -26,8 +26,10 @@ from model.analysis.interventions import Given, n_at_once, run_rows
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.stack import Stack
+from model.lines import quoted
 from model.norms import NoNorm
 from model.tap import Edit, Recorder, set_at
+from model.trace import NEXT, Trace
 
 ZERO, MEAN, OTHER = "zero", "mean", "other"
 WAYS = (ZERO, MEAN, OTHER)
@@ -218,7 +220,23 @@ def everything_off(model: Transformer) -> list[Edit]:
     return [*edits, set_at(f"{last.name}.{norm}.scaled", (), 0.0)]
 
 
+def parting(own: Sequence[str], other: Sequence[str]) -> str:
+    """Why a text of other length cannot stand in: both counts, and the words where they part."""
+    n = min(len(own), len(other))
+    at = next((i for i in range(n) if own[i] != other[i]), n)
+    first, second = (
+        f"“{quoted(row[at]).strip()}”" if at < len(row) else "the end" for row in (own, other)
+    )
+    return (
+        f"the other text has {len(other)} tokens, this one {len(own)}; give one with as many. They "
+        f"part at token {at}: {first} here, {second} there"
+    )
+
+
 # --- what it costs ----------------------------------------------------------------------------
+
+
+CLASS, IN_PLACE = "class", "token in its place"
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +258,23 @@ class Targets:
         return -own.gather(-1, ids[..., None])[..., 0].cpu().numpy()
 
 
-CLASS = "class"
+def targets_of(trace: Trace, true_ids: Sequence[int] | None = None) -> Targets:
+    """Every true next token; of an encoder the tokens in their places; of a picture the class.
+
+    true_ids: of a text some of whose tokens are hidden, the ids that stood there. A run of one
+    token, like a picture, is judged by the model's own most likely answer.
+    ValueError for a run without logits.
+    """
+    if trace.output is None:
+        raise ValueError(f"this run of a {trace.facts.architecture} has no logits to be judged by")
+    predicts = trace.facts.predicts
+    if predicts == CLASS or (predicts == NEXT and len(trace.tokens) == 1):
+        answer = np.array([int(trace.output[0].argmax())])
+        return Targets(np.array([0]), answer, predicts)
+    if predicts == NEXT:
+        return Targets(np.arange(len(trace.tokens) - 1), trace.ids[1:], NEXT)
+    ids = trace.ids if true_ids is None else np.array(true_ids[: len(trace.tokens)])
+    return Targets(np.arange(len(ids)), ids, IN_PLACE)
 
 
 def costs(

@@ -36,7 +36,7 @@ def run_rows(
     """
     if not rows:
         raise ValueError("there are 0 rows of edits; give at least 1")
-    editor = editor_of_rows(rows)
+    editor = editor_of_rows(rows) if len(rows) > 1 else Editor(*rows[0])
     is_whole = bool(attachments) or any(not _is_late(address) for address in editor.edits)
     output = _forward(model, given, len(rows), attach(editor, *attachments), is_whole=is_whole)
     editor.check_used()

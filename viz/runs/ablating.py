@@ -12,6 +12,7 @@ from torch import Tensor
 from model.analysis.ablation import (
     CLASS,
     EVERYTHING,
+    IN_PLACE,
     OTHER,
     ZERO,
     Part,
@@ -25,6 +26,7 @@ from model.analysis.ablation import (
     part_of,
     pruned,
     sizes_of,
+    targets_of,
     values_of,
 )
 from model.analysis.interventions import Given
@@ -158,29 +160,22 @@ class Judged:
 
 
 def judged(run: Run, true_ids: Sequence[int] | None = None) -> Judged:
-    """Every true next token; in an encoder the tokens in their places; of a picture the class.
+    """The targets of a run, and where an independent run has the losses of them.
 
-    true_ids: of a text some of whose tokens are hidden, the ids that stood there. A run with one
-    token alone, like a picture, is judged by the model's own answer.
+    true_ids: of a text some of whose tokens are hidden, the ids that stood there.
     """
     trace = run.trace
-    assert trace.output is not None
-    if true_ids is not None:
-        ids = np.array(true_ids[: len(trace.tokens)])
-        changed = np.flatnonzero(ids != trace.ids)
-        pairs = "".join(f".{place}.{ids[place]}" for place in changed)
-        places = np.arange(len(ids))
-        own = Targets(places, ids, "token in its place")
-        return Judged(own, tuple(places.tolist()), f"judged.own{pairs}", f"judged.own_rise{pairs}")
-    if trace.facts.predicts != "class" and len(trace.tokens) > 1:
-        places = np.arange(len(trace.tokens) - 1)
-        own = Targets(places, trace.ids[1:], "next token")
-        after = tuple((places + 1).tolist())
-        return Judged(own, after, "judged.next", "judged.next_rise")
-    answer = int(trace.output[0].argmax())
-    name = CLASS if trace.facts.predicts == "class" else "next token"
-    own = Targets(np.array([0]), np.array([answer]), name)
-    return Judged(own, (-1,), f"judged.losses.0.{answer}", f"judged.rise.0.{answer}")
+    targets = targets_of(trace, true_ids)
+    if targets.name == IN_PLACE:
+        changed = np.flatnonzero(targets.ids != trace.ids)
+        pairs = "".join(f".{place}.{targets.ids[place]}" for place in changed)
+        places = tuple(targets.positions.tolist())
+        return Judged(targets, places, f"judged.own{pairs}", f"judged.own_rise{pairs}")
+    if targets.name == CLASS or len(trace.tokens) == 1:
+        answer = f"0.{targets.ids[0]}"
+        return Judged(targets, (-1,), f"judged.losses.{answer}", f"judged.rise.{answer}")
+    after = tuple((targets.positions + 1).tolist())
+    return Judged(targets, after, "judged.next", "judged.next_rise")
 
 
 # --- long work, piece by piece ----------------------------------------------------------------
@@ -193,11 +188,12 @@ class Ranking:
     parts: list[Part]
     stream: Iterator[np.ndarray]
     losses: list[float] = field(default_factory=list)
+    is_stopped: bool = False
 
     @property
     def is_running(self) -> bool:
-        """Whether some are not known yet."""
-        return len(self.losses) < len(self.parts)
+        """Whether some are not known yet, and nobody stopped it."""
+        return not self.is_stopped and len(self.losses) < len(self.parts)
 
     def advance(self, seconds: float) -> None:
         """Work for so long, at least one piece."""

@@ -37,5 +37,6 @@ def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
     names: dict[str, int] = {}
     for number, token in enumerate(runs.vocabulary(handle)):
         name = f"…{visible(token)}" if token[:1].isalnum() else visible(token)
+        name = name or f"#{number}"
         names.setdefault(name if name not in names else f"{name} #{number}", number)
     return list(names)

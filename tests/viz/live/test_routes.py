@@ -16,9 +16,11 @@ from starlette.testclient import TestClient
 
 from model.sources import checkpoint
 from model.trace import Trace
+from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED
+from model.verify.edited import EDITED
 from model.verify.independent import IndependentRun
 from model.verify.merged import MERGED
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
@@ -254,8 +256,13 @@ def test_every_origin_names_code_that_there_is() -> None:
         assert hasattr(holder, name), about.source
     assert set(OF_FIGURES) == set(DERIVED) - {"given"}
     of_texts = {"texts.last", "texts.totals", "texts.scores"}
-    assert set(OF_PAGES) == {*OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *of_texts, "given"}
-    unmasked = {name.removeprefix("unmasked_") for name in (*SCHEMES_OF_A_SITE, *COUNTED_OF_A_SITE)}
+    assert set(OF_PAGES) == {
+        *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *of_texts, "given"
+    }  # fmt: skip
+    unmasked = {
+        name.removeprefix("unmasked_")
+        for name in (*SCHEMES_OF_A_SITE, *COUNTED_OF_A_SITE, *ATTRIBUTED_OF_A_SITE)
+    }
     assert set(OF_SITES) == unmasked
 
 

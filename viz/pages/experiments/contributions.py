@@ -328,9 +328,7 @@ def _tables(asked: Asked) -> inspector.Tables:
     found = asked.found
     sites = list(found.heads)
     return {
-        "Shares": lambda: tables.frame_csv(
-            tables.frame({"part": found.names, "share": found.parts})
-        ),
+        "Shares": lambda: shares_csv(found),
         "Heads": lambda: tables.frame_csv(
             tables.matrix_frame(np.stack(list(found.heads.values())), sites), has_index=True
         ),
@@ -344,3 +342,8 @@ def _tables(asked: Asked) -> inspector.Tables:
         ),
         "Neurons": lambda: tables.numbers_csv(found.neurons, "layer \\ neuron"),
     }
+
+
+def shares_csv(found: Attribution) -> bytes:
+    """Every part and its share, as CSV."""
+    return tables.frame_csv(tables.frame({"part": found.names, "share": found.parts}))

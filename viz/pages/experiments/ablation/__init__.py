@@ -17,7 +17,7 @@ from viz.frame import (
 )
 from viz.frame.numbers import number
 from viz.frame.view import View
-from viz.pages.experiments.ablation import costs, effect, pruning
+from viz.pages.experiments.ablation import costs, effect, positions, pruning
 from viz.pages.experiments.ablation.shared import (
     WORDS,
     Experiment,
@@ -50,6 +50,7 @@ def render(view: View) -> None:
     _say_what_is_off(experiment)
     _facts(experiment, position)
     costs.section(experiment)
+    positions.section(experiment)
     effect.section(experiment, position)
     effect.neurons(experiment, position)
     pruning.section(experiment)
@@ -92,7 +93,7 @@ def _say_what_is_off(experiment: Experiment) -> None:
         names = [name_of(part_of(text, sizes), view.run.trace) for text in experiment.off]
         words.notice(f"Off, set to {WORDS[experiment.way]}: {', '.join(names)}.")
     else:
-        words.notice("Nothing is off. Click a cell of a map below to switch that part off.")
+        words.caption("Nothing is off. Click a cell of a map below to switch that part off.")
 
 
 def _facts(experiment: Experiment, position: int) -> None:
@@ -104,7 +105,7 @@ def _facts(experiment: Experiment, position: int) -> None:
     said = [
         number(
             run,
-            f"judged.probs.{position}.{best}",
+            f"judged.probs.{position}.{best}[0]",
             probability_of(run, position, best),
             digits(probability_of(run, position, best), 4),
         )
@@ -122,15 +123,16 @@ def _facts(experiment: Experiment, position: int) -> None:
 
 
 def _inspect(experiment: Experiment) -> None:
-    layout_name = "model.analysis.ablation.edits_of"
+    name = "model.analysis.ablation.edits_of"
     written = formulas.ablation(experiment.way)
     inspector.enter("What is off")
-    inspector.formula(layout_name, written.latex, written.reference)
-    inspector.numbers(
-        formulas.cost_with_numbers(float(experiment.after.mean()), experiment.whole_loss)
+    inspector.formula(name, written.latex, written.reference)
+    inspector.formula(
+        name,
+        formulas.cost_with_numbers(float(experiment.after.mean()), experiment.whole_loss),
     )
     inspector.source(
-        layout_name,
+        name,
         "model.analysis.interventions.run_rows",
         "model.analysis.ablation.costs",
         "model.analysis.ablation.pruned",

@@ -55,7 +55,7 @@ def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
         ranking.advance(TICK_SECONDS)
     known = dict(zip(ranking.parts, ranking.losses, strict=False))
     cost = {part: loss - experiment.whole_loss for part, loss in known.items()}
-    left, right = layout.two_up("costs", (2, 1))
+    left, right = layout.two_up("costs")
     with left:
         _cost_map(experiment, cost, [part for part in ranking.parts if part.unit is not None])
     with right:

@@ -1,11 +1,10 @@
 """What the parts of the page share: what is off, both runs, and what they are judged by."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.ablation import EVERYTHING, MEAN, OTHER, ZERO, Part
+from model.analysis.ablation import EVERYTHING, MEAN, OTHER, ZERO, Part, parting
 from model.trace import Trace
 from viz import runs
 from viz.frame import answers, memory, settings, state
@@ -71,20 +70,8 @@ def _other(view: View) -> Run:
     memory.keep_alive(OTHER_RUN, run)
     own, other = view.run.trace.tokens, run.trace.tokens
     if len(own) != len(other):
-        raise ValueError(_parting(own, other))
+        raise ValueError(parting(own, other))
     return run
-
-
-def _parting(own: Sequence[str], other: Sequence[str]) -> str:
-    """Why one sentence cannot stand in for another: both counts, and where they part."""
-    same = next((i for i, two in enumerate(zip(own, other, strict=False)) if two[0] != two[1]), -1)
-    shorter = min(len(own), len(other))
-    at = same if same >= 0 else shorter
-    first, second = (f"“{row[at].strip()}”" if at < len(row) else "the end" for row in (own, other))
-    return (
-        f"the other sentence has {len(other)} tokens, this one {len(own)}; give one with as many. "
-        f"They part at token {at}: {first} here, {second} there"
-    )
 
 
 def name_of(part: Part, trace: Trace) -> str:
