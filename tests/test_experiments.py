@@ -1,0 +1,119 @@
+"""Protects Contributions and Ablation in a real browser: clicked by hand, and all is read back."""
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+
+from model.analysis.attribution import attribute
+from model.capture import capture
+from model.tap import Editor, set_head, set_weight
+from model.trace import Trace
+from tests.model.builders import softmax
+from tests.screen import DRAWN, PATIENCE, PLACE, TOM, figure, query, visit, wait_until_idle
+from tests.viz.builders import stories, stories_trace
+
+
+@pytest.fixture(autouse=True)
+def patient(page: Page) -> None:
+    """No step gives up because the machine is busy."""
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+
+
+def click(page: Page, key: str, row: int, column: int) -> None:
+    """Click a cell of a map, or a bar."""
+    x, y = page.evaluate(PLACE, [key, 0, row, column])
+    page.mouse.click(x, y)
+    page.wait_for_timeout(300)
+    wait_until_idle(page)
+
+
+def drawn(page: Page, key: str) -> list[np.ndarray]:
+    """What a figure shows, trace by trace."""
+    return [np.array(values, dtype=float) for values in page.evaluate(DRAWN, key)]
+
+
+def expect_verified(page: Page) -> None:
+    """The browser compared what it drew with the independent run."""
+    expect(page.locator(".st-key-inspector-head")).to_contain_text("values on screen verified")
+
+
+def losses(trace: Trace) -> np.ndarray:
+    """−ln p of each token but the first."""
+    probs = softmax(trace.logits[:-1].astype(np.float64))
+    return -np.log(probs[np.arange(len(probs)), trace.ids[1:]])
+
+
+def test_a_head_is_clicked_and_split_by_key(page: Page) -> None:
+    visit(page, page="Contributions", sentence=TOM)
+    trace = stories_trace(TOM)
+    last = len(trace.tokens) - 1
+    found = attribute(trace, stories().model, last, int(trace.logits[last].argmax()))
+    (heads, *_) = drawn(page, "heads")
+    np.testing.assert_allclose(heads, np.stack(list(found.heads.values())), atol=1e-5)
+    click(page, "heads", 4, 3)
+    expect(page.get_by_role("heading", name="Head L4 H3")).to_be_visible()
+    assert (query(page)["layer"], query(page)["head"]) == ("4", "3")
+    (keys,) = drawn(page, "keys")
+    np.testing.assert_allclose(keys, found.keys["decoder.blocks.4.attn"][3], atol=1e-6)
+    expect_verified(page)
+    page.get_by_text("L4 H3 on Attention").click()
+    wait_until_idle(page)
+    assert (query(page)["page"], query(page)["layer"]) == ("Attention", "4")
+
+
+def test_a_head_and_an_arrow_are_switched_off_and_on(page: Page) -> None:
+    visit(page, page="Ablation", sentence=TOM, layer="L2", head="H4")
+    before = stories_trace(TOM)
+    ids, tokens, model = before.ids.tolist(), before.tokens, stories().model
+    click(page, "head-costs", 0, 7)
+    expect(page.get_by_text("Off, set to zero: L0 H7.")).to_be_visible()
+    assert query(page)["off"] == "decoder.attn.0.7"
+    first = set_head("decoder.blocks.0.attn", 7)
+    after = capture(model, ids, tokens, attachments=[Editor(first)])
+    (change,) = drawn(page, "loss-change")
+    np.testing.assert_allclose(change, losses(after) - losses(before), atol=1e-4)
+    shown = drawn(page, "pattern-after")[0]
+    expected = after.attention[2].pattern[4]
+    np.testing.assert_allclose(shown[np.isfinite(shown)], expected[np.tri(len(ids)) > 0], atol=1e-5)
+    click(page, "pattern-before", 9, 4)
+    assert query(page)["off"] == "decoder.attn.0.7,decoder.attn.2.4.9.4"
+    arrow = set_weight("decoder.blocks.2.attn", 4, 9, 4)
+    after = capture(model, ids, tokens, attachments=[Editor(first, arrow)])
+    (change,) = drawn(page, "loss-change")
+    np.testing.assert_allclose(change, losses(after) - losses(before), atol=1e-4)
+    expect_verified(page)
+    click(page, "head-costs", 0, 7)
+    assert query(page)["off"] == "decoder.attn.2.4.9.4"
+
+
+def test_costs_fill_in_and_heads_are_pruned_while_one_looks(page: Page) -> None:
+    visit(page, page="Ablation", sentence="Tom had a red ball.")
+    expect(page.get_by_text("The head that costs most is")).to_be_visible()
+    trace = stories_trace("Tom had a red ball.")
+    costs = drawn(page, "head-costs")[0]
+    assert np.isfinite(costs).all()
+    for layer, head in ((0, 0), (3, 5)):
+        editor = Editor(set_head(f"decoder.blocks.{layer}.attn", head))
+        with torch.inference_mode():
+            run = capture(stories().model, trace.ids.tolist(), trace.tokens, attachments=[editor])
+        assert costs[layer, head] == pytest.approx(
+            losses(run).mean() - losses(trace).mean(), abs=1e-4
+        )
+    page.get_by_role("button", name="Prune heads").click()
+    expect(figure(page, "pruning").locator(".main-svg").first).to_be_visible()
+    expect(page.get_by_role("button", name="Prune again")).to_be_visible()
+    (curve,) = drawn(page, "pruning")
+    assert len(curve) == 49
+    assert curve[0] == pytest.approx(losses(trace).mean(), abs=1e-4)
+
+
+def test_with_everything_off_the_page_says_that_nothing_is_left(page: Page) -> None:
+    visit(page, page="Ablation", sentence=TOM)
+    page.get_by_role("button", name="Everything off").click()
+    expect(page.get_by_text("Nothing is left of the model")).to_be_visible()
+    wait_until_idle(page)
+    expect_verified(page)
+    _, now = drawn(page, "answers")
+    np.testing.assert_allclose(now, 1 / 4096, rtol=1e-5)
