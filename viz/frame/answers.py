@@ -13,6 +13,8 @@ from viz.frame.view import View
 from viz.runs import attributing
 
 LONGEST = 24  # characters of a name in a list
+# Streamlit tells options apart by their words: a token could be called "nothing".
+NO_OTHER = "no other: alone"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ def _one(view: View, falling: Sequence[int], names: list[str]) -> int:
 
 def _other(others: Sequence[int], names: list[str]) -> int | None:
     def words(i: int) -> str:
-        return "nothing" if i < 0 else clipped(names[i], LONGEST)
+        return NO_OTHER if i < 0 else clipped(names[i], LONGEST)
 
     chosen = controls.select(AGAINST_ANSWER.given(options=[-1, *others], words=words), width=200)
     return None if chosen < 0 else chosen

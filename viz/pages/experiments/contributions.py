@@ -70,13 +70,13 @@ def render(view: View) -> None:
     answer = answers.choose(view)
     notices.show()
     asked = _asked(view, answer)
-    _facts(asked)
     _formulas(asked)
     left, right = layout.two_up("whole")
     with left:
         _waterfall(asked)
     with right:
         _heads(asked)
+    _facts(asked)
     _one_head(asked)
     _neurons(asked)
     _ways_on(asked)
@@ -87,21 +87,21 @@ def _asked(view: View, answer: answers.Answer) -> Asked:
     found = attributing.attribution(
         view.handle, view.run, view.run.key, answer.position, answer.token, answer.against
     )
-    site = view.site
-    if site.address not in found.heads:
+    if view.site.address in found.heads:
+        record = view.record
+    else:  # the encoder of a translation acts by way of other heads
         last = list(found.heads)[-1]
         record = next(x for x in view.run.trace.attention if x.site.address == last)
-        words.notice(
-            f"No logit reads {view.group.title} directly: it acts by way of other heads. Showing "
-            f"{_row_name(record.site)}."
-        )
-    else:
-        record = view.record
     return Asked(view, answer, found, record, min(view.head, record.n_heads - 1))
 
 
 def _facts(asked: Asked) -> None:
     view, answer, found = asked.view, asked.answer, asked.found
+    if view.site.address not in found.heads:
+        words.notice(
+            f"No logit reads {view.group.title} directly: it acts by way of other heads. Showing "
+            f"{_row_name(asked.record.site)}."
+        )
     total = float(found.parts.sum())
     logit = number(view.run, f"direct.logit.{asked.place}", found.logit, digits(found.logit))
     words.facts(

@@ -22,15 +22,12 @@ RANKING = "ranking"
 
 def section(experiment: Experiment) -> None:
     """The maps of heads and of sublayers."""
-    layout.section(
-        "What does each part cost?",
-        "The mean loss with it off minus that of the whole model; click to switch it off or on.",
-        "Exact: one run for each part, with only that part at zero. Orange: without it the loss is "
-        "higher, the part helps on this input. Blue: without it the loss is lower.",
-    )
     ranking = begun(experiment)
     draw = notices.guarded(lambda: _costs(experiment, ranking))
-    st.fragment(draw, run_every=PAUSE_SECONDS if ranking.is_running else None)()
+    if ranking.is_running:
+        st.fragment(draw, run_every=PAUSE_SECONDS)()
+    else:  # a click runs the whole page then
+        draw()
 
 
 def begun(experiment: Experiment) -> ablating.Ranking:
@@ -51,6 +48,8 @@ def begun(experiment: Experiment) -> ablating.Ranking:
 def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
     """Both maps, with a few more cells each time until all are there."""
     was_running = ranking.is_running
+    if was_running and experiment.is_left:
+        st.rerun()  # a click in a fragment runs the fragment alone
     if was_running:
         ranking.advance(TICK_SECONDS)
     known = dict(zip(ranking.parts, ranking.losses, strict=False))
@@ -78,7 +77,7 @@ def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[P
         cost,
         by_place,
         head_axes(names, n_heads),
-        ("head-costs", "Cost of each head"),
+        ("head-costs", "Cost of each head: click one"),
         (rows.index(own), experiment.view.head),
     )
 
@@ -94,7 +93,14 @@ def _sublayer_map(experiment: Experiment, cost: dict[Part, float], parts: Sequen
     }
     names = [_row_name(row, trace) for row in rows]
     axes = (Axis("layer", unique(names)), Axis("sublayer", [kinds[name] for name in columns]))
-    _map(experiment, cost, by_place, axes, ("sublayer-costs", "Cost of each sublayer"), None)
+    _map(
+        experiment,
+        cost,
+        by_place,
+        axes,
+        ("sublayer-costs", "Cost of each sublayer: click one"),
+        None,
+    )
 
 
 def _map(

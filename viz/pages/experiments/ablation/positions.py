@@ -35,7 +35,10 @@ def section(experiment: Experiment) -> None:
     if found.is_running:
         controls.button(BUTTON + "-stop", "stop", "Stop", "stop")
     draw = notices.guarded(lambda: _costs(experiment, found))
-    st.fragment(draw, run_every=PAUSE_SECONDS if found.is_running else None)()
+    if found.is_running:
+        st.fragment(draw, run_every=PAUSE_SECONDS)()
+    else:
+        draw()
 
 
 def _parts(experiment: Experiment) -> list[Part]:
@@ -51,6 +54,8 @@ def _parts(experiment: Experiment) -> list[Part]:
 
 def _costs(experiment: Experiment, found: ablating.Ranking) -> None:
     was_running = found.is_running
+    if was_running and experiment.is_left:
+        st.rerun()  # a click in a fragment runs the fragment alone
     if was_running:
         found.advance(TICK_SECONDS)
     view = experiment.view

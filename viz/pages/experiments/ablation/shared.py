@@ -38,6 +38,12 @@ class Experiment:
         """The mean loss with nothing off."""
         return float(self.before.mean())
 
+    @property
+    def is_left(self) -> bool:
+        """Whether a person has chosen something else to be off since."""
+        sizes = ablating.sizes(self.view.handle, self.view.run.trace)
+        return state.value(settings.OFF.given(sizes=sizes)) != self.off
+
     def toggled(self, part: str) -> tuple[str, ...]:
         """What is off once a part is switched, on or off."""
         if part in self.off:
