@@ -27,6 +27,8 @@ def patient(page: Page) -> None:
 
 def click(page: Page, key: str, row: int, column: int) -> None:
     """Click a cell of a map, or a bar."""
+    page.evaluate(PLACE, [key, 0, row, column])
+    page.wait_for_timeout(1000)  # it scrolls there, and is drawn once it is in sight
     x, y = page.evaluate(PLACE, [key, 0, row, column])
     page.mouse.click(x, y)
     page.wait_for_timeout(300)
@@ -73,8 +75,7 @@ def test_a_head_is_clicked_and_split_by_key(page: Page) -> None:
     expect_drawn(page, "keys", found.keys["decoder.blocks.4.attn"][3])
     expect_verified(page)
     page.get_by_text("L4 H3 on Attention").click()
-    wait_until_idle(page)
-    assert (query(page)["page"], query(page)["layer"]) == ("Attention", "4")
+    page.wait_for_url("**/*page=Attention*layer=4*head=3*")
 
 
 def test_a_head_and_an_arrow_are_switched_off_and_on(page: Page) -> None:
@@ -91,13 +92,13 @@ def test_a_head_and_an_arrow_are_switched_off_and_on(page: Page) -> None:
     expected = after.attention[2].pattern[4]
     np.testing.assert_allclose(shown[np.isfinite(shown)], expected[np.tri(len(ids)) > 0], atol=1e-4)
     click(page, "pattern-before", 9, 4)
-    assert query(page)["off"] == "decoder.attn.0.7,decoder.attn.2.4.9.4"
+    page.wait_for_url("**/*off=decoder.attn.0.7%2Cdecoder.attn.2.4.9.4")
     arrow = set_weight("decoder.blocks.2.attn", 4, 9, 4)
     after = capture(model, ids, tokens, attachments=[Editor(first, arrow)])
     expect_drawn(page, "loss-change", losses(after) - losses(before))
     expect_verified(page)
     click(page, "head-costs", 0, 7)
-    assert query(page)["off"] == "decoder.attn.2.4.9.4"
+    page.wait_for_url("**/*off=decoder.attn.2.4.9.4")
 
 
 def test_costs_fill_in_and_heads_are_pruned_while_one_looks(page: Page) -> None:

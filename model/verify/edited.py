@@ -1,6 +1,7 @@
 """A run with parts switched off, in numpy float64 once more: see `derived`.
 
-The spelling of parts is read here anew, and what stands in for them is taken from independent runs.
+The spelling of parts is taken apart here again, and what stands in for them is of independent
+runs.
 """
 
 from collections.abc import Callable, Mapping

@@ -34,7 +34,7 @@ class Switched(Setting[tuple[str, ...]]):
             try:
                 found.append(part_of(text, self.sizes).text)
             except ValueError as error:
-                lost.append(f"This part cannot be switched off: {error}.")
+                lost.append(f"{self.label}: {error}.")
         return tuple(dict.fromkeys(found)), lost[0] if lost else None
 
     def text(self, value: tuple[str, ...]) -> str:

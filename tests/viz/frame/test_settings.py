@@ -17,12 +17,13 @@ from viz.frame import settings
 from viz.frame.course import Changes
 from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Text
 from viz.frame.settings import OLD_NAMES, OLD_VALUES, SETTINGS, modern
+from viz.frame.switched import Switched
 
 PAGES = Path(studio.__file__).parent / "pages"
 # What each kind of setting can never be, so that its default is taken.
 IMPOSSIBLE = {
     Choice: "no-such", Flag: "maybe", Number: "many", Index: "last", Pair: "3", Cells: "x",
-    Changes: "1-temperature-hot",
+    Changes: "1-temperature-hot", Switched: "decoder.attn.99",
     Numbers: "0-20-50-100-x",  # of several, those that exist stay
 }  # fmt: skip
 

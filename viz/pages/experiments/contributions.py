@@ -63,8 +63,8 @@ def render(view: View) -> None:
         TITLE,
         "Who made this answer? Each part of the model adds its share to the logit.",
         "Direct logit attribution (Elhage et al. 2021): embedding, heads, neurons and biases write "
-        "into one stream, which the unembedding reads. The scale of the last norm is taken as it "
-        "was in this run: then the shares sum to the logit. What a part does by way of later "
+        "into one stream, of which the unembedding makes logits. The scale of the last norm is "
+        "taken as it was in this run: then the shares sum to the logit. What a part does by way of later "
         "layers is counted there.",
     )
     answer = answers.choose(view)
@@ -99,8 +99,8 @@ def _facts(asked: Asked) -> None:
     view, answer, found = asked.view, asked.answer, asked.found
     if view.site.address not in found.heads:
         words.notice(
-            f"No logit reads {view.group.title} directly: it acts by way of other heads. Showing "
-            f"{_row_name(asked.record.site)}."
+            f"No logit depends directly on {view.group.title}: it acts by way of other heads. "
+            f"Showing {_row_name(asked.record.site)}."
         )
     total = float(found.parts.sum())
     logit = number(view.run, f"direct.logit.{asked.place}", found.logit, digits(found.logit))
@@ -235,7 +235,7 @@ def _neurons(asked: Asked) -> None:
         "Neurons",
         "The largest shares of neurons of all layers; click one to see its words.",
         "A feed-forward is a sum over its neurons: activation × column of W_down (Geva et al. "
-        "2021). Each neuron’s share is read in the same way as a head’s.",
+        "2021). Each neuron’s share is made in the same way as a head’s.",
     )
     order = np.argsort(-np.abs(shares).ravel(), kind="stable")[:MOST_NEURONS]
     places = [divmod(int(place), shares.shape[1]) for place in order]

@@ -95,7 +95,7 @@ def test_other_architectures_have_it(name: str) -> None:
     assert f"direct.parts.{'0' if name == 'digits' else ''}" in place["address"]
     assert len(parts) == 3 + 2 * loaded.config.n_layers + (4 if name == "translate" else 0)
     notes = lines(app, "note")
-    assert any("No logit reads Encoder self-attention directly" in x for x in notes) == (
+    assert any("No logit depends directly on Encoder self-attention" in x for x in notes) == (
         name == "translate"
     )
     assert offered_of(app, "model"), "the bar is whole"
