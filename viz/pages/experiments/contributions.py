@@ -64,8 +64,8 @@ def render(view: View) -> None:
         "Who made this answer? Each part of the model adds its share to the logit.",
         "Direct logit attribution (Elhage et al. 2021): embedding, heads, neurons and biases write "
         "into one stream, of which the unembedding makes logits. The scale of the last norm is "
-        "taken as it was in this run: then the shares sum to the logit. What a part does by way of later "
-        "layers is counted there.",
+        "taken as it was in this run: then the shares sum to the logit. What a part does by way "
+        "of later layers is counted there.",
     )
     answer = answers.choose(view)
     notices.show()
