@@ -19,7 +19,14 @@ def _off(name: str, old: str, new: str, named: str, **more: str) -> Fault:
     """One of the page Ablation, with something off."""
     query = HEAD | {key: value for key, value in more.items() if key in ("off", "stands_in")}
     return Fault(
-        "off", name, more.get("file", ABLATED), old, new, named, seen_on="Ablation", query=query
+        "ablation",
+        name,
+        more.get("file", ABLATED),
+        old,
+        new,
+        named,
+        seen_on="Ablation",
+        query=query,
     )
 
 

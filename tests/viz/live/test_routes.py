@@ -23,6 +23,7 @@ from model.verify.derived import DERIVED
 from model.verify.edited import EDITED
 from model.verify.independent import IndependentRun
 from model.verify.merged import MERGED
+from model.verify.sampled import SAMPLED
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.texts import texts_of
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
@@ -257,7 +258,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     assert set(OF_FIGURES) == set(DERIVED) - {"given"}
     of_texts = {"texts.last", "texts.totals", "texts.scores"}
     assert set(OF_PAGES) == {
-        *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *of_texts, "given"
+        *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *of_texts, "given"
     }  # fmt: skip
     unmasked = {
         name.removeprefix("unmasked_")
