@@ -57,9 +57,10 @@ EXPERIMENTS = [
     _off("a mean over the heads, not over the positions",
          "return value[part.unit].mean(dim=0)  # (Dh,)",
          "return value.mean(dim=0)[0]", "loss-change", stands_in="mean"),
-    _off("an arrow that is not cut", "if self.unit is None:\n            return ()\n",
-         "if self.unit is None or self.key is not None:\n            return (0, 0, 0)\n",
-         "loss-change", off="decoder.attn.2.4.9.4"),
+    _off("the first arrow cut for any other", "if self.unit is None:\n            return ()\n",
+         "if self.unit is None:\n            return ()\n        if self.key is not None:\n"
+         "            return (0, 0, 0)\n",
+         "pattern-after", off="decoder.attn.2.4.9.4"),
     _off("a change of losses with its sign turned",
          "rises = experiment.after - experiment.before",
          "rises = experiment.before - experiment.after", "loss-change", file=f"{PAGE}/effect.py"),
