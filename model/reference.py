@@ -23,6 +23,7 @@ import numpy as np
 Array = np.ndarray
 Config = Mapping[str, Any]
 Weights = Mapping[str, Array]
+Attended = tuple[dict[str, Array], Array]  # arrays by name, and what is written
 
 # What a field of config.json stands for where it is absent.
 DEFAULTS: dict[str, Any] = {
@@ -40,39 +41,31 @@ DEFAULTS: dict[str, Any] = {
     "tied_embeddings": True,
     "scale_embeddings": False,
 }
-# How numbers are stored, by the names of the safetensors format.
-STORED = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-
-
-# --- the files --------------------------------------------------------------------------------
+STORED = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # by safetensors' names
 
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """What the files of a model say."""
+    """What the files of a model say, and what goes on for an array, by its place: itself."""
 
     config: Config
     weights: Weights
+    change: Callable[[str, Array], Array] = lambda place, array: array
 
 
 def read(folder: Path) -> Files:
-    """The files of a model, as they are now."""
-    return Files(read_config(folder), Stored(folder / "model.safetensors"))
-
-
-def read_config(folder: Path) -> Config:
-    """The fields of config.json, and the defaults of those it leaves out."""
+    """The files of a model, as they are now; a field that config.json leaves out is its default."""
     given = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     sizes = {"n_kv_heads": given["n_heads"], "d_ff": 4 * given["d_model"]}
     sizes |= {"n_encoder_layers": given["n_layers"]}
-    return DEFAULTS | sizes | {name: value for name, value in given.items() if value is not None}
+    config = DEFAULTS | sizes | {name: x for name, x in given.items() if x is not None}
+    return Files(config, Stored(folder / "model.safetensors"))
 
 
 class Stored(Mapping[str, Array]):
     """Every tensor of a safetensors file as float64, by its name, made when it is asked for.
 
-    The format: 8 bytes with the length of a JSON header, the header with type, shape and place of
-    each tensor, then the numbers, row by row.
+    The format: 8 bytes with the length of a JSON header, which has type, shape and place of each.
     """
 
     def __init__(self, path: Path) -> None:
@@ -149,12 +142,21 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 class Reader:
     """The weights of one part of the model, by the last words of their names."""
 
-    def __init__(self, config: Config, weights: Weights, part: str) -> None:
-        self.config, self._weights, self._part = config, weights, part
+    def __init__(self, files: Files, part: str = "") -> None:
+        self.config, self._weights, self._part, self._files = (
+            files.config,
+            files.weights,
+            part,
+            files,
+        )
 
     def part(self, name: str) -> "Reader":
         """Those of a part of it."""
-        return Reader(self.config, self._weights, f"{self._part}{name}.")
+        return Reader(self._files, f"{self._part}{name}.")
+
+    def passed(self, name: str, array: Array) -> Array:
+        """What goes on for an array: itself, or what is put in its place."""
+        return self._files.change(self._part + name, array)
 
     def get(self, name: str) -> Array:
         """One of them, float64."""
@@ -175,9 +177,9 @@ class Reader:
 def feed_forward(part: Reader, x: Array) -> Array:
     """W₂·f(W₁x) (Vaswani et al. 2017, eq. 2), or W₂(silu(Vx) · W₁x) (Shazeer 2020, eq. 6)."""
     kind = part.config["feedforward"]
-    if kind == "swiglu":
-        return part.linear("down", silu(part.linear("gate", x)) * part.linear("up", x))
-    return part.linear("down", ACTIVATIONS[kind](part.linear("up", x)))
+    up = part.linear("up", x)
+    active = silu(part.linear("gate", x)) * up if kind == "swiglu" else ACTIVATIONS[kind](up)
+    return part.linear("down", part.passed("activation", active))
 
 
 def heads_of(x: Array, n_heads: int) -> Array:
@@ -185,30 +187,28 @@ def heads_of(x: Array, n_heads: int) -> Array:
     return x.reshape(len(x), n_heads, -1).transpose(1, 0, 2)
 
 
-def attention(part: Reader, x: Array, source: Array, mask: Array) -> tuple[dict[str, Array], Array]:
+def attention(part: Reader, x: Array, source: Array, mask: Array) -> Attended:
     """softmax(q·kᵀ/√Dh + bias, masked)·v in every head (Vaswani et al. 2017, eq. 1 and §3.2.2).
 
     x: (Tq, D), source: (Tk, D), x itself unless x attends to an encoder's output; mask: (Tq, Tk) or
     (H, Tq, Tk), True = may attend. Returns the arrays and what they write.
     """
-    config = part.config
-    n_heads, n_kv_heads = config["n_heads"], config["n_kv_heads"]
+    config, n_heads, n_kv_heads = part.config, part.config["n_heads"], part.config["n_kv_heads"]
     q = rotated(config, heads_of(part.linear("q_proj", x), n_heads))  # (H, Tq, Dh)
     k = rotated(config, heads_of(part.linear("k_proj", source), n_kv_heads))  # (G, Tk, Dh)
     v = heads_of(part.linear("v_proj", source), n_kv_heads)  # (G, Tk, Dh)
     shared = np.arange(n_heads) // (n_heads // n_kv_heads)  # whose k and v head h reads
     bias = score_bias(config, len(x))  # (H, T, T) or 0
     scores = q @ k[shared].transpose(0, 2, 1) / math.sqrt(q.shape[-1]) + bias  # (H, Tq, Tk)
-    pattern = softmax(np.where(mask, scores, -np.inf))
-    z = pattern @ v[shared]  # (H, Tq, Dh)
+    pattern = part.passed("pattern", softmax(np.where(mask, scores, -np.inf)))
+    z = part.passed("z", pattern @ v[shared])  # (H, Tq, Dh)
     found = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern, "z": z, "mask": mask}
     found |= {} if np.isscalar(bias) else {"bias": bias}
-    return found, part.linear("out_proj", z.transpose(1, 0, 2).reshape(len(x), -1))
+    out = part.linear("out_proj", z.transpose(1, 0, 2).reshape(len(x), -1))
+    return found, part.passed("out", out)
 
 
-def block(
-    part: Reader, x: Array, mask: Array, memory: Array | None = None
-) -> tuple[dict[str, Array], Array]:
+def block(part: Reader, x: Array, mask: Array, memory: Array | None = None) -> Attended:
     """Attention, then the feed-forward, each added to the stream; between them, if there is a
     memory (Ts, D), attention to it (Vaswani et al. 2017, §3.1).
 
@@ -229,14 +229,12 @@ def block(
     found = {f"attn.{name}": array for name, array in attended.items()}
     found |= {"resid_pre": x, "attn_out": attn_out, "resid_mid": middle}
     if memory is not None:
-        everything = np.ones((len(x), len(memory)), bool)
-        attended, cross_out = attention(
-            part.part("cross_attn"), read(middle, "cross_norm"), memory, everything
-        )
+        cross, seen = part.part("cross_attn"), np.ones((len(x), len(memory)), bool)
+        attended, cross_out = attention(cross, read(middle, "cross_norm"), memory, seen)
         middle = write(middle, cross_out, "cross_norm")
         found |= {f"cross_attn.{name}": array for name, array in attended.items()}
         found |= {"cross_out": cross_out, "resid_cross": middle}
-    ffn_out = feed_forward(part.part("ffn"), read(middle, "ffn_norm"))
+    ffn_out = part.passed("ffn_out", feed_forward(part.part("ffn"), read(middle, "ffn_norm")))
     after = write(middle, ffn_out, "ffn_norm")
     return found | {"ffn_out": ffn_out, "resid_post": after}, after
 
@@ -327,7 +325,7 @@ def arrays(files: Files, given: Given, mask: Array | None = None) -> Arrays:
 
 def text(files: Files, ids: Sequence[int] | Array, mask: Array | None) -> Arrays:
     """One stack over one text: a decoder attends as the config's mask says, an encoder to all."""
-    name, model = files.config["architecture"], Reader(files.config, files.weights, "")
+    name, model = files.config["architecture"], Reader(files)
     own = all_of(ids) if name == "encoder" else own_mask(files.config, len(ids))
     yield f"{name}.ids", np.asarray(ids)
     stream = yield from stack(model, name, token_vectors(model, ids), own if mask is None else mask)
@@ -340,7 +338,7 @@ def encoder_decoder(files: Files, given: tuple[Array, Array], mask: Array | None
     Both have the encoder's embedding. mask: that of the target's self-attention.
     """
     source, target = map(np.asarray, given)
-    model = Reader(files.config, files.weights, "")
+    model = Reader(files)
     first, second = model.part("encoder"), model.part("decoder")
     past = own_mask(files.config, len(target)) if mask is None else mask
     yield "encoder.ids", source
@@ -353,7 +351,7 @@ def encoder_decoder(files: Files, given: tuple[Array, Array], mask: Array | None
 def vision(files: Files, image: Array, mask: Array | None) -> Arrays:
     """The class token and patches attend to all (Dosovitskiy et al. 2021, eq. 1–4). (S, S)."""
     config, size = files.config, files.config["patch_size"]
-    model = Reader(config, files.weights, "")
+    model = Reader(files)
     yield "encoder.pixels", np.asarray(image, np.float64)
     corners = range(0, config["image_size"], size)
     patches = [image[y : y + size, x : x + size].ravel() for y in corners for x in corners]
@@ -375,7 +373,8 @@ def stack(part: Reader, name: str, embed: Array, mask: Array, memory: Array | No
     memory: (Tk, D), what the blocks attend to besides.
     """
     sizes = {"decoder": "n_layers", "encoder": "n_encoder_layers"}
-    positions = position_vectors(part, len(embed))
+    embed = part.passed("embed", embed)
+    positions = part.passed("positions", position_vectors(part, len(embed)))
     yield f"{name}.embed", embed
     yield f"{name}.positions", positions
     x = embed + positions
@@ -383,7 +382,8 @@ def stack(part: Reader, name: str, embed: Array, mask: Array, memory: Array | No
         found, x = block(part.part(f"blocks.{layer}"), x, mask, memory)
         for address, array in found.items():
             yield f"{name}.blocks.{layer}.{address}", array
-    return part.norm("final_norm", x) if part.config["norm_placement"] == "pre" else x
+    is_pre = part.config["norm_placement"] == "pre"
+    return part.passed("end", part.norm("final_norm", x) if is_pre else x)
 
 
 def unembedded(model: Reader, stream: Array, embed: str) -> Array:

@@ -6,7 +6,7 @@ from viz.frame import ASSETS, layout, navigation
 from viz.frame.page import Page
 from viz.frame.rail import Group
 from viz.pages.architectures import diagram, encoder, translation, vision
-from viz.pages.experiments import explanation, patching
+from viz.pages.experiments import ablation, contributions, explanation, patching
 from viz.pages.generate import beam, cache, next_token
 from viz.pages.ideas import cost, masks, positions
 from viz.pages.look_inside import attention, lens, tokens
@@ -16,7 +16,7 @@ GROUPS = (
     Group("Start", (home, tours)),
     Group("Look inside", (tokens, attention, lens)),
     Group("Generate", (next_token, beam, cache)),
-    Group("Experiments", (patching, explanation)),
+    Group("Experiments", (contributions, ablation, patching, explanation)),
     Group("Ideas", (positions, masks, cost)),
     Group("Architectures", (diagram, encoder, translation, vision)),
 )

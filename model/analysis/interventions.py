@@ -36,8 +36,9 @@ def run_rows(
     """
     if not rows:
         raise ValueError("there are 0 rows of edits; give at least 1")
-    editor = editor_of_rows(rows)
-    output = _forward(model, given, len(rows), attach(editor, *attachments), editor)
+    editor = editor_of_rows(rows) if len(rows) > 1 else Editor(*rows[0])
+    is_whole = bool(attachments) or any(not _is_late(address) for address in editor.edits)
+    output = _forward(model, given, len(rows), attach(editor, *attachments), is_whole=is_whole)
     editor.check_used()
     return output
 
@@ -83,13 +84,18 @@ def _changing(own: Sequence[tuple[int, Edit]]) -> Callable[[Tensor], Tensor]:
     return change
 
 
-def _forward(model: Transformer, given: Given, n_rows: int, tap: Tap, editor: Editor) -> Tensor:
-    """The output of a batch of n equal rows."""
+def _is_late(address: str) -> bool:
+    """Whether nothing of an encoder before a decoder depends on a value."""
+    return address.startswith(f"{DECODER}.")
+
+
+def _forward(model: Transformer, given: Given, n_rows: int, tap: Tap, *, is_whole: bool) -> Tensor:
+    """The output of a batch of n equal rows; if not `is_whole`, one encoder serves all of them."""
     if isinstance(model, EncoderDecoderTransformer):
         source, target = (_ids(ids, n_rows, model) for ids in _two(given))
-        if any(not address.startswith(f"{DECODER}.") for address in editor.edits):
+        if is_whole:
             return model(source, target, tap=tap)
-        states = model.encode(source[:1]).states  # one for all: nothing in it is edited
+        states = model.encode(source[:1]).states
         return model.decode(target, Memory(states.expand(n_rows, -1, -1)), tap=tap)
     if isinstance(model, VisionTransformer):
         pixels = torch.tensor(np.asarray(given), dtype=torch.float32, device=model.device)

@@ -41,4 +41,12 @@ COMMANDS = {
         "run one sentence through a model and prove its numbers by another route",
         'python -m model check --checkpoint stories --text "The cat sat."',
     ),
+    "attribute": About(
+        "say what each part of a model adds to one logit",
+        'python -m model attribute --checkpoint stories --text "The cat sat on the"',
+    ),
+    "ablate": About(
+        "switch parts of a model off and say what that costs on one input",
+        'python -m model ablate --checkpoint stories --text "The cat sat." --off decoder.attn.2.4',
+    ),
 }

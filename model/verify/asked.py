@@ -77,7 +77,7 @@ class Asked:
     @cached_property
     def model(self) -> reference.Reader:
         """Its weights by their names."""
-        return reference.Reader(self.files.config, self.weights_read, "")
+        return reference.Reader(reference.Files(self.files.config, self.weights_read))
 
     @cached_property
     def weights_read(self) -> dict[str, Array]:

@@ -25,11 +25,17 @@ class Ran:
     files: reference.Files
     arrays: Mapping[str, Array]
     vocabulary: Vocabulary = NO_WORDS
+    before: "Ran | None" = None  # of a run with parts off: the same with nothing off
+
+    @property
+    def unedited(self) -> "Ran":
+        """The run with nothing off."""
+        return self.before or self
 
     @property
     def model(self) -> reference.Reader:
         """Its weights by their names."""
-        return reference.Reader(self.files.config, self.files.weights, "")
+        return reference.Reader(self.files)
 
     @property
     def n_layers(self) -> int:

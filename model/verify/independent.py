@@ -6,9 +6,9 @@ weight that is not the file's any more.
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from inspect import signature
 from threading import Lock
 
@@ -16,10 +16,12 @@ import numpy as np
 
 from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
+from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.check import Check, relative_error
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
+from model.verify.edited import EDITED, Off, files_without
 from model.verify.merged import MERGED
 from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
 from model.verify.pictured import PICTURED
@@ -106,9 +108,11 @@ ALL = {
     **BLANKED,
     **SAMPLED,
     **SIZED,
+    **ATTRIBUTED,
+    **EDITED,
     **OF_THE_OUTPUT,
 }
-OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP}
+OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE}
 ALL_OF_A_SITE = {**OF_A_SITE, **SCHEMES_OF_A_SITE, **COUNTED_OF_A_SITE, **OF_INSTRUMENTS}
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each
 KEPT_ARRAYS = 16  # worked out from them
@@ -120,13 +124,15 @@ class IndependentRun:
     """The independent run of one input, asked for by address; only the last few are kept.
 
     given: ids (T,), of a translation those of source and target, or pixels (S, S), as `Trace.given`
-    has it. mask: (T, T) where it is not the model's own. `vocabulary` has the bytes of each id.
+    has it. mask: (T, T) where it is not the model's own. `vocabulary` has the bytes of each id; of
+    the parts named by `off` the run goes without.
     """
 
     files: reference.Files
     given: np.ndarray | tuple[np.ndarray, ...]
     mask: np.ndarray | None = None
     vocabulary: Vocabulary = NO_WORDS
+    off: Off | None = None
 
     def labels(self, stream: int = -1) -> list[str | None]:
         """What stands in a row of its input, of a translation the source, 0, or the target.
@@ -138,6 +144,11 @@ class IndependentRun:
             return self.texts(own.tolist())
         side = len(own) // int(self.files.config["patch_size"])
         return ["[CLS]", *(f"{place // side},{place % side}" for place in range(side * side))]
+
+    @cached_property
+    def unedited(self) -> "IndependentRun":
+        """The same run with nothing off."""
+        return replace(self, off=None)
 
     def texts(self, wanted: Sequence[int]) -> list[str | None]:
         """What ids stand for; None for a part of a character.
@@ -177,8 +188,16 @@ def _indices(part: str) -> tuple[int | slice, ...]:
 
 @lru_cache(maxsize=KEPT_RUNS)
 def _ran(run: IndependentRun) -> Ran:
-    arrays = dict(reference.arrays(run.files, run.given, run.mask))
-    return Ran(run.files, arrays, run.vocabulary)
+    if run.off is None:
+        arrays = dict(reference.arrays(run.files, run.given, run.mask))
+        return Ran(run.files, arrays, run.vocabulary)
+    own = _ran(run.unedited)
+    other: Mapping[str, np.ndarray] = {}
+    if run.off.way == "other":
+        other = dict(reference.arrays(run.files, run.off.other_input))
+    files = files_without(run.files, run.off, own.arrays, other)
+    arrays = dict(reference.arrays(files, run.given, run.mask))
+    return Ran(files, arrays, run.vocabulary, own)
 
 
 @lru_cache(maxsize=KEPT_ARRAYS)

@@ -26,7 +26,9 @@ def sinusoids(ran: Ran) -> Array:
     (max_seq_len, D).
     """
     config = {**ran.files.config, "position": "sinusoidal"}
-    return reference.position_vectors(reference.Reader(config, {}, ""), config["max_seq_len"])
+    return reference.position_vectors(
+        reference.Reader(reference.Files(config, {})), config["max_seq_len"]
+    )
 
 
 def cosines(table: Array) -> Array:

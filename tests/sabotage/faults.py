@@ -7,6 +7,7 @@ from tests.sabotage.architectures import ARCHITECTURES
 from tests.sabotage.charts import CHARTS
 from tests.sabotage.cloze import CLOZE
 from tests.sabotage.edits import EDITED
+from tests.sabotage.experiments import EXPERIMENTS
 from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
 from tests.sabotage.readback import READ_BACK
 from tests.sabotage.sampler import SAMPLED
@@ -384,19 +385,6 @@ TEXT = [
 ]  # fmt: skip
 
 FAULTS: list[Fault] = [
-    *MODEL,
-    *LOADING,
-    *CAPTURED,
-    *CACHED,
-    *SENT,
-    *DRAWN,
-    *SAMPLED,
-    *TEXT,
-    *CHARTS,
-    *CLOZE,
-    *EDITED,
-    *SCHEMES,
-    *TABLES,
-    *READ_BACK,
-    *ARCHITECTURES,
-]
+    *MODEL, *LOADING, *CAPTURED, *CACHED, *SENT, *DRAWN, *SAMPLED, *TEXT, *CHARTS, *CLOZE,
+    *EXPERIMENTS, *EDITED, *SCHEMES, *TABLES, *READ_BACK, *ARCHITECTURES,
+]  # fmt: skip

@@ -26,6 +26,8 @@ PAGES = (
     "Next token",
     "Beam search",
     "KV cache",
+    "Contributions",
+    "Ablation",
     "Patching",
     "Explanation",
     "Positions",

@@ -25,6 +25,7 @@ from viz.frame.kinds import (
     Setting,
     Text,
 )
+from viz.frame.switched import Switched
 from viz.live.core import sampling as sampler
 from viz.live.microscope import data as microscope
 from viz.live.sketch import data as sketch
@@ -48,6 +49,9 @@ ON_ENCODER = ("Encoder",)
 ON_COST = ("Cost",)
 ON_PATCHING = ("Patching",)
 ON_EXPLANATION = ("Explanation",)
+ON_CONTRIBUTIONS = ("Contributions",)
+ON_ABLATION = ("Ablation",)
+ON_EXPERIMENTS = (*ON_CONTRIBUTIONS, *ON_ABLATION)
 ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION, *ON_ENCODER)  # where a text is drawn token by token
 
 
@@ -107,7 +111,9 @@ IMAGE_FORMAT = _declared(
 # --- several pages ----------------------------------------------------------------------------
 
 AFTER = _declared(
-    Choice[int]("after", "After token", -1, pages=("Masks", "Logit lens", "Next token"))
+    Choice[int](
+        "after", "After token", -1, pages=("Masks", "Logit lens", "Next token", *ON_EXPERIMENTS)
+    )
 )
 TEMPERATURE = _declared(
     Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"], pages=ON_HOME)
@@ -295,6 +301,17 @@ MEASURE = _named(
     ON_EXPLANATION,
 )
 ARROW = _declared(Choice[str]("arrow", "Arrow", "", pages=ON_EXPLANATION, follows=True))
+# --- Contributions ------------------------------------------------------------------------------
+
+ANSWER = _declared(Choice[int]("answer", "Answer", -1, pages=ON_CONTRIBUTIONS))
+AGAINST_ANSWER = _declared(Choice[int]("instead", "Against", -1, pages=ON_CONTRIBUTIONS))
+NEURON = _declared(Pair("neuron", "Neuron", None, pages=ON_CONTRIBUTIONS))
+
+# --- Ablation -----------------------------------------------------------------------------------
+
+OFF = _declared(Switched("off", "Off", (), pages=ON_ABLATION))
+STANDS_IN = _declared(Choice[str]("stands_in", "Set to", "zero", ("zero",), pages=ON_ABLATION))
+OTHER_SENTENCE = _declared(Text("other_sentence", "Other sentence", "", pages=ON_ABLATION))
 
 # --- Encoder: all are chosen in the instrument --------------------------------------------------
 

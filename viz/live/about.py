@@ -28,6 +28,8 @@ _PATCHED = "model.analysis.patching.pieces"
 _REMOVED = "model.analysis.explanation.removals"
 _MEASURED = "model.analysis.explanation.measure"
 _ENDS = "model.analysis.patching.run_both"
+_ATTRIBUTED = "model.analysis.attribution"
+_SHARE, _ABLATED = f"{_ATTRIBUTED}.attribute", "model.analysis.ablation.Targets"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
 OF_SITES: dict[str, About] = {
@@ -42,6 +44,8 @@ OF_SITES: dict[str, About] = {
     "unbiased_distances": About("Σ weight without bias · |i − j| / T", f"{_ORDER}.without_bias"),
     "kept_before": About("Σ softmax(score, −∞ where masked)", _KEPT),
     "kept_score_zero": About("Σ softmax(score, 0 where masked)", _KEPT),
+    "direct_keys": About("weight · ⟨u_t, J W_O v⟩ of a key", _SHARE),
+    "direct_words": About("u_w · J W_O z, most and least", f"{_ATTRIBUTED}.words_of_head"),
     "kept_after": About("Σ softmax(score) over visible cells", _KEPT),
 }
 # By the name before the numbers it depends on.
@@ -128,6 +132,20 @@ OF_PAGES: dict[str, About] = {
     "shapes.operations": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
     "shapes.memory": About("bytes", f"{_SIZES}.memory"),
     "hidden.mean": About("mean of −ln p of what stood in the blanks", _HIDDEN),
+    "direct.logit": About("u_t · norm(x), or the difference of two", _SHARE),
+    "direct.parts": About("⟨u_t, J x_p⟩ of each part p, and all biases", _SHARE),
+    "direct.heads": About("⟨u_t, J W_O z⟩ of each head", _SHARE),
+    "direct.neurons": About("⟨u_t, J W_down a⟩ of a neuron, largest first", _SHARE),
+    "direct.words_of_neuron": About(
+        "u_w · J W_down a, most and least", f"{_ATTRIBUTED}.words_of_neuron"
+    ),
+    "judged.next": About("−ln p of each true next token", _ABLATED),
+    "judged.own": About("−ln p of the token in each place", _ABLATED),
+    "judged.losses": About("−ln p of an answer", _ABLATED),
+    "judged.probs": About("softmax of the logits at an answer", _ABLATED),
+    "judged.rise": About("−ln p with parts off − as it was", _ABLATED),
+    "judged.own_rise": About("−ln p with parts off − as it was", _ABLATED),
+    "judged.next_rise": About("−ln p with parts off − as it was", _ABLATED),
     "before.losses": About("−ln p of a token, those before it given", _LOSSES),
     "before.total": About("Σ of these", _LOSSES),
     "before.perplexity": About("exp of their mean", _PERPLEXITY),

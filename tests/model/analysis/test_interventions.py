@@ -105,8 +105,8 @@ def test_refusals_name_what_is_wrong() -> None:
         run_rows(model, IDS, [])
     with pytest.raises(ValueError, match=r"no value at decoder\.blocks\.7\.attn\.z"):
         run_rows(model, IDS, [(set_head("decoder.blocks.7.attn", 0),)])
-    with pytest.raises(ValueError, match=r"all 1 rows .* share decoder\.positions"):
-        run_rows(model, IDS, [(set_position("decoder.positions", 0, 1.0),)])
+    with pytest.raises(ValueError, match=r"all 2 rows .* share decoder\.positions"):
+        run_rows(model, IDS, [(), (set_position("decoder.positions", 0, 1.0),)])
     with pytest.raises(ValueError, match="a source and a target"):
         run_rows(tiny_translator(), IDS, [()])
 

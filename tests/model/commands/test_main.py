@@ -1,5 +1,6 @@
 """Protects `python -m model`: it says what there is, fast, and hands on to the command."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -33,7 +34,7 @@ def test_help_names_each_command_with_an_example(
     assert (end.value.code, err) == (0, "")
     assert out.startswith("usage: python -m model ")
     for name, about in COMMANDS.items():
-        assert f"\n    {name} " in out
+        assert re.search(rf"\n    {name}\s", out)
         assert about.summary in " ".join(out.split())
         assert f"\n  {about.example}\n" in out
         assert about.example.startswith(f"python -m model {name} ")

@@ -17,12 +17,13 @@ from viz.frame import settings
 from viz.frame.course import Changes
 from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Text
 from viz.frame.settings import OLD_NAMES, OLD_VALUES, SETTINGS, modern
+from viz.frame.switched import Switched
 
 PAGES = Path(studio.__file__).parent / "pages"
 # What each kind of setting can never be, so that its default is taken.
 IMPOSSIBLE = {
     Choice: "no-such", Flag: "maybe", Number: "many", Index: "last", Pair: "3", Cells: "x",
-    Changes: "1-temperature-hot",
+    Changes: "1-temperature-hot", Switched: "decoder.attn.99",
     Numbers: "0-20-50-100-x",  # of several, those that exist stay
 }  # fmt: skip
 
@@ -68,6 +69,11 @@ PLACES = [
     Place("Next token", {"seed": 7, "new_tokens": 12, "full": "slide", "mode": "greedy"}),
     Place("Next token", {"written": 3, "changes": (Change(1, "temperature", 1.5),)},
           {"sentence": "Tom had a red"}),
+    Place("Contributions", {"answer": 300, "instead": 5, "neuron": (2, 7)}, {"sentence": TOM}),
+    Place("Ablation", {"off": ("decoder.attn.2.4", "decoder.ffn.1"), "stands_in": "mean"},
+          {"sentence": TOM}),
+    Place("Ablation", {"other_sentence": "Sam had a big dog. Sam gave Tom the big dog."},
+          {"sentence": TOM, "stands_in": "other"}),
     Place("Beam search", {"beam_width": 2, "beam_tokens": 3, "alpha": 0.7}),
     Place("KV cache", {"part": "values", "heads": "this head", "prefill": 3, "held": 5,
                     "context": 4096}),

@@ -18,15 +18,18 @@ from model.reference import Files
 from model.sources import checkpoint
 from model.trace import Trace
 from model.verify.asked import Wanted
+from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED
+from model.verify.edited import EDITED
 from model.verify.explained import IndependentArrows
 from model.verify.independent import IndependentRun
 from model.verify.merged import MERGED
 from model.verify.patched import IndependentPatches
 from model.verify.sampled import SAMPLED
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
+from model.verify.sized import SIZED
 from model.verify.texts import NO_WORDS, texts_of
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
@@ -261,9 +264,14 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_texts = {"texts.last", "texts.totals", "texts.scores"}
     nothing = (Files({}, {}), (), Wanted("logit", 0, 0, 0), NO_WORDS)
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
-    of_tables = {*OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *SAMPLED, "given"}
-    assert set(OF_PAGES) == of_tables | of_texts | of_edits
-    unmasked = {name.removeprefix("unmasked_") for name in (*SCHEMES_OF_A_SITE, *COUNTED_OF_A_SITE)}
+    assert set(OF_PAGES) == {
+        *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED,
+        *of_texts, *of_edits, "given"
+    }  # fmt: skip
+    unmasked = {
+        name.removeprefix("unmasked_")
+        for name in (*SCHEMES_OF_A_SITE, *COUNTED_OF_A_SITE, *ATTRIBUTED_OF_A_SITE)
+    }
     assert set(OF_SITES) == unmasked
 
 

@@ -1,1 +1,1 @@
-"""Tests of the pages under Experiments."""
+"""Tests of the pages of experiments."""

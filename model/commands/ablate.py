@@ -1,0 +1,132 @@
+"""`python -m model ablate`: parts of a model switched off, and what that costs on one input."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+import numpy as np
+from torch import Tensor
+
+from model.analysis.ablation import (
+    EVERYTHING,
+    OTHER,
+    WAYS,
+    ZERO,
+    Part,
+    Step,
+    Targets,
+    costs,
+    edits_of,
+    every_head,
+    everything_off,
+    n_prunable,
+    part_of,
+    parting,
+    pruned,
+    sizes_of,
+    targets_of,
+    values_of,
+)
+from model.analysis.interventions import run_rows
+from model.architectures.base import Transformer
+from model.commands import cli
+from model.sources.checkpoint import Checkpoint
+from model.trace import Trace
+
+SENTENCE = "The cat sat on the mat."
+RISE = 0.05
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The model, the input, what is off, and what stands in for it."""
+    cli.add_checkpoint_arguments(parser)
+    cli.add_input_arguments(parser, SENTENCE)
+    parser.add_argument(
+        "--off",
+        nargs="*",
+        default=[],
+        metavar="PART",
+        help="decoder.attn.3.4 (a head), .3.4.7 (at a query), .3.4.7.2 (an arrow), decoder.attn.3, "
+        "decoder.ffn.3, decoder.ffn.3.512 (a neuron), everything",
+    )
+    parser.add_argument("--way", choices=WAYS, default=ZERO, help="what stands in (zero)")
+    parser.add_argument("--other", metavar="TEXT", help="the other text, of as many tokens")
+    parser.add_argument("--rank", action="store_true", help="the cost of each head by itself")
+    parser.add_argument("--prune", action="store_true", help="one head after the other, greedily")
+
+
+def run(arguments: Namespace) -> cli.Answer:
+    """Print the mean loss before and after; the ranking and the curve if asked."""
+    loaded = cli.open_checkpoint(arguments)
+    trace = cli.trace_input(loaded, arguments)
+    model, targets = loaded.model, targets_of(trace)
+    sizes = sizes_of(model, {stream.name: len(stream) for stream in trace.streams})
+    if EVERYTHING in arguments.off:
+        edits = everything_off(model)
+    else:
+        parts = [part_of(text, sizes) for text in arguments.off]
+        own = values_of(model, trace.given)
+        edits = edits_of(parts, arguments.way, own, _other(loaded, arguments, trace))
+    after = targets.losses(run_rows(model, trace.given, [edits]))[0]
+    before = targets.losses(run_rows(model, trace.given, [()]))[0]
+    fields: dict[str, object] = {
+        "checkpoint": loaded.name,
+        "off": arguments.off,
+        "way": arguments.way,
+        "judged_by": targets.name,
+        "loss": float(before.mean()),
+        "loss_off": float(after.mean()),
+        "change": float(after.mean() - before.mean()),
+        "changes": (after - before).tolist(),
+    }
+    heads, whole = every_head(sizes), float(before.mean())
+    if arguments.rank:
+        fields["costs"] = _ranking(loaded.model, trace, heads, targets, whole)
+    if arguments.prune:
+        fields |= _pruning(loaded.model, trace, heads, targets, whole)
+    return cli.Answer(fields)
+
+
+def _other(loaded: Checkpoint, arguments: Namespace, trace: Trace) -> dict[str, Tensor] | None:
+    """What the other text has in every place; ValueError where it has another number of tokens."""
+    if arguments.way != OTHER:
+        return None
+    if arguments.other is None or len(trace.streams) > 1 or loaded.input_kind == "image":
+        raise ValueError("--way other needs --other TEXT and a model of one text, of one stack")
+    other = cli.trace_text(loaded, arguments.other)
+    if len(other.tokens) != len(trace.tokens):
+        raise ValueError(parting(trace.tokens, other.tokens))
+    return values_of(loaded.model, other.given)
+
+
+def _ranking(
+    model: Transformer, trace: Trace, heads: Sequence[Part], targets: Targets, whole: float
+) -> dict[str, float]:
+    """What each head costs, the most costly first."""
+    rows = [edits_of([head], ZERO) for head in heads]
+    with cli.progress_bar("heads") as show:
+        losses: list[float] = []
+        for piece in costs(model, trace.given, rows, targets):
+            losses += piece.tolist()
+            show(len(losses), len(heads))
+    order = np.argsort(-np.array(losses), kind="stable").tolist()
+    for place in order:
+        print(f"{heads[place].text:28}  {losses[place] - whole:+.4f}")
+    return {heads[place].text: losses[place] - whole for place in order}
+
+
+def _pruning(
+    model: Transformer, trace: Trace, heads: Sequence[Part], targets: Targets, whole: float
+) -> dict[str, object]:
+    """The loss after each head that went, and how many can go."""
+    steps: list[Step] = []
+    with cli.progress_bar("pruning") as show:
+        for step in pruned(model, trace.given, heads, targets):
+            steps += [] if step is None else [step]
+            show(len(steps), len(heads))
+    n = n_prunable(whole, steps, RISE)
+    print(f"{n} of {len(heads)} heads can go before the loss rises by {RISE:.0%}")
+    return {
+        "pruned": [{"part": step.part.text, "loss": step.loss} for step in steps],
+        "can_go": n,
+        "rise": RISE,
+    }

@@ -1,0 +1,102 @@
+"""`python -m model attribute`: what every part of a model adds to one logit."""
+
+from argparse import ArgumentParser, Namespace
+
+import numpy as np
+
+from model.analysis.attribution import Attribution, attribute
+from model.commands import cli
+from model.data.tokenizer import Tokenizer
+from model.lines import quoted
+from model.sources.checkpoint import Checkpoint
+
+SENTENCE = "The cat sat on the mat."
+MOST = 10  # neurons that are named
+ALLOWED = 1e-4
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The model, the input, the position and the tokens."""
+    cli.add_checkpoint_arguments(parser)
+    cli.add_input_arguments(parser, SENTENCE)
+    parser.add_argument(
+        "--position", type=int, default=None, metavar="N", help="whose output is asked (the last)"
+    )
+    parser.add_argument(
+        "--token", default=None, metavar="TOKEN", help="one token, or its id (the most likely)"
+    )
+    parser.add_argument(
+        "--against", default=None, metavar="TOKEN", help="a second one: the difference of both"
+    )
+
+
+def run(arguments: Namespace) -> cli.Answer:
+    """Print each sublayer's share; exit code 1 where they miss the logit."""
+    loaded = cli.open_checkpoint(arguments)
+    trace = cli.trace_input(loaded, arguments)
+    assert trace.output is not None
+    position = len(trace.output) - 1 if arguments.position is None else arguments.position
+    if not 0 <= position < len(trace.output):
+        raise ValueError(f"position {position} is none of 0 to {len(trace.output) - 1}")
+    token = token_of(loaded, arguments.token)
+    token = int(trace.output[position].argmax()) if token is None else token
+    against = token_of(loaded, arguments.against)
+    found = attribute(trace, loaded.model, position, token, against)
+    width = max(map(len, found.names))
+    for name, share in zip(found.names, found.parts, strict=True):
+        print(f"{name:{width}}  {share:+.4f}")
+    fields = {
+        "checkpoint": loaded.name,
+        "position": position,
+        "token": said(loaded, token),
+        "against": None if against is None else said(loaded, against),
+        **_numbers(found),
+        "error": found.error,
+        "allowed": ALLOWED,
+    }
+    return cli.Answer(fields, exit_code=0 if found.error <= ALLOWED else 1)
+
+
+def _numbers(found: Attribution) -> dict[str, object]:
+    order = np.argsort(-np.abs(found.neurons).ravel(), kind="stable")[:MOST]
+    width = found.neurons.shape[1]
+    return {
+        "logit": found.logit,
+        "shares": dict(zip(found.names, found.parts.tolist(), strict=True)),
+        "heads": {address: shares.tolist() for address, shares in found.heads.items()},
+        "neurons": {
+            f"L{place // width} N{place % width}": float(found.neurons.ravel()[place])
+            for place in order.tolist()
+        },
+    }
+
+
+def token_of(loaded: Checkpoint, text: str | None) -> int | None:
+    """The id of a token by its text, with or without the space before it, or by its number.
+
+    ValueError for a text of several tokens. Of a model without a vocabulary a number alone.
+    """
+    if text is None:
+        return None
+    tokenizer = tokenizer_of(loaded)
+    if tokenizer is not None:
+        for spelled in (text, f" {text}"):
+            ids = tokenizer.encode(spelled)
+            if len(ids) == 1 and not text.isdecimal():
+                return ids[0]
+    if not text.isdecimal():
+        raise ValueError(
+            f"{quoted(text)!r} is not one token of {loaded.name}; give one, or its id as a number"
+        )
+    return int(text[:9])
+
+
+def said(loaded: Checkpoint, token: int) -> str:
+    """A token as text, or a class by its number."""
+    tokenizer = tokenizer_of(loaded)
+    return str(token) if tokenizer is None else tokenizer.token_strings([token])[0]
+
+
+def tokenizer_of(loaded: Checkpoint) -> Tokenizer | None:
+    """The tokenizer; None where the model takes pictures."""
+    return loaded.tokenizer if "vocabulary" in loaded.offers else None

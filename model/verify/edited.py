@@ -1,0 +1,184 @@
+"""A run with parts switched off, in numpy float64 once more: see `derived`.
+
+The spelling of parts is taken apart here again, and what stands in for them is of independent
+runs.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from model import reference
+
+if TYPE_CHECKING:
+    from model.verify.derived import Ran
+
+Array = np.ndarray
+Arrays = Mapping[str, Array]
+WRITES = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
+
+
+@dataclass(frozen=True)
+class Off:
+    """What is off, as decoder.attn.3.4, or all there is; what stands in: zero, mean or other.
+
+    `other` is the other input, as ids, of a translation two rows of them, or the bytes of pixels.
+    """
+
+    parts: tuple[str, ...]
+    way: str = "zero"
+    other: tuple[tuple[int, ...], ...] | tuple[int, ...] | bytes = ()
+
+    @property
+    def other_input(self) -> Array | tuple[Array, ...]:
+        """The other input as a run takes it."""
+        if isinstance(self.other, bytes):
+            pixels = np.frombuffer(self.other, np.float32)
+            side = round(len(pixels) ** 0.5)
+            return pixels.reshape(side, side)
+        if self.other and isinstance(self.other[0], tuple):
+            return tuple(np.array(row) for row in self.other)
+        return np.array(self.other)
+
+
+def files_without(files: reference.Files, off: Off, own: Arrays, other: Arrays) -> reference.Files:
+    """The same files, but with parts off when they run. own, other: runs with nothing off."""
+    architecture = files.config["architecture"]
+    before = "" if architecture == "encoder_decoder" else f"{_stack(architecture)}."
+    wanted: dict[str, list[Callable[[Array], None]]] = {}
+    for part in off.parts:
+        if part != "everything":
+            place, put = _put(part, off.way, own, other, files)
+            wanted.setdefault(place, []).append(put)
+
+    def change(place: str, array: Array) -> Array:
+        if "everything" in off.parts:
+            nothing = place.endswith(("embed", "positions", "out", "ffn_out", "end"))
+            return np.zeros_like(array) if nothing else array
+        if before + place not in wanted:
+            return array
+        array = array.copy()
+        for put in wanted[before + place]:
+            put(array)
+        return array
+
+    return reference.Files(files.config, files.weights, change)
+
+
+def _stack(architecture: str) -> str:
+    return "decoder" if architecture == "decoder" else "encoder"
+
+
+def _put(
+    part: str, way: str, own: Arrays, other: Arrays, files: reference.Files
+) -> tuple[str, Callable[[Array], None]]:
+    """The place of a part, as `reference` calls it, and what writes into the array there."""
+    stack, module, *rest = part.split(".")
+    layer, *inner = map(int, rest)
+    block = f"{stack}.blocks.{layer}"
+    source = own if way == "mean" else other
+
+    def stands_in(values: Array, axis: int = 0) -> Array | float:
+        """For what is off, values (T, …) of the run it is taken from."""
+        return 0.0 if way == "zero" else values.mean(axis=axis) if way == "mean" else values
+
+    if not inner:
+        place = f"{block}.ffn_out" if module == "ffn" else f"{block}.{module}.out"
+        values = source.get(f"{block}.{WRITES[module]}", np.zeros(1))
+        return place, lambda array: _write(array, (slice(None),), stands_in(values))
+    if module == "ffn":
+        values = np.zeros(1) if way == "zero" else activation(files, source, stack, layer)
+        column = values if way == "zero" else values[:, inner[0]]
+        return f"{block}.ffn.activation", lambda array: _write(
+            array, (slice(None), inner[0]), stands_in(column)
+        )
+    site = f"{block}.{module}"
+    if len(inner) == 3:
+        return f"{site}.pattern", lambda array: _write(
+            array, tuple(inner), _weight(source, site, way, tuple(inner))
+        )
+    z = source.get(f"{site}.z", np.zeros((inner[0] + 1, 1, 1)))[inner[0]]
+    if len(inner) == 1:
+        return f"{site}.z", lambda array: _write(array, (inner[0],), stands_in(z))
+    query = inner[1]
+    row = 0.0 if way == "zero" else z.mean(axis=0) if way == "mean" else z[query]
+    return f"{site}.z", lambda array: _write(array, (inner[0], query), row)
+
+
+def _write(array: Array, index: tuple[int | slice, ...], to: Array | float) -> None:
+    array[index] = to
+
+
+def _weight(source: Arrays, site: str, way: str, arrow: tuple[int, ...]) -> float:
+    """What stands in for one weight: nothing, an even share of the row, or another input's."""
+    if way == "zero":
+        return 0.0
+    pattern = source[f"{site}.pattern"]
+    if way == "other":
+        return float(pattern[arrow])
+    head, query, _ = arrow
+    seen = np.broadcast_to(source[f"{site}.mask"], pattern.shape)[head, query]
+    return float(pattern[head, query].sum() / max(1, seen.sum()))
+
+
+def activation(files: reference.Files, ran: Arrays, stack: str, layer: int) -> Array:
+    """What the neurons of a layer give, (T, F)."""
+    whole = reference.Reader(files)
+    part = whole.part(stack) if files.config["architecture"] == "encoder_decoder" else whole
+    part, block = part.part(f"blocks.{layer}"), f"{stack}.blocks.{layer}"
+    x = ran.get(f"{block}.resid_cross", ran[f"{block}.resid_mid"])
+    x = part.norm("ffn_norm", x) if files.config["norm_placement"] == "pre" else x
+    up, kind = part.part("ffn").linear("up", x), files.config["feedforward"]
+    if kind == "swiglu":
+        return reference.silu(part.part("ffn").linear("gate", x)) * up
+    return reference.ACTIVATIONS[kind](up)
+
+
+# --- what is asked for by address -------------------------------------------------------------
+
+
+def _log_probs(logits: Array) -> Array:
+    from_top = logits - logits.max(axis=-1, keepdims=True)
+    return from_top - np.log(np.exp(from_top).sum(axis=-1, keepdims=True))
+
+
+def losses(ran: "Ran", first: int, *ids: int) -> Array:
+    """−ln p of these tokens, one at each position from `first` on, (N,)."""
+    rows = np.arange(first, first + len(ids))
+    return -_log_probs(ran.arrays["output"])[rows, list(ids)]
+
+
+def next_losses(ran: "Ran") -> Array:
+    """−ln p of every token of the last stream but its first, (T − 1,)."""
+    name = "decoder" if "decoder.ids" in ran.arrays else "encoder"
+    ids = ran.arrays[f"{name}.ids"]
+    return -_log_probs(ran.arrays["output"])[np.arange(len(ids) - 1), ids[1:]]
+
+
+def own_losses(ran: "Ran", *replaced: int) -> Array:
+    """−ln p of the token in each place, (T,); after a place the id that stood there instead."""
+    ids = ran.arrays["encoder.ids"].copy()
+    ids[list(replaced[::2])] = replaced[1::2]
+    return -_log_probs(ran.arrays["output"])[np.arange(len(ids)), ids]
+
+
+def probabilities(ran: "Ran", position: int, *ids: int) -> Array:
+    """The probabilities of these tokens at a position, (N,)."""
+    return np.exp(_log_probs(ran.arrays["output"][position]))[list(ids)]
+
+
+EDITED: dict[str, Callable[..., Array]] = {
+    "judged.next": next_losses,
+    "judged.losses": losses,
+    "judged.own": own_losses,
+    "judged.own_rise": lambda ran, *replaced: (
+        own_losses(ran, *replaced) - own_losses(ran.unedited, *replaced)
+    ),
+    "judged.probs": probabilities,
+    "judged.rise": lambda ran, first, *ids: (
+        losses(ran, first, *ids) - losses(ran.unedited, first, *ids)
+    ),
+    "judged.next_rise": lambda ran: next_losses(ran) - next_losses(ran.unedited),
+}

@@ -1,0 +1,176 @@
+"""Protects the parts of a logit: they sum to it, and each is that of an independent float64 run."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model.analysis.attribution import attribute, words_of_head, words_of_neuron
+from model.architectures.base import Transformer
+from model.capture import capture, capture_image
+from model.trace import Site, Trace
+from model.verify.independent import IndependentRun
+from tests.model.builders import (
+    GROUPED,
+    tiny_encoder,
+    tiny_model,
+    tiny_picture,
+    tiny_translator,
+    tiny_vision,
+    translation_trace,
+)
+from tests.model.verify.test_other_architectures import files_of
+
+IDS = [3, 1, 4, 1, 5, 9, 2]
+Make = Callable[..., Transformer]
+Changes = dict[str, Any]
+VARIANTS: tuple[Changes, ...] = (
+    {},
+    {"norm_placement": "post"},
+    {"norm": "rms", "feedforward": "swiglu", "tied_embeddings": False},
+    {"bias": False, "position": "rope", "feedforward": "relu"},
+    {**GROUPED, "position": "alibi", "norm_placement": "post", "norm": "rms"},
+    {"position": "learned", "scale_embeddings": True},
+    {"position": "learned", "norm": "rms", "norm_placement": "post", "feedforward": "gelu_tanh"},
+)
+
+
+def ran(model: Transformer) -> tuple[Transformer, Trace]:
+    """A model and a run of it."""
+    name = type(model).__name__
+    if name == "VisionTransformer":
+        return model, capture_image(model, tiny_picture())
+    if name == "EncoderDecoderTransformer":
+        return model, translation_trace(model)
+    return model, capture(model, IDS, list("abcdefg"))
+
+
+MAKERS = (tiny_model, tiny_encoder, tiny_translator, tiny_vision)
+OF_TEXT_ALONE = {"tied_embeddings", "scale_embeddings"}
+
+
+def is_possible(make: Make, changes: Changes) -> bool:
+    """Whether an architecture has such a variant."""
+    if make in (tiny_model, tiny_encoder):
+        return True
+    is_turned = changes.get("position") in ("rope", "alibi")
+    return not is_turned and (make is tiny_translator or not OF_TEXT_ALONE & set(changes))
+
+
+CASES = [(make, changes) for make in MAKERS for changes in VARIANTS if is_possible(make, changes)]
+
+
+def asked(trace: Trace) -> list[tuple[int, int, int | None]]:
+    """Positions and tokens to ask for, alone and against another."""
+    last = len(trace.output) - 1
+    return [(last, 4, None), (0, 2, 3), (last // 2, 1, 0)]
+
+
+def independent_of(model: Transformer, trace: Trace) -> IndependentRun:
+    return IndependentRun(files_of(model), trace.given)
+
+
+@pytest.mark.parametrize(("make", "changes"), CASES)
+def test_parts_sum_to_the_logit_and_are_those_of_the_independent_run(
+    make: Make, changes: Changes
+) -> None:
+    model, trace = ran(make(**changes))
+    other = independent_of(model, trace)
+    for position, token, against in asked(trace):
+        found = attribute(trace, model, position, token, against)
+        row = trace.output[position].astype(np.float64)
+        logit = row[token] - (0 if against is None else row[against])
+        assert abs(found.parts.sum() - logit) <= 1e-4
+        assert found.error == pytest.approx(abs(found.parts.sum() - logit))
+        assert len(found.names) == len(found.parts)
+        numbers = ".".join(map(str, (position, token, *([] if against is None else [against]))))
+        exact = other.array(f"direct.parts.{numbers}")
+        assert abs(exact.sum() - other.array(f"direct.logit.{numbers}")) <= 1e-9, "float64"
+        assert np.abs(exact[2:]).max() > 0.05, "the layers matter"
+        close(found.parts, exact)
+        close(np.stack(list(found.heads.values())), other.array(f"direct.heads.{numbers}"))
+        ranked = np.sort(np.abs(found.neurons.ravel()))[::-1][:7]
+        close(ranked, np.abs(other.array(f"direct.neurons.7.{numbers}")))
+
+
+def close(actual: np.ndarray, expected: np.ndarray) -> None:
+    """Within 1e-5 of the largest."""
+    assert actual.shape == expected.shape
+    assert np.abs(actual - expected).max() <= 1e-5 * max(1.0, np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("make", "changes"), CASES)
+def test_heads_are_split_by_key_and_sum_to_their_sublayer(make: Make, changes: Changes) -> None:
+    model, trace = ran(make(**changes))
+    other, (position, token, _) = independent_of(model, trace), asked(trace)[0]
+    found = attribute(trace, model, position, token)
+    of_part = dict(zip(found.names, found.parts, strict=True))
+    for address, shares in found.heads.items():
+        close(found.keys[address].sum(axis=-1), shares)
+        layer = address.split(".")[2]
+        kind = "cross-attention" if address.endswith("cross_attn") else "attention"
+        assert shares.sum() == pytest.approx(of_part[f"L{layer} {kind}"], abs=1e-9)
+        for head in (0, 2):
+            exact = other.array(f"{address}.direct_keys.{head}.{position}.{token}")
+            close(found.keys[address][head], exact)
+    for layer, shares in enumerate(found.neurons):
+        assert shares.sum() == pytest.approx(of_part[f"L{layer} feed-forward"], abs=1e-9)
+    sites = {record.site.address for record in trace.attention if record.queries == trace.main.name}
+    assert set(found.heads) == sites
+
+
+@pytest.mark.parametrize(("make", "changes"), CASES[::3])
+def test_words_pushed_are_a_share_in_every_logit(make: Make, changes: Changes) -> None:
+    model, trace = ran(make(**changes))
+    other, position = independent_of(model, trace), len(trace.output) - 1
+    site = Site(trace.main.name, "self", 1)
+    pushed = words_of_head(trace, model, site, 2, position)
+    by_neuron = words_of_neuron(trace, model, 0, 5, position)
+    for token in (0, 3):
+        found = attribute(trace, model, position, token)
+        assert pushed[token] == pytest.approx(found.heads[site.address][2], abs=1e-9)
+        assert by_neuron[token] == pytest.approx(found.neurons[0, 5], abs=1e-9)
+    falling = np.sort(pushed)[::-1]
+    ends = np.concatenate([falling[:3], falling[-3:]])
+    close(ends, other.array(f"{site.address}.direct_words.2.{position}.3"))
+    falling = np.sort(by_neuron)[::-1]
+    ends = np.concatenate([falling[:2], falling[-2:]])
+    close(ends, other.array(f"direct.words_of_neuron.0.5.{position}.2"))
+
+
+def test_a_part_taken_from_the_last_stream_takes_its_share_from_the_logit() -> None:
+    """By torch: the last stream without one head, under the deviation it had with it."""
+    model, trace = ran(tiny_model())
+    found = attribute(trace, model, 4, 6)
+    block, z = model.blocks[0], trace.attention[0].z[1, 4].astype(np.float64)
+    wrote = block.attn.out_proj.weight.double().numpy()[:, 10:20] @ z
+    stream = trace.residuals[-1].resid_post[4].astype(np.float64)
+    deviation = np.sqrt(stream.var() + model.config.norm_eps)
+    gain, offset = (x.double().numpy() for x in (model.final_norm.gain, model.final_norm.offset))
+    row = model.unembed.weight.double().numpy()[6]
+
+    def logit(x: np.ndarray) -> float:
+        return float(row @ ((x - x.mean()) / deviation * gain + offset))
+
+    assert logit(stream) == pytest.approx(trace.output[4, 6], abs=1e-4)
+    share = found.heads["decoder.blocks.0.attn"][1]
+    assert logit(stream) - logit(stream - wrote) == pytest.approx(share, abs=1e-9)
+    assert abs(share) > 0.01
+
+
+def test_refusals_name_the_numbers() -> None:
+    model, trace = ran(tiny_model())
+    with pytest.raises(ValueError, match="position 7 is none of 0 to 6"):
+        attribute(trace, model, 7, 0)
+    with pytest.raises(ValueError, match="token 17 is none of the 17; give 0 to 16"):
+        attribute(trace, model, 0, 3, 17)
+    with pytest.raises(ValueError, match="token 3 against itself is 0"):
+        attribute(trace, model, 0, 3, 3)
+    with pytest.raises(ValueError, match="neurons 0 to 12; 13 is none"):
+        words_of_neuron(trace, model, 0, 13, 0)
+    with pytest.raises(ValueError, match="layers 0 to 1; 2 is none"):
+        words_of_neuron(trace, model, 2, 0, 0)
+    translator, run = ran(tiny_translator())
+    with pytest.raises(ValueError, match=r"no logit reads encoder\.blocks\.0\.attn directly"):
+        words_of_head(run, translator, Site("encoder", "self", 0), 0, 0)

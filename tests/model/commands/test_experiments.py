@@ -1,0 +1,147 @@
+"""Protects the commands attribute and ablate: their JSON is what single runs give."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.analysis.ablation import EVERYTHING
+from model.commands import ablate, attribute
+from model.sources import checkpoint
+from model.verify.edited import Off
+from model.verify.independent import IndependentRun
+from tests.model.builders import (
+    SENTENCE,
+    softmax,
+    tiny_checkpoint,
+    tiny_translation_checkpoint,
+)
+from tests.model.conftest import Command
+
+
+def loss_of(folder: Path, off: Off | None) -> np.ndarray:
+    """−ln p of each token of the sentence but the first, by the independent run."""
+    loaded = checkpoint.load(folder, "cpu")
+    ids = np.array(loaded.tokenizer.encode(SENTENCE))
+    probs = softmax(IndependentRun(loaded.files, ids, off=off).array("output")[:-1])
+    return -np.log(probs[np.arange(len(probs)), ids[1:]])
+
+
+def test_shares_of_one_token_against_another_sum_to_the_difference(
+    tmp_path: Path, command: Command
+) -> None:
+    folder = tiny_checkpoint(tmp_path / "mine")
+    words = ("--text", SENTENCE, "--position", 4, "--token", "a", "--against", "t")
+    result = command(attribute, "--checkpoint", folder, *words)
+    assert (result.code, result.err) == (0, [])
+    answer = json.loads(result.out[-1])
+    assert (answer["token"], answer["against"], answer["position"]) == ("a", "t", 4)
+    loaded = checkpoint.load(folder, "cpu")
+    ids = loaded.tokenizer.encode(SENTENCE)
+    one, other = (loaded.tokenizer.encode(text)[0] for text in "at")
+    run = IndependentRun(loaded.files, np.array(ids))
+    exact = run.array(f"direct.parts.4.{one}.{other}")
+    assert list(answer["shares"].values()) == pytest.approx(exact.tolist(), abs=1e-5)
+    assert answer["error"] <= answer["allowed"] == 1e-4
+    assert answer["logit"] == pytest.approx(exact.sum(), abs=1e-5)
+    assert len(answer["heads"]) == 2 and len(answer["neurons"]) == 10
+    assert result.out[0].startswith("embedding")
+
+
+def test_by_itself_it_asks_for_the_most_likely_token_at_the_end(
+    tmp_path: Path, command: Command
+) -> None:
+    folder = tiny_checkpoint(tmp_path / "mine")
+    answer = json.loads(command(attribute, "--checkpoint", folder, "--text", SENTENCE).out[-1])
+    loaded = checkpoint.load(folder, "cpu")
+    logits = loaded.trace(SENTENCE).trace.logits[-1]
+    assert answer["token"] == loaded.tokenizer.token_strings([int(logits.argmax())])[0]
+    assert answer["logit"] == pytest.approx(float(logits.max()))
+    assert answer["against"] is None
+
+
+@pytest.mark.parametrize(
+    "off", [["decoder.attn.1.2"], ["decoder.ffn.0", "decoder.attn.0.1.5.2"], [EVERYTHING]]
+)
+def test_what_is_off_costs_what_the_independent_run_says(
+    off: list[str], tmp_path: Path, command: Command
+) -> None:
+    folder = tiny_checkpoint(tmp_path / "mine")
+    result = command(ablate, "--checkpoint", folder, "--text", SENTENCE, "--off", *off)
+    assert (result.code, result.err) == (0, [])
+    answer = json.loads(result.out[-1])
+    before, after = loss_of(folder, None), loss_of(folder, Off(tuple(off)))
+    assert answer["loss"] == pytest.approx(before.mean(), rel=1e-5)
+    assert answer["loss_off"] == pytest.approx(after.mean(), rel=1e-5)
+    assert answer["changes"] == pytest.approx((after - before).tolist(), abs=1e-4)
+
+
+def test_heads_are_ranked_and_pruned(tmp_path: Path, command: Command) -> None:
+    folder = tiny_checkpoint(tmp_path / "mine")
+    words = ("--text", SENTENCE, "--rank", "--prune")
+    answer = json.loads(command(ablate, "--checkpoint", folder, *words).out[-1])
+    assert list(answer["costs"].values()) == sorted(answer["costs"].values(), reverse=True)
+    whole = loss_of(folder, None).mean()
+    for part, cost in answer["costs"].items():
+        assert cost == pytest.approx(loss_of(folder, Off((part,))).mean() - whole, abs=1e-5)
+    first = answer["pruned"][0]
+    assert first["part"] == list(answer["costs"])[-1]
+    assert len(answer["pruned"]) == len(answer["costs"]) == 6
+    losses = [step["loss"] for step in answer["pruned"]]
+    n = next((i for i, loss in enumerate(losses) if loss > 1.05 * whole), len(losses))
+    assert answer["can_go"] == n
+
+
+def test_another_text_stands_in(tmp_path: Path, command: Command) -> None:
+    folder = tiny_checkpoint(tmp_path / "mine")
+    other, part = SENTENCE[::-1], "decoder.attn.0.1"
+    words = ("--text", SENTENCE, "--off", part, "--way", "other", "--other", other)
+    answer = json.loads(command(ablate, "--checkpoint", folder, *words).out[-1])
+    ids = checkpoint.load(folder, "cpu").tokenizer.encode(other)
+    expected = loss_of(folder, Off((part,), "other", tuple(ids))).mean()
+    assert answer["loss_off"] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--off", "decoder.attn.5.0"), "5 is none of 0 to 1"),
+        (("--off", "heads"), "'heads' is not a part; give such as decoder.attn.3.4"),
+        (("--way", "other"), "--way other needs --other TEXT"),
+        (("--way", "other", "--other", "cat"), "has 3 tokens, this one 21; give one with as many"),
+    ],
+)
+def test_mistakes_of_ablate_are_one_line(
+    words: tuple[str, ...], said: str, tmp_path: Path, command: Command
+) -> None:
+    folder = tiny_checkpoint(tmp_path / "mine")
+    result = command(ablate, "--checkpoint", folder, "--text", SENTENCE, *words)
+    (line,) = result.err
+    assert result.code == 2 and said in line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--position", 99), "position 99 is none of 0 to 20"),
+        (("--token", "cat"), "'cat' is not one token of mine; give one, or its id as a number"),
+        (("--token", 99), "token 99 is none of the 13; give 0 to 12"),
+        (("--token", "a", "--against", "a"), "against itself is 0 throughout"),
+    ],
+)
+def test_mistakes_of_attribute_are_one_line(
+    words: tuple[object, ...], said: str, tmp_path: Path, command: Command
+) -> None:
+    folder = tiny_checkpoint(tmp_path / "mine")
+    result = command(attribute, "--checkpoint", folder, "--text", SENTENCE, *words)
+    (line,) = result.err
+    assert result.code == 2 and said in line
+
+
+def test_a_translation_loses_a_cross_attention_head(tmp_path: Path, command: Command) -> None:
+    folder = tiny_translation_checkpoint(tmp_path / "mine")
+    words = ("--text", "a cat", "--off", "decoder.cross_attn.1.2")
+    result = command(ablate, "--checkpoint", folder, *words)
+    assert (result.code, result.err) == (0, [])
+    assert json.loads(result.out[-1])["judged_by"] == "next token"

@@ -1,0 +1,200 @@
+"""Protects the page Ablation: beside the run stands that with parts off, and costs are exact."""
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.ablation import n_prunable, targets_of
+from model.capture import capture
+from model.sources import checkpoint
+from model.tap import Editor, set_head, set_weight
+from model.trace import Trace
+from tests.model.builders import softmax
+from tests.viz.apps import (
+    TOM,
+    button,
+    captions,
+    chart,
+    charts,
+    checks_shown,
+    facts,
+    inspected,
+    lines,
+    open_page,
+    query_of,
+    z,
+)
+from tests.viz.builders import numbers, stories, stories_trace
+from viz import runs
+from viz.digits import digits
+from viz.runs import ablating
+
+HEAD = "decoder.attn.2.4"
+SITE = "decoder.blocks.2.attn"
+
+
+def opened(**query: str) -> AppTest:
+    """The page, which must have no error; every check passes."""
+    app = open_page("Ablation", **{"sentence": TOM} | query)
+    assert lines(app, "error") == []
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    return app
+
+
+def edited(editor: Editor) -> Trace:
+    """The shipped model on the sentence, edited."""
+    trace = stories_trace(TOM)
+    return capture(stories().model, trace.ids.tolist(), trace.tokens, attachments=[editor])
+
+
+def losses(trace: Trace) -> np.ndarray:
+    """−ln p of each token but the first."""
+    probs = softmax(trace.logits[:-1].astype(np.float64))
+    return -np.log(probs[np.arange(len(probs)), trace.ids[1:]])
+
+
+def test_the_run_with_a_head_off_stands_beside_the_run_as_it_was() -> None:
+    app = opened(off=HEAD, layer="L4", head="H1", after="6")
+    before, after = stories_trace(TOM), edited(Editor(set_head(SITE, 4)))
+    rise = losses(after) - losses(before)
+    (bars,) = chart(app, "loss-change").data
+    assert numbers(bars["y"]) == pytest.approx(rise, abs=1e-5)
+    for key, trace in (("pattern-before", before), ("pattern-after", after)):
+        shown = z(chart(app, key).data[0])
+        assert np.nan_to_num(shown) == pytest.approx(trace.attention[4].pattern[1], abs=1e-6)
+    assert np.abs(after.attention[4].pattern[1] - before.attention[4].pattern[1]).max() > 1e-3
+    was, now = chart(app, "answers").data
+    assert (was["name"], now["name"]) == ("as it was", "with parts off")
+    for bars, trace in ((was, before), (now, after)):
+        best = np.sort(softmax(trace.logits[6].astype(np.float64)))[::-1][:5]
+        assert set(np.round(best, 5)) <= set(np.round(numbers(bars["x"]), 5))
+    shown = facts(app)
+    assert shown["mean loss of each next token"] == f"{digits(losses(before).mean(), 3)} nats"
+    assert shown["mean loss with parts off"] == f"{digits(losses(after).mean(), 3)} nats"
+    assert any("L2 H4" in line for line in lines(app, "note"))
+    tables = checks_shown(inspected(app, "check"))
+    assert any("with parts off" in row["check"] for table in tables for row in table)
+
+
+def test_an_arrow_is_cut() -> None:
+    app = opened(off=f"{HEAD}.9.4")
+    after = edited(Editor(set_weight(SITE, 4, 9, 4)))
+    (bars,) = chart(app, "loss-change").data
+    assert numbers(bars["y"]) == pytest.approx(losses(after) - losses(stories_trace(TOM)), abs=1e-5)
+    (line,) = lines(app, "note")
+    tokens = stories_trace(TOM).tokens
+    assert f"L2 H4: {tokens[9].strip()} (9) → {tokens[4].strip()} (4)" in line
+
+
+def test_another_sentence_stands_in() -> None:
+    other = "Sam had a big dog. Sam gave Tom the big dog."
+    app = opened(off=HEAD, stands_in="other", other_sentence=other)
+    z_there = torch.tensor(stories_trace(other).attention[2].z[4])
+    after = edited(Editor(set_head(SITE, 4, to=z_there)))
+    (bars,) = chart(app, "loss-change").data
+    assert numbers(bars["y"]) == pytest.approx(losses(after) - losses(stories_trace(TOM)), abs=1e-5)
+
+
+def test_a_sentence_of_another_length_is_refused_with_both_counts() -> None:
+    app = open_page("Ablation", sentence=TOM, stands_in="other", other_sentence="Tom had a dog.")
+    (line,) = lines(app, "error")
+    n = len(stories_trace(TOM).tokens)
+    assert f"the other text has 5 tokens, this one {n}; give one with as many" in line
+    assert "They part at token 3: “red” here, “dog” there" in line
+
+
+def test_with_everything_off_nothing_is_left() -> None:
+    app = opened(off="everything")
+    (line,) = lines(app, "note")
+    assert line == (
+        "Everything is off. Nothing is left of the model: the unembedding has no bias, so all "
+        "answers are equally probable."
+    )
+    _, now = chart(app, "answers").data
+    assert numbers(now["x"]) == pytest.approx(1 / stories().config.vocab_size, rel=1e-6)
+    assert facts(app)["mean loss with parts off"] == f"{digits(np.log(4096), 3)} nats"
+    app = opened(model="digits", off="everything")
+    assert "the bias of the unembedding alone makes the answer" in lines(app, "note")[0]
+    bias = checkpoint.load("digits", "cpu").model.unembed.bias.numpy().astype(np.float64)
+    _, now = chart(app, "answers").data
+    assert numbers(now["x"]).max() == pytest.approx(softmax(bias[None]).max(), abs=1e-6)
+
+
+def test_buttons_switch_everything_off_and_on() -> None:
+    app = opened()
+    assert lines(app, "note") == []
+    assert any("Nothing is off" in line for line in captions(app))
+    button(app, "Everything off").click().run()
+    assert query_of(app)["off"] == ["everything"]
+    button(app, "All on").click().run()
+    assert "off" not in query_of(app)
+
+
+def test_costs_are_those_of_single_runs() -> None:
+    handle = runs.handle_of("stories", "cpu")
+    run = runs.run(handle, TOM)
+    heads = ablating.heads(handle, run)
+    ranking = ablating.ranking(handle, run, heads, targets_of(run.trace))
+    while ranking.is_running:
+        ranking.advance(0.01)
+    for number in (0, 20, 47):
+        part = heads[number]
+        alone = edited(Editor(set_head(f"decoder.blocks.{part.layer}.attn", part.unit or 0)))
+        assert ranking.losses[number] == pytest.approx(losses(alone).mean(), abs=1e-5)
+    app = opened()
+    app.run()
+    shown = z(chart(app, "head-costs").data[0])
+    known = np.isfinite(shown)
+    assert known.any(), "the first are there at once"
+    expected = np.array(ranking.losses).reshape(6, 8) - losses(run.trace).mean()
+    assert shown[known] == pytest.approx(expected[known], abs=1e-5)
+
+
+def test_heads_are_pruned_step_by_step() -> None:
+    handle = runs.handle_of("positions-rope", "cpu")
+    run = runs.run(handle, "Tom had a red ball.")
+    pruning = ablating.pruning(handle, run, targets_of(run.trace))
+    shares = [pruning.progress]
+    while pruning.is_running:
+        pruning.advance(0.01)
+        shares.append(pruning.progress)
+    assert len(pruning.steps) == pruning.n == len(ablating.heads(handle, run))
+    assert shares == sorted(shares) and (shares[0], shares[-1]) == (0.0, 1.0)
+    assert n_prunable(losses(run.trace).mean(), pruning.steps) < pruning.n
+    app = opened(model="positions-rope")
+    button(app, "Prune heads").click().run()
+    assert button(app, "Stop")
+
+
+def test_every_figure_of_a_run_says_where_the_independent_run_has_it() -> None:
+    """Costs are runs of their own, which tests compare: one independent run of each is too long."""
+    without = {sent["key"] for sent in charts(opened(off=HEAD)) if not sent["origin"]}
+    assert without == {"head-costs", "sublayer-costs"}
+
+
+@pytest.mark.parametrize("name", ["blank", "translate", "digits"])
+def test_other_architectures_have_it(name: str) -> None:
+    off = "decoder.cross_attn.1.2" if name == "translate" else "encoder.attn.1.2"
+    app = opened(model=name, off=off)
+    assert lines(app, "note") == [
+        f"Off, set to zero: L1{' cross' if name == 'translate' else ''} H2."
+    ]
+    (bars,) = chart(app, "loss-change").data
+    assert np.abs(numbers(bars["y"])).max() > 1e-4
+    tables = checks_shown(inspected(app, "check"))
+    assert {row["verdict"] for table in tables for row in table} == {"passed"}
+
+
+@pytest.mark.parametrize(
+    ("off", "words"),
+    [
+        ("decoder.attn.9.1", "9 is none of 0 to 5"),
+        ("encoder.attn.0.1", "this model has no encoder.attn"),
+        ("heads", "'heads' is not a part"),
+    ],
+)
+def test_a_part_that_is_not_there_is_one_line(off: str, words: str) -> None:
+    app = open_page("Ablation", sentence=TOM, off=off)
+    assert [words in line for line in lines(app, "note")] == [True]
+    assert lines(app, "error") == []

@@ -1,0 +1,169 @@
+"""Ablation: take it away. Parts of the model off, and the run beside the run as it was."""
+
+from model.analysis.ablation import EVERYTHING, MEAN, OTHER, ZERO, part_of
+from viz import formulas_experiments as formulas
+from viz.digits import digits
+from viz.frame import (
+    answers,
+    controls,
+    inspector,
+    layout,
+    memory,
+    notices,
+    settings,
+    state,
+    tables,
+    words,
+)
+from viz.frame.numbers import number
+from viz.frame.view import View
+from viz.pages.experiments.ablation import costs, effect, positions, pruning
+from viz.pages.experiments.ablation.shared import (
+    WORDS,
+    Experiment,
+    experiment_of,
+    logits_of,
+    name_of,
+    probability_of,
+)
+from viz.runs import ablating, attributing
+
+TITLE = "Ablation"
+ICON = ":material/content_cut:"
+NEEDS = ("weights",)
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Take a part of the model away: click a head, and see what the answer loses.",
+        "A head, a neuron, a whole sublayer or one arrow from a query to a key is set to zero, to "
+        "its mean over the positions of this input, or to what another sentence has there. The "
+        "model then runs again, all of it. The maps say what each part costs: the mean loss with "
+        "that part alone at zero minus that of the whole model, exact, one run for each. Orange: "
+        "without it the loss is higher, the part helps on this input. Blue: the loss is lower. "
+        "That a part costs little here says nothing of other texts.",
+    )
+    way, position = _controls(view)
+    experiment = experiment_of(view, way)
+    notices.show()
+    costs.section(experiment)
+    _say_what_is_off(experiment)
+    _facts(experiment, position)
+    positions.section(experiment)
+    effect.section(experiment, position)
+    effect.neurons(experiment, position)
+    pruning.section(experiment)
+    _inspect(experiment)
+
+
+def _controls(view: View) -> tuple[str, int]:
+    """What stands in for what is off, and the position whose answer is shown."""
+    trace = view.run.trace
+    takes_text = "text" in view.offers and len(trace.streams) == 1
+    options = (ZERO, MEAN, OTHER) if takes_text else (ZERO, MEAN)
+    with layout.slim_row("ablation"):
+        way = controls.select(
+            settings.STANDS_IN.given(options=options, words=WORDS.__getitem__), width=200
+        )
+        if way == OTHER:
+            controls.text(settings.OTHER_SENTENCE)
+        assert trace.output is not None
+        position = 0 if len(trace.output) == 1 else answers.position_of(view)
+        controls.button("off", "none", "All on", "restart_alt")
+        controls.button("off", "all", "Everything off", "power_settings_new")
+    pressed = memory.pressed("off")
+    if pressed is not None:
+        state.put((settings.OFF, [EVERYTHING] if pressed == "all" else []))
+    return way, position
+
+
+def _say_what_is_off(experiment: Experiment) -> None:
+    view = experiment.view
+    if experiment.is_everything:
+        has_bias = view.run.trace.facts.architecture == "vision"
+        left = (
+            "the bias of the unembedding alone makes the answer"
+            if has_bias
+            else "the unembedding has no bias, so all answers are equally probable"
+        )
+        words.notice(f"Everything is off. Nothing is left of the model: {left}.")
+    elif experiment.off:
+        sizes = ablating.sizes(view.handle, view.run.trace)
+        names = [name_of(part_of(text, sizes), view.run.trace) for text in experiment.off]
+        words.notice(f"Off, set to {WORDS[experiment.way]}: {', '.join(names)}.")
+    else:
+        words.caption("Nothing is off. Click a cell of a map to switch that part off.")
+
+
+def _facts(experiment: Experiment, position: int) -> None:
+    view, edited = experiment.view, experiment.edited
+    before, after = experiment.whole_loss, float(experiment.after.mean())
+    change = after - before
+    names = attributing.names_of_answers(view.handle, logits_of(view.run).shape[-1])
+    was, now = (int(logits_of(run)[position].argmax()) for run in (view.run, edited))
+    said = [
+        number(
+            run,
+            f"judged.probs.{position}.{best}[0]",
+            probability_of(run, position, best),
+            digits(probability_of(run, position, best), 4),
+        )
+        for run, best in ((view.run, was), (edited, now))
+    ]
+    words.facts(
+        [
+            (f"{digits(before, 3)} nats", f"mean loss of each {experiment.judged.targets.name}"),
+            (f"{digits(after, 3)} nats", "mean loss with parts off"),
+            (f"{'+' if change > 0 else ''}{digits(change, 3)} nats", "change of the mean loss"),
+            ([f"{names[was]} ", said[0]], "most likely, with its probability"),
+            ([f"{names[now]} ", said[1]], "most likely with parts off"),
+        ]
+    )
+
+
+def _inspect(experiment: Experiment) -> None:
+    name = "model.analysis.ablation.edits_of"
+    written = formulas.ablation(experiment.way)
+    inspector.enter("What is off")
+    inspector.formula(name, written.latex, written.reference)
+    inspector.formula(
+        name,
+        formulas.cost_with_numbers(float(experiment.after.mean()), experiment.whole_loss),
+    )
+    inspector.source(
+        name,
+        "model.analysis.interventions.run_rows",
+        "model.analysis.ablation.costs",
+        "model.analysis.ablation.pruned",
+    )
+    if state.value(settings.INSPECT) == inspector.CHECK:
+        inspector.checked("The run with parts off", experiment.edited.checks)
+    inspector.export(experiment.view, _tables(experiment))
+
+
+def _tables(experiment: Experiment) -> inspector.Tables:
+    ranking = costs.begun(experiment)
+    labels = answers.labels_of(experiment.view.run.trace.main)
+    places = experiment.judged.places
+    return {
+        "Losses": lambda: tables.frame_csv(
+            tables.frame(
+                {
+                    "token": [labels[i] if i >= 0 else "class" for i in places],
+                    "loss (nats)": experiment.before,
+                    "loss with parts off (nats)": experiment.after,
+                }
+            )
+        ),
+        "Costs": lambda: tables.frame_csv(
+            tables.frame(
+                [
+                    {"part": part.text, "cost (nats)": loss - experiment.whole_loss}
+                    for part, loss in zip(ranking.parts, ranking.losses, strict=False)
+                ]
+            )
+        ),
+    }

@@ -1,0 +1,164 @@
+"""What each part costs: maps of exact runs, which fill in while one looks."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.ablation import Part
+from model.trace import Trace
+from viz.digits import digits
+from viz.figures.attribution import Marked, head_axes, part_map
+from viz.figures.heatmap import Axis, Hidden
+from viz.figures.labels import unique
+from viz.frame import layout, memory, notices, settings, state, words
+from viz.live import component
+from viz.pages.experiments.ablation.shared import Experiment, name_of
+from viz.runs import ablating
+
+TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
+RANKING = "ranking"
+
+
+def section(experiment: Experiment) -> None:
+    """The maps of heads and of sublayers."""
+    ranking = begun(experiment)
+    draw = notices.guarded(lambda: _costs(experiment, ranking))
+    if ranking.is_running:
+        st.fragment(draw, run_every=PAUSE_SECONDS)()
+    else:  # a click runs the whole page then
+        draw()
+
+
+def begun(experiment: Experiment) -> ablating.Ranking:
+    """The ranking of this input, as far as it has got; begun where there is none."""
+    view = experiment.view
+    made_with = (view.run.key, experiment.judged.address)
+    found: ablating.Ranking | None = memory.remembered(RANKING, made_with)
+    if found is None:
+        parts = [
+            *ablating.heads(view.handle, view.run),
+            *ablating.sublayers(view.handle, view.run),
+        ]
+        found = ablating.ranking(view.handle, view.run, parts, experiment.judged.targets)
+        memory.remember(RANKING, made_with, found)
+    return found
+
+
+def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
+    """Both maps, with a few more cells each time until all are there."""
+    was_running = ranking.is_running
+    if was_running and experiment.is_left:
+        st.rerun()  # a click in a fragment runs the fragment alone
+    if was_running:
+        ranking.advance(TICK_SECONDS)
+    known = dict(zip(ranking.parts, ranking.losses, strict=False))
+    cost = {part: loss - experiment.whole_loss for part, loss in known.items()}
+    left, right = layout.two_up("costs")
+    with left:
+        _cost_map(experiment, cost, [part for part in ranking.parts if part.unit is not None])
+    with right:
+        _sublayer_map(experiment, cost, [part for part in ranking.parts if part.unit is None])
+    _say_ranking(experiment, cost, is_whole=not ranking.is_running)
+    if was_running and not ranking.is_running:
+        st.rerun()  # the clock of the fragment stops with the whole page
+
+
+def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:
+    trace = experiment.view.run.trace
+    rows = list(dict.fromkeys(_row_of(part) for part in parts))
+    n_heads = 1 + max(part.unit or 0 for part in parts)
+    by_place = {(rows.index(_row_of(part)), part.unit or 0): part for part in parts}
+    names = [_row_name(row, trace) for row in rows]
+    chosen = (experiment.view.site.stack, experiment.view.site.address.rpartition(".")[2])
+    own = (*chosen, experiment.view.layer)
+    _map(
+        experiment,
+        cost,
+        by_place,
+        head_axes(names, n_heads),
+        ("head-costs", "Cost of each head: click one"),
+        (rows.index(own), experiment.view.head),
+    )
+
+
+def _sublayer_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:
+    trace = experiment.view.run.trace
+    kinds = {"attn": "attention", "cross_attn": "cross", "ffn": "feed-forward"}
+    columns = [module for module in kinds if any(part.module == module for part in parts)]
+    rows = list(dict.fromkeys((part.stack, "attn", part.layer) for part in parts))
+    by_place = {
+        (rows.index((part.stack, "attn", part.layer)), columns.index(part.module)): part
+        for part in parts
+    }
+    names = [_row_name(row, trace) for row in rows]
+    axes = (Axis("layer", unique(names)), Axis("sublayer", [kinds[name] for name in columns]))
+    _map(
+        experiment,
+        cost,
+        by_place,
+        axes,
+        ("sublayer-costs", "Cost of each sublayer: click one"),
+        None,
+    )
+
+
+def _map(
+    experiment: Experiment,
+    cost: dict[Part, float],
+    by_place: dict[tuple[int, int], Part],
+    axes: tuple[Axis, Axis],
+    shown: tuple[str, str],
+    chosen: tuple[int, int] | None,
+) -> None:
+    """One map of costs; a click switches that part."""
+    key, title = shown
+    rows, columns = (list(axis.labels) for axis in axes)
+    grid = np.full((len(rows), len(columns)), np.nan)
+    for place, part in by_place.items():
+        grid[place] = cost.get(part, np.nan)
+    off = [place for place, part in by_place.items() if part.text in experiment.off]
+    missing = np.isnan(grid)
+
+    def switch(cell: component.Place) -> None:
+        place = rows.index(str(cell["y"])), columns.index(str(cell["x"]))
+        if place in by_place:
+            state.put((settings.OFF, list(experiment.toggled(by_place[place].text))))
+
+    layout.show_figure(
+        part_map(
+            axes,
+            grid,
+            experiment.view.colors,
+            ("cost (nats)", title),
+            marked=Marked(chosen, off),
+            hidden=Hidden(missing, "not there, or not computed yet") if missing.any() else None,
+        ),
+        key=key,
+        alt=f"{title} in nats: {int((~missing).sum())} of {len(by_place)} are known.",
+        on_pick=switch,
+    )
+
+
+def _row_of(part: Part) -> tuple[str, str, int]:
+    return part.stack, part.module, part.layer
+
+
+def _row_name(row: tuple[str, str, int], trace: Trace) -> str:
+    stack, module, layer = row
+    first = "encoder " if len(trace.streams) > 1 and stack == "encoder" else ""
+    return f"{first}L{layer}{' cross' if module == 'cross_attn' else ''}"
+
+
+def _say_ranking(experiment: Experiment, cost: dict[Part, float], *, is_whole: bool) -> None:
+    heads = {part: value for part, value in cost.items() if part.unit is not None}
+    if not heads:
+        return
+    trace = experiment.view.run.trace
+    most, least = max(heads, key=heads.__getitem__), min(heads, key=heads.__getitem__)
+    so_far = "" if is_whole else "So far: "
+    words.caption(
+        f"{so_far}The head that costs most is {name_of(most, trace)} "
+        f"({digits(heads[most], 3)} nats), the one that costs least {name_of(least, trace)} "
+        f"({digits(heads[least], 3)} nats)."
+    )

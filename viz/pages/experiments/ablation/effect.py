@@ -1,0 +1,166 @@
+"""The run with parts off beside the run as it was: a pattern, answers, losses; and neurons."""
+
+import numpy as np
+
+from model.analysis.ablation import Part
+from viz.digits import digits
+from viz.figures.ablation import paired_answers
+from viz.figures.attribution import named_bars, token_bars
+from viz.figures.heatmap import Axis, Hidden, heat_map, weights
+from viz.figures.labels import unique
+from viz.frame import answers, layout, screen, settings, state
+from viz.live import component
+from viz.pages.experiments.ablation.shared import Experiment, logits_of, probability_of
+from viz.runs import Run, attributing
+
+MOST_ANSWERS = 5  # most likely ones, of the run as it was and of the one under the edit
+MOST_NEURONS = 10
+
+
+def section(experiment: Experiment, position: int) -> None:
+    """Pattern, answers and losses."""
+    _patterns(experiment)
+    left, right = layout.two_up("effect")
+    with left:
+        _answers(experiment, position)
+    with right:
+        _losses(experiment)
+
+
+def _patterns(experiment: Experiment) -> None:
+    view = experiment.view
+    layout.section(
+        f"Pattern of {view.head_name}",
+        "As it was, and with parts off. Click a cell on the left to cut that arrow.",
+        "The head chosen in the bar above. An arrow that is cut has the weight 0 (or what stands "
+        "in for it), and the row is not normalised again.",
+    )
+    left, right = layout.two_up("patterns")
+    with left:
+        _pattern(experiment, view.run, "As it was", "pattern-before")
+    with right:
+        _pattern(experiment, experiment.edited, "With parts off", "pattern-after")
+
+
+def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:
+    view = experiment.view
+    record = run.trace.record(view.site)
+    queries, keys = (
+        unique(answers.labels_of(run.trace.stream(name))) for name in (record.queries, record.keys)
+    )
+    mask = ~record.mask_of(view.head)
+    pattern = record.pattern[view.head]
+    spread = float(np.abs(pattern - view.pattern).max())
+
+    def cut(cell: component.Place) -> None:
+        query, to = queries.index(str(cell["y"])), keys.index(str(cell["x"]))
+        site = view.site
+        module = site.address.rpartition(".")[2]
+        part = Part(site.stack, module, site.layer, view.head, query, to)
+        state.put((settings.OFF, list(experiment.toggled(part.text))))
+
+    address = f"{view.site.address}.unmasked_pattern[{view.head}]"
+    layout.show_figure(
+        heat_map(
+            pattern,
+            (Axis("query", queries), Axis("key", keys)),
+            weights(),
+            view.colors,
+            title=title,
+            hidden=Hidden(mask) if mask.any() else None,
+        ),
+        key=key,
+        alt=f"{title}: weights of {view.head_name}, {len(queries)} queries by {len(keys)} keys. "
+        f"Largest difference from the run as it was: {digits(spread, 3)}.",
+        on_pick=cut if run is view.run else None,
+        origin=screen.origin(run, {(0, "z"): address}, 1.0),
+    )
+
+
+def _answers(experiment: Experiment, position: int) -> None:
+    view = experiment.view
+    names = attributing.names_of_answers(view.handle, logits_of(view.run).shape[-1])
+    ids: list[int] = []
+    for run in (view.run, experiment.edited):
+        best = np.argsort(-logits_of(run)[position], kind="stable")[:MOST_ANSWERS]
+        ids += [int(i) for i in best if int(i) not in ids]
+    both = [
+        np.array([probability_of(run, position, i) for i in ids])
+        for run in (view.run, experiment.edited)
+    ]
+    address = f"judged.probs.{position}.{'.'.join(map(str, ids))}"
+    shown = [names[i] for i in ids]
+    layout.show_figure(
+        paired_answers(shown, (both[0], both[1]), view.colors, "Most likely answers"),
+        key="answers",
+        alt="Probabilities as it was and with parts off: "
+        + ", ".join(
+            f"{name} {digits(float(x), 3)} and {digits(float(y), 3)}"
+            for name, x, y in zip(shown, *both, strict=True)
+        ),
+        origin=[
+            *screen.origin(view.run, {(0, "x"): address}),
+            *screen.origin(experiment.edited, {(1, "x"): address}),
+        ],
+    )
+
+
+def _losses(experiment: Experiment) -> None:
+    judged, trace = experiment.judged, experiment.view.run.trace
+    labels = answers.labels_of(trace.main)
+    shown = [labels[place] if place >= 0 else "class" for place in judged.places]
+    rises = experiment.after - experiment.before
+    worst = int(np.abs(rises).argmax())
+    what = judged.targets.name
+    layout.show_figure(
+        token_bars(
+            unique(shown),
+            rises,
+            experiment.view.colors,
+            ("loss, change in nats", f"Change of the loss of each {what}"),
+        ),
+        key="loss-change",
+        alt=f"Change of −ln p of each {what} in nats. The largest is {digits(rises[worst], 3)} at "
+        f"“{shown[worst]}”.",
+        origin=screen.origin(
+            experiment.edited, {(0, "y"): judged.rise}, max(1.0, float(experiment.before.max()))
+        ),
+    )
+
+
+def neurons(experiment: Experiment, position: int) -> None:
+    """Neurons that can be switched off: those with the largest shares."""
+    view = experiment.view
+    layout.section(
+        "Neurons",
+        "Those with the largest direct share in the answer above; click one to switch it off.",
+        "The share is that of the page Contributions, in the logit of the most likely answer at "
+        "the chosen position, with nothing off. A neuron is off at every position.",
+    )
+    token = int(logits_of(view.run)[position].argmax())
+    found = attributing.attribution(view.handle, view.run, view.run.key, position, token, None)
+    order = np.argsort(-np.abs(found.neurons).ravel(), kind="stable")[:MOST_NEURONS]
+    n = found.neurons.shape[1]
+    stack = view.run.trace.main.name
+    parts = [Part(stack, "ffn", int(place) // n, int(place) % n) for place in order]
+    names = [f"L{part.layer} N{part.unit}" for part in parts]
+    names = [
+        f"{name} off" if part.text in experiment.off else name
+        for name, part in zip(names, parts, strict=True)
+    ]
+
+    def switch(cell: component.Place) -> None:
+        part = parts[int(cell["y"])]
+        state.put((settings.OFF, list(experiment.toggled(part.text))))
+
+    values = found.neurons.ravel()[order]
+    layout.show_figure(
+        named_bars(names, values, view.colors, ("share in the logit", "Neurons: click one")),
+        key="neurons-off",
+        alt="Neurons with the largest shares: "
+        + ", ".join(f"{x} {digits(float(y), 3)}" for x, y in zip(names, values, strict=True)),
+        on_pick=switch,
+        origin=screen.origin(
+            view.run, {(0, "x"): f"direct.neurons.{len(order)}.{position}.{token}"}
+        ),
+    )

@@ -1,0 +1,112 @@
+"""What the parts of the page share: what is off, both runs, and what they are judged by."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis.ablation import EVERYTHING, MEAN, OTHER, ZERO, Part, parting
+from model.trace import Trace
+from viz import runs
+from viz.frame import answers, memory, settings, state
+from viz.frame.view import View
+from viz.runs import Run, ablating, blanks
+
+EDITED, OTHER_RUN = "edited-run", "other-run"
+WORDS = {ZERO: "zero", MEAN: "mean over this input", OTHER: "another sentence"}
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What is off on this page, the run under it, and what both runs are judged by."""
+
+    view: View
+    off: tuple[str, ...]
+    way: str
+    other: Run | None
+    edited: Run
+    judged: ablating.Judged
+    before: np.ndarray  # losses of the targets, (N,)
+    after: np.ndarray
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing is left of the model."""
+        return EVERYTHING in self.off
+
+    @property
+    def whole_loss(self) -> float:
+        """The mean loss with nothing off."""
+        return float(self.before.mean())
+
+    @property
+    def is_left(self) -> bool:
+        """Whether a person has chosen something else to be off since."""
+        sizes = ablating.sizes(self.view.handle, self.view.run.trace)
+        return state.value(settings.OFF.given(sizes=sizes)) != self.off
+
+    def toggled(self, part: str) -> tuple[str, ...]:
+        """What is off once a part is switched, on or off."""
+        if part in self.off:
+            return tuple(one for one in self.off if one != part)
+        return (*(one for one in self.off if one != EVERYTHING), part)
+
+
+def experiment_of(view: View, way: str) -> Experiment:
+    """Run the input with what is off; ValueError for another sentence that does not fit."""
+    sizes = ablating.sizes(view.handle, view.run.trace)
+    off = state.value(settings.OFF.given(sizes=sizes))
+    other = _other(view) if way == OTHER else None
+    key = "" if other is None else other.key
+    edited = ablating.without(view.handle, view.run, view.run.key, off, way, other, key)
+    memory.keep_alive(EDITED, edited)
+    true_ids = None
+    if view.run.trace.facts.architecture == "encoder":
+        true_ids = blanks.ids_of(view.handle, view.sentence)
+    judged = ablating.judged(view.run, true_ids)
+    before, after = (judged.losses(run.trace) for run in (view.run, edited))
+    return Experiment(view, off, way, other, edited, judged, before, after)
+
+
+def _other(view: View) -> Run:
+    """The run of the other sentence; ValueError where it has another number of tokens."""
+    text = state.value(settings.OTHER_SENTENCE)
+    if not text.strip():
+        raise ValueError("the other sentence is empty; type one with as many tokens")
+    run = runs.run(view.handle, text)
+    memory.keep_alive(OTHER_RUN, run)
+    own, other = view.run.trace.tokens, run.trace.tokens
+    if len(own) != len(other):
+        raise ValueError(parting(own, other))
+    return run
+
+
+def name_of(part: Part, trace: Trace) -> str:
+    """A part as it is named on screen, such as L2 H4 or L0 H1: it → animal; labels are text."""
+    stack = f"{part.stack} " if len(trace.streams) > 1 and part.stack == "encoder" else ""
+    layer = f"{stack}L{part.layer}{' cross' if part.module == 'cross_attn' else ''}"
+    if part.module == "ffn":
+        return f"{layer} feed-forward" if part.unit is None else f"{layer} N{part.unit}"
+    if part.unit is None:
+        return f"{layer} attention"
+    head = f"{layer} H{part.unit}"
+    if part.query is None:
+        return head
+    queries = answers.labels_of(trace.stream(part.stack))
+    source = trace.stream("encoder" if part.module == "cross_attn" else part.stack)
+    query = f"{queries[part.query]} ({part.query})"
+    if part.key is None:
+        return f"{head} at {query}"
+    return f"{head}: {query} → {answers.labels_of(source)[part.key]} ({part.key})"
+
+
+def logits_of(run: Run) -> np.ndarray:
+    """The output of a run, (T, V), of a picture (1, C)."""
+    assert run.trace.output is not None
+    return run.trace.output
+
+
+def probability_of(run: Run, position: int, token: int) -> float:
+    """The probability of one answer at a position."""
+    logits = logits_of(run)[position].astype(np.float64)
+    exponentials = np.exp(logits - logits.max())
+    return float(exponentials[token] / exponentials.sum())

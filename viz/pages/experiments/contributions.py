@@ -1,0 +1,349 @@
+"""Contributions: who made this answer? One logit as the sum of what every part added to it."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import numpy as np
+
+from model.analysis.attribution import Attribution
+from model.trace import AttentionRecord, Site
+from viz import formulas_experiments as formulas
+from viz.digits import digits
+from viz.figures.attribution import (
+    Marked,
+    head_axes,
+    named_bars,
+    part_map,
+    token_bars,
+    waterfall,
+)
+from viz.figures.labels import unique
+from viz.frame import answers, inspector, layout, notices, screen, state, tables, words
+from viz.frame.numbers import number
+from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, NEURON
+from viz.frame.view import View
+from viz.live import component
+from viz.runs import attributing
+
+TITLE = "Contributions"
+ICON = ":material/waterfall_chart:"
+NEEDS = ("weights",)
+
+ALLOWED = 1e-4  # by which the parts may miss the logit
+MOST_NEURONS = 12
+MOST_WORDS = 6  # at either end
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is asked of this run: a logit, and what is looked at of its parts."""
+
+    view: View
+    answer: answers.Answer
+    found: Attribution
+    record: AttentionRecord  # the site of the chosen head
+    head: int
+
+    @property
+    def place(self) -> str:
+        """Position and tokens, as addresses of the independent run end."""
+        two = [] if self.answer.against is None else [self.answer.against]
+        return ".".join(map(str, [self.answer.position, self.answer.token, *two]))
+
+    @property
+    def head_name(self) -> str:
+        """The chosen head, as in L2 H5."""
+        return f"{_row_name(self.record.site)} H{self.head}"
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Who made this answer? Each part of the model adds its share to the logit.",
+        "Direct logit attribution (Elhage et al. 2021): embedding, heads, neurons and biases write "
+        "into one stream, of which the unembedding makes logits. The scale of the last norm is "
+        "taken as it was in this run: then the shares sum to the logit. What a part does by way "
+        "of later layers is counted there.",
+    )
+    answer = answers.choose(view)
+    notices.show()
+    asked = _asked(view, answer)
+    _formulas(asked)
+    left, right = layout.two_up("whole")
+    with left:
+        _waterfall(asked)
+    with right:
+        _heads(asked)
+    _facts(asked)
+    _one_head(asked)
+    _neurons(asked)
+    _ways_on(asked)
+    _inspect(asked)
+
+
+def _asked(view: View, answer: answers.Answer) -> Asked:
+    found = attributing.attribution(
+        view.handle, view.run, view.run.key, answer.position, answer.token, answer.against
+    )
+    if view.site.address in found.heads:
+        record = view.record
+    else:  # the encoder of a translation acts by way of other heads
+        last = list(found.heads)[-1]
+        record = next(x for x in view.run.trace.attention if x.site.address == last)
+    return Asked(view, answer, found, record, min(view.head, record.n_heads - 1))
+
+
+def _facts(asked: Asked) -> None:
+    view, answer, found = asked.view, asked.answer, asked.found
+    if view.site.address not in found.heads:
+        words.notice(
+            f"No logit depends directly on {view.group.title}: it acts by way of other heads. "
+            f"Showing {_row_name(asked.record.site)}."
+        )
+    total = float(found.parts.sum())
+    logit = number(view.run, f"direct.logit.{asked.place}", found.logit, digits(found.logit))
+    words.facts(
+        [
+            (logit, "logit of the model" if answer.against is None else "difference of two logits"),
+            (digits(total), f"sum of {len(found.parts)} shares"),
+            (f"{found.error:.0e}", f"error (allowed {ALLOWED:.0e})"),
+            (digits(answer.probability, 3), f"probability of the {answer.kind}"),
+        ]
+    )
+    inspector.check(
+        found.error <= ALLOWED,
+        f"the shares sum to the logit, error {found.error:.1e}, allowed {ALLOWED:.0e}.",
+    )
+
+
+def _waterfall(asked: Asked) -> None:
+    found = asked.found
+    largest = int(np.abs(found.parts).argmax())
+    layout.show_figure(
+        waterfall(found.names, found.parts, asked.view.colors, "Share of each sublayer"),
+        key="waterfall",
+        alt=f"Waterfall of {len(found.parts)} shares that sum to {digits(found.logit, 3)}. The "
+        f"largest is that of {found.names[largest]}, {digits(float(found.parts[largest]), 3)}.",
+        origin=screen.origin(asked.view.run, {(0, "y"): f"direct.parts.{asked.place}"}),
+    )
+
+
+def _heads(asked: Asked) -> None:
+    found = asked.found
+    sites = [record.site for record in asked.view.run.trace.attention]
+    own = [site for site in sites if site.address in found.heads]
+    values = np.stack([found.heads[site.address] for site in own])
+    row, column = np.unravel_index(np.abs(values).argmax(), values.shape)
+    names = list(map(_row_name, own))
+
+    def look_at(cell: component.Place) -> None:
+        site = own[names.index(str(cell["y"]))]
+        state.put((HEAD_GROUP, site.group), (LAYER, site.layer), (HEAD, int(str(cell["x"])[1:])))
+
+    layout.show_figure(
+        part_map(
+            head_axes(names, values.shape[1]),
+            values,
+            asked.view.colors,
+            ("share in the logit", "Share of each head: click one"),
+            marked=Marked((own.index(asked.record.site), asked.head)),
+        ),
+        key="heads",
+        alt=f"Map of {len(own)} × {values.shape[1]} heads by their share in the logit. The largest "
+        f"is that of {names[row]} H{column}, {digits(float(values[row, column]), 3)}.",
+        on_pick=look_at,
+        origin=screen.origin(asked.view.run, {(0, "z"): f"direct.heads.{asked.place}"}),
+    )
+
+
+def _row_name(site: Site) -> str:
+    return f"L{site.layer}" if site.kind == "self" else f"L{site.layer} cross"
+
+
+# --- one head ---------------------------------------------------------------------------------
+
+
+def _one_head(asked: Asked) -> None:
+    layout.section(
+        f"Head {asked.head_name}",
+        "Which tokens did it take its share from, and which answers does it push?",
+        "A head writes the sum of weight × value over its keys, so its share in the logit is the "
+        "sum of one share per key. Its output through the norm and the unembedding says which "
+        "tokens it pushes up and down at this position.",
+    )
+    left, right = layout.two_up("head")
+    with left:
+        _keys(asked)
+    with right:
+        site, head = asked.record.site, asked.head
+        pushed = attributing.by_head(
+            asked.view.handle, asked.view.run, site, head, asked.answer.position
+        )
+        end = f"{head}.{asked.answer.position}.{_ends(asked)}"
+        address = f"{site.address}.direct_words.{end}"
+        _words(asked, pushed, f"Pushed by {asked.head_name}", ("head-words", address))
+
+
+def _keys(asked: Asked) -> None:
+    view, address = asked.view, asked.record.site.address
+    values = asked.found.keys[address][asked.head]
+    labels = answers.labels_of(view.run.trace.stream(asked.record.keys))
+    best = int(np.abs(values).argmax())
+    layout.show_figure(
+        token_bars(
+            unique(labels),
+            values,
+            view.colors,
+            ("share in the logit", f"Share of {asked.head_name} by the key it attends to"),
+        ),
+        key="keys",
+        alt=f"Shares of {asked.head_name} by key. The largest is that of token {best}, "
+        f"“{labels[best]}”, {digits(float(values[best]), 3)}.",
+        origin=screen.origin(
+            view.run, {(0, "y"): f"{address}.direct_keys.{asked.head}.{asked.place}"}
+        ),
+    )
+
+
+def _ends(asked: Asked) -> int:
+    """How many words are shown at either end: never one twice."""
+    return min(MOST_WORDS, len(asked.answer.names) // 2)
+
+
+def _words(asked: Asked, pushed: np.ndarray, title: str, shown: tuple[str, str]) -> None:
+    """The tokens with most added to them and most taken; `shown`: the key and the address."""
+    key, address = shown
+    falling, most = np.argsort(-pushed, kind="stable"), _ends(asked)
+    ids = [*falling[:most], *falling[-most:]]
+    names = [asked.answer.names[i] for i in ids]
+    layout.show_figure(
+        named_bars(names, pushed[ids], asked.view.colors, ("added to the logit", title)),
+        key=key,
+        alt=f"{title}: up {', '.join(names[:most])}; down {', '.join(names[most:])}.",
+        origin=screen.origin(asked.view.run, {(0, "x"): address}),
+    )
+
+
+# --- neurons ----------------------------------------------------------------------------------
+
+
+def _neurons(asked: Asked) -> None:
+    view, shares = asked.view, asked.found.neurons
+    layout.section(
+        "Neurons",
+        "The largest shares of neurons of all layers; click one to see its words.",
+        "A feed-forward is a sum over its neurons: activation × column of W_down (Geva et al. "
+        "2021). Each neuron’s share is made in the same way as a head’s.",
+    )
+    order = np.argsort(-np.abs(shares).ravel(), kind="stable")[:MOST_NEURONS]
+    places = [divmod(int(place), shares.shape[1]) for place in order]
+    names = [f"L{layer} N{neuron}" for layer, neuron in places]
+    setting = NEURON.given(limits=shares.shape)
+    layer, neuron = state.value(setting) or places[0]
+    left, right = layout.two_up("neurons")
+    with left:
+        layout.show_figure(
+            named_bars(
+                names,
+                shares.ravel()[order],
+                view.colors,
+                ("share in the logit", "Largest shares of neurons: click one"),
+            ),
+            key="neurons",
+            alt="Neurons with the largest shares: "
+            + ", ".join(
+                f"{name} {digits(float(value), 3)}"
+                for name, value in zip(names, shares.ravel()[order], strict=True)
+            ),
+            on_pick=lambda cell: state.put((setting, list(places[int(cell["y"])]))),
+            origin=screen.origin(
+                view.run, {(0, "x"): f"direct.neurons.{len(order)}.{asked.place}"}
+            ),
+        )
+    with right:
+        position = asked.answer.position
+        pushed = attributing.by_neuron(view.handle, view.run, layer, neuron, position)
+        _words(
+            asked,
+            pushed,
+            f"Pushed by neuron L{layer} N{neuron}",
+            (
+                "neuron-words",
+                f"direct.words_of_neuron.{layer}.{neuron}.{position}.{_ends(asked)}",
+            ),
+        )
+
+
+# --- the rest ---------------------------------------------------------------------------------
+
+
+def _ways_on(asked: Asked) -> None:
+    view, site = asked.view, asked.record.site
+    head = {"attention": site.group, "layer": site.layer, "head": asked.head}
+    same = {"model": view.model, "sentence": view.sentence} if view.sentence else {}
+    microscope = urlencode({"page": "Attention", **same, **head})
+    words.ways(
+        [
+            words.Way(
+                f"{asked.head_name} on Attention",
+                "Every weight of this head, on the same input.",
+                query=f"?{microscope}",
+            )
+        ]
+    )
+
+
+def _formulas(asked: Asked) -> None:
+    found = asked.found
+    facts = asked.view.run.trace.facts
+    written = formulas.attribution(
+        norm=facts.norm or "layer",
+        norm_placement=facts.norm_placement or "pre",
+        has_two=found.against is not None,
+    )
+    name = "model.analysis.attribution.attribute"
+    inspector.formula(name, written.latex, written.reference)
+    inspector.formula(
+        name, formulas.attribution_with_numbers(found.names, found.parts, found.logit)
+    )
+    if facts.norm_placement == "post":
+        inspector.note(
+            "With post-norm the stream passes a norm after every sublayer. All of those that "
+            "follow a part keep the scale of this run: the sum is exact, and more is held fixed "
+            "than where only the last norm follows."
+        )
+
+
+def _inspect(asked: Asked) -> None:
+    name = "model.analysis.attribution.attribute"
+    inspector.source(
+        name, "model.analysis.attribution.words_of_head", "model.analysis.attribution.FrozenNorm"
+    )
+    inspector.export(asked.view, _tables(asked))
+
+
+def _tables(asked: Asked) -> inspector.Tables:
+    found = asked.found
+    sites = list(found.heads)
+    return {
+        "Shares": lambda: shares_csv(found),
+        "Heads": lambda: tables.frame_csv(
+            tables.matrix_frame(np.stack(list(found.heads.values())), sites), has_index=True
+        ),
+        "Keys": lambda: tables.frame_csv(
+            tables.frame(
+                {
+                    "token": answers.labels_of(asked.view.run.trace.stream(asked.record.keys)),
+                    "share": found.keys[asked.record.site.address][asked.head],
+                }
+            )
+        ),
+        "Neurons": lambda: tables.numbers_csv(found.neurons, "layer \\ neuron"),
+    }
+
+
+def shares_csv(found: Attribution) -> bytes:
+    """Every part and its share, as CSV."""
+    return tables.frame_csv(tables.frame({"part": found.names, "share": found.parts}))

@@ -1,0 +1,262 @@
+"""Runs with parts of the model off, what each part costs, and how many heads can go."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from model.analysis.ablation import (
+    CLASS,
+    EVERYTHING,
+    IN_PLACE,
+    OTHER,
+    ZERO,
+    Part,
+    Step,
+    Targets,
+    costs,
+    edits_of,
+    every_head,
+    every_sublayer,
+    everything_off,
+    part_of,
+    pruned,
+    sizes_of,
+    targets_of,
+    values_of,
+)
+from model.analysis.interventions import Given
+from model.architectures.base import Transformer
+from model.architectures.table import architecture
+from model.sources.handle import ModelHandle
+from model.tap import Edit, Editor
+from model.trace import Trace
+from model.verify.check import Check, relative_error
+from model.verify.edited import Off
+from model.verify.independent import ALLOWED, IndependentRun
+from viz import runs
+from viz.live import store
+from viz.runs import Run
+from viz.runs.checking import begin
+
+AT_ONCE = 384  # tokens of a piece of work: nobody waits longer than for one
+
+
+def model_of(handle: ModelHandle) -> Transformer:
+    """The model of a handle; ValueError where there are no weights."""
+    return runs.checkpoint(handle).model
+
+
+def sizes(handle: ModelHandle, trace: Trace) -> dict[str, tuple[int, ...]]:
+    """What can be switched off in a run: see `model.analysis.ablation.sizes_of`."""
+    return sizes_of(model_of(handle), {stream.name: len(stream) for stream in trace.streams})
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def values(handle: ModelHandle, _run: Run, key: str) -> dict[str, Tensor]:
+    """What edits may put back, of one run; `key` is the run's."""
+    return values_of(model_of(handle), _given(_run.trace))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def without(
+    handle: ModelHandle,
+    _run: Run,
+    key: str,
+    off: tuple[str, ...],
+    way: str = ZERO,
+    _other: Run | None = None,
+    other_key: str = "",
+) -> Run:
+    """The same input with parts off; the keys are those of the runs beside them.
+
+    ValueError for a part that there is not.
+    """
+    trace = _run.trace
+    edits = edits_for(handle, _run, off, way, _other)
+    found = runs.checkpoint(handle)
+    edited = architecture(found.config.architecture).capture(
+        found.model, *_arguments(trace), attachments=[Editor(*edits)]
+    )
+    independent = _independent(_run, off, way, _other)
+    checking = begin(edited, lambda trace: _checks(trace, independent))
+    own = store.put(edited, independent)
+    return Run(edited, checking, own, _run.offers, independent)
+
+
+def edits_for(
+    handle: ModelHandle, run: Run, off: Sequence[str], way: str, other: Run | None = None
+) -> list[Edit]:
+    """Edits that switch parts off, by their spellings."""
+    if EVERYTHING in off:
+        return everything_off(model_of(handle))
+    known = sizes(handle, run.trace)
+    own = values(handle, run, run.key) if way != ZERO else None
+    others = values(handle, other, other.key) if other is not None else None
+    return edits_of([part_of(text, known) for text in off], way, own, others)
+
+
+def _independent(
+    run: Run, off: tuple[str, ...], way: str, other: Run | None
+) -> IndependentRun | None:
+    before = run.independent
+    if before is None:
+        return None
+    ids = () if other is None or way != OTHER else tuple(other.trace.ids.tolist())
+    return IndependentRun(
+        before.files, before.given, before.mask, before.vocabulary, Off(off, way, ids)
+    )
+
+
+def _checks(trace: Trace, independent: IndependentRun | None) -> tuple[Check, ...]:
+    """The run under the edit against an independent one under the same."""
+    if independent is None or trace.output is None:
+        return ()
+    name = "logits with parts off = an independent float64 run with them off"
+    error = relative_error(trace.output, independent.array("output"))
+    return (Check(name, error, ALLOWED),)
+
+
+def _given(trace: Trace) -> Given:
+    return trace.given
+
+
+def _arguments(trace: Trace) -> tuple[object, ...]:
+    """What the capture of an architecture takes to run a trace's input again."""
+    if trace.main.pixels is not None:
+        return (trace.main.pixels,)
+    rows = []
+    for stream in trace.streams:
+        assert stream.ids is not None
+        rows.append((stream.ids.tolist(), stream.labels))
+    return tuple(rows) if len(rows) > 1 else rows[0]
+
+
+# --- what a run is judged by ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What is right in a run, and where an independent run has the losses of it.
+
+    `labels` are plain text, one for each target; losses are at `address`, how much they rose at
+    `rise`.
+    """
+
+    targets: Targets
+    places: tuple[int, ...]  # which token of the last stream each is, −1 for a class
+    address: str
+    rise: str
+
+    def losses(self, trace: Trace) -> np.ndarray:
+        """−ln p of each target in a run, (N,)."""
+        assert trace.output is not None
+        logits = torch.tensor(trace.output)
+        return self.targets.losses(logits[0] if self.targets.name == CLASS else logits)
+
+
+def judged(run: Run, true_ids: Sequence[int] | None = None) -> Judged:
+    """The targets of a run, and where an independent run has the losses of them.
+
+    true_ids: of a text some of whose tokens are hidden, the ids that stood there.
+    """
+    trace = run.trace
+    targets = targets_of(trace, true_ids)
+    if targets.name == IN_PLACE:
+        changed = np.flatnonzero(targets.ids != trace.ids)
+        pairs = "".join(f".{place}.{targets.ids[place]}" for place in changed)
+        places = tuple(targets.positions.tolist())
+        return Judged(targets, places, f"judged.own{pairs}", f"judged.own_rise{pairs}")
+    if targets.name == CLASS or len(trace.tokens) == 1:
+        answer = f"0.{targets.ids[0]}"
+        return Judged(targets, (-1,), f"judged.losses.{answer}", f"judged.rise.{answer}")
+    after = tuple((targets.positions + 1).tolist())
+    return Judged(targets, after, "judged.next", "judged.next_rise")
+
+
+# --- long work, piece by piece ----------------------------------------------------------------
+
+
+@dataclass
+class Ranking:
+    """What the loss is with each part off by itself, as far as it is known."""
+
+    parts: list[Part]
+    stream: Iterator[np.ndarray]
+    losses: list[float] = field(default_factory=list)
+    is_stopped: bool = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether some are not known yet, and nobody stopped it."""
+        return not self.is_stopped and len(self.losses) < len(self.parts)
+
+    def advance(self, seconds: float) -> None:
+        """Work for so long, at least one piece."""
+        deadline = time.monotonic() + seconds
+        while self.is_running:
+            self.losses += next(self.stream).tolist()
+            if time.monotonic() >= deadline:
+                break
+
+
+def ranking(handle: ModelHandle, run: Run, parts: Sequence[Part], targets: Targets) -> Ranking:
+    """Begin to take parts away one by one; nothing runs before `advance`."""
+    rows = [edits_of([part], ZERO) for part in parts]
+    given = _given(run.trace)
+    stream = costs(model_of(handle), given, rows, targets, _rows_at_once(run.trace))
+    return Ranking(list(parts), stream)
+
+
+def heads(handle: ModelHandle, run: Run) -> list[Part]:
+    """Every head of a run."""
+    return every_head(sizes(handle, run.trace))
+
+
+def sublayers(handle: ModelHandle, run: Run) -> list[Part]:
+    """All heads of each layer together, and each feed-forward."""
+    return every_sublayer(sizes(handle, run.trace))
+
+
+@dataclass
+class Pruning:
+    """Heads that went one after the other; `n` there are in all."""
+
+    n: int
+    stream: Iterator[Step | None]
+    steps: list[Step] = field(default_factory=list)
+    is_running: bool = True
+
+    @property
+    def progress(self) -> float:
+        """How much of the work is done, 0 to 1: each step tries all heads that are left."""
+        left = self.n - len(self.steps)
+        return 1 - left * (left + 1) / (self.n * (self.n + 1))
+
+    def advance(self, seconds: float) -> None:
+        """Work for so long, at least one piece."""
+        deadline = time.monotonic() + seconds
+        while self.is_running:
+            try:
+                step = next(self.stream)
+            except StopIteration:
+                self.is_running = False
+                break
+            self.steps += [step] if step is not None else []
+            if time.monotonic() >= deadline:
+                break
+
+
+def pruning(handle: ModelHandle, run: Run, targets: Targets) -> Pruning:
+    """Begin to prune heads greedily; nothing runs before `advance`."""
+    found = heads(handle, run)
+    at_once = _rows_at_once(run.trace)
+    return Pruning(len(found), pruned(model_of(handle), _given(run.trace), found, targets, at_once))
+
+
+def _rows_at_once(trace: Trace) -> int:
+    return max(1, AT_ONCE // sum(len(stream) for stream in trace.streams))

@@ -1,0 +1,42 @@
+"""What the parts of a model add to a logit of a run, worked out for whoever looks at it."""
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.attribution import Attribution, attribute, words_of_head, words_of_neuron
+from model.sources.handle import ModelHandle
+from model.trace import Site
+from viz import runs
+from viz.figures.labels import visible
+from viz.runs import Run
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def attribution(
+    handle: ModelHandle, _run: Run, key: str, position: int, token: int, against: int | None
+) -> Attribution:
+    """Every part's share in the logit of a token, alone or against another; `key` is the run's."""
+    return attribute(_run.trace, runs.checkpoint(handle).model, position, token, against)
+
+
+def by_head(handle: ModelHandle, run: Run, site: Site, head: int, position: int) -> np.ndarray:
+    """What one head adds to every logit, (V,)."""
+    return words_of_head(run.trace, runs.checkpoint(handle).model, site, head, position)
+
+
+def by_neuron(handle: ModelHandle, run: Run, layer: int, neuron: int, position: int) -> np.ndarray:
+    """What one neuron adds to every logit, (V,)."""
+    return words_of_neuron(run.trace, runs.checkpoint(handle).model, layer, neuron, position)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
+    """What each logit is of: tokens, each with a name of its own, or the numbers of classes."""
+    if "vocabulary" not in runs.opened(handle).offers:
+        return [str(number) for number in range(n_classes)]
+    names: dict[str, int] = {}
+    for number, token in enumerate(runs.vocabulary(handle)):
+        name = f"…{visible(token)}" if token[:1].isalnum() else visible(token)
+        name = name or f"#{number}"
+        names.setdefault(name if name not in names else f"{name} #{number}", number)
+    return list(names)
