@@ -49,15 +49,16 @@ STORED = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """What the files of a model say."""
+    """What the files of a model say, and the folder they are in, if they are in one."""
 
     config: Config
     weights: Weights
+    folder: Path | None = None
 
 
 def read(folder: Path) -> Files:
     """The files of a model, as they are now."""
-    return Files(read_config(folder), Stored(folder / "model.safetensors"))
+    return Files(read_config(folder), Stored(folder / "model.safetensors"), folder)
 
 
 def read_config(folder: Path) -> Config:
@@ -317,9 +318,8 @@ Given = Sequence[int] | Array | tuple[Array, ...]
 def arrays(files: Files, given: Given, mask: Array | None = None) -> Arrays:
     """Address and array of all that one forward pass computes, in float64.
 
-    given: the ids of T tokens, or those of a source and of its target, or a picture (S, S) from 0
-    to 1. `mask` (T, T) or (H, T, T) is taken instead of the model's own. The last array, `output`,
-    are the logits: (T, V), of a target (Tq, V), of a picture (1, C).
+    given: the ids of T tokens, those of a source and its target, or a picture (S, S). `mask`
+    (T, T) or (H, T, T) is taken instead of the model's own. Last come the logits, `output`.
     """
     mask = None if mask is None else np.asarray(mask)
     yield from MODELS[files.config["architecture"]](files, given, mask)

@@ -8,12 +8,12 @@ from viz.frame.rail import Group
 from viz.pages.architectures import diagram, encoder, translation, vision
 from viz.pages.generate import beam, cache, next_token
 from viz.pages.ideas import masks, positions
-from viz.pages.look_inside import attention, lens, tokens
+from viz.pages.look_inside import attention, heads, lens, tokens
 from viz.pages.start import home, tours
 
 GROUPS = (
     Group("Start", (home, tours)),
-    Group("Look inside", (tokens, attention, lens)),
+    Group("Look inside", (tokens, attention, heads, lens)),
     Group("Generate", (next_token, beam, cache)),
     Group("Ideas", (positions, masks)),
     Group("Architectures", (diagram, encoder, translation, vision)),

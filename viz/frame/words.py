@@ -45,6 +45,18 @@ def check_line(passed: bool, text: str) -> None:
         notice(f"Check FAILED: {text}", kind="error")
 
 
+def quote(text: str, translation: str = "") -> None:
+    """A text of a file, and its translation; plain text both."""
+    more = f"<br>{html.escape(translation)}" if translation else ""
+    st.html(f'<blockquote class="hl-quote">{html.escape(text)}{more}</blockquote>')
+
+
+def claims(found: Sequence[tuple[Said, Said]]) -> None:
+    """What is said, and below it what the numbers say of it. All are our own words."""
+    parts = (f"<div><dt>{html_of(a)}</dt><dd>{html_of(b)}</dd></div>" for a, b in found)
+    st.html(f'<dl class="hl-claims">{"".join(parts)}</dl>')
+
+
 def continued(prompt: str, continuation: str) -> None:
     """The sentence and, set apart, how the model continued it."""
     st.html(

@@ -1,0 +1,132 @@
+"""Heads: what every head does, measured on this sentence or on a whole text, and the counts."""
+
+from viz.digits import digits
+from viz.figures.heads import Measured, head_scatter
+from viz.frame import controls, inspector, layout, notices, screen, settings, state, words
+from viz.frame.view import View
+from viz.live import component
+from viz.pages.look_inside.heads import counts, strongest, table
+from viz.pages.look_inside.heads.measures import MEASURES
+from viz.pages.look_inside.heads.reading import SURVEY, Reading, readings
+
+TITLE = "Heads"
+ICON = ":material/hub:"
+NEEDS = ("weights",)
+OPENS_INSPECTOR = False
+FIRST_AXES = {"across": "distance", "up": "copying", "colour_by": "entropy"}
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "What does each head do? Every point is a head: click one.",
+        "Each head is measured on this sentence, or on a whole text that the model was not trained "
+        "on. A head gets the words that its numbers support; it is never named by hand. The axes "
+        "and the colour can be any of the measures; the inspector has their formulas.",
+    )
+    reading = _reading(view)
+    axes = _axes(reading)
+    notices.show()
+    left, right = layout.two_up("heads", (3, 2))
+    with left:
+        _scatter(view, reading, axes)
+    with right:
+        strongest.draw(view, reading, axes)
+    counts.draw(view, reading)
+    table.draw(view, reading, axes)
+    _inspect(view, reading, axes)
+
+
+def _reading(view: View) -> Reading:
+    """The numbers that are shown, as a person chose; where no survey is stored, the sentence's."""
+    on_sentence, surveyed = readings(view)
+    with layout.slim_row("measured-on"):
+        chosen = controls.segments(settings.MEASURED_ON, has_label=True)
+        found = surveyed.about if isinstance(surveyed, Reading) else on_sentence.about
+        shown = found if chosen == SURVEY else on_sentence.about
+        words.caption(shown)
+    if chosen != SURVEY:
+        return on_sentence
+    if isinstance(surveyed, Reading):
+        return surveyed
+    words.notice(surveyed)
+    return on_sentence
+
+
+def _axes(reading: Reading) -> tuple[str, str, str]:
+    """The measures across, up and as colour."""
+    names = [name for name in MEASURES if name in reading.measures]
+    chosen = []
+    with layout.slim_row("axes"):
+        for setting in (settings.ACROSS, settings.UP, settings.COLOUR_BY):
+            first = FIRST_AXES[setting.name]
+            default = first if first in names else names[len(chosen) % len(names)]
+            given = setting.given(
+                options=names, default=default, words=lambda name: MEASURES[name].name
+            )
+            chosen.append(controls.select(given, width=240))
+    across, up, colour = chosen
+    return across, up, colour
+
+
+def _scatter(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+    across, up, colour = (_measured(reading, name) for name in axes)
+    missing = [one.name for one in (across, up) if not any(map(_is_number, one.values))]
+    if missing:
+        words.notice(
+            f"{missing[0]} has no value here: no query of this sentence may attend to such a token "
+            "and to another one besides. Choose another measure or sentence."
+        )
+    chosen = view.layer * reading.n_heads + view.head
+    places = {(0, "x"): reading.address(axes[0]), (0, "y"): reading.address(axes[1])}
+    if all(map(_is_number, colour.values)):
+        places[0, "said.3"] = reading.address(axes[2])
+    layout.show_figure(
+        head_scatter(reading.names, across, up, colour, chosen, view.colors),
+        key="heads",
+        alt=_alt(reading, (across, up)),
+        on_pick=lambda place: _choose(reading, (across, up), place),
+        origin=screen.origin(view.run, places),
+    )
+
+
+def _measured(reading: Reading, name: str) -> Measured:
+    about = MEASURES[name]
+    return Measured(about.name, reading.values(name), about.is_signed)
+
+
+def _is_number(value: float) -> bool:
+    return value == value
+
+
+def _choose(reading: Reading, axes: tuple[Measured, Measured], place: component.Place) -> None:
+    """Choose the head whose point was clicked."""
+    wanted = float(place["x"]), float(place["y"])
+    distances = [
+        abs(x - wanted[0]) + abs(y - wanted[1])
+        for x, y in zip(axes[0].values, axes[1].values, strict=True)
+    ]
+    drawn = [i for i, distance in enumerate(distances) if _is_number(distance)]
+    if drawn:
+        layer, head = divmod(min(drawn, key=distances.__getitem__), reading.n_heads)
+        state.put((settings.LAYER, layer), (settings.HEAD, head))
+
+
+def _alt(reading: Reading, axes: tuple[Measured, Measured]) -> str:
+    points = (
+        f"{name} {digits(float(x), 2)}, {digits(float(y), 2)}"
+        for name, x, y in zip(reading.names, axes[0].values, axes[1].values, strict=True)
+        if _is_number(x) and _is_number(y)
+    )
+    return f"{axes[1].name} by {axes[0].name} of each head: {'; '.join(points)}."
+
+
+def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+    for name in dict.fromkeys(axes):
+        about = MEASURES[name]
+        inspector.formula(about.source, about.latex, about.reference)
+        inspector.note(f"{about.name}: {about.means}. I are the queries that have a choice.")
+    inspector.source(*dict.fromkeys(MEASURES[name].source for name in axes))
+    inspector.export(view, {"Heads": lambda: table.csv(reading), **inspector.pattern_table(view)})
