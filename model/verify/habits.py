@@ -231,7 +231,10 @@ OF_HABITS: dict[str, Callable[[Ran, str], Array]] = {
 # From, or up to, which value a head is counted.
 _MANY = {
     **dict.fromkeys(("previous", "next", "first", "self", "same", "induction", "prefix"), 1 / 3),
-    "near": 1 / 2, "kept": 1 / 2, "copying": 1 / 2, "broad": 0.8,
+    "near": 1 / 2,
+    "kept": 1 / 2,
+    "copying": 1 / 2,
+    "broad": 0.8,
 }
 _FEW = {"copying": -1 / 2, "moved": 1 / 2}
 

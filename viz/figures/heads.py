@@ -11,7 +11,7 @@ from viz.figures.build import Extras, Sheet, build
 from viz.figures.heatmap import Scale, color_bar
 from viz.theme import Palette, color_scale
 
-HEIGHT = 470
+HEIGHT = 440
 POINT = 13  # pixels
 ROOM = 0.06  # of an axis on each side, so that no point is cut
 
@@ -61,7 +61,7 @@ def head_scatter(
     return build(
         [points],
         colors,
-        Sheet(HEIGHT, f"{up.name} by {across.name[:1].lower()}{across.name[1:]}", top=84),
+        Sheet(HEIGHT, top=52),
         x={"title": across.name, "range": _range(across.values), "tickangle": 0},
         y={"title": up.name, "range": _range(up.values)},
         extras=Extras(annotations=_name(names, across, up, chosen, colors)),

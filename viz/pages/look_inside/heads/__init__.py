@@ -18,7 +18,7 @@ FIRST_AXES = {"across": "distance", "up": "copying", "colour_by": "entropy"}
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
+    row = layout.heading(
         ICON,
         TITLE,
         "What does each head do? Every point is a head: click one.",
@@ -26,12 +26,15 @@ def render(view: View) -> None:
         "on. A head gets the words that its numbers support; it is never named by hand. The axes "
         "and the colour can be any of the measures; the inspector has their formulas.",
     )
-    reading = _reading(view)
+    with row:
+        is_surveyed = controls.segments(settings.MEASURED_ON) == SURVEY
+    reading = _reading(view, is_surveyed=is_surveyed)
     axes = _axes(reading)
     notices.show()
-    left, right = layout.two_up("heads", (3, 2))
+    left, right = layout.two_up("heads")
     with left:
         _scatter(view, reading, axes)
+        words.caption(reading.about)
     with right:
         strongest.draw(view, reading, axes)
     counts.draw(view, reading)
@@ -39,15 +42,10 @@ def render(view: View) -> None:
     _inspect(view, reading, axes)
 
 
-def _reading(view: View) -> Reading:
+def _reading(view: View, *, is_surveyed: bool) -> Reading:
     """The numbers that are shown, as a person chose; where no survey is stored, the sentence's."""
     on_sentence, surveyed = readings(view)
-    with layout.slim_row("measured-on"):
-        chosen = controls.segments(settings.MEASURED_ON, has_label=True)
-        found = surveyed.about if isinstance(surveyed, Reading) else on_sentence.about
-        shown = found if chosen == SURVEY else on_sentence.about
-        words.caption(shown)
-    if chosen != SURVEY:
+    if not is_surveyed:
         return on_sentence
     if isinstance(surveyed, Reading):
         return surveyed
@@ -57,7 +55,7 @@ def _reading(view: View) -> Reading:
 
 def _axes(reading: Reading) -> tuple[str, str, str]:
     """The measures across, up and as colour."""
-    names = [name for name in MEASURES if name in reading.measures]
+    names = [name for name in MEASURES if reading.has(name)]
     chosen = []
     with layout.slim_row("axes"):
         for setting in (settings.ACROSS, settings.UP, settings.COLOUR_BY):
@@ -73,12 +71,6 @@ def _axes(reading: Reading) -> tuple[str, str, str]:
 
 def _scatter(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     across, up, colour = (_measured(reading, name) for name in axes)
-    missing = [one.name for one in (across, up) if not any(map(_is_number, one.values))]
-    if missing:
-        words.notice(
-            f"{missing[0]} has no value here: no query of this sentence may attend to such a token "
-            "and to another one besides. Choose another measure or sentence."
-        )
     chosen = view.layer * reading.n_heads + view.head
     places = {(0, "x"): reading.address(axes[0]), (0, "y"): reading.address(axes[1])}
     if all(map(_is_number, colour.values)):

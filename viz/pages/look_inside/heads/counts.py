@@ -17,9 +17,9 @@ def draw(view: View, reading: Reading) -> None:
         "Counted by the bounds below; a head may have several words, or none.",
         "The bounds are ours: a third of all weight on one kind of token, half on the four "
         "nearest, rows nearly as even as they can be, half of the pattern kept when words change "
-        "places, a copying score of one half either way.",
+        "places, a copying score of one half either way. In a short sentence most tokens are near.",
     )
-    shown = [trait for trait in TRAITS if reading.has(trait)]
+    shown = [trait for trait in TRAITS if reading.has(trait[0])]
     heads = [reading.clearest(trait) for trait in shown]
     n_none = sum(not said for said in reading.traits)
     total = len(reading.names)
@@ -38,7 +38,8 @@ def draw(view: View, reading: Reading) -> None:
                 *(_clearest(view, reading, t, h) for t, h in zip(shown, heads, strict=True)),
                 "",
             ],
-        }
+        },
+        texts=("measure", "the clearest"),
     )
     layout.section(
         "What is said of heads",
@@ -78,7 +79,7 @@ def _claims(view: View, reading: Reading, total: int) -> list[tuple[Said, Said] 
 def _claim(
     view: View, reading: Reading, total: int, text: str, trait: Trait
 ) -> tuple[Said, Said] | None:
-    if not reading.has(trait):
+    if not reading.has(trait[0]):
         return None
     found = reading.clearest(trait)
     answer: list = [*_count(view, reading, trait, len(found), total)]
@@ -96,7 +97,7 @@ def _claim(
 def _syntax(view: View, reading: Reading, total: int) -> tuple[Said, Said]:
     answer: list = ["Not tested: no parse of the text is here, so no measure of ours says syntax."]
     trait = ("kept", False)
-    if reading.has(trait):
+    if reading.has(trait[0]):
         found = reading.clearest(trait)
         answer += [
             " What they do say: ",

@@ -42,8 +42,8 @@ class Reading:
 
     @property
     def names(self) -> list[str]:
-        """The heads, layer by layer."""
-        return [f"L{i} H{j}" for i in range(self.n_layers) for j in range(self.n_heads)]
+        """The heads, layer by layer, each on one line."""
+        return [f"L{i}\u00a0H{j}" for i in range(self.n_layers) for j in range(self.n_heads)]
 
     def values(self, name: str) -> np.ndarray:
         """A measure of all heads in one row, (L·H,)."""
@@ -75,9 +75,9 @@ class Reading:
         found = [head for head, words in enumerate(self.traits) if trait in words]
         return sorted(found, key=lambda head: values[head] if is_small else -values[head])
 
-    def has(self, trait: Trait) -> bool:
-        """Whether a word's measure is there at all."""
-        return trait[0] in self.measures and bool(np.isfinite(self.values(trait[0])).any())
+    def has(self, name: str) -> bool:
+        """Whether a measure is there, of any head."""
+        return name in self.measures and bool(np.isfinite(self.values(name)).any())
 
 
 def readings(view: View) -> tuple[Reading, Reading | str]:
@@ -101,7 +101,10 @@ def _surveyed(view: View) -> Reading | str:
             f"{command(view.handle.name)}. This sentence’s numbers are shown."
         )
     files = ", ".join(found.texts)
-    about = f"Measured on {found.tokens:,} tokens of held-out text: {files}."
+    about = (
+        f"Measured on {found.tokens:,} tokens of held-out text, {found.inputs:,} inputs of at most "
+        f"{found.window}: {files}."
+    )
     if view.run.trace.main.kind == "patches":
         about = f"Measured on {found.inputs:,} test pictures: {files}."
     return Reading(

@@ -26,14 +26,15 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
                 ]
                 for name in shown
             },
-        }
+        },
+        texts=("words",),
     )
 
 
 def csv(reading: Reading) -> bytes:
     """One line for each head: its words, every measure, and the text that wakes it most."""
     columns: dict[str, object] = {
-        "head": reading.names,
+        "head": [name.replace("\u00a0", " ") for name in reading.names],
         "words": [_in_words(reading, head) for head in range(len(reading.names))],
     }
     for name in MEASURES:
