@@ -109,9 +109,8 @@ def _pairs(loaded: Checkpoint, asked: Asked) -> Samples:
     def make(number: int) -> Sample:
         source, target = both[number]
         own = translation_of(tokenizer, source, target)
-        other = translation_of(
-            tokenizer, *(exchanged(x, tokenizer.special_ids) for x in both[number])
-        )
+        rows = [exchanged(ids, tokenizer.special_ids) for ids, _ in own]
+        other = tuple((row, tokenizer.token_strings(row)) for row in rows)
         return Sample(own, other, (source, target), number)
 
     found = Samples(make, lengths, {}, digest([*pairs.sources, *pairs.targets]))

@@ -76,6 +76,7 @@ def survey(job: Job, processes: int, on_progress: OnProgress = lambda done, tota
     """
     if processes < 1:
         raise ValueError(f"processes is {processes}; give at least 1")
+    _opened.cache_clear()  # files may have changed since another survey in this process
     with on_one_thread():
         opened_job = _opened(job)
         missing = opened_job.missing

@@ -1,4 +1,4 @@
-"""Protects what is said of a head's weights: copying against whole matrices, norms against loops."""
+"""Protects what is said of weights: copying against whole matrices, norms against loops."""
 
 import numpy as np
 import pytest

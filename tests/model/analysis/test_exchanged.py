@@ -1,4 +1,4 @@
-"""Protects what heads are tried on, and the score of a head that has learnt to be an induction head."""
+"""Protects what heads are tried on, and the score of a trained induction head."""
 
 import numpy as np
 import pytest
