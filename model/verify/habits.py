@@ -84,6 +84,7 @@ def moved(ran: Ran, group: str) -> Averaged:
     return mean_over(shares, _chooses(is_open))
 
 
+@lru_cache(maxsize=2)
 def kept(ran: Ran, group: str) -> Averaged:
     """Σ min of a row and the same row with the words in another order."""
     others = patterns_of(_in_another_order(ran), group)
@@ -91,6 +92,7 @@ def kept(ran: Ran, group: str) -> Averaged:
     return mean_over(both, _chooses(open_of(ran, group)))
 
 
+@lru_cache(maxsize=2)  # its scores are asked for, and twice how many reach a bound
 def copying(ran: Ran, group: str) -> Array:
     """Σ Re λ / Σ |λ| over the eigenvalues of W_U·W_OV·W_E that are not zero by rank, (L, H)."""
     config, scores = ran.files.config, []
@@ -104,13 +106,14 @@ def copying(ran: Ran, group: str) -> Array:
         d_head = w_v.shape[0] // config["n_kv_heads"]
         shared = config["n_heads"] // config["n_kv_heads"]
         read = _without_division(ran, embed, f"{block}.attn_norm.gain") if is_pre else embed
+        over_tokens = read.T @ unembed  # (D, D): Σ over tokens of what is read ⊗ what is written
         layer = []
         for head in range(config["n_heads"]):
             rows = slice(head // shared * d_head, (head // shared + 1) * d_head)
             written = w_o[:, head * d_head : (head + 1) * d_head].T  # (Dh, D)
             if is_pre:
                 written = _without_division(ran, written, "final_norm.gain")
-            values = np.linalg.eigvals(w_v[rows] @ read.T @ (unembed @ written.T))
+            values = np.linalg.eigvals(w_v[rows] @ over_tokens @ written.T)
             layer.append(values.real.sum() / np.abs(values).sum())
         scores.append(layer)
     return np.array(scores)

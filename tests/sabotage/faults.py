@@ -7,6 +7,7 @@ from tests.sabotage.architectures import ARCHITECTURES
 from tests.sabotage.charts import CHARTS
 from tests.sabotage.cloze import CLOZE
 from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
+from tests.sabotage.heads import HEADS
 from tests.sabotage.readback import READ_BACK
 from tests.sabotage.sampler import SAMPLED
 from tests.sabotage.schemes import SCHEMES
@@ -392,9 +393,8 @@ FAULTS: list[Fault] = [
     *SAMPLED,
     *TEXT,
     *CHARTS,
-    *CLOZE,
-    *SCHEMES,
-    *TABLES,
+    *(*CLOZE, *HEADS),
+    *(*SCHEMES, *TABLES),
     *READ_BACK,
     *ARCHITECTURES,
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.heads import Averages, Trait, traits
-from model.lines import quoted
+from model.lines import one_line
 from model.survey.stored import Strongest, command
 from viz.digits import digits
 from viz.frame.numbers import Number, number
@@ -94,7 +94,7 @@ def _surveyed(view: View) -> Reading | str:
     try:
         found = heads.survey(view.handle)
     except ValueError as error:
-        return f"{quoted(error)}. This sentence’s numbers are shown."
+        return f"{one_line(str(error))}. This sentence’s numbers are shown."
     if found is None or view.attention not in found.groups:
         return (
             f"No survey of {view.group.title.lower()} is stored with {view.model}. Make one: "
