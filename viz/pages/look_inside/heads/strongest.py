@@ -23,40 +23,39 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     )
     names = list(dict.fromkeys([*axes, *(name for name, _ in said)]))
     words.facts([(reading.number(view, name, head), MEASURES[name].short) for name in names])
-    if reading.strongest:
-        _woken(view, reading.strongest[view.layer][view.head])
-    else:
-        words.ways(
-            [
-                words.Way(
-                    f"{reading.names[head]} under the microscope",
-                    "Its map on this sentence, step by step.",
-                    query=f"?{urlencode(_own_address(view))}",
-                )
-            ]
-        )
+    found = reading.strongest[view.layer][view.head] if reading.strongest else None
+    if found is not None:
+        _woken(found)
+    words.ways([_way_on(view, reading.names[head], found)])
 
 
-def _woken(view: View, found: Strongest) -> None:
+def _woken(found: Strongest) -> None:
     """The input on which an arrow of this head moves most."""
-    query, key = _labels(found)
-    if not found.text:
-        words.caption(f"Wakes most on test picture {found.number}.")
-    else:
+    if found.text:
         words.caption("The text that wakes it most; the arrow that moves most in it:")
         words.quote(found.text, found.target)
-    words.pair(query, key, "")
+    else:
+        words.caption(
+            f"Test picture {found.number} wakes it most; the arrow that moves most in it:"
+        )
+    words.pair(*_labels(found), "")
     words.caption(
         f"weight {digits(found.weight, 3)}, ‖αv·W_O‖ {digits(found.norm, 2)}, as the survey has it"
     )
-    words.ways(
-        [
-            words.Way(
-                "Open on this " + ("sentence" if found.text else "picture"),
-                f"{view.head_name} under the microscope.",
-                query=f"?{urlencode(_address(view, found))}",
-            )
-        ]
+
+
+def _way_on(view: View, name: str, found: Strongest | None) -> words.Way:
+    """To the microscope: with the text that wakes the head, where there is one."""
+    if found is None or not found.text:
+        return words.Way(
+            f"{name} under the microscope",
+            "Its map on this input, step by step.",
+            query=f"?{urlencode(_own_address(view))}",
+        )
+    return words.Way(
+        "Open on this sentence",
+        f"{view.head_name} under the microscope.",
+        query=f"?{urlencode(_address(view, found))}",
     )
 
 
@@ -71,9 +70,6 @@ def _own_address(view: View) -> dict[str, str]:
 
 
 def _address(view: View, found: Strongest) -> dict[str, str]:
-    """Attention with that input and this head; of a text in one stream with the arrow."""
+    """Attention with that text and this head; of a text in one stream with the arrow."""
     address = _own_address(view) | {"sentence": found.text}
-    if not found.text:
-        address.pop("sentence")
-        return address | {"digit": str(found.number)}
     return address if found.target else address | {"cell": f"{found.query}-{found.key}"}
