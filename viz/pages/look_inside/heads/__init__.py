@@ -13,7 +13,11 @@ TITLE = "Heads"
 ICON = ":material/hub:"
 NEEDS = ("weights",)
 OPENS_INSPECTOR = False
-FIRST_AXES = {"across": "distance", "up": "copying", "colour_by": "entropy"}
+FIRST_AXES = {  # before a person chooses, the first of these that there is
+    "across": ("distance", "largest"),
+    "up": ("copying", "kept", "moved"),
+    "colour_by": ("entropy", "broad"),
+}
 
 
 def render(view: View) -> None:
@@ -59,8 +63,7 @@ def _axes(reading: Reading) -> tuple[str, str, str]:
     chosen = []
     with layout.slim_row("axes"):
         for setting in (settings.ACROSS, settings.UP, settings.COLOUR_BY):
-            first = FIRST_AXES[setting.name]
-            default = first if first in names else names[len(chosen) % len(names)]
+            default = next((x for x in FIRST_AXES[setting.name] if x in names), names[0])
             given = setting.given(
                 options=names, default=default, words=lambda name: MEASURES[name].name
             )
