@@ -51,15 +51,20 @@ class Files:
     config: Config
     weights: Weights
     change: Callable[[str, Array], Array] = lambda place, array: array
+    folder: Path | None = None
 
 
 def read(folder: Path) -> Files:
-    """The files of a model, as they are now; a field that config.json leaves out is its default."""
+    """The files of a model, as they are now."""
+    return Files(read_config(folder), Stored(folder / "model.safetensors"), folder=folder)
+
+
+def read_config(folder: Path) -> Config:
+    """The fields of config.json, and the defaults of those it leaves out."""
     given = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     sizes = {"n_kv_heads": given["n_heads"], "d_ff": 4 * given["d_model"]}
     sizes |= {"n_encoder_layers": given["n_layers"]}
-    config = DEFAULTS | sizes | {name: x for name, x in given.items() if x is not None}
-    return Files(config, Stored(folder / "model.safetensors"))
+    return DEFAULTS | sizes | {name: x for name, x in given.items() if x is not None}
 
 
 class Stored(Mapping[str, Array]):
@@ -143,12 +148,7 @@ class Reader:
     """The weights of one part of the model, by the last words of their names."""
 
     def __init__(self, files: Files, part: str = "") -> None:
-        self.config, self._weights, self._part, self._files = (
-            files.config,
-            files.weights,
-            part,
-            files,
-        )
+        self.config, self._files, self._part = files.config, files, part
 
     def part(self, name: str) -> "Reader":
         """Those of a part of it."""
@@ -160,7 +160,7 @@ class Reader:
 
     def get(self, name: str) -> Array:
         """One of them, float64."""
-        return self._weights[self._part + name]
+        return self._files.weights[self._part + name]
 
     def linear(self, name: str, x: Array) -> Array:
         """x·Wᵀ + b; without a stored b, b = 0."""
@@ -315,9 +315,8 @@ Given = Sequence[int] | Array | tuple[Array, ...]
 def arrays(files: Files, given: Given, mask: Array | None = None) -> Arrays:
     """Address and array of all that one forward pass computes, in float64.
 
-    given: the ids of T tokens, or those of a source and of its target, or a picture (S, S) from 0
-    to 1. `mask` (T, T) or (H, T, T) is taken instead of the model's own. The last array, `output`,
-    are the logits: (T, V), of a target (Tq, V), of a picture (1, C).
+    given: the ids of T tokens, those of a source and its target, or a picture (S, S). `mask`
+    (T, T) or (H, T, T) is taken instead of the model's own. Last come the logits, `output`.
     """
     mask = None if mask is None else np.asarray(mask)
     yield from MODELS[files.config["architecture"]](files, given, mask)

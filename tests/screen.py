@@ -13,6 +13,7 @@ CHARTS = {
     "Home": [],
     "Tours": [],
     "Attention": [],
+    "Heads": ["heads"],
     "Tokens": ["merges"],
     "Positions": ["wave", "similarity", "curves", "wavelengths", "sum"],
     "Masks": ["mask", "pattern", "reach", "known", "cost"],

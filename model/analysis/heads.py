@@ -1,6 +1,6 @@
 """What one head does, in a number, a role or a pair of tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,35 @@ from model.trace import AttentionKind, AttentionRecord
 
 # The mean from which a measure names a head: a third of all weight on one kind of key, or rows
 # nearly as even as they can be; half the weight on one of 13 keys, the rest even, makes 0.75.
-AT_LEAST = {"previous": 1 / 3, "first": 1 / 3, "self": 1 / 3, "same": 1 / 3, "broad": 0.8}
+AT_LEAST = {
+    "previous": 1 / 3,
+    "next": 1 / 3,
+    "first": 1 / 3,
+    "self": 1 / 3,
+    "same": 1 / 3,
+    "induction": 1 / 3,
+    "broad": 0.8,
+}
+
+
+NEAR = 4  # tokens
+# All measures of a run, in the order in which they are listed.
+MEASURES = (*AT_LEAST, "near", "entropy", "largest", "distance", "kept", "moved")
+# The bounds of every word that may be said of a head, measures of a survey included: as above, half
+# of all weight on tokens nearby, half of the pattern kept by other words, most of what a head does
+# to logits copying. `UP_TO` has words for small values: taking away, and moving little.
+FROM = {
+    **AT_LEAST,
+    "near": 1 / 2,
+    "prefix": 1 / 3,
+    "kept": 1 / 2,
+    "copying": 1 / 2,
+}
+UP_TO = {"copying": -1 / 2, "moved": 1 / 2}
+
+
+# A word that a measure supports: its name, and whether it says that the measure is small.
+Trait = tuple[str, bool]
 
 
 class Averages(NamedTuple):
@@ -66,6 +94,23 @@ def previous_token(patterns: np.ndarray, mask: np.ndarray) -> Averages:
     return _mean_at(patterns, mask, np.arange(patterns.shape[-2]) - 1)
 
 
+def next_token(patterns: np.ndarray, mask: np.ndarray) -> Averages:
+    """Mean weight on the token after the query; over no query where none may attend to it."""
+    return _mean_at(patterns, mask, np.arange(patterns.shape[-2]) + 1)
+
+
+def near_tokens(patterns: np.ndarray, mask: np.ndarray) -> Averages:
+    """Mean weight on the tokens 1 to 4 places away, on both sides; the token itself is left out.
+
+    Of the queries that may attend to one of them.
+    """
+    n_queries, n_keys = patterns.shape[-2:]
+    apart = np.abs(np.arange(n_queries)[:, None] - np.arange(n_keys)[None, :])
+    is_near = (apart > 0) & (apart <= NEAR) & mask
+    weights = np.where(is_near, patterns, 0).sum(axis=-1)
+    return _mean_over(weights, is_near.any(axis=-1) & _has_choice(mask))
+
+
 def first_token(patterns: np.ndarray, mask: np.ndarray) -> Averages:
     """Mean weight of the others on the first token (an attention sink, Xiao et al. 2023)."""
     keys = np.zeros(patterns.shape[-2], dtype=int)
@@ -89,19 +134,69 @@ def same_token(patterns: np.ndarray, mask: np.ndarray, ids: np.ndarray) -> Avera
     return _mean_over(weights, pairs.any(axis=-1) & _has_choice(mask))
 
 
+def induction(patterns: np.ndarray, mask: np.ndarray, ids: np.ndarray) -> Averages:
+    """Mean weight on all tokens that came right after earlier copies of the query; ids are (T,).
+
+    "Induction heads" of Olsson et al. 2022: having seen A B, they attend from the next A to B.
+    """
+    follows = np.zeros((len(ids), len(ids)), dtype=bool)
+    follows[:, 1:] = ids[:, None] == ids[None, :-1]  # key j: the token before it is the query's
+    pairs = follows & np.tri(len(ids), k=-1, dtype=bool) & mask
+    weights = np.where(pairs, patterns, 0).sum(axis=-1)
+    return _mean_over(weights, pairs.any(axis=-1) & _has_choice(mask))
+
+
+def distance(patterns: np.ndarray, mask: np.ndarray) -> Averages:
+    """Mean of Σ weight · |i − j|: how many tokens away a query attends, on average."""
+    n_queries, n_keys = patterns.shape[-2:]
+    apart = np.abs(np.arange(n_queries)[:, None] - np.arange(n_keys)[None, :])
+    return _mean_over(np.einsum("hqk,qk->hq", patterns, apart), _has_choice(mask))
+
+
+def largest_weight(patterns: np.ndarray, mask: np.ndarray) -> Averages:
+    """Mean of each row's largest weight, of the rows that have a choice; see `sharpness`."""
+    return _mean_over(patterns.max(axis=-1), _has_choice(mask))
+
+
+def row_entropy(patterns: np.ndarray, mask: np.ndarray) -> Averages:
+    """Mean of −Σ p log₂ p over the rows, in bits."""
+    return _mean_over(_entropies(patterns) / np.log(2), _has_choice(mask))
+
+
+def kept_pattern(patterns: np.ndarray, others: np.ndarray, mask: np.ndarray) -> Averages:
+    """Mean of Σ min(p, p′) over rows: what stays of a pattern when words are exchanged.
+
+    others: the patterns (H, Tq, Tk) of the same places with other words in them. 1: the head
+    attends by position alone ("positional heads" in Voita et al. 2019, §5); 0: by words alone.
+    It is 1 minus the total variation distance of the two rows.
+    """
+    return _mean_over(np.minimum(patterns, others).sum(axis=-1), _has_choice(mask))
+
+
+def moved_value(patterns: np.ndarray, norms: np.ndarray, mask: np.ndarray) -> Averages:
+    """Mean of Σ ‖αv·W_O‖ over what even weights would move (Kobayashi et al. 2020, §3).
+
+    norms: (H, Tk), ‖v·W_O‖ of each key. 1: as much as even weights over the keys that the query
+    may attend to; below 1, the weights lie where values are small, as on a sink.
+    """
+    even = np.broadcast_to(mask, patterns.shape) / np.maximum(mask.sum(axis=-1), 1)[..., None]
+    most = np.einsum("hqk,hk->hq", even, norms)
+    moved = np.einsum("hqk,hk->hq", patterns, norms)
+    shares = np.divide(moved, most, out=np.zeros_like(most), where=most > 0)
+    return _mean_over(shares, _has_choice(mask))
+
+
 def broadness(patterns: np.ndarray, mask: np.ndarray) -> Averages:
     """Mean of each row's entropy over the largest it can have, the log of its number of keys.
 
     1 when every row is even, 0 when every query attends to one key alone.
     """
     n_keys = np.broadcast_to(mask, patterns.shape).sum(axis=-1)  # (H, Tq)
-    logs = np.log(patterns, out=np.zeros_like(patterns), where=patterns > 0)
-    entropies = -(patterns * logs).sum(axis=-1)
-    return _mean_over(entropies / np.log(np.maximum(n_keys, 2)), n_keys > 1)
+    return _mean_over(_entropies(patterns) / np.log(np.maximum(n_keys, 2)), n_keys > 1)
 
 
 def measures(record: AttentionRecord, ids: np.ndarray | None = None) -> dict[str, Averages]:
-    """The measures that mean something for a record, by their names in `AT_LEAST`.
+    """The measures by which a record's heads are named, by their names in `AT_LEAST`.
 
     Those by place and by token are left out where queries and keys are different streams: there
     the diagonal is no "self" and the first key no sink. `ids` (T,) are the stream's, if it has any.
@@ -112,10 +207,71 @@ def measures(record: AttentionRecord, ids: np.ndarray | None = None) -> dict[str
         return found
     found |= {
         "previous": previous_token(patterns, mask),
+        "next": next_token(patterns, mask),
         "first": first_token(patterns, mask),
         "self": own_token(patterns, mask),
     }
-    return found if ids is None else found | {"same": same_token(patterns, mask, ids)}
+    if ids is None:
+        return found
+    return found | {
+        "same": same_token(patterns, mask, ids),
+        "induction": induction(patterns, mask, ids),
+    }
+
+
+def every_measure(
+    record: AttentionRecord,
+    ids: np.ndarray | None,
+    others: np.ndarray | None,
+    norms: np.ndarray | None,
+) -> dict[str, Averages]:
+    """All measures that mean something for a record, by their names in `MEASURES`.
+
+    ids: as for `measures`. others: patterns with words exchanged, see `kept_pattern`. norms: of the
+    values, see `moved_value`. What is not given is not measured.
+    """
+    patterns, mask = record.pattern, record.mask
+    found = measures(record, ids) | {
+        "entropy": row_entropy(patterns, mask),
+        "largest": largest_weight(patterns, mask),
+    }
+    if "self" in found:
+        found |= {"near": near_tokens(patterns, mask), "distance": distance(patterns, mask)}
+    if others is not None:
+        found["kept"] = kept_pattern(patterns, others, mask)
+    if norms is not None:
+        found["moved"] = moved_value(patterns, norms, mask)
+    return found
+
+
+def pooled(parts: Sequence[Averages]) -> Averages:
+    """One average of several, over the queries of all; NaN where there are none at all."""
+    totals = [np.where(part.n_queries > 0, part.values * part.n_queries, 0.0) for part in parts]
+    n = np.sum([part.n_queries for part in parts], axis=0)
+    total = np.sum(totals, axis=0)
+    return Averages(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0), n)
+
+
+class Arrow(NamedTuple):
+    """The arrow query → key that moves most in each head, and ‖αv·W_O‖ of it; (H,) each."""
+
+    norms: np.ndarray
+    queries: np.ndarray
+    keys: np.ndarray
+
+
+def strongest_arrow(patterns: np.ndarray, norms: np.ndarray, mask: np.ndarray) -> Arrow:
+    """Where ‖αv·W_O‖ is largest in each head, among the rows that have a choice.
+
+    patterns: (H, Tq, Tk), norms: (H, Tk), ‖v·W_O‖ of each key (Kobayashi et al. 2020). Of equal
+    ones the first; 0 of a head without such a row.
+    """
+    has_choice = np.broadcast_to(_has_choice(mask), patterns.shape[:2])
+    moved = patterns * norms[:, None, :] * has_choice[..., None]
+    flat = moved.reshape(len(moved), -1)
+    places = flat.argmax(axis=-1)
+    queries, keys = np.divmod(places, patterns.shape[-1])
+    return Arrow(flat[np.arange(len(flat)), places], queries, keys)
 
 
 def roles(found: Mapping[str, Averages]) -> list[Role | None]:
@@ -125,6 +281,18 @@ def roles(found: Mapping[str, Averages]) -> list[Role | None]:
     """
     n_heads = len(next(iter(found.values())).values)
     return [_role(found, head) for head in range(n_heads)]
+
+
+def traits(found: Mapping[str, Averages]) -> list[list[Trait]]:
+    """For each head all words that its measures support, by `FROM` and then by `UP_TO`."""
+    n_heads = len(next(iter(found.values())).values)
+    return [
+        [
+            *((x, False) for x in FROM if x in found and found[x].values[head] >= FROM[x]),
+            *((x, True) for x in UP_TO if x in found and found[x].values[head] <= UP_TO[x]),
+        ]
+        for head in range(n_heads)
+    ]
 
 
 def _role(found: Mapping[str, Averages], head: int) -> Role | None:
@@ -144,6 +312,12 @@ def _mean_at(patterns: np.ndarray, mask: np.ndarray, keys: np.ndarray) -> Averag
     places = np.where(exists, keys, 0)
     may = exists & mask[..., queries, places] & _has_choice(mask)
     return _mean_over(patterns[..., queries, places], may)
+
+
+def _entropies(patterns: np.ndarray) -> np.ndarray:
+    """−Σ p ln p of each row."""
+    logs = np.log(patterns, out=np.zeros_like(patterns), where=patterns > 0)
+    return -(patterns * logs).sum(axis=-1)
 
 
 def _has_choice(mask: np.ndarray) -> np.ndarray:

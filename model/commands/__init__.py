@@ -28,6 +28,10 @@ COMMANDS = {
         "continue a prompt or translate it, by sampling, greedily or by beam search",
         'python -m model generate --checkpoint stories --prompt "Once upon a time"',
     ),
+    "survey": About(
+        "measure what every head does on a whole text, and store it with the checkpoint",
+        "python -m model survey --checkpoint stories --text-file a.txt b.txt --processes 2",
+    ),
     "trace": About(
         "write every intermediate of one sentence to an .npz file",
         'python -m model trace --checkpoint stories --text "The cat sat." --out cat.npz',

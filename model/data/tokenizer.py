@@ -63,6 +63,11 @@ class Tokenizer:
         """Number of different ids, the end of text included."""
         return self.backend.get_vocab_size()
 
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """Ids that stand for no text, such as the end of text; no text has them."""
+        return frozenset(self._added)
+
     def id_of(self, special: str) -> int:
         """The id of a special token such as MASK; ValueError when this tokenizer has none."""
         for token_id, content in self._added.items():

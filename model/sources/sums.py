@@ -16,7 +16,7 @@ TO_ACCEPT = f"or delete {SUMS} if you changed it yourself"
 
 def write_sums(folder: Path, names: Iterable[str]) -> None:
     """Note what these files of a folder are now."""
-    lines = [f"{_sum_of(folder / name)}  {name}\n" for name in names]
+    lines = [f"{sum_of(folder / name)}  {name}\n" for name in names]
     with replacing(folder / SUMS) as path:
         path.write_text("".join(lines), encoding="ascii")
 
@@ -26,7 +26,7 @@ def refuse_changed(folder: Path) -> None:
     if not (folder / SUMS).exists():
         return
     for name, noted in _noted(folder / SUMS).items():
-        if _sum_of(folder / name) != noted:
+        if sum_of(folder / name) != noted:
             raise ValueError(
                 f"{spelled(folder / name)} is not the file that {SUMS} names: a bit of it has "
                 f"changed; {COPY_AGAIN}, {TO_ACCEPT}"
@@ -46,7 +46,8 @@ def _noted(path: Path) -> Mapping[str, str]:
     return noted
 
 
-def _sum_of(path: Path) -> str:
+def sum_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
     with opened(path) as file:
         digest = hashlib.sha256()
         while part := file.read(MEGABYTE):

@@ -64,7 +64,7 @@ def files_without(files: reference.Files, off: Off, own: Arrays, other: Arrays) 
             put(array)
         return array
 
-    return reference.Files(files.config, files.weights, change)
+    return reference.Files(files.config, files.weights, change, files.folder)
 
 
 def _stack(architecture: str) -> str:

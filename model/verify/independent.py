@@ -22,6 +22,7 @@ from model.verify.check import Check, relative_error
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
 from model.verify.edited import EDITED, Off, files_without
+from model.verify.habits import OF_HABITS
 from model.verify.merged import MERGED
 from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
 from model.verify.pictured import PICTURED
@@ -112,7 +113,7 @@ ALL = {
     **EDITED,
     **OF_THE_OUTPUT,
 }
-OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE}
+OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE, **OF_HABITS}
 ALL_OF_A_SITE = {**OF_A_SITE, **SCHEMES_OF_A_SITE, **COUNTED_OF_A_SITE, **OF_INSTRUMENTS}
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each
 KEPT_ARRAYS = 16  # worked out from them

@@ -65,7 +65,7 @@ def first(ran: Ran, group: str) -> Averaged:
     weights, is_open = patterns_of(ran, group), open_of(ran, group)
     counts = is_open[..., 0] & (is_open.sum(axis=-1) > 1)
     counts[..., 0] = False
-    return _mean(weights[..., 0], counts)
+    return mean_over(weights[..., 0], counts)
 
 
 def same(ran: Ran, group: str) -> Averaged:
@@ -74,7 +74,7 @@ def same(ran: Ran, group: str) -> Averaged:
     ids = ran.arrays[f"{group.split('.')[0]}.ids"]
     is_copy = np.tril(np.equal.outer(ids, ids), -1)
     pairs = is_open & is_copy
-    return _mean((weights * pairs).sum(-1), pairs.any(-1) & (is_open.sum(-1) > 1))
+    return mean_over((weights * pairs).sum(-1), pairs.any(-1) & (is_open.sum(-1) > 1))
 
 
 def broad(ran: Ran, group: str) -> Averaged:
@@ -82,7 +82,7 @@ def broad(ran: Ran, group: str) -> Averaged:
     weights, is_open = patterns_of(ran, group), open_of(ran, group)
     n_keys = is_open.sum(axis=-1)
     most = np.log2(np.maximum(n_keys, 2))
-    return _mean(bits(weights) / most, n_keys > 1)
+    return mean_over(bits(weights) / most, n_keys > 1)
 
 
 def bits(weights: Array) -> Array:
@@ -98,10 +98,10 @@ def _on_a_diagonal(ran: Ran, group: str, offset: int) -> Averaged:
         if 0 <= i + offset < n_keys:
             values[..., i] = weights[..., i, i + offset]
             counts[..., i] = is_open[..., i, i + offset] & (is_open[..., i, :].sum(axis=-1) > 1)
-    return _mean(values, counts)
+    return mean_over(values, counts)
 
 
-def _mean(values: Array, counts: Array) -> Averaged:
+def mean_over(values: Array, counts: Array) -> Averaged:
     """Over the queries that count, (L, H, Tq) each; NaN where none does."""
     n = counts.sum(axis=-1)
     total = (values * counts).sum(axis=-1)

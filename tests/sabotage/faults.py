@@ -9,6 +9,7 @@ from tests.sabotage.cloze import CLOZE
 from tests.sabotage.edits import EDITED
 from tests.sabotage.experiments import EXPERIMENTS
 from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
+from tests.sabotage.heads import HEADS
 from tests.sabotage.readback import READ_BACK
 from tests.sabotage.sampler import SAMPLED
 from tests.sabotage.schemes import SCHEMES
@@ -385,6 +386,6 @@ TEXT = [
 ]  # fmt: skip
 
 FAULTS: list[Fault] = [
-    *MODEL, *LOADING, *CAPTURED, *CACHED, *SENT, *DRAWN, *SAMPLED, *TEXT, *CHARTS, *CLOZE,
+    *MODEL, *LOADING, *CAPTURED, *CACHED, *SENT, *DRAWN, *SAMPLED, *TEXT, *CHARTS, *CLOZE, *HEADS,
     *EXPERIMENTS, *EDITED, *SCHEMES, *TABLES, *READ_BACK, *ARCHITECTURES,
 ]  # fmt: skip

@@ -82,8 +82,8 @@ def facts(app: AppTest) -> dict[str, str]:
 
 
 def _rows(table: str) -> list[dict[str, str]]:
-    names = re.findall("<th>(.*?)</th>", table)
-    cells = [re.findall("<td>(.*?)</td>", row) for row in re.findall("<tr.*?</tr>", table)[1:]]
+    names = re.findall("<th[^>]*>(.*?)</th>", table)
+    cells = [re.findall("<td[^>]*>(.*?)</td>", row) for row in re.findall("<tr.*?</tr>", table)[1:]]
     return [
         {
             html.unescape(name): html.unescape(re.sub("<[^>]*>", "", cell))

@@ -22,6 +22,7 @@ PAGES = (
     "Tours",
     "Tokens",
     "Attention",
+    "Heads",
     "Logit lens",
     "Next token",
     "Beam search",

@@ -40,6 +40,7 @@ ON_POSITIONS = ("Positions",)
 ON_MASKS = ("Masks",)
 ON_TOKENS = ("Tokens",)
 ON_LENS = ("Logit lens",)
+ON_HEADS = ("Heads",)
 ON_NEXT = ("Next token",)
 ON_BEAM = ("Beam search",)
 ON_CACHE = ("KV cache",)
@@ -208,6 +209,15 @@ LENS_COLOUR = _declared(
     Choice[str]("lens_color", "Colour", "probability", ("probability", "entropy"), pages=ON_LENS)
 )
 LENS_START = _declared(Choice[int]("lens_start", "Window", -1, pages=ON_LENS))
+
+# --- Heads ------------------------------------------------------------------------------------
+
+MEASURED_ON = _named(
+    "measured_on", "Measured on", {"survey": "held-out text", "sentence": "this input"}, ON_HEADS
+)
+ACROSS = _declared(Choice[str]("across", "Across", "", pages=ON_HEADS))
+UP = _declared(Choice[str]("up", "Up", "", pages=ON_HEADS))
+COLOUR_BY = _declared(Choice[str]("colour_by", "Colour", "", pages=ON_HEADS))
 
 # --- Next token -------------------------------------------------------------------------------
 

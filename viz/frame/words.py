@@ -1,7 +1,7 @@
 """Words and tokens on the page, as HTML of our own; a person's text is only ever text in it."""
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,11 +26,18 @@ def caption(text: Said) -> None:
     st.html(f'<p class="hl-small">{html_of(text)}</p>')
 
 
-def table(columns: Mapping[str, Sequence[Said]]) -> None:
-    """Columns by their names, the first of them the names of the rows. All are our own words."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
-    rows = zip(*columns.values(), strict=True)
-    body = "".join(f"<tr>{''.join(f'<td>{html_of(x)}</td>' for x in row)}</tr>" for row in rows)
+def table(columns: Mapping[str, Sequence[Said]], texts: Collection[str] = ()) -> None:
+    """Columns by their names, the first of them the names of the rows. All are our own words.
+
+    `texts` are columns of words, which begin at the left as the first does.
+    """
+    kinds = [' class="hl-text"' if name in texts else "" for name in columns]
+    names = zip(kinds, columns, strict=True)
+    head = "".join(f"<th{kind}>{html.escape(name)}</th>" for kind, name in names)
+    body = "".join(
+        f"<tr>{''.join(f'<td{k}>{html_of(x)}</td>' for k, x in zip(kinds, row, strict=True))}</tr>"
+        for row in zip(*columns.values(), strict=True)
+    )
     st.html(
         '<div class="hl-wide" tabindex="0" role="group" aria-label="Table"><table '
         f'class="hl-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -43,6 +50,18 @@ def check_line(passed: bool, text: str) -> None:
         st.caption(f":material/verified: Check passed: {text}")
     else:
         notice(f"Check FAILED: {text}", kind="error")
+
+
+def quote(text: str, translation: str = "") -> None:
+    """A text of a file, and its translation; plain text both."""
+    more = f"<br>{html.escape(translation)}" if translation else ""
+    st.html(f'<blockquote class="hl-quote">{html.escape(text)}{more}</blockquote>')
+
+
+def claims(found: Sequence[tuple[Said, Said]]) -> None:
+    """What is said, and below it what the numbers say of it. All are our own words."""
+    parts = (f"<div><dt>{html_of(a)}</dt><dd>{html_of(b)}</dd></div>" for a, b in found)
+    st.html(f'<dl class="hl-claims">{"".join(parts)}</dl>')
 
 
 def continued(prompt: str, continuation: str) -> None:

@@ -168,3 +168,35 @@ OF_PAGES: dict[str, About] = {
     "explain.gradients": About("weight · ∂m/∂weight", _MEASURED),
     "explain.effects": About("m − m with this weight at 0", _REMOVED),
 }  # fmt: skip
+_HEADS = "model.analysis.heads"
+_HABITS: dict[str, About] = {
+    "previous": About("mean p of the token before the query", f"{_HEADS}.previous_token"),
+    "next": About("mean p of the token after the query", f"{_HEADS}.next_token"),
+    "first": About("mean p of the first token", f"{_HEADS}.first_token"),
+    "self": About("mean p of the query's own token", f"{_HEADS}.own_token"),
+    "same": About("mean Σ p of earlier tokens of the same id", f"{_HEADS}.same_token"),
+    "induction": About("mean Σ p of what followed earlier copies", f"{_HEADS}.induction"),
+    "near": About("mean Σ p of tokens 1 to 4 places away", f"{_HEADS}.near_tokens"),
+    "broad": About("mean of −Σ p log p / log n", f"{_HEADS}.broadness"),
+    "entropy": About("mean of −Σ p log₂ p", f"{_HEADS}.row_entropy"),
+    "largest": About("mean of max p", f"{_HEADS}.largest_weight"),
+    "distance": About("mean of Σ p · |i − j|", f"{_HEADS}.distance"),
+    "kept": About("mean of Σ min(p, p with words exchanged)", f"{_HEADS}.kept_pattern"),
+    "moved": About("Σ p‖v W_O‖ / mean ‖v W_O‖", f"{_HEADS}.moved_value"),
+    "prefix": About(
+        "mean p after the earlier copy, random tokens", "model.analysis.exchanged.prefix_matching"
+    ),
+    "copying": About("Σ Re λ / Σ |λ| of W_U W_OV W_E", "model.analysis.circuits.copying_scores"),
+}
+# Measures of all heads of a kind, of this input and of the survey, and how many reach a bound.
+OF_HEADS: dict[str, About] = {
+    **_HABITS,
+    **{f"all_{name}": about for name, about in _HABITS.items()},
+    **{f"survey_{name}": about for name, about in _HABITS.items()},
+    **{
+        f"{of}{many}_{name}": About("heads whose measure reaches the bound", f"{_HEADS}.traits")
+        for of in ("all_", "survey_")
+        for many in ("many", "few")
+        for name in _HABITS
+    },
+}

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from model.trace import Trace
-from viz.live.about import OF_PAGES, OF_SITES, About
+from viz.live.about import OF_HEADS, OF_PAGES, OF_SITES, About
 from viz.live.core.wire import Data
 from viz.live.store import Independent
 
@@ -67,11 +67,7 @@ OF_INSTRUMENTS: dict[str, About] = {
     "sharpness": About("mean over rows of max p", f"{_HEADS}.sharpness"),
     "layer_sharpness": About("mean of its heads' sharpness", f"{_HEADS}.sharpness"),
     "head_sharpness": About("mean of its layers' sharpness", f"{_HEADS}.sharpness"),
-    "previous": About("mean p of the token before the query", f"{_HEADS}.previous_token"),
-    "first": About("mean p of the first token", f"{_HEADS}.first_token"),
-    "self": About("mean p of the query's own token", f"{_HEADS}.own_token"),
-    "same": About("mean Σ p of earlier tokens of the same id", f"{_HEADS}.same_token"),
-    "broad": About("mean of −Σ p log p / log n", f"{_HEADS}.broadness"),
+    **OF_HEADS,
     **{f"mean_{over}": About("mean over heads of p", _SUMMARY) for over in OVER},
     **{f"maximum_{over}": About("maximum over heads of p", _SUMMARY) for over in OVER},
     "mean_entropy": About("mean over rows of −Σ p log₂ p", "viz/live/core/measures.js: mean"),

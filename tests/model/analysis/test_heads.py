@@ -64,6 +64,8 @@ def counted_by_hand(record: AttentionRecord, head: int, name: str) -> list[float
             continue
         wanted = {
             "previous": [j for j in open_keys if j == i - 1],
+            "next": [j for j in open_keys if j == i + 1],
+            "induction": [j for j in open_keys if 0 < j < i and IDS[j - 1] == IDS[i]],
             "first": [j for j in open_keys if j == 0 and i > 0],
             "self": [j for j in open_keys if j == i],
             "same": [j for j in open_keys if j < i and IDS[j] == IDS[i]],
@@ -123,9 +125,11 @@ def test_a_row_without_choice_does_not_count() -> None:
     assert counts == {
         "broad": [6] * 3,
         "previous": [6] * 3,
+        "next": [0] * 3,
         "first": [6] * 3,
         "self": [6] * 3,
         "same": [3] * 3,
+        "induction": [3] * 3,
     }
     alone = measures(record(np.ones((1, 1), bool), (2, 1, 1)), IDS[:1])
     assert all(np.isnan(averages.values).all() for averages in alone.values())
@@ -157,7 +161,8 @@ def test_between_two_streams_there_is_no_self_and_no_sink() -> None:
 
 
 def test_without_ids_no_token_is_the_same() -> None:
-    assert "same" not in measures(record(np.tri(7, dtype=bool), (3, 7, 7)))
+    found = measures(record(np.tri(7, dtype=bool), (3, 7, 7)))
+    assert not {"same", "induction"} & set(found)
 
 
 def test_a_head_is_named_by_the_largest_measure_that_reaches_its_bound() -> None:

@@ -72,9 +72,13 @@ class RoleWords(NamedTuple):
 
 ROLES = {  # by name in model.analysis.heads.AT_LEAST
     "previous": RoleWords("prev", "previous token", "attends to the previous token"),
+    "next": RoleWords("next", "next token", "attends to the next token"),
     "first": RoleWords("first", "first token", "attends to the first token"),
     "self": RoleWords("self", "self", "attends to the token itself"),
     "same": RoleWords("same", "same token", "attends to earlier copies of the same token"),
+    "induction": RoleWords(
+        "induct", "after copies", "attends to what came right after earlier copies of the token"
+    ),
     "broad": RoleWords(
         "broad", "broad", "spreads its attention broadly", " of the largest possible row entropy"
     ),

@@ -1,4 +1,4 @@
-// sha256 031ab279333d114a6557ba7a30e672cd89d5f0f1f31e84e73f21adbc13ed6179 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 f2f94ce267ad71579fb2ca736d55589cf9bd588c6a28a6a679737bb4a10091aa of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1560,6 +1560,8 @@ var HeadlightOffline = (() => {
     const [, sign2, bound] = /^(< |> −)(\d+(?:\.\d+)?)$/.exec(printed2) ?? [];
     const size = sign2 === "< " ? value : -value;
     if (sign2) return Math.max(0, -size, size - Number(bound));
+    if (/^−?\d{1,3}(,\d{3})+(\.\d+)?$/.test(printed2))
+      return errorOfNumber(printed2.replaceAll(",", ""), value);
     if (!/^−?\d+(\.\d+)?$/.test(printed2)) return NaN;
     const places = printed2.includes(".") ? printed2.length - printed2.indexOf(".") - 1 : 0;
     const read = Number(printed2.replace("−", "-"));
@@ -1590,8 +1592,9 @@ var HeadlightOffline = (() => {
   var ROUNDING = 1e-5;
   var PIXEL = 1;
   var RISE = 4;
-  var AT_LEAST = { previous: 1 / 3, first: 1 / 3, self: 1 / 3, same: 1 / 3, broad: 0.8 };
-  var BY_PLACE = ["previous", "first", "self"];
+  var THIRD = 1 / 3;
+  var BY_PLACE = { previous: THIRD, next: THIRD, first: THIRD, self: THIRD };
+  var AT_LEAST = { ...BY_PLACE, same: THIRD, induction: THIRD, broad: 0.8 };
   async function readOverview(data, group, picture, palette, tally) {
     const { name, n_heads, n_layers, tiles } = group;
     const image = picture.querySelector("image");
@@ -1668,7 +1671,7 @@ var HeadlightOffline = (() => {
   async function measuresOf(run, { name, kind, queries, keys }, hasIds) {
     const isOfOne = kind === "self" && queries === keys;
     const names = Object.keys(AT_LEAST).filter(
-      (one) => one === "broad" || isOfOne && (BY_PLACE.includes(one) || hasIds)
+      (one) => one === "broad" || isOfOne && (one in BY_PLACE || hasIds)
     );
     const arrays = await Promise.all(names.map((one) => independent(run, `${name}.${one}`)));
     return Object.fromEntries(names.map((one, i) => [one, arrays[i].values]));

@@ -13,8 +13,9 @@ const ROUNDING = 1e-5; // how far two runs may be apart
 const PIXEL = 1; // slack of a word in the picture
 const RISE = 4; // pixels from a name's foot to its middle
 // From which mean a head has a role: a third of all weight, or rows nearly even.
-const AT_LEAST = { previous: 1 / 3, first: 1 / 3, self: 1 / 3, same: 1 / 3, broad: 0.8 };
-const BY_PLACE = ["previous", "first", "self"];
+const THIRD = 1 / 3;
+const BY_PLACE = { previous: THIRD, next: THIRD, first: THIRD, self: THIRD };
+const AT_LEAST = { ...BY_PLACE, same: THIRD, induction: THIRD, broad: 0.8 };
 
 /** Where the tiles are on the page. @typedef {{x: number, y: number, width: number, height: number}} Box */
 
@@ -159,7 +160,7 @@ function placeOf(chip) {
 export async function measuresOf(run, { name, kind, queries, keys }, hasIds) {
   const isOfOne = kind === "self" && queries === keys;
   const names = Object.keys(AT_LEAST).filter(
-    (one) => one === "broad" || (isOfOne && (BY_PLACE.includes(one) || hasIds)),
+    (one) => one === "broad" || (isOfOne && (one in BY_PLACE || hasIds)),
   );
   const arrays = await Promise.all(names.map((one) => independent(run, `${name}.${one}`)));
   return Object.fromEntries(names.map((one, i) => [one, arrays[i].values]));

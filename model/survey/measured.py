@@ -1,0 +1,126 @@
+"""One run of a model, measured head by head; and sums of many runs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis.circuits import value_norms
+from model.analysis.heads import MEASURES, Arrow, Averages, every_measure, strongest_arrow
+from model.architectures.base import Transformer
+from model.architectures.table import architecture
+from model.survey.samples import Sample
+from model.trace import HeadGroup, Trace
+
+Found = dict[str, Averages]  # by the names in MEASURES, (L, H) each
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Of one group of heads: sums over queries and their numbers, and the strongest arrow.
+
+    totals and n: (M, L, H), measures in the order of `MEASURES`. z: the sum of z over `n_z`
+    queries, (L, H, Dh). best: (4, L, H), of the arrow that moves most its ‖αv·W_O‖, the number
+    of the sample that has it, its query and its key. All float64.
+    """
+
+    totals: np.ndarray
+    n: np.ndarray
+    z: np.ndarray
+    n_z: np.ndarray
+    best: np.ndarray
+
+
+def measured(trace: Trace, exchanged: Trace | None, model: Transformer) -> dict[str, Found]:
+    """All measures of all heads on one input, by group; each average is (L, H).
+
+    exchanged: the run of the same input with its words in another order.
+    """
+    found = {}
+    for number, group in enumerate(trace.groups):
+        others = None if exchanged is None else exchanged.groups[number]
+        found[group.name] = _of_group(trace, group, others, model)
+    return found
+
+
+def _of_group(
+    trace: Trace, group: HeadGroup, others: HeadGroup | None, model: Transformer
+) -> Found:
+    ids = trace.stream(group.queries).ids
+    layers = [
+        every_measure(
+            record,
+            ids,
+            None if others is None else others.records[layer].pattern,
+            value_norms(record, model),
+        )
+        for layer, record in enumerate(group.records)
+    ]
+    return {
+        name: Averages(
+            *(np.stack(part) for part in zip(*(one[name] for one in layers), strict=True))
+        )
+        for name in layers[0]
+    }
+
+
+def strongest(group: HeadGroup, model: Transformer) -> Arrow:
+    """The strongest arrow of each head of a group, (L, H)."""
+    arrows = [
+        strongest_arrow(record.pattern, value_norms(record, model), record.mask)
+        for record in group.records
+    ]
+    return Arrow(*(np.stack(part) for part in zip(*arrows, strict=True)))
+
+
+def traces_of(sample: Sample, model: Transformer) -> tuple[Trace, Trace]:
+    """The run of a sample, and that with its words exchanged."""
+    capture = architecture(model.config.architecture).capture
+    return capture(model, *sample.arguments), capture(model, *sample.exchanged)
+
+
+def sums_of(sample: Sample, model: Transformer) -> dict[str, Sums]:
+    """What one sample adds to a survey, by group."""
+    trace, exchanged = traces_of(sample, model)
+    found = measured(trace, exchanged, model)
+    return {group.name: _sums(sample, group, found[group.name], model) for group in trace.groups}
+
+
+def _sums(sample: Sample, group: HeadGroup, found: Found, model: Transformer) -> Sums:
+    shape = (len(MEASURES), len(group.records), group.n_heads)
+    totals, n = np.zeros(shape), np.zeros(shape)
+    for place, name in enumerate(MEASURES):
+        if name in found:
+            n[place] = found[name].n_queries
+            totals[place] = np.where(n[place] > 0, found[name].values * n[place], 0)
+    arrows = strongest(group, model)
+    z = np.stack([record.z.sum(axis=1, dtype=np.float64) for record in group.records])
+    return Sums(
+        totals=totals,
+        n=n,
+        z=z,
+        n_z=np.array(group.records[0].z.shape[1], dtype=np.float64),
+        best=np.stack(
+            [arrows.norms, np.full(shape[1:], sample.number), arrows.queries, arrows.keys]
+        ).astype(np.float64),
+    )
+
+
+def added(parts: Iterable[Mapping[str, Sums]]) -> dict[str, Sums]:
+    """The sums of several parts, added in their order in float64; of equal arrows the first."""
+    whole: dict[str, Sums] = {}
+    for part in parts:
+        for name, new in part.items():
+            whole[name] = _two(whole[name], new) if name in whole else new
+    return whole
+
+
+def _two(first: Sums, second: Sums) -> Sums:
+    is_better = second.best[0] > first.best[0]
+    return Sums(
+        totals=first.totals + second.totals,
+        n=first.n + second.n,
+        z=first.z + second.z,
+        n_z=first.n_z + second.n_z,
+        best=np.where(is_better, second.best, first.best),
+    )

@@ -1,0 +1,166 @@
+"""What a survey runs a model on: windows of a text, pairs of sentences, or pictures."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from model.analysis.exchanged import exchanged, exchanged_patches
+from model.config import VisionConfig
+from model.data.images import read_part
+from model.data.pairs import read_pair
+from model.data.text import digest, read_text
+from model.inputs import translation_of
+from model.sources.checkpoint import Checkpoint
+
+SHORTEST = 2  # tokens: a row with one key has no choice
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to survey a model on: text files, with the targets of a translation, or pictures.
+
+    `window` is the number of tokens in a window of a text, 0 for the context; `most` ends the
+    survey once it has so many tokens, 0 for all.
+    """
+
+    texts: tuple[Path, ...] = ()
+    references: tuple[Path, ...] = ()
+    images: Path | None = None
+    window: int = 0
+    most: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One input: what a capture takes, and the same with its words exchanged.
+
+    `given` are its ids, of a translation those of source and target; nothing of a picture, which
+    is known by its number.
+    """
+
+    arguments: tuple[Any, ...]
+    exchanged: tuple[Any, ...]
+    given: tuple[Sequence[int], ...]
+    number: int
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """All inputs of a survey, made when asked for; `lengths` are their tokens or patches."""
+
+    make: Callable[[int], Sample]
+    lengths: Sequence[int]
+    parts: dict[str, int]  # how many tokens come of each file
+    digest: str
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.lengths)
+
+
+def samples_of(loaded: Checkpoint, asked: Asked) -> Samples:
+    """The inputs for a model of its architecture; ValueError where what is given does not fit."""
+    return KINDS[loaded.config.architecture](loaded, asked)
+
+
+def _windows(loaded: Checkpoint, asked: Asked) -> Samples:
+    """Windows of each text file that do not overlap; what is left of a file is a shorter one."""
+    if not asked.texts or asked.references or asked.images:
+        raise ValueError(_needs(loaded, "--text-file with one text or several, and nothing else"))
+    context, window = loaded.config.max_seq_len, asked.window or loaded.config.max_seq_len
+    if not SHORTEST <= window <= context:
+        raise ValueError(
+            f"window is {window}; it must be between {SHORTEST} and the context {context}"
+        )
+    tokenizer, texts = loaded.tokenizer, [read_text(path) for path in asked.texts]
+    cut, of_file = [], []
+    for path, text in zip(asked.texts, texts, strict=True):
+        ids = tokenizer.encode_documents(text)
+        parts = [ids[start : start + window] for start in range(0, len(ids), window)]
+        cut.extend(part for part in parts if len(part) >= SHORTEST)
+        of_file.extend(path.name for part in parts if len(part) >= SHORTEST)
+
+    def make(number: int) -> Sample:
+        ids = cut[number]
+        other = exchanged(ids, tokenizer.special_ids)
+        own, changed = ((row, tokenizer.token_strings(row)) for row in (ids, other))
+        return Sample(own, changed, (ids,), number)
+
+    return _limited(Samples(make, list(map(len, cut)), {}, digest(texts)), of_file, asked.most)
+
+
+def _pairs(loaded: Checkpoint, asked: Asked) -> Samples:
+    """Each source with its right translation fed in."""
+    if len(asked.texts) != 1 or len(asked.references) != 1 or asked.images or asked.window:
+        raise ValueError(
+            _needs(loaded, "one --text-file and its --reference-file, and no --window")
+        )
+    tokenizer, context = loaded.tokenizer, loaded.config.max_seq_len
+    pairs = read_pair(asked.texts[0], asked.references[0])
+    both = [
+        (tokenizer.encode(source)[: context - 1], tokenizer.encode(target)[: context - 1])
+        for source, target in zip(pairs.sources, pairs.targets, strict=True)
+    ]
+    lengths = [len(source) + len(target) + 2 for source, target in both]
+
+    def make(number: int) -> Sample:
+        source, target = both[number]
+        own = translation_of(tokenizer, source, target)
+        rows = [exchanged(ids, tokenizer.special_ids) for ids, _ in own]
+        other = tuple((row, tokenizer.token_strings(row)) for row in rows)
+        return Sample(own, other, (source, target), number)
+
+    found = Samples(make, lengths, {}, digest([*pairs.sources, *pairs.targets]))
+    return _limited(found, [asked.texts[0].name] * len(both), asked.most)
+
+
+def _pictures(loaded: Checkpoint, asked: Asked) -> Samples:
+    """The test pictures of a file."""
+    config = loaded.config
+    assert isinstance(config, VisionConfig)  # by the table
+    if asked.images is None or asked.texts or asked.references or asked.window:
+        raise ValueError(_needs(loaded, "--images FILE.npz and nothing else"))
+    images = read_part(asked.images, "test")
+    if images.images.shape[1] != config.image_size:
+        raise ValueError(
+            f"{asked.images}: its pictures have {images.images.shape[1]} pixels on a side; "
+            f"{loaded.name} takes {config.image_size}"
+        )
+
+    def make(number: int) -> Sample:
+        image = images.images[number] / np.float32(255)
+        other = exchanged_patches(image, config.patch_size)
+        return Sample((image,), (other,), (), number)
+
+    lengths = [config.max_seq_len] * len(images.images)
+    found = Samples(make, lengths, {}, images.digest)
+    return _limited(found, [asked.images.name] * len(lengths), asked.most)
+
+
+def _limited(all_of_it: Samples, of_file: Sequence[str], most: int) -> Samples:
+    """As many samples as make `most` tokens, and how many of them come of each file."""
+    if most < 0:
+        raise ValueError(f"tokens is {most}; give a number above 0, or leave it out for all")
+    if not len(all_of_it):
+        raise ValueError(f"the text has fewer than {SHORTEST} tokens; give a longer one")
+    ends = np.cumsum(all_of_it.lengths)
+    kept = int(np.searchsorted(ends, most)) + 1 if 0 < most < ends[-1] else len(ends)
+    parts: dict[str, int] = {}
+    for length, name in zip(all_of_it.lengths[:kept], of_file[:kept], strict=True):
+        parts[name] = parts.get(name, 0) + length
+    return Samples(all_of_it.make, all_of_it.lengths[:kept], parts, all_of_it.digest)
+
+
+def _needs(loaded: Checkpoint, what: str) -> str:
+    return f"{loaded.name} is of the architecture {loaded.config.architecture!r}; give {what}"
+
+
+KINDS: dict[str, Callable[[Checkpoint, Asked], Samples]] = {
+    "decoder": _windows,
+    "encoder": _windows,
+    "encoder_decoder": _pairs,
+    "vision": _pictures,
+}

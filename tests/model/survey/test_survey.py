@@ -1,0 +1,171 @@
+"""Protects surveys: the numbers, and that neither processes nor interruptions change a bit."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.data.text import read_text
+from model.sources import checkpoint
+from model.survey import work
+from model.survey.samples import Asked, samples_of
+from model.survey.stored import STORED, Survey, read_survey
+from model.survey.work import Job, survey
+from model.verify.independent import IndependentRun
+from tests.model.builders import SENTENCE, tiny_checkpoint
+
+ROOT = Path(__file__).parents[3]
+GROUP = "decoder.attn"
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    """A small decoder, and a text of 21 windows of 11 tokens in two files: three parts."""
+    folder = tiny_checkpoint(tmp_path / "tiny")
+    letters = np.array(list(SENTENCE))
+    paths = []
+    for number, n in enumerate((150, 75)):
+        drawn = np.random.default_rng(number).choice(letters, n)
+        paths.append(tmp_path / f"{number}.txt")
+        paths[-1].write_text("".join(drawn))
+    asked = Asked(texts=tuple(paths), window=11)
+    return Job(folder, "cpu", asked, tmp_path / "out" / STORED)
+
+
+def to(job: Job, name: str) -> Job:
+    """The same survey to another file."""
+    return dataclasses.replace(job, out=job.out.parent / name)
+
+
+def test_the_averages_are_those_of_independent_runs(job: Job) -> None:
+    found = survey(job, 1)
+    loaded = checkpoint.load(job.folder, "cpu")
+    measured = found.measured(GROUP)
+    ids = [loaded.tokenizer.encode_documents(read_text(path)) for path in job.asked.texts]
+    windows = [row[i : i + 11] for row in ids for i in range(0, len(row), 11)]
+    assert found.tokens == sum(map(len, windows)) == sum(map(len, ids))
+    assert found.inputs == len(windows) == len(samples_of(loaded, job.asked))
+    runs = [IndependentRun(loaded.files, np.array(window)) for window in windows]
+    for name in ("previous", "first", "self", "same", "induction", "broad"):
+        values = np.stack([run.array(f"{GROUP}.{name}") for run in runs])
+        n = np.stack([run.array(f"{GROUP}.{name}_queries") for run in runs])
+        expected = np.nansum(np.where(n > 0, values * n, 0), axis=0) / n.sum(axis=0)
+        assert measured[name].values == pytest.approx(expected, abs=1e-6), name
+        assert (measured[name].n_queries == n.sum(axis=0)).all()
+    for name in ("near", "entropy", "largest", "distance", "kept", "moved"):
+        n = np.array([len(window) - 1 for window in windows])
+        values = np.stack([run.array(f"{GROUP}.{name}") for run in runs])
+        expected = (values * n[:, None, None]).sum(axis=0) / n.sum()
+        assert measured[name].values == pytest.approx(expected, rel=1e-5), name
+    assert measured["copying"].values == pytest.approx(runs[0].array(f"{GROUP}.copying"), abs=1e-6)
+    assert set(measured) >= {"prefix", "copying"}
+    assert "next" not in measured, "under a causal mask no token may attend to the next"
+    z = np.stack(
+        [
+            np.concatenate([run.array(f"decoder.blocks.{layer}.attn.z") for run in runs], axis=1)
+            for layer in range(2)
+        ]
+    )
+    assert np.array(found.groups[GROUP].mean_z) == pytest.approx(z.mean(axis=2), abs=1e-5)
+
+
+def test_the_strongest_arrow_is_that_of_its_text(job: Job) -> None:
+    found = survey(job, 1)
+    loaded = checkpoint.load(job.folder, "cpu")
+    weights = loaded.files.weights
+    for layer, heads in enumerate(found.groups[GROUP].strongest):
+        for head, one in enumerate(heads):
+            run = IndependentRun(loaded.files, np.array(loaded.tokenizer.encode(one.text)))
+            pattern = run.array(f"decoder.blocks.{layer}.attn.pattern")[head]
+            v = run.array(f"decoder.blocks.{layer}.attn.v")[head]
+            w_o = weights[f"blocks.{layer}.attn.out_proj.weight"][:, head * 10 : head * 10 + 10]
+            moved = pattern[1:] * np.linalg.norm(v @ w_o.T, axis=-1)
+            assert moved.max() == pytest.approx(one.norm, rel=1e-4)
+            assert np.argmax(moved) == (one.query - 1) * moved.shape[1] + one.key
+            assert pattern[one.query, one.key] == pytest.approx(one.weight, abs=1e-5)
+
+
+def test_two_processes_give_what_one_gives_bit_for_bit(job: Job) -> None:
+    survey(job, 1)
+    both = to(job, "both.json")
+    survey(both, 2)
+    assert both.out.read_bytes() == job.out.read_bytes()
+    assert sorted(path.name for path in job.out.parent.iterdir()) == ["both.json", STORED]
+
+
+def test_a_resumed_survey_is_the_uninterrupted_one(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    survey(job, 1)
+    broken = to(job, "broken.json")
+    measured: list[int] = []
+    real = work.sums_of
+
+    def interrupted(sample, model):  # noqa: ANN001, ANN202  as the function it stands for
+        measured.append(sample.number)
+        if len(measured) == 11:
+            raise KeyboardInterrupt
+        return real(sample, model)
+
+    monkeypatch.setattr(work, "sums_of", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        survey(broken, 1)
+    assert not broken.out.exists()
+    done: list[tuple[int, int]] = []
+    survey(broken, 1, lambda n, total: done.append((n, total)))
+    assert done[0] == (1, 3), "one part of three was kept"
+    assert measured[11:] == list(range(8, 21)), "nothing of it is measured again"
+    assert broken.out.read_bytes() == job.out.read_bytes()
+
+
+def test_parts_of_another_text_are_not_taken_over(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(sample, model):  # noqa: ANN001, ANN202
+        raise KeyboardInterrupt
+
+    whole = survey(job, 1)
+    other = dataclasses.replace(job, asked=dataclasses.replace(job.asked, window=9))
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "sums_of", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            survey(other, 1)
+    found = survey(job, 1)
+    assert found == whole
+
+
+@pytest.mark.slow
+def test_torchrun_gives_the_same(job: Job) -> None:
+    survey(job, 1)
+    both = to(job, "both.json")
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2"]
+    command += ["--master_port", "29611", "-m", "model", "survey", "--checkpoint", job.folder]
+    command += ["--text-file", *job.asked.texts, "--window", "11", "--out", both.out]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert {"tokens", "parts"} <= {key for answer in answers for key in answer}
+    assert both.out.read_bytes() == job.out.read_bytes()
+
+
+def test_the_survey_ends_after_so_many_tokens(job: Job) -> None:
+    found = survey(dataclasses.replace(job, asked=dataclasses.replace(job.asked, most=160)), 1)
+    assert found.texts == {"0.txt": 150, "1.txt": 11}
+    assert found.tokens == 161
+
+
+def test_what_is_stored_is_read_again(job: Job) -> None:
+    found = survey(dataclasses.replace(job, out=job.folder / STORED), 1)
+    assert read_survey(job.folder, found.weights) == found
+    assert isinstance(found, Survey)
+    with pytest.raises(ValueError, match=r"is of the weights .* make it again: python -m model"):
+        read_survey(job.folder, "0" * 64)
+    assert read_survey(job.folder.parent) is None

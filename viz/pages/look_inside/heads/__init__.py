@@ -1,0 +1,127 @@
+"""Heads: what every head does, measured on this sentence or on a whole text, and the counts."""
+
+from viz.digits import digits
+from viz.figures.heads import Measured, head_scatter
+from viz.frame import controls, inspector, layout, notices, screen, settings, state, words
+from viz.frame.view import View
+from viz.live import component
+from viz.pages.look_inside.heads import counts, strongest, table
+from viz.pages.look_inside.heads.measures import MEASURES
+from viz.pages.look_inside.heads.reading import SURVEY, Reading, readings
+
+TITLE = "Heads"
+ICON = ":material/hub:"
+NEEDS = ("weights",)
+OPENS_INSPECTOR = False
+FIRST_AXES = {  # before a person chooses, the first of these that there is
+    "across": ("distance", "largest"),
+    "up": ("copying", "kept", "moved"),
+    "colour_by": ("entropy", "broad"),
+}
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    row = layout.heading(
+        ICON,
+        TITLE,
+        "What does each head do? Every point is a head: click one.",
+        "Each head is measured on this sentence, or on a whole text that the model was not trained "
+        "on. A head gets the words that its numbers support; it is never named by hand. The axes "
+        "and the colour can be any of the measures; the inspector has their formulas.",
+    )
+    with row:
+        is_surveyed = controls.segments(settings.MEASURED_ON) == SURVEY
+    reading = _reading(view, is_surveyed=is_surveyed)
+    axes = _axes(reading)
+    notices.show()
+    left, right = layout.two_up("heads")
+    with left:
+        _scatter(view, reading, axes)
+        words.caption(reading.about)
+    with right:
+        strongest.draw(view, reading, axes)
+    counts.draw(view, reading)
+    table.draw(view, reading, axes)
+    _inspect(view, reading, axes)
+
+
+def _reading(view: View, *, is_surveyed: bool) -> Reading:
+    """The numbers that are shown, as a person chose; where no survey is stored, the sentence's."""
+    on_sentence, surveyed = readings(view)
+    if not is_surveyed:
+        return on_sentence
+    if isinstance(surveyed, Reading):
+        return surveyed
+    words.notice(surveyed)
+    return on_sentence
+
+
+def _axes(reading: Reading) -> tuple[str, str, str]:
+    """The measures across, up and as colour."""
+    names = [name for name in MEASURES if reading.has(name)]
+    chosen = []
+    with layout.slim_row("axes"):
+        for setting in (settings.ACROSS, settings.UP, settings.COLOUR_BY):
+            default = next((x for x in FIRST_AXES[setting.name] if x in names), names[0])
+            given = setting.given(
+                options=names, default=default, words=lambda name: MEASURES[name].name
+            )
+            chosen.append(controls.select(given, width=240))
+    across, up, colour = chosen
+    return across, up, colour
+
+
+def _scatter(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+    across, up, colour = (_measured(reading, name) for name in axes)
+    chosen = view.layer * reading.n_heads + view.head
+    places = {(0, "x"): reading.address(axes[0]), (0, "y"): reading.address(axes[1])}
+    if all(map(_is_number, colour.values)):
+        places[0, "said.3"] = reading.address(axes[2])
+    layout.show_figure(
+        head_scatter(reading.names, across, up, colour, chosen, view.colors),
+        key="heads",
+        alt=_alt(reading, (across, up)),
+        on_pick=lambda place: _choose(reading, (across, up), place),
+        origin=screen.origin(view.run, places),
+    )
+
+
+def _measured(reading: Reading, name: str) -> Measured:
+    about = MEASURES[name]
+    return Measured(about.name, reading.values(name), about.is_signed)
+
+
+def _is_number(value: float) -> bool:
+    return value == value
+
+
+def _choose(reading: Reading, axes: tuple[Measured, Measured], place: component.Place) -> None:
+    """Choose the head whose point was clicked."""
+    wanted = float(place["x"]), float(place["y"])
+    distances = [
+        abs(x - wanted[0]) + abs(y - wanted[1])
+        for x, y in zip(axes[0].values, axes[1].values, strict=True)
+    ]
+    drawn = [i for i, distance in enumerate(distances) if _is_number(distance)]
+    if drawn:
+        layer, head = divmod(min(drawn, key=distances.__getitem__), reading.n_heads)
+        state.put((settings.LAYER, layer), (settings.HEAD, head))
+
+
+def _alt(reading: Reading, axes: tuple[Measured, Measured]) -> str:
+    points = (
+        f"{name} {digits(float(x), 2)}, {digits(float(y), 2)}"
+        for name, x, y in zip(reading.names, axes[0].values, axes[1].values, strict=True)
+        if _is_number(x) and _is_number(y)
+    )
+    return f"{axes[1].name} by {axes[0].name} of each head: {'; '.join(points)}."
+
+
+def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+    for name in dict.fromkeys(axes):
+        about = MEASURES[name]
+        inspector.formula(about.source, about.latex, about.reference)
+        inspector.note(f"{about.name}: {about.means}. I are the queries that have a choice.")
+    inspector.source(*dict.fromkeys(MEASURES[name].source for name in axes))
+    inspector.export(view, {"Heads": lambda: table.csv(reading), **inspector.pattern_table(view)})

@@ -1,0 +1,121 @@
+"""What the page Heads reads its numbers from: the run of this sentence, or the stored survey."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis.heads import Averages, Trait, traits
+from model.lines import one_line
+from model.survey.stored import Strongest, command
+from viz.digits import digits
+from viz.frame.numbers import Number, number
+from viz.frame.view import View
+from viz.pages.look_inside.heads.measures import bound_of
+from viz.runs import heads
+
+SURVEY, SENTENCE = "survey", "sentence"
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The measures of all heads of one kind of attention, (L, H) each, and what they are of.
+
+    `prefix` is what the independent run's names of them begin with. `strongest` are the inputs of a
+    survey that wake each head most, (L, H), and empty where there was no survey.
+    """
+
+    group: str
+    about: str
+    prefix: str
+    measures: dict[str, Averages]
+    strongest: list[list[Strongest]]
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the group."""
+        return len(next(iter(self.measures.values())).values)
+
+    @property
+    def n_heads(self) -> int:
+        """Heads in each layer."""
+        return next(iter(self.measures.values())).values.shape[1]
+
+    @property
+    def names(self) -> list[str]:
+        """The heads, layer by layer, each on one line."""
+        return [f"L{i}\u00a0H{j}" for i in range(self.n_layers) for j in range(self.n_heads)]
+
+    def values(self, name: str) -> np.ndarray:
+        """A measure of all heads in one row, (L·H,)."""
+        return self.measures[name].values.ravel()
+
+    def address(self, name: str) -> str:
+        """Where the independent run has that row."""
+        return f"{self.group}.{self.prefix}{name}"
+
+    def number(self, view: View, name: str, head: int, places: int = 3) -> Number | str:
+        """One value as it is printed; a dash where there is none."""
+        value = float(self.values(name)[head])
+        if not np.isfinite(value):
+            return "–"
+        return number(view.run, f"{self.address(name)}[{head}]", value, digits(value, places))
+
+    @property
+    def traits(self) -> list[list[Trait]]:
+        """The words that each head's measures support, head by head."""
+        flat = {
+            k: Averages(x.values.ravel(), x.n_queries.ravel()) for k, x in self.measures.items()
+        }
+        return traits(flat)
+
+    def clearest(self, trait: Trait) -> list[int]:
+        """The heads that a word is said of, those of which it is truest first."""
+        name, is_small = trait
+        values = self.values(name)
+        found = [head for head, words in enumerate(self.traits) if trait in words]
+        return sorted(found, key=lambda head: values[head] if is_small else -values[head])
+
+    def has(self, name: str) -> bool:
+        """Whether a measure is there, of any head."""
+        return name in self.measures and bool(np.isfinite(self.values(name)).any())
+
+
+def readings(view: View) -> tuple[Reading, Reading | str]:
+    """The numbers of this sentence, and those of the survey or why there are none."""
+    group = view.attention
+    own = heads.on_this_input(view.handle, view.run)[group] | heads.of_weights(view.handle)
+    n = len(view.run.trace.stream(view.group.queries))
+    what = "picture" if view.run.trace.main.kind == "patches" else "sentence"
+    on_sentence = Reading(group, f"Measured on this {what}, {n} queries.", "all_", own, [])
+    return on_sentence, _surveyed(view)
+
+
+def _surveyed(view: View) -> Reading | str:
+    try:
+        found = heads.survey(view.handle)
+    except ValueError as error:
+        return f"{one_line(str(error))}. This sentence’s numbers are shown."
+    if found is None or view.attention not in found.groups:
+        return (
+            f"No survey of {view.group.title.lower()} is stored with {view.model}. Make one: "
+            f"{command(view.handle.name)}. This sentence’s numbers are shown."
+        )
+    files = ", ".join(found.texts)
+    about = (
+        f"Measured on {found.tokens:,} tokens of held-out text, {found.inputs:,} inputs of at most "
+        f"{found.window}: {files}."
+    )
+    if view.run.trace.main.kind == "patches":
+        about = f"Measured on {found.inputs:,} test pictures: {files}."
+    return Reading(
+        view.attention,
+        about,
+        "survey_",
+        found.measured(view.attention),
+        found.groups[view.attention].strongest,
+    )
+
+
+def in_words(trait: Trait) -> str:
+    """The bound of a word, as it stands in a table."""
+    return f"{'≤' if trait[1] else '≥'} {digits(bound_of(trait), 2)}"

@@ -1,0 +1,75 @@
+"""The chosen head: its words, its numbers, and the sentence of the text that wakes it most."""
+
+from urllib.parse import urlencode
+
+from model.survey.stored import Strongest
+from viz.digits import digits
+from viz.figures.labels import visible
+from viz.frame import layout, words
+from viz.frame.view import View
+from viz.pages.look_inside.heads.measures import MEASURES, NO_ROLE, TRAITS
+from viz.pages.look_inside.heads.reading import Reading
+
+
+def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+    """Draw what is said of the chosen head."""
+    head = view.layer * reading.n_heads + view.head
+    said = reading.traits[head]
+    text = ", ".join(TRAITS[trait].word for trait in said) or NO_ROLE
+    layout.section(
+        reading.names[head],
+        text,
+        "Each word is a measure that reaches its bound; the counts below have the bounds.",
+    )
+    names = list(dict.fromkeys([*axes, *(name for name, _ in said)]))
+    words.facts([(reading.number(view, name, head), MEASURES[name].short) for name in names])
+    found = reading.strongest[view.layer][view.head] if reading.strongest else None
+    if found is not None:
+        _woken(found)
+    words.ways([_way_on(view, reading.names[head], found)])
+
+
+def _woken(found: Strongest) -> None:
+    """The input on which an arrow of this head moves most."""
+    if found.text:
+        words.caption("The text that wakes it most; the arrow that moves most in it:")
+        words.quote(found.text, found.target)
+    else:
+        words.caption(
+            f"Test picture {found.number} wakes it most; the arrow that moves most in it:"
+        )
+    words.pair(*_labels(found), "")
+    words.caption(
+        f"weight {digits(found.weight, 3)}, ‖αv·W_O‖ {digits(found.norm, 2)}, as the survey has it"
+    )
+
+
+def _way_on(view: View, name: str, found: Strongest | None) -> words.Way:
+    """To the microscope: with the text that wakes the head, where there is one."""
+    if found is None or not found.text:
+        return words.Way(
+            f"{name} under the microscope",
+            "Its map on this input, step by step.",
+            query=f"?{urlencode(_own_address(view))}",
+        )
+    return words.Way(
+        "Open on this sentence",
+        f"{view.head_name} under the microscope.",
+        query=f"?{urlencode(_address(view, found))}",
+    )
+
+
+def _labels(found: Strongest) -> tuple[str, str]:
+    query, key = (visible(token) for token in (found.query_token, found.key_token))
+    return query, key
+
+
+def _own_address(view: View) -> dict[str, str]:
+    head = {"layer": str(view.layer), "head": str(view.head), "attention": view.attention}
+    return {"page": "Attention", "model": view.model, "sentence": view.sentence, **head}
+
+
+def _address(view: View, found: Strongest) -> dict[str, str]:
+    """Attention with that text and this head; of a text in one stream with the arrow."""
+    address = _own_address(view) | {"sentence": found.text}
+    return address if found.target else address | {"cell": f"{found.query}-{found.key}"}
