@@ -148,7 +148,8 @@ class Reader:
     """The weights of one part of the model, by the last words of their names."""
 
     def __init__(self, files: Files, part: str = "") -> None:
-        self.config, self._files, self._part = files.config, files, part
+        self.config, self._weights = files.config, files.weights
+        self._files, self._part = files, part
 
     def part(self, name: str) -> "Reader":
         """Those of a part of it."""
@@ -160,7 +161,7 @@ class Reader:
 
     def get(self, name: str) -> Array:
         """One of them, float64."""
-        return self._files.weights[self._part + name]
+        return self._weights[self._part + name]
 
     def linear(self, name: str, x: Array) -> Array:
         """x·Wᵀ + b; without a stored b, b = 0."""
