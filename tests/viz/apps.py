@@ -82,7 +82,7 @@ def facts(app: AppTest) -> dict[str, str]:
 
 
 def _rows(table: str) -> list[dict[str, str]]:
-    names = re.findall("<th[^>]*>(.*?)</th>", table)
+    names = re.findall(r"<th(?:\s[^>]*)?>(.*?)</th>", table)
     cells = [re.findall("<td[^>]*>(.*?)</td>", row) for row in re.findall("<tr.*?</tr>", table)[1:]]
     return [
         {

@@ -77,6 +77,8 @@ PLACES = [
     Place("Beam search", {"beam_width": 2, "beam_tokens": 3, "alpha": 0.7}),
     Place("KV cache", {"part": "values", "heads": "this head", "prefill": 3, "held": 5,
                     "context": 4096}),
+    Place("Heads", {"measured_on": "sentence", "across": "entropy", "up": "largest",
+                    "colour_by": "previous"}),
     Place("Cost", {"shape": "GPT-2 small", "cost_tokens": 77, "kernel": 5, "cost_window": 9}),
     Place("Cost", {"own_layers": 3, "own_width": 10, "own_heads": 4, "own_kv_heads": 2,
                    "own_d_head": 5, "own_ff": 11, "own_vocab": 99, "own_positions": 12,
