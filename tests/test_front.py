@@ -225,7 +225,7 @@ def test_a_tour_leads_by_its_arrows_and_keys(page: Page) -> None:
     panel.get_by_role("link", name="Leave").click()
     expect(panel).to_have_count(0)
     expect(page).not_to_have_url(re.compile("tour|step"))
-    assert query(page)["head"] == "4", "the view stays"
+    assert query(page)["page"] == "Attention", "the view stays"
 
 
 FIGURES = ".hl-live > *:visible, .hl-figure .js-plotly-plot, .hl-diagram"
