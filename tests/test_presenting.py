@@ -88,8 +88,8 @@ def test_the_mouse_finds_the_cell_it_is_on(wall: Page) -> None:
 def test_keys_go_from_view_to_view_and_back(wall: Page) -> None:
     wall.evaluate("() => document.activeElement.blur()")
     wall.keyboard.press("PageDown")
-    wait_for_charts(wall, "Logit lens")
-    wall.wait_for_url("**page=Logit+lens**")  # written at the end of a run
+    wait_for_charts(wall, "Heads")
+    wall.wait_for_url("**page=Heads**")  # written at the end of a run
     assert query(wall)["present"] == "yes"
     wall.keyboard.press("ArrowLeft")
     wait_for_charts(wall, "Attention")

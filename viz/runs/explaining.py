@@ -28,7 +28,7 @@ from viz import runs
 from viz.live import store
 
 Ids = tuple[int, ...]
-MOST_TOKENS = 48  # up to which each token is removed, and its flow worked out
+MOST_TOKENS = 64  # up to which each token is removed, and its flow worked out
 
 
 @dataclass(frozen=True)

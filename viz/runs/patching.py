@@ -53,6 +53,11 @@ class Patching:
         """Whether all cells are there."""
         return self.patched.n_done == self.patched.n_cells
 
+    @property
+    def progress(self) -> float:
+        """How many of the cells are there, 0 to 1."""
+        return self.patched.n_done / self.patched.n_cells
+
     def advance(self, seconds: float) -> None:
         """Compute a few cells, and further ones while there is time; on one thread of the CPU."""
         deadline = time.monotonic() + seconds

@@ -22,7 +22,10 @@ from viz.pages.look_inside import lens
 
 WITHOUT_FIGURES = {"Tours"}
 A_CHECK = "z = pattern·v, in float64"
-FULL_SCREEN = {"Home", "Attention", "Next token", "Encoder", "Translation", "Vision"}
+CLOSED_AT_FIRST = {
+    *("Home", "Attention", "Heads", "Next token", "Explanation", "Patching"),
+    *("Encoder", "Translation", "Vision"),
+}
 
 
 def parts(app: AppTest) -> list[str]:
@@ -39,7 +42,7 @@ def test_every_page_with_figures_has_the_panel(page: str) -> None:
         assert offered == []
         return
     assert offered == [name for name in expected if name != "Formula" or page != "Attention"]
-    assert bool(app.latex) == (page not in FULL_SCREEN)
+    assert bool(app.latex) == (page not in CLOSED_AT_FIRST)
     assert not app.code
     assert not app.get("download_button")
 

@@ -14,7 +14,18 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.explanation import Cloud, arrow_scatter, token_rows
 from viz.figures.labels import token_labels, visible
-from viz.frame import controls, inspector, layout, memory, notices, screen, state, tables, words
+from viz.frame import (
+    controls,
+    filling,
+    inspector,
+    layout,
+    memory,
+    notices,
+    screen,
+    state,
+    tables,
+    words,
+)
 from viz.frame import patching as asked
 from viz.frame.numbers import number
 from viz.frame.settings import ARROW, ASKED, EXPLAINED, MEASURE
@@ -28,7 +39,6 @@ NEEDS = ("decoder", "vocabulary", "logits")
 OPENS_INSPECTOR = False
 
 EXPLAINING, RUN = "explaining", "explained"  # of this visitor
-TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1
 MOST_READ_BACK = 64  # tokens up to which every arrow has an independent run
 CANDIDATES = 10
 COMPLETE = 0.01  # of the difference that integrated gradients may miss
@@ -88,10 +98,15 @@ def render(view: View) -> None:
             _arrows(shown, measure)
         _one(shown)
         _tokens(shown)
-        _inspect(shown)
-        return
-    draw = notices.guarded(lambda: _fill_in(shown, measure))
-    st.fragment(draw, run_every=PAUSE_SECONDS if work.is_running else None)()
+    else:
+        filling.draw(
+            work,
+            lambda: _arrows(shown, measure),
+            lambda: "Removing one arrow after the other …",
+            lambda: "Stopped: not every arrow was removed.",
+        )
+        _formulas()
+    _inspect(shown)
 
 
 def _metric(view: View) -> Metric:
@@ -117,29 +132,6 @@ def _work(view: View, request: Request) -> Explaining:
         memory.remember(EXPLAINING, request, found)
     memory.keep_alive(RUN, found)
     return found
-
-
-def _fill_in(shown: Shown, measure: str) -> None:
-    """The arrows as far as they are, and the next ones."""
-    work = shown.work
-    if work.is_running:
-        work.advance(TICK_SECONDS)
-    _arrows(shown, measure)
-    if work.is_running:
-        st.progress(work.progress, "Removing one arrow after the other …")
-    elif not work.is_done:
-        words.notice("Stopped: not every arrow was removed.")
-    pressed = not work.is_done and _button(work.is_running)
-    if pressed:
-        work.is_running = not work.is_running
-    if pressed or work.is_done:
-        st.rerun()  # the clock of the fragment starts or stops with the whole page
-
-
-def _button(is_running: bool) -> bool:
-    if is_running:
-        return st.button("Stop", icon=":material/stop:", key="explanation-stop")
-    return st.button("Compute", icon=":material/play_arrow:", type="primary", key="explanation-go")
 
 
 # --- arrows -----------------------------------------------------------------------------------
@@ -278,13 +270,15 @@ def _one(shown: Shown) -> None:
             ),
         ]
     )
-    inspector.formula(
-        "model.analysis.explanation.removals", formulas.REMOVED.latex, formulas.REMOVED.reference
-    )
-    inspector.formula(
-        "model.analysis.explanation.removals",
-        formulas.removed_with_numbers(work.measured.value, effect),
-    )
+    _formulas(formulas.removed_with_numbers(work.measured.value, effect))
+
+
+def _formulas(with_numbers: str = "") -> None:
+    """What is said of an arrow, with the chosen one's numbers once they are there."""
+    removals = "model.analysis.explanation.removals"
+    inspector.formula(removals, formulas.REMOVED.latex, formulas.REMOVED.reference)
+    if with_numbers:
+        inspector.formula(removals, with_numbers)
     for formula in (formulas.NORM, formulas.GRADIENT):
         inspector.formula("model.analysis.explanation.measure", formula.latex, formula.reference)
 

@@ -13,7 +13,7 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.patching import Grid, estimate_scatter, patch_map
-from viz.frame import inspector, layout, memory, notices, screen, state, tables, words
+from viz.frame import filling, inspector, layout, memory, notices, screen, state, tables, words
 from viz.frame import patching as asked
 from viz.frame.numbers import number
 from viz.frame.settings import PATCH
@@ -33,7 +33,6 @@ TITLES = {
     "z": "Heads, at all positions (z)",
 }
 PATCHING, RUN = "patching", "patched"  # of this visitor
-TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1  # how long to compute before the grids fill, and not to
 MOST_UNASKED = 64  # tokens up to which it begins by itself
 MOST_READ_BACK = 14  # tokens up to which every cell has an independent run
 ALLOWED = 1e-5
@@ -131,36 +130,23 @@ def _patch(shown: Shown, second: Sequence[str]) -> None:
             _grids(shown)
         _cell(shown)
         _estimate(shown)
-        _inspect(shown)
-        return
-    draw = notices.guarded(lambda: _fill_in(shown))
-    st.fragment(draw, run_every=PAUSE_SECONDS if work.is_running else None)()
+        _check(shown)
+    else:
+        patched = work.patched
+        filling.draw(
+            work,
+            lambda: _grids(shown),
+            lambda: f"{patched.n_done} of {patched.n_cells} runs",
+            lambda: _left(work),
+        )
+        _formula()
+        _estimated()
+    _inspect(shown)
 
 
-def _fill_in(shown: Shown) -> None:
-    """The grids as far as they are, and the next cells."""
-    work = shown.work
-    was_running = work.is_running
-    if was_running:
-        work.advance(TICK_SECONDS)
-    _grids(shown)
-    patched = work.patched
-    if work.is_running:
-        st.progress(patched.n_done / patched.n_cells, f"{patched.n_done} of {patched.n_cells} runs")
-    elif not work.is_done:
-        left = patched.n_cells - patched.n_done
-        words.notice(f"{left:,} of {patched.n_cells:,} runs are left.")
-    pressed = not work.is_done and _button(work.is_running)
-    if pressed:
-        work.is_running = not work.is_running
-    if pressed or work.is_done:
-        st.rerun()  # the clock of the fragment starts or stops with the whole page
-
-
-def _button(is_running: bool) -> bool:
-    if is_running:
-        return st.button("Stop", icon=":material/stop:", key="patching-stop")
-    return st.button("Compute", icon=":material/play_arrow:", type="primary", key="patching-go")
+def _left(work: Patching) -> str:
+    n_cells = work.patched.n_cells
+    return f"{n_cells - work.patched.n_done:,} of {n_cells:,} runs are left."
 
 
 def _ends(shown: Shown) -> None:
@@ -272,12 +258,16 @@ def _cell(shown: Shown) -> None:
         ]
     )
     _ways_on(shown, name, layer, column)
-    inspector.formula(
-        "model.analysis.patching.pieces", formulas.PATCHED.latex, formulas.PATCHED.reference
-    )
+    _formula()
     inspector.formula(
         "model.analysis.patching.pieces",
         formulas.patched_with_numbers(kept.of_base, kept.of_source, value),
+    )
+
+
+def _formula() -> None:
+    inspector.formula(
+        "model.analysis.patching.pieces", formulas.PATCHED.latex, formulas.PATCHED.reference
     )
 
 
@@ -360,8 +350,23 @@ def _estimate(shown: Shown) -> None:
             ],
         }
     )
+    _estimated()
+
+
+def _estimated() -> None:
     inspector.formula(
         "model.analysis.patching.estimated", formulas.ESTIMATED.latex, formulas.ESTIMATED.reference
+    )
+
+
+def _check(shown: Shown) -> None:
+    first = shown.shares["resid_pre"][0]
+    exchanged = np.array(shown.request.base) != np.array(shown.request.source)
+    error = float(np.abs(first[~exchanged]).max(initial=0.0))
+    inspector.check(
+        error <= ALLOWED,
+        f"before the first layer, tokens that both sentences share put back nothing, max error "
+        f"{error:.1e}, allowed {ALLOWED:.0e}.",
     )
 
 
@@ -371,14 +376,6 @@ def _inspect(shown: Shown) -> None:
         "model.analysis.patching.patched",
         "model.analysis.branching.Branch",
         "model.analysis.patching.estimated",
-    )
-    first = shown.shares["resid_pre"][0]
-    exchanged = np.array(shown.request.base) != np.array(shown.request.source)
-    error = float(np.abs(first[~exchanged]).max(initial=0.0))
-    inspector.check(
-        error <= ALLOWED,
-        f"before the first layer, tokens that both sentences share put back nothing, max error "
-        f"{error:.1e}, allowed {ALLOWED:.0e}.",
     )
     inspector.export(
         shown.view,
