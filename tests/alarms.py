@@ -7,6 +7,7 @@ how many pages, what was red, the worst difference of each model; exit code 1 fo
 
 import itertools
 import json
+import sys
 import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -24,8 +25,9 @@ from tests.odd import ODD
 from tests.screen import PATIENCE, wait_until_idle
 from tests.serving import BROWSER_FLAGS, running_app
 
-TITLES = ("Home", "Attention", "Tokens", "Logit lens", "Next token", "Beam search", "KV cache",
-          "Positions", "Masks", "Encoder")  # fmt: skip
+TITLES = ("Home", "Attention", "Tokens", "Heads", "Logit lens", "Next token", "Beam search",
+          "KV cache", "Contributions", "Ablation", "Explanation", "Positions", "Masks",
+          "Encoder")  # fmt: skip
 OF_DECODERS = TITLES[:-1]
 BOUND = 1e-5
 # True once the badge has its checks and what is read back has its verdict.
@@ -106,6 +108,7 @@ def main() -> None:
                         red.append([title, model, sentence, said])
                         print(json.dumps(red[-1]), flush=True)
                 page.context.close()
+                print(f"{tried} of {n_runs}: {title}, {model}", file=sys.stderr, flush=True)
         browser.close()
     worst_of = differences()
     print(json.dumps({"pages": tried, "alarms": len(red), "worst difference": worst_of}))

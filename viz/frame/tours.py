@@ -37,6 +37,10 @@ PLACES = {
     "sliders": ".hl-sampling",
     "page": "",
 }
+TO_ALL = (
+    '<a href="?page=Tours" data-with="page=Tours&amp;tour=&amp;step=" data-step="next" '
+    'class="hl-step">The end: all tours</a>'
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +195,7 @@ def _address(tour: Tour, number: int, link: str) -> str:
 def _panel(tour: Tour, number: int, step: Step) -> str:
     last = len(tour.steps)
     back = _arrow(link_to(tour, number - 1), "back", "← Back") if number > 1 else ""
-    on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else ""
+    on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else TO_ALL
     leave = '<a href="?" data-with="tour=&amp;step=" class="hl-step">Leave the tour</a>'
     question = f"<p><b>{html.escape(step.question)}</b>" if step.question else ""
     if step.question and step.show:

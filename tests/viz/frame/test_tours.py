@@ -57,6 +57,7 @@ def test_three_ship_and_every_step_opens_without_a_word_of_error() -> None:
             assert lines(app, "error") == []
             at = next(x.proto.body for x in app.get("html") if "hl-tour" in x.proto.body)
             assert f"{number} of {len(links)}" in at
+            assert ("The end: all tours" in at) == (number == len(links))
 
 
 def rest(query: dict[str, str]) -> dict[str, str]:

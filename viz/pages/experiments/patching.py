@@ -68,17 +68,19 @@ class Shown:
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
+    row = layout.heading(
         ICON,
         TITLE,
-        "Put one value of one sentence’s run into the other’s: does its answer come back?",
+        "Put one value of one run into the other: does the answer come back?",
         "Activation patching (Vig et al. 2020; Meng et al. 2022; Wang et al. 2023). Two sentences "
         "of equally many tokens are run. Each cell is a further run of its own in which one value "
         "of one sentence replaces that of the other: 0, nothing changes; 1, the whole metric of "
         "the sentence it came from is back. Click a cell to see what it is.",
     )
-    with layout.slim_row("second-sentence"):
+    with row, layout.slim_row("second-sentence"):
         second = asked.second_sentence(view)
+    controls = layout.slim_row("patching-metric")
+    with controls:
         asked.draw_pairs()
     ids = _within(view, second) if second.strip() else ()
     if not ids:
@@ -87,7 +89,7 @@ def render(view: View) -> None:
     strings = runs.tokenizer(view.handle).token_strings(ids)
     if len(ids) != len(view.ids):
         raise ValueError(parting(view.tokens, strings))
-    with layout.slim_row("patching-metric"):
+    with controls:
         metric = asked.metric(view, ids)
         is_forward = asked.is_forward()
     notices.show()
@@ -117,20 +119,13 @@ def _work(view: View, request: Request) -> Patching:
 
 def _patch(shown: Shown, second: Sequence[str]) -> None:
     work = shown.work
-    left, right = layout.two_up("pair", (3, 2))
-    with left:
-        words.token_pairs(("first", "second"), shown.view.tokens, second)
-    with right:
-        _ends(shown)
     if not work.patched.kept.gap:
+        _pair(shown, second)
         words.notice("Both sentences give the same number: there is nothing to put back.")
         return
     if work.is_done:
         with st.container():
             _grids(shown)
-        _cell(shown)
-        _estimate(shown)
-        _check(shown)
     else:
         patched = work.patched
         filling.draw(
@@ -141,7 +136,21 @@ def _patch(shown: Shown, second: Sequence[str]) -> None:
         )
         _formula()
         _estimated()
+    _pair(shown, second)
+    if work.is_done:
+        _cell(shown)
+        _estimate(shown)
+        _check(shown)
     _inspect(shown)
+
+
+def _pair(shown: Shown, second: Sequence[str]) -> None:
+    """Both sentences, and the metric of each as it is."""
+    left, right = layout.two_up("pair", (3, 2))
+    with left:
+        words.token_pairs(("first", "second"), shown.view.tokens, second)
+    with right:
+        _ends(shown)
 
 
 def _left(work: Patching) -> str:
