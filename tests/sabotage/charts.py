@@ -92,4 +92,11 @@ CHARTS = [
           "const { data, layout } = this.#figure;",
           "const { data: d, layout } = this.#figure; const data = [...d].reverse();", "curves",
           seen_on=POSITIONS_PAGE),
+    Fault("charts", "the queries of a map in reverse", "viz/figures/heatmap.py",
+          '(Axis("query", labels), Axis("key", labels)),\n        scale,',
+          '(Axis("query", labels[::-1]), Axis("key", labels)),\n        scale,', "tokens",
+          seen_on=MASKS_PAGE),
+    Fault("charts", "the tokens below the lens one to the right", "viz/figures/lens.py",
+          "tickvals=grid.positions,", "tickvals=[x - 1 for x in grid.positions],", "tokens",
+          seen_on=LENS_PAGE),
 ]  # fmt: skip

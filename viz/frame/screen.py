@@ -12,6 +12,7 @@ import streamlit as st
 from model.verify.check import Check
 from viz.frame import numbers
 from viz.live import component
+from viz.live.chart.data import TOKENS as ALONG_AXIS
 from viz.live.chart.data import Origin, Place
 from viz.live.core.wire import ALLOWED_ERROR, Data
 from viz.runs import Compared, Run
@@ -22,15 +23,22 @@ STALE = "earlier run"  # and what is left on the page of one
 DRAWN, FOUND = "figures-drawn", "figures-found-wrong"
 
 
-def origin(run: Compared, places: Mapping[tuple[int, str], str], size: float = 0.0) -> Origin:
+def origin(
+    run: Compared, places: Mapping[tuple[int, str], str], size: float = 0.0, *, tokens: str = ""
+) -> Origin:
     """Where the run's independent one has what a figure shows; empty where there is none.
 
     `places` are addresses by the number of a trace and its x, y or z; see `Place`. Differences that
-    may be nothing but rounding have the `size` of what they are differences of.
+    may be nothing but rounding have the `size` of what they are differences of. `tokens` names the
+    axes that its tokens stand along, as "xy": those of the trace that is named first.
     """
     if run.independent is None:
         return ()
-    return [Place(trace, name, run.key, address, size) for (trace, name), address in places.items()]
+    first = next((trace for trace, _ in places), 0)
+    return [
+        *(Place(trace, name, run.key, address, size) for (trace, name), address in places.items()),
+        *(Place(first, f"ticks.{axis}", run.key, ALONG_AXIS) for axis in tokens),
+    ]
 
 
 def begin() -> None:

@@ -1,10 +1,10 @@
 // A figure's proof: what Plotly drew, read back from Plotly, against arrays of an independent run.
 // Nothing here is used to draw.
 
-import { independent } from "../core/independent.js";
+import { independent, independentTexts } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
 import { unescaped } from "../core/heatmap.js";
-import { errorOfNumber } from "../core/printed.js";
+import { errorOfLabels, errorOfNumber } from "../core/printed.js";
 
 /** @import { Matrix } from "../core/maths.js" */
 /** @import { Chart } from "../core/plotly.js" */
@@ -13,6 +13,7 @@ import { errorOfNumber } from "../core/printed.js";
 
 /** What is drawn, or what is written. @typedef {ArrayLike<number | string | null | undefined>} Values */
 
+const TOKENS = "tokens"; // along an axis
 const AT_THE_END = /(?:[<>] )?[−-]?[\d.,]+$/; // of a label, or of a line of what is said on hover
 
 /**
@@ -25,10 +26,7 @@ const AT_THE_END = /(?:[<>] )?[−-]?[\d.,]+$/; // of a label, or of a line of w
  */
 export async function readBack(chart, origin, allowed) {
   const found = await Promise.all(
-    origin.map(async (place) => ({
-      ...errorOf(drawnRows(chart, place), await independent(place.run, place.address), place.size),
-      address: place.address,
-    })),
+    origin.map(async (place) => ({ ...(await compared(chart, place)), address: place.address })),
   );
   const off = found.find(({ error }) => !(error <= allowed));
   const counted = new Map(origin.map(({ trace, property }, i) => [`${trace} ${property}`, i]));
@@ -37,6 +35,40 @@ export async function readBack(chart, origin, allowed) {
     n: Array.from(counted.values(), (i) => found[i].n).reduce((sum, n) => sum + n, 0),
     address: off ? off.address : "",
   };
+}
+
+/**
+ * One place of a figure: the texts along an axis, or numbers.
+ *
+ * @param {Chart} chart
+ * @param {OriginPlace} place
+ */
+async function compared(chart, place) {
+  const { run, address, size } = place;
+  if (address !== TOKENS)
+    return errorOf(drawnRows(chart, place), await independent(run, address), size);
+  const ticks = ticksOf(chart, place);
+  const texts = await independentTexts(run);
+  const labels = ticks.map(({ text }) => unescaped(text));
+  const error = errorOfLabels(
+    labels,
+    ticks.map(({ x }) => texts[x] ?? ""),
+  );
+  return { error: ticks.length ? error : NaN, n: ticks.length };
+}
+
+/**
+ * The labels that an axis has, as Plotly worked them out to be drawn, and the place of each.
+ *
+ * @param {Chart} chart
+ * @param {OriginPlace} place
+ * @returns {{x: number, text: string}[]}
+ */
+function ticksOf(chart, { trace, property }) {
+  const letter = property.split(".")[1];
+  const name = chart._fullData[trace]?.[`${letter}axis`] ?? letter;
+  const axis = /** @type {any} */ (chart._fullLayout)?.[name.replace(letter, `${letter}axis`)];
+  return Array.from(axis?._vals ?? []).filter(({ text }) => text);
 }
 
 /**

@@ -5,9 +5,9 @@
  *
  * @typedef {object} OriginPlace
  * @property {number} trace
- * @property {string} property x, y, z, text, hex, or said and the number of a line
+ * @property {string} property x, y, z, text, hex, said and the number of a line, or ticks.x, ticks.y
  * @property {string} run its key
- * @property {string} address
+ * @property {string} address of numbers, or tokens
  * @property {number} size errors are relative to it where all numbers are smaller
  */
 

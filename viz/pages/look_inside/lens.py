@@ -141,6 +141,7 @@ def _grid(reading: Reading, colour: str, window: range) -> None:
             origin=screen.origin(
                 reading.view.run,
                 {(0, "z"): f"lens.{_SHOWN[colour]}[:,{window.start}:{window.stop}]"},
+                tokens="x",
             ),
         )
 

@@ -85,7 +85,7 @@ def _matrix_and_pattern(view: View, chosen: Chosen, run: Run) -> None:
             key="mask",
             alt=f"The mask: {int((~chosen.mask).sum())} of {chosen.mask.size} cells are masked.",
             origin=[
-                *screen.origin(run, {(0, "z"): "mask.allowed"}),
+                *screen.origin(run, {(0, "z"): "mask.allowed"}, tokens="xy"),
                 *screen.origin(run, {(0, "z"): f"masks.{chosen.kind}.{_sizes(chosen)}"}),
             ],
         )
@@ -97,7 +97,7 @@ def _matrix_and_pattern(view: View, chosen: Chosen, run: Run) -> None:
             alt=f"Attention weights of {view.head_name} under the mask; "
             f"{words.row_sums(record.pattern[view.head])}.",
             origin=screen.origin(
-                run, {(0, "z"): f"{record.site.address}.unmasked_pattern[{view.head}]"}
+                run, {(0, "z"): f"{record.site.address}.unmasked_pattern[{view.head}]"}, tokens="xy"
             ),
         )
 
@@ -149,7 +149,7 @@ def _receptive_field(view: View, layers: np.ndarray, run: Run) -> None:
             key="reach",
             alt=f"Layers until each token can be influenced by each other, up to {longest}; "
             f"{n_never} pairs never.",
-            origin=screen.origin(run, {(0, "z"): "mask.reach"}),
+            origin=screen.origin(run, {(0, "z"): "mask.reach"}, tokens="xy"),
         )
     with right:
         layout.show_figure(

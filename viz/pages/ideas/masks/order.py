@@ -63,7 +63,9 @@ def _scores(view: View) -> None:
                 score_map(scores, mask, view.tokens, view.colors, title, scale_of=scores),
                 key=key,
                 alt=f"{name}, {what}: {alt}.",
-                origin=screen.origin(view.run, {(0, "z"): f"{site}.{array}[{view.head}]"}, 1.0),
+                origin=screen.origin(
+                    view.run, {(0, "z"): f"{site}.{array}[{view.head}]"}, 1.0, tokens="xy"
+                ),
             )
     left, right = layout.two_up("weights")
     with left:
@@ -72,7 +74,9 @@ def _scores(view: View) -> None:
             pattern_map(view.pattern, record.mask, view.tokens, view.colors, title),
             key="pattern",
             alt=f"Attention weights of {name}; {words.row_sums(view.pattern)}.",
-            origin=screen.origin(view.run, {(0, "z"): f"{site}.unmasked_pattern[{view.head}]"}),
+            origin=screen.origin(
+                view.run, {(0, "z"): f"{site}.unmasked_pattern[{view.head}]"}, tokens="xy"
+            ),
         )
     with right:
         layout.section(
@@ -103,6 +107,7 @@ def _why_before(view: View, sums: dict[str, np.ndarray]) -> None:
                 (number, "y"): f"{view.record.site.address}.kept_{how}[{view.head}]"
                 for number, how in enumerate(sums)
             },
+            tokens="x",
         ),
     )
     label = token_labels(view.tokens)[query]

@@ -75,7 +75,9 @@ def _slopes(view: View) -> None:
             alt=f"Bias of {view.head_name}, from {digits(bias[record.mask].min(), 3)} to "
             f"{digits(bias[record.mask].max(), 3)}.",
             origin=screen.origin(
-                view.run, {(0, "z"): f"{record.site.address}.unmasked_bias[{view.head}]"}
+                view.run,
+                {(0, "z"): f"{record.site.address}.unmasked_bias[{view.head}]"},
+                tokens="xy",
             ),
         )
     words.properties(positions.checks(view.handle, view.sentence))
@@ -136,7 +138,7 @@ def _pattern(view: View) -> None:
                 alt=f"Attention weights of {view.head_name} {what}; mean distance "
                 f"{digits(_mean_distance(values), 2)} tokens.",
                 origin=screen.origin(
-                    view.run, {(0, "z"): f"{record.site.address}.{name}[{view.head}]"}
+                    view.run, {(0, "z"): f"{record.site.address}.{name}[{view.head}]"}, tokens="xy"
                 ),
             )
     left, right = layout.two_up("difference")
@@ -154,7 +156,10 @@ def _pattern(view: View) -> None:
             alt=f"What the bias changes in {view.head_name}, at most "
             f"{digits(np.abs(difference).max(), 3)}.",
             origin=screen.origin(
-                view.run, {(0, "z"): f"{record.site.address}.bias_effect[{view.head}]"}, size=1.0
+                view.run,
+                {(0, "z"): f"{record.site.address}.bias_effect[{view.head}]"},
+                size=1.0,
+                tokens="xy",
             ),
         )
     with right:

@@ -125,6 +125,7 @@ def _patterns(view: View, found: dict[str, Run]) -> None:
             for place in screen.origin(
                 found[scheme],  # each part is two traces: its weights, and what is hidden
                 {(2 * number, "z"): f"{record.site.address}.unmasked_pattern[{head}]"},
+                tokens="x",
             )
         ],
     )

@@ -159,7 +159,10 @@ def _before_and_after(view: View) -> None:
                 alt=f"Scores of {view.head_name} {when}, from {digits(values.min(), 2)} to "
                 f"{digits(values.max(), 2)}.",
                 origin=screen.origin(
-                    view.run, {(0, "z"): f"{record.site.address}.{name}[{view.head}]"}, size=1.0
+                    view.run,
+                    {(0, "z"): f"{record.site.address}.{name}[{view.head}]"},
+                    size=1.0,
+                    tokens="xy",
                 ),
             )
 

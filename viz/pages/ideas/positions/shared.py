@@ -39,6 +39,7 @@ def embedding_sum(view: View) -> None:
                 (1, "z"): "decoder.positions",
                 (2, "z"): "positions.embedded",
             },
+            tokens="y",
         ),
     )
     parts = {"embed": trace.embed, "positions": trace.positions, "embedded": total}
