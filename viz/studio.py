@@ -9,12 +9,12 @@ from viz.pages.architectures import diagram, encoder, translation, vision
 from viz.pages.experiments import ablation, contributions, explanation, patching
 from viz.pages.generate import beam, cache, next_token
 from viz.pages.ideas import cost, masks, positions
-from viz.pages.look_inside import attention, heads, lens, tokens
+from viz.pages.look_inside import attention, findings, heads, lens, tokens
 from viz.pages.start import home, tours
 
 GROUPS = (
     Group("Start", (home, tours)),
-    Group("Look inside", (tokens, attention, heads, lens)),
+    Group("Look inside", (findings, tokens, attention, heads, lens)),
     Group("Generate", (next_token, beam, cache)),
     Group("Experiments", (contributions, ablation, patching, explanation)),
     Group("Ideas", (positions, masks, cost)),

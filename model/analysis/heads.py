@@ -139,11 +139,16 @@ def induction(patterns: np.ndarray, mask: np.ndarray, ids: np.ndarray) -> Averag
 
     "Induction heads" of Olsson et al. 2022: having seen A B, they attend from the next A to B.
     """
-    follows = np.zeros((len(ids), len(ids)), dtype=bool)
-    follows[:, 1:] = ids[:, None] == ids[None, :-1]  # key j: the token before it is the query's
-    pairs = follows & np.tri(len(ids), k=-1, dtype=bool) & mask
+    pairs = after_copies(ids) & mask
     weights = np.where(pairs, patterns, 0).sum(axis=-1)
     return _mean_over(weights, pairs.any(axis=-1) & _has_choice(mask))
+
+
+def after_copies(ids: np.ndarray) -> np.ndarray:
+    """Whether a key came right after an earlier copy of the query, (T, T); ids are (T,)."""
+    follows = np.zeros((len(ids), len(ids)), dtype=bool)
+    follows[:, 1:] = ids[:, None] == ids[None, :-1]  # key j: the token before it is the query's
+    return follows & np.tri(len(ids), k=-1, dtype=bool)
 
 
 def distance(patterns: np.ndarray, mask: np.ndarray) -> Averages:

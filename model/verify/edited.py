@@ -6,6 +6,7 @@ runs.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -169,6 +170,14 @@ def probabilities(ran: "Ran", position: int, *ids: int) -> Array:
     return np.exp(_log_probs(ran.arrays["output"][position]))[list(ids)]
 
 
+def _mean(work: Callable[..., Array]) -> Callable[..., Array]:
+    @wraps(work)
+    def mean(ran: "Ran", *given: int) -> Array:
+        return np.asarray(work(ran, *given).mean())
+
+    return mean
+
+
 EDITED: dict[str, Callable[..., Array]] = {
     "judged.next": next_losses,
     "judged.losses": losses,
@@ -181,4 +190,9 @@ EDITED: dict[str, Callable[..., Array]] = {
         losses(ran, first, *ids) - losses(ran.unedited, first, *ids)
     ),
     "judged.next_rise": lambda ran: next_losses(ran) - next_losses(ran.unedited),
+}
+EDITED |= {
+    name.replace("judged.", "judged.mean_"): _mean(work)
+    for name, work in list(EDITED.items())
+    if name.endswith("rise")
 }

@@ -76,10 +76,10 @@ def entropy(ran: Ran, group: str) -> Averaged:
 def moved(ran: Ran, group: str) -> Averaged:
     """Σ ‖αv·W_O‖ over the mean of ‖v·W_O‖ of the keys a query may attend to."""
     weights, is_open = patterns_of(ran, group), open_of(ran, group)
-    norms = np.stack([_norms(ran, site, weights.shape[1]) for site in sites_of(ran, group)])
+    lengths = np.stack([norms(ran, site, weights.shape[1]) for site in sites_of(ran, group)])
     n_open = np.maximum(is_open.sum(-1), 1)
-    even = (is_open * norms[..., None, :]).sum(-1) / n_open
-    total = (weights * norms[..., None, :]).sum(-1)
+    even = (is_open * lengths[..., None, :]).sum(-1) / n_open
+    total = (weights * lengths[..., None, :]).sum(-1)
     shares = np.where(even > 0, total / np.where(even > 0, even, 1), 0)
     return mean_over(shares, _chooses(is_open))
 
@@ -141,7 +141,7 @@ def _chooses(is_open: Array) -> Array:
     return is_open.sum(axis=-1) > 1
 
 
-def _norms(ran: Ran, site: str, n_heads: int) -> Array:
+def norms(ran: Ran, site: str, n_heads: int) -> Array:
     """‖v·W_O‖, (H, T)."""
     v = ran.arrays[f"{site}.v"]
     names = (f"{site}.out_proj.weight", f"{site.split('.', 1)[1]}.out_proj.weight")

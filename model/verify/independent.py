@@ -22,6 +22,7 @@ from model.verify.check import Check, relative_error
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
 from model.verify.edited import EDITED, Off, files_without
+from model.verify.found import FOUND
 from model.verify.habits import OF_HABITS
 from model.verify.merged import MERGED
 from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
@@ -111,6 +112,7 @@ ALL = {
     **SIZED,
     **ATTRIBUTED,
     **EDITED,
+    **FOUND,
     **OF_THE_OUTPUT,
 }
 OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE, **OF_HABITS}

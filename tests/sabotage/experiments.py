@@ -56,7 +56,7 @@ EXPERIMENTS = [
          "loss-change"),
     _off("a mean over the heads, not over the positions",
          "return value[part.unit].mean(dim=0)  # (Dh,)",
-         "return value.mean(dim=0)[0]", "loss-change", stands_in="mean"),
+         "return value.mean(dim=0)[0]", "judged.", stands_in="mean"),
     _off("the first arrow cut for any other", "if self.unit is None:\n            return ()\n",
          "if self.unit is None:\n            return ()\n        if self.key is not None:\n"
          "            return (0, 0, 0)\n",

@@ -5,7 +5,9 @@ from tests.sabotage.fault import Fault
 PAGE = "Heads"
 MEASURES, CIRCUITS = "model/analysis/heads.py", "model/analysis/circuits.py"
 READING, COUNTS = "viz/pages/look_inside/heads/reading.py", "viz/pages/look_inside/heads/counts.py"
-SENTENCE = {"measured_on": "sentence", "sentence": "Tom had a red ball. Tom gave Sam the red ball."}
+FINDINGS = "model/analysis/findings.py"
+COPY = {"sentence": "Tom had a red ball. Tom gave Sam the red ball."}
+SENTENCE = {"measured_on": "sentence", **COPY}
 
 HEADS = [
     Fault("heads", "the token before the previous one", MEASURES,
@@ -40,4 +42,18 @@ HEADS = [
     Fault("heads", "a head too many in each count", COUNTS,
           "number(view.run, address, n, str(n))", "number(view.run, address, n + 1, str(n + 1))",
           "many_", seen_on=PAGE),
+    Fault("heads", "the weakest copy called the strongest", FINDINGS,
+          "np.unravel_index(weights.argmax(), weights.shape)",
+          "np.unravel_index(weights.argmin(), weights.shape)", "found.copy",
+          seen_on="Findings", query=COPY),
+    Fault("heads", "the longest arrow of the first layer alone", FINDINGS,
+          "for record, lengths in zip(records, norms, strict=True):",
+          "for record, lengths in zip(records[:1], norms[:1], strict=True):", "found.longest",
+          seen_on="Findings", query=COPY),
+    Fault("heads", "an answer that settles a layer early", FINDINGS,
+          "return changes[-1] + 1 if changes else 0", "return changes[-1] if changes else 0",
+          "found.settled", seen_on="Findings", query=COPY),
+    Fault("heads", "the loss that another head costs", "viz/runs/finding.py",
+          "known = self.ranking.losses", "known = self.ranking.losses[::-1]", "judged.",
+          seen_on="Findings", query=COPY),
 ]  # fmt: skip

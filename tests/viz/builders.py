@@ -20,6 +20,7 @@ from tests.model.builders import softmax
 PAGES = (
     "Home",
     "Tours",
+    "Findings",
     "Tokens",
     "Attention",
     "Heads",

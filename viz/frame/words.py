@@ -64,6 +64,15 @@ def claims(found: Sequence[tuple[Said, Said]]) -> None:
     st.html(f'<dl class="hl-claims">{"".join(parts)}</dl>')
 
 
+def findings(found: Sequence[tuple[str, Said, str]]) -> None:
+    """A list: what was found, what the numbers say of it, and the address it is opened at."""
+    parts = (
+        f'<li><a href="{html.escape(address)}">{html.escape(title)}</a><p>{html_of(said)}</p></li>'
+        for title, said, address in found
+    )
+    st.html(f'<ol class="hl-findings">{"".join(parts)}</ol>')
+
+
 def continued(prompt: str, continuation: str) -> None:
     """The sentence and, set apart, how the model continued it."""
     st.html(

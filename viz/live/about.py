@@ -30,6 +30,7 @@ _MEASURED = "model.analysis.explanation.measure"
 _ENDS = "model.analysis.patching.run_both"
 _ATTRIBUTED = "model.analysis.attribution"
 _SHARE, _ABLATED = f"{_ATTRIBUTED}.attribute", "model.analysis.ablation.Targets"
+_FOUND = "model.analysis.findings"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
 OF_SITES: dict[str, About] = {
@@ -146,6 +147,13 @@ OF_PAGES: dict[str, About] = {
     "judged.rise": About("−ln p with parts off − as it was", _ABLATED),
     "judged.own_rise": About("−ln p with parts off − as it was", _ABLATED),
     "judged.next_rise": About("−ln p with parts off − as it was", _ABLATED),
+    "found.copy": About("largest weight on what came after a copy", f"{_FOUND}.strongest_copy"),
+    "found.longest": About("largest ‖weight · v W_O‖ of all arrows", f"{_FOUND}.heaviest_arrow"),
+    "found.settled": About("first layer from which the answer stays", f"{_FOUND}.settled_from"),
+    **dict.fromkeys(
+        ("judged.mean_rise", "judged.mean_own_rise", "judged.mean_next_rise"),
+        About("mean of −ln p with parts off − as it was", _ABLATED),
+    ),
     "before.losses": About("−ln p of a token, those before it given", _LOSSES),
     "before.total": About("Σ of these", _LOSSES),
     "before.perplexity": About("exp of their mean", _PERPLEXITY),

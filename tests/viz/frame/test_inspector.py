@@ -23,7 +23,7 @@ from viz.pages.look_inside import lens
 WITHOUT_FIGURES = {"Tours"}
 A_CHECK = "z = pattern·v, in float64"
 CLOSED_AT_FIRST = {
-    *("Home", "Attention", "Heads", "Next token", "Explanation", "Patching"),
+    *("Home", "Findings", "Attention", "Heads", "Next token", "Explanation", "Patching"),
     *("Encoder", "Translation", "Vision"),
 }
 

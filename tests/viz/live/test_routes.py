@@ -24,6 +24,7 @@ from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED
 from model.verify.edited import EDITED
 from model.verify.explained import IndependentArrows
+from model.verify.found import FOUND
 from model.verify.independent import IndependentRun
 from model.verify.merged import MERGED
 from model.verify.patched import IndependentPatches
@@ -265,7 +266,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     nothing = (Files({}, {}), (), Wanted("logit", 0, 0, 0), NO_WORDS)
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
     assert set(OF_PAGES) == {
-        *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED,
+        *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
         *of_texts, *of_edits, "given"
     }  # fmt: skip
     unmasked = {

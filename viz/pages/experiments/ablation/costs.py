@@ -66,10 +66,10 @@ def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
 
 def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:
     trace = experiment.view.run.trace
-    rows = list(dict.fromkeys(_row_of(part) for part in parts))
+    rows = list(dict.fromkeys(row_of(part) for part in parts))
     n_heads = 1 + max(part.unit or 0 for part in parts)
-    by_place = {(rows.index(_row_of(part)), part.unit or 0): part for part in parts}
-    names = [_row_name(row, trace) for row in rows]
+    by_place = {(rows.index(row_of(part)), part.unit or 0): part for part in parts}
+    names = [row_name(row, trace) for row in rows]
     chosen = (experiment.view.site.stack, experiment.view.site.address.rpartition(".")[2])
     own = (*chosen, experiment.view.layer)
     _map(
@@ -91,7 +91,7 @@ def _sublayer_map(experiment: Experiment, cost: dict[Part, float], parts: Sequen
         (rows.index((part.stack, "attn", part.layer)), columns.index(part.module)): part
         for part in parts
     }
-    names = [_row_name(row, trace) for row in rows]
+    names = [row_name(row, trace) for row in rows]
     axes = (Axis("layer", unique(names)), Axis("sublayer", [kinds[name] for name in columns]))
     _map(
         experiment,
@@ -140,11 +140,13 @@ def _map(
     )
 
 
-def _row_of(part: Part) -> tuple[str, str, int]:
+def row_of(part: Part) -> tuple[str, str, int]:
+    """The layer a part is in, of its kind of attention."""
     return part.stack, part.module, part.layer
 
 
-def _row_name(row: tuple[str, str, int], trace: Trace) -> str:
+def row_name(row: tuple[str, str, int], trace: Trace) -> str:
+    """A layer as it is named on screen."""
     stack, module, layer = row
     first = "encoder " if len(trace.streams) > 1 and stack == "encoder" else ""
     return f"{first}L{layer}{' cross' if module == 'cross_attn' else ''}"

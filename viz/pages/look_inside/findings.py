@@ -1,0 +1,341 @@
+"""Findings: the most telling things about one input, each found by a measure, each a link."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import numpy as np
+
+from model.analysis.ablation import Part
+from model.analysis.findings import Found, settled_from, strongest_copy
+from model.trace import AttentionRecord, Site
+from viz import formulas_experiments as formulas
+from viz import runs
+from viz.digits import digits
+from viz.figures.attribution import Marked, head_axes, part_map
+from viz.figures.heatmap import Hidden
+from viz.figures.labels import visible
+from viz.frame import (
+    answers,
+    filling,
+    inspector,
+    layout,
+    memory,
+    notices,
+    settings,
+    state,
+    tables,
+    words,
+)
+from viz.frame.numbers import Number, Said, number
+from viz.frame.view import View
+from viz.live import component
+from viz.pages.experiments.ablation.costs import row_name, row_of
+from viz.pages.experiments.ablation.shared import name_of, probability_of
+from viz.runs import Run, ablating, attributing, blanks
+from viz.runs.finding import Scan, scan
+
+TITLE = "Findings"
+ICON = ":material/lightbulb:"
+NEEDS = ("weights",)
+OPENS_INSPECTOR = False
+
+SCAN = "findings"
+Finding = tuple[str, Said, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The input on screen, and what is known of its heads."""
+
+    view: View
+    scan: Scan
+
+    def link(self, page: str, **more: object) -> str:
+        """The address of another view of this input."""
+        view = self.view
+        text = {"sentence": view.sentence} if view.sentence else {}
+        return "?" + urlencode({"page": page, "model": view.model, **text, **more})
+
+    def of_site(self, site: Site, head: int) -> dict[str, object]:
+        """The part of an address that chooses a head."""
+        record = self.record(site)
+        group = next(group for group in self.view.run.trace.groups if record in group.records)
+        return {"attention": group.name, "layer": site.layer, "head": head}
+
+    def record(self, site: Site) -> AttentionRecord:
+        """What was recorded at a site."""
+        return next(x for x in self.view.run.trace.attention if x.site == site)
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "What tells most about this input? Found by measures; each line opens its view.",
+        "Every head is taken away once, in a run of its own. Nothing here is chosen by hand: each "
+        "line is the largest, or the smallest, of all there are, and says by which measure.",
+    )
+    notices.show()
+    shown = Shown(view, _scan(view))
+    work = shown.scan
+    if work.is_done:
+        _draw(shown)
+    else:
+        n = len(work.parts)
+        filling.draw(
+            work,
+            lambda: _draw(shown),
+            lambda: f"{len(work.ranking.losses)} of {n} heads were taken away",
+            lambda: f"Stopped: {n - len(work.ranking.losses)} of {n} heads are left.",
+        )
+    _inspect(shown)
+
+
+def _scan(view: View) -> Scan:
+    """What is known of this run's heads; begun where nothing is."""
+    found: Scan | None = memory.remembered(SCAN, view.run.key)
+    if found is None:
+        is_encoder = view.run.trace.facts.architecture == "encoder"
+        true_ids = blanks.ids_of(view.handle, view.sentence) if is_encoder else None
+        found = scan(view.handle, view.run, ablating.judged(view.run, true_ids))
+        memory.remember(SCAN, view.run.key, found)
+    return found
+
+
+def _draw(shown: Shown) -> None:
+    left, right = layout.two_up("findings", (2, 3))
+    with left:
+        _map(shown)
+    with right:
+        words.findings(_findings(shown))
+
+
+# --- what was found ---------------------------------------------------------------------------
+
+
+def _findings(shown: Shown) -> list[Finding]:
+    """Everything that is known and applies, the costliest head first."""
+    of_heads = [_costliest(shown), _idlest(shown)] if shown.scan.is_done else []
+    found = [*of_heads[:1], _copied(shown), _settled(shown), _heaviest(shown), *of_heads[1:]]
+    return [one for one in found if one is not None]
+
+
+def _costliest(shown: Shown) -> Finding:
+    """The head whose removal costs most, and the answer it costs."""
+    work, trace = shown.scan, shown.view.run.trace
+    place = int(work.costs.argmax())
+    part, cost = work.parts[place], float(work.costs[place])
+    edited = _without(shown, part)
+    rises = work.judged.losses(edited.trace) - work.before
+    worst = int(rises.argmax())
+    return (
+        f"{name_of(part, trace)} costs most",
+        [
+            "Without it the mean loss rises by ",
+            _rise(shown, edited, cost),
+            f" nats; most at “{_target(shown, worst)}”, by ",
+            number(
+                edited, f"{work.judged.rise}[{worst}]", float(rises[worst]), _signed(rises[worst])
+            ),
+            ".",
+        ],
+        shown.link("Ablation", off=part.text),
+    )
+
+
+def _idlest(shown: Shown) -> Finding:
+    """The head whose removal changes least."""
+    work, trace = shown.scan, shown.view.run.trace
+    place = int(np.abs(work.costs).argmin())
+    part, cost = work.parts[place], float(work.costs[place])
+    return (
+        f"{name_of(part, trace)} does least",
+        [
+            "Without it the mean loss changes by ",
+            _rise(shown, _without(shown, part), cost),
+            " nats, less than without any other head.",
+        ],
+        shown.link("Ablation", off=part.text),
+    )
+
+
+def _rise(shown: Shown, edited: Run, cost: float) -> Number:
+    address = shown.scan.judged.rise.replace("judged.", "judged.mean_", 1)
+    return number(edited, address, cost, _signed(cost))
+
+
+def _signed(value: float) -> str:
+    return digits(value, 5 if abs(value) < 0.001 else 3)
+
+
+def _without(shown: Shown, part: Part) -> Run:
+    edited = shown.scan.without(part)
+    memory.keep_alive(f"{SCAN}-{part.text}", edited)
+    return edited
+
+
+def _target(shown: Shown, place: int) -> str:
+    """What is predicted at a place of the losses: a token, or the class."""
+    judged, trace = shown.scan.judged, shown.view.run.trace
+    at = judged.places[place]
+    if at >= 0:
+        return answers.labels_of(trace.main)[at]
+    assert trace.output is not None
+    names = attributing.names_of_answers(shown.view.handle, trace.output.shape[-1])
+    return names[int(judged.targets.ids[place])]
+
+
+def _copied(shown: Shown) -> Finding | None:
+    """The copy that an induction head makes, or that there is nothing to copy; none of pictures."""
+    trace = shown.view.run.trace
+    if trace.main.ids is None:
+        return None
+    found = strongest_copy(trace)
+    if found is None:
+        none = "No token comes twice with another after it, as far as a head may attend."
+        return "No copy", none, shown.link("Heads")
+    labels = answers.labels_of(trace.stream(shown.record(found.site).queries))
+    said: list[str | Number] = [
+        f"From “{labels[found.query]}” ({found.query}) it attends to “{labels[found.key]}” "
+        f"({found.key}), which came after “{labels[found.key - 1]}” before: weight ",
+        number(shown.view.run, "found.copy", found.value, digits(found.value, 3)),
+        ", the largest of this kind",
+    ]
+    if trace.facts.architecture == "decoder":
+        copied = int(trace.ids[found.key])
+        probability = probability_of(shown.view.run, found.query, copied)
+        address = f"judged.probs.{found.query}.{copied}[0]"
+        said += [
+            f". The model gives “{labels[found.key]}” as the next token p = ",
+            number(shown.view.run, address, probability, digits(probability, 3)),
+        ]
+    return f"{_name(shown, found)} looks for a copy", [*said, "."], _cell(shown, found)
+
+
+def _heaviest(shown: Shown) -> Finding | None:
+    """The arrow that adds the longest vector."""
+    view, found = shown.view, shown.scan.heaviest
+    if found is None:
+        return None
+    record = shown.record(found.site)
+    query = answers.labels_of(view.run.trace.stream(record.queries))[found.query]
+    key = answers.labels_of(view.run.trace.stream(record.keys))[found.key]
+    return (
+        f"{_name(shown, found)} carries most",
+        [
+            f"“{query}” ({found.query}) → “{key}” ({found.key}) adds a vector of length ",
+            number(view.run, "found.longest", found.value, digits(found.value, 2)),
+            ", the longest of all arrows: its weight is ",
+            _weight(shown, found),
+            ", times its value through W_O.",
+        ],
+        _cell(shown, found),
+    )
+
+
+def _settled(shown: Shown) -> Finding | None:
+    """The layer from which the logit lens has the answer; of decoders alone."""
+    view = shown.view
+    if not view.offers >= {"decoder", "residuals", "vocabulary"}:
+        return None
+    lens, last = runs.lens(view.handle, view.sentence), len(view.tokens) - 1
+    row = settled_from(lens.ids[:, last, 0].tolist())
+    answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, last, 0])])
+    where = f"after L{row - 1}" if row else "before the first layer"
+    probability = float(lens.probs[row, last, 0])
+    return (
+        f"The answer is there {where}",
+        [
+            "After ",
+            number(view.run, f"found.settled.{last}", row, str(row)),
+            f" of {len(lens.ids) - 1} layers the logit lens has “{answer}” as the most likely next "
+            "token, and keeps it: p = ",
+            number(view.run, f"lens.falling[{row},{last},0]", probability, digits(probability, 3)),
+            ".",
+        ],
+        shown.link("Logit lens", layer=max(row - 1, 0), after=last),
+    )
+
+
+def _weight(shown: Shown, found: Found) -> Number:
+    record = shown.record(found.site)
+    weight = float(record.pattern[found.head, found.query, found.key])
+    address = f"{found.site.address}.pattern[{found.head},{found.query},{found.key}]"
+    return number(shown.view.run, address, weight, digits(weight, 3))
+
+
+def _name(shown: Shown, found: Found) -> str:
+    part = Part(
+        found.site.stack, found.site.address.rpartition(".")[2], found.site.layer, found.head
+    )
+    return name_of(part, shown.view.run.trace)
+
+
+def _cell(shown: Shown, found: Found) -> str:
+    """The address of an arrow under the microscope."""
+    where = shown.of_site(found.site, found.head)
+    return shown.link("Attention", **where, cell=f"{found.query}-{found.key}")
+
+
+# --- the map ----------------------------------------------------------------------------------
+
+
+def _map(shown: Shown) -> None:
+    work, trace = shown.scan, shown.view.run.trace
+    rows = list(dict.fromkeys(map(row_of, work.parts)))
+    n_heads = 1 + max(part.unit or 0 for part in work.parts)
+    grid = np.full((len(rows), n_heads), np.nan)
+    for part, cost in zip(work.parts, work.costs, strict=True):
+        grid[rows.index(row_of(part)), part.unit or 0] = cost
+    missing = np.isnan(grid)
+    chosen = (shown.view.site.stack, shown.view.site.address.rpartition(".")[2], shown.view.layer)
+    title = "Cost of each head: click one"
+    layout.show_figure(
+        part_map(
+            head_axes([row_name(row, trace) for row in rows], n_heads),
+            grid,
+            shown.view.colors,
+            ("cost (nats)", title),
+            marked=Marked((rows.index(chosen), shown.view.head), ()),
+            hidden=Hidden(missing, "not there, or not computed yet") if missing.any() else None,
+        ),
+        key="head-costs",
+        alt=f"{title} in nats: {int((~missing).sum())} of {len(work.parts)} are known.",
+        on_pick=lambda place: _choose(shown, rows, place),
+    )
+
+
+def _choose(shown: Shown, rows: list[tuple[str, str, int]], place: component.Place) -> None:
+    """Choose the head whose cell was clicked."""
+    trace = shown.view.run.trace
+    names = [row_name(row, trace) for row in rows]
+    stack, module, layer = rows[names.index(str(place["y"]))]
+    group = next(x for x in trace.groups if x.name == f"{stack}.{module}")
+    state.put(
+        (settings.HEAD_GROUP, group.name),
+        (settings.LAYER, layer),
+        (settings.HEAD, int(str(place["x"])[1:])),
+    )
+
+
+def _inspect(shown: Shown) -> None:
+    work = shown.scan
+    name = "model.analysis.ablation.costs"
+    written = formulas.ablation("zero")
+    inspector.formula(name, written.latex, written.reference)
+    inspector.source(
+        name,
+        "model.analysis.findings.strongest_copy",
+        "model.analysis.findings.heaviest_arrow",
+        "model.analysis.findings.settled_from",
+    )
+    costs = work.costs
+    inspector.export(
+        shown.view,
+        {
+            "Costs": lambda: tables.frame_csv(
+                tables.frame({"head": [part.text for part in work.parts], "cost (nats)": costs})
+            )
+        },
+    )
