@@ -17,8 +17,9 @@ from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
 from model.weights import take_weights
 from tests.model.builders import softmax
-from tests.screen import PATIENCE, figure, query, wait_until_idle
+from tests.screen import figure, query, wait_until_idle
 from tests.serving import RunningApp, running_app
+from tests.visiting import visitor_of
 from viz.digits import digits
 
 SENTENCE = "Tom had a red ball."
@@ -60,15 +61,8 @@ def own_app(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.fixture(scope="module")
 def visitor(browser: Browser, own_app: RunningApp) -> Iterator[Page]:
     """A visitor of it, who must see no error."""
-    context = browser.new_context(base_url=own_app.url, viewport={"width": 1400, "height": 900})
-    page, errors = context.new_page(), []
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda x: errors.append(x.text) if x.type == "error" else None)
-    yield page
-    context.close()
-    assert errors == []
+    with visitor_of(browser, own_app) as page:
+        yield page
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.model.made_up import RIGHT, made_up_trace
-from tests.screen import PATIENCE, content, download, visit
+from tests.screen import content, download, visit
 from tests.serving import RunningApp, running_app
 from tests.test_microscope import DRAWN, MAP, shown, wait_for
+from tests.visiting import visitor_of
 from tests.viz.builders import csv_rows
 
 ADDRESS = {"page": "Attention", "model": "made-up:two-streams"}
@@ -29,15 +30,8 @@ def made_up_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp
 @pytest.fixture(scope="module")
 def two_streams(browser: Browser, made_up_app: RunningApp) -> Iterator[Page]:
     """A visitor of it, who must see no error."""
-    context = browser.new_context(base_url=made_up_app.url, viewport={"width": 1440, "height": 900})
-    page, errors = context.new_page(), []
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda x: errors.append(x.text) if x.type == "error" else None)
-    yield page
-    context.close()
-    assert errors == []
+    with visitor_of(browser, made_up_app, 1440) as page:
+        yield page
 
 
 @pytest.mark.parametrize("name", GROUPS)

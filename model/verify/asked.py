@@ -1,5 +1,6 @@
 """Runs with a value changed, once more: what is common to the arrays that pages compare with."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,7 +33,7 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Asked(ABC):
     """Arrays by name, each worked out when it is first asked for, of texts through one model.
 
     ids are those of the text that is on screen.
@@ -45,9 +46,9 @@ class Asked:
     _kept: dict[str, Array] = field(default_factory=dict, init=False)
     _computing: Lock = field(default_factory=Lock, init=False)
 
+    @abstractmethod
     def made(self) -> Mapping[str, Callable[[], Array]]:
         """What makes each array."""
-        raise NotImplementedError
 
     def labels(self, stream: int = -1) -> list[str | None]:
         """What the tokens stand for, the one row of input there is."""

@@ -199,3 +199,12 @@ def tell(
         app.session_state[name] = value
     app.run()
     assert not app.exception
+
+
+def finished(app: AppTest) -> AppTest:
+    """The page once all that fills in is there."""
+    for _ in range(200):
+        if not any(button.label == "Stop" for button in app.button):
+            return app
+        app.run()
+    raise AssertionError("it never ends")

@@ -15,6 +15,7 @@ from tests.viz.apps import (
     checks_shown,
     chosen,
     facts,
+    finished,
     inspected,
     lines,
     open_page,
@@ -29,15 +30,6 @@ from viz.runs import explaining as work
 
 GIRL = "The girl lost the ball, so"
 FIRST = "The animal didn't cross the street because it was too tired."
-
-
-def finished(app: AppTest) -> AppTest:
-    """The page once everything is there."""
-    for _ in range(200):
-        if not any(button.label == "Stop" for button in app.button):
-            return app
-        app.run()
-    raise AssertionError("it never ends")
 
 
 def opened(**query: str) -> AppTest:

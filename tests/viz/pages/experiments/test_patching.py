@@ -16,6 +16,7 @@ from tests.viz.apps import (
     checks_shown,
     chosen,
     facts,
+    finished,
     inspected,
     lines,
     open_page,
@@ -33,15 +34,6 @@ from viz.runs import patching as work
 
 GIRL = "The girl lost the ball, so"
 KEYS = {name: f"patched-{name.replace('_', '-')}" for name in GRIDS}
-
-
-def finished(app: AppTest) -> AppTest:
-    """The page once every cell is there."""
-    for _ in range(200):
-        if "patching-estimate" in [sent["key"] for sent in charts(app)]:
-            return app
-        app.run()
-    raise AssertionError("the grids are never full")
 
 
 def opened(**query: str) -> AppTest:

@@ -11,19 +11,10 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.ablation import ZERO, edits_of, every_head, sizes_of
 from model.capture import capture
 from model.tap import Editor
-from tests.viz.apps import TOM, checks_shown, lines, open_page
+from tests.viz.apps import TOM, checks_shown, finished, lines, open_page
 from tests.viz.builders import stories, stories_trace
 from viz.digits import digits
 from viz.frame import filling
-
-
-def finished(app: AppTest) -> AppTest:
-    """The page once every head was taken away."""
-    for _ in range(100):
-        if not any(button.label == "Stop" for button in app.button):
-            return app
-        app.run()
-    raise AssertionError("it never ends")
 
 
 def opened(**query: str) -> AppTest:
