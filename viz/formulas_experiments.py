@@ -42,6 +42,7 @@ def _term(value: float) -> str:
 _STANDS_IN = {
     "zero": r"\tilde{x}_i = 0",
     "mean": r"\tilde{x}_i = \frac{1}{T} \sum_{j=1}^{T} x_j",
+    "survey": r"\tilde{x}_i = \overline{z}",
     "other": r"\tilde{x}_i = x'_i",
 }
 
@@ -51,6 +52,7 @@ def ablation(way: str) -> Formula:
     meaning = {
         "zero": "x what the part gives at position i",
         "mean": "x what the part gives, its mean over the T positions of this input",
+        "survey": "z̄ the head’s mean over all queries of the survey’s text",
         "other": "x' what the part gives on the other sentence",
     }[way]
     return Formula(

@@ -11,7 +11,8 @@ A part has one spelling, in Python, in addresses of pages and on the command lin
     everything                all there is, the embeddings too
 
 What is off gives zeros, the mean of its values over the positions of this input, or what another
-input of the same length has there. The mean of an arrow is the mean of its row's weights.
+input of the same length has there; heads also the mean over the text of a stored survey. The
+mean of an arrow is the mean of its row's weights.
 """
 
 import re
@@ -31,8 +32,8 @@ from model.norms import NoNorm
 from model.tap import Edit, Recorder, set_at
 from model.trace import NEXT, Trace
 
-ZERO, MEAN, OTHER = "zero", "mean", "other"
-WAYS = (ZERO, MEAN, OTHER)
+ZERO, MEAN, SURVEYED, OTHER = "zero", "mean", "survey", "other"
+WAYS = (ZERO, MEAN, SURVEYED, OTHER)
 EVERYTHING = "everything"
 SPELLING = re.compile(r"(encoder|decoder)\.(attn|cross_attn|ffn)((?:\.\d{1,6}){1,4})")
 OUTPUTS = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
@@ -161,12 +162,25 @@ def values_of(model: Transformer, given: Given) -> dict[str, Tensor]:
     return recorder.values
 
 
+def surveyed_values(means: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> dict[str, Tensor]:
+    """The mean z of every head over a survey's text, as `values_of` one position, (1, H, 1, Dh).
+
+    means: (L, H, Dh) by group, as decoder.attn.
+    """
+    return {
+        f"{stack}.blocks.{layer}.{module}.z": torch.tensor(heads)[None, :, None]
+        for (stack, module), layers in ((_two(group), found) for group, found in means.items())
+        for layer, heads in enumerate(layers)
+    }
+
+
 def edits_of(
     parts: Sequence[Part], way: str, own: Values | None = None, other: Values | None = None
 ) -> list[Edit]:
     """Edits that switch parts off, each to what `way` says.
 
-    own and other: `values_of` this input, for the mean, and of another one.
+    own and other: `values_of` this input, for the mean, or `surveyed_values`; and of another one.
+    ValueError for a part of which a survey has no mean.
     """
     return [
         set_at(part.address, (_ALL, *part.index), _put(part, way, own or {}, other or {}))
@@ -180,6 +194,10 @@ def _put(part: Part, way: str, own: Values, other: Values) -> Tensor | float:
         return 0.0
     if way == OTHER:
         return other[part.address][(0, *part.index)]
+    if way == SURVEYED and (part.unit is None or part.module == "ffn" or part.key is not None):
+        raise ValueError(
+            f"a survey has the means of heads, and {part.text} is none; set it to {ZERO} or {MEAN}"
+        )
     value = own[part.address][0]
     if part.key is not None:
         row = value[part.unit, part.query]  # (Tk,)

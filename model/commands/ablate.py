@@ -9,6 +9,7 @@ from torch import Tensor
 from model.analysis.ablation import (
     EVERYTHING,
     OTHER,
+    SURVEYED,
     WAYS,
     ZERO,
     Part,
@@ -23,6 +24,7 @@ from model.analysis.ablation import (
     parting,
     pruned,
     sizes_of,
+    surveyed_values,
     targets_of,
     values_of,
 )
@@ -30,6 +32,8 @@ from model.analysis.interventions import run_rows
 from model.architectures.base import Transformer
 from model.commands import cli
 from model.sources.checkpoint import Checkpoint
+from model.sources.sums import sum_of
+from model.survey.stored import command, read_survey
 from model.trace import Trace
 
 SENTENCE = "The cat sat on the mat."
@@ -64,7 +68,7 @@ def run(arguments: Namespace) -> cli.Answer:
         edits = everything_off(model)
     else:
         parts = [part_of(text, sizes) for text in arguments.off]
-        own = values_of(model, trace.given)
+        own = _own(loaded, arguments, trace)
         edits = edits_of(parts, arguments.way, own, _other(loaded, arguments, trace))
     after = targets.losses(run_rows(model, trace.given, [edits]))[0]
     before = targets.losses(run_rows(model, trace.given, [()]))[0]
@@ -84,6 +88,16 @@ def run(arguments: Namespace) -> cli.Answer:
     if arguments.prune:
         fields |= _pruning(loaded.model, trace, heads, targets, whole)
     return cli.Answer(fields)
+
+
+def _own(loaded: Checkpoint, arguments: Namespace, trace: Trace) -> dict[str, Tensor]:
+    """What means are taken of: this input, or the text of the survey; ValueError without one."""
+    if arguments.way != SURVEYED:
+        return values_of(loaded.model, trace.given)
+    survey = read_survey(loaded.folder, sum_of(loaded.folder / "model.safetensors"))
+    if survey is None:
+        raise ValueError(f"no survey is stored with {loaded.name}; {command(loaded.name)}")
+    return surveyed_values({name: group.mean_z for name, group in survey.groups.items()})
 
 
 def _other(loaded: Checkpoint, arguments: Namespace, trace: Trace) -> dict[str, Tensor] | None:

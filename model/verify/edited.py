@@ -4,6 +4,7 @@ The spelling of parts is taken apart here again, and what stands in for them is 
 runs.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -23,9 +24,10 @@ WRITES = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
 
 @dataclass(frozen=True)
 class Off:
-    """What is off, as decoder.attn.3.4, or all there is; what stands in: zero, mean or other.
+    """What is off, as decoder.attn.3.4, or all there is, and what stands in for it.
 
-    `other` is the other input, as ids, of a translation two rows of them, or the bytes of pixels.
+    `way` is zero, mean, survey or other. `other` is the other input, as ids, of a translation two
+    rows of them, or the bytes of pixels.
     """
 
     parts: tuple[str, ...]
@@ -100,12 +102,22 @@ def _put(
         return f"{site}.pattern", lambda array: _write(
             array, tuple(inner), _weight(source, site, way, tuple(inner))
         )
+    if way == "survey":
+        mean = _surveyed(files, f"{stack}.{module}")[layer, inner[0]]  # (Dh,)
+        return f"{site}.z", lambda array: _write(array, tuple(inner), mean)
     z = source.get(f"{site}.z", np.zeros((inner[0] + 1, 1, 1)))[inner[0]]
     if len(inner) == 1:
         return f"{site}.z", lambda array: _write(array, (inner[0],), stands_in(z))
     query = inner[1]
     row = 0.0 if way == "zero" else z.mean(axis=0) if way == "mean" else z[query]
     return f"{site}.z", lambda array: _write(array, (inner[0], query), row)
+
+
+def _surveyed(files: reference.Files, group: str) -> Array:
+    """The mean z of each head as the survey beside the weights has it, (L, H, Dh)."""
+    assert files.folder is not None
+    text = (files.folder / "survey.json").read_text(encoding="utf-8")
+    return np.array(json.loads(text)["groups"][group]["mean_z"])
 
 
 def _write(array: Array, index: tuple[int | slice, ...], to: Array | float) -> None:

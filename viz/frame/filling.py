@@ -52,7 +52,7 @@ def _fill_in(
     if pressed:
         work.is_running = not work.is_running
     if pressed or work.is_done:
-        st.rerun()  # the clock of the fragment starts or stops with the whole page
+        notices.run_again()  # the clock of the fragment starts or stops with the whole page
 
 
 def _button(is_running: bool) -> bool:

@@ -5,6 +5,7 @@ vanish then, so it is kept until a person changes something.
 """
 
 from collections.abc import Callable
+from typing import Never
 
 import streamlit as st
 
@@ -33,6 +34,12 @@ def show() -> None:
 def repeat() -> None:
     """Say again what this page said: it is drawn again though nobody asked for anything."""
     st.session_state.setdefault(WAITING, []).extend(st.session_state.get(SAID, []))
+
+
+def run_again() -> Never:
+    """Draw the whole page again though nobody asked for anything: what it said is said again."""
+    repeat()
+    st.rerun()
 
 
 def guarded(draw: Callable[[], None]) -> Callable[[], None]:

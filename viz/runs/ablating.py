@@ -1,7 +1,7 @@
 """Runs with parts of the model off, what each part costs, and how many heads can go."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +14,7 @@ from model.analysis.ablation import (
     EVERYTHING,
     IN_PLACE,
     OTHER,
+    SURVEYED,
     ZERO,
     Part,
     Step,
@@ -26,6 +27,7 @@ from model.analysis.ablation import (
     part_of,
     pruned,
     sizes_of,
+    surveyed_values,
     targets_of,
     values_of,
 )
@@ -33,6 +35,7 @@ from model.analysis.interventions import Given
 from model.architectures.base import Transformer
 from model.architectures.table import architecture
 from model.sources.handle import ModelHandle
+from model.survey.stored import command
 from model.tap import Edit, Editor
 from model.trace import Trace
 from model.verify.check import Check, relative_error
@@ -41,6 +44,7 @@ from model.verify.independent import ALLOWED, IndependentRun
 from viz import runs
 from viz.live import store
 from viz.runs import Run
+from viz.runs import heads as heads_of
 from viz.runs.checking import begin
 
 AT_ONCE = 384  # tokens of a piece of work: nobody waits longer than for one
@@ -95,9 +99,19 @@ def edits_for(
     if EVERYTHING in off:
         return everything_off(model_of(handle))
     known = sizes(handle, run.trace)
-    own = values(handle, run, run.key) if way != ZERO else None
+    own = _own(handle, run, way)
     others = values(handle, other, other.key) if other is not None else None
     return edits_of([part_of(text, known) for text in off], way, own, others)
+
+
+def _own(handle: ModelHandle, run: Run, way: str) -> Mapping[str, Tensor] | None:
+    """What means are taken of: this run, or the survey's text."""
+    if way == SURVEYED:
+        survey = heads_of.survey(handle)
+        if survey is None:
+            raise ValueError(f"no survey is stored with {handle.name}; {command(handle.name)}")
+        return surveyed_values({name: group.mean_z for name, group in survey.groups.items()})
+    return values(handle, run, run.key) if way != ZERO else None
 
 
 def _independent(

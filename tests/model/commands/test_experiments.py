@@ -103,11 +103,22 @@ def test_another_text_stands_in(tmp_path: Path, command: Command) -> None:
     assert answer["loss_off"] == pytest.approx(expected, rel=1e-5)
 
 
+def test_the_mean_of_the_survey_stands_in(command: Command) -> None:
+    part = "decoder.attn.2.4"
+    words = ("--text", "Tom ran home.", "--off", part, "--way", "survey")
+    answer = json.loads(command(ablate, "--checkpoint", "stories", *words).out[-1])
+    loaded = checkpoint.load("stories", "cpu")
+    ids = np.array(loaded.tokenizer.encode("Tom ran home."))
+    run = IndependentRun(loaded.files, ids, off=Off((part,), "survey"))
+    assert answer["loss_off"] == pytest.approx(float(run.array("judged.next").mean()), rel=1e-5)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--off", "decoder.attn.5.0"), "5 is none of 0 to 1"),
         (("--off", "heads"), "'heads' is not a part; give such as decoder.attn.3.4"),
+        (("--way", "survey"), "no survey is stored with mine; python -m model survey"),
         (("--way", "other"), "--way other needs --other TEXT"),
         (("--way", "other", "--other", "cat"), "has 3 tokens, this one 21; give one with as many"),
     ],

@@ -152,7 +152,8 @@ def _scatter(shown: Shown, measure: str) -> None:
     work, view = shown.work, shown.view
     values, effects = shown.measures[measure], work.effects
     shape = effects.shape
-    telling = work.telling | {"chosen": _chosen(shown)} if work.has_arrows else {}
+    chosen = _chosen(shown)
+    telling = work.telling | {"chosen": chosen} if work.has_arrows else {}
     marked = {
         NAMED[name]: int(np.ravel_multi_index(arrow, shape)) for name, arrow in telling.items()
     }
@@ -198,7 +199,7 @@ def _chosen(shown: Shown) -> tuple[int, int, int]:
     """The arrow that is looked at: until one is chosen, the one with the greatest effect."""
     effects = shown.work.effects
     arrows = {f"{a}.{b}.{c}": (a, b, c) for a, b, c in np.ndindex(effects.shape)}
-    best = np.unravel_index(np.abs(effects).argmax(), effects.shape)
+    best = np.unravel_index(np.abs(np.nan_to_num(effects)).argmax(), effects.shape)
     default = ".".join(map(str, map(int, best)))
     return arrows[state.value(ARROW.given(options=list(arrows), default=default))]
 

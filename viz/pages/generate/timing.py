@@ -50,7 +50,7 @@ def _measure_on(view: View) -> None:
         st.progress(running.progress, "Measuring …")
         running.advance(TICK_SECONDS)
     if pressed or (running is not None and not running.is_running):
-        st.rerun()  # the clock of the fragment starts or stops with the whole page
+        notices.run_again()  # the clock of the fragment starts or stops with the whole page
 
 
 def _button(measuring: Measuring | None) -> bool:

@@ -1,5 +1,7 @@
 """Protects the page Ablation: beside the run stands that with parts off, and costs are exact."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -94,6 +96,25 @@ def test_another_sentence_stands_in() -> None:
     after = edited(Editor(set_head(SITE, 4, to=z_there)))
     (bars,) = chart(app, "loss-change").data
     assert numbers(bars["y"]) == pytest.approx(losses(after) - losses(stories_trace(TOM)), abs=1e-5)
+
+
+def test_the_mean_of_a_survey_stands_in() -> None:
+    app = opened(off=HEAD, stands_in="survey")
+    survey = json.loads((stories().folder / "survey.json").read_text(encoding="utf-8"))
+    mean = torch.tensor(survey["groups"]["decoder.attn"]["mean_z"][2][4])
+    after = edited(Editor(set_head(SITE, 4, to=mean)))
+    (bars,) = chart(app, "loss-change").data
+    assert numbers(bars["y"]) == pytest.approx(losses(after) - losses(stories_trace(TOM)), abs=1e-5)
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+
+
+def test_a_survey_has_the_means_of_heads_alone() -> None:
+    app = open_page("Ablation", sentence=TOM, off="decoder.ffn.1", stands_in="survey")
+    (line,) = lines(app, "error")
+    assert line.startswith("a survey has the means of heads, and decoder.ffn.1 is none")
+    app = open_page("Ablation", model="positions-none")
+    (ways,) = (box.options for box in app.selectbox if box.label == "Set to")
+    assert "mean over held-out text" not in ways, "no survey is stored with it"
 
 
 def test_a_sentence_of_another_length_is_refused_with_both_counts() -> None:

@@ -1,6 +1,6 @@
 """Ablation: take it away. Parts of the model off, and the run beside the run as it was."""
 
-from model.analysis.ablation import EVERYTHING, MEAN, OTHER, ZERO, part_of
+from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, part_of
 from viz import formulas_experiments as formulas
 from viz.digits import digits
 from viz.frame import (
@@ -26,7 +26,7 @@ from viz.pages.experiments.ablation.shared import (
     name_of,
     probability_of,
 )
-from viz.runs import ablating, attributing
+from viz.runs import ablating, attributing, heads
 
 TITLE = "Ablation"
 ICON = ":material/content_cut:"
@@ -40,10 +40,11 @@ def render(view: View) -> None:
         TITLE,
         "Take a part of the model away: click a head, and see what the answer loses.",
         "A head, a neuron, a whole sublayer or one arrow from a query to a key is set to zero, to "
-        "its mean over the positions of this input, or to what another sentence has there. The "
-        "model then runs again, all of it. The maps say what each part costs: the mean loss with "
-        "that part alone at zero minus that of the whole model, exact, one run for each. Orange: "
-        "without it the loss is higher, the part helps on this input. Blue: the loss is lower. "
+        "its mean over the positions of this input, a head to its mean over held-out text, or to "
+        "what another sentence has there. The model then runs again, all of it. The maps say what "
+        "each part costs: the mean loss with that part alone at zero minus that of the whole "
+        "model, exact, one run for each. Orange: without it the loss is higher, the part helps on "
+        "this input. Blue: the loss is lower. "
         "That a part costs little here says nothing of other texts.",
     )
     way, position = _controls(view)
@@ -63,7 +64,8 @@ def _controls(view: View) -> tuple[str, int]:
     """What stands in for what is off, and the position whose answer is shown."""
     trace = view.run.trace
     takes_text = "text" in view.offers and len(trace.streams) == 1
-    options = (ZERO, MEAN, OTHER) if takes_text else (ZERO, MEAN)
+    surveyed = (SURVEYED,) if heads.survey(view.handle) else ()
+    options = (ZERO, MEAN, *surveyed, *((OTHER,) if takes_text else ()))
     with layout.slim_row("ablation"):
         way = controls.select(
             settings.STANDS_IN.given(options=options, words=WORDS.__getitem__), width=200

@@ -49,7 +49,7 @@ def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
     """Both maps, with a few more cells each time until all are there."""
     was_running = ranking.is_running
     if was_running and experiment.is_left:
-        st.rerun()  # a click in a fragment runs the fragment alone
+        notices.run_again()  # a click in a fragment runs the fragment alone
     if was_running:
         ranking.advance(TICK_SECONDS)
     known = dict(zip(ranking.parts, ranking.losses, strict=False))
@@ -61,7 +61,7 @@ def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
         _sublayer_map(experiment, cost, [part for part in ranking.parts if part.unit is None])
     _say_ranking(experiment, cost, is_whole=not ranking.is_running)
     if was_running and not ranking.is_running:
-        st.rerun()  # the clock of the fragment stops with the whole page
+        notices.run_again()  # the clock of the fragment stops with the whole page
 
 
 def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:

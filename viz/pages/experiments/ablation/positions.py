@@ -55,7 +55,7 @@ def _parts(experiment: Experiment) -> list[Part]:
 def _costs(experiment: Experiment, found: ablating.Ranking) -> None:
     was_running = found.is_running
     if was_running and experiment.is_left:
-        st.rerun()  # a click in a fragment runs the fragment alone
+        notices.run_again()  # a click in a fragment runs the fragment alone
     if was_running:
         found.advance(TICK_SECONDS)
     view = experiment.view
@@ -87,4 +87,4 @@ def _costs(experiment: Experiment, found: ablating.Ranking) -> None:
         on_pick=switch,
     )
     if was_running and not found.is_running:
-        st.rerun()  # the clock of the fragment stops with the whole page
+        notices.run_again()  # the clock of the fragment stops with the whole page

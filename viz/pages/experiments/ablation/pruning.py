@@ -48,7 +48,7 @@ def _prune_on(experiment: Experiment, made_with: object) -> None:
     if found is not None and found.steps:
         _curve(experiment, found)
     if pressed or (running is not None and not running.is_running):
-        st.rerun()  # the clock of the fragment starts or stops with the whole page
+        notices.run_again()  # the clock of the fragment starts or stops with the whole page
 
 
 def _button(found: ablating.Pruning | None) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.ablation import EVERYTHING, MEAN, OTHER, ZERO, Part, parting
+from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, Part, parting
 from model.trace import Trace
 from viz import runs
 from viz.frame import answers, memory, settings, state
@@ -12,7 +12,12 @@ from viz.frame.view import View
 from viz.runs import Run, ablating, blanks
 
 EDITED, OTHER_RUN = "edited-run", "other-run"
-WORDS = {ZERO: "zero", MEAN: "mean over this input", OTHER: "another sentence"}
+WORDS = {
+    ZERO: "zero",
+    MEAN: "mean over this input",
+    SURVEYED: "mean over held-out text",
+    OTHER: "another sentence",
+}
 
 
 @dataclass(frozen=True, eq=False)
