@@ -6,7 +6,7 @@ VISION, TRANSLATION = "Vision", "Translation"
 SKETCH, WORDS = "viz/live/sketch", "viz/live/translation"
 PICTURE, CLASSES = f"{SKETCH}/picture.js", f"{SKETCH}/classes.js"
 MEAN, ROLLOUT = {"way": "mean"}, {"way": "rollout"}
-SAMPLED = {"decode": "sampling", "temperature": "1.3", "top_p": "0.6"}
+SAMPLED = {"decode": "sampling", "temperature": "1.3", "top_p": "0.99"}
 
 PICTURES = [
     Fault("picture", "the picture mirrored", PICTURE,
@@ -97,7 +97,7 @@ TRANSLATIONS = [
           "found = distribution(trace.logits[min(n + 1, len(trace.logits) - 1)],", "given",
           seen_on=TRANSLATION),
     Fault("translation", "temperature after top-p", f"{WORDS}/data.py",
-          "target.drawn_by or Sampling()", "Sampling(top_p=0.6)", "output", seen_on=TRANSLATION,
+          "target.drawn_by or Sampling()", "Sampling(top_p=0.99)", "output", seen_on=TRANSLATION,
           query=SAMPLED),
     Fault("translation", "an encoder's output one token late", "model/architectures/"
           "encoder_decoder.py", 'return Memory(tap.scope(ENCODER)("memory", stream), mask)',

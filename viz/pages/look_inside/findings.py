@@ -193,7 +193,11 @@ def _copied(shown: Shown) -> Finding | None:
         return None
     found = strongest_copy(trace)
     if found is None:
-        none = "No token comes twice with another after it, as far as a head may attend."
+        none: Said = [
+            "No token comes twice with another after it, as far as a head may attend: weight ",
+            number(shown.view.run, "found.copy", 0.0, "0"),
+            ".",
+        ]
         return "No copy", none, shown.link("Heads")
     labels = answers.labels_of(trace.stream(shown.record(found.site).queries))
     said: list[str | Number] = [
