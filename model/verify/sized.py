@@ -158,7 +158,18 @@ def _both(count: Callable[..., Array], name: str) -> dict[str, Callable[..., Arr
     return {f"shapes.{name}": of_known, f"shape.{name}": of_own}
 
 
+def _shares(ran: "Ran", *numbers: int) -> Array:
+    """The share of each part in the weights, (6, N): of models by sizes, then of all known."""
+    each = len(SIZES) + 1
+    if not numbers or len(numbers) % each:
+        raise KeyError(numbers)
+    own = [_own(*numbers[at : at + each]) for at in range(0, len(numbers), each)]
+    counts = np.stack([_parameters(sizes)[: len(PARTS)] for sizes in (*own, *_known())], axis=1)
+    return counts / counts.sum(axis=0)
+
+
 SIZED: dict[str, Callable[..., Array]] = {
+    "shape.shares": _shares,
     **_both(_parameters, "parameters"),
     **_both(_operations, "operations"),
     **_both(_memory, "memory"),

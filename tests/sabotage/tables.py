@@ -10,6 +10,7 @@ ORDER, SHIFT = {"masks": "order"}, {"masks": "shift"}
 WINDOW = {"masks": "kinds", "mask": "sliding_window"}
 WRITTEN = {"written": "9"}
 MERGES, BEAM, COST = "viz/figures/merges.py", "viz/figures/beam.py", "model/analysis/cost.py"
+SIZES = "model/analysis/sizes.py"
 
 TABLES = [
     Fault("figures", "a window one token wider", "model/masks.py",
@@ -106,4 +107,19 @@ TABLES = [
           "number(run, of_last, after_all, str(after_all))",
           "number(run, of_last, after_all + 1, str(after_all + 1))", "mask.known",
           seen_on=MASKS_PAGE),
+    Fault("sizes", "a feed-forward without its way back", SIZES,
+          "return (n_up + 1) * shape.d_model * wide + biases",
+          "return n_up * shape.d_model * wide + biases", "shares", seen_on="Cost"),
+    Fault("sizes", "embeddings that are tied counted twice", SIZES,
+          '"unembedding": 0 if shape.tied else table,', '"unembedding": table,', "shares",
+          seen_on="Cost"),
+    Fault("sizes", "attention that takes half the operations", SIZES,
+          "2 * shape.n_layers * shape.n_heads * of_head * n_keys",
+          "shape.n_layers * shape.n_heads * of_head * n_keys", "operations", seen_on="Cost"),
+    Fault("sizes", "shares of the models in reverse", "viz/figures/cost.py",
+          "for count, total in zip(counts, totals, strict=True)]",
+          "for count, total in zip(counts[::-1], totals[::-1], strict=True)]", "shares",
+          seen_on="Cost"),
+    Fault("sizes", "a cache of keys alone", SIZES,
+          '"cache": cached,', '"cache": cached // 2,', "memory", seen_on="Cost"),
 ]  # fmt: skip

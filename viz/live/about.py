@@ -129,6 +129,7 @@ OF_PAGES: dict[str, About] = {
     "shape.memory": About("bytes", f"{_SIZES}.memory"),
     "shape.growth": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
     "shapes.growth": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
+    "shape.shares": About("numbers of a part / numbers of all", f"{_SIZES}.parameters"),
     "shapes.parameters": About("numbers of all weights, by part", f"{_SIZES}.parameters"),
     "shapes.operations": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
     "shapes.memory": About("bytes", f"{_SIZES}.memory"),

@@ -17,6 +17,7 @@ from model.analysis.sizes import (
     parameters,
     shape_of,
 )
+from model.verify.independent import LONGEST_NAME
 from viz import formulas_cost as formulas
 from viz.digits import digits
 from viz.figures.cost import operation_lines, share_bars
@@ -24,6 +25,7 @@ from viz.formulas import Formula
 from viz.frame import ASSETS, controls, inspector, layout, notices, screen, settings, tables, words
 from viz.frame.numbers import Said, count, size
 from viz.frame.view import View
+from viz.live.chart.data import Origin
 from viz.runs import counting
 
 TITLE = "Cost"
@@ -192,6 +194,7 @@ def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
             view.colors,
         ),
         key="shares",
+        origin=_origin_of_shares(view, [one for one in shown if one.table == "shape"]),
         alt="Share of each part in the weights. "
         + "; ".join(
             f"{one.name}: {', '.join(f'{p} {n / sum(c.values()):.1%}' for p, n in c.items() if n)}"
@@ -210,6 +213,14 @@ def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
     words.table(columns)
     said = (f"{one.name}: {one.source}" for one in shown if one.source)
     words.caption(f"Sizes as in: {'; '.join(said)}.")
+
+
+def _origin_of_shares(view: View, own: list[Sized]) -> Origin:
+    """Where an independent run has the shares of models by their sizes, and of all known."""
+    address = f"shape.shares.{'.'.join(one.place for one in own)}"
+    if len(address) > LONGEST_NAME:
+        return ()
+    return screen.origin(view.run, {(i, "x"): f"{address}[{i}]" for i in range(len(PARTS))})
 
 
 def _total(view: View, one: Sized) -> Said:
