@@ -44,11 +44,14 @@ def _fill_in(
     if work.is_running:
         work.advance(TICK_SECONDS)
     figures()
-    if work.is_running:
-        st.progress(work.progress, doing())
-    elif not work.is_done:
-        words.notice(left())
-    pressed = not work.is_done and _button(work.is_running)
+    pressed = False
+    if not work.is_done:
+        with st.container(horizontal=True, vertical_alignment="center", key="filling"):
+            if work.is_running:
+                st.progress(work.progress, doing())
+            else:
+                words.notice(left())
+            pressed = _button(work.is_running)
     if pressed:
         work.is_running = not work.is_running
     if pressed or work.is_done:

@@ -17,6 +17,7 @@ from tests.viz.apps import (
     query_of,
 )
 from tests.viz.builders import PAGES
+from viz.frame import filling
 from viz.frame.inspector import LABELS
 from viz.pages.look_inside import lens
 
@@ -26,6 +27,12 @@ CLOSED_AT_FIRST = {
     *("Home", "Findings", "Attention", "Heads", "Next token", "Explanation", "Patching"),
     *("Encoder", "Translation", "Vision"),
 }
+
+
+@pytest.fixture(autouse=True)
+def _whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fills in is there at once: the panel comes with it."""
+    monkeypatch.setattr(filling, "TICK_SECONDS", 60.0)
 
 
 def parts(app: AppTest) -> list[str]:

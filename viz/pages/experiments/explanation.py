@@ -105,8 +105,8 @@ def render(view: View) -> None:
             lambda: "Removing one arrow after the other …",
             lambda: "Stopped: not every arrow was removed.",
         )
-        _formulas()
-    _inspect(shown)
+    if not work.is_running:  # else what comes would move it
+        _inspect(shown)
 
 
 def _metric(view: View) -> Metric:
@@ -142,8 +142,8 @@ def _arrows(shown: Shown, measure: str) -> None:
     left, right = layout.two_up("arrows", (3, 2))
     with left:
         _scatter(shown, measure)
-    with right:
-        if shown.work.has_arrows:
+    with right:  # not while what stands below would be moved by it
+        if shown.work.has_arrows and not shown.work.is_running:
             _correlations(shown)
             _named(shown)
 
@@ -369,6 +369,8 @@ def _completeness(work: Explaining) -> None:
 
 
 def _inspect(shown: Shown) -> None:
+    if not shown.work.is_done:
+        _formulas()
     inspector.source(
         "model.analysis.explanation.removals",
         "model.analysis.explanation.measure",

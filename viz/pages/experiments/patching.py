@@ -13,6 +13,7 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.patching import Grid, estimate_scatter, patch_map
+from viz.formulas import Formula
 from viz.frame import filling, inspector, layout, memory, notices, screen, state, tables, words
 from viz.frame import patching as asked
 from viz.frame.numbers import number
@@ -125,23 +126,25 @@ def _patch(shown: Shown, second: Sequence[str]) -> None:
         return
     if work.is_done:
         with st.container():
-            _grids(shown)
+            _grids_and_pair(shown, second)
+        _cell(shown)
+        _estimate(shown)
+        _check(shown)
     else:
         patched = work.patched
         filling.draw(
             work,
-            lambda: _grids(shown),
+            lambda: _grids_and_pair(shown, second),
             lambda: f"{patched.n_done} of {patched.n_cells} runs",
             lambda: _left(work),
         )
-        _formula()
-        _estimated()
+    if not work.is_running:  # else what comes would move it
+        _inspect(shown)
+
+
+def _grids_and_pair(shown: Shown, second: Sequence[str]) -> None:
+    _grids(shown)
     _pair(shown, second)
-    if work.is_done:
-        _cell(shown)
-        _estimate(shown)
-        _check(shown)
-    _inspect(shown)
 
 
 def _pair(shown: Shown, second: Sequence[str]) -> None:
@@ -267,17 +270,15 @@ def _cell(shown: Shown) -> None:
         ]
     )
     _ways_on(shown, name, layer, column)
-    _formula()
+    _formula("pieces", formulas.PATCHED)
     inspector.formula(
         "model.analysis.patching.pieces",
         formulas.patched_with_numbers(kept.of_base, kept.of_source, value),
     )
 
 
-def _formula() -> None:
-    inspector.formula(
-        "model.analysis.patching.pieces", formulas.PATCHED.latex, formulas.PATCHED.reference
-    )
+def _formula(name: str, formula: Formula) -> None:
+    inspector.formula(f"model.analysis.patching.{name}", formula.latex, formula.reference)
 
 
 def _called(shown: Shown, name: str, column: int) -> str:
@@ -359,13 +360,7 @@ def _estimate(shown: Shown) -> None:
             ],
         }
     )
-    _estimated()
-
-
-def _estimated() -> None:
-    inspector.formula(
-        "model.analysis.patching.estimated", formulas.ESTIMATED.latex, formulas.ESTIMATED.reference
-    )
+    _formula("estimated", formulas.ESTIMATED)
 
 
 def _check(shown: Shown) -> None:
@@ -380,6 +375,9 @@ def _check(shown: Shown) -> None:
 
 
 def _inspect(shown: Shown) -> None:
+    if not shown.work.is_done:
+        _formula("pieces", formulas.PATCHED)
+        _formula("estimated", formulas.ESTIMATED)
     inspector.source(
         "model.analysis.patching.pieces",
         "model.analysis.patching.patched",

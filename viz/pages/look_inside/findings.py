@@ -89,7 +89,8 @@ def render(view: View) -> None:
             lambda: f"{len(work.ranking.losses)} of {n} heads were taken away",
             lambda: f"Stopped: {n - len(work.ranking.losses)} of {n} heads are left.",
         )
-    _inspect(shown)
+    if not work.is_running:  # else what comes would move it
+        _inspect(shown)
 
 
 def _scan(view: View) -> Scan:
