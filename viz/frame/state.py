@@ -117,7 +117,7 @@ def only_for(owner: object, *settings: Setting) -> None:
     """Back to their defaults when they were chosen for another owner, such as a sentence."""
     for setting in settings:
         if st.session_state.setdefault(_owner(setting), owner) != owner:
-            put((setting, setting.default), chosen_for=owner)
+            put((setting, None), chosen_for=owner)  # the default is that of the new owner
 
 
 def _owner(setting: Setting) -> str:
