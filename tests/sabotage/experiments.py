@@ -75,6 +75,6 @@ EXPERIMENTS = [
          "logits = logits_of(run)[position].astype(np.float64)",
          "logits = logits_of(run)[position - 1].astype(np.float64)", "answers",
          file=f"{PAGE}/shared.py"),
-    _off("the survey's means of the heads in reverse", "torch.tensor(heads)[None, :, None]",
+    _off("the survey's means of other heads", "torch.tensor(heads)[None, :, None]",
          "torch.tensor(heads[::-1])[None, :, None]", "judged.", stands_in="survey"),
 ]  # fmt: skip
