@@ -17,7 +17,7 @@ from tests.viz.apps import (
     query_of,
 )
 from tests.viz.builders import PAGES
-from viz.frame import filling
+from viz.frame import gradual
 from viz.frame.inspector import LABELS
 from viz.pages.look_inside import lens
 
@@ -32,7 +32,7 @@ CLOSED_AT_FIRST = {
 @pytest.fixture(autouse=True)
 def _whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """What fills in is there at once: the panel comes with it."""
-    monkeypatch.setattr(filling, "TICK_SECONDS", 60.0)
+    monkeypatch.setattr(gradual, "TICK_SECONDS", 60.0)
 
 
 def parts(app: AppTest) -> list[str]:

@@ -13,7 +13,7 @@ from tests.viz.pages.architectures.test_encoder import VALUES as OF_ENCODER
 from tests.viz.pages.architectures.test_translation import VALUES as OF_TRANSLATION
 from tests.viz.pages.architectures.test_vision import VALUES as OF_VISION
 from viz import runs, studio
-from viz.frame import filling, settings
+from viz.frame import gradual, settings
 from viz.frame.course import Changes
 from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Text
 from viz.frame.settings import OLD_NAMES, OLD_VALUES, SETTINGS, modern
@@ -96,7 +96,7 @@ FOLLOWING = {"page", "edits_of"}  # which other settings bring along
 @pytest.fixture(autouse=True)
 def _whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """What fills in is there at once: what is chosen by itself depends on how far it has come."""
-    monkeypatch.setattr(filling, "TICK_SECONDS", 60.0)
+    monkeypatch.setattr(gradual, "TICK_SECONDS", 60.0)
 
 
 def test_two_settings_of_one_name_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import urlencode
 
 import numpy as np
@@ -16,7 +17,7 @@ from viz.figures.explanation import Cloud, arrow_scatter, token_rows
 from viz.figures.labels import token_labels, visible
 from viz.frame import (
     controls,
-    filling,
+    gradual,
     inspector,
     layout,
     memory,
@@ -58,7 +59,7 @@ class Shown:
     metric: Metric
     work: Explaining
 
-    @property
+    @cached_property
     def labels(self) -> list[str]:
         """The tokens of the sentence."""
         return token_labels(self.view.tokens)
@@ -99,7 +100,7 @@ def render(view: View) -> None:
         _one(shown)
         _tokens(shown)
     else:
-        filling.draw(
+        gradual.draw(
             work,
             lambda: _arrows(shown, measure),
             lambda: "Removing one arrow after the other …",

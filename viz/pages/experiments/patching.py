@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import urlencode
 
 import numpy as np
@@ -14,7 +15,7 @@ from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.patching import Grid, estimate_scatter, patch_map
 from viz.formulas import Formula
-from viz.frame import filling, inspector, layout, memory, notices, screen, state, tables, words
+from viz.frame import gradual, inspector, layout, memory, notices, screen, state, tables, words
 from viz.frame import patching as asked
 from viz.frame.numbers import number
 from viz.frame.settings import PATCH
@@ -49,7 +50,7 @@ class Shown:
     work: Patching
     is_forward: bool
 
-    @property
+    @cached_property
     def labels(self) -> list[str]:
         """The tokens of the sentence that values are put into."""
         found = runs.tokenizer(self.view.handle).token_strings(self.request.base)
@@ -132,7 +133,7 @@ def _patch(shown: Shown, second: Sequence[str]) -> None:
         _check(shown)
     else:
         patched = work.patched
-        filling.draw(
+        gradual.draw(
             work,
             lambda: _grids_and_pair(shown, second),
             lambda: f"{patched.n_done} of {patched.n_cells} runs",

@@ -16,7 +16,7 @@ from viz.figures.heatmap import Hidden
 from viz.figures.labels import visible
 from viz.frame import (
     answers,
-    filling,
+    gradual,
     inspector,
     layout,
     memory,
@@ -83,7 +83,7 @@ def render(view: View) -> None:
         _draw(shown)
     else:
         n = len(work.parts)
-        filling.draw(
+        gradual.draw(
             work,
             lambda: _draw(shown),
             lambda: f"{len(work.ranking.losses)} of {n} heads were taken away",

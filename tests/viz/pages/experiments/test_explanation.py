@@ -24,7 +24,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import numbers, stories, stories_trace
 from viz.digits import digits
-from viz.frame import filling
+from viz.frame import gradual
 from viz.pages.experiments import explanation as page
 from viz.runs import explaining as work
 
@@ -113,7 +113,7 @@ def test_the_first_example_has_three_arrows_that_refute_it() -> None:
 
 
 def test_it_comes_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filling, "TICK_SECONDS", 0.0)
+    monkeypatch.setattr(gradual, "TICK_SECONDS", 0.0)
     app = open_page("Explanation", sentence=GIRL)
     effects = numbers(chart(app, "arrows").data[0]["y"])
     assert 0 < np.isfinite(effects).sum() < effects.size

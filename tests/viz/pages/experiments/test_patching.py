@@ -26,7 +26,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import stories
 from viz.digits import digits
-from viz.frame import filling
+from viz.frame import gradual
 from viz.frame.patching import Pair as Example
 from viz.frame.patching import pairs
 from viz.pages.experiments import patching as page
@@ -147,7 +147,7 @@ def test_of_any_sentence_a_second_one_is_made_of_as_many_tokens() -> None:
 
 
 def test_it_fills_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filling, "TICK_SECONDS", 0.0)  # one piece each time
+    monkeypatch.setattr(gradual, "TICK_SECONDS", 0.0)  # one piece each time
     app = open_page("Patching", sentence=GIRL)
     (cells,) = chart(app, "patched-resid-pre").data
     assert np.isfinite(z(cells)[0]).all()

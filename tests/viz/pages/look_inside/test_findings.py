@@ -14,7 +14,7 @@ from model.tap import Editor
 from tests.viz.apps import TOM, checks_shown, finished, lines, open_page
 from tests.viz.builders import stories, stories_trace
 from viz.digits import digits
-from viz.frame import filling
+from viz.frame import gradual
 
 
 def opened(**query: str) -> AppTest:
@@ -94,7 +94,7 @@ def test_there_is_a_line_for_all_that_applies_and_each_opens(
 
 
 def test_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filling, "TICK_SECONDS", 0.0)
+    monkeypatch.setattr(gradual, "TICK_SECONDS", 0.0)
     app = open_page("Findings", sentence="The dog saw a cat in the park. " * 4)
     (stop,) = (button for button in app.button if button.label == "Stop")
     stop.click()

@@ -10,7 +10,7 @@ from viz.frame import notices, words
 TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1  # how long to compute before the figures fill, and not to
 
 
-class Filling(Protocol):
+class Gradual(Protocol):
     """A computation that is done in pieces."""
 
     is_running: bool
@@ -31,7 +31,7 @@ class Filling(Protocol):
 
 
 def draw(
-    work: Filling, figures: Callable[[], object], doing: Callable[[], str], left: Callable[[], str]
+    work: Gradual, figures: Callable[[], object], doing: Callable[[], str], left: Callable[[], str]
 ) -> None:
     """The figures with a piece more each time; `doing` and `left` say how far they have come."""
     step = notices.guarded(lambda: _fill_in(work, figures, doing, left))
@@ -39,14 +39,14 @@ def draw(
 
 
 def _fill_in(
-    work: Filling, figures: Callable[[], object], doing: Callable[[], str], left: Callable[[], str]
+    work: Gradual, figures: Callable[[], object], doing: Callable[[], str], left: Callable[[], str]
 ) -> None:
     if work.is_running:
         work.advance(TICK_SECONDS)
     figures()
     pressed = False
     if not work.is_done:
-        with st.container(horizontal=True, vertical_alignment="center", key="filling"):
+        with st.container(horizontal=True, vertical_alignment="center", key="gradual"):
             if work.is_running:
                 st.progress(work.progress, doing())
             else:
@@ -60,5 +60,5 @@ def _fill_in(
 
 def _button(is_running: bool) -> bool:
     if is_running:
-        return st.button("Stop", icon=":material/stop:", key="filling-stop")
-    return st.button("Compute", icon=":material/play_arrow:", type="primary", key="filling-go")
+        return st.button("Stop", icon=":material/stop:", key="gradual-stop")
+    return st.button("Compute", icon=":material/play_arrow:", type="primary", key="gradual-go")
