@@ -228,6 +228,37 @@ def test_a_tour_leads_by_its_arrows_and_keys(page: Page) -> None:
     assert query(page)["page"] == "Attention", "the view stays"
 
 
+def test_what_a_step_is_about_comes_into_sight_below_its_sentences(page: Page) -> None:
+    """The formula stands far below the fold; whoever scrolls away from it is left alone."""
+    page.set_viewport_size({"width": 1280, "height": 720})
+    visit(page, page="Attention", layer="2", head="4", tour="five-minutes", step="3")
+    formula, panel = page.locator(".hl-formula").first, page.locator(".hl-tour")
+    expect(formula).to_be_in_viewport(ratio=1)
+    expect(panel).to_be_in_viewport(ratio=1)
+    page.mouse.move(640, 500)
+    page.mouse.wheel(0, -2000)
+    expect(formula).not_to_be_in_viewport()
+    page.get_by_role("textbox", name="Sentence", exact=True).fill("Tom ran home")
+    wait_until_idle(page)
+    page.wait_for_timeout(1500)
+    expect(formula).not_to_be_in_viewport()
+    panel.get_by_role("link", name="Back").click()
+    expect(page.locator(".hl-view-map .hl-map")).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_a_step_begins_with_its_sentences(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, page="Attention", layer="2", head="4", tour="five-minutes", step="3")
+    panel = page.locator(".hl-tour")
+    page.wait_for_timeout(3000)
+    expect(panel).to_be_in_viewport(ratio=1)
+    panel.get_by_role("link", name="Back").scroll_into_view_if_needed()
+    page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop = 60")
+    panel.get_by_role("link", name="Back").click()
+    expect(panel).to_contain_text("2 of 7")
+    expect(panel).to_be_in_viewport(ratio=1)
+
+
 FIGURES = ".hl-live > *:visible, .hl-figure .js-plotly-plot, .hl-diagram"
 DEEPEST = {(1400, 900): 220, (1280, 720): 220, (390, 844): 320}
 

@@ -37,13 +37,14 @@ def run(groups: Sequence[rail.Group]) -> None:
         rail.show(beside, groups, title, lacking)
     with first:
         address.write(title)
+        tours.bring_into_sight()
 
 
 def _draw(pages: Mapping[str, Page], title: str) -> None:
     page = pages[title]
     presenting.show()
     above = bar.place()
-    is_on_tour = tours.show(list(pages))  # its arrow keys want the keyboard
+    is_on_tour = tours.show(above, list(pages))  # its arrow keys want the keyboard
     takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
     architecture = getattr(page, "ARCHITECTURE", "")
     view = bar.open_view(above, architecture, has_caret=takes_caret)

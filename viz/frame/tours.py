@@ -14,11 +14,13 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.files import read_text
 from model.lines import quoted, spelled
 from viz.frame import ASSETS, notices, state
 from viz.frame.settings import PAGE, PRESENT, SETTINGS, STEP, TOUR, modern
+from viz.live import component
 
 FOLDER = ASSETS / "tours"
 LARGEST = 200_000  # bytes
@@ -35,7 +37,7 @@ PLACES = {
     "formula": ".hl-formula",
     "mask": ".st-key-figure-mask",
     "sliders": ".hl-sampling",
-    "page": "",
+    "page": ".st-key-page",
 }
 TO_ALL = (
     '<a href="?page=Tours" data-with="page=Tours&amp;tour=&amp;step=" data-step="next" '
@@ -159,25 +161,39 @@ class _File:
 # --- on the page --------------------------------------------------------------------------------
 
 
-def show(pages: Sequence[str]) -> bool:
-    """The open step above the page, with the place it is about framed; False without a tour.
+def show(where: DeltaGenerator, pages: Sequence[str]) -> bool:
+    """The open step, with the place it is about framed; False without a tour.
 
     Links are compared with `pages`, the titles of all there are.
     """
     st.session_state[PAGES] = tuple(pages)
-    read, faults = _found()
-    for line in faults:
+    for line in _found()[1]:
         notices.add(line)
-    tours = {tour.name: tour for tour in read}
+    opened = _open_step()
+    if not opened:
+        return False
+    tour, number, step = opened
+    with where, st.container(key="tour"):
+        st.html(_panel(tour, number, step) + _spotlight(step.look))
+    return True
+
+
+def bring_into_sight() -> None:
+    """Scroll to what the open step is about; called once its page is drawn."""
+    if opened := _open_step():
+        tour, number, step = opened
+        component.bring_into_sight(f"{tour.name} {number}", PLACES[step.look])
+
+
+def _open_step() -> tuple[Tour, int, Step] | None:
+    """The open tour, the number of its step from 1 on, and the step."""
+    tours = {tour.name: tour for tour in found()}
     name = state.value(TOUR.given(options=["", *tours]))
     if not name:
-        return False
-    tour = tours[name]
-    last = len(tour.steps)
-    number = int(state.number(STEP.given(high=last)))
-    step = tour.steps[number - 1]
-    st.html(_panel(tour, number, step) + _spotlight(step.look))
-    return True
+        return None
+    steps = tours[name].steps
+    number = int(state.number(STEP.given(high=len(steps))))
+    return tours[name], number, steps[number - 1]
 
 
 def link_to(tour: Tour, number: int) -> str:
@@ -221,8 +237,7 @@ def _arrow(link: str, way: str, words: str) -> str:
 
 def _spotlight(look: str) -> str:
     """A frame around the place a step is about."""
-    selector = PLACES[look]
-    if not selector:
+    if look == "page":
         return ""
     frame = "outline: 3px solid var(--page-accent); outline-offset: 1px; border-radius: 0.4rem;"
-    return f"<style>:is({selector}) {{ {frame} }}</style>"
+    return f"<style>:is({PLACES[look]}) {{ {frame} }}</style>"

@@ -53,6 +53,7 @@ _screen = component(
     isolate_styles=False,
 )
 _rail = component("headlight_rail", js=script("rail.js"), isolate_styles=False)
+_tour = component("headlight_tour", js=script("tour.js"), isolate_styles=False)
 _address = component("headlight_address", js=script("address.js"), isolate_styles=False)
 
 
@@ -117,6 +118,11 @@ def show_screen(run: str, numbers: str, on_found: Callable[[list[Data]], None]) 
 def keep_folded() -> None:
     """Let the browser keep folded what a person folded in the rail; shows nothing."""
     _rail(key="rail")
+
+
+def bring_into_sight(step: str, places: str) -> None:
+    """Scroll to the first of some places, a selector, once for each step; shows nothing."""
+    _tour(key="sight", data={"step": step, "places": places})
 
 
 def keep_address(key: str, data: Data, *, on_went: Callable[[dict[str, Any]], None]) -> None:

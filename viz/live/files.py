@@ -8,6 +8,7 @@ FOLDER = Path(__file__).parent
 _NOT_LOADED = (
     "address.js",
     "rail.js",
+    "tour.js",
     "loader.js",
     "early.js",
     "offline/offline.js",

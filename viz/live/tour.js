@@ -1,0 +1,111 @@
+// What Streamlit runs beside a step of a tour: the place it is about is brought into sight, once, as
+// soon as it stands. The sentences of the step stay in sight above it; where the window is too small
+// for that, they come first.
+
+/**
+ * @typedef {object} TourData
+ * @property {string} step tells one step from another
+ * @property {string} places a selector of what the step is about
+ */
+
+const LOOK_MS = 150;
+const TRIES = 100; // a first figure may take seconds
+const STILL = 3; // looks at which it stood where it stands
+const SPARE_PX = 8;
+const OWN_WAYS = ["wheel", "pointerdown", "keydown", "touchstart"];
+let shown = ""; // the step whose place was brought into sight, or left to the person
+
+/**
+ * @param {{data: TourData}} call
+ * @returns {() => void} what to call when the component is taken off the page
+ */
+export default function bringIntoSight({ data }) {
+  if (data.step === shown) return () => {};
+  let before = ""; // where the place was at the last look
+  let still = 0;
+  let tries = TRIES;
+  const timer = setInterval(() => {
+    const place = placeOf(data.places);
+    const now = place ? positionOf(place) : "";
+    still = now && now === before ? still + 1 : 0;
+    before = now;
+    tries -= 1;
+    if (place && still >= STILL) scrollTo(stuck(".st-key-bar") ? place : (panel() ?? place));
+    if (still >= STILL || !tries) end();
+  }, LOOK_MS);
+  // Whoever scrolls, clicks or types meanwhile knows better where to look.
+  for (const way of OWN_WAYS) window.addEventListener(way, end, { passive: true });
+
+  function end() {
+    shown = data.step;
+    leave();
+  }
+  function leave() {
+    clearInterval(timer);
+    for (const way of OWN_WAYS) window.removeEventListener(way, end);
+  }
+  return leave;
+}
+
+/**
+ * The first of these places that is on the page and has room.
+ *
+ * @param {string} places
+ */
+function placeOf(places) {
+  const all = Array.from(document.querySelectorAll(places));
+  return all.find((place) => place.checkVisibility() && place.getBoundingClientRect().height > 0);
+}
+
+function panel() {
+  return document.querySelector(".hl-tour");
+}
+
+/** @param {Element} place */
+function positionOf(place) {
+  const { top, bottom } = place.getBoundingClientRect();
+  return `${Math.round(top)} ${Math.round(bottom)}`;
+}
+
+/**
+ * From the top of the page no further than needed: what is too large for the room begins at its top.
+ *
+ * @param {Element} place
+ */
+function scrollTo(place) {
+  const page = document.querySelector('[data-testid="stMain"]');
+  if (!page) return;
+  const box = place.getBoundingClientRect();
+  const above = box.top + page.scrollTop - topOf(page) - SPARE_PX;
+  const below = box.bottom + page.scrollTop - bottomOf(page) + SPARE_PX;
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const top = Math.max(0, Math.min(above, below));
+  page.scrollTo({ top, behavior: isCalm ? "auto" : "smooth" });
+}
+
+/**
+ * Where the room for figures begins: below the bar, where that stays in sight.
+ *
+ * @param {Element} page
+ */
+function topOf(page) {
+  return stuck(".st-key-bar")?.bottom ?? page.getBoundingClientRect().top;
+}
+
+/**
+ * Where it ends: above the panel that stays in sight.
+ *
+ * @param {Element} page
+ */
+function bottomOf(page) {
+  return stuck(".st-key-inspector")?.top ?? page.getBoundingClientRect().bottom;
+}
+
+/** @param {string} selector */
+function stuck(selector) {
+  const part = document.querySelector(selector);
+  const holder = part?.parentElement;
+  const isStuck = holder && getComputedStyle(holder).position === "sticky";
+  const box = part?.getBoundingClientRect();
+  return isStuck && box?.height ? box : null;
+}
