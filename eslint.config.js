@@ -15,6 +15,7 @@ const INSTRUMENTS = [
   "pickers",
   "translation",
   "cloze",
+  "by_hand",
 ];
 const MARKUP = ["innerHTML", "outerHTML", "insertAdjacentHTML", "createContextualFragment"];
 

@@ -10,6 +10,7 @@ from tests.sabotage.edits import EDITED
 from tests.sabotage.experiments import EXPERIMENTS
 from tests.sabotage.fault import BROWSER, SELF_CHECK, Fault
 from tests.sabotage.heads import HEADS
+from tests.sabotage.lessons import LESSONS
 from tests.sabotage.readback import READ_BACK
 from tests.sabotage.sampler import SAMPLED
 from tests.sabotage.schemes import SCHEMES
@@ -387,5 +388,5 @@ TEXT = [
 
 FAULTS: list[Fault] = [
     *MODEL, *LOADING, *CAPTURED, *CACHED, *SENT, *DRAWN, *SAMPLED, *TEXT, *CHARTS, *CLOZE, *HEADS,
-    *EXPERIMENTS, *EDITED, *SCHEMES, *TABLES, *READ_BACK, *ARCHITECTURES,
+    *EXPERIMENTS, *EDITED, *SCHEMES, *TABLES, *READ_BACK, *ARCHITECTURES, *LESSONS,
 ]  # fmt: skip

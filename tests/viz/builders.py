@@ -35,6 +35,7 @@ PAGES = (
     "Positions",
     "Masks",
     "Cost",
+    "Attention by hand",
     "Diagram",
     "Encoder",
     "Translation",

@@ -26,6 +26,7 @@ from viz.frame.kinds import (
     Text,
 )
 from viz.frame.switched import Switched
+from viz.live.by_hand import data as by_hand
 from viz.live.core import sampling as sampler
 from viz.live.microscope import data as microscope
 from viz.live.sketch import data as sketch
@@ -51,6 +52,7 @@ ON_COST = ("Cost",)
 ON_PATCHING = ("Patching",)
 ON_EXPLANATION = ("Explanation",)
 ON_CONTRIBUTIONS = ("Contributions",)
+ON_BY_HAND = ("Attention by hand",)
 ON_ABLATION = ("Ablation",)
 ON_EXPERIMENTS = (*ON_CONTRIBUTIONS, *ON_ABLATION)
 ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION, *ON_ENCODER)  # where a text is drawn token by token
@@ -272,6 +274,16 @@ OWN_KIND = _named(
 OWN_TIED = _named("own_tied", "Unembedding", {"tied": "tied", "own": "of its own"}, ON_COST)
 KERNEL = _declared(Number("kernel", "Kernel k", 3, 2, 1000, pages=ON_COST))
 COST_WINDOW = _declared(Number("cost_window", "Window r", 128, 1, 1_000_000, pages=ON_COST))
+
+# --- Attention by hand: all are chosen in the instrument ----------------------------------------
+
+HAND_CELLS = _declared(
+    Text("hand_cells", "Q, K, V and W_O", "1,0;0,1|1,0;0,1|1,0;0,1|", pages=ON_BY_HAND)
+)
+HAND_HEADS = _declared(Choice[int]("hand_heads", "Heads", 1, (1, 2), pages=ON_BY_HAND))
+HAND_MASKING = _named("hand_masking", "Masking", by_hand.MASKING, ON_BY_HAND)
+HAND_VALID = _declared(Number("hand_valid", "Valid keys", 2, 0, 6, pages=ON_BY_HAND))
+HAND_SCALED = _declared(Flag("hand_scaled", "Divided by √d", True, pages=ON_BY_HAND))
 # --- Patching -----------------------------------------------------------------------------------
 
 CORRUPT = _declared(Text("corrupt", "Second sentence", "", pages=ON_PATCHING, follows=True))

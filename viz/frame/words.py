@@ -3,6 +3,7 @@
 import html
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -24,6 +25,13 @@ def notice(text: Said, kind: str = "note") -> None:
 def caption(text: Said) -> None:
     """A small line below what it is of. The text is no markup."""
     st.html(f'<p class="hl-small">{html_of(text)}</p>')
+
+
+def ask(question: str, **answer: str) -> None:
+    """A question of ours, and a link that shows the answer: settings by name, "" for a default."""
+    changes = html.escape(urlencode(answer))
+    link = f'<a href="?{changes}" data-with="{changes}">Show me</a>'
+    st.html(f'<p class="hl-question"><b>{html.escape(question)}</b> {link}</p>')
 
 
 def table(columns: Mapping[str, Sequence[Said]], texts: Collection[str] = ()) -> None:

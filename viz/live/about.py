@@ -31,6 +31,7 @@ _ENDS = "model.analysis.patching.run_both"
 _ATTRIBUTED = "model.analysis.attribution"
 _SHARE, _ABLATED = f"{_ATTRIBUTED}.attribute", "model.analysis.ablation.Targets"
 _FOUND = "model.analysis.findings"
+_BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
 OF_SITES: dict[str, About] = {
@@ -106,6 +107,12 @@ OF_PAGES: dict[str, About] = {
     "pads.change": About("max |logits − logits alone| / max", _PADDED),
     "cache.bytes": About("L · 2 · G · d_head · n · 4", "model.decoding.kv_cache.cache_bytes"),
     "known.bytes": About("L · values of a token · n · bytes", "model.analysis.cost.cache_variants"),
+    "hand.products": About("Σ q · k of two rows", f"{_BY_HAND}.work_out"),
+    "hand.scores": About("Σ q · k / √d", f"{_BY_HAND}.work_out"),
+    "hand.masked": About("Σ q · k / √d, −∞ where masked", f"{_BY_HAND}.work_out"),
+    "hand.weights": About("softmax of a row of scores", f"{_BY_HAND}.work_out"),
+    "hand.z": About("Σ weight · v", f"{_BY_HAND}.work_out"),
+    "hand.output": About("the heads’ z, side by side, · W_O", f"{_BY_HAND}.work_out"),
     "merges.ids": About("the id of a token", _MERGED),
     "merges.ranks": About("the place of a merge in the tokenizer's list", _MERGED),
     "merges.bytes": About("a byte of the text", _MERGED),

@@ -22,6 +22,7 @@ const KINDS = {
   chart: () => import("./chart/chart.js").then(({ Chart }) => Chart),
   cloze: () => import("./cloze/cloze.js").then(({ Cloze }) => Cloze),
   sketch: () => import("./sketch/sketch.js").then(({ Sketch }) => Sketch),
+  by_hand: () => import("./by_hand/by_hand.js").then(({ ByHand }) => ByHand),
   rotor: () => import("./rotor/rotor.js").then(({ Rotor }) => Rotor),
   translation: () => import("./translation/translation.js").then(({ Translation }) => Translation),
   screen: () => import("./screen/screen.js").then(({ Screen }) => Screen),

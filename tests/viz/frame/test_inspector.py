@@ -25,7 +25,7 @@ WITHOUT_FIGURES = {"Tours"}
 A_CHECK = "z = pattern·v, in float64"
 CLOSED_AT_FIRST = {
     *("Home", "Findings", "Attention", "Heads", "Next token", "Explanation", "Patching"),
-    *("Encoder", "Translation", "Vision"),
+    *("Attention by hand", "Encoder", "Translation", "Vision"),
 }
 
 

@@ -83,6 +83,8 @@ PLACES = [
     Place("Cost", {"own_layers": 3, "own_width": 10, "own_heads": 4, "own_kv_heads": 2,
                    "own_d_head": 5, "own_ff": 11, "own_vocab": 99, "own_positions": 12,
                    "own_kind": "llama", "own_tied": "own"}, {"shape": "your own"}),
+    Place("Attention by hand", {"hand_cells": "1,2;0,1|1,0;0,3|1,0;0,1|1,0;0,1", "hand_heads": 2,
+                                "hand_masking": "valid", "hand_valid": 1, "hand_scaled": False}),
     Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
                        "restore": "second"}, {"sentence": GIRL}),
     Place("Patching", {"expected": 366, "versus": 262, "patch": "resid_pre.2.1"},

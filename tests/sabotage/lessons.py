@@ -1,0 +1,37 @@
+"""Faults of the lessons: their arithmetic in the browser, what is drawn of it, and what is said."""
+
+from tests.sabotage.fault import Fault
+
+BY_HAND = {"hand_cells": "1,2;0,1|1,0;1,1|2,0;0,3|", "hand_masking": "causal"}
+TWO_HEADS = {"hand_cells": "1,2;0,1|1,0;1,1|2,0;0,3|1,2;3,4", "hand_heads": "2"}
+WORKED, TABLES, PAGE = "viz/live/by_hand/worked.js", "viz/live/by_hand/tables.js", "by_hand.js"
+TITLE = "Attention by hand"
+HAND = f"viz/live/by_hand/{PAGE}"
+
+
+def _hand(name: str, file: str, old: str, new: str, query: dict[str, str]) -> Fault:
+    return Fault("lessons", name, file, old, new, "by_hand", "stories", TITLE, query)
+
+
+LESSONS = [
+    _hand("products by hand not divided", WORKED, "1 / Math.sqrt(q.columns / settings.heads)",
+          "1 / Math.sqrt(2 * q.columns)", BY_HAND),
+    _hand("a mask by hand that looks ahead", WORKED, "? j <= i :", "? j <= i + 1 :", BY_HAND),
+    _hand("the second head by hand has the first one's columns", WORKED,
+          "m.values[i * m.columns + head * width + j]", "m.values[i * m.columns + j]", TWO_HEADS),
+    _hand("heads by hand put together in another order", WORKED,
+          "sideBySide(heads.map(({ z }) => z))", "sideBySide(heads.map(({ z }) => z).reverse())",
+          TWO_HEADS),
+    _hand("W_O by hand the other way round", WORKED, "products(joined, transposed(out))",
+          "products(joined, out)", TWO_HEADS),
+    _hand("cells by hand in reverse", TABLES, "const value = m.values[at];",
+          "const value = m.values[m.values.length - 1 - at];", BY_HAND),
+    _hand("weights by hand shaded by their roots", TABLES, "Math.round(MOST_SHADE * value)",
+          "Math.round(MOST_SHADE * Math.sqrt(value))", BY_HAND),
+    _hand("the line by hand has another row's number", HAND,
+          "digits(m.values[row * m.columns + column], 3)",
+          "digits(m.values[(m.rows - 1 - row) * m.columns + column], 3)", BY_HAND),
+    _hand("keys by hand shown in the place of queries", HAND,
+          "cells[name].forEach((row, i) => row.forEach",
+          'cells[name === "q" ? "k" : name].forEach((row, i) => row.forEach', BY_HAND),
+]  # fmt: skip

@@ -1,0 +1,101 @@
+"""Protects attention by hand in the browser: each key redraws every step as Python computes it."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.analysis.worked import Example, read_cells, work_out
+from tests.screen import PATIENCE, query, visit, wait_until_idle
+from viz.pages.lessons.by_hand import EXAMPLES
+
+TITLE = "Attention by hand"
+CELLS = """name => [...document.querySelectorAll(`td[data-number="${name}"]`)]
+    .map(cell => cell.textContent.replace('−', '-').replace('∞', 'Infinity'))"""
+
+
+@pytest.fixture(autouse=True)
+def patient(page: Page) -> None:
+    """No step gives up because the machine is busy."""
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+
+
+def drawn(page: Page, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """The numbers of one step as they are printed."""
+    return np.array([float(text) for text in page.evaluate(CELLS, name)]).reshape(shape)
+
+
+def assert_drawn(page: Page, example: Example) -> None:
+    """Every step of every head is what the model's own functions make of the numbers."""
+    worked = work_out(example)
+    for name in ("products", "scores", "weights", "z"):
+        for head, array in enumerate(getattr(worked, name)):
+            shown = drawn(page, f"hand.{name}.{head}", array.shape)
+            np.testing.assert_allclose(shown, array, atol=5.1e-4)
+    if worked.output is not None:
+        shown = drawn(page, "hand.output", worked.output.shape)
+        np.testing.assert_allclose(shown, worked.output, atol=5.1e-4)
+
+
+def verified(page: Page) -> None:
+    """What is on screen was read back and is right."""
+    expect(page.locator(".hl-verdict")).to_contain_text("verified")
+
+
+def test_every_example_is_drawn_as_python_computes_it(page: Page) -> None:
+    visit(page, page=TITLE)
+    for given in EXAMPLES[1:]:
+        page.get_by_label("Example", exact=True).select_option(label=given.name)
+        s = given.settings
+        example = Example(
+            *read_cells(s["cells"]), s["heads"], s["masking"], s["valid"], s["scaled"]
+        )
+        assert_drawn(page, example)
+        wait_until_idle(page)
+        verified(page)
+
+
+def test_a_cell_that_is_typed_redraws_all_and_one_that_is_none_nothing(page: Page) -> None:
+    visit(page, page=TITLE)
+    cell = page.get_by_label("K row 2, column 1")
+    cell.fill("−1,5")
+    assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;-1.5,1|1,0;0,1|")))
+    page.wait_for_url("**hand_cells=**")
+    assert query(page)["hand_cells"] == "1,0;0,1|1,0;-1.5,1|1,0;0,1|"
+    wait_until_idle(page)
+    verified(page)
+    cell.fill("1e99")
+    expect(page.locator(".hl-hand-fault")).to_contain_text("K row 2, column 1: type a number")
+    assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;-1.5,1|1,0;0,1|")))
+    assert cell.input_value() == "1e99", "what a person types stays"
+    cell.fill("2")
+    expect(page.locator(".hl-hand-fault")).to_have_text("")
+    assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;2,1|1,0;0,1|")))
+
+
+def test_sizes_heads_and_masks_are_changed_here(page: Page) -> None:
+    visit(page, page=TITLE)
+    page.get_by_label("two heads").check()
+    assert page.get_by_label("W_O row 2, column 2").input_value() == "1"
+    assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;0,1|1,0;0,1|1,0;0,1"), 2))
+    page.get_by_label("two heads").uncheck()
+    page.get_by_text("causal", exact=True).click()
+    page.get_by_label("÷ √d").uncheck()
+    page.get_by_label("Tokens", exact=True).fill("3")
+    grown = read_cells("1,0;0,1;0,0|1,0;0,1;0,0|1,0;0,1;0,0|")
+    assert_drawn(page, Example(*grown, masking="causal", is_scaled=False))
+    wait_until_idle(page)
+    verified(page)
+
+
+def test_a_cell_says_how_it_came_about_by_mouse_and_by_keyboard(page: Page) -> None:
+    visit(page, page=TITLE)
+    line = page.locator(".hl-hand-line")
+    page.locator('td[data-number="hand.products.0"]').first.hover()
+    expect(line).to_have_text("q · k: row 1, column 1 1.000 × 1.000 + 0 × 0 = 1.000")
+    assert page.locator(".hl-marked input").count() == 0
+    assert page.locator("input.hl-marked").count() == 4  # a query and a key
+    page.locator('td[data-number="hand.weights.0"]').first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(line).to_contain_text("softmax: row 1, column 2")
+    expect(line).to_contain_text("= 0.330")

@@ -1,0 +1,1 @@
+"""Attention by hand: numbers to change cell by cell, and every step of them."""

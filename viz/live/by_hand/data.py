@@ -1,0 +1,40 @@
+"""What attention by hand is sent: examples to begin with, and where it is worked out again."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from model.analysis.worked import LARGEST, MOST_COLUMNS, MOST_HEADS, MOST_ROWS
+from viz.live.core.wire import ALLOWED_ERROR, Data, Settings
+
+BY_HAND = "by_hand"
+MASKING = {"none": "all keys", "causal": "causal", "valid": "valid length"}
+
+
+class Given(NamedTuple):
+    """An example as a person finds it: what it shows in a line or two, and its settings."""
+
+    name: str
+    about: str
+    settings: Settings
+
+
+def by_hand_data(key: str, examples: Sequence[Given], settings: Settings, run: str) -> Data:
+    """The numbers as the browser takes them.
+
+    settings: cells as `model.analysis.worked.read_cells` reads them, heads, masking, valid and
+    scaled. `run` is the key of the independent run of these settings.
+    """
+    return {
+        "instrument": BY_HAND,
+        "key": key,
+        "examples": [example._asdict() for example in examples],
+        "maskings": MASKING,
+        "most": {
+            "rows": MOST_ROWS,
+            "columns": MOST_COLUMNS,
+            "heads": MOST_HEADS,
+            "size": LARGEST,
+        },
+        "origin": {"run": run, "of": settings, "allowed_error": ALLOWED_ERROR},
+        "settings": settings,
+    }
