@@ -142,6 +142,11 @@ def work_out(example: Example) -> Worked:
     z = weights @ v  # (1, H, T, V_h)
     joined = z[0].transpose(0, 1).reshape(len(example.q), -1)  # (T, Dv)
     output = joined @ torch.tensor(example.out, dtype=torch.float64) if example.out else None
-    arrays = (x[0].numpy() for x in (products, scores))
-    found = None if output is None else output.numpy()
-    return Worked(*arrays, mask, weights[0].numpy(), z[0].numpy(), found)
+    return Worked(
+        products[0].numpy(),
+        scores[0].numpy(),
+        mask,
+        weights[0].numpy(),
+        z[0].numpy(),
+        None if output is None else output.numpy(),
+    )

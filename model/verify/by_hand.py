@@ -13,6 +13,7 @@ import numpy as np
 
 Array = np.ndarray
 Rows = Sequence[Sequence[float]]
+STEPS = ("products", "scores", "masked", "weights", "z", "output")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +52,10 @@ class IndependentByHand:
             return np.array(getattr(self, first), float)
         if first == "output" and not rest:
             return self._output()
-        makers = {"products": self._products, "scores": self._scores, "masked": self._masked,
-                  "weights": self._weights, "z": self._z}  # fmt: skip
         head = int(rest)
-        if not 0 <= head < self.n_heads:
+        if first not in STEPS[:-1] or not 0 <= head < self.n_heads:
             raise KeyError(name)
-        return np.array(makers[first](head), float)
+        return np.array(getattr(self, f"_{first}")(head), float)
 
     def _columns(self, rows: Rows, head: int) -> list[list[float]]:
         """What a head has of each row."""

@@ -17,7 +17,10 @@ from tests.sabotage.faults import FAULTS, Fault
 from tests.sabotage.planting import ROOT, SENTENCE, planted
 from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 
-DRAWN = ".js-plotly-plot .main-svg, .hl-dist li, .hl-targets, .hl-lines path, .hl-sentence rect"
+DRAWN = (
+    ".js-plotly-plot .main-svg, .hl-dist li, .hl-cells td, .hl-targets, .hl-lines path, "
+    ".hl-sentence rect"
+)
 SITE = ROOT / "tests" / "sabotage" / "site"
 LOADING_MS = 60_000
 PATIENCE_MS = 40_000  # a quiet machine says it within 2 s; an app with a fault has just begun

@@ -20,6 +20,7 @@ from model.trace import Trace
 from model.verify.asked import Wanted
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
+from model.verify.by_hand import STEPS as BY_HAND
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED
 from model.verify.edited import EDITED
@@ -267,7 +268,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
     assert set(OF_PAGES) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
-        *of_texts, *of_edits, "given"
+        *of_texts, *of_edits, *(f"hand.{step}" for step in BY_HAND), "given"
     }  # fmt: skip
     unmasked = {
         name.removeprefix("unmasked_")
@@ -347,7 +348,7 @@ def test_the_style_is_that_of_all_instruments(client: TestClient) -> None:
     assert response.text == files.component_style()
     assert "text/css" in response.headers["content-type"]
     sheets = set(files.FOLDER.glob("*/*.css"))
-    assert len(sheets) == 13
+    assert len(sheets) == 14
     assert all(sheet.read_text(encoding="utf-8") in response.text for sheet in sheets)
     assert response.text.startswith((files.FOLDER / "core/core.css").read_text(encoding="utf-8"))
 

@@ -9,6 +9,7 @@ from model.analysis.worked import Example, read_cells
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.frame import inspector, layout, memory, notices, screen, state, tables, words
+from viz.frame.kinds import Setting
 from viz.frame.numbers import number
 from viz.frame.settings import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
 from viz.frame.view import View
@@ -23,7 +24,7 @@ NEEDS = ("decoder",)
 OPENS_INSPECTOR = False
 
 PREFIX = "hand_"
-SETTINGS = {
+SETTINGS: dict[str, Setting] = {
     setting.name.removeprefix(PREFIX): setting
     for setting in (HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_VALID, HAND_SCALED)
 }

@@ -79,7 +79,7 @@ def test_sizes_heads_and_masks_are_changed_here(page: Page) -> None:
     assert page.get_by_label("W_O row 2, column 2").input_value() == "1"
     assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;0,1|1,0;0,1|1,0;0,1"), 2))
     page.get_by_label("two heads").uncheck()
-    page.get_by_text("causal", exact=True).click()
+    page.get_by_label("causal", exact=True).check()
     page.get_by_label("÷ √d").uncheck()
     page.get_by_label("Tokens", exact=True).fill("3")
     grown = read_cells("1,0;0,1;0,0|1,0;0,1;0,0|1,0;0,1;0,0|")
@@ -92,7 +92,7 @@ def test_a_cell_says_how_it_came_about_by_mouse_and_by_keyboard(page: Page) -> N
     visit(page, page=TITLE)
     line = page.locator(".hl-hand-line")
     page.locator('td[data-number="hand.products.0"]').first.hover()
-    expect(line).to_have_text("q · k: row 1, column 1 1.000 × 1.000 + 0 × 0 = 1.000")
+    expect(line).to_have_text("q · k: row 1, column 1 q₁ · k₁ = 1.000 × 1.000 + 0 × 0 = 1.000")
     assert page.locator(".hl-marked input").count() == 0
     assert page.locator("input.hl-marked").count() == 4  # a query and a key
     page.locator('td[data-number="hand.weights.0"]').first.focus()
