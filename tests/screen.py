@@ -42,6 +42,10 @@ CHARTS = {
         "neurons-off",
     ],
     "Attention by hand": [],
+    "Why √d?": [
+        *("variances", "one-row", "root-largest", "root-gradient"),
+        *("root-pattern", "root-undivided"),
+    ],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],

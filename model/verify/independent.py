@@ -28,6 +28,7 @@ from model.verify.merged import MERGED
 from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
 from model.verify.pictured import PICTURED
 from model.verify.sampled import SAMPLED
+from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.sized import SIZED
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
@@ -110,13 +111,20 @@ ALL = {
     **BLANKED,
     **SAMPLED,
     **SIZED,
+    **SATURATED,
     **ATTRIBUTED,
     **EDITED,
     **FOUND,
     **OF_THE_OUTPUT,
 }
 OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE, **OF_HABITS}
-ALL_OF_A_SITE = {**OF_A_SITE, **SCHEMES_OF_A_SITE, **COUNTED_OF_A_SITE, **OF_INSTRUMENTS}
+ALL_OF_A_SITE = {
+    **OF_A_SITE,
+    **SCHEMES_OF_A_SITE,
+    **COUNTED_OF_A_SITE,
+    **SATURATED_OF_A_SITE,
+    **OF_INSTRUMENTS,
+}
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each
 KEPT_ARRAYS = 16  # worked out from them
 _COMPUTING = Lock()

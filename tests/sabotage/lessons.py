@@ -5,7 +5,8 @@ from tests.sabotage.fault import Fault
 BY_HAND = {"hand_cells": "1,2;0,1|1,0;1,1|2,0;0,3|", "hand_masking": "causal"}
 TWO_HEADS = {"hand_cells": "1,2;0,1|1,0;1,1|2,0;0,3|1,2;3,4", "hand_heads": "2"}
 WORKED, TABLES, PAGE = "viz/live/by_hand/worked.js", "viz/live/by_hand/tables.js", "by_hand.js"
-TITLE = "Attention by hand"
+TITLE, ROOTS = "Attention by hand", "Why √d?"
+ROOT = "model/analysis/saturation.py"
 HAND = f"viz/live/by_hand/{PAGE}"
 
 
@@ -34,4 +35,17 @@ LESSONS = [
     _hand("keys by hand shown in the place of queries", HAND,
           "cells[name].forEach((row, i) => row.forEach",
           'cells[name === "q" ? "k" : name].forEach((row, i) => row.forEach', BY_HAND),
+    Fault("lessons", "the variance of half the products", ROOT,
+          "np.mean(np.square(products))", "np.mean(np.square(products[::2]))", "variances",
+          "stories", ROOTS),
+    Fault("lessons", "a gradient without its cross terms", ROOT, "p[:, None] * (ones - p)",
+          "p * (1 - p)", "root-gradient", "stories", ROOTS),
+    Fault("lessons", "the largest weight that is the second largest", ROOT,
+          "weights.max(axis=-1).mean()", "np.sort(weights)[:, -2].mean()", "root-largest",
+          "stories", ROOTS),
+    Fault("lessons", "√d undone twice", ROOT, "(scores - bias) * math.sqrt(d_head)",
+          "(scores - bias) * d_head", "root-undivided", "stories", ROOTS),
+    Fault("lessons", "a row of weights of the next query", "viz/pages/lessons/root.py",
+          "WITH: products[0] / math.sqrt(d)", "WITH: products[1] / math.sqrt(d)", "one-row",
+          "stories", ROOTS),
 ]  # fmt: skip

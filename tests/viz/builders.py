@@ -36,6 +36,7 @@ PAGES = (
     "Masks",
     "Cost",
     "Attention by hand",
+    "Why √d?",
     "Diagram",
     "Encoder",
     "Translation",

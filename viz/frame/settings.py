@@ -53,6 +53,7 @@ ON_PATCHING = ("Patching",)
 ON_EXPLANATION = ("Explanation",)
 ON_CONTRIBUTIONS = ("Contributions",)
 ON_BY_HAND = ("Attention by hand",)
+ON_ROOT = ("Why √d?",)
 ON_ABLATION = ("Ablation",)
 ON_EXPERIMENTS = (*ON_CONTRIBUTIONS, *ON_ABLATION)
 ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION, *ON_ENCODER)  # where a text is drawn token by token
@@ -284,6 +285,14 @@ HAND_HEADS = _declared(Choice[int]("hand_heads", "Heads", 1, (1, 2), pages=ON_BY
 HAND_MASKING = _named("hand_masking", "Masking", by_hand.MASKING, ON_BY_HAND)
 HAND_VALID = _declared(Number("hand_valid", "Valid keys", 2, 0, 6, pages=ON_BY_HAND))
 HAND_SCALED = _declared(Flag("hand_scaled", "Divided by √d", True, pages=ON_BY_HAND))
+
+# --- Why √d? ------------------------------------------------------------------------------------
+
+ROOT_DIMENSION = _declared(
+    Choice[int]("root_d", "d", 64, tuple(2**power for power in range(13)), pages=ON_ROOT)
+)
+ROOT_SEED = _declared(Number("root_seed", "Draw", 0, 0, 2**31 - 1, pages=ON_ROOT))
+
 # --- Patching -----------------------------------------------------------------------------------
 
 CORRUPT = _declared(Text("corrupt", "Second sentence", "", pages=ON_PATCHING, follows=True))

@@ -31,6 +31,7 @@ _ENDS = "model.analysis.patching.run_both"
 _ATTRIBUTED = "model.analysis.attribution"
 _SHARE, _ABLATED = f"{_ATTRIBUTED}.attribute", "model.analysis.ablation.Targets"
 _FOUND = "model.analysis.findings"
+_ROOT = "model.analysis.saturation"
 _BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
@@ -42,6 +43,11 @@ OF_SITES: dict[str, About] = {
     "moved_shares": About("Re q · e^(i(m − n)θ) · k* / √d_head of a pair", _ROTATED),
     "unbiased": About("softmax of the scores − bias", f"{_ORDER}.without_bias"),
     "bias_effect": About("pattern − pattern without bias", f"{_ORDER}.without_bias"),
+    "undivided": About("softmax(q · k + bias)", f"{_ROOT}.undivided"),
+    "divided_largest": About("mean over rows of max p", f"{_ROOT}.sharpness"),
+    "undivided_largest": About("mean over rows of max p, q · k not divided", f"{_ROOT}.sharpness"),
+    "divided_gradient": About("mean of ‖diag(p) − p pᵀ‖", f"{_ROOT}.sharpness"),
+    "undivided_gradient": About("mean of ‖diag(p) − p pᵀ‖, not divided", f"{_ROOT}.sharpness"),
     "distances": About("Σ weight · |i − j| / T", "model.attention.attention_pattern"),
     "unbiased_distances": About("Σ weight without bias · |i − j| / T", f"{_ORDER}.without_bias"),
     "kept_before": About("Σ softmax(score, −∞ where masked)", _KEPT),
@@ -107,6 +113,11 @@ OF_PAGES: dict[str, About] = {
     "pads.change": About("max |logits − logits alone| / max", _PADDED),
     "cache.bytes": About("L · 2 · G · d_head · n · 4", "model.decoding.kv_cache.cache_bytes"),
     "known.bytes": About("L · values of a token · n · bytes", "model.analysis.cost.cache_variants"),
+    "root.variances": About("mean of (q · k)²", f"{_ROOT}.variance"),
+    "root.divided_variances": About("mean of (q · k / √d)²", f"{_ROOT}.variance"),
+    "root.largest": About("mean over queries of max p", f"{_ROOT}.sharpness"),
+    "root.gradients": About("mean of ‖diag(p) − p pᵀ‖", f"{_ROOT}.sharpness"),
+    "root.weights": About("softmax of the first query’s scores", f"{_ROOT}.softmax"),
     "hand.products": About("Σ q · k of two rows", f"{_BY_HAND}.work_out"),
     "hand.scores": About("Σ q · k / √d", f"{_BY_HAND}.work_out"),
     "hand.masked": About("Σ q · k / √d, −∞ where masked", f"{_BY_HAND}.work_out"),

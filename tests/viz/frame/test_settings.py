@@ -85,6 +85,7 @@ PLACES = [
                    "own_kind": "llama", "own_tied": "own"}, {"shape": "your own"}),
     Place("Attention by hand", {"hand_cells": "1,2;0,1|1,0;0,3|1,0;0,1|1,0;0,1", "hand_heads": 2,
                                 "hand_masking": "valid", "hand_valid": 1, "hand_scaled": False}),
+    Place("Why √d?", {"root_d": 512, "root_seed": 3}),
     Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
                        "restore": "second"}, {"sentence": GIRL}),
     Place("Patching", {"expected": 366, "versus": 262, "patch": "resid_pre.2.1"},

@@ -30,6 +30,7 @@ from model.verify.independent import IndependentRun
 from model.verify.merged import MERGED
 from model.verify.patched import IndependentPatches
 from model.verify.sampled import SAMPLED
+from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.sized import SIZED
 from model.verify.texts import NO_WORDS, texts_of
@@ -268,11 +269,16 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
     assert set(OF_PAGES) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
-        *of_texts, *of_edits, *(f"hand.{step}" for step in BY_HAND), "given"
+        *SATURATED, *of_texts, *of_edits, *(f"hand.{step}" for step in BY_HAND), "given"
     }  # fmt: skip
     unmasked = {
         name.removeprefix("unmasked_")
-        for name in (*SCHEMES_OF_A_SITE, *COUNTED_OF_A_SITE, *ATTRIBUTED_OF_A_SITE)
+        for name in (
+            *SCHEMES_OF_A_SITE,
+            *COUNTED_OF_A_SITE,
+            *ATTRIBUTED_OF_A_SITE,
+            *SATURATED_OF_A_SITE,
+        )
     }
     assert set(OF_SITES) == unmasked
 

@@ -81,7 +81,7 @@ def test_sizes_heads_and_masks_are_changed_here(page: Page) -> None:
     page.get_by_label("two heads").uncheck()
     page.get_by_label("causal", exact=True).check()
     page.get_by_label("÷ √d").uncheck()
-    page.get_by_label("Tokens", exact=True).fill("3")
+    page.get_by_role("slider", name="Tokens").fill("3")
     grown = read_cells("1,0;0,1;0,0|1,0;0,1;0,0|1,0;0,1;0,0|")
     assert_drawn(page, Example(*grown, masking="causal", is_scaled=False))
     wait_until_idle(page)

@@ -1,0 +1,52 @@
+"""Protects the lesson on √d: variance d, and what softmax makes of it."""
+
+import numpy as np
+import pytest
+
+from model.analysis.saturation import (
+    DIMENSIONS,
+    N_KEYS,
+    N_QUERIES,
+    random_products,
+    sharpness,
+    softmax,
+    undivided,
+    variance,
+)
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_the_variance_of_a_dot_product_is_the_dimension(d: int) -> None:
+    """To five standard deviations of the mean of so many products that share a query."""
+    found = variance(random_products(d, seed=1))
+    deviation = d * np.sqrt(2 / N_QUERIES * (1 / N_KEYS + (2 + 1 / N_KEYS) / d))
+    assert abs(found - d) < 5 * deviation
+
+
+def test_another_seed_draws_others_and_the_same_the_same() -> None:
+    assert (random_products(8, 0) == random_products(8, 0)).all()
+    assert (random_products(8, 0) != random_products(8, 1)).any()
+
+
+def test_the_gradient_is_the_size_of_the_jacobian_by_differences() -> None:
+    scores = np.array([[0.3, -1.0, 2.0, 0.1]])
+    step = 1e-6
+    columns = [
+        (softmax(scores + step * row) - softmax(scores - step * row))[0] / (2 * step)
+        for row in np.eye(4)
+    ]
+    assert sharpness(softmax(scores)).gradient == pytest.approx(np.linalg.norm(columns), rel=1e-6)
+
+
+def test_one_key_alone_lets_no_gradient_through() -> None:
+    assert sharpness(np.array([[1.0, 0.0, 0.0]])) == (1.0, 0.0)
+    assert sharpness(np.full((2, 4), 0.25)).largest == 0.25
+
+
+def test_undividing_multiplies_all_but_the_bias() -> None:
+    scores, bias = np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([[0.0, 0.0], [-1.0, 0.0]])
+    mask = np.tril(np.ones((2, 2), bool))
+    weights = undivided(scores, bias, mask, d_head=4)
+    products = np.array([2 * (2.0 + 1.0) - 1.0, 2 * 1.0])
+    expected = np.exp(products) / np.exp(products).sum()
+    np.testing.assert_allclose(weights, [[1, 0], expected])

@@ -1,0 +1,192 @@
+"""Why √d: random dot products grow with the dimension, softmax saturates, its gradient vanishes."""
+
+import math
+
+import numpy as np
+
+from model.analysis.saturation import DIMENSIONS, Sharp, sharpness, softmax, undivided, variance
+from viz import formulas_lessons as formulas
+from viz.digits import digits
+from viz.figures.masks import pattern_map
+from viz.figures.saturation import by_dimension, weight_bars
+from viz.frame import controls, inspector, layout, screen, words
+from viz.frame.numbers import number
+from viz.frame.settings import ROOT_DIMENSION, ROOT_SEED
+from viz.frame.view import View
+from viz.runs import drawing
+
+TITLE = "Why √d?"
+ICON = ":material/square_foot:"
+NEEDS = ("decoder",)
+
+WITHOUT, WITH = "q · k", "q · k / √d"
+MEASURES = {"largest": "largest weight", "gradient": "gradient through softmax"}
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Dot products of random vectors spread as √d: undivided, softmax picks one key and stops "
+        "learning.",
+        "Queries and keys are drawn anew for each dimension: independent numbers with mean 0 and "
+        "variance 1, 64 queries with 16 keys each. A sum of d such products has variance d. Large "
+        "scores make softmax all but choose one key; then hardly any change of a score changes the "
+        "weights, so hardly any gradient comes through. Division by √d undoes this at every d.",
+    )
+    with layout.slim_row("root"):
+        dimension = controls.select(ROOT_DIMENSION, width=130)
+        seed = controls.number(ROOT_SEED)
+    drawn = drawing.products(seed)
+    left, right = layout.two_up("root")
+    with left:
+        _variances(view, drawn, seed)
+    with right:
+        _row(view, drawn[dimension], dimension, seed)
+    left, right = layout.two_up("root-sharpness")
+    for place, name in zip((left, right), MEASURES, strict=True):
+        with place:
+            _by_dimension(view, drawn, name, seed)
+    words.ask(
+        "At which dimension does the largest of 16 weights first take more than 0.9 on average, "
+        "without the division? Choose it above, and compare the two kinds of bars.",
+        **{ROOT_DIMENSION.name: str(_saturated(drawn))},
+    )
+    _in_the_model(view)
+    inspector.source(
+        "model.analysis.saturation.random_products",
+        "model.analysis.saturation.sharpness",
+        "model.analysis.saturation.undivided",
+    )
+    inspector.export(view, inspector.pattern_table(view))
+
+
+def _variances(view: View, drawn: dict[int, np.ndarray], seed: int) -> None:
+    """The variance of the products against d, on a scale where equal ratios are equal steps."""
+    found = np.array([variance(products) for products in drawn.values()])
+    values = {WITHOUT: found, WITH: found / np.array(DIMENSIONS)}
+    layout.show_figure(
+        by_dimension(
+            DIMENSIONS,
+            values,
+            view.colors,
+            title="Variance of the dot products",
+            y="variance",
+            is_log=True,
+            line=np.array(DIMENSIONS, float),
+        ),
+        key="variances",
+        alt=f"Variance by dimension: from {digits(found[0], 2)} at 1 to {digits(found[-1], 0)} at "
+        f"{DIMENSIONS[-1]}; divided by √d, between {digits(values[WITH].min(), 2)} and "
+        f"{digits(values[WITH].max(), 2)}.",
+        origin=screen.origin(
+            view.run,
+            {(0, "y"): f"root.variances.{seed}", (1, "y"): f"root.divided_variances.{seed}"},
+        ),
+    )
+    formula = formulas.variance(DIMENSIONS[-1], float(found[-1]))
+    inspector.formula("model.analysis.saturation.random_products", formula.latex, formula.reference)
+
+
+def _row(view: View, products: np.ndarray, d: int, seed: int) -> None:
+    """The first query's weights over its keys."""
+    scores = {WITHOUT: products[0], WITH: products[0] / math.sqrt(d)}
+    weights = {name: softmax(row) for name, row in scores.items()}
+    layout.show_figure(
+        weight_bars(weights, view.colors, f"One query’s weights at d = {d}"),
+        key="one-row",
+        alt=f"Weights over 16 keys at d = {d}: the largest is "
+        f"{digits(weights[WITHOUT].max(), 3)} without the division, "
+        f"{digits(weights[WITH].max(), 3)} with it.",
+        origin=screen.origin(
+            view.run,
+            {(0, "y"): f"root.weights.{d}.{seed}.0", (1, "y"): f"root.weights.{d}.{seed}.1"},
+        ),
+    )
+
+
+def _measured(drawn: dict[int, np.ndarray], *, is_divided: bool) -> list[Sharp]:
+    return [
+        sharpness(softmax(products / (math.sqrt(d) if is_divided else 1.0)))
+        for d, products in drawn.items()
+    ]
+
+
+def _saturated(drawn: dict[int, np.ndarray]) -> int:
+    """The first dimension at which the mean of the largest weights is over 0.9."""
+    measured = zip(DIMENSIONS, _measured(drawn, is_divided=False), strict=True)
+    return next((d for d, sharp in measured if sharp.largest > 0.9), DIMENSIONS[-1])
+
+
+def _by_dimension(view: View, drawn: dict[int, np.ndarray], name: str, seed: int) -> None:
+    """What softmax makes of the products at each dimension."""
+    values = {
+        label: np.array([getattr(sharp, name) for sharp in _measured(drawn, is_divided=divided)])
+        for label, divided in ((WITHOUT, False), (WITH, True))
+    }
+    address = {"largest": "root.largest", "gradient": "root.gradients"}[name]
+    title = MEASURES[name]
+    layout.show_figure(
+        by_dimension(
+            DIMENSIONS,
+            values,
+            view.colors,
+            title=f"{title[0].upper()}{title[1:]}, mean of 64 queries",
+            y=title,
+            is_log=False,
+        ),
+        key=f"root-{name}",
+        alt=f"{title} by dimension: at {DIMENSIONS[-1]} it is {digits(values[WITHOUT][-1], 3)} "
+        f"without the division, {digits(values[WITH][-1], 3)} with it.",
+        origin=screen.origin(
+            view.run,
+            {(0, "y"): f"{address}.{seed}.0", (1, "y"): f"{address}.{seed}.1"},
+        ),
+    )
+
+
+def _in_the_model(view: View) -> None:
+    """The head above as it is, and with its scores not divided."""
+    record, head, d_head = view.record, view.head, view.config.d_head
+    mask, site = record.mask_of(head), record.site.address
+    bias = np.zeros_like(record.scores[head]) if record.added is None else record.added[head]
+    other = undivided(record.scores[head], bias, mask, d_head)
+    layout.section(
+        "The same in the model", f"{view.head_name} as it is, and with √{d_head} undone."
+    )
+    left, right = layout.two_up("root-model")
+    shown = {"pattern": view.pattern, "undivided": other}
+    titles = {"pattern": f"{view.head_name} as it is", "undivided": f"not divided by √{d_head}"}
+    for place, (name, pattern) in zip((left, right), shown.items(), strict=True):
+        with place:
+            layout.show_figure(
+                pattern_map(pattern, mask, view.tokens, view.colors, titles[name]),
+                key=f"root-{name}",
+                alt=f"Weights of {view.head_name}, {titles[name]}: the largest of a row is "
+                f"{digits(sharpness(pattern).largest, 3)} on average.",
+                origin=screen.origin(
+                    view.run,
+                    {(0, "z"): f"{site}.unmasked_{name}[{head}]"},
+                    tokens="xy",
+                ),
+            )
+    rows = {"as it is": ("divided", view.pattern), "undivided": ("undivided", other)}
+    words.table(
+        {
+            view.head_name: list(rows),
+            **{
+                MEASURES[name]: [
+                    number(
+                        view.run,
+                        f"{site}.{kind}_{name}[{head}]",
+                        float(getattr(sharpness(pattern), name)),
+                    )
+                    for kind, pattern in rows.values()
+                ]
+                for name in MEASURES
+            },
+        }
+    )
+    words.caption("Means over all rows; the gradient is ‖diag(p) − p·pᵀ‖ of each row of weights p.")
+    inspector.formula("model.attention.scaled_dot_product")
