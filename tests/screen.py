@@ -41,6 +41,7 @@ CHARTS = {
         "loss-change",
         "neurons-off",
     ],
+    "Kernels": ["kernel-curve", "kernel-weights", "kernel-pattern", "kernel-gaussian"],
     "Attention by hand": [],
     "Why √d?": [
         *("variances", "one-row", "root-largest", "root-gradient"),

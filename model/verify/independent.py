@@ -31,6 +31,7 @@ from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.sized import SIZED
+from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
 
 ALLOWED = 1e-5
@@ -112,6 +113,7 @@ ALL = {
     **SAMPLED,
     **SIZED,
     **SATURATED,
+    **SMOOTHED,
     **ATTRIBUTED,
     **EDITED,
     **FOUND,
@@ -123,6 +125,7 @@ ALL_OF_A_SITE = {
     **SCHEMES_OF_A_SITE,
     **COUNTED_OF_A_SITE,
     **SATURATED_OF_A_SITE,
+    **SMOOTHED_OF_A_SITE,
     **OF_INSTRUMENTS,
 }
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each

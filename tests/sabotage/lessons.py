@@ -6,6 +6,7 @@ BY_HAND = {"hand_cells": "1,2;0,1|1,0;1,1|2,0;0,3|", "hand_masking": "causal"}
 TWO_HEADS = {"hand_cells": "1,2;0,1|1,0;1,1|2,0;0,3|1,2;3,4", "hand_heads": "2"}
 WORKED, TABLES, PAGE = "viz/live/by_hand/worked.js", "viz/live/by_hand/tables.js", "by_hand.js"
 TITLE, ROOTS = "Attention by hand", "Why √d?"
+SMOOTHING = "model/analysis/kernels.py"
 ROOT = "model/analysis/saturation.py"
 HAND = f"viz/live/by_hand/{PAGE}"
 
@@ -48,4 +49,12 @@ LESSONS = [
     Fault("lessons", "a row of weights of the next query", "viz/pages/lessons/root.py",
           "WITH: products[0] / math.sqrt(d)", "WITH: products[1] / math.sqrt(d)", "one-row",
           "stories", ROOTS),
+    Fault("lessons", "kernels of half the width", SMOOTHING, "(queries[:, None] - keys) / width",
+          "(queries[:, None] - keys) / width * 2", "kernel-", "stories", "Kernels"),
+    Fault("lessons", "the triangular kernel in Epanechnikov's place", SMOOTHING,
+          "np.maximum(1 - u**2, 0)", "np.maximum(1 - np.abs(u), 0)  ", "kernel-", "stories",
+          "Kernels", {"smoothing": "epanechnikov"}),
+    Fault("lessons", "distances that are not halved", SMOOTHING,
+          "-squares / (2 * np.sqrt(q.shape[-1]))", "-squares / np.sqrt(q.shape[-1])",
+          "kernel-gaussian", "stories", "Kernels"),
 ]  # fmt: skip

@@ -35,6 +35,7 @@ PAGES = (
     "Positions",
     "Masks",
     "Cost",
+    "Kernels",
     "Attention by hand",
     "Why √d?",
     "Diagram",

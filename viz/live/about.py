@@ -32,6 +32,7 @@ _ATTRIBUTED = "model.analysis.attribution"
 _SHARE, _ABLATED = f"{_ATTRIBUTED}.attribute", "model.analysis.ablation.Targets"
 _FOUND = "model.analysis.findings"
 _ROOT = "model.analysis.saturation"
+_KERNELS = "model.analysis.kernels"
 _BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
@@ -43,6 +44,8 @@ OF_SITES: dict[str, About] = {
     "moved_shares": About("Re q · e^(i(m − n)θ) · k* / √d_head of a pair", _ROTATED),
     "unbiased": About("softmax of the scores − bias", f"{_ORDER}.without_bias"),
     "bias_effect": About("pattern − pattern without bias", f"{_ORDER}.without_bias"),
+    "gaussian": About("softmax(−‖q − k‖² / 2√d)", f"{_KERNELS}.gaussian_attention"),
+    "gaussian_apart": About("mean of Σ |difference| / 2", f"{_KERNELS}.moved_weight"),
     "undivided": About("softmax(q · k + bias)", f"{_ROOT}.undivided"),
     "divided_largest": About("mean over rows of max p", f"{_ROOT}.sharpness"),
     "undivided_largest": About("mean over rows of max p, q · k not divided", f"{_ROOT}.sharpness"),
@@ -118,6 +121,12 @@ OF_PAGES: dict[str, About] = {
     "root.largest": About("mean over queries of max p", f"{_ROOT}.sharpness"),
     "root.gradients": About("mean of ‖diag(p) − p pᵀ‖", f"{_ROOT}.sharpness"),
     "root.weights": About("softmax of the first query’s scores", f"{_ROOT}.softmax"),
+    "kernel.truth": About("2 sin x + x^0.8", f"{_KERNELS}.truth"),
+    "kernel.places": About("where a point was drawn", f"{_KERNELS}.drawn_points"),
+    "kernel.values": About("2 sin x + x^0.8 + noise", f"{_KERNELS}.drawn_points"),
+    "kernel.curve": About("Σ weight · y", f"{_KERNELS}.estimate"),
+    "kernel.weights": About("K(u) / Σ K(u)", f"{_KERNELS}.kernel_weights"),
+    "kernel.answer": About("Σ weight · y at the query", f"{_KERNELS}.estimate"),
     "hand.products": About("Σ q · k of two rows", f"{_BY_HAND}.work_out"),
     "hand.scores": About("Σ q · k / √d", f"{_BY_HAND}.work_out"),
     "hand.masked": About("Σ q · k / √d, −∞ where masked", f"{_BY_HAND}.work_out"),

@@ -33,6 +33,7 @@ from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.sized import SIZED
+from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.texts import NO_WORDS, texts_of
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
@@ -269,7 +270,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
     assert set(OF_PAGES) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
-        *SATURATED, *of_texts, *of_edits, *(f"hand.{step}" for step in BY_HAND), "given"
+        *SATURATED, *SMOOTHED, *of_texts, *of_edits, *(f"hand.{step}" for step in BY_HAND), "given"
     }  # fmt: skip
     unmasked = {
         name.removeprefix("unmasked_")
@@ -278,6 +279,7 @@ def test_every_origin_names_code_that_there_is() -> None:
             *COUNTED_OF_A_SITE,
             *ATTRIBUTED_OF_A_SITE,
             *SATURATED_OF_A_SITE,
+            *SMOOTHED_OF_A_SITE,
         )
     }
     assert set(OF_SITES) == unmasked

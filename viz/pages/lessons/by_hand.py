@@ -10,8 +10,8 @@ from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.frame import inspector, layout, memory, notices, screen, state, tables, words
 from viz.frame.kinds import Setting
+from viz.frame.lessons import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
 from viz.frame.numbers import number
-from viz.frame.settings import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
 from viz.frame.view import View
 from viz.live import component
 from viz.live.by_hand.data import BY_HAND, Given, by_hand_data

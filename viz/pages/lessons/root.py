@@ -10,8 +10,8 @@ from viz.digits import digits
 from viz.figures.masks import pattern_map
 from viz.figures.saturation import by_dimension, weight_bars
 from viz.frame import controls, inspector, layout, screen, words
+from viz.frame.lessons import ROOT_DIMENSION, ROOT_SEED
 from viz.frame.numbers import number
-from viz.frame.settings import ROOT_DIMENSION, ROOT_SEED
 from viz.frame.view import View
 from viz.runs import drawing
 

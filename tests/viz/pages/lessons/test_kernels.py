@@ -1,0 +1,37 @@
+"""Protects the lesson on kernels: its curves and weights are those of independent code."""
+
+import numpy as np
+import pytest
+
+from model.analysis.kernels import KERNELS
+from model.verify.independent import IndependentRun
+from tests.viz.apps import TOM, captions, chart, lines, open_page
+from tests.viz.builders import numbers, stories, stories_trace
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_curve_and_weights_are_those_of_the_independent_code(kind: str) -> None:
+    query = {"smoothing": kind, "width": "0.3", "asked_at": "1.25", "points": "5"}
+    app = open_page("Kernels", sentence=TOM, **query)
+    assert lines(app, "error") == []
+    run = IndependentRun(stories().files, stories_trace(TOM).ids)
+    number = list(KERNELS).index(kind)
+    curve, weights = chart(app, "kernel-curve").data, chart(app, "kernel-weights").data[0]
+    for drawn, address in (
+        (curve[0]["y"], "kernel.truth"),
+        (curve[1]["y"], f"kernel.curve.{number}.30.5"),
+        (curve[2]["y"], "kernel.values.5"),
+        (weights["x"], "kernel.places.5"),
+        (weights["y"], f"kernel.weights.{number}.30.125.5"),
+    ):
+        np.testing.assert_allclose(numbers(drawn), run.array(address), rtol=1e-9, atol=1e-12)
+
+
+def test_a_query_that_reaches_nothing_is_said() -> None:
+    """No point of this draw is within 0.05 of 0.5; some are of 0.1."""
+    query = {"smoothing": "boxcar", "width": "0.05", "points": "0"}
+    app = open_page("Kernels", sentence=TOM, asked_at="0.5", **query)
+    assert lines(app, "note") == ["No point is within a width of 0.05 of x: nothing to answer."]
+    assert not any("the answer is" in line for line in captions(app))
+    other = open_page("Kernels", sentence=TOM, asked_at="0.1", **query | {"width": "0.5"})
+    assert any("the answer is" in line for line in captions(other))

@@ -1,0 +1,44 @@
+"""What a person can change in the lessons; see `viz.frame.settings`."""
+
+from viz.frame.kinds import Choice, Flag, Number, Text
+from viz.frame.settings import declared, named
+from viz.live.by_hand import data as by_hand
+
+ON_BY_HAND = ("Attention by hand",)
+ON_ROOT = ("Why √d?",)
+ON_KERNELS = ("Kernels",)
+
+# --- Attention by hand: all are chosen in the instrument --------------------------------------
+
+HAND_CELLS = declared(
+    Text("hand_cells", "Q, K, V and W_O", "1,0;0,1|1,0;0,1|1,0;0,1|", pages=ON_BY_HAND)
+)
+HAND_HEADS = declared(Choice[int]("hand_heads", "Heads", 1, (1, 2), pages=ON_BY_HAND))
+HAND_MASKING = named("hand_masking", "Masking", by_hand.MASKING, ON_BY_HAND)
+HAND_VALID = declared(Number("hand_valid", "Valid keys", 2, 0, 6, pages=ON_BY_HAND))
+HAND_SCALED = declared(Flag("hand_scaled", "Divided by √d", True, pages=ON_BY_HAND))
+
+# --- Why √d? ------------------------------------------------------------------------------------
+
+ROOT_DIMENSION = declared(
+    Choice[int]("root_d", "d", 64, tuple(2**power for power in range(13)), pages=ON_ROOT)
+)
+ROOT_SEED = declared(Number("root_seed", "Draw", 0, 0, 2**31 - 1, pages=ON_ROOT))
+
+# --- Kernels ------------------------------------------------------------------------------------
+
+SMOOTHING = named(
+    "smoothing",
+    "Kernel",
+    {
+        "gaussian": "Gaussian",
+        "boxcar": "boxcar",
+        "epanechnikov": "Epanechnikov",
+        "triangular": "triangular",
+        "constant": "constant",
+    },
+    ON_KERNELS,
+)
+WIDTH = declared(Number("width", "Width", 0.5, 0.05, 3.0, 0.05, pages=ON_KERNELS))
+ASKED_AT = declared(Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, pages=ON_KERNELS))
+POINTS = declared(Number("points", "Draw", 0, 0, 2**31 - 1, pages=ON_KERNELS))

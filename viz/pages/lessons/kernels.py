@@ -1,0 +1,149 @@
+"""Kernels before attention: a weighted mean of what was measured nearby, and the same in a head."""
+
+import numpy as np
+
+from model.analysis.kernels import (
+    KERNELS,
+    LAST,
+    drawn_points,
+    estimate,
+    gaussian_attention,
+    kernel_weights,
+    moved_weight,
+    truth,
+)
+from viz import formulas_lessons as formulas
+from viz.digits import digits
+from viz.figures.kernels import fitted_curve, weights_by_place
+from viz.figures.masks import pattern_map
+from viz.frame import controls, inspector, layout, screen, words
+from viz.frame.lessons import ASKED_AT, POINTS, SMOOTHING, WIDTH
+from viz.frame.numbers import number
+from viz.frame.view import View
+
+TITLE = "Kernels"
+ICON = ":material/ssid_chart:"
+NEEDS = ("decoder",)
+
+PLACES = np.linspace(0, LAST, 101)
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Long before attention: to answer at x, take the mean of what was measured nearby.",
+        "A kernel says how much a measurement counts by its distance from the query. Weights are "
+        "the kernel’s heights divided by their sum, so they add up to 1, and the answer is the "
+        "mean of the values with these weights: attention, by distance instead of a dot product. "
+        "1 − |u| is called Epanechnikov’s in a widely used textbook; his is 1 − u², and both are "
+        "here.",
+    )
+    with layout.slim_row("kernels"):
+        kind = controls.select(SMOOTHING, width=160)
+        width = controls.slider(WIDTH)
+        query = controls.slider(ASKED_AT)
+        seed = controls.number(POINTS)
+    _regression(view, kind, width, query, seed)
+    words.ask(
+        "A width so large that every point counts alike answers the same everywhere. What? And "
+        "what does a very small one do between the points?",
+        **{WIDTH.name: "3", SMOOTHING.name: "constant"},
+    )
+    _in_the_model(view)
+    inspector.source(
+        "model.analysis.kernels.kernel_weights",
+        "model.analysis.kernels.estimate",
+        "model.analysis.kernels.gaussian_attention",
+    )
+    inspector.export(view, inspector.pattern_table(view))
+
+
+def _regression(view: View, kind: str, width: float, query: float, seed: int) -> None:
+    points = drawn_points(seed)
+    found = estimate(PLACES, points, kind, width)
+    weights = kernel_weights(np.array([query]), points.x, kind, width)[0]
+    answer = float(estimate(np.array([query]), points, kind, width)[0])
+    place = f"{list(KERNELS).index(kind)}.{round(100 * width)}"
+    at = f"{place}.{round(100 * query)}.{seed}"
+    left, right = layout.two_up("kernels", (3, 2))
+    with left:
+        layout.show_figure(
+            fitted_curve(points, (PLACES, truth(PLACES), found), (query, answer), view.colors),
+            key="kernel-curve",
+            alt=f"50 points, the truth, and the mean by a {SMOOTHING.words(kind)} kernel of width "
+            f"{digits(width, 2)}; at x = {digits(query, 2)} it is {digits(answer, 3)}.",
+            origin=screen.origin(
+                view.run,
+                {
+                    (0, "y"): "kernel.truth",
+                    (1, "y"): f"kernel.curve.{place}.{seed}",
+                    (2, "x"): f"kernel.places.{seed}",
+                    (2, "y"): f"kernel.values.{seed}",
+                },
+            ),
+        )
+    with right:
+        layout.show_figure(
+            weights_by_place(points.x, weights, query, view.colors),
+            key="kernel-weights",
+            alt=f"Weights of 50 points for x = {digits(query, 2)}: the largest is "
+            f"{digits(weights.max(), 3)}, {int((weights > 0).sum())} are not 0.",
+            origin=screen.origin(
+                view.run, {(0, "x"): f"kernel.places.{seed}", (0, "y"): f"kernel.weights.{at}"}
+            ),
+        )
+    if np.isnan(answer):
+        words.notice(f"No point is within a width of {digits(width, 2)} of x: nothing to answer.")
+    else:
+        words.caption(
+            [
+                f"At x = {digits(query, 2)} the answer is ",
+                number(view.run, f"kernel.answer.{at}", answer),
+                ".",
+            ]
+        )
+    formula = formulas.regression(kind)
+    inspector.formula("model.analysis.kernels.estimate", formula.latex, formula.reference)
+
+
+def _in_the_model(view: View) -> None:
+    """The head above beside the same queries and keys weighted by distance."""
+    record, head, site = view.record, view.head, view.record.site.address
+    mask = record.mask_of(head)
+    q, k = record.q[head], record.k[head // (len(record.q) // len(record.k))]
+    other = gaussian_attention(q, k, mask)
+    layout.section(
+        "The same in the model",
+        f"{view.head_name}’s queries and keys, weighted by dot products and by distances.",
+        "−‖q − k‖²/2 is q·k − ‖k‖²/2 − ‖q‖²/2, and softmax drops what is the same for every key. "
+        "So a Gaussian kernel of distances and a softmax of dot products differ by the keys’ "
+        "lengths alone: a long key draws more attention by products than by distance.",
+    )
+    left, right = layout.two_up("kernel-model")
+    patterns = (
+        (left, "pattern", view.pattern, "by dot products, as it runs"),
+        (right, "gaussian", other, "by distances: a Gaussian kernel"),
+    )
+    for place, name, pattern, what in patterns:
+        with place:
+            layout.show_figure(
+                pattern_map(pattern, mask, view.tokens, view.colors, f"{view.head_name} {what}"),
+                key=f"kernel-{name}",
+                alt=f"Weights of {view.head_name} {what}.",
+                origin=screen.origin(
+                    view.run, {(0, "z"): f"{site}.unmasked_{name}[{head}]"}, tokens="xy"
+                ),
+            )
+    apart = moved_weight(view.pattern, other)
+    has_bias = record.added is not None and bool(np.any(record.added[head]))
+    words.caption(
+        [
+            "Weight that sits on other keys, mean over rows: ",
+            number(view.run, f"{site}.gaussian_apart[{head}]", apart),
+            f" of 1{'; the right one goes without the bias of the scheme' if has_bias else ''}.",
+        ]
+    )
+    formula = formulas.distance_as_product()
+    inspector.formula("model.analysis.kernels.gaussian_attention", formula.latex, formula.reference)
