@@ -89,7 +89,7 @@ def _by(size: tuple[int, int]) -> str:
 def read_cells(text: str) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """Q, K, V and W_O from one line: cells by commas, rows by semicolons, matrices by bars.
 
-    ValueError for a cell that is no number, or for another number of matrices.
+    ValueError for a cell that is not a number, or for another number of matrices.
     """
     parts = text.split("|")
     if len(parts) != len(PARTS):
@@ -111,7 +111,7 @@ def _number(name: str, row: int, column: int, cell: str) -> float:
         return float(cell)
     except ValueError:
         place = f"{name} row {row + 1}, column {column + 1}"
-        raise ValueError(f"{place}: “{cell[:20]}” is no number") from None
+        raise ValueError(f"{place}: “{cell[:20]}” is not a number") from None
 
 
 def mask_of(example: Example) -> np.ndarray:

@@ -4,11 +4,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.digits import HOVER
-from viz.figures.build import Extras, Sheet, build
+from viz.figures.build import LEGEND_BELOW, Extras, Sheet, build
 from viz.theme import Palette
 
-HEIGHT, LEGEND = 360, 84  # pixels; the second above a figure with a title and a legend
-BELOW = {"legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}}
+HEIGHT = 400  # pixels
 
 
 def fitted_curve(
@@ -37,10 +36,10 @@ def fitted_curve(
     return build(
         lines,
         colors,
-        Sheet(HEIGHT, "Weighted mean of 50 measurements", top=LEGEND),
+        Sheet(HEIGHT, "Weighted mean of 50 measurements"),
         x={"title": "x"},
         y={"title": "y"},
-        extras=Extras(layout=BELOW),
+        extras=Extras(layout=LEGEND_BELOW),
     )
 
 
@@ -60,7 +59,7 @@ def weights_by_place(
     return build(
         [bars],
         colors,
-        Sheet(HEIGHT, "Weights for the query (dotted)", top=LEGEND),
+        Sheet(HEIGHT, "Weights for the query (dotted)"),
         x={"title": "x"},
         y={"title": "weight", "rangemode": "tozero"},
         extras=Extras(shapes=[line], layout={"showlegend": False}),

@@ -10,7 +10,6 @@ from viz.figures.build import Extras, Sheet, build
 from viz.theme import Palette
 
 HEIGHT, LEGEND = 330, 84  # pixels; the second above a figure with a title and a legend
-BELOW = {"legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}}
 
 
 def by_dimension(
@@ -52,7 +51,6 @@ def by_dimension(
         Sheet(HEIGHT, title, top=LEGEND),
         x={"title": "d, numbers of a query", "type": "log", "dtick": 1, "showgrid": False},
         y={"title": y, **({"type": "log", "dtick": 1} if is_log else {"rangemode": "tozero"})},
-        extras=Extras(layout=BELOW),
     )
 
 
@@ -74,5 +72,5 @@ def weight_bars(weights: Mapping[str, np.ndarray], colors: Palette, title: str) 
         Sheet(HEIGHT, title, top=LEGEND),
         x={"title": "key", "type": "category", "showgrid": False},
         y={"title": "weight", "range": [0, 1.02]},
-        extras=Extras(layout={"barmode": "group", **BELOW}),
+        extras=Extras(layout={"barmode": "group"}),
     )

@@ -72,7 +72,7 @@ def test_every_step_is_that_of_independent_code(
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("1,x|2|3|", "Q row 1, column 2: “x” is no number"),
+        ("1,x|2|3|", "Q row 1, column 2: “x” is not a number"),
         ("1|2|3", "3 matrices: four are needed, Q, K, V, W_O"),
         ("", "1 matrices: four are needed, Q, K, V, W_O"),
     ],

@@ -30,7 +30,7 @@ def render(view: View) -> None:
         TITLE,
         "Dot products of random vectors spread as √d: undivided, softmax picks one key and stops "
         "learning.",
-        "Queries and keys are drawn anew for each dimension: independent numbers with mean 0 and "
+        "Queries and keys are drawn for each dimension: independent numbers with mean 0 and "
         "variance 1, 64 queries with 16 keys each. A sum of d such products has variance d. Large "
         "scores make softmax all but choose one key; then hardly any change of a score changes the "
         "weights, so hardly any gradient comes through. Division by √d undoes this at every d.",

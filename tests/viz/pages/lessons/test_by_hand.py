@@ -47,9 +47,9 @@ def test_the_answer_does_what_the_question_asks() -> None:
 @pytest.mark.parametrize(
     ("query", "line"),
     [
-        ({"hand_cells": "1,x|1|1|"}, "Q row 1, column 2: “x” is no number."),
+        ({"hand_cells": "1,x|1|1|"}, "Q row 1, column 2: “x” is not a number."),
         ({"hand_cells": "1|1|1|", "hand_heads": "2"}, "1 columns cannot be split among 2 heads"),
-        ({"hand_cells": "<b>|1|1|"}, "Q row 1, column 1: “<b>” is no number."),
+        ({"hand_cells": "<b>|1|1|"}, "Q row 1, column 1: “<b>” is not a number."),
     ],
 )
 def test_numbers_that_are_none_are_one_line_and_the_first_example(query: dict, line: str) -> None:
