@@ -15,7 +15,7 @@ from model.attention import attention_pattern, attention_scores
 
 Matrix = tuple[tuple[float, ...], ...]
 MOST_ROWS, MOST_COLUMNS, MOST_HEADS = 6, 6, 2
-LARGEST = 1e6  # of a cell: beyond, a product of two has no digits left to show
+LARGEST = 1000.0  # of a cell: what sums of six products come to has seven digits
 MASKINGS = ("none", "causal", "valid")
 PARTS = ("Q", "K", "V", "W_O")
 
@@ -46,7 +46,9 @@ class Example:
         if values[0] != rows[0]:
             raise ValueError(f"V has {values[0]} rows and K {rows[0]}: one value for each key")
         if not 1 <= self.n_heads <= MOST_HEADS or rows[1] % self.n_heads:
-            raise ValueError(f"{rows[1]} columns cannot be split among {self.n_heads} heads evenly")
+            raise ValueError(
+                f"{rows[1]} of Q's columns cannot be split among {self.n_heads} heads evenly"
+            )
         if values[1] % self.n_heads:
             raise ValueError(f"{values[1]} columns of V cannot be split among {self.n_heads} heads")
         if self.masking not in MASKINGS:
@@ -78,7 +80,9 @@ def _size(name: str, matrix: Matrix) -> tuple[int, int]:
     for i, row in enumerate(matrix):
         for j, cell in enumerate(row):
             if not math.isfinite(cell) or abs(cell) > LARGEST:
-                raise ValueError(f"{name} row {i + 1}, column {j + 1}: {cell} is over ±{LARGEST:g}")
+                raise ValueError(
+                    f"{name} row {i + 1}, column {j + 1}: {cell:g} is not within ±{LARGEST:g}"
+                )
     return size
 
 
@@ -93,7 +97,8 @@ def read_cells(text: str) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """
     parts = text.split("|")
     if len(parts) != len(PARTS):
-        raise ValueError(f"{len(parts)} matrices: four are needed, {', '.join(PARTS)}")
+        found = f"{len(parts) - 1} bars: three are needed, between {', '.join(PARTS[:-1])}"
+        raise ValueError(f"{found} and {PARTS[-1]}, which may be empty")
     q, k, v, out = (_matrix(name, part) for name, part in zip(PARTS, parts, strict=True))
     return q, k, v, out
 

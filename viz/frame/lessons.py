@@ -23,7 +23,7 @@ HAND_SCALED = declared(Flag("hand_scaled", "Divided by √d", True, pages=ON_BY_
 ROOT_DIMENSION = declared(
     Choice[int]("root_d", "d", 64, tuple(2**power for power in range(13)), pages=ON_ROOT)
 )
-ROOT_SEED = declared(Number("root_seed", "Draw", 0, 0, 2**31 - 1, pages=ON_ROOT))
+ROOT_SEED = declared(Number("root_seed", "Random draw", 0, 0, 999_999, pages=ON_ROOT))
 
 # --- Kernels ------------------------------------------------------------------------------------
 
@@ -41,4 +41,4 @@ SMOOTHING = named(
 )
 WIDTH = declared(Number("width", "Width", 0.5, 0.05, 3.0, 0.05, pages=ON_KERNELS))
 ASKED_AT = declared(Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, pages=ON_KERNELS))
-POINTS = declared(Number("points", "Draw", 0, 0, 2**31 - 1, pages=ON_KERNELS))
+POINTS = declared(Number("points", "Random draw", 0, 0, 999_999, pages=ON_KERNELS))

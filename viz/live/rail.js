@@ -15,6 +15,7 @@ export default function keepFolded({ parentElement }) {
   const listener = (/** @type {Event} */ event) => remember(event);
   rail.addEventListener("toggle", listener, true); // it does not bubble
   fold(rail);
+  rail.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
   return () => {
     observer.disconnect();
     rail.removeEventListener("toggle", listener, true);

@@ -73,8 +73,8 @@ def test_every_step_is_that_of_independent_code(
     ("text", "line"),
     [
         ("1,x|2|3|", "Q row 1, column 2: “x” is not a number"),
-        ("1|2|3", "3 matrices: four are needed, Q, K, V, W_O"),
-        ("", "1 matrices: four are needed, Q, K, V, W_O"),
+        ("1|2|3", "2 bars: three are needed, between Q, K, V and W_O, which may be empty"),
+        ("", "0 bars: three are needed"),
     ],
 )
 def test_text_that_is_no_matrices_is_refused_in_a_line(text: str, line: str) -> None:
@@ -89,9 +89,9 @@ def test_text_that_is_no_matrices_is_refused_in_a_line(text: str, line: str) -> 
         ("1,2;3|1,2;3,4|1;1|", "Q needs rows of the same length"),
         ("1|1;2|1|", "Q is 1 × 1 and K 2 × 1: both need the same size"),
         ("1|1|1;2|", "V has 2 rows and K 1: one value for each key"),
-        ("nan|1|1|", "Q row 1, column 1: nan is over ±1e\\+06"),
-        ("inf|1|1|", "Q row 1, column 1: inf is over"),
-        (f"{10 * LARGEST}|1|1|", "is over ±1e\\+06"),
+        ("nan|1|1|", "Q row 1, column 1: nan is not within ±1000"),
+        ("inf|1|1|", "Q row 1, column 1: inf is not within"),
+        (f"{10 * LARGEST}|1|1|", "10000 is not within ±1000"),
         ("1|1|1|1;1", "W_O has 2 rows: one for each of 1 columns"),
         (f"{','.join('1' * 7)}|1|1|", "Q is 1 × 7: at most 6 × 6 numbers"),
     ],
@@ -103,7 +103,7 @@ def test_numbers_that_do_not_fit_are_refused_in_a_line(cells: str, line: str) ->
 
 def test_heads_share_columns_evenly_or_not_at_all() -> None:
     one = ((1.0, 2.0, 3.0),)
-    with pytest.raises(ValueError, match="3 columns cannot be split among 2 heads"):
+    with pytest.raises(ValueError, match="3 of Q's columns cannot be split among 2 heads"):
         Example(one, one, one, n_heads=2)
     with pytest.raises(ValueError, match="3 columns of V cannot be split among 2 heads"):
         Example(((1.0, 2.0),), ((1.0, 2.0),), one, n_heads=2)

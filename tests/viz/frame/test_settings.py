@@ -13,7 +13,7 @@ from tests.viz.pages.architectures.test_encoder import VALUES as OF_ENCODER
 from tests.viz.pages.architectures.test_translation import VALUES as OF_TRANSLATION
 from tests.viz.pages.architectures.test_vision import VALUES as OF_VISION
 from viz import runs, studio
-from viz.frame import gradual, settings
+from viz.frame import gradual, lessons, settings
 from viz.frame.course import Changes
 from viz.frame.kinds import Cells, Choice, Flag, Index, Number, Numbers, Pair, Text
 from viz.frame.settings import OLD_NAMES, OLD_VALUES, SETTINGS, modern
@@ -105,9 +105,10 @@ def _whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_two_settings_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="seed is declared twice"):
-        settings._declared(Text("seed", "Seed", ""))
+        settings.declared(Text("seed", "Seed", ""))
     assert all(name == setting.name for name, setting in SETTINGS.items())
-    declared = [x for x in vars(settings).values() if hasattr(x, "nearest") and hasattr(x, "name")]
+    found = [*vars(settings).values(), *vars(lessons).values()]
+    declared = [x for x in found if hasattr(x, "nearest") and hasattr(x, "name")]
     assert Counter(map(id, declared)) == Counter(map(id, SETTINGS.values()))
 
 

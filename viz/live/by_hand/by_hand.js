@@ -34,7 +34,7 @@ const STEPS = [
   ["products", "q · k", "dot products"],
   ["scores", "÷ √d", "scores"],
   ["masked", "+ mask", "−∞ where hidden"],
-  ["weights", "softmax", "each row adds up to 1"],
+  ["weights", "softmax", "weights, row by row"],
   ["z", "× V", "weighted means of the values"],
 ];
 
@@ -75,7 +75,12 @@ export class ByHand extends Instrument {
   /** @override */
   redraw() {
     this.#worked = workOut(this.settings);
-    showChoices(this.controls, this.data, this.settings, (to) => this.set(to));
+    showChoices(
+      this.controls,
+      this.data,
+      () => this.settings,
+      (to) => this.set(to),
+    );
     this.about.textContent = aboutOf(this.data, this.settings);
     this.#showGiven();
     this.#showSteps();

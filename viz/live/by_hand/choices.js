@@ -30,42 +30,60 @@ export function aboutOf(data, now) {
 }
 
 /**
- * Draw the controls; those that stay the same keep the focus.
+ * Draw the controls; those that stay the same keep the focus, and a slider the hand that drags it.
  *
  * @param {HTMLElement} container
  * @param {ByHandData} data
- * @param {ByHandSettings} now
+ * @param {() => ByHandSettings} current what they are when a person changes one
  * @param {Set} set
  */
-export function showChoices(container, data, now, set) {
-  const { heads, masking, scaled, valid } = now;
-  const cells = read(now.cells);
-  const number = numberOf(data, now);
-  const { length } = cells.q;
-  fillOnce(container, JSON.stringify([number, heads, masking, length]), () => [
-    examplePicker(data, number, set),
-    ...sizes(data, now, set),
+export function showChoices(container, data, current, set) {
+  const { cells, heads, masking, scaled, valid } = current();
+  const { q, v } = read(cells);
+  fillOnce(container, JSON.stringify([heads, masking]), () => [
+    examplePicker(data, set),
+    ...sizes(data, current, set),
     radios("hl-hand-mask", "Masking", maskings(data), masking, (to) => set({ masking: to })),
-    ...(masking === "valid" ? [validKeys(length, valid, set)] : []),
+    ...(masking === "valid" ? [validKeys(q.length, valid, set)] : []),
     toggle("÷ √d", (to) => set({ scaled: to })),
-    toggle("two heads", (on) => set(split(now, on ? 2 : 1))),
+    toggle("two heads", (on) => set(split(current(), on ? 2 : 1))),
   ]);
+  const list = container.querySelector("select");
+  if (list) list.value = String(numberOf(data, current()));
   const group = container.querySelector("fieldset");
   if (group) check(group, masking);
   const boxes = container.querySelectorAll(".hl-toggle");
   [scaled, heads > 1].forEach((isOn, i) => (inputOf(boxes[i]).checked = isOn));
+  const now = [q.length, q[0].length, v[0].length, Math.min(valid, q.length)];
+  container
+    .querySelectorAll(".hl-field:has([type=range])")
+    .forEach((label, i) => moveTo(label, now[i], i === 3 ? q.length : null));
+}
+
+/**
+ * Have a slider say what is, with another end where there is one.
+ *
+ * @param {Element} label
+ * @param {number} value
+ * @param {number | null} end
+ */
+function moveTo(label, value, end) {
+  const input = inputOf(label);
+  if (end !== null) input.max = String(end);
+  if (Number(input.value) !== value) input.value = String(value);
+  input.setAttribute("aria-valuetext", String(value));
+  const output = label.querySelector(".hl-value");
+  if (output) output.textContent = String(value);
 }
 
 /**
  * @param {ByHandData} data
- * @param {number} number
  * @param {Set} set
  */
-function examplePicker({ examples }, number, set) {
+function examplePicker({ examples }, set) {
   /** @type {[number, string][]} */
   const options = examples.map(({ name }, i) => [i, name]);
-  if (number < 0) options.unshift([-1, "your own"]);
-  return select("Example", options, number, (to) => {
+  return select("Example", [...options, [-1, "your own"]], 0, (to) => {
     const chosen = examples[Number(to)];
     if (chosen) set(chosen.settings);
   });
@@ -78,19 +96,20 @@ function maskings({ maskings: named }) {
 
 /**
  * @param {ByHandData} data
- * @param {ByHandSettings} now
+ * @param {() => ByHandSettings} current
  * @param {Set} set
  */
-function sizes({ most }, now, set) {
-  const { q, v } = read(now.cells);
-  const step = now.heads;
-  /** @type {(label: string, high: number, by: number, value: number, to: (n: number) => Size) => Element} */
-  const one = (label, high, by, value, to) =>
-    slider(label, { bounds: { low: by, high, step: by }, value }, (n) => set(resize(now, to(n))));
+function sizes({ most }, current, set) {
+  const step = current().heads;
+  /** @type {(label: string, high: number, by: number, to: (n: number) => Size) => Element} */
+  const one = (label, high, by, to) =>
+    slider(label, { bounds: { low: by, high, step: by }, value: by }, (n) =>
+      set(resize(current(), to(n))),
+    );
   return [
-    one("Tokens", most.rows, 1, q.length, (rows) => ({ rows })),
-    one("Columns of Q, K", most.columns, step, q[0].length, (d) => ({ d })),
-    one("Columns of V", most.columns, step, v[0].length, (dv) => ({ dv })),
+    one("Tokens", most.rows, 1, (rows) => ({ rows })),
+    one("Columns of Q, K", most.columns, step, (d) => ({ d })),
+    one("Columns of V", most.columns, step, (dv) => ({ dv })),
   ];
 }
 

@@ -35,6 +35,7 @@ def _given(name: str, about: str, cells: str, **others: object) -> Given:
     return Given(name, about, usual | {"cells": cells} | others)
 
 
+ANSWER = "0,0;9,0|0,0;1,0|1,0;0,1|"  # of the question the page asks
 EXAMPLES = (
     _given(
         "Two tokens",
@@ -78,8 +79,13 @@ EXAMPLES = (
         "the mean of the values.",
         "1,2;0,-1;3,0|1,1;1,1;1,1|3,0;0,3;6,6|",
     ),
+    _given(
+        "An answer",
+        "To the question below, one of many: the first query is all zeros, so every key meets it "
+        "with 0; the second is long in the one direction in which the keys differ.",
+        ANSWER,
+    ),
 )
-ANSWER = "0,0;9,0|0,0;1,0|1,0;0,1|"  # of the question below
 
 
 def render(view: View) -> None:

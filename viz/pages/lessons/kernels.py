@@ -16,7 +16,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, screen, words
+from viz.frame import controls, inspector, layout, notices, screen, words
 from viz.frame.lessons import ASKED_AT, POINTS, SMOOTHING, WIDTH
 from viz.frame.numbers import number
 from viz.frame.view import View
@@ -45,6 +45,7 @@ def render(view: View) -> None:
         width = controls.slider(WIDTH)
         query = controls.slider(ASKED_AT)
         seed = controls.number(POINTS)
+    notices.show()
     _regression(view, kind, width, query, seed)
     words.ask(
         "A width so large that every point counts alike answers the same everywhere. What? And "

@@ -9,7 +9,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.masks import pattern_map
 from viz.figures.saturation import by_dimension, weight_bars
-from viz.frame import controls, inspector, layout, screen, words
+from viz.frame import controls, inspector, layout, notices, screen, words
 from viz.frame.lessons import ROOT_DIMENSION, ROOT_SEED
 from viz.frame.numbers import number
 from viz.frame.view import View
@@ -38,6 +38,7 @@ def render(view: View) -> None:
     with layout.slim_row("root"):
         dimension = controls.select(ROOT_DIMENSION, width=130)
         seed = controls.number(ROOT_SEED)
+    notices.show()
     drawn = drawing.products(seed)
     left, right = layout.two_up("root")
     with left:

@@ -88,6 +88,29 @@ def test_sizes_heads_and_masks_are_changed_here(page: Page) -> None:
     verified(page)
 
 
+def test_each_size_keeps_what_the_others_and_the_hand_did(page: Page) -> None:
+    visit(page, page=TITLE)
+    page.get_by_label("Q row 1, column 1").fill("7")
+    for name, n in (("Tokens", "4"), ("Columns of Q, K", "3"), ("Columns of V", "5")):
+        page.get_by_role("slider", name=name).fill(n)
+    sizes = page.evaluate(
+        """() => [...document.querySelectorAll('[data-given]')].map(table =>
+            [table.querySelectorAll('tr').length, table.querySelectorAll('td').length])"""
+    )
+    assert sizes == [[4, 12], [4, 12], [4, 20]]
+    assert page.get_by_label("Q row 1, column 1").input_value() == "7"
+    page.get_by_label("Example", exact=True).select_option(label="Two tokens")
+    expect(page.get_by_role("slider", name="Columns of V")).to_have_value("2")
+    expect(page.get_by_role("slider", name="Tokens")).to_have_value("2")
+
+
+def test_the_largest_numbers_are_read_back_right(page: Page) -> None:
+    largest = "1000,-1000;1000,1000|1000,1000;-1000,999.999|1000,-1000;1000,0.001|"
+    visit(page, page=TITLE, hand_cells=largest)
+    wait_until_idle(page)
+    verified(page)
+
+
 def test_a_cell_says_how_it_came_about_by_mouse_and_by_keyboard(page: Page) -> None:
     visit(page, page=TITLE)
     line = page.locator(".hl-hand-line")

@@ -39,6 +39,7 @@ def test_the_first_example_is_what_the_page_begins_with() -> None:
 
 def test_the_answer_does_what_the_question_asks() -> None:
     usual = {name: setting.default for name, setting in page.SETTINGS.items()}
+    assert page.EXAMPLES[-1].settings == usual | {"cells": page.ANSWER}, "it says why"
     weights = work_out(page._example(usual | {"cells": page.ANSWER})).weights[0]
     assert weights[1, 1] > 0.99
     assert weights[0, 0] == weights[0, 1]
@@ -48,7 +49,10 @@ def test_the_answer_does_what_the_question_asks() -> None:
     ("query", "line"),
     [
         ({"hand_cells": "1,x|1|1|"}, "Q row 1, column 2: “x” is not a number."),
-        ({"hand_cells": "1|1|1|", "hand_heads": "2"}, "1 columns cannot be split among 2 heads"),
+        (
+            {"hand_cells": "1|1|1|", "hand_heads": "2"},
+            "1 of Q's columns cannot be split among 2 heads",
+        ),
         ({"hand_cells": "<b>|1|1|"}, "Q row 1, column 1: “<b>” is not a number."),
     ],
 )
