@@ -257,6 +257,10 @@ def test_on_a_phone_a_step_begins_with_its_sentences(page: Page) -> None:
     panel.get_by_role("link", name="Back").click()
     expect(panel).to_contain_text("2 of 7")
     expect(panel).to_be_in_viewport(ratio=1)
+    big = page.locator(".hl-view-map .hl-map")
+    expect(big).not_to_be_in_viewport()
+    panel.get_by_role("button", name="See the place").click()
+    expect(big).to_be_in_viewport(ratio=0.9)
 
 
 FIGURES = ".hl-live > *:visible, .hl-figure .js-plotly-plot, .hl-diagram"

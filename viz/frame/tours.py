@@ -43,6 +43,8 @@ TO_ALL = (
     '<a href="?page=Tours" data-with="page=Tours&amp;tour=&amp;step=" data-step="next" '
     'class="hl-step">The end: all tours</a>'
 )
+# Where the window is too small for sentences and place at once; the browser scrolls.
+LOOK = '<button type="button" class="hl-look">See the place</button> '
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,12 +224,13 @@ def _panel(tour: Tour, number: int, step: Step) -> str:
         if step.notes
         else ""
     )
+    look = "" if step.look == "page" else LOOK
     return (
         f'<section class="hl-tour" aria-label="Tour: {html.escape(tour.title)}">'
         f'<header><progress max="{last}" value="{number}"></progress>'
         f"<small>{html.escape(tour.title)} · {number} of {last}</small>"
-        f"<h2>{html.escape(step.title)}</h2>{back}{on}{leave}</header><p>{html.escape(step.text)}</p>{question}{notes}"
-        "</section>"
+        f"<h2>{html.escape(step.title)}</h2>{back}{on}{leave}</header>"
+        f"<p>{html.escape(step.text)}</p>{look}{question}{notes}</section>"
     )
 
 

@@ -1,6 +1,6 @@
 // What Streamlit runs beside a step of a tour: the place it is about is brought into sight, once, as
 // soon as it stands. The sentences of the step stay in sight above it; where the window is too small
-// for that, they come first.
+// for that, they come first, and a button leads on to the place.
 
 /**
  * @typedef {object} TourData
@@ -19,7 +19,30 @@ let shown = ""; // the step whose place was brought into sight, or left to the p
  * @param {{data: TourData}} call
  * @returns {() => void} what to call when the component is taken off the page
  */
-export default function bringIntoSight({ data }) {
+export default function accompany({ data }) {
+  const leave = bringIntoSight(data);
+  const look = (/** @type {Event} */ { target }) => {
+    const isAsked = target instanceof Element && target.closest(".hl-look");
+    const place = isAsked && placeOf(data.places);
+    if (place) place.scrollIntoView({ block: "start", behavior: pace() });
+  };
+  document.addEventListener("click", look);
+  return () => {
+    leave();
+    document.removeEventListener("click", look);
+  };
+}
+
+/** How to scroll for somebody who may not want things to move. @returns {ScrollBehavior} */
+function pace() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+}
+
+/**
+ * @param {TourData} data
+ * @returns {() => void} what ends it
+ */
+function bringIntoSight(data) {
   if (data.step === shown) return () => {};
   let before = ""; // where the place was at the last look
   let still = 0;
@@ -78,9 +101,8 @@ function scrollTo(place) {
   const box = place.getBoundingClientRect();
   const above = box.top + page.scrollTop - topOf(page) - SPARE_PX;
   const below = box.bottom + page.scrollTop - bottomOf(page) + SPARE_PX;
-  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const top = Math.max(0, Math.min(above, below));
-  page.scrollTo({ top, behavior: isCalm ? "auto" : "smooth" });
+  page.scrollTo({ top, behavior: pace() });
 }
 
 /**
