@@ -24,7 +24,7 @@ export default function accompany({ data }) {
   const look = (/** @type {Event} */ { target }) => {
     const isAsked = target instanceof Element && target.closest(".hl-look");
     const place = isAsked && placeOf(data.places);
-    if (place) place.scrollIntoView({ block: "start", behavior: pace() });
+    if (place) place.scrollIntoView({ block: "start", behavior: motion() });
   };
   document.addEventListener("click", look);
   return () => {
@@ -34,7 +34,7 @@ export default function accompany({ data }) {
 }
 
 /** How to scroll for somebody who may not want things to move. @returns {ScrollBehavior} */
-function pace() {
+function motion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
 }
 
@@ -102,7 +102,7 @@ function scrollTo(place) {
   const above = box.top + page.scrollTop - topOf(page) - SPARE_PX;
   const below = box.bottom + page.scrollTop - bottomOf(page) + SPARE_PX;
   const top = Math.max(0, Math.min(above, below));
-  page.scrollTo({ top, behavior: pace() });
+  page.scrollTo({ top, behavior: motion() });
 }
 
 /**
