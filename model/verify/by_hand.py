@@ -18,7 +18,7 @@ STEPS = ("products", "scores", "masked", "weights", "z", "output")
 
 @dataclass(frozen=True, eq=False)
 class IndependentByHand:
-    """The same numbers, and what is to be done with them."""
+    """The numbers of a `model.analysis.worked.Example`, by the same names."""
 
     q: Rows
     k: Rows

@@ -21,14 +21,5 @@ class ByHand:
 
 def by_hand(example: Example, trace: Trace) -> ByHand:
     """Work an example out, and offer the independent numbers to the browser beside a trace."""
-    independent = IndependentByHand(
-        example.q,
-        example.k,
-        example.v,
-        example.out,
-        example.n_heads,
-        example.masking,
-        example.n_valid,
-        example.is_scaled,
-    )
+    independent = IndependentByHand(**vars(example))
     return ByHand(example, work_out(example), independent, store.put(trace, independent), trace)

@@ -11,16 +11,7 @@ IDENTITY = ((1.0, 0.0), (0.0, 1.0))
 
 def independent(example: Example) -> IndependentByHand:
     """The same numbers for the code that shares nothing with ours."""
-    return IndependentByHand(
-        example.q,
-        example.k,
-        example.v,
-        example.out,
-        example.n_heads,
-        example.masking,
-        example.n_valid,
-        example.is_scaled,
-    )
+    return IndependentByHand(**vars(example))
 
 
 def test_two_tokens_attend_with_one_third_and_two_thirds() -> None:
