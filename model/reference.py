@@ -8,7 +8,8 @@ is fast; everything is one equation to a line, so that it can be read beside the
 gives every array at the address the trace has it at, such as decoder.blocks.3.attn.pattern.
 
 Shapes: T tokens (Tq that attend, Tk attended to), D = d_model, H heads, G key-value heads,
-Dh = D / H, F = d_ff, V vocabulary; P patches of p × p pixels, S × S in all, C classes.
+Dh = D / H, F = d_ff, V vocabulary; P patches of p × p pixels, S × S in all, C classes. Before
+each may stand B, where `Files.change` makes B rows of the embeddings: they run side by side.
 """
 
 import json
@@ -122,8 +123,8 @@ def rms_norm(x: Array, gain: Array, eps: float) -> Array:
 
 def gelu(x: Array) -> Array:
     """x · Φ(x), Φ the normal distribution's (Hendrycks & Gimpel 2016, §2)."""
-    erf = [math.erf(value) for value in (x / math.sqrt(2)).ravel().tolist()]
-    return x * 0.5 * (1 + np.array(erf).reshape(x.shape))
+    erf = np.fromiter(map(math.erf, (x / math.sqrt(2)).ravel().tolist()), float, x.size)
+    return x * 0.5 * (1 + erf.reshape(x.shape))
 
 
 def gelu_tanh(x: Array) -> Array:
@@ -185,7 +186,13 @@ def feed_forward(part: Reader, x: Array) -> Array:
 
 def heads_of(x: Array, n_heads: int) -> Array:
     """Head h has the h-th slice of each vector. (T, H·Dh) → (H, T, Dh)."""
-    return x.reshape(len(x), n_heads, -1).transpose(1, 0, 2)
+    return x.reshape(*x.shape[:-1], n_heads, -1).swapaxes(-3, -2)
+
+
+def side_by_side(z: Array) -> Array:
+    """The heads' slices in one vector again. (H, T, Dh) → (T, H·Dh)."""
+    heads_last = z.swapaxes(-3, -2)
+    return heads_last.reshape(*heads_last.shape[:-2], -1)
 
 
 def attention(part: Reader, x: Array, source: Array, mask: Array) -> Attended:
@@ -199,14 +206,14 @@ def attention(part: Reader, x: Array, source: Array, mask: Array) -> Attended:
     k = rotated(config, heads_of(part.linear("k_proj", source), n_kv_heads))  # (G, Tk, Dh)
     v = heads_of(part.linear("v_proj", source), n_kv_heads)  # (G, Tk, Dh)
     shared = np.arange(n_heads) // (n_heads // n_kv_heads)  # whose k and v head h reads
-    bias = score_bias(config, len(x))  # (H, T, T) or 0
-    scores = q @ k[shared].transpose(0, 2, 1) / math.sqrt(q.shape[-1]) + bias  # (H, Tq, Tk)
+    k_of_head, v_of_head = (each[..., shared, :, :] for each in (k, v))  # (H, Tk, Dh)
+    bias = score_bias(config, x.shape[-2])  # (H, T, T) or 0
+    scores = q @ k_of_head.swapaxes(-2, -1) / math.sqrt(q.shape[-1]) + bias  # (H, Tq, Tk)
     pattern = part.passed("pattern", softmax(np.where(mask, scores, -np.inf)))
-    z = part.passed("z", pattern @ v[shared])  # (H, Tq, Dh)
+    z = part.passed("z", pattern @ v_of_head)  # (H, Tq, Dh)
     found = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern, "z": z, "mask": mask}
     found |= {} if np.isscalar(bias) else {"bias": bias}
-    out = part.linear("out_proj", z.transpose(1, 0, 2).reshape(len(x), -1))
-    return found, part.passed("out", out)
+    return found, part.passed("out", part.linear("out_proj", side_by_side(z)))
 
 
 def block(part: Reader, x: Array, mask: Array, memory: Array | None = None) -> Attended:
@@ -230,7 +237,7 @@ def block(part: Reader, x: Array, mask: Array, memory: Array | None = None) -> A
     found = {f"attn.{name}": array for name, array in attended.items()}
     found |= {"resid_pre": x, "attn_out": attn_out, "resid_mid": middle}
     if memory is not None:
-        cross, seen = part.part("cross_attn"), np.ones((len(x), len(memory)), bool)
+        cross, seen = part.part("cross_attn"), np.ones((x.shape[-2], memory.shape[-2]), bool)
         attended, cross_out = attention(cross, read(middle, "cross_norm"), memory, seen)
         middle = write(middle, cross_out, "cross_norm")
         found |= {f"cross_attn.{name}": array for name, array in attended.items()}
@@ -267,7 +274,7 @@ def rotated(config: Config, x: Array) -> Array:
     half = x.shape[-1] // 2
     speeds = config["position_base"] ** (-np.arange(half) / half)
     turned = (x[..., :half] + 1j * x[..., half:]) * np.exp(
-        1j * np.outer(np.arange(x.shape[1]), speeds)
+        1j * np.outer(np.arange(x.shape[-2]), speeds)
     )
     return np.concatenate([turned.real, turned.imag], axis=-1)
 
@@ -358,7 +365,7 @@ def vision(files: Files, image: Array, mask: Array | None) -> Arrays:
     embedded = model.linear("embed.patches", np.array(patches))  # (P, D)
     embed = np.vstack([model.get("embed.class_token"), embedded])
     stream = yield from stack(model, "encoder", embed, all_of(embed) if mask is None else mask)
-    yield "output", model.linear("unembed", stream[:1])
+    yield "output", model.linear("unembed", stream[..., :1, :])
 
 
 def token_vectors(part: Reader, ids: Sequence[int] | Array) -> Array:
@@ -374,7 +381,7 @@ def stack(part: Reader, name: str, embed: Array, mask: Array, memory: Array | No
     """
     sizes = {"decoder": "n_layers", "encoder": "n_encoder_layers"}
     embed = part.passed("embed", embed)
-    positions = part.passed("positions", position_vectors(part, len(embed)))
+    positions = part.passed("positions", position_vectors(part, embed.shape[-2]))
     yield f"{name}.embed", embed
     yield f"{name}.positions", positions
     x = embed + positions

@@ -1,19 +1,16 @@
 """Runs with a value changed, once more: what is common to the arrays that pages compare with."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
 from model import reference
 from model.verify.derived import log_softmax
-from model.verify.texts import Vocabulary, texts_of_ids
-
-Array = np.ndarray
+from model.verify.named import Array, Named
+from model.verify.texts import Vocabulary
 
 
 class Wanted(NamedTuple):
@@ -33,47 +30,23 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked(ABC):
-    """Arrays by name, each worked out when it is first asked for, of texts through one model.
-
-    ids are those of the text that is on screen.
-    """
+class Asked(Named):
+    """Arrays of texts through one model; ids are those of the text that is on screen."""
 
     files: reference.Files
     ids: tuple[int, ...]
     wanted: Wanted
     vocabulary: Vocabulary
-    _kept: dict[str, Array] = field(default_factory=dict, init=False)
-    _computing: Lock = field(default_factory=Lock, init=False)
 
-    @abstractmethod
-    def made(self) -> Mapping[str, Callable[[], Array]]:
-        """What makes each array."""
+    @property
+    def words(self) -> Vocabulary:
+        """See `Named`."""
+        return self.vocabulary
 
-    def labels(self, stream: int = -1) -> list[str | None]:
-        """What the tokens stand for, the one row of input there is."""
-        return self.texts(self.ids)
-
-    def texts(self, wanted: Sequence[int]) -> list[str | None]:
-        """What ids stand for; ValueError for an id that the vocabulary does not have."""
-        return texts_of_ids(self.vocabulary, wanted)
-
-    def array(self, address: str) -> Array:
-        """One of the arrays, or in brackets one number of it. ValueError for none."""
-        name, _, part = address.rstrip("]").partition("[")
-        try:
-            make = self.made()[name]
-            place = tuple(map(int, part.split(","))) if part else ()
-        except (KeyError, ValueError):
-            raise ValueError(f"there is nothing at {address}") from None
-        with self._computing:  # who asks for the same waits for it
-            if name not in self._kept:
-                self._kept[name] = np.asarray(make())
-        array = self._kept[name]
-        try:
-            return array[place]
-        except IndexError:
-            raise ValueError(f"{name} of shape {array.shape} has no part [{part}]") from None
+    @property
+    def row(self) -> Sequence[int]:
+        """See `Named`."""
+        return self.ids
 
     @cached_property
     def model(self) -> reference.Reader:

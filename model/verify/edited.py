@@ -5,7 +5,7 @@ runs.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 Arrays = Mapping[str, Array]
+Put = Callable[[Array], None]  # writes into an array what stands in for a part
 WRITES = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
 
 
@@ -48,26 +49,65 @@ class Off:
 
 def files_without(files: reference.Files, off: Off, own: Arrays, other: Arrays) -> reference.Files:
     """The same files, but with parts off when they run. own, other: runs with nothing off."""
-    architecture = files.config["architecture"]
-    before = "" if architecture == "encoder_decoder" else f"{_stack(architecture)}."
-    wanted: dict[str, list[Callable[[Array], None]]] = {}
-    for part in off.parts:
-        if part != "everything":
-            place, put = _put(part, off.way, own, other, files)
-            wanted.setdefault(place, []).append(put)
+    is_all = "everything" in off.parts
+    named = () if is_all else off.parts
+    wanted = _puts([_put(part, off.way, own, other, files) for part in named])
 
     def change(place: str, array: Array) -> Array:
-        if "everything" in off.parts:
+        if is_all:
             nothing = place.endswith(("embed", "positions", "out", "ffn_out", "end"))
             return np.zeros_like(array) if nothing else array
-        if before + place not in wanted:
+        if place not in wanted:
             return array
         array = array.copy()
-        for put in wanted[before + place]:
+        for put in wanted[place]:
             put(array)
         return array
 
-    return reference.Files(files.config, files.weights, change, files.folder)
+    return _changed(files, change)
+
+
+def files_of_rows(
+    files: reference.Files, rows: Sequence[Sequence[str]], own: Arrays
+) -> reference.Files:
+    """The same files, but so many rows of one input, each with its own parts at zero.
+
+    own: the run with nothing off.
+    """
+    wanted = [_puts([_put(part, "zero", own, {}, files) for part in parts]) for parts in rows]
+
+    def change(place: str, array: Array) -> Array:
+        if place.endswith(".embed"):
+            return np.repeat(array[None], len(rows), axis=0)  # (B, T, D)
+        if not any(place in puts for puts in wanted):
+            return array
+        array = array.copy()
+        for row, puts in zip(array, wanted, strict=True):
+            for put in puts.get(place, ()):
+                put(row)
+        return array
+
+    return _changed(files, change)
+
+
+def _changed(files: reference.Files, change: Callable[[str, Array], Array]) -> reference.Files:
+    """Files whose arrays go through `change`, by places that name their stack."""
+    architecture = files.config["architecture"]
+    before = "" if architecture == "encoder_decoder" else f"{_stack(architecture)}."
+    return reference.Files(
+        files.config,
+        files.weights,
+        lambda place, array: change(before + place, array),
+        files.folder,
+    )
+
+
+def _puts(found: Iterable[tuple[str, Put]]) -> dict[str, list[Put]]:
+    """What writes into an array, by its place."""
+    wanted: dict[str, list[Put]] = {}
+    for place, put in found:
+        wanted.setdefault(place, []).append(put)
+    return wanted
 
 
 def _stack(architecture: str) -> str:
@@ -76,8 +116,8 @@ def _stack(architecture: str) -> str:
 
 def _put(
     part: str, way: str, own: Arrays, other: Arrays, files: reference.Files
-) -> tuple[str, Callable[[Array], None]]:
-    """The place of a part, as `reference` calls it, and what writes into the array there."""
+) -> tuple[str, Put]:
+    """The place of a part, and what writes into the array there."""
     stack, module, *rest = part.split(".")
     layer, *inner = map(int, rest)
     block = f"{stack}.blocks.{layer}"

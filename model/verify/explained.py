@@ -5,14 +5,14 @@ row goes on through the blocks, beside the keys and values that the others had.
 """
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from model import reference
-from model.verify.asked import Array, Asked
+from model.verify.asked import Asked
+from model.verify.named import Array, Made
 
 STEP = 1e-5  # of a weight, for its slope by a central difference
 
@@ -25,8 +25,8 @@ class IndependentArrows(Asked):
     (L · H · T), layer by layer, and explain.answer.
     """
 
-    def made(self) -> Mapping[str, Callable[[], Array]]:
-        """See `Asked`."""
+    def made(self) -> Made:
+        """See `Named`."""
         return {
             "explain.answer": lambda: self.answer(self.stream(self.n_layers - 1)),
             "explain.weights": lambda: self.weights.ravel(),

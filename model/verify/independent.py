@@ -25,6 +25,7 @@ from model.verify.edited import EDITED, Off, files_without
 from model.verify.found import FOUND
 from model.verify.habits import OF_HABITS
 from model.verify.merged import MERGED
+from model.verify.named import indices
 from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
 from model.verify.pictured import PICTURED
 from model.verify.sampled import SAMPLED
@@ -185,19 +186,9 @@ class IndependentRun:
         if part is None or (name.endswith(".mask") and array.ndim == 2):
             return array
         try:
-            return array[_indices(part)]
+            return array[indices(part)]
         except (IndexError, ValueError):
             raise ValueError(f"{name} of shape {array.shape} has no part [{part}]") from None
-
-
-def _indices(part: str) -> tuple[int | slice, ...]:
-    """What stands in the brackets of an address, as numpy has it."""
-
-    def index(text: str) -> int | slice:
-        bounds = [int(bound) if bound else None for bound in text.split(":")]
-        return slice(*bounds) if len(bounds) > 1 else int(text)
-
-    return tuple(map(index, part.split(",")))
 
 
 @lru_cache(maxsize=KEPT_RUNS)

@@ -4,17 +4,19 @@ In numpy float64 from the files alone. The pass begins where the value is replac
 arrays of the independent run.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 
 from model import reference
-from model.verify.asked import Array, Asked
+from model.verify.asked import Asked
+from model.verify.named import Array, Made
 
 Change = Callable[[str, Array], Array]
-OF_POSITIONS = ("resid_pre", "attn_out", "ffn_out")
+STEP = 1e-4  # of a difference, for the slope along it
+GRIDS = ("resid_pre", "attn_out", "ffn_out", "z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,21 +24,29 @@ class IndependentPatches(Asked):
     """What a decoder answers for `base` with one value of `source` in it.
 
     Asked for by address: patch.resid_pre, patch.attn_out, patch.ffn_out (L, T) and patch.z (L, H)
-    are shares of what there is to bring back, with `answer.` before them the numbers themselves;
-    patch.base and patch.source are those of the two runs as they are.
+    are shares of what there is to bring back; with `answer.` before them the numbers themselves,
+    with `slope.` what a gradient says the shares are, with `cells.` the shares in one row, with
+    `cells.slope.` those. patch.base and patch.source are the numbers of the runs as they are.
     """
 
-    base: tuple[int, ...] = ()
-    source: tuple[int, ...] = ()
+    base: tuple[int, ...]
+    source: tuple[int, ...]
 
-    def made(self) -> Mapping[str, Callable[[], Array]]:
-        """See `Asked`."""
-        grids = (*OF_POSITIONS, "z")
+    @property
+    def row(self) -> Sequence[int]:
+        """The ids of the base, whose tokens stand along the grids."""
+        return self.base
+
+    def made(self) -> Made:
+        """See `Named`."""
+        grids = {f"patch.{name}": partial(self.share, name) for name in GRIDS}
+        grids |= {f"slope.patch.{name}": partial(self.slope, name) for name in GRIDS}
         return {
             "patch.base": lambda: self.ends[0],
             "patch.source": lambda: self.ends[1],
-            **{f"answer.patch.{name}": partial(self.grid, name) for name in grids},
-            **{f"patch.{name}": partial(self.share, name) for name in grids},
+            **{f"answer.patch.{name}": partial(self.grid, name) for name in GRIDS},
+            **grids,
+            **{f"cells.{name}": lambda make=make: make().ravel() for name, make in grids.items()},
         }
 
     @cached_property
@@ -58,38 +68,63 @@ class IndependentPatches(Asked):
 
     def grid(self, name: str) -> Array:
         """A grid of numbers."""
-        address = "decoder.blocks.{}.attn.z" if name == "z" else f"decoder.blocks.{{}}.{name}"
-        base, source = ([run[address.format(i)] for i in range(self.n_layers)] for run in self.runs)
-        found = np.full((self.n_layers, len(base[0])), float(self.ends[0]))
-        for layer, place in np.ndindex(found.shape):
-            own, other = base[layer][place], source[layer][place]
-            if not np.array_equal(own, other):  # the same value in its place changes nothing
-                found[layer, place] = self.with_one(name, layer, place, other)
+        _, source = self.values(name)
+        found = np.full(source.shape[:2], float(self.ends[0]))
+        for layer, places in self.exchanged(name):
+            found[layer, places] = self.with_each(name, layer, places, source[layer, places])
         return found
 
-    def with_one(self, name: str, layer: int, place: int, value: Array) -> float:
-        """The number where one value of a layer is another."""
+    def slope(self, name: str) -> Array:
+        """To first order, as a share: the slope along the difference, by central differences."""
+        base, source = self.values(name)
+        found = np.zeros(base.shape[:2])
+        for layer, places in self.exchanged(name):
+            own, step = base[layer, places], STEP * (source - base)[layer, places]
+            up, down = (
+                self.with_each(name, layer, places, value) for value in (own + step, own - step)
+            )
+            found[layer, places] = (up - down) / (2 * STEP)
+        return found / (self.ends[1] - self.ends[0])
+
+    def values(self, name: str) -> tuple[Array, Array]:
+        """What may be exchanged, of base and source: (L, T, D), of heads (L, H, T, Dh)."""
+        address = "decoder.blocks.{}.attn.z" if name == "z" else f"decoder.blocks.{{}}.{name}"
+        base, source = (
+            np.stack([run[address.format(i)] for i in range(self.n_layers)]) for run in self.runs
+        )
+        return base, source
+
+    def exchanged(self, name: str) -> Iterator[tuple[int, Array]]:
+        """Each layer, and where its values differ: the same one in its place changes nothing."""
+        base, source = self.values(name)
+        differs = (base != source).reshape(*base.shape[:2], -1).any(axis=-1)
+        for layer, places in enumerate(map(np.flatnonzero, differs)):
+            if len(places):
+                yield layer, places
+
+    def with_each(self, name: str, layer: int, places: Array, values: Array) -> Array:
+        """The number where one value of a layer is another, each by itself. (B,)."""
 
         def change(which: str, array: Array) -> Array:
             if which != name:
                 return array
-            changed = array.copy()
-            changed[place] = value
-            return changed
+            rows = np.repeat(array[None], len(places), axis=0)
+            rows[np.arange(len(places)), places] = values
+            return rows
 
         x = self.block(layer, self.runs[0][f"decoder.blocks.{layer}.resid_pre"], change)
         for following in range(layer + 1, self.n_layers):
             x = self.block(following, x, lambda which, array: array)
-        return float(self.answer(x[self.wanted.position]))
+        return self.answer(x[:, self.wanted.position])
 
     def block(self, layer: int, x: Array, change: Change) -> Array:
-        """One block of the decoder, each of its values through `change`. x: (T, D)."""
+        """One block of the decoder, each of its values through `change`. x: (T, D) or (B, T, D)."""
         part = self.model.part(f"blocks.{layer}")
         x = change("resid_pre", x)
         normed = self.read(part, x, "attn_norm")
-        mask = reference.own_mask(self.files.config, len(x))
+        mask = reference.own_mask(self.files.config, x.shape[-2])
         found, _ = reference.attention(part.part("attn"), normed, normed, mask)
-        z = change("z", found["z"]).transpose(1, 0, 2).reshape(len(x), -1)
+        z = reference.side_by_side(change("z", found["z"]))
         attn_out = change("attn_out", part.part("attn").linear("out_proj", z))
         middle = self.written(part, x, attn_out, "attn_norm")
         ffn_out = reference.feed_forward(part.part("ffn"), self.read(part, middle, "ffn_norm"))

@@ -4,9 +4,11 @@ Entries as those of `model.verify.derived`; some take whole numbers, which end t
 waves.product.3.0. Nothing here calls the code that made the figures.
 """
 
+import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -264,12 +266,37 @@ def change_when_moved(ran: Ran, shift: int) -> Array:
     return np.abs(moved - np.exp(log_softmax(ran.arrays["output"]))).max()
 
 
+def stored(ran: Ran, window: int) -> Mapping[str, Any]:
+    """What was measured on held-out text in windows of this length, by the checkpoint's file.
+
+    KeyError where there is none.
+    """
+    if ran.files.folder is None:
+        raise KeyError(window)
+    lines = json.loads((ran.files.folder / "held_out.json").read_text(encoding="utf-8"))
+    return {line["window"]: line for line in lines}[window]
+
+
+def stored_losses(ran: Ran, window: int) -> Array:
+    """Mean loss of each stretch of positions, in nats."""
+    return np.array(stored(ran, window)["by_position"])
+
+
+def stored_places(ran: Ran, window: int) -> Array:
+    """The middle of each stretch."""
+    n = len(stored_losses(ran, window))
+    return (np.arange(n) + 0.5) * (window / n)
+
+
 OF_SCHEMES: dict[str, Callable[..., Array]] = {
     "positions.neighbours": lambda ran: neighbours(own_table(ran)),
     "positions.apart": lambda ran: apart(own_table(ran)),
     "positions.speeds": wave_speeds,
     "positions.parameters": parameters,
     "positions.moved": change_when_moved,
+    "stored.losses": stored_losses,
+    "stored.places": stored_places,
+    "stored.bits": lambda ran, window: np.array(stored(ran, window)["bits_per_byte"]),
     "waves.cosines": lambda ran: cosines(sinusoids(ran)),
     "waves.neighbours": lambda ran: neighbours(sinusoids(ran)),
     "waves.apart": lambda ran: apart(sinusoids(ran)),

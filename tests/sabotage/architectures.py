@@ -105,4 +105,33 @@ TRANSLATIONS = [
           "cross_attn", seen_on=TRANSLATION),
 ]  # fmt: skip
 
-ARCHITECTURES = [*PICTURES, *TRANSLATIONS]
+BELOW = "viz/pages/architectures/translation"
+PIECES = {"target": "Zwei Kindergartenkinder spielen Fußballspiele."}
+BESIDE = [
+    Fault("translation", "English words that stay in order", "model/analysis/source.py",
+          "words = [source[i] for i in shuffled(len(source) - 1, seed)]",
+          "words = list(source[:-1])", "damage", seen_on=TRANSLATION),
+    Fault("translation", "losses of words averaged over their pieces", f"{BELOW}/damage.py",
+          "np.bincount(groups, weights=values) for",
+          "np.bincount(groups, weights=values) / np.bincount(groups) for", "damage",
+          seen_on=TRANSLATION, query=PIECES),
+    Fault("translation", "a cache that counts keys alone", "model/decoding/cache_run.py",
+          "own.append(_bytes_held(cache))", "own.append(_bytes_held(cache) // 2)", "cache-parts",
+          seen_on=TRANSLATION),
+    Fault("translation", "error rates of the head before", "viz/runs/translating.py",
+          "lambda x, at=(layer, head): x[at]", "lambda x, at=(layer, head): x[layer, head - 1]",
+          "error-rates", seen_on=TRANSLATION),
+    Fault("translation", "words aligned by the other row", "viz/runs/translating.py",
+          "rows = list(rows_of_target(len(pair.target), is_input=is_input))",
+          "rows = list(rows_of_target(len(pair.target), is_input=not is_input))", "alignment",
+          seen_on=TRANSLATION),
+    Fault("translation", "recall said in the place of precision", f"{BELOW}/alignment.py",
+          'said(1, found.precision), "precision"', 'said(1, found.recall), "precision"',
+          "numbers", seen_on=TRANSLATION),
+    Fault("translation", "beams scored for another length", "model/decoding/beam.py",
+          "total / ((5 + n_tokens) / 6) ** length_penalty",
+          "total / ((4 + n_tokens) / 6) ** length_penalty", "beam", seen_on=TRANSLATION,
+          query={"decode": "beam"}),
+]  # fmt: skip
+
+ARCHITECTURES = [*PICTURES, *TRANSLATIONS, *BESIDE]

@@ -4,6 +4,7 @@ from tests.sabotage.fault import Fault
 
 PATCHING, EXPLANATION = "Patching", "Explanation"
 PATCHED, EXPLAINED = "model/analysis/patching.py", "model/analysis/explanation.py"
+FLOW = "model/analysis/flow.py"
 GIRL = {"sentence": "The girl lost the ball, so"}
 
 EDITED = [
@@ -40,7 +41,27 @@ EDITED = [
     Fault("edits", "measure and effect in each other's place", "viz/figures/explanation.py",
           "x=cloud.measure,\n        y=cloud.effects,",
           "x=cloud.effects,\n        y=cloud.measure,", "arrows", seen_on=EXPLANATION, query=GIRL),
-    Fault("edits", "the effect of the next arrow in a line", "viz/pages/experiments/explanation.py",
+    Fault("edits", "the effect of the next arrow in a line",
+          "viz/pages/experiments/explanation/__init__.py",
           "effect = float(work.effects[arrow])", "effect = float(work.effects.ravel()[flat - 1])",
           "numbers", seen_on=EXPLANATION, query=GIRL),
+    Fault("edits", "estimates with the difference turned round", PATCHED,
+          "kept.source[address] - kept.base[address]", "kept.base[address] - kept.source[address]",
+          "patching-estimate", seen_on=PATCHING, query=GIRL),
+    Fault("edits", "rollout without the residual connection", FLOW,
+          "0.5 * mean + 0.5 * np.eye(mean.shape[-1])", "1.0 * mean", "token-worth",
+          seen_on=EXPLANATION, query=GIRL),
+    Fault("edits", "flow to a token above the first layer", FLOW,
+          "network.node(0, key)", "network.node(1, key)", "token-worth", seen_on=EXPLANATION,
+          query=GIRL),
+    Fault("edits", "tokens hidden from one head of each layer", EXPLAINED,
+          "changed[..., key] = 0.0", "changed[:, 0, :, key] = 0.0", "token-worth",
+          seen_on=EXPLANATION, query=GIRL),
+    Fault("edits", "integrated gradients from an empty embedding",
+          "model/analysis/input_gradients.py", "mean.expand_as(own), own",
+          "0 * mean.expand_as(own), own", "token-worth", seen_on=EXPLANATION, query=GIRL),
+    Fault("edits", "measures of tokens upside down", "viz/figures/explanation.py",
+          "z=values / np.where(largest > 0, largest, 1.0),",
+          "z=(values / np.where(largest > 0, largest, 1.0))[::-1],", "token-worth",
+          seen_on=EXPLANATION, query=GIRL),
 ]  # fmt: skip

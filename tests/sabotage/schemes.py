@@ -99,4 +99,10 @@ SCHEMES = [
           "return float((after - before).abs().max())",
           "return float((after - before).abs().mean())", "positions.moved", "stories", PAGE,
           {"scheme": "compare"}),
+    Fault("schemes", "stored losses one stretch late", "viz/figures/schemes.py",
+          "y=curve.losses,", "y=np.roll(curve.losses, 1),", "losses", "stories", "Positions",
+          {"scheme": "compare"}),
+    Fault("schemes", "stretches drawn where they begin", "viz/figures/schemes.py",
+          "x=starts + curve.bin_size / 2,", "x=starts,", "losses", "stories", "Positions",
+          {"scheme": "compare"}),
 ]  # fmt: skip

@@ -3,8 +3,13 @@
 from collections.abc import Sequence
 
 from model.decoding.beam import BeamStep, Candidate
-from viz.figures.beam import Node
+from viz.figures.beam import DOTS, SAID, Node, by_kind
 from viz.figures.labels import visible
+from viz.frame import screen
+from viz.live.chart.data import Origin
+from viz.runs import Compared
+
+Text = tuple[int, ...]
 
 
 def winner_of(steps: Sequence[BeamStep]) -> Candidate:
@@ -34,3 +39,20 @@ def nodes_of(steps: Sequence[BeamStep], vocabulary: Sequence[str]) -> list[Node]
         for number, step in enumerate(steps)
         for place, candidate in enumerate(step.candidates)
     ]
+
+
+def texts_of(nodes: Sequence[Node]) -> tuple[Text, ...]:
+    """The text of each node, in the order in which the tree draws them."""
+    return tuple(node.ids for kind in by_kind(nodes).values() for node in kind)
+
+
+def origin_of(found: Compared, nodes: Sequence[Node]) -> Origin:
+    """Where independent runs have what the tree says of each candidate."""
+    places, start = {}, 0
+    for trace, kind in enumerate(by_kind(nodes).values(), DOTS):
+        part = f"[{start}:{start + len(kind)}]"
+        if kind:
+            places |= {(trace, f"said.{line}"): f"texts.{of}{part}" for line, of in SAID.items()}
+            places[trace, "x"] = f"texts.steps{part}"
+        start += len(kind)
+    return screen.origin(found, places)

@@ -24,20 +24,27 @@ DRAWN, FOUND = "figures-drawn", "figures-found-wrong"
 
 
 def origin(
-    run: Compared, places: Mapping[tuple[int, str], str], size: float = 0.0, *, tokens: str = ""
+    run: Compared,
+    places: Mapping[tuple[int, str], str],
+    size: float = 0.0,
+    *,
+    tokens: str = "",
+    first_token: int = 0,
 ) -> Origin:
     """Where the run's independent one has what a figure shows; empty where there is none.
 
     `places` are addresses by the number of a trace and its x, y or z; see `Place`. Differences that
     may be nothing but rounding have the `size` of what they are differences of. `tokens` names the
-    axes that its tokens stand along, as "xy": those of the trace that is named first.
+    axes that its tokens stand along, as "xy", from the `first_token` on: those of the trace that is
+    named first.
     """
     if run.independent is None:
         return ()
     first = next((trace for trace, _ in places), 0)
+    along = f"{ALONG_AXIS}[{first_token}:]" if first_token else ALONG_AXIS
     return [
         *(Place(trace, name, run.key, address, size) for (trace, name), address in places.items()),
-        *(Place(first, f"ticks.{axis}", run.key, ALONG_AXIS) for axis in tokens),
+        *(Place(first, f"ticks.{axis}", run.key, along) for axis in tokens),
     ]
 
 

@@ -25,12 +25,19 @@ _PERPLEXITY = "model.analysis.blanks.perplexity"
 _SIZES = "model.analysis.sizes"
 _FILTERED = "model.decoding.filters.filter_logits"
 _PATCHED = "model.analysis.patching.pieces"
+_UNSEEN, _FLOW = "model.analysis.explanation.unseen", "model.analysis.flow"
+_ESTIMATED = "model.analysis.patching.estimated"
+_INTEGRATED = "model.analysis.input_gradients.integrated"
 _REMOVED = "model.analysis.explanation.removals"
 _MEASURED = "model.analysis.explanation.measure"
 _ENDS = "model.analysis.patching.run_both"
 _ATTRIBUTED = "model.analysis.attribution"
-_SHARE, _ABLATED = f"{_ATTRIBUTED}.attribute", "model.analysis.ablation.Targets"
+_ABLATION = "model.analysis.ablation"
+_SHARE, _ABLATED = f"{_ATTRIBUTED}.attribute", f"{_ABLATION}.Targets"
 _FOUND = "model.analysis.findings"
+_SOURCE, _CACHED = "model.analysis.source", "model.decoding.cache_run"
+_ALIGNED = "model.analysis.alignment"
+_EVALUATED = "model.training.evaluation.evaluate"
 _ROOT = "model.analysis.saturation"
 _KERNELS = "model.analysis.kernels"
 _BY_HAND = "model.analysis.worked"
@@ -138,6 +145,7 @@ OF_PAGES: dict[str, About] = {
     "merges.bytes": About("a byte of the text", _MERGED),
     "texts.last": About("ln p of the last token", f"{_BEAM}.beam_search"),
     "texts.totals": About("Σ ln p of its tokens", f"{_BEAM}.beam_search"),
+    "texts.steps": About("how many tokens were written before its last", f"{_BEAM}.beam_search"),
     "texts.scores": About("Σ ln p / ((5 + n) / 6)^α", f"{_BEAM}.normalised_score"),
     "given": About("softmax(logits) at the token", _GIVEN),
     "sampled": About("softmax(logits / T) of what the filters leave", _FILTERED),
@@ -175,6 +183,19 @@ OF_PAGES: dict[str, About] = {
     "judged.rise": About("−ln p with parts off − as it was", _ABLATED),
     "judged.own_rise": About("−ln p with parts off − as it was", _ABLATED),
     "judged.next_rise": About("−ln p with parts off − as it was", _ABLATED),
+    "damage.losses": About("Σ −ln p of a word's tokens", f"{_SOURCE}.losses_when_damaged"),
+    "parts.own": About("L · 2 · G · d_head · tokens fed in · 4", f"{_CACHED}.two_parts"),
+    "parts.of_source": About("L · 2 · G · d_head · source tokens · 4", f"{_CACHED}.two_parts"),
+    "align.words": About("Σ to a word, mean from its tokens", f"{_ALIGNED}.merged_to_words"),
+    "align.agreement": About("1 − 2 · right / (found + by hand)", f"{_ALIGNED}.agreement"),
+    "align.rates": About("1 − 2 · right / (found + by hand)", f"{_ALIGNED}.agreement"),
+    "stored.losses": About("mean of −ln p of held-out text, by position", _EVALUATED),
+    "stored.places": About("the middle of each stretch of positions", _EVALUATED),
+    "stored.bits": About("Σ −log₂ p / bytes of the text", _EVALUATED),
+    "costs.heads": About("mean of −ln p without a head − as it was", f"{_ABLATION}.costs"),
+    "costs.sublayers": About("mean of −ln p without a sublayer − as it was", f"{_ABLATION}.costs"),
+    "costs.positions": About("mean of −ln p, off at a query − as it was", f"{_ABLATION}.costs"),
+    "losses.pruned": About("mean of −ln p, so many heads off", f"{_ABLATION}.pruned"),
     "found.copy": About("largest weight on what came after a copy", f"{_FOUND}.strongest_copy"),
     "found.longest": About("largest ‖weight · v W_O‖ of all arrows", f"{_FOUND}.heaviest_arrow"),
     "found.settled": About("first layer from which the answer stays", f"{_FOUND}.settled_from"),
@@ -196,6 +217,19 @@ OF_PAGES: dict[str, About] = {
             ("ffn_out", "what the feed-forward adds"), ("z", "a head at all positions"),
         )
     },
+    **{
+        f"cells.{slope}patch.{grid}": About(formula, source)
+        for slope, formula, source in (
+            ("", "(m(base with one value) − m(base)) / (m(source) − m(base))", _PATCHED),
+            ("slope.", "gradient · (source − base) / (m(source) − m(base))", _ESTIMATED),
+        )
+        for grid in ("resid_pre", "attn_out", "ffn_out", "z")
+    },
+    "worth.removed": About("m − m where no head attends to it, of the largest", _UNSEEN),
+    "worth.weights": About("mean weight of all heads, of the largest", _PATTERN),
+    "worth.rollout": About("Π ½(mean pattern + 1), of the largest", f"{_FLOW}.rollout"),
+    "worth.flow": About("most that flows through ½(mean pattern + 1)", f"{_FLOW}.flow"),
+    "worth.integrated": About("Σ share · gradient · (x − mean), of the largest", _INTEGRATED),
     "patch.base": About("m of the sentence that a value is put into", _ENDS),
     "patch.source": About("m of the sentence that a value is taken from", _ENDS),
     "explain.answer": About("m: a logit, a difference of two, or −ln p", _MEASURED),

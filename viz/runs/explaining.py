@@ -24,8 +24,10 @@ from model.trace import Trace
 from model.verify.asked import Wanted
 from model.verify.explained import IndependentArrows
 from model.verify.texts import texts_of
+from model.verify.worth import IndependentWorth
 from viz import runs
 from viz.live import store
+from viz.runs.beside import Beside, beside
 
 Ids = tuple[int, ...]
 MOST_TOKENS = 64  # up to which each token is removed, and its flow worked out
@@ -56,6 +58,7 @@ class Explaining:
     token_effects: np.ndarray
     flows: np.ndarray
     rollout: np.ndarray
+    worth: Beside
     integrated: Integrated | None = None
     is_running: bool = True
     is_done: bool = False
@@ -110,6 +113,7 @@ def explain(request: Request, trace: Trace) -> Explaining:
         np.full(n_tokens, np.nan),
         np.full(n_tokens, np.nan),
         rollout(layers, question.query),
+        beside(trace, IndependentWorth(found.files, request.ids, wanted, words)),
     )
     work.stream = _steps(question, work, layers)
     return work

@@ -13,7 +13,7 @@ import { errorOfLabels, errorOfNumber } from "../core/printed.js";
 
 /** What is drawn, or what is written. @typedef {ArrayLike<number | string | null | undefined>} Values */
 
-const TOKENS = "tokens"; // along an axis
+const TOKENS = /^tokens(?:\[(\d+):\])?$/; // along an axis, from which on
 const AT_THE_END = /(?:[<>] )?[−-]?[\d.,]+$/; // of a label, or of a line of what is said on hover
 
 /**
@@ -45,14 +45,14 @@ export async function readBack(chart, origin, allowed) {
  */
 async function compared(chart, place) {
   const { run, address, size } = place;
-  if (address !== TOKENS)
-    return errorOf(drawnRows(chart, place), await independent(run, address), size);
+  const along = TOKENS.exec(address);
+  if (!along) return errorOf(drawnRows(chart, place), await independent(run, address), size);
   const ticks = ticksOf(chart, place);
   const texts = await independentTexts(run);
   const labels = ticks.map(({ text }) => unescaped(text));
   const error = errorOfLabels(
     labels,
-    ticks.map(({ x }) => texts[x] ?? ""),
+    ticks.map(({ x }) => texts[x + Number(along[1] ?? 0)] ?? ""),
   );
   return { error: ticks.length ? error : NaN, n: ticks.length };
 }
@@ -81,8 +81,11 @@ function ticksOf(chart, { trace, property }) {
  */
 export function drawnRows(chart, { trace, property }) {
   const of = chart._fullData[trace] ?? {};
-  if (property === "z") return chart.calcdata[trace]?.[0]?.z ?? of.z ?? [];
   const [kind, line] = property.split(".");
+  if (kind === "z") {
+    const rows = chart.calcdata[trace]?.[0]?.z ?? of.z ?? [];
+    return line ? [rows[Number(line)] ?? []] : rows;
+  }
   if (kind === "text" || kind === "hex") return [written(of.text, kind === "hex")];
   if (kind === "said") return [written(linesOf(of.hovertext, Number(line)), false)];
   return [of[property] ?? []];

@@ -7,7 +7,7 @@ from model.decoding.beam import Candidate
 from model.verify.check import Check
 from viz import runs
 from viz.digits import digits
-from viz.figures.beam import DOTS, SAID, Node, beam_tree, by_kind
+from viz.figures.beam import Node, beam_tree
 from viz.formulas import score_with_numbers
 from viz.frame import (
     controls,
@@ -15,17 +15,16 @@ from viz.frame import (
     layout,
     memory,
     notices,
-    screen,
     settings,
     state,
     tables,
     words,
 )
-from viz.frame.beams import nodes_of, winner_of
+from viz.frame.beams import Text, nodes_of, origin_of, texts_of, winner_of
 from viz.frame.numbers import number
 from viz.frame.view import View
-from viz.live.chart.data import Origin
 from viz.runs import searching
+from viz.runs.beside import Beside
 
 TITLE = "Beam search"
 ICON = ":material/account_tree:"
@@ -53,13 +52,13 @@ def render(view: View) -> None:
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
     winner, greedy_winner = winner_of(steps), winner_of(greedy)
     nodes = nodes_of(steps, runs.vocabulary(view.handle))
-    found = _searched(view, nodes, greedy_winner, penalty)
+    found, searched = _searched(view, nodes, greedy_winner, penalty)
     layout.show_figure(
         beam_tree(nodes, view.tokens[-1], view.colors),
         key="beam",
         alt=f"A tree of {sum(len(step.candidates) for step in steps)} candidates in {len(steps)} "
         f"steps. The winner's score is {digits(winner.score, 3)}.",
-        origin=_origin(found, nodes),
+        origin=origin_of(found, nodes),
     )
     if width > 1:
         words.notice(verdict(winner, greedy_winner))
@@ -67,7 +66,7 @@ def render(view: View) -> None:
     if winner.ids == greedy_winner.ids:  # two runs of one text differ by rounding alone
         texts = {"Beam search and greedy": winner}
     for name, text in texts.items():
-        at = found.independent.found.index(text.ids)
+        at = searched.index(text.ids)
         total = number(found, f"texts.totals[{at}]", text.total)
         score = number(found, f"texts.scores[{at}]", text.score)
         words.caption([f"{name}: log probability ", total, ", score ", score])
@@ -124,20 +123,9 @@ def _csv(nodes: Sequence[Node]) -> bytes:
 
 def _searched(
     view: View, nodes: Sequence[Node], greedy: Candidate, penalty: float
-) -> searching.Searched:
-    """All texts of the tree in the order it draws them, and the greedy one, to be run again."""
-    texts = tuple(node.ids for kind in by_kind(nodes).values() for node in kind)
-    found = searching.independent_texts(view.handle, view.sentence, (*texts, greedy.ids), penalty)
+) -> tuple[Beside, tuple[Text, ...]]:
+    """All texts of the tree, and the greedy one, to be run again."""
+    texts, prompt = (*texts_of(nodes), greedy.ids), tuple(view.run.trace.ids.tolist())
+    found = searching.independent_texts(view.handle, view.run, view.run.key, prompt, texts, penalty)
     memory.keep_alive("beams", found)
-    return found
-
-
-def _origin(found: searching.Searched, nodes: Sequence[Node]) -> Origin:
-    """Where independent runs have what the tree says of each candidate."""
-    places, start = {}, 0
-    for trace, kind in enumerate(by_kind(nodes).values(), DOTS):
-        part = f"[{start}:{start + len(kind)}]"
-        lines = SAID if kind else {}
-        places |= {(trace, f"said.{line}"): f"texts.{of}{part}" for line, of in lines.items()}
-        start += len(kind)
-    return screen.origin(found, places)
+    return found, texts

@@ -29,9 +29,10 @@ from viz.frame import (
 from viz.frame.numbers import Number, Said, number
 from viz.frame.view import View
 from viz.live import component
+from viz.live.chart.data import Origin
 from viz.pages.experiments.ablation.costs import row_name, row_of
-from viz.pages.experiments.ablation.shared import name_of, probability_of
-from viz.runs import Run, ablating, attributing, blanks
+from viz.pages.experiments.ablation.shared import beside_costs, name_of, origin_of, probability_of
+from viz.runs import Run, ablating, attributing, blanks, costing
 from viz.runs.finding import Scan, scan
 
 TITLE = "Findings"
@@ -308,7 +309,15 @@ def _map(shown: Shown) -> None:
         key="head-costs",
         alt=f"{title} in nats: {int((~missing).sum())} of {len(work.parts)} are known.",
         on_pick=lambda place: _choose(shown, rows, place),
+        origin=_origin(shown) if work.is_done else (),
     )
+
+
+def _origin(shown: Shown) -> Origin:
+    """Independent runs without each head."""
+    view, work = shown.view, shown.scan
+    found = beside_costs(view, work.judged, "heads", costing.heads(view.handle, view.run))
+    return origin_of(found, "costs.heads", float(work.before.mean()))
 
 
 def _choose(shown: Shown, rows: list[tuple[str, str, int]], place: component.Place) -> None:

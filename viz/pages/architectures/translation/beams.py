@@ -8,9 +8,11 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.beam import Node, beam_tree
 from viz.formulas import score_with_numbers
-from viz.frame import inspector, layout, tables, words
-from viz.frame.beams import nodes_of, winner_of
+from viz.frame import inspector, layout, memory, tables, words
+from viz.frame.beams import Text, nodes_of, origin_of, texts_of, winner_of
 from viz.frame.view import View
+from viz.runs import searching
+from viz.runs.beside import Beside
 
 MOST_STEPS = 12  # that a tree has room for
 
@@ -31,11 +33,13 @@ def section(view: View, written: Written) -> inspector.Tables:
         words.notice(f"The first {MOST_STEPS} of {n_steps} steps are drawn.")
     begun = len(written.ids) - len(winner.ids)
     shown = [node for node in nodes if node.step < MOST_STEPS]
+    found = _searched(view, shown, written.ids[:begun])
     layout.show_figure(
         beam_tree(shown, view.tokens[begun] if begun else "⟨start⟩", view.colors),
         key="beam",
         alt=f"A tree of {len(nodes)} candidates in {n_steps} steps. The winner’s score is "
         f"{digits(winner.score, 3)}.",
+        origin=origin_of(found, shown),
     )
     inspector.formula("model.decoding.beam.normalised_score")
     inspector.formula(
@@ -44,6 +48,24 @@ def section(view: View, written: Written) -> inspector.Tables:
     )
     inspector.source("model.decoding.beam.beam_search")
     return {"Candidates": lambda: _csv(nodes)}
+
+
+def _searched(view: View, nodes: Sequence[Node], begun: Text) -> Beside:
+    """All texts of the tree, to be run again."""
+    source, target = (stream.ids for stream in view.run.trace.streams)
+    assert source is not None and target is not None, "a translation has two rows of tokens"
+    prompt = (int(target[0]), *begun)
+    found = searching.independent_texts(
+        view.handle,
+        view.run,
+        view.run.key,
+        prompt,
+        texts_of(nodes),
+        LENGTH_PENALTY,
+        tuple(source.tolist()),
+    )
+    memory.keep_alive("beams", found)
+    return found
 
 
 def _csv(nodes: Sequence[Node]) -> bytes:

@@ -1,7 +1,5 @@
 """The cache with its two parts: one grows with the German, one is the English's and stays."""
 
-import streamlit as st
-
 from model.decoding.cache_run import TwoParts
 from model.decoding.kv_cache import cache_bytes
 from model.decoding.translation import Written
@@ -9,9 +7,11 @@ from viz import runs
 from viz.figures.cache import bytes_text
 from viz.figures.translation import cache_growth
 from viz.formulas import cache_with_numbers
-from viz.frame import inspector, layout, tables
+from viz.frame import inspector, layout, memory, screen, tables, words
+from viz.frame.numbers import size
 from viz.frame.view import View
 from viz.runs import translating
+from viz.runs.beside import Beside
 
 
 def section(view: View, written: Written) -> inspector.Tables:
@@ -24,41 +24,47 @@ def section(view: View, written: Written) -> inspector.Tables:
     end_id = runs.tokenizer(view.handle).end_id
     target = tuple(i for i in written.ids if i != end_id)
     parts = translating.cache_parts(view.handle, view.sentence, target)
+    found = translating.beside_translation(view.handle, view.run, view.run.key, target)
+    memory.keep_alive("cache-parts", found)
     layout.show_figure(
         cache_growth(parts.own, parts.of_source, view.colors, "Bytes in the cache, by token"),
         key="cache-parts",
         alt=f"The cache after {len(parts.own) - 1} German tokens: {bytes_text(parts.own[-1])} of "
         f"self-attention and {bytes_text(parts.of_source[-1])} of cross-attention.",
+        origin=screen.origin(found, {(0, "y"): "parts.of_source", (1, "y"): "parts.own"}),
     )
-    _bytes(view, parts)
+    _bytes(view, parts, found)
     inspector.source(
         "model.decoding.kv_cache.StaticLayerCache", "model.decoding.cache_run.two_parts"
     )
     return {"Bytes of the cache": lambda: _csv(parts)}
 
 
-def _bytes(view: View, parts: TwoParts) -> None:
+def _bytes(view: View, parts: TwoParts, found: Beside) -> None:
     """What was measured, and what the sizes in the config give."""
     model = translating.translator(view.handle)
-    config, size = model.config, model.dtype.itemsize
+    config, n_bytes_of_one = model.config, model.dtype.itemsize
     n_source, n_target = len(view.run.trace.streams[0]), len(parts.own) - 1
     measured = (parts.own[-1], parts.of_source[-1])
-    columns = st.columns(3)
-    for column, label, n_bytes in zip(
-        columns,
-        ("Self-attention, per German token", "Self-attention, now", "Cross-attention, fixed"),
-        (parts.own[-1] // n_target, *measured),
-        strict=True,
-    ):
-        column.metric(label, bytes_text(n_bytes))
+    last = n_target
+    words.facts(
+        [
+            (
+                size(found, "parts.own[1]", parts.own[1]),
+                "self-attention, per German token",
+            ),
+            (size(found, f"parts.own[{last}]", measured[0]), "self-attention, now"),
+            (size(found, f"parts.of_source[{last}]", measured[1]), "cross-attention, fixed"),
+        ]
+    )
     sizes = (config.n_layers, config.n_kv_heads, config.d_head)
     inspector.formula("model.decoding.kv_cache.cache_bytes")
     for n_tokens, n_bytes in zip((n_target, n_source), measured, strict=True):
         inspector.formula(
             "model.decoding.kv_cache.cache_bytes",
-            cache_with_numbers(*sizes, n_tokens, size, n_bytes),
+            cache_with_numbers(*sizes, n_tokens, n_bytes_of_one, n_bytes),
         )
-    expected = tuple(cache_bytes(*sizes, n, size) for n in (n_target, n_source))
+    expected = tuple(cache_bytes(*sizes, n, n_bytes_of_one) for n in (n_target, n_source))
     inspector.check(
         expected == measured,
         f"measured {measured[0]:,} and {measured[1]:,} bytes; by the sizes in the config "

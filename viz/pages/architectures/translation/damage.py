@@ -8,7 +8,7 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.labels import words_of
 from viz.figures.translation import damage_map
-from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame import controls, inspector, layout, memory, notices, screen, settings, tables, words
 from viz.frame.view import View
 from viz.runs import translating
 
@@ -38,11 +38,14 @@ def section(view: View, written: Written, fed: tuple[int, ...]) -> inspector.Tab
     groups, labels = words_of(tokens) if target else ([], [])
     groups, labels = [*groups, len(labels)], [*labels, "⟨end⟩"]
     by_word = {name: np.bincount(groups, weights=values) for name, values in losses.items()}
+    found = translating.beside_translation(view.handle, view.run, view.run.key, target, seed)
+    memory.keep_alive("damage", found)
     layout.show_figure(
         damage_map(labels, by_word, view.colors, "Loss of each German word, in nats"),
         key="damage",
         alt="Loss of the German, in nats: "
         + ", ".join(f"{name} {digits(float(x.sum()), 1)}" for name, x in losses.items()),
+        origin=screen.origin(found, {(0, "z"): "damage.losses"}),
     )
     _verdict(losses)
     inspector.source(

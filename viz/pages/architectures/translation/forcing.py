@@ -87,7 +87,7 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
             f"{label} {digits(loss, 2)}"
             for label, loss in zip(token_labels(tokens), losses, strict=True)
         ),
-        origin=screen.origin(run, {(0, "y"): "losses"}),
+        origin=screen.origin(run, {(0, "y"): "losses"}, tokens="x", first_token=1),
     )
     words.facts(
         [

@@ -12,12 +12,17 @@ from viz.figures.attribution import Marked, head_axes, part_map
 from viz.figures.heatmap import Axis, Hidden
 from viz.figures.labels import unique
 from viz.frame import layout, memory, notices, settings, state, words
+from viz.frame.numbers import Number, number
+from viz.frame.view import View
 from viz.live import component
-from viz.pages.experiments.ablation.shared import Experiment, name_of
-from viz.runs import ablating
+from viz.live.chart.data import Origin
+from viz.pages.experiments.ablation.shared import Experiment, beside_costs, name_of, origin_of
+from viz.runs import ablating, costing
+from viz.runs.beside import Beside
 
 TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
 RANKING = "ranking"
+HEADS, SUBLAYERS = "heads", "sublayers"
 
 
 def section(experiment: Experiment) -> None:
@@ -54,17 +59,32 @@ def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
         ranking.advance(TICK_SECONDS)
     known = dict(zip(ranking.parts, ranking.losses, strict=False))
     cost = {part: loss - experiment.whole_loss for part, loss in known.items()}
+    grids = _grids(experiment) if not ranking.is_running else {}
     left, right = layout.two_up("costs")
     with left:
-        _cost_map(experiment, cost, [part for part in ranking.parts if part.unit is not None])
+        of_heads = [part for part in ranking.parts if part.unit is not None]
+        _cost_map(experiment, cost, of_heads, grids.get(HEADS))
     with right:
-        _sublayer_map(experiment, cost, [part for part in ranking.parts if part.unit is None])
-    _say_ranking(experiment, cost, is_whole=not ranking.is_running)
+        others = [part for part in ranking.parts if part.unit is None]
+        _sublayer_map(experiment, cost, others, grids.get(SUBLAYERS))
+    _say_ranking(experiment.view, cost, grids.get(HEADS), is_whole=not ranking.is_running)
     if was_running and not ranking.is_running:
         notices.run_again()  # the clock of the fragment stops with the whole page
 
 
-def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:
+def _grids(experiment: Experiment) -> dict[str, Beside | None]:
+    """Independent runs without each part, by the name of the map."""
+    view, judged = experiment.view, experiment.judged
+    made = {HEADS: costing.heads, SUBLAYERS: costing.sublayers}
+    return {
+        name: beside_costs(view, judged, name, make(view.handle, view.run))
+        for name, make in made.items()
+    }
+
+
+def _cost_map(
+    experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part], found: Beside | None
+) -> None:
     trace = experiment.view.run.trace
     rows = list(dict.fromkeys(row_of(part) for part in parts))
     n_heads = 1 + max(part.unit or 0 for part in parts)
@@ -79,10 +99,13 @@ def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[P
         head_axes(names, n_heads),
         ("head-costs", "Cost of each head: click one"),
         (rows.index(own), experiment.view.head),
+        origin_of(found, f"costs.{HEADS}", experiment.whole_loss),
     )
 
 
-def _sublayer_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:
+def _sublayer_map(
+    experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part], found: Beside | None
+) -> None:
     trace = experiment.view.run.trace
     kinds = {"attn": "attention", "cross_attn": "cross", "ffn": "feed-forward"}
     columns = [module for module in kinds if any(part.module == module for part in parts)]
@@ -100,6 +123,7 @@ def _sublayer_map(experiment: Experiment, cost: dict[Part, float], parts: Sequen
         axes,
         ("sublayer-costs", "Cost of each sublayer: click one"),
         None,
+        origin_of(found, f"costs.{SUBLAYERS}", experiment.whole_loss),
     )
 
 
@@ -110,6 +134,7 @@ def _map(
     axes: tuple[Axis, Axis],
     shown: tuple[str, str],
     chosen: tuple[int, int] | None,
+    origin: Origin,
 ) -> None:
     """One map of costs; a click switches that part."""
     key, title = shown
@@ -137,6 +162,7 @@ def _map(
         key=key,
         alt=f"{title} in nats: {int((~missing).sum())} of {len(by_place)} are known.",
         on_pick=switch,
+        origin=origin,
     )
 
 
@@ -152,15 +178,29 @@ def row_name(row: tuple[str, str, int], trace: Trace) -> str:
     return f"{first}L{layer}{' cross' if module == 'cross_attn' else ''}"
 
 
-def _say_ranking(experiment: Experiment, cost: dict[Part, float], *, is_whole: bool) -> None:
+def _say_ranking(
+    view: View, cost: dict[Part, float], found: Beside | None, *, is_whole: bool
+) -> None:
+    """Which of the heads that are known costs most, and which least."""
     heads = {part: value for part, value in cost.items() if part.unit is not None}
     if not heads:
         return
-    trace = experiment.view.run.trace
+    trace = view.run.trace
+    rows = list(dict.fromkeys(map(row_of, heads)))
+
+    def said(part: Part) -> str | Number:
+        place = f"costs.{HEADS}[{rows.index(row_of(part))},{part.unit}]"
+        text = digits(heads[part], 3)
+        return text if found is None else number(found, place, heads[part], text)
+
     most, least = max(heads, key=heads.__getitem__), min(heads, key=heads.__getitem__)
-    so_far = "" if is_whole else "So far: "
     words.caption(
-        f"{so_far}The head that costs most is {name_of(most, trace)} "
-        f"({digits(heads[most], 3)} nats), the one that costs least {name_of(least, trace)} "
-        f"({digits(heads[least], 3)} nats)."
+        [
+            "" if is_whole else "So far: ",
+            f"The head that costs most is {name_of(most, trace)} (",
+            said(most),
+            f" nats), the one that costs least {name_of(least, trace)} (",
+            said(least),
+            " nats).",
+        ]
     )

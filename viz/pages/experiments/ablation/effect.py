@@ -73,7 +73,9 @@ def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:
         alt=f"{title}: weights of {view.head_name}, {len(queries)} queries by {len(keys)} keys. "
         f"Largest difference from the run as it was: {digits(spread, 3)}.",
         on_pick=cut if run is view.run else None,
-        origin=screen.origin(run, {(0, "z"): address}, 1.0),
+        origin=screen.origin(
+            run, {(0, "z"): address}, 1.0, tokens="xy" if view.record.site.kind == "self" else ""
+        ),
     )
 
 
@@ -123,7 +125,11 @@ def _losses(experiment: Experiment) -> None:
         alt=f"Change of −ln p of each {what} in nats. The largest is {digits(rises[worst], 3)} at "
         f"“{shown[worst]}”.",
         origin=screen.origin(
-            experiment.edited, {(0, "y"): judged.rise}, max(1.0, float(experiment.before.max()))
+            experiment.edited,
+            {(0, "y"): judged.rise},
+            max(1.0, float(experiment.before.max())),
+            tokens="x" if judged.places[0] >= 0 else "",
+            first_token=max(0, judged.places[0]),
         ),
     )
 

@@ -7,12 +7,13 @@ from model.analysis.ablation import n_prunable
 from viz.digits import digits
 from viz.figures.ablation import pruning_curve
 from viz.frame import layout, memory, notices
-from viz.pages.experiments.ablation.shared import Experiment, name_of
-from viz.runs import ablating
+from viz.live.chart.data import Origin
+from viz.pages.experiments.ablation.shared import Experiment, beside_costs, name_of, origin_of
+from viz.runs import ablating, costing
 
 TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
 RISE = 0.05  # of the loss, up to which heads can go
-PRUNING = "pruning"
+PRUNING, PRUNED = "pruning", "pruned"
 
 
 def section(experiment: Experiment) -> None:
@@ -72,4 +73,12 @@ def _curve(experiment: Experiment, found: ablating.Pruning) -> None:
         key="pruning",
         alt=f"{title}. Mean loss in nats by the number of heads that are off, from "
         f"{digits(whole, 3)} with none to {digits(float(losses[-1]), 3)} with {len(steps)}.",
+        origin=() if found.is_running else _origin(experiment, found),
     )
+
+
+def _origin(experiment: Experiment, found: ablating.Pruning) -> Origin:
+    """Independent runs without the heads that are gone by each step."""
+    grid = costing.one_by_one([step.part.text for step in found.steps])
+    beside = beside_costs(experiment.view, experiment.judged, PRUNED, grid)
+    return origin_of(beside, f"losses.{PRUNED}", experiment.whole_loss, "y")

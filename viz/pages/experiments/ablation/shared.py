@@ -6,10 +6,13 @@ import numpy as np
 
 from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, Part, parting
 from model.trace import Trace
+from model.verify.costed import Grid
 from viz import runs
-from viz.frame import answers, memory, settings, state
+from viz.frame import answers, memory, screen, settings, state
 from viz.frame.view import View
-from viz.runs import Run, ablating, blanks
+from viz.live.chart.data import Origin
+from viz.runs import Run, ablating, blanks, costing
+from viz.runs.beside import Beside
 
 EDITED, OTHER_RUN = "edited-run", "other-run"
 WORDS = {
@@ -83,6 +86,21 @@ def _other(view: View) -> Run:
     if len(own) != len(other):
         raise ValueError(parting(own, other))
     return run
+
+
+def beside_costs(view: View, judged: ablating.Judged, name: str, grid: Grid) -> Beside | None:
+    """Independent runs without the parts of a grid, kept while the page shows it; or None."""
+    found = costing.independent_costs(view.run, view.run.key, judged.address, name, grid)
+    if found is not None:
+        memory.keep_alive(f"costs-{name}", found)
+    return found
+
+
+def origin_of(found: Beside | None, address: str, whole_loss: float, axis: str = "z") -> Origin:
+    """What a figure of costs is compared with, where anything is; they differ by rounding."""
+    if found is None:
+        return ()
+    return screen.origin(found, {(0, axis): address}, max(1.0, whole_loss))
 
 
 def name_of(part: Part, trace: Trace) -> str:

@@ -71,7 +71,7 @@ def _loss(view: View, open_run: Run) -> None:
             f"mean loss {name} {digits(values.mean())} nats" for name, values in losses.items()
         ),
         origin=[
-            *screen.origin(view.run, {(0, "y"): "losses"}),
+            *screen.origin(view.run, {(0, "y"): "losses"}, tokens="x", first_token=1),
             *screen.origin(open_run, {(1, "y"): "losses"}),
         ],
     )
@@ -182,7 +182,9 @@ def _past(view: View, everything: np.ndarray, open_run: Run) -> None:
         alt=f"Largest changes: {digits(changes[WITH].max())} with the mask, "
         f"{digits(changes[WITHOUT].max())} without.",
         origin=[
-            *screen.origin(view.run, {(0, "y"): f"past.changes.{guess}[:{last}]"}, size=1.0),
+            *screen.origin(
+                view.run, {(0, "y"): f"past.changes.{guess}[:{last}]"}, size=1.0, tokens="x"
+            ),
             *screen.origin(open_run, {(1, "y"): f"past.changes.{guess}[:{last}]"}, size=1.0),
         ],
     )

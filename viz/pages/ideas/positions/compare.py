@@ -1,7 +1,7 @@
 """The models of all schemes on one sentence and on held-out text, and in what they differ."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from viz.figures.sides import Part
 from viz.frame import inspector, layout, screen, tables, words
 from viz.frame.numbers import Said, number, text_of
 from viz.frame.view import View
+from viz.live.chart.data import Origin
 from viz.runs import Run, positions
 
 if TYPE_CHECKING:
@@ -165,19 +166,32 @@ def _losses(view: View, found: dict[str, Run]) -> None:
             f"{x.name} {digits(x.losses[0], 2)} at first, {digits(x.losses[-1], 2)} at last"
             for x in curves
         ),
+        origin=[
+            place
+            for number, scheme in enumerate(scheme for scheme, one in stored.items() if one)
+            for place in _curve_origin(found[scheme], number, max(stored[scheme]))
+        ],
     )
     st.caption(
         "Bits per byte on the held-out text that the cards name, in windows of each length; stored "
         "with the checkpoints as `python -m model evaluate` printed it."
     )
+    table: dict[str, Sequence[Said]] = {"scheme": [NAMES[scheme] for scheme in stored]}
     lengths = sorted({window for windows in stored.values() for window in windows})
-    table = {"scheme": [NAMES[scheme] for scheme in stored]}
     for length in lengths:
         table[f"{length} tokens"] = [
-            digits(windows[length].bits_per_byte) if length in windows else "no row"
-            for windows in stored.values()
+            number(found[scheme], f"stored.bits.{length}", windows[length].bits_per_byte)
+            if length in windows
+            else "no row"
+            for scheme, windows in stored.items()
         ]
-    st.dataframe(tables.frame(table), hide_index=True, height="content")
+    words.table(table)
+
+
+def _curve_origin(run: Run, number: int, window: int) -> Origin:
+    """What the files of one scheme's checkpoint say of the longest windows."""
+    places = {(number, "x"): f"stored.places.{window}", (number, "y"): f"stored.losses.{window}"}
+    return screen.origin(run, places)
 
 
 def _common(trained: Mapping[str, int | None]) -> int | None:

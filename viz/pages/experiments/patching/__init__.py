@@ -1,26 +1,24 @@
 """Patching: one value of one run, put into another, brings the answer back or does not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
 
-from model.analysis.patching import GRIDS, OVER_HEADS, correlation, parting
+from model.analysis.patching import GRIDS, OVER_HEADS, parting
 from viz import formulas_patching as formulas
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import token_labels
-from viz.figures.patching import Grid, estimate_scatter, patch_map
-from viz.formulas import Formula
+from viz.figures.patching import Grid, patch_map
 from viz.frame import gradual, inspector, layout, memory, notices, screen, state, tables, words
 from viz.frame import patching as asked
 from viz.frame.numbers import number
 from viz.frame.settings import PATCH
 from viz.frame.view import View
 from viz.live import component
+from viz.pages.experiments.patching import estimate
+from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
 from viz.runs.patching import Ids, Patching, Request, ids_of, patch
 
 TITLE = "Patching"
@@ -28,44 +26,9 @@ ICON = ":material/healing:"
 NEEDS = ("decoder", "vocabulary", "logits")
 OPENS_INSPECTOR = False
 
-TITLES = {
-    "resid_pre": "Residual stream, before each layer",
-    "attn_out": "What attention adds",
-    "ffn_out": "What the feed-forward adds",
-    "z": "Heads, at all positions (z)",
-}
 PATCHING, RUN = "patching", "patched"  # of this visitor
 MOST_UNASKED = 64  # tokens up to which it begins by itself
-MOST_READ_BACK = 14  # tokens up to which every cell has an independent run
 ALLOWED = 1e-5
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """What is patched on this page, and the labels of both sentences."""
-
-    view: View
-    second: str
-    request: Request
-    work: Patching
-    is_forward: bool
-
-    @cached_property
-    def labels(self) -> list[str]:
-        """The tokens of the sentence that values are put into."""
-        found = runs.tokenizer(self.view.handle).token_strings(self.request.base)
-        return token_labels(found)
-
-    @property
-    def shares(self) -> dict[str, np.ndarray]:
-        """All grids as shares put back."""
-        patched = self.work.patched
-        return {name: patched.kept.restored(patched.values[name]) for name in GRIDS}
-
-    def columns(self, grid: str) -> list[str]:
-        """Labels of a grid's columns."""
-        n_columns = self.work.patched.values[grid].shape[1]
-        return [f"H{i}" for i in range(n_columns)] if grid == OVER_HEADS else self.labels
 
 
 def render(view: View) -> None:
@@ -129,7 +92,7 @@ def _patch(shown: Shown, second: Sequence[str]) -> None:
         with st.container():
             _grids_and_pair(shown, second)
         _cell(shown)
-        _estimate(shown)
+        estimate.section(shown)
         _check(shown)
     else:
         patched = work.patched
@@ -204,15 +167,16 @@ def _grid(shown: Shown, name: str, chosen: tuple[str, int, int]) -> None:
         "head" if name == OVER_HEADS else "position",
         chosen[1:] if chosen[0] == name else None,
     )
-    is_read = is_whole and (name == OVER_HEADS or len(shown.request.base) <= MOST_READ_BACK)
-    kept = patched.kept
-    size = max(1.0, max(abs(kept.of_base), abs(kept.of_source)) / abs(kept.gap))
+    is_read = is_whole and (name == OVER_HEADS or shown.is_short)
+    along = "" if name == OVER_HEADS else "x"
     layout.show_figure(
         patch_map(grid, shown.view.colors),
         key=f"patched-{name.replace('_', '-')}",
         alt=_alt(grid),
         on_pick=lambda place: _look_at(name, place),
-        origin=screen.origin(shown.work, {(0, "z"): f"patch.{name}"}, size) if is_read else (),
+        origin=screen.origin(shown.work, {(0, "z"): f"patch.{name}"}, shown.size, tokens=along)
+        if is_read
+        else (),
     )
 
 
@@ -271,15 +235,11 @@ def _cell(shown: Shown) -> None:
         ]
     )
     _ways_on(shown, name, layer, column)
-    _formula("pieces", formulas.PATCHED)
+    use_formula("pieces", formulas.PATCHED)
     inspector.formula(
         "model.analysis.patching.pieces",
         formulas.patched_with_numbers(kept.of_base, kept.of_source, value),
     )
-
-
-def _formula(name: str, formula: Formula) -> None:
-    inspector.formula(f"model.analysis.patching.{name}", formula.latex, formula.reference)
 
 
 def _called(shown: Shown, name: str, column: int) -> str:
@@ -322,48 +282,6 @@ def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
     words.ways(ways)
 
 
-# --- the estimate -----------------------------------------------------------------------------
-
-
-def _estimate(shown: Shown) -> None:
-    """All cells at once from one gradient, beside the exact ones."""
-    layout.section(
-        "Attribution patching",
-        "One backward pass estimates every cell at once.",
-        "Gradient of the metric in the run that values are put into, times the difference of the "
-        "values (Nanda 2023; Syed et al. 2023). It is exact where the metric is linear in a value; "
-        "norms, softmax and the feed-forward are not.",
-    )
-    kept, exact = shown.work.patched.kept, shown.shares
-    estimate = {name: kept.restored(shown.work.estimate[name]) for name in GRIDS}
-    layout.show_figure(
-        estimate_scatter(
-            {TITLES[name]: exact[name] for name in GRIDS},
-            {TITLES[name]: estimate[name] for name in GRIDS},
-            shown.view.colors,
-        ),
-        key="patching-estimate",
-        alt="Exact share of every cell against its estimate. "
-        + " ".join(
-            f"{TITLES[name]}: r {digits(correlation(exact[name], estimate[name]), 3)}."
-            for name in GRIDS
-        ),
-    )
-    words.table(
-        {
-            "grid": [TITLES[name] for name in GRIDS],
-            "runs": [str(exact[name].size) for name in GRIDS],
-            "correlation r": [
-                digits(correlation(exact[name], estimate[name]), 3) for name in GRIDS
-            ],
-            "largest error": [
-                digits(float(np.abs(exact[name] - estimate[name]).max()), 3) for name in GRIDS
-            ],
-        }
-    )
-    _formula("estimated", formulas.ESTIMATED)
-
-
 def _check(shown: Shown) -> None:
     first = shown.shares["resid_pre"][0]
     exchanged = np.array(shown.request.base) != np.array(shown.request.source)
@@ -377,8 +295,8 @@ def _check(shown: Shown) -> None:
 
 def _inspect(shown: Shown) -> None:
     if not shown.work.is_done:
-        _formula("pieces", formulas.PATCHED)
-        _formula("estimated", formulas.ESTIMATED)
+        use_formula("pieces", formulas.PATCHED)
+        use_formula("estimated", formulas.ESTIMATED)
     inspector.source(
         "model.analysis.patching.pieces",
         "model.analysis.patching.patched",

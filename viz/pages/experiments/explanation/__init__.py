@@ -1,8 +1,5 @@
 """Explanation: what attention weighs, beside what the answer loses without it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from urllib.parse import urlencode
 
 import numpy as np
@@ -13,8 +10,8 @@ from model.analysis.metrics import Metric
 from viz import formulas_patching as formulas
 from viz import runs
 from viz.digits import digits
-from viz.figures.explanation import Cloud, arrow_scatter, token_rows
-from viz.figures.labels import token_labels, visible
+from viz.figures.explanation import Cloud, arrow_scatter
+from viz.figures.labels import visible
 from viz.frame import (
     controls,
     gradual,
@@ -32,7 +29,9 @@ from viz.frame.numbers import number
 from viz.frame.settings import ARROW, ASKED, EXPLAINED, MEASURE
 from viz.frame.view import View
 from viz.live import component
-from viz.runs.explaining import MOST_TOKENS, Explaining, Request, explain
+from viz.pages.experiments.explanation import tokens
+from viz.pages.experiments.explanation.shared import Shown
+from viz.runs.explaining import Explaining, Request, explain
 
 TITLE = "Explanation"
 ICON = ":material/quiz:"
@@ -42,38 +41,12 @@ OPENS_INSPECTOR = False
 EXPLAINING, RUN = "explaining", "explained"  # of this visitor
 MOST_READ_BACK = 64  # tokens up to which every arrow has an independent run
 CANDIDATES = 10
-COMPLETE = 0.01  # of the difference that integrated gradients may miss
 NAMED = {
     "idle": "much weight, least effect",
     "strong": "little weight, most effect",
     "against": "much weight, removal helps most",
     "chosen": "chosen",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """What is explained on this page."""
-
-    view: View
-    metric: Metric
-    work: Explaining
-
-    @cached_property
-    def labels(self) -> list[str]:
-        """The tokens of the sentence."""
-        return token_labels(self.view.tokens)
-
-    @property
-    def measures(self) -> dict[str, np.ndarray]:
-        """Arrows by each measure, (L, H, T)."""
-        found = self.work.measured
-        return {"weights": found.weights, "norms": found.norms, "gradients": found.gradients}
-
-    def name(self, arrow: Sequence[int]) -> str:
-        """An arrow in words, as L3 H4: so → girl."""
-        layer, head, key = arrow
-        return f"L{layer} H{head}: {self.labels[-1]} → {self.labels[key]}"
 
 
 def render(view: View) -> None:
@@ -98,7 +71,7 @@ def render(view: View) -> None:
         with st.container():
             _arrows(shown, measure)
         _one(shown)
-        _tokens(shown)
+        tokens.section(shown)
     else:
         gradual.draw(
             work,
@@ -283,90 +256,6 @@ def _formulas(with_numbers: str = "") -> None:
         inspector.formula(removals, with_numbers)
     for formula in (formulas.NORM, formulas.GRADIENT):
         inspector.formula("model.analysis.explanation.measure", formula.latex, formula.reference)
-
-
-# --- tokens -----------------------------------------------------------------------------------
-
-
-def _tokens(shown: Shown) -> None:
-    """What each token is worth by measures that follow attention through all layers."""
-    work, view = shown.work, shown.view
-    layout.section(
-        "From the last token through all layers",
-        "What each token is worth to the answer, by four measures and by its removal.",
-        "Removed: no token attends to it, in any head of any layer, itself included; the rows are "
-        "not normalised again. Rollout multiplies the layers’ mean patterns, each mixed with the "
-        "residual connection; flow is the largest flow through them (Abnar & Zuidema 2020). "
-        "Integrated gradients go from the mean embedding of the vocabulary to the tokens’ own "
-        "(Sundararajan et al. 2017).",
-    )
-    if not len(work.flows) or work.integrated is None:
-        words.notice(
-            f"The sentence has {len(view.ids)} tokens: single tokens are removed from sentences of "
-            f"up to {MOST_TOKENS}."
-        )
-        return
-    rows = _token_measures(work)
-    layout.show_figure(
-        token_rows(rows, view.tokens, view.colors, "Worth of each token to the answer"),
-        key="token-worth",
-        alt="Worth of each token. "
-        + " ".join(
-            f"{name}: most {shown.labels[int(np.abs(x).argmax())]}." for name, x in rows.items()
-        ),
-    )
-    removed, *others = rows
-    words.table(
-        {
-            "measure": others,
-            f"ρ with |{removed}|": [
-                digits(spearman(np.abs(rows[name]), np.abs(rows[removed])), 3) for name in others
-            ],
-            "most": [shown.labels[int(np.abs(rows[name]).argmax())] for name in others],
-        }
-    )
-    _completeness(work)
-
-
-def _token_measures(work: Explaining) -> dict[str, np.ndarray]:
-    assert work.integrated is not None
-    return {
-        "removed": work.token_effects,
-        "mean weight": work.measured.weights.mean(axis=(0, 1)),
-        "rollout": work.rollout,
-        "flow": work.flows,
-        "integrated gradients": work.integrated.attributions,
-    }
-
-
-def _completeness(work: Explaining) -> None:
-    found = work.integrated
-    assert found is not None
-    total = float(found.attributions.sum())
-    words.facts(
-        [
-            (digits(total), "sum of the integrated gradients"),
-            (digits(found.value - found.baseline), "difference they explain"),
-            (f"{digits(100 * found.error, 3)} %", f"completeness error, {found.n_steps} steps"),
-        ]
-    )
-    inspector.formula(
-        "model.analysis.input_gradients.integrated",
-        formulas.INTEGRATED.latex,
-        formulas.INTEGRATED.reference,
-    )
-    inspector.formula(
-        "model.analysis.input_gradients.integrated",
-        formulas.complete_with_numbers(total, found.value, found.baseline),
-    )
-    inspector.formula(
-        "model.analysis.flow.rollout", formulas.ROLLOUT.latex, formulas.ROLLOUT.reference
-    )
-    inspector.check(
-        found.error <= COMPLETE,
-        f"integrated gradients sum to the difference, error {found.error:.1e} of it, allowed "
-        f"{COMPLETE:.0e}.",
-    )
 
 
 def _inspect(shown: Shown) -> None:

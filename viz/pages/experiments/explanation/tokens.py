@@ -1,0 +1,114 @@
+"""What each token is worth to the answer, by measures that follow attention through all layers."""
+
+import numpy as np
+
+from model.analysis.explanation import spearman
+from viz import formulas_patching as formulas
+from viz.digits import digits
+from viz.figures.explanation import token_rows
+from viz.frame import inspector, layout, memory, screen, words
+from viz.live.chart.data import Origin
+from viz.pages.experiments.explanation.shared import Shown
+from viz.runs.explaining import MOST_TOKENS, Explaining
+
+MOST_READ_BACK = 6000  # tokens of the runs along the path of integrated gradients
+COMPLETE = 0.01  # of the difference that integrated gradients may miss
+
+
+def section(shown: Shown) -> None:
+    """What each token is worth by measures that follow attention through all layers."""
+    work, view = shown.work, shown.view
+    layout.section(
+        "From the last token through all layers",
+        "What each token is worth to the answer, by four measures and by its removal.",
+        "Removed: no token attends to it, in any head of any layer, itself included; the rows are "
+        "not normalised again. Rollout multiplies the layers’ mean patterns, each mixed with the "
+        "residual connection; flow is the largest flow through them (Abnar & Zuidema 2020). "
+        "Integrated gradients go from the mean embedding of the vocabulary to the tokens’ own "
+        "(Sundararajan et al. 2017).",
+    )
+    if not len(work.flows) or work.integrated is None:
+        words.notice(
+            f"The sentence has {len(view.ids)} tokens: single tokens are removed from sentences of "
+            f"up to {MOST_TOKENS}."
+        )
+        return
+    rows = _token_measures(work)
+    layout.show_figure(
+        token_rows(rows, view.tokens, view.colors, "Worth of each token to the answer"),
+        key="token-worth",
+        alt="Worth of each token. "
+        + " ".join(
+            f"{name}: most {shown.labels[int(np.abs(x).argmax())]}." for name, x in rows.items()
+        ),
+        origin=_origin(shown),
+    )
+    removed, *others = rows
+    words.table(
+        {
+            "measure": others,
+            f"ρ with |{removed}|": [
+                digits(spearman(np.abs(rows[name]), np.abs(rows[removed])), 3) for name in others
+            ],
+            "most": [shown.labels[int(np.abs(rows[name]).argmax())] for name in others],
+        }
+    )
+    _completeness(work)
+
+
+def _origin(shown: Shown) -> Origin:
+    """Independent runs of each measure, of the last where that does not take too long."""
+    work, n_tokens = shown.work, len(shown.view.ids)
+    assert work.integrated is not None, "which is worked out last"
+    memory.keep_alive("worth", work.worth)
+    largest = float(np.abs(work.token_effects).max()) or 1.0
+    removed = screen.origin(
+        work.worth, {(0, "z.0"): "worth.removed"}, max(1.0, abs(work.measured.value) / largest)
+    )
+    n_steps = work.integrated.n_steps
+    rows = {1: "weights", 2: "rollout", 3: "flow", 4: f"integrated.{n_steps}"}
+    if 2 * n_steps * n_tokens**2 > MOST_READ_BACK:
+        del rows[4]
+    others = {(0, f"z.{row}"): f"worth.{name}" for row, name in rows.items()}
+    return [*removed, *screen.origin(work.worth, others, tokens="x")]
+
+
+def _token_measures(work: Explaining) -> dict[str, np.ndarray]:
+    assert work.integrated is not None
+    return {
+        "removed": work.token_effects,
+        "mean weight": work.measured.weights.mean(axis=(0, 1)),
+        "rollout": work.rollout,
+        "flow": work.flows,
+        "integrated gradients": work.integrated.attributions,
+    }
+
+
+def _completeness(work: Explaining) -> None:
+    found = work.integrated
+    assert found is not None
+    total = float(found.attributions.sum())
+    words.facts(
+        [
+            (digits(total), "sum of the integrated gradients"),
+            (digits(found.value - found.baseline), "difference they explain"),
+            (f"{digits(100 * found.error, 3)} %", f"completeness error, {found.n_steps} steps"),
+        ]
+    )
+    inspector.formula(
+        "model.analysis.input_gradients.integrated",
+        formulas.INTEGRATED.latex,
+        formulas.INTEGRATED.reference,
+    )
+    inspector.formula(
+        "model.analysis.input_gradients.integrated",
+        formulas.complete_with_numbers(total, found.value, found.baseline),
+    )
+    inspector.formula(
+        "model.analysis.flow.rollout", formulas.ROLLOUT.latex, formulas.ROLLOUT.reference
+    )
+    inspector.check(
+        found.error <= COMPLETE,
+        f"integrated gradients sum to the difference, error {found.error:.1e} of it, allowed "
+        f"{COMPLETE:.0e}.",
+    )

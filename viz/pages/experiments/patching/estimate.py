@@ -1,0 +1,56 @@
+"""Attribution patching: all cells at once from one gradient, beside the exact ones."""
+
+import numpy as np
+
+from model.analysis.patching import GRIDS, correlation
+from viz import formulas_patching as formulas
+from viz.digits import digits
+from viz.figures.patching import estimate_scatter
+from viz.frame import layout, screen, words
+from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
+
+
+def section(shown: Shown) -> None:
+    """All cells at once from one gradient, beside the exact ones."""
+    layout.section(
+        "Attribution patching",
+        "One backward pass estimates every cell at once.",
+        "Gradient of the metric in the run that values are put into, times the difference of the "
+        "values (Nanda 2023; Syed et al. 2023). It is exact where the metric is linear in a value; "
+        "norms, softmax and the feed-forward are not.",
+    )
+    kept, exact = shown.work.patched.kept, shown.shares
+    estimate = {name: kept.restored(shown.work.estimate[name]) for name in GRIDS}
+    layout.show_figure(
+        estimate_scatter(
+            {TITLES[name]: exact[name] for name in GRIDS},
+            {TITLES[name]: estimate[name] for name in GRIDS},
+            shown.view.colors,
+        ),
+        key="patching-estimate",
+        alt="Exact share of every cell against its estimate. "
+        + " ".join(
+            f"{TITLES[name]}: r {digits(correlation(exact[name], estimate[name]), 3)}."
+            for name in GRIDS
+        ),
+        origin=screen.origin(shown.work, _cells(), shown.size) if shown.is_short else (),
+    )
+    words.table(
+        {
+            "grid": [TITLES[name] for name in GRIDS],
+            "runs": [str(exact[name].size) for name in GRIDS],
+            "correlation r": [
+                digits(correlation(exact[name], estimate[name]), 3) for name in GRIDS
+            ],
+            "largest error": [
+                digits(float(np.abs(exact[name] - estimate[name]).max()), 3) for name in GRIDS
+            ],
+        }
+    )
+    use_formula("estimated", formulas.ESTIMATED)
+
+
+def _cells() -> dict[tuple[int, str], str]:
+    """Where the independent run has the estimates and the exact shares of each grid."""
+    across = {(i, "x"): f"cells.slope.patch.{name}" for i, name in enumerate(GRIDS)}
+    return across | {(i, "y"): f"cells.patch.{name}" for i, name in enumerate(GRIDS)}

@@ -1,0 +1,66 @@
+"""What the parts of the page share: what is patched, the labels of both sentences, formulas."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from model.analysis.patching import GRIDS, OVER_HEADS
+from viz import runs
+from viz.figures.labels import token_labels
+from viz.formulas import Formula
+from viz.frame import inspector
+from viz.frame.view import View
+from viz.runs.patching import Patching, Request
+
+TITLES = {
+    "resid_pre": "Residual stream, before each layer",
+    "attn_out": "What attention adds",
+    "ffn_out": "What the feed-forward adds",
+    "z": "Heads, at all positions (z)",
+}
+MOST_READ_BACK = 14  # tokens up to which every cell has an independent run
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What is patched on this page, and the labels of both sentences."""
+
+    view: View
+    second: str
+    request: Request
+    work: Patching
+    is_forward: bool
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The tokens of the sentence that values are put into."""
+        found = runs.tokenizer(self.view.handle).token_strings(self.request.base)
+        return token_labels(found)
+
+    @property
+    def shares(self) -> dict[str, np.ndarray]:
+        """All grids as shares put back."""
+        patched = self.work.patched
+        return {name: patched.kept.restored(patched.values[name]) for name in GRIDS}
+
+    def columns(self, grid: str) -> list[str]:
+        """Labels of a grid's columns."""
+        n_columns = self.work.patched.values[grid].shape[1]
+        return [f"H{i}" for i in range(n_columns)] if grid == OVER_HEADS else self.labels
+
+    @property
+    def is_short(self) -> bool:
+        """Whether every cell has an independent run, which takes its time."""
+        return len(self.request.base) <= MOST_READ_BACK
+
+    @property
+    def size(self) -> float:
+        """What shares are differences of, in gaps: their rounding grows with it."""
+        kept = self.work.patched.kept
+        return max(1.0, max(abs(kept.of_base), abs(kept.of_source)) / abs(kept.gap))
+
+
+def use_formula(name: str, formula: Formula) -> None:
+    """A formula of this page in the inspector."""
+    inspector.formula(f"model.analysis.patching.{name}", formula.latex, formula.reference)
