@@ -1,4 +1,4 @@
-"""Is a page ever red that has no fault? `python -m tests.alarms [--runs N]` visits and types.
+"""Is a page ever red that has no fault? `python -m tests.alarms [--runs N] [PAGE …]` visits them.
 
 Every page of text under every model that has it, with one odd sentence after another, until all
 verdicts of the page are in. Then every array of every run against the independent one. Prints JSON:
@@ -7,10 +7,11 @@ how many pages, what was red, the worst difference of each model; exit code 1 fo
 
 import itertools
 import json
+import re
 import sys
 import tempfile
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -27,9 +28,10 @@ from tests.serving import BROWSER_FLAGS, running_app
 
 TITLES = ("Home", "Attention", "Tokens", "Heads", "Logit lens", "Next token", "Beam search",
           "KV cache", "Contributions", "Ablation", "Explanation", "Positions", "Masks",
-          "Encoder")  # fmt: skip
-OF_DECODERS = TITLES[:-1]
+          "Findings", "Encoder", "Translation")  # fmt: skip
+OF_DECODERS = TITLES[:-2]
 BOUND = 1e-5
+BOX = re.compile("^(Sentence|English)")
 # True once the badge has its checks and what is read back has its verdict.
 SETTLED = """() => {
     const badge = document.querySelector('.st-key-badge button');
@@ -42,11 +44,14 @@ ALARMS = """() => [...document.querySelectorAll('.st-key-badge button, .hl-verdi
     .map(node => node.innerText).filter(text => /✗|failed/.test(text))"""
 
 
-def visits(n_runs: int) -> Iterator[tuple[str, str, list[str]]]:
+def visits(n_runs: int, titles: Collection[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Page, model and the sentences typed there, `n_runs` in all; each page is opened once."""
-    places = [(title, name) for name in checkpoint_names("decoder") for title in OF_DECODERS] + [
-        ("Encoder", name) for name in checkpoint_names("encoder")
+    places = [
+        *((title, name) for name in checkpoint_names("decoder") for title in OF_DECODERS),
+        *(("Encoder", name) for name in checkpoint_names("encoder")),
+        *(("Translation", name) for name in checkpoint_names("encoder_decoder")),
     ]
+    places = [place for place in places if place[0] in titles]
     each = -(-n_runs // len(places))
     ordered = itertools.cycle(ODD)
     for title, name in places:
@@ -70,10 +75,11 @@ def alarms(page: Page) -> list[str]:
 
 def look(page: Page, title: str, model: str, sentences: list[str]) -> Iterator[tuple[str, list]]:
     """Each sentence on one page, and what is red under it."""
-    page.goto("/?" + urlencode({"page": title, "model": model, "sentence": sentences[0]}))
+    first = {"sentence": sentences[0], "source": sentences[0]}
+    page.goto("/?" + urlencode({"page": title, "model": model, **first}))
     page.locator(".st-key-badge button").wait_for(timeout=PATIENCE)
     yield sentences[0], alarms(page)
-    box = page.get_by_role("textbox", name="Sentence", exact=True)
+    box = page.get_by_role("textbox", name=BOX).first
     for sentence in sentences[1:]:
         box.fill(sentence)
         box.press("Control+Enter")
@@ -94,13 +100,15 @@ def main() -> None:
     """Visit, type, and print what was red."""
     parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=1_000, metavar="N")
-    n_runs = parser.parse_args().runs
+    parser.add_argument("titles", nargs="*", metavar="PAGE", default=TITLES, choices=TITLES)
+    given = parser.parse_args()
+    n_runs = given.runs
     expect.set_options(timeout=PATIENCE)
     tried, red = 0, []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
         with running_app(Path(folder) / "log.txt") as app:
-            for title, model, sentences in visits(n_runs):
+            for title, model, sentences in visits(n_runs, given.titles):
                 page = browser.new_context(base_url=app.url).new_page()
                 for sentence, said in look(page, title, model, sentences):
                     tried += 1

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.screen import visit
+from tests.screen import CHARTS, visit
 from tests.viz.apps import TOM
 
 SENTENCES = {
@@ -144,3 +144,24 @@ def test_what_is_left_of_an_earlier_run_is_a_fault(page: Page) -> None:
     expect(page.locator(".hl-verdict")).to_have_text(re.compile("^✗"), timeout=PATIENCE)
     badge = page.get_by_test_id("stPopover").get_by_role("button").first
     expect(badge).to_contain_text("failed", timeout=PATIENCE)
+
+
+# Figures by their keys: which address each of their traces is compared with.
+ADDRESSES = """keys => keys.map(key => {
+    const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
+    return [key, chart?.layout?.meta?.addresses?.length ?? 0];
+})"""
+DRAWN = """keys => keys.every(key =>
+    document.querySelector(`.st-key-figure-${key} .js-plotly-plot .main-svg`))"""
+OF_FIGURES = {title: keys for title, keys in CHARTS.items() if keys}
+
+
+@pytest.mark.parametrize("title", OF_FIGURES)
+def test_every_figure_says_what_it_is_compared_with(page: Page, title: str) -> None:
+    keys = OF_FIGURES[title]
+    visit(page, page=title, sentence="The girl lost the ball, so")
+    page.wait_for_function(DRAWN, arg=keys, timeout=PATIENCE)
+    page.wait_for_function(
+        f"keys => ({ADDRESSES})(keys).every(([, n]) => n > 0)", arg=keys, timeout=PATIENCE
+    )
+    expect(page.locator(".hl-verdict").first).to_have_text(OF_PAGE, timeout=PATIENCE)
