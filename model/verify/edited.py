@@ -246,5 +246,5 @@ EDITED: dict[str, Callable[..., Array]] = {
 EDITED |= {
     name.replace("judged.", "judged.mean_"): _mean(work)
     for name, work in list(EDITED.items())
-    if name.endswith("rise")
+    if name != "judged.probs"
 }

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import RLock
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Named(ABC):
     """What one page compares with, beside the arrays of a whole run."""
 
     _kept: dict[str, Array] = field(default_factory=dict, init=False)
-    _computing: Lock = field(default_factory=Lock, init=False)
+    _computing: RLock = field(default_factory=RLock, init=False)
 
     @property
     @abstractmethod

@@ -26,7 +26,8 @@ class IndependentPatches(Asked):
     Asked for by address: patch.resid_pre, patch.attn_out, patch.ffn_out (L, T) and patch.z (L, H)
     are shares of what there is to bring back; with `answer.` before them the numbers themselves,
     with `slope.` what a gradient says the shares are, with `cells.` the shares in one row, with
-    `cells.slope.` those. patch.base and patch.source are the numbers of the runs as they are.
+    `cells.slope.` those; with `r.` and `off.` how the two correlate, and the most by which they
+    differ. patch.base and patch.source are the numbers of the runs as they are.
     """
 
     base: tuple[int, ...]
@@ -46,7 +47,9 @@ class IndependentPatches(Asked):
             "patch.source": lambda: self.ends[1],
             **{f"answer.patch.{name}": partial(self.grid, name) for name in GRIDS},
             **grids,
-            **{f"cells.{name}": lambda make=make: make().ravel() for name, make in grids.items()},
+            **{f"r.patch.{name}": partial(self.correlation, name) for name in GRIDS},
+            **{f"off.patch.{name}": partial(self.largest_error, name) for name in GRIDS},
+            **{f"cells.{name}": lambda name=name: self.array(name).ravel() for name in grids},
         }
 
     @cached_property
@@ -64,7 +67,18 @@ class IndependentPatches(Asked):
     def share(self, name: str) -> Array:
         """A grid as shares: 0 as the base, 1 as the source."""
         base, source = self.ends
-        return (self.grid(name) - base) / (source - base)
+        return (self.array(f"answer.patch.{name}") - base) / (source - base)
+
+    def correlation(self, name: str) -> Array:
+        """Pearson's r of the shares and what a gradient says they are; NaN where either is even."""
+        both = np.stack([self.array(f"cells.{kind}patch.{name}") for kind in ("", "slope.")])
+        x, y = both - both.mean(axis=1, keepdims=True)
+        lengths = np.sqrt((x @ x) * (y @ y))
+        return np.array(x @ y / lengths if lengths else np.nan)
+
+    def largest_error(self, name: str) -> Array:
+        """The most by which the gradient is off."""
+        return np.abs(self.array(f"patch.{name}") - self.array(f"slope.patch.{name}")).max()
 
     def grid(self, name: str) -> Array:
         """A grid of numbers."""

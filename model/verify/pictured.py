@@ -97,7 +97,23 @@ def _softmax(logits: Array) -> Array:
     return powers / powers.sum()
 
 
-PICTURED: dict[str, Callable[["Ran"], Array]] = {
+def shuffled_classes(ran: "Ran", seed: int) -> Array:
+    """The probability of each class when the patches stand in another order, (C,)."""
+    pixels, size = ran.arrays["encoder.pixels"], int(ran.files.config["patch_size"])
+    side = len(pixels) // size
+    places = np.random.default_rng(seed).permutation(side * side)
+    other = np.empty_like(pixels)
+    for to, place in enumerate(places.tolist()):
+        (row, column), (i, j) = divmod(to, side), divmod(place, side)
+        other[row * size : (row + 1) * size, column * size : (column + 1) * size] = pixels[
+            i * size : (i + 1) * size, j * size : (j + 1) * size
+        ]
+    *_, (_, output) = reference.arrays(ran.files, other)
+    return _softmax(output.ravel())
+
+
+PICTURED: dict[str, Callable[..., Array]] = {
+    "shuffled.classes": shuffled_classes,
     "rollout": rollout,
     "rows": rows,
     "distances": distances,

@@ -52,7 +52,8 @@ class IndependentTranslation(Named):
     """One source, ids with its end, and one target, ids with its start.
 
     Asked for by address: damage.losses (damages, words), in nats, of the target but its start,
-    whose last token is a word of its own; the order of what is shuffled is `seed`'s. parts.own and
+    whose last token is a word of its own, and damage.lost, how much more in all; the order of what
+    is shuffled is `seed`'s. parts.own and
     parts.of_source (Tt,) are bytes of keys and values after each token but the end was fed in,
     from none on: those of the source are there from the first.
     """
@@ -77,6 +78,7 @@ class IndependentTranslation(Named):
         """See `Named`."""
         return {
             "damage.losses": self.damaged,
+            "damage.lost": self.lost,
             "parts.own": lambda: self.bytes_of_a_token * np.arange(len(self.target)),
             "parts.of_source": lambda: (
                 self.bytes_of_a_token * len(self.source) * (np.arange(len(self.target)) > 0)
@@ -111,6 +113,11 @@ class IndependentTranslation(Named):
         inner = words_of_tokens(self.vocabulary, self.target[1:-1])
         groups = [*inner, max(inner, default=-1) + 1]
         return np.stack(losses) @ summed(groups).T
+
+    def lost(self) -> Array:
+        """How much more each damage costs than none, (damages,)."""
+        totals = self.array("damage.losses").sum(axis=1)
+        return totals - totals[0]
 
     def losses(self, place: str = "", change: Change = np.asarray) -> Array:
         """−ln p of each token but the start, one array of the run changed. (Tt − 1,)."""

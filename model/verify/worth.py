@@ -27,7 +27,8 @@ class IndependentWorth(Asked):
     """Five measures of the tokens of one text.
 
     Asked for by address: worth.removed, worth.weights, worth.rollout, worth.flow and, with 16
-    places along the path, worth.integrated.16; each (T,), in parts of its largest.
+    places along the path, worth.integrated.16; each (T,), in parts of its largest. worth.slopes.16
+    are these as they are, worth.sum.16 their sum, worth.difference what they explain.
     """
 
     def made(self) -> Made:
@@ -37,9 +38,14 @@ class IndependentWorth(Asked):
             "weights": lambda: self.patterns.mean(axis=(0, 1))[-1],
             "rollout": self.rollout,
             "flow": lambda: np.array([max_flow(self.layers, key) for key in range(len(self.ids))]),
-            **{f"integrated.{n}": partial(self.integrated, n) for n in NODES},
+            **{f"integrated.{n}": lambda n=n: self.array(f"worth.slopes.{n}") for n in NODES},
         }
-        return {f"worth.{name}": partial(of_largest, make) for name, make in found.items()}
+        return {
+            **{f"worth.{name}": partial(of_largest, make) for name, make in found.items()},
+            **{f"worth.slopes.{n}": partial(self.integrated, n) for n in NODES},
+            **{f"worth.sum.{n}": lambda n=n: self.array(f"worth.slopes.{n}").sum() for n in NODES},
+            "worth.difference": self.difference,
+        }
 
     @cached_property
     def run(self) -> dict[str, Array]:
@@ -93,14 +99,24 @@ class IndependentWorth(Asked):
 
     def integrated(self, n_nodes: int) -> Array:
         """Integrated gradients (Sundararajan et al. 2017, eq. 1) by central differences, (T,)."""
-        every = reference.token_vectors(self.model, range(self.files.config["vocab_size"]))
-        own = self.run["decoder.embed"]
-        way = own - every.mean(axis=0)  # (T, D)
+        own, way = self.run["decoder.embed"], self.way
         nodes, shares = np.polynomial.legendre.leggauss(n_nodes)
         total = np.zeros(len(own))
         for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
             total += share * self.slopes(own - (1 - node) * way, way)
         return total
+
+    def difference(self) -> Array:
+        """The number less what it is with the mean embedding at every place."""
+        mean = self.run["decoder.embed"] - self.way
+        there = self.changed(1, lambda place, x: mean[None] if place == "embed" else x)
+        return self.answer_of(self.run["output"]) - there[0]
+
+    @cached_property
+    def way(self) -> Array:
+        """From the mean embedding of the vocabulary to the tokens' own, (T, D)."""
+        every = reference.token_vectors(self.model, range(self.files.config["vocab_size"]))
+        return self.run["decoder.embed"] - every.mean(axis=0)
 
     def slopes(self, at: Array, way: Array) -> Array:
         """The slope of the number along each token's own way, (T,)."""

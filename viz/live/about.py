@@ -38,6 +38,7 @@ _FOUND = "model.analysis.findings"
 _SOURCE, _CACHED = "model.analysis.source", "model.decoding.cache_run"
 _ALIGNED = "model.analysis.alignment"
 _EVALUATED = "model.training.evaluation.evaluate"
+_PATCHES = "model.analysis.patches"
 _ROOT = "model.analysis.saturation"
 _KERNELS = "model.analysis.kernels"
 _BY_HAND = "model.analysis.worked"
@@ -203,6 +204,23 @@ OF_PAGES: dict[str, About] = {
         ("judged.mean_rise", "judged.mean_own_rise", "judged.mean_next_rise"),
         About("mean of −ln p with parts off − as it was", _ABLATED),
     ),
+    **dict.fromkeys(
+        ("judged.mean_losses", "judged.mean_own", "judged.mean_next"),
+        About("mean of −ln p of what is right", _ABLATED),
+    ),
+    "damage.lost": About("Σ −ln p − as it is", f"{_SOURCE}.losses_when_damaged"),
+    "shuffled.classes": About("softmax(logits) of the shuffled patches", f"{_PATCHES}.shuffled"),
+    **{
+        f"{what}.patch.{grid}": About(formula, _ESTIMATED)
+        for what, formula in (
+            ("r", "Pearson’s r of exact and estimated shares"),
+            ("off", "max |exact − estimated share|"),
+            ("slope", "gradient · (source − base) / (m(source) − m(base))"),
+        )
+        for grid in ("resid_pre", "attn_out", "ffn_out", "z")
+    },
+    "worth.sum": About("Σ of the integrated gradients", _INTEGRATED),
+    "worth.difference": About("m − m at the mean embedding", _INTEGRATED),
     "before.losses": About("−ln p of a token, those before it given", _LOSSES),
     "before.total": About("Σ of these", _LOSSES),
     "before.perplexity": About("exp of their mean", _PERPLEXITY),

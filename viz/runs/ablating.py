@@ -166,6 +166,16 @@ class Judged:
     address: str
     rise: str
 
+    @property
+    def mean(self) -> str:
+        """Where the mean of the losses is."""
+        return self.address.replace("judged.", "judged.mean_", 1)
+
+    @property
+    def mean_rise(self) -> str:
+        """Where the mean of what they rose by is."""
+        return self.rise.replace("judged.", "judged.mean_", 1)
+
     def losses(self, trace: Trace) -> np.ndarray:
         """−ln p of each target in a run, (N,)."""
         assert trace.output is not None

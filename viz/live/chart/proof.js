@@ -52,9 +52,18 @@ async function compared(chart, place) {
   const labels = ticks.map(({ text }) => unescaped(text));
   const error = errorOfLabels(
     labels,
-    ticks.map(({ x }) => texts[x + Number(along[1] ?? 0)] ?? ""),
+    ticks.map(({ x }) => known(texts[x + Number(along[1] ?? 0)])),
   );
   return { error: ticks.length ? error : NaN, n: ticks.length };
+}
+
+/**
+ * What a token stands for: null for a part of a character, nothing where there is no such token.
+ *
+ * @param {string | null | undefined} text
+ */
+function known(text) {
+  return text === undefined ? "" : text;
 }
 
 /**
@@ -82,13 +91,23 @@ function ticksOf(chart, { trace, property }) {
 export function drawnRows(chart, { trace, property }) {
   const of = chart._fullData[trace] ?? {};
   const [kind, line] = property.split(".");
-  if (kind === "z") {
-    const rows = chart.calcdata[trace]?.[0]?.z ?? of.z ?? [];
-    return line ? [rows[Number(line)] ?? []] : rows;
-  }
+  if (kind === "z") return cellsOf(chart, trace, line);
   if (kind === "text" || kind === "hex") return [written(of.text, kind === "hex")];
   if (kind === "said") return [written(linesOf(of.hovertext, Number(line)), false)];
   return [of[property] ?? []];
+}
+
+/**
+ * The cells of a heat map, of one row or of all.
+ *
+ * @param {Chart} chart
+ * @param {number} trace
+ * @param {string | undefined} row
+ * @returns {Values[]}
+ */
+function cellsOf(chart, trace, row) {
+  const rows = chart.calcdata[trace]?.[0]?.z ?? chart._fullData[trace]?.z ?? [];
+  return row ? [rows[Number(row)] ?? []] : rows;
 }
 
 /**

@@ -134,14 +134,20 @@ def _order(view: View, pixels: bytes, config: VisionConfig) -> None:
     n = (config.image_size // config.patch_size) ** 2
     found = _probabilities(pictures.shuffled(view.handle, pixels, _shuffling(n, seed)))
     other = int(found.argmax())
+
+    def said(answer: int) -> numbers.Number:
+        address = f"shuffled.classes.{seed}[{answer}]"
+        probability = float(found[answer])
+        return numbers.number(view.run, address, probability, digits(probability, 3))
+
     words.facts(
         [
             (
                 numbers.number(view.run, f"classes[{best}]", before, digits(before, 3)),
                 f"{best}, in order",
             ),
-            (digits(float(found[best]), 3), f"{best}, shuffled"),
-            (str(other), f"is said of the shuffled, p = {digits(float(found[other]), 3)}"),
+            (said(best), f"{best}, shuffled"),
+            ([f"{other}, p = ", said(other)], "is said of the shuffled"),
         ]
     )
 

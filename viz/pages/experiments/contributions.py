@@ -103,13 +103,20 @@ def _facts(asked: Asked) -> None:
             f"Showing {_row_name(asked.record.site)}."
         )
     total = float(found.parts.sum())
-    logit = number(view.run, f"direct.logit.{asked.place}", found.logit, digits(found.logit))
+    address = f"direct.logit.{asked.place}"  # also of the sum: the shares are all there is
+    logit = number(view.run, address, found.logit)
+    probability = number(
+        view.run,
+        f"judged.probs.{answer.position}.{answer.token}[0]",
+        answer.probability,
+        digits(answer.probability, 3),
+    )
     words.facts(
         [
             (logit, "logit of the model" if answer.against is None else "difference of two logits"),
-            (digits(total), f"sum of {len(found.parts)} shares"),
+            (number(view.run, address, total), f"sum of {len(found.parts)} shares"),
             (f"{found.error:.0e}", f"error (allowed {ALLOWED:.0e})"),
-            (digits(answer.probability, 3), f"probability of the {answer.kind}"),
+            (probability, f"probability of the {answer.kind}"),
         ]
     )
     inspector.check(

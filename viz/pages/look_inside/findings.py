@@ -163,8 +163,7 @@ def _idlest(shown: Shown) -> Finding:
 
 
 def _rise(shown: Shown, edited: Run, cost: float) -> Number:
-    address = shown.scan.judged.rise.replace("judged.", "judged.mean_", 1)
-    return number(edited, address, cost, _signed(cost))
+    return number(edited, shown.scan.judged.mean_rise, cost, _signed(cost))
 
 
 def _signed(value: float) -> str:

@@ -9,8 +9,10 @@ from viz.digits import digits
 from viz.figures.labels import words_of
 from viz.figures.translation import damage_map
 from viz.frame import controls, inspector, layout, memory, notices, screen, settings, tables, words
+from viz.frame.numbers import number
 from viz.frame.view import View
 from viz.runs import translating
+from viz.runs.beside import Beside
 
 ALLOWED = 1e-4  # nats, of losses that should be the same
 
@@ -47,14 +49,14 @@ def section(view: View, written: Written, fed: tuple[int, ...]) -> inspector.Tab
         + ", ".join(f"{name} {digits(float(x.sum()), 1)}" for name, x in losses.items()),
         origin=screen.origin(found, {(0, "z"): "damage.losses"}),
     )
-    _verdict(losses)
+    _verdict(losses, found)
     inspector.source(
         "model.analysis.source.losses_when_damaged", "model.analysis.source.target_losses"
     )
     return {"Losses under damage": lambda: _csv(labels, by_word)}
 
 
-def _verdict(losses: dict[str, np.ndarray]) -> None:
+def _verdict(losses: dict[str, np.ndarray], found: Beside) -> None:
     error = float(np.abs(losses[OUTPUT_SHUFFLED] - losses[AS_IT_IS]).max())
     inspector.check(
         error <= ALLOWED,
@@ -66,7 +68,9 @@ def _verdict(losses: dict[str, np.ndarray]) -> None:
     if worst == AS_IT_IS:
         words.notice("Nothing is lost here: the German is as likely under each.")
         return
-    words.notice(f"Most is lost under “{worst}”: {digits(more[worst], 1)} nats more than as it is.")
+    address = f"damage.lost[{list(more).index(worst)}]"
+    lost = number(found, address, more[worst], digits(more[worst], 1))
+    words.notice([f"Most is lost under “{worst}”: ", lost, " nats more than as it is."])
 
 
 def _csv(labels: list[str], losses: dict[str, np.ndarray]) -> bytes:

@@ -21,11 +21,12 @@ from viz.frame import (
     words,
 )
 from viz.frame.kinds import Text
+from viz.frame.numbers import Number, number
 from viz.frame.pairs import pair_of
 from viz.frame.view import View
 from viz.runs import Run, translating
 
-ALIVE = "forced-run"
+ALIVE, FREE = "forced-run", "free-run"
 LABEL = 24
 
 
@@ -78,7 +79,6 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
         for i, same in zip(most_likely, agrees, strict=True)
     ]
     tokens = run.trace.tokens[1:]
-    n_words = len(words_of(tokens)[1])
     layout.show_figure(
         loss_bars(tokens, losses, own, view.colors, "Loss of each token fed in"),
         key="forced",
@@ -91,8 +91,8 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
     )
     words.facts(
         [
-            (f"{digits(float(losses.sum()) / n_words, 3)} nats", "loss per word, fed in"),
-            (f"{digits(_free_loss(view), 3)} nats", "loss per word, running free"),
+            ([_per_word(run), " nats"], "loss per word, fed in"),
+            ([_per_word(_free(view)), " nats"], "loss per word, running free"),
             (f"{int(agrees.sum())} of {len(tokens)}", "tokens the model would have written"),
         ]
     )
@@ -117,16 +117,20 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
 def _free(view: View) -> Run:
     """What the model writes when it takes the most likely token each time, fed in once more."""
     written = translating.written(view.handle, view.sentence, Way())
-    return runs.run_translation(view.handle, view.sentence, written.ids)
+    run = runs.run_translation(view.handle, view.sentence, written.ids)
+    memory.keep_alive(FREE, run)
+    return run
 
 
-def _free_loss(view: View) -> float:
-    """Nats per word of that; not a number where it writes nothing."""
-    trace = _free(view).trace
+def _per_word(run: Run) -> str | Number:
+    """Nats per word of the text fed in; a dash where there is none."""
+    trace = run.trace
     if len(trace.main) < 2:
-        return float("nan")
-    n_words = len(words_of(trace.tokens[1:])[1])
-    return float(next_token_losses(trace.logits, trace.ids).sum()) / n_words
+        return "–"
+    losses, n_words = next_token_losses(trace.logits, trace.ids), len(words_of(trace.tokens[1:])[1])
+    per_word = float(losses.sum()) / n_words
+    mean = float(losses.mean())
+    return number(run, "losses.mean", mean, digits(per_word, 3), times=len(losses) / n_words)
 
 
 def _csv(run: Run, losses: np.ndarray) -> bytes:

@@ -101,7 +101,7 @@ def _say_what_is_off(experiment: Experiment) -> None:
 
 
 def _facts(experiment: Experiment, position: int) -> None:
-    view, edited = experiment.view, experiment.edited
+    view, edited, judged = experiment.view, experiment.edited, experiment.judged
     before, after = experiment.whole_loss, float(experiment.after.mean())
     change = after - before
     names = attributing.names_of_answers(view.handle, logits_of(view.run).shape[-1])
@@ -115,11 +115,16 @@ def _facts(experiment: Experiment, position: int) -> None:
         )
         for run, best in ((view.run, was), (edited, now))
     ]
+    mean = [
+        number(run, judged.mean, loss, digits(loss, 3))
+        for run, loss in ((view.run, before), (edited, after))
+    ]
+    rise = number(edited, judged.mean_rise, change, digits(change, 3))
     words.facts(
         [
-            (f"{digits(before, 3)} nats", f"mean loss of each {experiment.judged.targets.name}"),
-            (f"{digits(after, 3)} nats", "mean loss with parts off"),
-            (f"{'+' if change > 0 else ''}{digits(change, 3)} nats", "change of the mean loss"),
+            ([mean[0], " nats"], f"mean loss of each {judged.targets.name}"),
+            ([mean[1], " nats"], "mean loss with parts off"),
+            (["+" if change > 0 else "", rise, " nats"], "change of the mean loss"),
             ([f"{names[was]} ", said[0]], "most likely, with its probability"),
             ([f"{names[now]} ", said[1]], "most likely with parts off"),
         ]

@@ -7,6 +7,7 @@ from viz import formulas_patching as formulas
 from viz.digits import digits
 from viz.figures.explanation import token_rows
 from viz.frame import inspector, layout, memory, screen, words
+from viz.frame.numbers import number
 from viz.live.chart.data import Origin
 from viz.pages.experiments.explanation.shared import Shown
 from viz.runs.explaining import MOST_TOKENS, Explaining
@@ -58,19 +59,24 @@ def section(shown: Shown) -> None:
 
 def _origin(shown: Shown) -> Origin:
     """Independent runs of each measure, of the last where that does not take too long."""
-    work, n_tokens = shown.work, len(shown.view.ids)
+    work = shown.work
     assert work.integrated is not None, "which is worked out last"
     memory.keep_alive("worth", work.worth)
     largest = float(np.abs(work.token_effects).max()) or 1.0
     removed = screen.origin(
         work.worth, {(0, "z.0"): "worth.removed"}, max(1.0, abs(work.measured.value) / largest)
     )
-    n_steps = work.integrated.n_steps
-    rows = {1: "weights", 2: "rollout", 3: "flow", 4: f"integrated.{n_steps}"}
-    if 2 * n_steps * n_tokens**2 > MOST_READ_BACK:
+    rows = {1: "weights", 2: "rollout", 3: "flow", 4: f"integrated.{work.integrated.n_steps}"}
+    if not _is_read(work):
         del rows[4]
     others = {(0, f"z.{row}"): f"worth.{name}" for row, name in rows.items()}
     return [*removed, *screen.origin(work.worth, others, tokens="x")]
+
+
+def _is_read(work: Explaining) -> bool:
+    """Whether integrated gradients have an independent run, which takes its time."""
+    steps = work.integrated.n_steps if work.integrated else 0
+    return 2 * steps * len(work.flows) ** 2 <= MOST_READ_BACK
 
 
 def _token_measures(work: Explaining) -> dict[str, np.ndarray]:
@@ -88,10 +94,15 @@ def _completeness(work: Explaining) -> None:
     found = work.integrated
     assert found is not None
     total = float(found.attributions.sum())
+    address = f"worth.sum.{found.n_steps}"
+    summed = number(work.worth, address, total) if _is_read(work) else digits(total)
     words.facts(
         [
-            (digits(total), "sum of the integrated gradients"),
-            (digits(found.value - found.baseline), "difference they explain"),
+            (summed, "sum of the integrated gradients"),
+            (
+                number(work.worth, "worth.difference", found.value - found.baseline),
+                "difference they explain",
+            ),
             (f"{digits(100 * found.error, 3)} %", f"completeness error, {found.n_steps} steps"),
         ]
     )

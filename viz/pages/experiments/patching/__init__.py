@@ -230,8 +230,11 @@ def _cell(shown: Shown) -> None:
     words.facts(
         [
             (number(work, address, value), "metric with this one value"),
-            (digits(share, 3), "put back"),
-            (digits(guess, 3), "estimate: gradient × difference"),
+            (shown.said(f"patch.{name}[{layer},{column}]", share), "put back"),
+            (
+                shown.said(f"slope.patch.{name}[{layer},{column}]", guess),
+                "estimate: gradient × difference",
+            ),
         ]
     )
     _ways_on(shown, name, layer, column)

@@ -40,10 +40,12 @@ def section(shown: Shown) -> None:
             "grid": [TITLES[name] for name in GRIDS],
             "runs": [str(exact[name].size) for name in GRIDS],
             "correlation r": [
-                digits(correlation(exact[name], estimate[name]), 3) for name in GRIDS
+                shown.said(f"r.patch.{name}", correlation(exact[name], estimate[name]))
+                for name in GRIDS
             ],
             "largest error": [
-                digits(float(np.abs(exact[name] - estimate[name]).max()), 3) for name in GRIDS
+                shown.said(f"off.patch.{name}", float(np.abs(exact[name] - estimate[name]).max()))
+                for name in GRIDS
             ],
         }
     )

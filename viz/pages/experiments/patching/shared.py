@@ -7,9 +7,11 @@ import numpy as np
 
 from model.analysis.patching import GRIDS, OVER_HEADS
 from viz import runs
+from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.formulas import Formula
 from viz.frame import inspector
+from viz.frame.numbers import Number, number
 from viz.frame.view import View
 from viz.runs.patching import Patching, Request
 
@@ -20,6 +22,7 @@ TITLES = {
     "z": "Heads, at all positions (z)",
 }
 MOST_READ_BACK = 14  # tokens up to which every cell has an independent run
+MOST_GAPS = 4.0  # that a metric may be larger than the gap: the shares' rounding grows with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,12 @@ class Shown:
         """What shares are differences of, in gaps: their rounding grows with it."""
         kept = self.work.patched.kept
         return max(1.0, max(abs(kept.of_base), abs(kept.of_source)) / abs(kept.gap))
+
+    def said(self, address: str, value: float) -> str | Number:
+        """A share, or what is made of shares, with its address where it is compared."""
+        text = digits(value, 3)
+        is_read = self.is_short and self.size <= MOST_GAPS
+        return number(self.work, address, value, text) if is_read else text
 
 
 def use_formula(name: str, formula: Formula) -> None:
