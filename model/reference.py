@@ -231,6 +231,7 @@ def block(part: Reader, x: Array, mask: Array, memory: Array | None = None) -> A
     def write(x: Array, update: Array, norm: str) -> Array:
         return x + update if is_pre else part.norm(norm, x + update)
 
+    x = part.passed("resid_pre", x)
     normed = read(x, "attn_norm")
     attended, attn_out = attention(part.part("attn"), normed, normed, mask)
     middle = write(x, attn_out, "attn_norm")

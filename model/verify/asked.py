@@ -63,9 +63,9 @@ class Asked(Named):
         """How many blocks there are."""
         return int(self.files.config["n_layers"])
 
-    def ran(self, ids: Sequence[int]) -> dict[str, Array]:
-        """All arrays of the run of a text."""
-        return dict(reference.arrays(reference.Files(self.files.config, self.weights_read), ids))
+    def ran(self, given: reference.Given) -> dict[str, Array]:
+        """All arrays of the run of an input."""
+        return dict(reference.arrays(reference.Files(self.files.config, self.weights_read), given))
 
     def read(self, part: reference.Reader, x: Array, norm: str) -> Array:
         """What a sublayer takes of the stream."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Array = np.ndarray
 Arrays = Mapping[str, Array]
 Put = Callable[[Array], None]  # writes into an array what stands in for a part
+# Ids, of a translation two rows of them, or the bytes of float32 pixels.
+Input = tuple[int, ...] | tuple[tuple[int, ...], ...] | bytes
 WRITES = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
 
 
@@ -27,24 +29,28 @@ WRITES = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
 class Off:
     """What is off, as decoder.attn.3.4, or all there is, and what stands in for it.
 
-    `way` is zero, mean, survey or other. `other` is the other input, as ids, of a translation two
-    rows of them, or the bytes of pixels.
+    `way` is zero, mean, survey or other; `other` is the other input.
     """
 
     parts: tuple[str, ...]
     way: str = "zero"
-    other: tuple[tuple[int, ...], ...] | tuple[int, ...] | bytes = ()
+    other: Input = ()
 
     @property
     def other_input(self) -> Array | tuple[Array, ...]:
         """The other input as a run takes it."""
-        if isinstance(self.other, bytes):
-            pixels = np.frombuffer(self.other, np.float32)
-            side = round(len(pixels) ** 0.5)
-            return pixels.reshape(side, side)
-        if self.other and isinstance(self.other[0], tuple):
-            return tuple(np.array(row) for row in self.other)
-        return np.array(self.other)
+        return as_given(self.other)
+
+
+def as_given(given: Input) -> Array | tuple[Array, ...]:
+    """An input as a run takes it."""
+    if isinstance(given, bytes):
+        pixels = np.frombuffer(given, np.float32)
+        side = round(len(pixels) ** 0.5)
+        return pixels.reshape(side, side)
+    if given and isinstance(given[0], tuple):
+        return tuple(np.array(row) for row in given)
+    return np.array(given)
 
 
 def files_without(files: reference.Files, off: Off, own: Arrays, other: Arrays) -> reference.Files:

@@ -1,10 +1,9 @@
 """Grids of activation patching, worked out once more: each cell a forward pass of its own.
 
-In numpy float64 from the files alone. The pass begins where the value is replaced, from the base's
-arrays of the independent run.
+In numpy float64 from the files alone.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -12,16 +11,18 @@ import numpy as np
 
 from model import reference
 from model.verify.asked import Asked
+from model.verify.edited import Input, as_given
 from model.verify.named import Array, Made
 
-Change = Callable[[str, Array], Array]
 STEP = 1e-4  # of a difference, for the slope along it
-GRIDS = ("resid_pre", "attn_out", "ffn_out", "z")
+# By the name of a grid, where its values go through in a block of the independent run.
+PLACES = {"resid_pre": "resid_pre", "attn_out": "attn.out", "ffn_out": "ffn_out", "z": "attn.z"}
+GRIDS = tuple(PLACES)
 
 
 @dataclass(frozen=True, eq=False)
 class IndependentPatches(Asked):
-    """What a decoder answers for `base` with one value of `source` in it.
+    """What a model answers for `base` with one value of `source` in it.
 
     Asked for by address: patch.resid_pre, patch.attn_out, patch.ffn_out (L, T) and patch.z (L, H)
     are shares of what there is to bring back; with `answer.` before them the numbers themselves,
@@ -30,13 +31,16 @@ class IndependentPatches(Asked):
     differ. patch.base and patch.source are the numbers of the runs as they are.
     """
 
-    base: tuple[int, ...]
-    source: tuple[int, ...]
+    base: Input
+    source: Input
+    stack: str = "decoder"
 
     @property
     def row(self) -> Sequence[int]:
-        """The ids of the base, whose tokens stand along the grids."""
-        return self.base
+        """The ids of the base in the stack that is patched, which stand along the grids."""
+        given = as_given(self.base)
+        own = given[0 if self.stack == "encoder" else -1] if isinstance(given, tuple) else given
+        return own.tolist() if own.ndim == 1 else ()
 
     def made(self) -> Made:
         """See `Named`."""
@@ -55,7 +59,7 @@ class IndependentPatches(Asked):
     @cached_property
     def runs(self) -> tuple[dict[str, Array], dict[str, Array]]:
         """Both runs as they are."""
-        return self.ran(self.base), self.ran(self.source)
+        return self.ran(as_given(self.base)), self.ran(as_given(self.source))
 
     @cached_property
     def ends(self) -> tuple[Array, Array]:
@@ -102,10 +106,11 @@ class IndependentPatches(Asked):
 
     def values(self, name: str) -> tuple[Array, Array]:
         """What may be exchanged, of base and source: (L, T, D), of heads (L, H, T, Dh)."""
-        address = "decoder.blocks.{}.attn.z" if name == "z" else f"decoder.blocks.{{}}.{name}"
-        base, source = (
-            np.stack([run[address.format(i)] for i in range(self.n_layers)]) for run in self.runs
-        )
+        part = f"{self.stack}.blocks.{{}}.{'attn.z' if name == 'z' else name}"
+        ends = ("n_layers", "n_encoder_layers")
+        is_first = self.stack == "encoder" and self.before
+        layers = range(self.files.config[ends[bool(is_first)]])
+        base, source = (np.stack([run[part.format(i)] for i in layers]) for run in self.runs)
         return base, source
 
     def exchanged(self, name: str) -> Iterator[tuple[int, Array]]:
@@ -118,28 +123,20 @@ class IndependentPatches(Asked):
 
     def with_each(self, name: str, layer: int, places: Array, values: Array) -> Array:
         """The number where one value of a layer is another, each by itself. (B,)."""
+        wanted = f"{self.before}blocks.{layer}.{PLACES[name]}"
 
-        def change(which: str, array: Array) -> Array:
-            if which != name:
+        def change(place: str, array: Array) -> Array:
+            if place != wanted:
                 return array
             rows = np.repeat(array[None], len(places), axis=0)
             rows[np.arange(len(places)), places] = values
             return rows
 
-        x = self.block(layer, self.runs[0][f"decoder.blocks.{layer}.resid_pre"], change)
-        for following in range(layer + 1, self.n_layers):
-            x = self.block(following, x, lambda which, array: array)
-        return self.answer(x[:, self.wanted.position])
+        files = reference.Files(self.files.config, self.weights_read, change)
+        logits = dict(reference.arrays(files, as_given(self.base)))["output"]
+        return self.wanted.of(logits[:, self.wanted.position])
 
-    def block(self, layer: int, x: Array, change: Change) -> Array:
-        """One block of the decoder, each of its values through `change`. x: (T, D) or (B, T, D)."""
-        part = self.model.part(f"blocks.{layer}")
-        x = change("resid_pre", x)
-        normed = self.read(part, x, "attn_norm")
-        mask = reference.own_mask(self.files.config, x.shape[-2])
-        found, _ = reference.attention(part.part("attn"), normed, normed, mask)
-        z = reference.side_by_side(change("z", found["z"]))
-        attn_out = change("attn_out", part.part("attn").linear("out_proj", z))
-        middle = self.written(part, x, attn_out, "attn_norm")
-        ffn_out = reference.feed_forward(part.part("ffn"), self.read(part, middle, "ffn_norm"))
-        return self.written(part, middle, change("ffn_out", ffn_out), "ffn_norm")
+    @property
+    def before(self) -> str:
+        """What names of weights begin with where a model has two stacks."""
+        return f"{self.stack}." if self.files.config["architecture"] == "encoder_decoder" else ""

@@ -6,14 +6,25 @@ from functools import cache
 
 from model.analysis.metrics import Metric, telling_tokens
 from viz import runs
-from viz.figures.labels import visible
-from viz.frame import ASSETS, controls, state
+from viz.frame import ASSETS, controls, state, two_inputs
 from viz.frame.blanks import first_blank
-from viz.frame.settings import CORRUPT, EXPECTED, METRIC, MODEL, PATCH, RESTORE, SENTENCE, VERSUS
+from viz.frame.settings import (
+    CORRUPT,
+    EXPECTED,
+    METRIC,
+    MODEL,
+    PATCH,
+    PATCH_STACK,
+    RESTORE,
+    SENTENCE,
+    SOURCE,
+    VERSUS,
+)
+from viz.frame.two_inputs import Two
 from viz.frame.view import View
 from viz.live.core.wire import Option, Settings
 from viz.live.pickers.data import Picker
-from viz.runs import patching
+from viz.runs import attributing, patching, translating
 
 CANDIDATES = 10  # most likely tokens of either sentence to choose from
 PAIR = "pair"
@@ -57,26 +68,55 @@ def draw_pairs() -> None:
 def _take_over(changes: Settings) -> None:
     for pair in pairs():
         if pair.title == changes.get(PAIR):
-            state.put((SENTENCE, pair.clean), (CORRUPT, pair.corrupt), (MODEL, pair.model))
+            is_source = runs.architecture_of(pair.model) == "encoder_decoder"
+            text = SOURCE if is_source else SENTENCE
+            state.put((text, pair.clean), (CORRUPT, pair.corrupt), (MODEL, pair.model))
 
 
-def second_sentence(view: View) -> str:
-    """What stands in the second box, until a person types: the pair's, or one made of the first."""
+def second_input(view: View) -> str:
+    """What is asked for the second input, until a person chooses: the pair's, or one made."""
     found = pair_of(view)
-    own = found.corrupt if found else _made_of(view)
-    return controls.text(CORRUPT.given(default=own), placeholder="another sentence")
+    return two_inputs.ask(view, found.corrupt if found else _made_of(view))
 
 
 def _made_of(view: View) -> str:
-    """The sentence with one word exchanged for what the model found more likely there."""
-    first = first_blank(view.tokens)[0]
-    places = (first, *(i for i in range(len(view.tokens)) if i != first))
-    return patching.with_another_word(view.handle, view.sentence, places)
+    """The sentence with one word exchanged.
+
+    A decoder's for what the model found more likely there, others for a word alike.
+    """
+    trace = view.run.trace
+    if trace.main.ids is None:
+        return ""
+    if trace.facts.architecture == "decoder":
+        first = first_blank(view.tokens)[0]
+        places = (first, *(i for i in range(len(view.tokens)) if i != first))
+        return patching.with_another_word(view.handle, view.sentence, places)
+    ids = patching.ids_of(view.handle, view.sentence)
+    hidden = first_blank(runs.tokenizer(view.handle).token_strings(ids))
+    is_encoder = trace.facts.architecture == "encoder"
+    places = [i for i in range(len(ids)) if i not in hidden or not is_encoder]
+    order = places if is_encoder else (*hidden, *places)
+    made = patching.with_alike_words(view.handle, view.sentence, ids, tuple(order))
+    return next((text for text in made if is_encoder or _turns(view, text)), (*made, "")[0])
 
 
-def metric(view: View, second: patching.Ids) -> Metric:
-    """What is asked of the last token, drawn as controls."""
-    logits = view.run.trace.logits[-1], patching.last_logits(view.handle, second)
+def _turns(view: View, text: str) -> bool:
+    """Whether another source is translated differently."""
+    both = (translating.written(view.handle, x, translating.Way()) for x in (view.sentence, text))
+    first, second = (written.ids for written in both)
+    return first != second
+
+
+def stack(view: View, two: Two) -> str:
+    """Which stack values are of: a choice where there are two."""
+    if len(two.labels) == 1:
+        return next(iter(two.labels))
+    return controls.segments(PATCH_STACK)
+
+
+def metric(view: View, two: Two) -> Metric:
+    """What is asked of the answer, drawn as controls."""
+    logits = [patching.logits_of(view.handle, x, two.position) for x in (two.first, two.second)]
     expected, versus = telling_tokens(*logits)
     options = list(
         dict.fromkeys(
@@ -84,24 +124,27 @@ def metric(view: View, second: patching.Ids) -> Metric:
             + [i for row in logits for i in (-row).argsort(kind="stable")[:CANDIDATES].tolist()]
         )
     )
-    state.only_for((view.ids, second, view.model), EXPECTED, VERSUS, PATCH)
-    kind, vocabulary = controls.select(METRIC, width=150), runs.vocabulary(view.handle)
-
-    def words(token: int) -> str:
-        return visible(vocabulary[token])
-
-    given = {"options": options, "words": words}
+    state.only_for((two.first, two.second, view.model), EXPECTED, VERSUS, PATCH)
+    kind, names = controls.select(METRIC, width=150), _names(view)
+    given = {"options": options, "words": names.__getitem__}
     answer = controls.select(EXPECTED.given(default=expected, **given), width=130)
     other = versus
     if kind == METRIC.default:
         other = controls.select(VERSUS.given(default=versus, **given), width=130)
-    return Metric(kind, len(view.ids) - 1, answer, other)
+    return Metric(kind, two.position, answer, other)
+
+
+def _names(view: View) -> list[str]:
+    """What each logit is of: a token, or a class."""
+    output = view.run.trace.output
+    assert output is not None, "the page needs logits"
+    return attributing.names_of_answers(view.handle, output.shape[-1])
 
 
 def metric_name(view: View, metric: Metric) -> str:
     """A metric in words, as logit of “she” − logit of “he”; the tokens are a person's text."""
-    vocabulary = runs.vocabulary(view.handle)
-    answer, other = (f"“{visible(vocabulary[i])}”" for i in (metric.answer, metric.other))
+    names = _names(view)
+    answer, other = (f"“{names[i]}”" for i in (metric.answer, metric.other))
     return {
         "difference": f"logit of {answer} − logit of {other}",
         "logit": f"logit of {answer}",
@@ -110,5 +153,5 @@ def metric_name(view: View, metric: Metric) -> str:
 
 
 def is_forward() -> bool:
-    """Whether values of the first sentence are put into the second."""
+    """Whether values of the first input are put into the second."""
     return controls.select(RESTORE, width=170) == RESTORE.default

@@ -272,6 +272,10 @@ COST_WINDOW = declared(Number("cost_window", "Window r", 128, 1, 1_000_000, page
 # --- Patching -----------------------------------------------------------------------------------
 
 CORRUPT = declared(Text("corrupt", "Second sentence", "", pages=ON_PATCHING, follows=True))
+OTHER_DIGIT = declared(Number("other_digit", "Second digit", 1, 0, pages=ON_PATCHING))
+PATCH_STACK = declared(
+    Choice[str]("patch_stack", "Values of", "encoder", ("encoder", "decoder"), pages=ON_PATCHING)
+)
 METRIC = named(
     "metric",
     "Metric",

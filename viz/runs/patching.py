@@ -3,34 +3,39 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import streamlit as st
+import torch
 
+from model.analysis.branching import logits_at
 from model.analysis.metrics import Metric
 from model.analysis.patching import Pair, Patched, Piece, begin, check_lengths, estimated, pieces
-from model.capture import capture
 from model.device import one_thread
 from model.sources.handle import ModelHandle
 from model.trace import Trace
 from model.verify.asked import Wanted
+from model.verify.edited import Input, as_given
 from model.verify.patched import IndependentPatches
 from model.verify.texts import texts_of
 from viz import runs
 from viz.live import store
 
 Ids = tuple[int, ...]
+MOST_ALIKE, MOST_MADE = 6, 8  # words that are most like one; texts made of a text
 MOST_TRIED = 12  # words in the place of one
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for: values of the text `source` in the text `base`, on one model."""
+    """What is asked for: values of the input `source` in `base`, in one stack of one model."""
 
     handle: ModelHandle
-    base: Ids
-    source: Ids
+    base: Input
+    source: Input
     metric: Metric
+    stack: str = "decoder"
 
 
 @dataclass(eq=False)
@@ -78,7 +83,8 @@ def patch(request: Request, trace: Trace) -> Patching:
     `trace` is that of the sentence on screen. ValueError for different numbers of tokens.
     """
     found = runs.checkpoint(request.handle)
-    pair = Pair(found.model, list(request.base), list(request.source), request.metric)
+    base, source = as_given(request.base), as_given(request.source)
+    pair = Pair(found.model, base, source, request.metric, request.stack)
     check_lengths(pair.base, pair.source)
     with one_thread():
         patched = begin(pair)
@@ -86,11 +92,12 @@ def patch(request: Request, trace: Trace) -> Patching:
     metric = request.metric
     independent = IndependentPatches(
         found.files,
-        tuple(trace.ids.tolist()),
+        (),
         Wanted(metric.kind, metric.position, metric.answer, metric.other),
         texts_of(found.folder),
         request.base,
         request.source,
+        request.stack,
     )
     key = store.put(trace, independent)
     stream = pieces(pair, patched.kept)
@@ -104,10 +111,42 @@ def ids_of(handle: ModelHandle, text: str) -> Ids:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def last_logits(handle: ModelHandle, ids: Ids) -> np.ndarray:
-    """What a text is predicted to go on with, (V,)."""
-    tokens = runs.tokenizer(handle).token_strings(ids)
-    return capture(runs.decoder(handle), ids, tokens).logits[-1]
+def logits_of(handle: ModelHandle, given: Input, position: int) -> np.ndarray:
+    """What an input is predicted to be at a position, (V,)."""
+    model = runs.checkpoint(handle).model
+    with torch.inference_mode():
+        return logits_at(model, as_given(given), position)[0].float().cpu().numpy()
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def with_alike_words(
+    handle: ModelHandle, text: str, ids: Ids, places: tuple[int, ...]
+) -> tuple[str, ...]:
+    """Texts of as many tokens, each with one word exchanged for one alike: a few of them.
+
+    Alike are tokens whose embeddings have the largest cosine. ids: those of the text.
+    """
+    model = runs.checkpoint(handle).model
+    table = next(x for name, x in model.named_parameters() if name.endswith("embed.weight"))
+    unit = torch.nn.functional.normalize(table.detach().float(), dim=-1)
+    tried = (
+        (place, token)
+        for place in places
+        for token in torch.topk(unit @ unit[ids[place]], 1 + MOST_ALIKE).indices.tolist()
+    )
+    made = (_with_token(handle, ids, place, token) for place, token in tried)
+    return tuple(islice((text for text in made if text), MOST_MADE))
+
+
+def _with_token(handle: ModelHandle, ids: Ids, place: int, token: int) -> str:
+    """The text with one token exchanged; empty where it is no word or is read as other tokens."""
+    found = runs.tokenizer(handle)
+    (word,) = found.token_strings([token])
+    changed = (*ids[:place], token, *ids[place + 1 :])
+    if token == ids[place] or not word.strip().isalpha() or word[:1] != " ":
+        return ""
+    written = found.decode(list(changed))
+    return written if ids_of(handle, written) == changed else ""
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -117,17 +156,13 @@ def with_another_word(handle: ModelHandle, text: str, places: tuple[int, ...]) -
     In its place stands the word that the model found most likely there among all others: of the
     first place where that makes a text of as many tokens.
     """
-    found, trace = runs.tokenizer(handle), runs.run(handle, text).trace
+    trace = runs.run(handle, text).trace
     ids = tuple(trace.ids.tolist())
     for place in places:
         if not 0 < place < len(trace.logits):
             continue
         for token in np.argsort(-trace.logits[place - 1], kind="stable")[:MOST_TRIED].tolist():
-            (word,) = found.token_strings([token])
-            changed = (*ids[:place], token, *ids[place + 1 :])
-            if token == ids[place] or not word.strip().isalpha() or word[:1] != " ":
-                continue
-            written = found.decode(list(changed))
-            if ids_of(handle, written) == changed:
+            written = _with_token(handle, ids, place, token)
+            if written:
                 return written
     return ""

@@ -41,6 +41,11 @@ def translator(handle: ModelHandle) -> EncoderDecoderTransformer:
     return model
 
 
+def source_ids(handle: ModelHandle, text: str) -> tuple[int, ...]:
+    """The same as plain values."""
+    return tuple(_source(handle, text))
+
+
 def _source(handle: ModelHandle, text: str) -> list[int]:
     """A source as the encoder takes it, cut to the context."""
     tokenizer, model = runs.tokenizer(handle), translator(handle)

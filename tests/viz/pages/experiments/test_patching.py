@@ -100,7 +100,54 @@ def test_back_the_other_way_the_second_sentences_values_are_put_into_the_first()
     assert chart(app, "patched-resid-pre").layout["xaxis"]["ticktext"][1] == "girl"
 
 
-@pytest.mark.parametrize("example", pairs(), ids=lambda example: example.title)
+OF_STORIES = [pair for pair in pairs() if pair.model == "stories"]
+OF_TRANSLATE = [pair for pair in pairs() if pair.model == "translate"]
+
+
+def test_pairs_are_of_both_models() -> None:
+    assert len(OF_STORIES) >= 5
+    assert len(OF_TRANSLATE) >= 3
+    assert len(OF_STORIES) + len(OF_TRANSLATE) == len(pairs())
+
+
+@pytest.mark.parametrize("example", OF_TRANSLATE, ids=lambda example: example.title)
+def test_a_word_of_the_source_turns_the_translation_and_brings_it_back(example: Example) -> None:
+    app = opened(model="translate", source=example.clean)
+    assert chosen_text(app) == example.corrupt
+    stream = z(chart(app, "patched-resid-pre").data[0])
+    assert stream[0].argmax() == example.subject
+    assert stream[0, example.subject] >= 0.9
+    if "moves" in example.shows:
+        assert stream[-1].argmax() != example.subject
+    own, other = (value for name, value in facts(app).items() if "sentence" in name)
+    assert float(own) > 0 > float(other.replace("−", "-")), "the sign of the difference turns"
+
+
+def chosen_text(app: AppTest) -> str:
+    """What stands in the second box."""
+    return next(box.value for box in app.text_input if box.label == "Second sentence")
+
+
+def test_values_of_the_decoder_change_nothing_before_its_first_layer() -> None:
+    app = opened(model="translate", source="A man rides a bicycle.", patch_stack="decoder")
+    stream = z(chart(app, "patched-resid-pre").data[0])
+    assert stream.shape == (4, 3)  # ⟨start⟩ Ein Mann: there the translations part
+    assert (stream[0] == 0).all()
+    assert stream[-1, -1] > 0.1
+
+
+def test_a_blank_is_asked_for_in_an_encoder_and_a_class_of_a_picture() -> None:
+    app = opened(model="blank", sentence="Tom gave the dog a bone.", blanks="3")
+    stream = z(chart(app, "patched-resid-pre").data[0])
+    assert stream.shape[0] == 6
+    assert chart(app, "patched-resid-pre").layout["xaxis"]["ticktext"][3] == "[MASK]"
+    app = opened(model="digits", digit="0", other_digit="1")
+    stream = z(chart(app, "patched-resid-pre").data[0])
+    assert stream.shape == (6, 50)
+    assert stream[0, 0] == 0, "the class token is the same in both"
+
+
+@pytest.mark.parametrize("example", OF_STORIES, ids=lambda example: example.title)
 def test_each_pair_turns_the_answer_and_its_subject_brings_it_back(example: Example) -> None:
     tokenizer, model = stories().tokenizer, stories().decoder
     first, second = tokenizer.encode(example.clean), tokenizer.encode(example.corrupt)
@@ -182,7 +229,7 @@ def test_the_checks_are_in_the_inspector_and_a_fault_turns_them_red(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = inspected(opened(sentence=GIRL), "check")
-    assert any("tokens that both sentences share put back nothing" in x.value for x in app.caption)
+    assert any("what both inputs share puts back nothing" in x.value for x in app.caption)
     right = work.begin
 
     def wrong(pair: Pair) -> object:

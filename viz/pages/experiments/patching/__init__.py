@@ -1,29 +1,26 @@
 """Patching: one value of one run, put into another, brings the answer back or does not."""
 
-from collections.abc import Sequence
-from urllib.parse import urlencode
-
 import numpy as np
 import streamlit as st
 
-from model.analysis.patching import GRIDS, OVER_HEADS, parting
+from model.analysis.patching import GRIDS, OVER_HEADS
 from viz import formulas_patching as formulas
-from viz import runs
 from viz.digits import digits
 from viz.figures.patching import Grid, patch_map
 from viz.frame import gradual, inspector, layout, memory, notices, screen, state, tables, words
 from viz.frame import patching as asked
 from viz.frame.numbers import number
 from viz.frame.settings import PATCH
+from viz.frame.two_inputs import two_of
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.patching import estimate
 from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
-from viz.runs.patching import Ids, Patching, Request, ids_of, patch
+from viz.runs.patching import Patching, Request, patch
 
 TITLE = "Patching"
 ICON = ":material/healing:"
-NEEDS = ("decoder", "vocabulary", "logits")
+NEEDS = ("weights",)
 OPENS_INSPECTOR = False
 
 PATCHING, RUN = "patching", "patched"  # of this visitor
@@ -43,32 +40,24 @@ def render(view: View) -> None:
         "the sentence it came from is back. Click a cell to see what it is.",
     )
     with row, layout.slim_row("second-sentence"):
-        second = asked.second_sentence(view)
+        second = asked.second_input(view)
     controls = layout.slim_row("patching-metric")
     with controls:
-        asked.draw_pairs()
-    ids = _within(view, second) if second.strip() else ()
-    if not ids:
-        words.notice(f"Type a second sentence of {len(view.ids)} tokens.")
+        if view.run.trace.main.ids is not None:
+            asked.draw_pairs()
+    if not second.strip():
+        n = len(view.run.trace.streams[0]) - (len(view.run.trace.streams) > 1)  # its end is ours
+        words.notice(f"Type a second sentence of {n} tokens.")
         return
-    strings = runs.tokenizer(view.handle).token_strings(ids)
-    if len(ids) != len(view.ids):
-        raise ValueError(parting(view.tokens, strings))
+    two = two_of(view, second)
     with controls:
-        metric = asked.metric(view, ids)
+        stack = asked.stack(view, two)
+        metric = asked.metric(view, two)
         is_forward = asked.is_forward()
     notices.show()
-    base, source = (ids, view.ids) if is_forward else (view.ids, ids)
-    request = Request(view.handle, base, source, metric)
-    _patch(Shown(view, second, request, _work(view, request), is_forward), strings)
-
-
-def _within(view: View, second: str) -> Ids:
-    """The tokens of the second sentence, cut to the context."""
-    ids, context = ids_of(view.handle, second), view.config.max_seq_len
-    if len(ids) > context:
-        notices.add(f"The last {len(ids) - context} tokens of the second sentence are cut.")
-    return ids[:context]
+    base, source = (two.second, two.first) if is_forward else (two.first, two.second)
+    request = Request(view.handle, base, source, metric, stack)
+    _patch(Shown(view, second, two, request, _work(view, request), is_forward))
 
 
 def _work(view: View, request: Request) -> Patching:
@@ -76,21 +65,22 @@ def _work(view: View, request: Request) -> Patching:
     found: Patching | None = memory.remembered(PATCHING, request)
     if found is None:
         found = patch(request, view.run.trace)
-        found.is_running = len(request.base) <= MOST_UNASKED and bool(found.patched.kept.gap)
+        n_tokens = sum(len(stream) for stream in view.run.trace.streams)
+        found.is_running = n_tokens <= MOST_UNASKED and bool(found.patched.kept.gap)
         memory.remember(PATCHING, request, found)
     memory.keep_alive(RUN, found)
     return found
 
 
-def _patch(shown: Shown, second: Sequence[str]) -> None:
+def _patch(shown: Shown) -> None:
     work = shown.work
     if not work.patched.kept.gap:
-        _pair(shown, second)
-        words.notice("Both sentences give the same number: there is nothing to put back.")
+        _pair(shown)
+        words.notice(f"Both {shown.kind}s give the same number: there is nothing to put back.")
         return
     if work.is_done:
         with st.container():
-            _grids_and_pair(shown, second)
+            _grids_and_pair(shown)
         _cell(shown)
         estimate.section(shown)
         _check(shown)
@@ -98,7 +88,7 @@ def _patch(shown: Shown, second: Sequence[str]) -> None:
         patched = work.patched
         gradual.draw(
             work,
-            lambda: _grids_and_pair(shown, second),
+            lambda: _grids_and_pair(shown),
             lambda: f"{patched.n_done} of {patched.n_cells} runs",
             lambda: _left(work),
         )
@@ -106,18 +96,31 @@ def _patch(shown: Shown, second: Sequence[str]) -> None:
         _inspect(shown)
 
 
-def _grids_and_pair(shown: Shown, second: Sequence[str]) -> None:
+def _grids_and_pair(shown: Shown) -> None:
     _grids(shown)
-    _pair(shown, second)
+    _pair(shown)
 
 
-def _pair(shown: Shown, second: Sequence[str]) -> None:
+def _pair(shown: Shown) -> None:
     """Both sentences, and the metric of each as it is."""
     left, right = layout.two_up("pair", (3, 2))
     with left:
-        words.token_pairs(("first", "second"), shown.view.tokens, second)
+        _rows(shown)
     with right:
         _ends(shown)
+
+
+def _rows(shown: Shown) -> None:
+    """The tokens of both inputs, where they are text, and where the answer is asked."""
+    if shown.view.run.trace.main.ids is None:
+        words.caption(
+            f"First the picture above, second test digit {shown.second}. Across: [CLS] and the "
+            "patches, row by row."
+        )
+        return
+    first = next(iter(shown.two.labels.values()))
+    words.token_pairs(("first", "second"), *first)
+    words.caption(f"The answer is asked {shown.two.place}.")
 
 
 def _left(work: Patching) -> str:
@@ -139,8 +142,8 @@ def _ends(shown: Shown) -> None:
                 f"{asked.metric_name(shown.view, shown.request.metric)}, {which}",
             )
             for which, (name, value) in (
-                ("first sentence", ends[True]),
-                ("second sentence", ends[False]),
+                (f"first {shown.kind}", ends[True]),
+                (f"second {shown.kind}", ends[False]),
             )
         ]
     )
@@ -168,7 +171,8 @@ def _grid(shown: Shown, name: str, chosen: tuple[str, int, int]) -> None:
         chosen[1:] if chosen[0] == name else None,
     )
     is_read = is_whole and (name == OVER_HEADS or shown.is_short)
-    along = "" if name == OVER_HEADS else "x"
+    is_text = shown.kind == "sentence"
+    along = "x" if is_text and name != OVER_HEADS else ""
     layout.show_figure(
         patch_map(grid, shown.view.colors),
         key=f"patched-{name.replace('_', '-')}",
@@ -257,41 +261,40 @@ def _says(shown: Shown, name: str, share: float) -> str:
     came, went = ("first", "second") if shown.is_forward else ("second", "first")
     where = "at all positions" if name == OVER_HEADS else "at this position"
     return (
-        f"The {came} sentence’s value in the {went}’s run, {where}, puts back "
+        f"The {came} {shown.kind}’s value in the {went}’s run, {where}, puts back "
         f"{digits(100 * share, 0)} %."
     )
 
 
 def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
-    view = shown.view
-    same = {"model": view.model, "sentence": view.sentence, "layer": layer}
+    attention = f"{shown.request.stack}.attn"
     ways = []
     if name == OVER_HEADS:
-        query = urlencode({"page": "Attention", **same, "head": column})
-        ways.append(
-            words.Way(f"L{layer} H{column}", "What this head attends to.", query=f"?{query}")
-        )
-    else:
-        query = urlencode({"page": "Logit lens", **same, "after": column})
+        query = shown.link("Attention", attention=attention, layer=layer, head=column)
+        ways.append(words.Way(f"L{layer} H{column}", "What this head attends to.", query=query))
+    elif shown.is_decoder:
+        query = shown.link("Logit lens", layer=layer, after=column)
         ways.append(
             words.Way(
                 f"L{layer}, token {column}",
                 "What this place would predict, layer by layer.",
-                query=f"?{query}",
+                query=query,
             )
         )
-    other = urlencode({"page": "Attention", **same, "sentence": shown.second})
-    ways.append(words.Way("The second sentence", "Its attention in this layer.", query=f"?{other}"))
+    query = shown.link("Attention", shown.second, attention=attention, layer=layer)
+    ways.append(words.Way(f"The second {shown.kind}", "Its attention in this layer.", query=query))
     words.ways(ways)
 
 
 def _check(shown: Shown) -> None:
     first = shown.shares["resid_pre"][0]
-    exchanged = np.array(shown.request.base) != np.array(shown.request.source)
+    exchanged = np.array([a != b for a, b in zip(*shown.both_labels, strict=True)])
+    if shown.view.run.trace.main.ids is None:
+        exchanged[1:] = True  # every patch may differ, the class token does not
     error = float(np.abs(first[~exchanged]).max(initial=0.0))
     inspector.check(
         error <= ALLOWED,
-        f"before the first layer, tokens that both sentences share put back nothing, max error "
+        f"before the first layer, what both inputs share puts back nothing, max error "
         f"{error:.1e}, allowed {ALLOWED:.0e}.",
     )
 

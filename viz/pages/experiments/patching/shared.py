@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from urllib.parse import urlencode
 
 import numpy as np
 
 from model.analysis.patching import GRIDS, OVER_HEADS
-from viz import runs
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.formulas import Formula
 from viz.frame import inspector
 from viz.frame.numbers import Number, number
+from viz.frame.two_inputs import Two
 from viz.frame.view import View
 from viz.runs.patching import Patching, Request
 
@@ -31,15 +32,38 @@ class Shown:
 
     view: View
     second: str
+    two: Two
     request: Request
     work: Patching
     is_forward: bool
 
+    @property
+    def kind(self) -> str:
+        """What the inputs are."""
+        return "sentence" if self.view.run.trace.main.ids is not None else "picture"
+
+    @property
+    def is_decoder(self) -> bool:
+        """Whether the model is a decoder alone."""
+        return self.view.run.trace.facts.architecture == "decoder"
+
+    @property
+    def both_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The strings of both inputs in the stack that is patched."""
+        return self.two.labels[self.request.stack]
+
     @cached_property
     def labels(self) -> list[str]:
-        """The tokens of the sentence that values are put into."""
-        found = runs.tokenizer(self.view.handle).token_strings(self.request.base)
-        return token_labels(found)
+        """The tokens of the input that values are put into."""
+        return token_labels(self.both_labels[1 if self.is_forward else 0])
+
+    def link(self, page: str, text: str = "", **more: object) -> str:
+        """The address of another view of this input, or of another text, on the same model."""
+        view = self.view
+        name = "source" if len(view.run.trace.streams) > 1 else "sentence"
+        given = {name: text or view.sentence} if self.kind == "sentence" else {}
+        given |= {"digit": text} if text and not given else {}
+        return "?" + urlencode({"page": page, "model": view.model, **given, **more})
 
     @property
     def shares(self) -> dict[str, np.ndarray]:
@@ -55,7 +79,7 @@ class Shown:
     @property
     def is_short(self) -> bool:
         """Whether every cell has an independent run, which takes its time."""
-        return len(self.request.base) <= MOST_READ_BACK
+        return sum(len(row) for row, _ in self.two.labels.values()) <= MOST_READ_BACK
 
     @property
     def size(self) -> float:
