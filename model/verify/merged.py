@@ -52,11 +52,17 @@ def _each(node: Made) -> list[Made]:
     return [node, *(found for part in node.parts for found in _each(part))]
 
 
+def typed(ran: Ran) -> Array:
+    """The ids of what was typed, (T,): of a translation those of the source."""
+    name = "encoder.ids" if "encoder.ids" in ran.arrays else "decoder.ids"
+    return ran.arrays[name]
+
+
 def of_tokens(wanted: Callable[[Made], int | None]) -> Callable[[Ran, int, int], Array]:
     """A number of each node of the tokens from one place to another, where it has one, (N,)."""
 
     def numbers(ran: Ran, start: int, stop: int) -> Array:
-        tokens = ran.arrays["decoder.ids"][start:stop].tolist()
+        tokens = typed(ran)[start:stop].tolist()
         words = ran.vocabulary
         ids = {text[0]: number for number, text in words.items() if len(text) == 1}
         nodes = [node for token in tokens for node in _each(made_of(token, words, ids))]
@@ -66,7 +72,7 @@ def of_tokens(wanted: Callable[[Made], int | None]) -> Callable[[Ran, int, int],
 
 
 MERGED: dict[str, Callable[..., Array]] = {
-    "merges.ids": lambda ran, start, stop: ran.arrays["decoder.ids"][start:stop],
+    "merges.ids": lambda ran, start, stop: typed(ran)[start:stop],
     "merges.ranks": of_tokens(lambda node: None if node.rank is None else node.rank + 1),
     "merges.bytes": of_tokens(lambda node: None if node.parts else node.first_byte),
 }

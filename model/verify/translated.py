@@ -20,7 +20,7 @@ Ids = tuple[int, ...]
 Change = Callable[[Array], Array]
 BYTES = 4  # of a float32, in which the app runs
 WORD = re.compile(r"[^\W_]+(?:['’](?=[^\W\d_])[^\W_]+)*|\S")  # letters and digits, or one sign
-DAMAGES = ("as it is", "output shuffled", "words shuffled", "output averaged", "no positions")
+BROKEN = "surrogateescape"  # a part of a character stays as long as it is
 
 
 def words_of_tokens(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int]:
@@ -29,11 +29,12 @@ def words_of_tokens(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int]:
     White space is of the word after it.
     """
     pieces = [vocabulary[i] for i in ids]
-    text = b"".join(pieces).decode(errors="replace")
+    whole = b"".join(pieces)
+    text = whole.decode(errors=BROKEN)
     words = list(WORD.finditer(text))
-    starts = np.array([len(text[: word.start()].encode()) for word in words] or [0])
-    begins = np.cumsum([0, *map(len, pieces)])[:-1]
-    begins += [len(piece) - len(piece.lstrip()) for piece in pieces]
+    starts = np.array([len(text[: word.start()].encode(errors=BROKEN)) for word in words] or [0])
+    ends = np.cumsum([0, *map(len, pieces)])[:-1].tolist()
+    begins = [len(whole) - len(whole[end:].lstrip()) for end in ends]
     owners = np.searchsorted(starts, begins, side="right") - 1
     found = np.unique(np.clip(owners, 0, None), return_inverse=True)[1]
     return found.tolist()

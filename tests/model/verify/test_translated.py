@@ -45,6 +45,14 @@ def test_words_found_in_the_text_are_those_joined_from_tokens(sentence: str) -> 
     assert words_of_tokens(texts_of(CHECKPOINT), ids) == groups
 
 
+def test_words_of_broken_characters() -> None:
+    tokenizer = Tokenizer.load(CHECKPOINT / "tokenizer.json")
+    parts = tokenizer.encode("é ü 😀 ß")
+    for ids in ([*parts[:2], parts[-1], *tokenizer.encode(" die Hunde")], parts[1:], parts[::-1]):
+        groups, _ = words_of(tokenizer.token_strings(ids))
+        assert words_of_tokens(texts_of(CHECKPOINT), ids) == groups
+
+
 @pytest.mark.slow
 def test_words_of_real_sentences() -> None:
     tokenizer = Tokenizer.load(CHECKPOINT / "tokenizer.json")

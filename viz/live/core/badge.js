@@ -31,15 +31,15 @@ export function withdraw(node, isOther) {
  * Say what was found when the screen was read back: the largest error of `n` numbers.
  *
  * @param {HTMLElement} node
- * @param {{error: number, n: number}} found
+ * @param {{error: number, n: number, address?: string}} found where the first is that is off
  * @param {number} allowed
  * @param {string} [of] what was read
  * @returns {number | null} the error as JSON has it
  */
-export function showScreenCheck(node, { error, n }, allowed, of = "numbers") {
+export function showScreenCheck(node, { error, n, address }, allowed, of = "numbers") {
   const found = showCheck(node, error, allowed);
   const count = n.toLocaleString("en");
-  node.title = COMPARED;
+  node.title = error <= allowed || !address ? COMPARED : `${COMPARED}: off at ${address}`;
   node.textContent =
     error <= allowed
       ? `✓ ${count} ${of} verified (max error ${error ? error.toExponential(0) : 0})`

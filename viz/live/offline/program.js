@@ -1,4 +1,4 @@
-// sha256 f2f94ce267ad71579fb2ca736d55589cf9bd588c6a28a6a679737bb4a10091aa of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 75a9fe6539526b70d504af74e721f7aaba05dcd6ef54d2c677506f88030dfb86 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -2133,10 +2133,10 @@ var HeadlightOffline = (() => {
     node.classList.remove("hl-bad");
     node.textContent = "comparing with an independent run …";
   }
-  function showScreenCheck(node, { error, n }, allowed, of = "numbers") {
+  function showScreenCheck(node, { error, n, address }, allowed, of = "numbers") {
     const found = showCheck(node, error, allowed);
     const count = n.toLocaleString("en");
-    node.title = COMPARED;
+    node.title = error <= allowed || !address ? COMPARED : `${COMPARED}: off at ${address}`;
     node.textContent = error <= allowed ? `✓ ${count} ${of} verified (max error ${error ? error.toExponential(0) : 0})` : `✗ on screen, error ${found === null ? "not a number" : error.toExponential(0)}: not the model’s numbers`;
     return found;
   }

@@ -130,7 +130,9 @@ export class Screen {
     const n = read.reduce((sum, reading) => sum + reading.n, 0);
     const isOfTokens = read.every(({ figure }) => figure === TOKENS);
     const of = isOfTokens ? "values of the tokens above" : "values on screen";
-    showScreenCheck(this.node, { error, n }, this.data.allowed_error, of);
+    const off = read.find((reading) => !(reading.error <= this.data.allowed_error));
+    const address = off && `${off.figure}, ${off.address}`;
+    showScreenCheck(this.node, { error, n, address }, this.data.allowed_error, of);
     this.#report(read);
   }
 

@@ -25,8 +25,11 @@ export class SentenceBox extends Instrument {
       id: "hl-typing",
       oninput: () => this.#typed(),
       onblur: () => this.conversation.flush(),
+      title: "Enter runs it, Shift + Enter begins a new line",
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.conversation.flush();
+        if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+        event.preventDefault();
+        this.conversation.flush();
       },
     });
     this.label = html("label", { class: "hl-floating", for: this.box.id });

@@ -133,9 +133,11 @@ export class Pad {
    */
   async load(file) {
     if (file.size > MOST_BYTES)
-      throw new Error(`The file has ${Math.round(file.size / 1e6)} MB; give one of at most 30.`);
+      throw new Error(`The file has ${Math.round(file.size / 1e6)} MB; give one of at most 30 MB.`);
     const bitmap = await createImageBitmap(file).catch(() => {
-      throw new Error(`${file.name} is not a picture that this browser can open.`);
+      throw new Error(
+        `${file.name} is not a picture that this browser can open, or one too large for it.`,
+      );
     });
     const scale = Math.min(1, MOST_SIDE / Math.max(bitmap.width, bitmap.height));
     const [width, height] = [bitmap.width, bitmap.height].map((x) => Math.max(1, x * scale) | 0);
@@ -147,6 +149,10 @@ export class Pad {
     context.drawImage(bitmap, 0, 0, width, height);
     bitmap.close();
     const pixels = normalised(lightOnDark(this.#grey(context)), this.size);
+    if (!pixels.some(Boolean))
+      throw new Error(
+        "Nothing stands on this picture: choose one with a digit on it, or draw one.",
+      );
     this.show(pixels);
     this.drawn(pixels);
     this.done();

@@ -39,7 +39,7 @@ export class Shipped {
     const { chosen, label, n, wrong } = data;
     this.says.textContent = isDrawn
       ? "your own picture"
-      : `test digit ${chosen + 1} of ${n}: a ${label}`;
+      : `test digit ${chosen + 1} of ${n}${label === null ? "" : `: ${named(label)}`}`;
     this.wrong.textContent = `only the ${wrong.length} it gets wrong`;
     this.only.disabled = !wrong.length;
   }
@@ -56,7 +56,7 @@ export class Shipped {
    */
   verdict(best) {
     if (this.#isDrawn || this.#data.label === null) return ".";
-    return best === this.#data.label ? ": right." : `: wrong, it is a ${this.#data.label}.`;
+    return best === this.#data.label ? ": right." : `: wrong, it is ${named(this.#data.label)}.`;
   }
 
   /** @param {1 | -1} step */
@@ -65,6 +65,17 @@ export class Shipped {
     const all = this.only.checked && wrong.length ? wrong : Array.from({ length: n }, (_, i) => i);
     const later = all.filter((i) => (step > 0 ? i > chosen : i < chosen));
     const ends = step > 0 ? all[0] : all[all.length - 1];
-    this.take((step > 0 ? later[0] : later[later.length - 1]) ?? ends);
+    const to = (step > 0 ? later[0] : later[later.length - 1]) ?? ends;
+    this.show({ ...this.#data, chosen: to, label: null }, false); // the next click counts from it
+    this.take(to);
   }
+}
+
+/**
+ * A digit with its article.
+ *
+ * @param {number} label
+ */
+function named(label) {
+  return `${label === 8 ? "an" : "a"} ${label}`;
 }

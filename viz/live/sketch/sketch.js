@@ -129,7 +129,7 @@ export class Sketch extends Instrument {
   #rest() {
     this.#cancelRest = this.lifetime.timeout(async () => {
       const pixels = this.#pixels;
-      const drawing = pixels.some(Boolean) ? await addressOf(pixels.slice()) : "";
+      const drawing = await addressOf(pixels.slice());
       if (pixels === this.#pixels) this.setQuietly({ drawing });
     }, REST_MS);
   }
@@ -137,7 +137,7 @@ export class Sketch extends Instrument {
   #clear() {
     this.pad.clear();
     this.#draw(new Uint8Array(this.data.size ** 2));
-    this.says.textContent = "An empty picture: draw a digit.";
+    this.#rest();
   }
 
   /** @param {number} digit */
@@ -211,9 +211,10 @@ export class Sketch extends Instrument {
     this.picture.weigh(this.#query, this.#row());
     const { best, probability } = this.classes.show(this.#answer.logits);
     const isEmpty = !this.#pixels.some(Boolean);
+    const answer = `${best}, p = ${digits(probability, 3)}`;
     this.says.textContent = isEmpty
-      ? "An empty picture: draw a digit."
-      : `The model says ${best}, p = ${digits(probability, 3)}${this.shipped.verdict(best)}`;
+      ? `An empty picture: draw a digit. Of nothing at all the model says ${answer}.`
+      : `The model says ${answer}${this.shipped.verdict(best)}`;
     this.#showHeads();
     this.#showTitle();
     this.root.dataset.drawn = `${this.data.key} sketch`;

@@ -258,9 +258,10 @@ function middle(word) {
  * @param {Expected} expected
  * @param {OnScreen} screen
  */
-function readList(tally, { data, settings, now }, { logits, texts }, { list, rest }) {
+function readList(tally, { data, now }, { logits, texts }, { list, rest }) {
   const address = `output[${now}]`;
   const model = softmax(logits, 1);
+  const { settings } = data; // by which its numbers came about: others may be chosen by now
   const isDrawn = settings.decode === "sampling";
   const drawn = isDrawn ? filtered(logits, settings) : model;
   const options = Array.from(list.querySelectorAll("button"));

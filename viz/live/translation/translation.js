@@ -303,7 +303,7 @@ export class Translation extends Instrument {
     const n = this.#now;
     const step = this.data.steps[n];
     const before = n ? (this.data.streams.decoder.labels[n] ?? "") : "";
-    this.candidates.draw({ step, before, isDrawn: this.settings.decode === "sampling" });
+    this.candidates.draw({ step, before, isDrawn: this.data.settings.decode === "sampling" });
   }
 
   /**

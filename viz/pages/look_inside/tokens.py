@@ -16,9 +16,10 @@ from viz import runs
 from viz.figures.labels import clipped, visible
 from viz.figures.merges import HEX, IDS, RANKS, drawable, label_of, merge_trees, n_bytes
 from viz.formulas import merge_with_numbers
-from viz.frame import controls, inspector, layout, notices, screen, tables, words
+from viz.frame import controls, inspector, layout, memory, notices, screen, tables, words
 from viz.frame.settings import PRE_TOKEN
 from viz.frame.view import View
+from viz.runs import Run
 from viz.runs import tokens as token_runs
 
 if TYPE_CHECKING:
@@ -45,10 +46,32 @@ WIDTHS = (16, 36, 54)  # bytes from which on a figure needs more room; see page.
 
 
 @dataclass(frozen=True, eq=False)
+class Given:
+    """What was typed as the model was given it: the run, and its tokens, strings and ids."""
+
+    run: Run
+    strings: tuple[str, ...]
+    ids: tuple[int, ...]
+
+
+def given_of(view: View) -> Given:
+    """What was typed: of an encoder with nothing hidden, of a translation the source."""
+    run = view.run
+    if run.trace.facts.architecture == "encoder":
+        run = runs.run(view.handle, view.sentence)
+        memory.keep_alive("typed", run)
+    first = run.trace.streams[0]
+    assert first.ids is not None, "the page is for text"
+    n = len(first) - (len(run.trace.streams) > 1)  # a source ends with a token of its own
+    return Given(run, first.labels[:n], tuple(first.ids[:n].tolist()))
+
+
+@dataclass(frozen=True, eq=False)
 class Reading:
     """The sentence as the tokenizer cuts it, as far as the model was given it."""
 
     view: View
+    given: Given
     merges: Merges | None
     forest: tuple[PreToken, ...]
     held_out: dict[str, float]
@@ -63,7 +86,7 @@ class Reading:
         """Sizes of what the model was given."""
         view, text = self.view, _text(self.view)
         if view.run.n_cut:
-            kept = runs.tokenizer(view.handle).decode(view.ids).rstrip(UNKNOWN)
+            kept = runs.tokenizer(view.handle).decode(self.given.ids).rstrip(UNKNOWN)
             text = kept if text.startswith(" ") else kept.removeprefix(" ")
         return count(text, len(self.tokens))
 
@@ -117,13 +140,13 @@ def checks(view: View) -> Sequence[Check]:
     """What the trees are compared with: the tokenizer's file, the sentence, the model's ids."""
     if token_runs.merges(view.handle) is None:
         return ()
-    return token_runs.checks(view.handle, view.sentence, _text(view), view.ids)
+    return token_runs.checks(view.handle, view.sentence, _text(view), given_of(view).ids)
 
 
 def _reading(view: View) -> Reading:
-    handle = view.handle
-    forest = token_runs.forest(handle, view.sentence, len(view.ids))
-    return Reading(view, token_runs.merges(handle), forest, _held_out(view))
+    handle, given = view.handle, given_of(view)
+    forest = token_runs.forest(handle, view.sentence, len(given.ids))
+    return Reading(view, given, token_runs.merges(handle), forest, _held_out(view))
 
 
 def _text(view: View) -> str:
@@ -210,7 +233,7 @@ def _trees(reading: Reading, chosen: int, n_rules: int) -> None:
             alt=f"Trees of {n_merges} merges: {n_bytes(drawn)} bytes become {len(made)} tokens, "
             f"{', '.join(map(label_of, made))}",
             origin=screen.origin(
-                reading.view.run, _places(f"{first}.{first + len(made)}", has_merges=n_merges > 0)
+                reading.given.run, _places(f"{first}.{first + len(made)}", has_merges=n_merges > 0)
             ),
         )
 
@@ -254,7 +277,7 @@ def _cards(reading: Reading) -> None:
             "last merge": [_rank(token) for token in made],
         }
     titles = [f"token {i}: bytes {token.bytes.hex(' ')}" for i, token in enumerate(made)]
-    words.token_cards(reading.view.tokens, rows, titles)
+    words.token_cards(reading.given.strings, rows, titles)
 
 
 def _rank(node: Node) -> str:
@@ -291,7 +314,7 @@ def _tokens_csv(reading: Reading) -> bytes:
     frame = tables.frame(
         {
             "position": range(len(made)),
-            "token": [visible(token) for token in reading.view.tokens],
+            "token": [visible(token) for token in reading.given.strings],
             "id": [token.id for token in made],
             "pre_token": pre_tokens,
             "bytes": [token.bytes.hex(" ") for token in made],
