@@ -41,6 +41,10 @@ CHARTS = {
         "loss-change",
         "neurons-off",
     ],
+    "Similarity": [
+        *("two-vectors", "nearest-cosine", "nearest-dot-product"),
+        *("similar-products", "similar-cosines"),
+    ],
     "Kernels": ["kernel-curve", "kernel-weights", "kernel-pattern", "kernel-gaussian"],
     "Attention by hand": [],
     "Why √d?": [

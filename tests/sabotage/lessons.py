@@ -7,6 +7,7 @@ TWO_HEADS = {"hand_cells": "1,2;0,1|1,0;1,1|2,0;0,3|1,2;3,4", "hand_heads": "2"}
 WORKED, TABLES, PAGE = "viz/live/by_hand/worked.js", "viz/live/by_hand/tables.js", "by_hand.js"
 TITLE, ROOTS = "Attention by hand", "Why √d?"
 SMOOTHING = "model/analysis/kernels.py"
+ALIKE = "model/analysis/similarity.py"
 ROOT = "model/analysis/saturation.py"
 HAND = f"viz/live/by_hand/{PAGE}"
 
@@ -57,4 +58,20 @@ LESSONS = [
     Fault("lessons", "distances that are not halved", SMOOTHING,
           "-squares / (2 * np.sqrt(q.shape[-1]))", "-squares / np.sqrt(q.shape[-1])",
           "kernel-gaussian", "stories", "Kernels"),
+    Fault("lessons", "a cosine divided by one length alone", ALIKE,
+          "product / math.prod(lengths)", "product / lengths[0] ** 2", "pair.cosine", "stories",
+          "Similarity"),
+    Fault("lessons", "an angle that is only half of it", ALIKE, "math.degrees(2 * half)",
+          "math.degrees(half)", "pair.degrees", "stories", "Similarity"),
+    Fault("lessons", "the foot on the line of b", ALIKE, "a * (float(a @ b) / square)",
+          "b * (float(a @ b) / square)", "two-vectors", "stories", "Similarity"),
+    Fault("lessons", "nearest tokens in the order of their ids", ALIKE,
+          'kind="stable")[:k]', 'kind="stable")[:k]; ids.sort()', "nearest-", "stories",
+          "Similarity"),
+    Fault("lessons", "a table of tokens that is scaled as the stream is", ALIKE,
+          "module.weight.detach()", "(module.weight * module.scale).detach()", "nearest-dot",
+          "stories", "Similarity"),
+    Fault("lessons", "cosines of keys with their neighbour's lengths", ALIKE,
+          "np.linalg.norm(k, axis=-1))\n", "np.linalg.norm(k[::-1], axis=-1))\n",
+          "similar-cosines", "stories", "Similarity"),
 ]  # fmt: skip

@@ -35,6 +35,7 @@ PAGES = (
     "Positions",
     "Masks",
     "Cost",
+    "Similarity",
     "Kernels",
     "Attention by hand",
     "Why √d?",

@@ -85,6 +85,8 @@ PLACES = [
                    "own_kind": "llama", "own_tied": "own"}, {"shape": "your own"}),
     Place("Attention by hand", {"hand_cells": "1,2;0,1|1,0;0,3|1,0;0,1|1,0;0,1", "hand_heads": 2,
                                 "hand_masking": "valid", "hand_valid": 1, "hand_scaled": False}),
+    Place("Similarity", {"a_x": -2.5, "a_y": 0.3, "b_x": 4.9, "b_y": -5.0, "b_times": 2.7,
+                         "near_token": 3, "near_count": 7}),
     Place("Kernels", {"smoothing": "boxcar", "width": 0.25, "asked_at": 3.5, "points": 4}),
     Place("Why √d?", {"root_d": 512, "root_seed": 3}),
     Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
