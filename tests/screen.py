@@ -51,6 +51,10 @@ CHARTS = {
         *("variances", "one-row", "root-largest", "root-gradient"),
         *("root-pattern", "root-undivided"),
     ],
+    "Several heads": [
+        *("several-z", "several-out", "several-written", "several-spectra"),
+        *("alike-patterns", "alike-written"),
+    ],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],

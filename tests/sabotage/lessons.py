@@ -8,6 +8,7 @@ WORKED, TABLES, PAGE = "viz/live/by_hand/worked.js", "viz/live/by_hand/tables.js
 TITLE, ROOTS = "Attention by hand", "Why √d?"
 SMOOTHING = "model/analysis/kernels.py"
 ALIKE = "model/analysis/similarity.py"
+SEVERAL = "model/analysis/several.py"
 ROOT = "model/analysis/saturation.py"
 HAND = f"viz/live/by_hand/{PAGE}"
 
@@ -74,4 +75,25 @@ LESSONS = [
     Fault("lessons", "cosines of keys with their neighbour's lengths", ALIKE,
           "np.linalg.norm(k, axis=-1))\n", "np.linalg.norm(k[::-1], axis=-1))\n",
           "similar-cosines", "stories", "Similarity"),
+    Fault("lessons", "heads that write through each other's part of W_O", SEVERAL,
+          "record.z.astype(np.float64) @ weights.outputs",
+          "record.z.astype(np.float64) @ weights.outputs[::-1]", "several-written", "stories",
+          "Several heads"),
+    Fault("lessons", "singular values of W_V alone", SEVERAL,
+          "np.linalg.svd(r @ s.T, compute_uv=False)", "np.linalg.svd(r, compute_uv=False)",
+          "several-spectra", "stories", "Several heads"),
+    Fault("lessons", "a rank by the squares of singular values", SEVERAL,
+          "np.divide(values, totals,", "np.divide(values**2, totals**2,", "effective_ranks",
+          "stories", "Several heads"),
+    Fault("lessons", "half of the parameters of a layer", SEVERAL,
+          "sum(x.numel() for x in attention.parameters())",
+          "sum(x.numel() for x in attention.parameters()) // 2", "heads.parameters", "stories",
+          "Several heads"),
+    Fault("lessons", "the likeness of the first halves of two arrays", SEVERAL,
+          "cosine_similarity(arrays.reshape(len(arrays), -1))",
+          "cosine_similarity(arrays.reshape(len(arrays), -1)[:, ::2])", "alike-", "stories",
+          "Several heads"),
+    Fault("lessons", "columns of W_O the other way round", "viz/pages/lessons/several_heads.py",
+          "np.concatenate(list(weights.outputs)).T", "np.concatenate(list(weights.outputs))",
+          "several-out", "stories", "Several heads"),
 ]  # fmt: skip

@@ -39,6 +39,7 @@ PAGES = (
     "Kernels",
     "Attention by hand",
     "Why √d?",
+    "Several heads",
     "Diagram",
     "Encoder",
     "Translation",

@@ -8,6 +8,7 @@ ON_BY_HAND = ("Attention by hand",)
 ON_ROOT = ("Why √d?",)
 ON_KERNELS = ("Kernels",)
 ON_SIMILARITY = ("Similarity",)
+ON_SEVERAL = ("Several heads",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -58,3 +59,7 @@ COMPONENTS = tuple(
 B_TIMES = declared(Number("b_times", "b times", 1.5, 0.1, 3.0, 0.1, pages=ON_SIMILARITY))
 NEAR_TOKEN = declared(Choice[int]("near_token", "Token", -1, pages=ON_SIMILARITY))
 NEAR_COUNT = declared(Number("near_count", "Nearest", 10, 3, 30, pages=ON_SIMILARITY))
+
+# --- Several heads ------------------------------------------------------------------------------
+
+SPLIT_TOKEN = declared(Choice[int]("split_token", "Token", -1, pages=ON_SEVERAL))

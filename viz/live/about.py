@@ -42,6 +42,7 @@ _PATCHES = "model.analysis.patches"
 _ROOT = "model.analysis.saturation"
 _KERNELS = "model.analysis.kernels"
 _SIMILAR = "model.analysis.similarity"
+_SEVERAL = "model.analysis.several"
 _BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
@@ -59,6 +60,14 @@ OF_SITES: dict[str, About] = {
     "cosines": About("q · k / |q||k|", f"{_SIMILAR}.cosines"),
     "shortest_key": About("the least √(Σ k²)", f"{_SIMILAR}.cosines"),
     "longest_key": About("the largest √(Σ k²)", f"{_SIMILAR}.cosines"),
+    "out_weights": About("W_O as the file has it", f"{_SEVERAL}.weights_of"),
+    "out_norms": About("√(Σ W_O²) of a head's columns", f"{_SEVERAL}.weights_of"),
+    "written": About("|z W_O| of a head", f"{_SEVERAL}.contributions"),
+    "written_mean": About("mean over tokens of |z W_O|", f"{_SEVERAL}.contributions"),
+    "spectra": About("singular values of W_V W_O", f"{_SEVERAL}.spectra"),
+    "effective_ranks": About("exp(−Σ p ln p), p = σ / Σ σ", f"{_SEVERAL}.effective_rank"),
+    "alike_patterns": About("cosine of two heads' patterns", f"{_SEVERAL}.alike"),
+    "alike_written": About("cosine of all that two heads write", f"{_SEVERAL}.alike"),
     "undivided": About("softmax(q · k + bias)", f"{_ROOT}.undivided"),
     "divided_largest": About("mean over rows of max p", f"{_ROOT}.sharpness"),
     "undivided_largest": About("mean over rows of max p, q · k not divided", f"{_ROOT}.sharpness"),
@@ -140,6 +149,8 @@ OF_PAGES: dict[str, About] = {
     "kernel.curve": About("Σ weight · y", f"{_KERNELS}.estimate"),
     "kernel.weights": About("K(u) / Σ K(u)", f"{_KERNELS}.kernel_weights"),
     "kernel.answer": About("Σ weight · y at the query", f"{_KERNELS}.estimate"),
+    "heads.parameters": About("4 D² and biases, in H · Dh = D columns", f"{_SEVERAL}.cuts"),
+    "heads.width": About("D / H", f"{_SEVERAL}.cuts"),
     "pair.a": About("from 0 to a", f"{_SIMILAR}.compare"),
     "pair.b": About("from 0 to b, multiplied", f"{_SIMILAR}.compare"),
     "pair.dropped": About("from b to a · (a · b) / |a|²", f"{_SIMILAR}.foot"),

@@ -89,6 +89,7 @@ PLACES = [
                          "near_token": 3, "near_count": 7}),
     Place("Kernels", {"smoothing": "boxcar", "width": 0.25, "asked_at": 3.5, "points": 4}),
     Place("Why √d?", {"root_d": 512, "root_seed": 3}),
+    Place("Several heads", {"split_token": 3}),
     Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
                        "restore": "second"}, {"sentence": GIRL}),
     Place("Patching", {"expected": 366, "versus": 262, "patch": "resid_pre.2.1"},

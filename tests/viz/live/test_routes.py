@@ -32,6 +32,7 @@ from model.verify.patched import IndependentPatches
 from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
+from model.verify.several import SEVERAL, SEVERAL_OF_A_SITE
 from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
 from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
@@ -271,7 +272,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
     assert set(OF_PAGES) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
-        *SATURATED, *SMOOTHED, *SIMILAR, *of_texts, *of_edits, "given",
+        *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *of_texts, *of_edits, "given",
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     unmasked = {
@@ -283,6 +284,7 @@ def test_every_origin_names_code_that_there_is() -> None:
             *SATURATED_OF_A_SITE,
             *SMOOTHED_OF_A_SITE,
             *SIMILAR_OF_A_SITE,
+            *SEVERAL_OF_A_SITE,
         )
     }
     assert set(OF_SITES) == unmasked
