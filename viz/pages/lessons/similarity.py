@@ -140,13 +140,13 @@ def _in_the_embedding(view: View) -> inspector.Tables:
     layout.section(
         "In the embedding",
         "The tokens whose rows in the model’s table are nearest to one of yours.",
-        "Every token has a row of the embedding, a vector that training has moved; before it all "
-        "were random. The bar of the token itself is grey. By dot product long rows come first: "
-        "rare tokens, single bytes (as \\xef) and parts of words among them. “…” marks letters "
-        "that no space stands before.",
+        "Every token has a row of the embedding, a vector that was learned. The bar of the token "
+        "itself is grey. A dot product favours long rows; below stands how long they are. Single "
+        "bytes are written as \\xef, and “…” marks letters that no space stands before.",
     )
     stream = view.run.trace.streams[0]
-    longest = max(range(len(stream)), key=lambda i: len(stream.labels[i].strip()))
+    labels = [label.strip() for label in stream.labels]
+    longest = max(range(len(labels)), key=lambda i: (labels[i].isalpha(), len(labels[i])))
     with layout.slim_row("nearest"):
         chosen = controls.token(NEAR_TOKEN, stream.labels, longest, "longest")
         count = int(controls.slider(NEAR_COUNT))

@@ -99,6 +99,8 @@ def test_it_holds_for_every_model_with_a_vocabulary(name: str, said: str) -> Non
     assert any(said in line for line in captions(app))
     (bars,) = chart(app, "nearest-cosine").data
     assert numbers(bars["x"])[0] == pytest.approx(1)
+    first = chart(app, "nearest-cosine").layout["yaxis"]["ticktext"][0]
+    assert first == "children", "the longest word, not a special token"
 
 
 @pytest.mark.parametrize("tied", [True, False])
