@@ -41,11 +41,19 @@ CHARTS = {
         "loss-change",
         "neurons-off",
     ],
+    "Similarity": [
+        *("two-vectors", "nearest-cosine", "nearest-dot-product"),
+        *("similar-products", "similar-cosines"),
+    ],
     "Kernels": ["kernel-curve", "kernel-weights", "kernel-pattern", "kernel-gaussian"],
     "Attention by hand": [],
     "Why √d?": [
         *("variances", "one-row", "root-largest", "root-gradient"),
         *("root-pattern", "root-undivided"),
+    ],
+    "Several heads": [
+        *("several-z", "several-out", "several-written", "several-spectra"),
+        *("alike-patterns", "alike-written"),
     ],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],

@@ -31,6 +31,8 @@ from model.verify.pictured import PICTURED
 from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
+from model.verify.several import SEVERAL, SEVERAL_OF_A_SITE
+from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
 from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
@@ -115,6 +117,8 @@ ALL = {
     **SIZED,
     **SATURATED,
     **SMOOTHED,
+    **SIMILAR,
+    **SEVERAL,
     **ATTRIBUTED,
     **EDITED,
     **FOUND,
@@ -127,6 +131,8 @@ ALL_OF_A_SITE = {
     **COUNTED_OF_A_SITE,
     **SATURATED_OF_A_SITE,
     **SMOOTHED_OF_A_SITE,
+    **SIMILAR_OF_A_SITE,
+    **SEVERAL_OF_A_SITE,
     **OF_INSTRUMENTS,
 }
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each

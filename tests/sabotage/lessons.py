@@ -7,6 +7,8 @@ TWO_HEADS = {"hand_cells": "1,2;0,1|1,0;1,1|2,0;0,3|1,2;3,4", "hand_heads": "2"}
 WORKED, TABLES, PAGE = "viz/live/by_hand/worked.js", "viz/live/by_hand/tables.js", "by_hand.js"
 TITLE, ROOTS = "Attention by hand", "Why √d?"
 SMOOTHING = "model/analysis/kernels.py"
+ALIKE = "model/analysis/similarity.py"
+SEVERAL = "model/analysis/several.py"
 ROOT = "model/analysis/saturation.py"
 HAND = f"viz/live/by_hand/{PAGE}"
 
@@ -57,4 +59,41 @@ LESSONS = [
     Fault("lessons", "distances that are not halved", SMOOTHING,
           "-squares / (2 * np.sqrt(q.shape[-1]))", "-squares / np.sqrt(q.shape[-1])",
           "kernel-gaussian", "stories", "Kernels"),
+    Fault("lessons", "a cosine divided by one length alone", ALIKE,
+          "product / math.prod(lengths)", "product / lengths[0] ** 2", "pair.cosine", "stories",
+          "Similarity"),
+    Fault("lessons", "an angle that is only half of it", ALIKE, "math.degrees(2 * half)",
+          "math.degrees(half)", "pair.degrees", "stories", "Similarity"),
+    Fault("lessons", "the foot on the line of b", ALIKE, "a * (float(a @ b) / square)",
+          "b * (float(a @ b) / square)", "two-vectors", "stories", "Similarity"),
+    Fault("lessons", "nearest tokens in the order of their ids", ALIKE,
+          'kind="stable")[:k]', 'kind="stable")[:k]; ids.sort()', "nearest-", "stories",
+          "Similarity"),
+    Fault("lessons", "a table of tokens that is scaled as the stream is", ALIKE,
+          "module.weight.detach()", "(module.weight * module.scale).detach()", "nearest-dot",
+          "stories", "Similarity"),
+    Fault("lessons", "cosines of keys with their neighbour's lengths", ALIKE,
+          "np.linalg.norm(k, axis=-1))\n", "np.linalg.norm(k[::-1], axis=-1))\n",
+          "similar-cosines", "stories", "Similarity"),
+    Fault("lessons", "heads that write through each other's part of W_O", SEVERAL,
+          "record.z.astype(np.float64) @ weights.outputs",
+          "record.z.astype(np.float64) @ weights.outputs[::-1]", "several-written", "stories",
+          "Several heads"),
+    Fault("lessons", "singular values of W_V alone", SEVERAL,
+          "np.linalg.svd(r @ s.T, compute_uv=False)", "np.linalg.svd(r, compute_uv=False)",
+          "several-spectra", "stories", "Several heads"),
+    Fault("lessons", "a rank by the squares of singular values", SEVERAL,
+          "np.divide(values, totals,", "np.divide(values**2, totals**2,", "effective_ranks",
+          "stories", "Several heads"),
+    Fault("lessons", "half of the parameters of a layer", SEVERAL,
+          "sum(x.numel() for x in attention.parameters())",
+          "sum(x.numel() for x in attention.parameters()) // 2", "heads.parameters", "stories",
+          "Several heads"),
+    Fault("lessons", "the likeness of the first halves of two arrays", SEVERAL,
+          "cosine_similarity(arrays.reshape(len(arrays), -1))",
+          "cosine_similarity(arrays.reshape(len(arrays), -1)[:, ::2])", "alike-", "stories",
+          "Several heads"),
+    Fault("lessons", "columns of W_O the other way round", "viz/pages/lessons/several_heads.py",
+          "np.concatenate(list(weights.outputs)).T", "np.concatenate(list(weights.outputs))",
+          "several-out", "stories", "Several heads"),
 ]  # fmt: skip

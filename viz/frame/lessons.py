@@ -7,6 +7,8 @@ from viz.live.by_hand import data as by_hand
 ON_BY_HAND = ("Attention by hand",)
 ON_ROOT = ("Why √d?",)
 ON_KERNELS = ("Kernels",)
+ON_SIMILARITY = ("Similarity",)
+ON_SEVERAL = ("Several heads",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -42,3 +44,22 @@ SMOOTHING = named(
 WIDTH = declared(Number("width", "Width", 0.5, 0.05, 3.0, 0.05, pages=ON_KERNELS))
 ASKED_AT = declared(Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, pages=ON_KERNELS))
 POINTS = declared(Number("points", "Random draw", 0, 0, 999_999, pages=ON_KERNELS))
+
+# --- Similarity ---------------------------------------------------------------------------------
+
+COMPONENTS = tuple(
+    declared(Number(name, label, default, -5.0, 5.0, 0.1, pages=ON_SIMILARITY))
+    for name, label, default in (
+        ("a_x", "a: x", 3.0),
+        ("a_y", "a: y", 1.5),
+        ("b_x", "b: x", 1.5),
+        ("b_y", "b: y", 2.5),
+    )
+)
+B_TIMES = declared(Number("b_times", "b times", 1.5, 0.1, 3.0, 0.1, pages=ON_SIMILARITY))
+NEAR_TOKEN = declared(Choice[int]("near_token", "Token", -1, pages=ON_SIMILARITY))
+NEAR_COUNT = declared(Number("near_count", "Nearest", 10, 3, 30, pages=ON_SIMILARITY))
+
+# --- Several heads ------------------------------------------------------------------------------
+
+SPLIT_TOKEN = declared(Choice[int]("split_token", "Token", -1, pages=ON_SEVERAL))

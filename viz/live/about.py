@@ -41,6 +41,8 @@ _EVALUATED = "model.training.evaluation.evaluate"
 _PATCHES = "model.analysis.patches"
 _ROOT = "model.analysis.saturation"
 _KERNELS = "model.analysis.kernels"
+_SIMILAR = "model.analysis.similarity"
+_SEVERAL = "model.analysis.several"
 _BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
@@ -54,6 +56,18 @@ OF_SITES: dict[str, About] = {
     "bias_effect": About("pattern − pattern without bias", f"{_ORDER}.without_bias"),
     "gaussian": About("softmax(−‖q − k‖² / 2√d)", f"{_KERNELS}.gaussian_attention"),
     "gaussian_apart": About("mean of Σ |difference| / 2", f"{_KERNELS}.moved_weight"),
+    "products": About("q · k", f"{_SIMILAR}.products"),
+    "cosines": About("q · k / |q||k|", f"{_SIMILAR}.cosines"),
+    "shortest_key": About("the least √(Σ k²)", f"{_SIMILAR}.cosines"),
+    "longest_key": About("the largest √(Σ k²)", f"{_SIMILAR}.cosines"),
+    "out_weights": About("W_O as the file has it", f"{_SEVERAL}.weights_of"),
+    "out_norms": About("√(Σ W_O²) of a head's columns", f"{_SEVERAL}.weights_of"),
+    "written": About("|z W_O| of a head", f"{_SEVERAL}.contributions"),
+    "written_mean": About("mean over tokens of |z W_O|", f"{_SEVERAL}.contributions"),
+    "spectra": About("singular values of W_V W_O", f"{_SEVERAL}.spectra"),
+    "effective_ranks": About("exp(−Σ p ln p), p = σ / Σ σ", f"{_SEVERAL}.effective_rank"),
+    "alike_patterns": About("cosine of two heads' patterns", f"{_SEVERAL}.alike"),
+    "alike_written": About("cosine of all that two heads write", f"{_SEVERAL}.alike"),
     "undivided": About("softmax(q · k + bias)", f"{_ROOT}.undivided"),
     "divided_largest": About("mean over rows of max p", f"{_ROOT}.sharpness"),
     "undivided_largest": About("mean over rows of max p, q · k not divided", f"{_ROOT}.sharpness"),
@@ -135,6 +149,21 @@ OF_PAGES: dict[str, About] = {
     "kernel.curve": About("Σ weight · y", f"{_KERNELS}.estimate"),
     "kernel.weights": About("K(u) / Σ K(u)", f"{_KERNELS}.kernel_weights"),
     "kernel.answer": About("Σ weight · y at the query", f"{_KERNELS}.estimate"),
+    "heads.parameters": About("4 D² and biases, in H · Dh = D columns", f"{_SEVERAL}.cuts"),
+    "heads.width": About("D / H", f"{_SEVERAL}.cuts"),
+    "pair.a": About("from 0 to a", f"{_SIMILAR}.compare"),
+    "pair.b": About("from 0 to b, multiplied", f"{_SIMILAR}.compare"),
+    "pair.dropped": About("from b to a · (a · b) / |a|²", f"{_SIMILAR}.foot"),
+    "pair.product": About("Σ a · b", f"{_SIMILAR}.compare"),
+    "pair.length_a": About("√(Σ a²)", f"{_SIMILAR}.compare"),
+    "pair.length_b": About("√(Σ b²)", f"{_SIMILAR}.compare"),
+    "pair.cosine": About("a · b / |a||b|", f"{_SIMILAR}.compare"),
+    "pair.degrees": About("arccos(a · b / |a||b|)", f"{_SIMILAR}.compare"),
+    "near.values": About("row · row of the token; cosine: / both lengths", f"{_SIMILAR}.nearest"),
+    "near.ids": About("the tokens of the largest values", f"{_SIMILAR}.nearest"),
+    "near.mean_length": About("mean of √(Σ row²) of these", f"{_SIMILAR}.nearest"),
+    "near.length": About("√(Σ row²)", f"{_SIMILAR}.nearest"),
+    "near.length_of_all": About("mean of √(Σ row²)", f"{_SIMILAR}.token_table"),
     "hand.products": About("Σ q · k of two rows", f"{_BY_HAND}.work_out"),
     "hand.scores": About("Σ q · k / √d", f"{_BY_HAND}.work_out"),
     "hand.masked": About("Σ q · k / √d, −∞ where masked", f"{_BY_HAND}.work_out"),

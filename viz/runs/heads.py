@@ -8,6 +8,7 @@ import streamlit as st
 from model.analysis.circuits import copying_scores
 from model.analysis.exchanged import exchanged, exchanged_patches
 from model.analysis.heads import Averages
+from model.analysis.several import Weights, weights_of
 from model.architectures.table import architecture
 from model.inputs import Text
 from model.sources.checkpoint import Checkpoint
@@ -15,7 +16,7 @@ from model.sources.handle import ModelHandle
 from model.sources.sums import sum_of
 from model.survey.measured import Found, measured
 from model.survey.stored import STORED, Survey, read_survey
-from model.trace import Stream, Trace
+from model.trace import Site, Stream, Trace
 from viz import runs
 
 
@@ -65,3 +66,9 @@ def survey(handle: ModelHandle) -> Survey | None:
 def _survey(handle: ModelHandle, state: tuple[int, int]) -> Survey | None:
     folder = runs.checkpoint(handle).folder
     return read_survey(folder, sum_of(folder / "model.safetensors"))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def weights(handle: ModelHandle, site: Site) -> Weights:
+    """What the heads of one layer go through."""
+    return weights_of(runs.checkpoint(handle).model, site)

@@ -32,6 +32,8 @@ from model.verify.patched import IndependentPatches
 from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
+from model.verify.several import SEVERAL, SEVERAL_OF_A_SITE
+from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
 from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.texts import NO_WORDS, texts_of
@@ -270,7 +272,8 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
     assert set(OF_PAGES) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
-        *SATURATED, *SMOOTHED, *of_texts, *of_edits, *(f"hand.{step}" for step in BY_HAND), "given"
+        *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *of_texts, *of_edits, "given",
+        *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     unmasked = {
         name.removeprefix("unmasked_")
@@ -280,6 +283,8 @@ def test_every_origin_names_code_that_there_is() -> None:
             *ATTRIBUTED_OF_A_SITE,
             *SATURATED_OF_A_SITE,
             *SMOOTHED_OF_A_SITE,
+            *SIMILAR_OF_A_SITE,
+            *SEVERAL_OF_A_SITE,
         )
     }
     assert set(OF_SITES) == unmasked

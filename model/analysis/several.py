@@ -1,0 +1,118 @@
+"""Several heads: d_model cut into slices that look each for itself, put together by W_O.
+
+MultiHead(Q, K, V) = Concat(head_1, …, head_H) W_O (Vaswani et al. 2017, §3.2.2). Side by side times
+W_O is a sum: each head's z times the rows of W_O that are its own (Elhage et al. 2021).
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from model.analysis.circuits import attention_module, output_weights
+from model.analysis.cosine import cosine_similarity
+from model.architectures.base import Transformer
+from model.attention import MultiHeadAttention
+from model.config import BlockConfig
+from model.trace import AttentionRecord, Site
+
+MOST_HEADS = 64
+
+
+class Weights(NamedTuple):
+    """What a layer's heads go through, float64: W_V (H, Dh, D) and W_O (H, Dh, D) of each.
+
+    Where heads share a key-value head (Ainslie et al. 2023) they have the same W_V.
+    """
+
+    values: np.ndarray
+    outputs: np.ndarray
+
+
+class Cut(NamedTuple):
+    """One layer's attention with so many heads: their width, and all of its parameters."""
+
+    n_heads: int
+    d_head: int
+    parameters: int
+
+
+@torch.inference_mode()
+def weights_of(model: Transformer, site: Site) -> Weights:
+    """The weights of the heads at a site; ValueError where the model has none there."""
+    attention = attention_module(model, site)
+    n_heads, n_kv_heads = attention.n_heads, attention.n_kv_heads
+    values = attention.v_proj.weight.double().cpu().unflatten(0, (n_kv_heads, -1))  # (G, Dh, D)
+    values = values.repeat_interleave(n_heads // n_kv_heads, dim=0)
+    outputs = output_weights(attention).double().cpu()
+    return Weights(values.numpy(), outputs.numpy())
+
+
+def contributions(record: AttentionRecord, weights: Weights) -> np.ndarray:
+    """What each head adds to the stream: z·W_O of its own slice, (H, Tq, D)."""
+    return record.z.astype(np.float64) @ weights.outputs
+
+
+def written_norms(record: AttentionRecord, weights: Weights) -> np.ndarray:
+    """How much that is, ‖z·W_O‖ of each head and query, (H, Tq)."""
+    return np.linalg.norm(contributions(record, weights), axis=-1)
+
+
+def spectra(weights: Weights) -> np.ndarray:
+    """Singular values of each head's W_V·W_O, largest first, (H, Dh); the other D − Dh are 0.
+
+    With W_V = (Q R)ᵀ and W_O = (P S)ᵀ they are those of the small matrix R·Sᵀ.
+    """
+    found = []
+    for w_v, w_o in zip(weights.values, weights.outputs, strict=True):
+        r, s = (np.asarray(np.linalg.qr(matrix.T, mode="r")) for matrix in (w_v, w_o))
+        found.append(np.linalg.svd(r @ s.T, compute_uv=False))
+    return np.stack(found)
+
+
+def effective_rank(values: np.ndarray) -> np.ndarray:
+    """exp of the entropy of singular values as shares (Roy & Vetterli 2007, eq. 3–4). (H, n).
+
+    n where all are equal, 1 where one alone is not 0. Returns (H,).
+    """
+    totals = values.sum(axis=-1, keepdims=True)
+    shares = np.divide(values, totals, out=np.zeros_like(values), where=totals > 0)
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    return np.exp(-(shares * logs).sum(axis=-1))
+
+
+def alike(arrays: np.ndarray) -> np.ndarray:
+    """The cosine of every two heads' arrays, each taken as one long vector. (H, …) → (H, H)."""
+    return cosine_similarity(arrays.reshape(len(arrays), -1))
+
+
+def most_alike(patterns: np.ndarray) -> tuple[int, int, int]:
+    """Layer and the two heads in it whose patterns have the largest cosine. (L, H, Tq, Tk).
+
+    ValueError for layers of one head.
+    """
+    if patterns.shape[1] < 2:
+        raise ValueError("a layer of one head has no two to compare")
+    found = np.stack([np.triu(alike(layer), 1) for layer in patterns])
+    layer, one, other = np.unravel_index(int(found.argmax()), found.shape)
+    return int(layer), int(one), int(other)
+
+
+def cuts(config: BlockConfig) -> list[Cut]:
+    """The same d_model cut into 1, 2, 4, 8, … heads, and into as many as the model has.
+
+    Each with keys and values of its own. What the config refuses is left out, as heads of odd width
+    under RoPE. The layers are made, without memory for their weights, and counted.
+    """
+    wanted = {2**power for power in range(MOST_HEADS.bit_length())} | {config.n_heads}
+    found = []
+    for n_heads in sorted(wanted):
+        try:
+            cut = replace(config, n_heads=n_heads, n_kv_heads=n_heads)
+        except ValueError:
+            continue
+        with torch.device("meta"):
+            attention = MultiHeadAttention(cut)
+        found.append(Cut(n_heads, cut.d_head, sum(x.numel() for x in attention.parameters())))
+    return found

@@ -1,0 +1,81 @@
+"""How alike two vectors are: dot product, cosine, and the nearest rows of an embedding.
+
+a·b = ‖a‖ ‖b‖ cos θ: a cosine compares directions alone, a dot product lengths too. Words whose
+vectors point alike are used alike (Salton et al. 1975; Mikolov et al. 2013, §4).
+"""
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from model.architectures.base import Transformer
+from model.embeddings import TokenEmbedding
+
+By = Literal["cosine", "product"]
+DECIMALS = 12  # to which two values are the same; among such the smaller id comes first
+
+
+class Alike(NamedTuple):
+    """Two vectors compared. Without a direction there is neither cosine nor angle: NaN."""
+
+    product: float
+    lengths: tuple[float, float]
+    cosine: float
+    degrees: float
+
+
+class Nearest(NamedTuple):
+    """Tokens by how alike their rows are to one, most alike first. (k,) each."""
+
+    ids: np.ndarray
+    values: np.ndarray
+    lengths: np.ndarray
+
+
+def compare(a: np.ndarray, b: np.ndarray) -> Alike:
+    """Dot product, lengths, cosine and the angle in degrees of two vectors, (n,) each."""
+    product = float(a @ b)
+    lengths = (float(np.linalg.norm(a)), float(np.linalg.norm(b)))
+    if not all(lengths):
+        return Alike(product, lengths, math.nan, math.nan)
+    unit_a, unit_b = a / lengths[0], b / lengths[1]
+    # acos loses half of the digits near 0; the halves of a rhombus do not (Kahan 2006, §12).
+    half = math.atan2(np.linalg.norm(unit_a - unit_b), np.linalg.norm(unit_a + unit_b))
+    return Alike(product, lengths, product / math.prod(lengths), math.degrees(2 * half))
+
+
+def foot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The point of a's line that is closest to b: a·b is ‖a‖ times how far along it lies. (n,)."""
+    square = float(a @ a)
+    return a * (float(a @ b) / square) if square else np.zeros_like(a)
+
+
+def token_table(model: Transformer) -> np.ndarray:
+    """The embedding of each token, (V, D) float64, not scaled; ValueError where there is none."""
+    for module in model.modules():
+        if isinstance(module, TokenEmbedding):
+            return module.weight.detach().cpu().double().numpy()
+    raise ValueError("the model has no embedding of tokens; choose one that takes text")
+
+
+def nearest(table: np.ndarray, token: int, k: int, by: By) -> Nearest:
+    """The k rows most alike to a token's own, which is one of them. table: (V, D)."""
+    lengths = np.linalg.norm(table, axis=-1)  # (V,)
+    values = table @ table[token]  # (V,)
+    if by == "cosine":
+        sizes = lengths * lengths[token]
+        values = np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0)
+    ids = np.argsort(-np.round(values, DECIMALS), kind="stable")[:k]
+    return Nearest(ids, values[ids], lengths[ids])
+
+
+def products(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """q·k of every query and key. q: (Tq, Dh), k: (Tk, Dh). (Tq, Tk)."""
+    return q.astype(np.float64) @ k.astype(np.float64).T
+
+
+def cosines(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """The same divided by both lengths; a vector of zeros gives 0. (Tq, Tk)."""
+    sizes = np.outer(np.linalg.norm(q, axis=-1), np.linalg.norm(k, axis=-1))
+    return np.divide(products(q, k), sizes, out=np.zeros(sizes.shape), where=sizes > 0)

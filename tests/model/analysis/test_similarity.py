@@ -1,0 +1,87 @@
+"""Protects the lesson on similarity: products and cosines by hand, and the order of tokens."""
+
+import math
+
+import numpy as np
+import pytest
+
+from model.analysis.similarity import (
+    compare,
+    cosines,
+    foot,
+    nearest,
+    products,
+    token_table,
+)
+from tests.model.builders import tiny_model
+
+torch = pytest.importorskip("torch")
+
+
+def test_three_and_four_by_hand() -> None:
+    """3·4 + 4·3 = 24, both of length 5: cosine 24/25."""
+    alike = compare(np.array([3.0, 4.0]), np.array([4.0, 3.0]))
+    assert alike[:2] == (24.0, (5.0, 5.0))
+    assert alike.cosine == pytest.approx(0.96)
+    assert alike.degrees == pytest.approx(16.2602, abs=1e-4)
+
+
+def test_a_longer_vector_has_a_larger_product_and_the_same_cosine() -> None:
+    a, b = np.array([3.0, -1.0, 0.5]), np.array([0.2, 1.5, 2.0])
+    one, other = compare(a, b), compare(a, 2.5 * b)
+    assert other.product == pytest.approx(2.5 * one.product)
+    assert other.lengths == pytest.approx((one.lengths[0], 2.5 * one.lengths[1]))
+    assert (other.cosine, other.degrees) == pytest.approx((one.cosine, one.degrees))
+
+
+@pytest.mark.parametrize(("b", "degrees"), [((2, 0), 0), ((0, 7), 90), ((-3, 0), 180)])
+def test_angles_of_the_axes(b: tuple[float, float], degrees: float) -> None:
+    assert compare(np.array([5.0, 0.0]), np.array(b, float)).degrees == pytest.approx(degrees)
+
+
+def test_a_vector_of_zeros_has_no_angle() -> None:
+    alike = compare(np.zeros(2), np.array([1.0, 2.0]))
+    assert alike.product == 0
+    assert math.isnan(alike.cosine)
+    assert math.isnan(alike.degrees)
+    assert foot(np.zeros(2), np.array([1.0, 2.0])).tolist() == [0, 0]
+
+
+def test_the_foot_stands_at_a_right_angle_and_holds_the_product() -> None:
+    a, b = np.array([3.0, 1.5]), np.array([-2.0, 2.5])
+    point = foot(a, b)
+    assert a @ (b - point) == pytest.approx(0, abs=1e-12)
+    assert point @ a == pytest.approx(a @ b)
+
+
+def test_nearest_by_cosine_and_by_product_are_other_ones() -> None:
+    """Row 1 points almost as row 0 does; row 2 is long; rows 3 and 4 are the same."""
+    table = np.array([[1.0, 0.0], [0.9, 0.1], [5.0, 5.0], [0.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    by_cosine, by_product = nearest(table, 0, 4, "cosine"), nearest(table, 0, 2, "product")
+    assert by_cosine.ids.tolist() == [0, 1, 2, 3], "of equal ones the first"
+    assert by_cosine.values == pytest.approx([1, 0.9 / math.hypot(0.9, 0.1), math.sqrt(0.5), 0])
+    assert by_product.ids.tolist() == [2, 0], "another may be more like it than it is itself"
+    assert by_product.values.tolist() == [5, 1]
+    assert by_product.lengths == pytest.approx([math.hypot(5, 5), 1])
+
+
+def test_the_order_is_that_of_torch() -> None:
+    model = tiny_model(seed=3)
+    table = token_table(model)
+    expected = torch.cosine_similarity(torch.tensor(table[4]), torch.tensor(table), dim=-1)
+    found = nearest(table, 4, 17, "cosine")
+    assert found.ids.tolist() == expected.argsort(descending=True).tolist()
+    np.testing.assert_allclose(found.values, expected.sort(descending=True).values, rtol=1e-9)
+    np.testing.assert_array_equal(table, model.embed.weight.double().numpy())
+
+
+def test_products_and_cosines_of_rows_are_those_of_pairs() -> None:
+    rng = np.random.default_rng(0)
+    q, k = rng.normal(size=(3, 5)), rng.normal(size=(4, 5))
+    k[2] = 0
+    for i in range(3):
+        for j in (0, 1, 3):
+            alike = compare(q[i], k[j])
+            assert products(q, k)[i, j] == pytest.approx(alike.product)
+            assert cosines(q, k)[i, j] == pytest.approx(alike.cosine)
+    assert cosines(q, k)[:, 2].tolist() == [0, 0, 0]

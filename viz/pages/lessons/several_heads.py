@@ -1,0 +1,254 @@
+"""Several heads: split, look, put together, W_O; the same width in 1, 2, 4, 8 … heads; likeness."""
+
+import numpy as np
+
+from model.analysis.several import (
+    Weights,
+    alike,
+    contributions,
+    cuts,
+    effective_rank,
+    most_alike,
+    spectra,
+)
+from viz import formulas_lessons as formulas
+from viz import runs
+from viz.digits import digits
+from viz.figures.labels import token_labels
+from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
+from viz.frame import controls, inspector, layout, notices, screen, words
+from viz.frame.lessons import SPLIT_TOKEN
+from viz.frame.numbers import count, number
+from viz.frame.settings import HEAD, LAYER
+from viz.frame.view import View
+from viz.runs import heads as head_runs
+
+TITLE = "Several heads"
+ICON = ":material/call_split:"
+NEEDS = ("weights",)
+
+BOTH = {"patterns": "where they look", "written": "what they write"}
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "d_model is cut into slices, each looks for itself, and W_O adds up what they found.",
+        "Each head has a slice of q, k and v and a pattern of its own. Their results z stand side "
+        "by side in one vector again, and W_O multiplies it. That is a sum: each head’s z times "
+        "the columns of W_O that meet it, so every head writes for itself.",
+    )
+    with layout.slim_row("several"):
+        token = controls.token(SPLIT_TOKEN, view.query_tokens, len(view.query_tokens) - 1, "last")
+    notices.show()
+    weights = head_runs.weights(view.handle, view.site)
+    _one_token(view, weights, token)
+    _all_tokens(view, weights)
+    _cut_otherwise(view)
+    _likeness(view, weights)
+    inspector.source(
+        "model.analysis.several.contributions",
+        "model.analysis.several.spectra",
+        "model.analysis.several.effective_rank",
+        "model.analysis.several.cuts",
+        "model.attention.MultiHeadAttention",
+    )
+    inspector.export(view, inspector.pattern_table(view))
+
+
+# --- split, look, put together, W_O ---------------------------------------------------------------
+
+
+def _one_token(view: View, weights: Weights, token: int) -> None:
+    """One token's slices side by side, and the matrix they are multiplied by."""
+    record, head, site = view.record, view.head, view.site.address
+    label, w_o = token_labels(view.query_tokens)[token], _whole(weights)
+    left, right = layout.two_up("several-token")
+    with left:
+        layout.show_figure(
+            side_by_side(record.z[:, token], head, view.colors, f"z of each head at token {token}"),
+            key="several-z",
+            alt=f"What the {record.n_heads} heads of L{view.layer} found for token {token}, "
+            f"“{label}”: {record.z.shape[-1]} numbers each.",
+            origin=screen.origin(view.run, {(0, "z"): f"{site}.z[:,{token}]"}),
+        )
+    with right:
+        layout.show_figure(
+            output_map(w_o, (head, record.n_heads), view.colors, "W_O: the framed columns meet "
+                       f"H{head}’s z"),
+            key="several-out",
+            alt=f"W_O of L{view.layer}, {w_o.shape[0]} by {w_o.shape[1]}; those of H{head} framed.",
+            origin=screen.origin(view.run, {(0, "z"): f"{site}.out_weights"}),
+        )  # fmt: skip
+    formula = formulas.several_heads(record.n_heads, record.z.shape[-1], len(w_o))
+    inspector.formula("model.attention.MultiHeadAttention", formula.latex, formula.reference)
+
+
+def _whole(weights: Weights) -> np.ndarray:
+    """W_O in one piece as the file has it, (D, H·Dh)."""
+    return np.concatenate(list(weights.outputs)).T
+
+
+def _all_tokens(view: View, weights: Weights) -> None:
+    """How much each head writes, and of how many directions that is made."""
+    record, head, site = view.record, view.head, view.site.address
+    lengths = np.linalg.norm(contributions(record, weights), axis=-1)
+    values = spectra(weights)
+    ranks, sizes = effective_rank(values), np.linalg.norm(weights.outputs, axis=(1, 2))
+    left, right = layout.two_up("several-heads")
+    with left:
+        layout.show_figure(
+            written_map(
+                lengths, view.query_tokens, head, view.colors, "How much each head writes, ‖z W_O‖"
+            ),
+            key="several-written",
+            alt=f"Length of what each head writes for each token; H{head} "
+            f"{digits(lengths[head].mean(), 2)} on average.",
+            origin=screen.origin(view.run, {(0, "z"): f"{site}.written"}),
+        )
+    with right:
+        layout.show_figure(
+            spectrum_lines(values, head, view.colors, "Singular values of each head’s W_V W_O"),
+            key="several-spectra",
+            alt=f"Singular values of {len(values)} heads, falling; effective rank of H{head} "
+            f"{digits(ranks[head], 1)} of {values.shape[1]}.",
+            origin=screen.origin(
+                view.run, {(h, "y"): f"{site}.spectra[{h}]" for h in range(len(values))}
+            ),
+        )
+    _of_each_head(view, sizes, lengths.mean(axis=-1), ranks, values.shape[1])
+
+
+def _of_each_head(
+    view: View, sizes: np.ndarray, written: np.ndarray, ranks: np.ndarray, d_head: int
+) -> None:
+    """One row for each head: its part of W_O, what it writes, its rank. (H,) each."""
+    run, site = view.run, view.site.address
+    words.table(
+        {
+            f"L{view.layer}": [f"H{h}" for h in range(len(sizes))],
+            "size of its part of W_O": [
+                number(run, f"{site}.out_norms[{h}]", float(x), digits(float(x), 2))
+                for h, x in enumerate(sizes)
+            ],
+            "mean of what it writes": [
+                number(run, f"{site}.written_mean[{h}]", float(x), digits(float(x), 2))
+                for h, x in enumerate(written)
+            ],
+            f"effective rank, of {d_head}": [
+                number(run, f"{site}.effective_ranks[{h}]", float(x), digits(float(x), 1))
+                for h, x in enumerate(ranks)
+            ],
+        }
+    )
+    words.caption(
+        f"A head of {d_head} columns can write in at most so many directions, whatever it "
+        "finds. The effective rank says how evenly it uses them: all of them where its singular "
+        "values are equal, 1 where one is all there is. The norm before W_V is left out."
+    )
+    formula = formulas.effective_rank()
+    inspector.formula("model.analysis.several.effective_rank", formula.latex, formula.reference)
+
+
+# --- the same width, cut otherwise ----------------------------------------------------------------
+
+
+def _cut_otherwise(view: View) -> None:
+    """The same d_model in more and fewer heads: equal parameters, narrower heads, more maps."""
+    config = runs.checkpoint(view.handle).config
+    layout.section(
+        "More heads, as many parameters",
+        f"One layer’s attention with d_model = {config.d_model}, in 1, 2, 4, 8 … heads.",
+        "Counted in layers made for it from this model’s config, each head with keys and values "
+        "of its own. More heads are more patterns, each of a lower rank, for the same parameters.",
+    )
+    found, cells = cuts(config), view.pattern.size
+    words.table(
+        {
+            "heads": [f"{cut.n_heads}{' (as here)' * (cut.n_heads == config.n_heads)}"
+                      for cut in found],
+            "columns of a head": [
+                count(view.run, f"heads.width.{cut.n_heads}", cut.d_head) for cut in found
+            ],
+            "parameters": [
+                count(view.run, f"heads.parameters.{cut.n_heads}", cut.parameters) for cut in found
+            ],
+            "weights in all patterns of this input": [
+                f"{cut.n_heads * cells:,}" for cut in found
+            ],
+        }
+    )  # fmt: skip
+    if config.n_kv_heads != config.n_heads:
+        words.caption(
+            f"This model has fewer: its {config.n_heads} heads share {config.n_kv_heads} heads of "
+            "keys and values (Ainslie et al. 2023)."
+        )
+
+
+# --- likeness -------------------------------------------------------------------------------------
+
+
+def _likeness(view: View, weights: Weights) -> None:
+    """Which heads look at the same, and which write the same."""
+    record, head, site = view.record, view.head, view.site.address
+    layout.section(
+        "The same in the model",
+        f"How alike the heads of L{view.layer} are on this input: {BOTH['patterns']}, and "
+        f"{BOTH['written']}.",
+        "The cosine of two heads’ patterns, or of all they write, each taken as one long vector. "
+        "Two heads may look at the same and write other things. Many heads can be taken away from "
+        "a trained model at little cost (Michel et al. 2019); Ablation measures it for these.",
+    )
+    if record.n_heads < 2:
+        words.notice("This layer has one head: there is nothing to compare it with.")
+        return
+    found = {
+        "patterns": alike(record.pattern),
+        "written": alike(contributions(record, weights)),
+    }
+    nearest = {name: _nearest(cosines, head) for name, cosines in found.items()}
+    columns = zip(layout.two_up("several-alike"), found.items(), strict=True)
+    for place, (name, cosines) in columns:
+        with place:
+            layout.show_figure(
+                alike_map(cosines, (head, nearest[name]), view.colors, f"Alike in {BOTH[name]}"),
+                key=f"alike-{name}",
+                alt=f"Cosine of every two heads of L{view.layer} in {BOTH[name]}; H{head} is most "
+                f"like H{nearest[name]}, {digits(cosines[head, nearest[name]], 2)}.",
+                origin=screen.origin(view.run, {(0, "z"): f"{site}.alike_{name}"}),
+            )
+    one, other = nearest["patterns"], nearest["written"]
+    words.caption(
+        [
+            f"Most like H{head} in {BOTH['patterns']}: H{one}, cosine ",
+            number(view.run, f"{site}.alike_patterns[{head},{one}]",
+                   float(found["patterns"][head, one])),
+            f". In {BOTH['written']}: H{other}, cosine ",
+            number(view.run, f"{site}.alike_written[{head},{other}]",
+                   float(found["written"][head, other])),
+            ".",
+        ]
+    )  # fmt: skip
+    _ask(view)
+    words.ways(
+        [
+            words.Way("Heads", "What every head of this model does, measured.", page="Heads"),
+            words.Way("Ablation", "What each head’s removal costs.", page="Ablation"),
+        ]
+    )
+
+
+def _nearest(cosines: np.ndarray, head: int) -> int:
+    others = cosines[head].copy()
+    others[head] = -np.inf
+    return int(others.argmax())
+
+
+def _ask(view: View) -> None:
+    layer, one, _ = most_alike(view.group.patterns())
+    words.ask(
+        "Which two heads of one layer look most alike on this input? Do they also write the same?",
+        **{LAYER.name: str(layer), HEAD.name: str(one)},
+    )

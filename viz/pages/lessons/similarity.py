@@ -1,0 +1,300 @@
+"""Similarity: two vectors by hand, the nearest tokens in the embedding, and a head's products."""
+
+import numpy as np
+
+from model.analysis.similarity import (
+    Alike,
+    By,
+    Nearest,
+    compare,
+    cosines,
+    foot,
+    nearest,
+    products,
+)
+from viz import formulas_lessons as formulas
+from viz.digits import digits
+from viz.figures.similarity import arrows, compared_map, nearest_bars
+from viz.frame import controls, inspector, layout, notices, screen, tables, words
+from viz.frame.lessons import B_TIMES, COMPONENTS, NEAR_COUNT, NEAR_TOKEN
+from viz.frame.numbers import Number, Said, number
+from viz.frame.view import View
+from viz.runs import embedding
+
+TITLE = "Similarity"
+ICON = ":material/join_inner:"
+NEEDS = ("vocabulary", "weights")
+
+ORDERS: dict[By, str] = {"cosine": "cosine", "product": "dot product"}
+NORMS = {
+    "layer": "LayerNorm, which takes off the mean and divides by the deviation",
+    "rms": "RMSNorm, which divides by the root mean square",
+}
+AS_IT_IS = 10  # tenths: b multiplied by 1
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Two vectors are alike where they point the same way; a dot product counts lengths too.",
+        "a·b = ‖a‖ ‖b‖ cos θ. Multiplying b by a number multiplies the dot product by it and "
+        "leaves angle and cosine as they are. The thick line is what of b lies along a: its length "
+        "times ‖a‖ is the dot product, below 0 where it points backwards. Attention compares "
+        "queries with keys by dot products, so a long key counts for more.",
+    )
+    with layout.slim_row("similarity"):
+        a_x, a_y, b_x, b_y = (controls.slider(component) for component in COMPONENTS)
+        times = controls.slider(B_TIMES)
+    notices.show()
+    _two_vectors(view, np.array([a_x, a_y]), np.array([b_x, b_y]), times)
+    words.ask(
+        "Can b be more like a than a is itself? By dot product, and by cosine?",
+        **{"a_x": "2", "a_y": "1.5", "b_x": "2", "b_y": "1.5", B_TIMES.name: "2"},
+    )
+    found = _in_the_embedding(view)
+    _in_the_head(view)
+    inspector.source(
+        "model.analysis.similarity.compare",
+        "model.analysis.similarity.nearest",
+        "model.attention.attention_scores",
+    )
+    inspector.export(view, found | inspector.pattern_table(view))
+
+
+# --- two vectors --------------------------------------------------------------------------------
+
+
+def _two_vectors(view: View, a: np.ndarray, b: np.ndarray, times: float) -> None:
+    scaled, at = times * b, _address(a, b, times)
+    left, right = layout.two_up("similarity", (3, 2))
+    alike = compare(a, scaled)
+    with left:
+        layout.show_figure(
+            arrows(a, scaled, foot(a, scaled), view.colors),
+            key="two-vectors",
+            alt=f"Two arrows from 0: a to {_point(a)} and b to {_point(scaled)}; dot product "
+            f"{digits(alike.product, 3)}.",
+            origin=screen.origin(
+                view.run,
+                {
+                    (trace, axis): f"pair.{name}.{at}[{row}]"
+                    for trace, name in enumerate(("a", "b", "dropped"))
+                    for row, axis in enumerate("xy")
+                },
+            ),
+        )
+    with right:
+        _compared(view, {"b": (compare(a, b), _address(a, b, AS_IT_IS / 10)),
+                         f"{times:g} · b": (alike, at)})  # fmt: skip
+        if not all(alike.lengths):
+            words.notice(
+                "A vector of length 0 has no direction: there is neither cosine nor angle."
+            )
+    formula = formulas.dot_product(
+        (a.tolist(), scaled.tolist()), alike.product, alike.lengths, alike.cosine
+    )
+    inspector.formula("model.analysis.similarity.compare", formula.latex, formula.reference)
+
+
+def _compared(view: View, pairs: dict[str, tuple[Alike, str]]) -> None:
+    """What two vectors have in common, with b as it is and multiplied."""
+
+    def cell(name: str, value: float, at: str) -> Said:
+        return number(view.run, f"pair.{name}.{at}", value) if np.isfinite(value) else "–"
+
+    words.table(
+        {
+            "": ["dot product a · b", "length of a", "length of b", "cosine", "angle, degrees"],
+            **{
+                f"a and {name}": [
+                    cell("product", alike.product, at),
+                    cell("length_a", alike.lengths[0], at),
+                    cell("length_b", alike.lengths[1], at),
+                    cell("cosine", alike.cosine, at),
+                    cell("degrees", alike.degrees, at),
+                ]
+                for name, (alike, at) in pairs.items()
+            },
+        }
+    )
+    words.caption("Move “b times”: the first and the third row change, the last two do not.")
+
+
+def _address(a: np.ndarray, b: np.ndarray, times: float) -> str:
+    """The end of the addresses of two vectors; see `model.verify.similar`."""
+    shifted = [round(10 * (float(component) + 5)) for component in (*a, *b)]
+    return ".".join(map(str, [*shifted, round(10 * times)]))
+
+
+def _point(vector: np.ndarray) -> str:
+    return ", ".join(digits(float(component), 2) for component in vector)
+
+
+# --- the embedding --------------------------------------------------------------------------------
+
+
+def _in_the_embedding(view: View) -> inspector.Tables:
+    """The tokens whose rows are nearest to that of one token of the sentence."""
+    layout.section(
+        "In the embedding",
+        "The tokens whose rows in the model’s table are nearest to one of yours.",
+        "Every token has a row of the embedding, a vector that was learned. The bar of the token "
+        "itself is grey. A dot product favours long rows; below stands how long they are. Single "
+        "bytes are written as \\xef, and “…” marks letters that no space stands before.",
+    )
+    stream = view.run.trace.streams[0]
+    labels = [label.strip() for label in stream.labels]
+    longest = max(range(len(labels)), key=lambda i: (labels[i].isalpha(), len(labels[i])))
+    with layout.slim_row("nearest"):
+        chosen = controls.token(NEAR_TOKEN, stream.labels, longest, "longest")
+        count = int(controls.slider(NEAR_COUNT))
+    assert stream.ids is not None  # what has a vocabulary has ids
+    token, table = int(stream.ids[chosen]), embedding.table(view.handle)
+    found: dict[By, Nearest] = {by: nearest(table, token, count, by) for by in ORDERS}
+    columns = zip(layout.two_up("nearest"), enumerate(ORDERS.items()), strict=True)
+    for place, (order, (by, name)) in columns:
+        with place:
+            _bars(view, found[by], token, (order, count, name))
+    _lengths(view, token, found, table)
+    return {f"Nearest by {ORDERS[by]}": lambda by=by: _csv(view, found[by]) for by in ORDERS}
+
+
+def _bars(view: View, found: Nearest, token: int, what: tuple[int, int, str]) -> None:
+    """One order of the nearest tokens; `what`: its number, how many were asked for, its name."""
+    order, count, name = what
+    names = embedding.names(view.handle)
+    labels, key = [names[i] for i in found.ids], name.replace(" ", "-")
+    at = f"{order}.{token}.{count}"
+    layout.show_figure(
+        nearest_bars((labels, found.ids, found.values), token, view.colors, (name, f"By {name}")),
+        key=f"nearest-{key}",
+        alt=f"Nearest to “{names[token]}” by {name}: {', '.join(labels[:5])} …",
+        origin=screen.origin(
+            view.run, {(0, "x"): f"near.values.{at}", (0, "said.1"): f"near.ids.{at}"}
+        ),
+    )
+
+
+def _lengths(view: View, token: int, found: dict[By, Nearest], table: np.ndarray) -> None:
+    """How long the rows are that each order brings, and what else there is to know of rows."""
+    count, run = len(found["cosine"].ids), view.run
+
+    def mean(order: int, by: By) -> Number:
+        value = float(found[by].lengths.mean())
+        return number(run, f"near.mean_length.{order}.{token}.{count}", value, digits(value, 2))
+
+    own, every = np.linalg.norm(table[token]), np.linalg.norm(table, axis=-1).mean()
+    words.caption(
+        [
+            "Length of this token’s row: ",
+            number(run, f"near.length.{token}", float(own), digits(float(own), 2)),
+            ". Mean length of those above by cosine: ",
+            mean(0, "cosine"),
+            ", by dot product: ",
+            mean(1, "product"),
+            ", of all ",
+            f"{len(table):,}: ",
+            number(run, "near.length_of_all", float(every), digits(float(every), 2)),
+            ".",
+        ]
+    )
+    words.caption(_what_is_done_with_rows(view))
+
+
+def _what_is_done_with_rows(view: View) -> str:
+    """How the model goes on from a row, by its config."""
+    facts = view.run.trace.facts
+    tied = (
+        "Embedding and unembedding are one table here (tied): the same rows, multiplied with the "
+        "last layer’s output, give the logits, so they are trained for both."
+        if facts.tied_embeddings
+        else "The unembedding is another table here: these rows serve the input alone."
+    )
+    norm = NORMS[facts.norm or "layer"]
+    if facts.norm_placement == "pre":
+        after = (
+            f"The first block attends by a row, with what its position adds, after {norm}: how "
+            "long they were does not count there."
+        )
+    else:
+        after = (
+            "The first block attends by a row, with what its position adds, as it is: "
+            f"{norm}, comes after it."
+        )
+    return f"{tied} {after}"
+
+
+def _csv(view: View, found: Nearest) -> bytes:
+    names = embedding.names(view.handle)
+    columns = {
+        "token": [names[i] for i in found.ids],
+        "id": found.ids,
+        "value": found.values,
+        "length": found.lengths,
+    }
+    return tables.frame_csv(tables.frame(columns))
+
+
+# --- a head ---------------------------------------------------------------------------------------
+
+
+def _in_the_head(view: View) -> None:
+    """The head's queries and keys, by dot product and by cosine."""
+    record, head, site = view.record, view.head, view.record.site.address
+    q, k, mask = record.q[head], record.k[record.kv_head(head)], record.mask_of(head)
+    layout.section(
+        "The same in the model",
+        f"{view.head_name} compares its queries with its keys: by dot product, as it runs, and by "
+        "cosine.",
+        "Where the two maps differ, lengths decide. Divided by √d, and under ALiBi with its bias "
+        "added, the left one goes through softmax.",
+    )
+    maps = {
+        "products": (products(q, k), "q · k", "q · k, as it runs"),
+        "cosines": (cosines(q, k), "cosine", "cosine of q and k"),
+    }
+    is_own = record.queries == record.keys == view.run.trace.main.name
+    columns = zip(layout.two_up("similarity-head"), maps.items(), strict=True)
+    for place, (name, (values, scale, title)) in columns:
+        with place:
+            layout.show_figure(
+                compared_map(
+                    values, mask, (view.query_tokens, view.key_tokens), view.colors,
+                    (scale, f"{view.head_name}: {title}"),
+                ),
+                key=f"similar-{name}",
+                alt=f"{title} of each query and key of {view.head_name}.",
+                origin=screen.origin(
+                    view.run,
+                    {(0, "z"): f"{site}.unmasked_{name}[{head}]"},
+                    tokens="xy" if is_own else "",
+                ),
+            )  # fmt: skip
+    _ways_on(view, np.linalg.norm(k.astype(np.float64), axis=-1))
+
+
+def _ways_on(view: View, lengths: np.ndarray) -> None:
+    """How long the head's keys are, (Tk,), and where its products lead."""
+    site, head = view.site.address, view.head
+    words.caption(
+        [
+            "Lengths of its keys: from ",
+            number(view.run, f"{site}.shortest_key[{head}]", float(lengths.min())),
+            " to ",
+            number(view.run, f"{site}.longest_key[{head}]", float(lengths.max())),
+            ".",
+        ]
+    )
+    words.ways(
+        [
+            words.Way(
+                f"{view.head_name} in Attention",
+                "These products through √d, mask and softmax, cell by cell.",
+                page="Attention",
+            )
+        ]
+    )
+    formula = formulas.product_of_lengths()
+    inspector.formula("model.attention.attention_scores", formula.latex, formula.reference)
