@@ -26,7 +26,7 @@ Config = Mapping[str, Any]
 Weights = Mapping[str, Array]
 Attended = tuple[dict[str, Array], Array]  # arrays by name, and what is written
 
-# What a field of config.json stands for where it is absent.
+# For fields of config.json that are absent.
 DEFAULTS: dict[str, Any] = {
     "architecture": "decoder",
     "position": "sinusoidal",
@@ -138,11 +138,7 @@ def silu(x: Array) -> Array:
     return x * np.where(x >= 0, 1, small) / (1 + small)
 
 
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
-    "relu": lambda x: np.maximum(x, 0),
-    "gelu": gelu,
-    "gelu_tanh": gelu_tanh,
-}
+ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0), "gelu": gelu, "gelu_tanh": gelu_tanh}
 
 
 class Reader:
@@ -189,12 +185,6 @@ def heads_of(x: Array, n_heads: int) -> Array:
     return x.reshape(*x.shape[:-1], n_heads, -1).swapaxes(-3, -2)
 
 
-def side_by_side(z: Array) -> Array:
-    """The heads' slices in one vector again. (H, T, Dh) → (T, H·Dh)."""
-    heads_last = z.swapaxes(-3, -2)
-    return heads_last.reshape(*heads_last.shape[:-2], -1)
-
-
 def attention(part: Reader, x: Array, source: Array, mask: Array) -> Attended:
     """softmax(q·kᵀ/√Dh + bias, masked)·v in every head (Vaswani et al. 2017, eq. 1 and §3.2.2).
 
@@ -213,7 +203,9 @@ def attention(part: Reader, x: Array, source: Array, mask: Array) -> Attended:
     z = part.passed("z", pattern @ v_of_head)  # (H, Tq, Dh)
     found = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern, "z": z, "mask": mask}
     found |= {} if np.isscalar(bias) else {"bias": bias}
-    return found, part.passed("out", part.linear("out_proj", side_by_side(z)))
+    in_turn = z.swapaxes(-3, -2)  # (Tq, H, Dh)
+    out = part.linear("out_proj", in_turn.reshape(*in_turn.shape[:-2], -1))
+    return found, part.passed("out", out)
 
 
 def block(part: Reader, x: Array, mask: Array, memory: Array | None = None) -> Attended:

@@ -248,6 +248,7 @@ OF_PAGES: dict[str, About] = {
         )
         for grid in ("resid_pre", "attn_out", "ffn_out", "z")
     },
+    "worth.slopes": About("Σ share · gradient · (x − mean)", _INTEGRATED),
     "worth.sum": About("Σ of the integrated gradients", _INTEGRATED),
     "worth.difference": About("m − m at the mean embedding", _INTEGRATED),
     "before.losses": About("−ln p of a token, those before it given", _LOSSES),

@@ -37,6 +37,7 @@ class Place:
     query: dict[str, str] = field(default_factory=dict)
 
 
+RIDES = {"model": "translate", "source": "A man rides a bicycle."}
 GIRL = "The girl lost the ball, so"
 PLACES = [
     Place("Attention", {"sentence": "The bear walked.", "layer": 3, "head": 5, "view": "lines",
@@ -83,6 +84,8 @@ PLACES = [
     Place("Cost", {"own_layers": 3, "own_width": 10, "own_heads": 4, "own_kv_heads": 2,
                    "own_d_head": 5, "own_ff": 11, "own_vocab": 99, "own_positions": 12,
                    "own_kind": "llama", "own_tied": "own"}, {"shape": "your own"}),
+    Place("Patching", {"patch_stack": "decoder"}, RIDES),
+    Place("Patching", {"other_digit": 5}, {"model": "digits"}),
     Place("Attention by hand", {"hand_cells": "1,2;0,1|1,0;0,3|1,0;0,1|1,0;0,1", "hand_heads": 2,
                                 "hand_masking": "valid", "hand_valid": 1, "hand_scaled": False}),
     Place("Similarity", {"a_x": -2.5, "a_y": 0.3, "b_x": 4.9, "b_y": -5.0, "b_times": 2.7,

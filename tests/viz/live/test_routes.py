@@ -26,7 +26,7 @@ from model.verify.derived import DERIVED
 from model.verify.edited import EDITED
 from model.verify.explained import IndependentArrows
 from model.verify.found import FOUND
-from model.verify.independent import IndependentRun
+from model.verify.independent import NUMBERED, IndependentRun
 from model.verify.merged import MERGED
 from model.verify.patched import IndependentPatches
 from model.verify.sampled import SAMPLED
@@ -37,6 +37,8 @@ from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
 from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.texts import NO_WORDS, texts_of
+from model.verify.translated import IndependentTranslation
+from model.verify.worth import IndependentWorth
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
 from viz.live import files, routes, store
@@ -267,12 +269,20 @@ def test_every_origin_names_code_that_there_is() -> None:
             holder = getattr(importlib.import_module(module), kind)
         assert hasattr(holder, name), about.source
     assert set(OF_FIGURES) == set(DERIVED) - {"given"}
-    of_texts = {"texts.last", "texts.totals", "texts.scores"}
+    of_texts = {"texts.last", "texts.totals", "texts.scores", "texts.steps"}
     nothing = (Files({}, {}), (), Wanted("logit", 0, 0, 0), NO_WORDS)
-    of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
+    of_edits = {
+        *IndependentPatches(*nothing, (), ()).made(),
+        *IndependentArrows(*nothing).made(),
+        *(NUMBERED.fullmatch(name)[1] for name in IndependentWorth(*nothing).made()),
+    }
+    of_costs = {"costs.heads", "costs.sublayers", "costs.positions", "losses.pruned"}
+    translation = IndependentTranslation(Files({}, {}), (), (), NO_WORDS, 0)
+    of_translations = {*translation.made(), "align.words", "align.agreement", "align.rates"}
     assert set(OF_PAGES) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *of_texts, *of_edits, "given",
+        *of_costs, *of_translations, "shuffled.classes",
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     unmasked = {
