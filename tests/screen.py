@@ -47,6 +47,11 @@ CHARTS = {
         *("variances", "one-row", "root-largest", "root-gradient"),
         *("root-pattern", "root-undivided"),
     ],
+    "Why the residual?": ["depth-first", "depth-layers", "depth-own"],
+    "The block": [
+        *("block-steps", "block-lengths", "block-norm", "block-gain", "block-tokens"),
+        *("block-dimensions", "block-function", "block-neurons", "block-heights"),
+    ],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],

@@ -8,6 +8,8 @@ WORKED, TABLES, PAGE = "viz/live/by_hand/worked.js", "viz/live/by_hand/tables.js
 TITLE, ROOTS = "Attention by hand", "Why √d?"
 SMOOTHING = "model/analysis/kernels.py"
 ROOT = "model/analysis/saturation.py"
+BLOCK, IN_A_BLOCK = "model/analysis/block.py", "The block"
+DEEP, RESIDUAL = "model/analysis/depth.py", "Why the residual?"
 HAND = f"viz/live/by_hand/{PAGE}"
 
 
@@ -57,4 +59,37 @@ LESSONS = [
     Fault("lessons", "distances that are not halved", SMOOTHING,
           "-squares / (2 * np.sqrt(q.shape[-1]))", "-squares / np.sqrt(q.shape[-1])",
           "kernel-gaussian", "stories", "Kernels"),
+    Fault("lessons", "a block’s second norm given what the first is", BLOCK,
+          '"pre": {"attn_norm": "resid_pre", "ffn_norm": "resid_mid"}',
+          '"pre": {"attn_norm": "resid_pre", "ffn_norm": "resid_pre"}', "block-", "stories",
+          IN_A_BLOCK, {"block_norm": "ffn"}),
+    Fault("lessons", "BatchNorm over the dimensions of a token", BLOCK,
+          "mean = x.mean(dim=0, keepdim=True)", "mean = x.mean(dim=1, keepdim=True)", "block-",
+          "stories", IN_A_BLOCK),
+    Fault("lessons", "neurons of the token before", "viz/pages/lessons/block.py",
+          'found.values["activation"][token]', 'found.values["activation"][token - 1]',
+          "block-neurons", "stories", IN_A_BLOCK),
+    Fault("lessons", "SiLU drawn in GELU’s place", BLOCK, '"gelu": F.gelu,', '"gelu": F.silu,',
+          "block-function", "stories", IN_A_BLOCK),
+    Fault("lessons", "steps of the next layer’s block", "viz/pages/lessons/block.py",
+          "run_inside(view.handle, view.ids, view.layer)",
+          "run_inside(view.handle, view.ids, (view.layer + 1) % 6)", "block-", "stories",
+          IN_A_BLOCK),
+    Fault("lessons", "deviation without ε under the root", BLOCK,
+          "np.sqrt(exact.var() + eps)", "np.sqrt(exact.var() + 0.1)", "block.statistics", "stories",
+          IN_A_BLOCK, {"layer": "0"}),
+    Fault("lessons", "half of the stream goes round a block", "model/blocks.py",
+          "write=lambda x, update, norm: x + update,",
+          "write=lambda x, update, norm: 0.5 * x + update,", "deep", "stories", RESIDUAL),
+    Fault("lessons", "a network without the sum that has it", DEEP,
+          'NORM_PLACEMENTS["pre"]._replace(write=lambda x, update, norm: update)',
+          'NORM_PLACEMENTS["pre"]._replace(write=lambda x, update, norm: x + update)', "deep",
+          "stories", RESIDUAL),
+    Fault("lessons", "networks drawn with other weights", DEEP, "/ np.sqrt(n_in)",
+          "/ np.sqrt(n_out)", "deep", "stories", RESIDUAL),
+    Fault("lessons", "gradients before the last norm", DEEP, "(last_norm(stream[-1]) * direction)",
+          "(stream[-1] * direction)", "deep", "stories", RESIDUAL),
+    Fault("lessons", "the loss of each token itself", DEEP, "(logits[:-1], given[0, 1:])",
+          "(logits[:-1], given[0, :-1])",
+          "depth-own", "stories", RESIDUAL),
 ]  # fmt: skip

@@ -38,6 +38,8 @@ PAGES = (
     "Kernels",
     "Attention by hand",
     "Why √d?",
+    "The block",
+    "Why the residual?",
     "Diagram",
     "Encoder",
     "Translation",

@@ -7,6 +7,8 @@ from viz.live.by_hand import data as by_hand
 ON_BY_HAND = ("Attention by hand",)
 ON_ROOT = ("Why √d?",)
 ON_KERNELS = ("Kernels",)
+ON_BLOCK = ("The block",)
+ON_RESIDUAL = ("Why the residual?",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -42,3 +44,18 @@ SMOOTHING = named(
 WIDTH = declared(Number("width", "Width", 0.5, 0.05, 3.0, 0.05, pages=ON_KERNELS))
 ASKED_AT = declared(Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, pages=ON_KERNELS))
 POINTS = declared(Number("points", "Random draw", 0, 0, 999_999, pages=ON_KERNELS))
+
+# --- The block ----------------------------------------------------------------------------------
+
+BLOCK_TOKEN = declared(Choice[int]("block_token", "Token", -1, pages=ON_BLOCK))
+BLOCK_COLOUR = named(
+    "block_colour", "Colours", {"own": "each step its own", "one": "one scale"}, ON_BLOCK
+)
+BLOCK_NORM = named(
+    "block_norm", "Norm of", {"attn": "attention", "ffn": "the feed-forward"}, ON_BLOCK
+)
+
+# --- Why the residual? --------------------------------------------------------------------------
+
+DEPTH = declared(Choice[int]("depth", "Blocks", 48, (2, 4, 8, 16, 32, 48), pages=ON_RESIDUAL))
+DEPTH_SEED = declared(Number("depth_seed", "Random draw", 0, 0, 999_999, pages=ON_RESIDUAL))

@@ -20,8 +20,10 @@ from model.trace import Trace
 from model.verify.asked import Wanted
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
+from model.verify.blocked import BLOCKED
 from model.verify.by_hand import STEPS as BY_HAND
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
+from model.verify.deep import DEEP
 from model.verify.derived import DERIVED
 from model.verify.edited import EDITED
 from model.verify.explained import IndependentArrows
@@ -270,7 +272,8 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
     assert set(OF_PAGES) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
-        *SATURATED, *SMOOTHED, *of_texts, *of_edits, *(f"hand.{step}" for step in BY_HAND), "given"
+        *SATURATED, *SMOOTHED, *BLOCKED, *DEEP,
+        *of_texts, *of_edits, *(f"hand.{step}" for step in BY_HAND), "given"
     }  # fmt: skip
     unmasked = {
         name.removeprefix("unmasked_")
