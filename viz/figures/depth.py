@@ -42,11 +42,14 @@ def gradient_lines(
     is_alone = len(lengths) == 1
     layout = {"showlegend": not is_alone, **({} if is_alone else LEGEND_BELOW)}
     scale = {"type": "log", "dtick": 1, "exponentformat": "power"}
+    if not any(np.isfinite(values).any() for values in lengths.values()):
+        scale["range"] = [-4, 1]  # of what is not yet measured
+    room = 0.04 * (max(places) - min(places))
     return build(
         lines,
         colors,
         Sheet(HEIGHT, title),
-        x={"title": x, "range": [min(places) - 1, max(places) + 1], "zeroline": False},
+        x={"title": x, "range": [min(places) - room, max(places) + room], "zeroline": False},
         y={"title": "length of the gradient", **(scale if is_log else {"rangemode": "tozero"})},
         extras=Extras(layout=layout),
     )

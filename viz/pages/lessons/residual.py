@@ -60,9 +60,9 @@ def render(view: View) -> None:
         "layers of a shallow network with those of a deep one.",
         **{DEPTH.name: "8"},
     )
-    _in_the_model(view)
     formula = formulas.through_residual()
     inspector.formula("model.blocks.Block", formula.latex, formula.reference)
+    _in_the_model(view)
     inspector.source(
         "model.analysis.depth.gradient_lengths",
         "model.analysis.depth.drawn_block",
