@@ -55,6 +55,11 @@ CHARTS = {
         *("several-z", "several-out", "several-written", "several-spectra"),
         *("alike-patterns", "alike-written"),
     ],
+    "Why the residual?": ["depth-first", "depth-layers", "depth-own"],
+    "The block": [
+        *("block-steps", "block-lengths", "block-norm", "block-gain", "block-tokens"),
+        *("block-dimensions", "block-function", "block-neurons", "block-heights"),
+    ],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],

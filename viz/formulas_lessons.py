@@ -90,3 +90,88 @@ def effective_rank() -> Formula:
         r" p_i = \frac{\sigma_i}{\sum_j \sigma_j}",
         "Roy & Vetterli 2007",
     )
+
+
+_PLACED = {
+    "pre": (
+        r"x' = x + \mathrm{attn}(\mathrm{norm}(x)),\qquad "
+        r"x'' = x' + \mathrm{ffn}(\mathrm{norm}(x'))",
+        "pre-norm: Xiong et al. 2020, fig. 1b",
+    ),
+    "post": (
+        r"x' = \mathrm{norm}(x + \mathrm{attn}(x)),\qquad "
+        r"x'' = \mathrm{norm}(x' + \mathrm{ffn}(x'))",
+        "post-norm: Vaswani et al. 2017, §3.1",
+    ),
+}
+
+
+def block(placement: str, lengths: tuple[float, float, float]) -> Formula:
+    """The two steps of a block, and the lengths of the stream before, between and after them."""
+    latex, reference = _PLACED[placement]
+    before, between, after = map(operand, lengths)
+    numbers = (
+        rf"\lVert x \rVert = {before},\ \lVert x' \rVert = {between},\ "
+        rf"\lVert x'' \rVert = {after}"
+    )
+    return Formula(rf"\begin{{gathered}} {latex} \\ {numbers} \end{{gathered}}", reference)
+
+
+def norm(kind: str, mean: float, deviation: float, rms: float, *, has_offset: bool) -> Formula:
+    """The model's kind of norm of one vector, with its statistics."""
+    if kind == "rms":
+        return Formula(
+            r"\hat x_i = \frac{x_i}{r}\, g_i,\qquad r = \sqrt{\tfrac1D \sum_i x_i^2 + \varepsilon}"
+            rf" = {operand(rms)}",
+            "RMSNorm: Zhang & Sennrich 2019, eq. 4",
+        )
+    return Formula(
+        rf"\hat x_i = \frac{{x_i - \mu}}{{\sigma}}\, g_i{' + b_i' if has_offset else ''},\qquad "
+        rf"\mu = {operand(mean)},\quad \sigma = \sqrt{{\mathrm{{Var}}(x) + \varepsilon}}"
+        rf" = {operand(deviation)}",
+        "LayerNorm: Ba et al. 2016, eq. 4",
+    )
+
+
+_ACTIVATIONS = {
+    "relu": (r"a = \max(0, W_{\mathrm{up}} x)", "ReLU: Vaswani et al. 2017, eq. 2"),
+    "gelu": (
+        r"a = f(W_{\mathrm{up}} x),\qquad f(u) = u\, \Phi(u)",
+        "GELU: Hendrycks & Gimpel 2016, §2",
+    ),
+    "gelu_tanh": (
+        r"a = f(W_{\mathrm{up}} x),\qquad f(u) = \tfrac{u}{2}"
+        r"\left(1 + \tanh\!\left(\sqrt{2/\pi}\,(u + 0.044715\, u^3)\right)\right)",
+        "GELU, approximated: Hendrycks & Gimpel 2016, §2",
+    ),
+    "swiglu": (
+        r"a = f(W_{\mathrm{gate}} x) \odot W_{\mathrm{up}} x,\qquad f(u) = \frac{u}{1 + e^{-u}}",
+        "SwiGLU: Shazeer 2020, eq. 6",
+    ),
+}
+
+
+def neurons(kind: str) -> Formula:
+    """The activations of the model's feed-forward."""
+    latex, reference = _ACTIVATIONS[kind]
+    return Formula(rf"{latex},\qquad \mathrm{{ffn}}(x) = W_{{\mathrm{{down}}}}\, a", reference)
+
+
+def through_residual() -> Formula:
+    """What a gradient passes through on its way down, with the sum and without it."""
+    return Formula(
+        r"x_{l+1} = x_l + f_l(x_l):\ \frac{\partial y}{\partial x_0} = "
+        r"\frac{\partial y}{\partial x_L} \prod_l \left(I + J_l\right),\qquad "
+        r"x_{l+1} = f_l(x_l):\ \frac{\partial y}{\partial x_0} = "
+        r"\frac{\partial y}{\partial x_L} \prod_l J_l",
+        "He et al. 2016b, eq. 5: the sum leaves a path that no block scales",
+    )
+
+
+def gradient_of_loss() -> Formula:
+    """The trained model's own gradient, layer by layer."""
+    return Formula(
+        r"g_l = \left\lVert \frac{\partial \mathcal L}{\partial x_l} \right\rVert,\qquad "
+        r"\mathcal L = -\frac{1}{T-1} \sum_{t < T} \ln p(w_{t+1} \mid w_{\le t})",
+        "by backpropagation (Rumelhart et al. 1986) through the model as it runs",
+    )

@@ -18,8 +18,10 @@ from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
+from model.verify.blocked import BLOCKED
 from model.verify.check import Check, relative_error
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
+from model.verify.deep import DEEP
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
 from model.verify.edited import EDITED, Off, files_without
 from model.verify.found import FOUND
@@ -119,6 +121,8 @@ ALL = {
     **SMOOTHED,
     **SIMILAR,
     **SEVERAL,
+    **BLOCKED,
+    **DEEP,
     **ATTRIBUTED,
     **EDITED,
     **FOUND,

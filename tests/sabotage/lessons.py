@@ -10,6 +10,8 @@ SMOOTHING = "model/analysis/kernels.py"
 ALIKE = "model/analysis/similarity.py"
 SEVERAL = "model/analysis/several.py"
 ROOT = "model/analysis/saturation.py"
+BLOCK, IN_A_BLOCK = "model/analysis/block.py", "The block"
+DEEP, RESIDUAL = "model/analysis/depth.py", "Why the residual?"
 HAND = f"viz/live/by_hand/{PAGE}"
 
 
@@ -96,4 +98,34 @@ LESSONS = [
     Fault("lessons", "columns of W_O the other way round", "viz/pages/lessons/several_heads.py",
           "np.concatenate(list(weights.outputs)).T", "np.concatenate(list(weights.outputs))",
           "several-out", "stories", "Several heads"),
+    Fault("lessons", "a block’s second norm given what the first is", BLOCK,
+          '"pre": {"attn_norm": "resid_pre", "ffn_norm": "resid_mid"}',
+          '"pre": {"attn_norm": "resid_pre", "ffn_norm": "resid_pre"}', "block-", "stories",
+          IN_A_BLOCK, {"block_norm": "ffn"}),
+    Fault("lessons", "BatchNorm over the dimensions of a token", BLOCK,
+          "mean = x.mean(dim=0, keepdim=True)", "mean = x.mean(dim=1, keepdim=True)", "block-",
+          "stories", IN_A_BLOCK),
+    Fault("lessons", "neurons of the token before", "viz/pages/lessons/block.py",
+          'found.values["activation"][token]', 'found.values["activation"][token - 1]',
+          "block-neurons", "stories", IN_A_BLOCK),
+    Fault("lessons", "SiLU drawn in GELU’s place", BLOCK, '"gelu": F.gelu,', '"gelu": F.silu,',
+          "block-function", "stories", IN_A_BLOCK),
+    Fault("lessons", "steps of the next layer’s block", "viz/pages/lessons/block.py",
+          "run_inside(view.handle, view.ids, view.layer)",
+          "run_inside(view.handle, view.ids, (view.layer + 1) % 6)", "block-", "stories",
+          IN_A_BLOCK),
+    Fault("lessons", "deviation without ε under the root", BLOCK,
+          "np.sqrt(exact.var() + eps)", "np.sqrt(exact.var() + 0.1)", "block.statistics", "stories",
+          IN_A_BLOCK, {"layer": "0"}),
+    Fault("lessons", "the loss of each token itself", DEEP, "(logits[:-1], given[0, 1:])",
+          "(logits[:-1], given[0, :-1])",
+          "depth-own", "stories", RESIDUAL),
+    Fault("lessons", "a loss that is a sum", DEEP, "(logits[:-1], given[0, 1:])",
+          '(logits[:-1], given[0, 1:], reduction="sum")', "depth-own", "stories", RESIDUAL),
+    Fault("lessons", "gradients one block further up", DEEP,
+          'f"{model.name}.blocks.{layer}.resid_pre"', 'f"{model.name}.blocks.{layer}.resid_post"',
+          "depth-own", "stories", RESIDUAL),
+    Fault("lessons", "gradients as long as their parts together", DEEP,
+          "found[address].double().norm().item()", "found[address].double().abs().sum().item()",
+          "depth-own", "stories", RESIDUAL),
 ]  # fmt: skip

@@ -40,6 +40,8 @@ PAGES = (
     "Attention by hand",
     "Why √d?",
     "Several heads",
+    "The block",
+    "Why the residual?",
     "Diagram",
     "Encoder",
     "Translation",

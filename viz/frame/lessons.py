@@ -9,6 +9,8 @@ ON_ROOT = ("Why √d?",)
 ON_KERNELS = ("Kernels",)
 ON_SIMILARITY = ("Similarity",)
 ON_SEVERAL = ("Several heads",)
+ON_BLOCK = ("The block",)
+ON_RESIDUAL = ("Why the residual?",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -63,3 +65,17 @@ NEAR_COUNT = declared(Number("near_count", "Nearest", 10, 3, 30, pages=ON_SIMILA
 # --- Several heads ------------------------------------------------------------------------------
 
 SPLIT_TOKEN = declared(Choice[int]("split_token", "Token", -1, pages=ON_SEVERAL))
+# --- The block ----------------------------------------------------------------------------------
+
+BLOCK_TOKEN = declared(Choice[int]("block_token", "Token", -1, pages=ON_BLOCK))
+BLOCK_COLOUR = named(
+    "block_colour", "Colours", {"own": "each step its own", "one": "one scale"}, ON_BLOCK
+)
+BLOCK_NORM = named(
+    "block_norm", "Norm of", {"attn": "attention", "ffn": "the feed-forward"}, ON_BLOCK
+)
+
+# --- Why the residual? --------------------------------------------------------------------------
+
+DEPTH = declared(Choice[int]("depth", "Blocks", 48, (2, 4, 8, 16, 32, 48), pages=ON_RESIDUAL))
+DEPTH_SEED = declared(Number("depth_seed", "Random draw", 0, 0, 999_999, pages=ON_RESIDUAL))

@@ -43,6 +43,7 @@ _ROOT = "model.analysis.saturation"
 _KERNELS = "model.analysis.kernels"
 _SIMILAR = "model.analysis.similarity"
 _SEVERAL = "model.analysis.several"
+_BLOCK, _DEPTH = "model.analysis.block", "model.analysis.depth"
 _BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
@@ -164,6 +165,27 @@ OF_PAGES: dict[str, About] = {
     "near.mean_length": About("mean of √(Σ row²) of these", f"{_SIMILAR}.nearest"),
     "near.length": About("√(Σ row²)", f"{_SIMILAR}.nearest"),
     "near.length_of_all": About("mean of √(Σ row²)", f"{_SIMILAR}.token_table"),
+    "block.steps": About("one token after each step of the block", f"{_BLOCK}.run_inside"),
+    "block.shares": About("x / max |x| after each step of the block", f"{_BLOCK}.run_inside"),
+    "block.lengths": About("√(Σ x²) after each step of the block", f"{_BLOCK}.run_inside"),
+    "block.heights": About("√(Σ x²) of the stream before each block", "model.blocks.Block"),
+    "block.attn": About("√(Σ x²) of W_O z, block by block", "model.blocks.Block"),
+    "block.ffn": About("√(Σ x²) of W_down a, block by block", "model.blocks.Block"),
+    "block.normed": About("a norm of the vector, without gain", f"{_BLOCK}.normed"),
+    "block.statistics": About("mean, √(Var + ε), √(mean x² + ε)", f"{_BLOCK}.statistics"),
+    "block.tokens": About("√(mean x²) of each token after a norm", f"{_BLOCK}.root_mean_square"),
+    "block.dimensions": About("√(mean x²) over tokens, sorted", f"{_BLOCK}.root_mean_square"),
+    "block.gain": About("the gain in the file", "model.norms.NORMS"),
+    "block.offset": About("the offset in the file", "model.norms.NORMS"),
+    "block.before": About("W_up x, of SwiGLU W_gate x", "model.feedforward.FEEDFORWARDS"),
+    "block.after": About("f(W_up x), of SwiGLU f(W_gate x)", "model.feedforward.FEEDFORWARDS"),
+    "block.activations": About("what W_down is given", "model.feedforward.FEEDFORWARDS"),
+    "block.concentration": About("Σ of the 16 largest a² / Σ a²", f"{_BLOCK}.concentration"),
+    "block.places": About("even steps from −r to r", f"{_BLOCK}.curve"),
+    "block.curve": About("f(u)", f"{_BLOCK}.curve"),
+    "deep.first": About("‖∂y/∂x‖ at the first block, by depth", f"{_DEPTH}.gradient_lengths"),
+    "deep.layers": About("‖∂y/∂x‖ before each block", f"{_DEPTH}.gradient_lengths"),
+    "deep.own": About("‖∂ loss/∂x‖ before each block", f"{_DEPTH}.own_gradients"),
     "hand.products": About("Σ q · k of two rows", f"{_BY_HAND}.work_out"),
     "hand.scores": About("Σ q · k / √d", f"{_BY_HAND}.work_out"),
     "hand.masked": About("Σ q · k / √d, −∞ where masked", f"{_BY_HAND}.work_out"),

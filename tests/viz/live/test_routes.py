@@ -20,8 +20,10 @@ from model.trace import Trace
 from model.verify.asked import Wanted
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
+from model.verify.blocked import BLOCKED
 from model.verify.by_hand import STEPS as BY_HAND
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
+from model.verify.deep import DEEP
 from model.verify.derived import DERIVED
 from model.verify.edited import EDITED
 from model.verify.explained import IndependentArrows
@@ -281,8 +283,8 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_translations = {*translation.made(), "align.words", "align.agreement", "align.rates"}
     assert set(OF_PAGES) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
-        *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *of_texts, *of_edits, "given",
-        *of_costs, *of_translations, "shuffled.classes",
+        *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
+        *of_edits, *of_costs, *of_translations, "shuffled.classes",
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     unmasked = {

@@ -1,0 +1,377 @@
+"""The block: one token's vector through one block of the running model, step by step."""
+
+from urllib.parse import urlencode
+
+import numpy as np
+
+from model.analysis import block as blocks
+from model.analysis.block import Inside
+from model.verify.check import Check
+from viz import formulas_lessons as formulas
+from viz.digits import digits
+from viz.figures import block as figures
+from viz.frame import controls, inspector, layout, notices, screen, state, tables, words
+from viz.frame.lessons import BLOCK_COLOUR, BLOCK_NORM, BLOCK_TOKEN
+from viz.frame.numbers import number, per_cent
+from viz.frame.settings import LAYER
+from viz.frame.view import View
+from viz.runs.blocks import inside as run_inside
+
+TITLE = "The block"
+ICON = ":material/view_agenda:"
+NEEDS = ("decoder",)
+
+ALLOWED = 1e-5
+# By where a block normalises: what its steps are called, in their order.
+STEPS = {
+    "pre": (
+        "1 stream", "2 norm", "3 attention", "4 sum 1 + 3", "5 norm", "6 feed-forward",
+        "7 sum 4 + 6",
+    ),
+    "post": (
+        "1 stream", "2 attention", "3 sum 1 + 2", "4 norm", "5 feed-forward", "6 sum 4 + 5",
+        "7 norm",
+    ),
+}  # fmt: skip
+PLACEMENTS = {"pre": "pre-norm", "post": "post-norm"}
+KINDS = {"layer": "LayerNorm", "rms": "RMSNorm", "batch": "BatchNorm"}
+FUNCTIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU, approximated", "swiglu": "SiLU"}
+SUBLAYERS = {"attn_norm": "attention", "ffn_norm": "feed-forward"}
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Attention and a feed-forward each add to a token’s vector; norms hold its scale.",
+        "The residual stream is one vector per token that runs through all blocks. Attention "
+        "brings in what other tokens hold, the feed-forward works on each token alone, and each "
+        "adds its result to the stream. The steps below are those of the layer chosen above.",
+    )
+    with layout.slim_row("block"):
+        token = controls.token(BLOCK_TOKEN, view.tokens, len(view.tokens) - 1, "last")
+        controls.select(BLOCK_COLOUR, width=200)
+    notices.show()
+    found = run_inside(view.handle, view.ids, view.layer)
+    _steps(view, found, token)
+    words.ask(
+        "Each block adds to the stream. Where is it longer, before the first block or before the "
+        "last? Guess before you look.",
+        **{LAYER.name: str(view.config.n_layers - 1)},
+    )
+    _norms(view, found, token)
+    _neurons(view, found, token)
+    _placements(found)
+    _all_blocks(view, token)
+    inspector.source(
+        "model.blocks.Block",
+        "model.norms.layer_norm",
+        "model.norms.rms_norm",
+        "model.analysis.block.batch_norm",
+        "model.feedforward.FeedForward",
+        "model.analysis.block.run_inside",
+    )
+    inspector.export(view, _tables(view, found, token))
+
+
+def _tables(view: View, found: Inside, token: int) -> inspector.Tables:
+    values = found.of_token(token)
+    columns = [str(number) for number in range(values.shape[-1])]
+    return {
+        f"Steps L{view.layer}": lambda: tables.frame_csv(
+            tables.matrix_frame(values, STEPS[found.placement], columns), has_index=True
+        )
+    }
+
+
+# --- step by step -----------------------------------------------------------------------------
+
+
+def _steps(view: View, found: Inside, token: int) -> None:
+    values, names = found.of_token(token), STEPS[found.placement]
+    lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
+    at = f"{view.layer}.{token}"
+    left, right = layout.two_up("block-steps", (3, 2))
+    is_shared = state.value(BLOCK_COLOUR) == "one"
+    largest = np.abs(values).max(axis=-1, keepdims=True)
+    with left:
+        layout.show_figure(
+            figures.step_map(
+                values if is_shared else values / np.where(largest > 0, largest, 1),
+                names,
+                view.colors,
+                title=f"Token {token} through block L{view.layer}",
+                is_shared=is_shared,
+            ),
+            key="block-steps",
+            alt=f"Heat map of {values.shape[-1]} values after each of {len(names)} steps; the "
+            f"largest magnitude is {digits(np.abs(values).max(), 2)}.",
+            origin=screen.origin(
+                view.run, {(0, "z"): f"block.{'steps' if is_shared else 'shares'}.{at}"}
+            ),
+        )
+    with right:
+        layout.show_figure(
+            figures.length_bars(lengths, names, view.colors),
+            key="block-lengths",
+            alt="Lengths: "
+            + ", ".join(f"{n} {digits(x, 1)}" for n, x in zip(names, lengths, strict=True)),
+            origin=screen.origin(view.run, {(0, "x"): f"block.lengths.{at}"}),
+        )
+    checks = [Check(name, error, ALLOWED) for name, error in blocks.identities(found).items()]
+    columns = layout.two_up("block-identities")
+    for column, pair in zip(columns, (checks[:2], checks[2:]), strict=True):
+        with column:
+            words.properties(pair)
+    before, between, after = (
+        float(lengths[found.steps.index(name)]) for name in ("resid_pre", "resid_mid", "resid_post")
+    )
+    formula = formulas.block(found.placement, (before, between, after))
+    inspector.formula("model.blocks.Block", formula.latex, formula.reference)
+
+
+# --- norms ------------------------------------------------------------------------------------
+
+
+def _norms(view: View, found: Inside, token: int) -> None:
+    row = layout.section(
+        "Norms",
+        "The same vectors under three norms; this model has " + KINDS[found.norm] + ".",
+        "LayerNorm and RMSNorm work on each token alone: all numbers of a vector are divided by "
+        "one number, so on the left its points lie on a line. BatchNorm works on each dimension "
+        "across the batch, here the tokens of the sentence: every dimension has a line of its own, "
+        "and what a token becomes depends on the others, even on later ones.",
+    )
+    with row:
+        part = controls.segments(BLOCK_NORM, has_label=True)
+    which = ("attn", "ffn").index(part)
+    norm = list(SUBLAYERS)[which]
+    given = found.given(norm)
+    after = {kind: blocks.normed(given, kind, found.eps) for kind in KINDS}
+    left, right = layout.two_up("block-norms")
+    with left:
+        _before_and_after(view, given[token], after, f"{view.layer}.{which}", token)
+    with right:
+        _gain(view, found, norm, f"{view.layer}.{which}")
+    left, right = layout.two_up("block-spreads")
+    with left:
+        _spread(view, after, "tokens", f"{view.layer}.{which}")
+    with right:
+        _spread(view, after, "dimensions", f"{view.layer}.{which}")
+    _statistics(view, found, given[token], f"{view.layer}.{which}.{token}")
+
+
+def _before_and_after(
+    view: View, before: np.ndarray, after: dict[str, np.ndarray], at: str, token: int
+) -> None:
+    shown = {KINDS[kind]: values[token] for kind, values in after.items()}
+    places = {
+        (number, axis): f"block.normed.{kind}.{at}.{token}"
+        for number in range(len(shown))
+        for axis, kind in (("x", 0), ("y", number + 1))
+    }
+    layout.show_figure(
+        figures.norm_scatter(before, shown, view.colors, f"Token {token}, before and after"),
+        key="block-norm",
+        alt=f"Each of {len(before)} numbers of token {token} before and after three norms: of "
+        "LayerNorm and RMSNorm on a line each, of BatchNorm scattered.",
+        origin=screen.origin(view.run, places),
+    )
+
+
+def _gain(view: View, found: Inside, norm: str, at: str) -> None:
+    """Gain, and the offset where there is one."""
+    offset = found.offsets[norm]
+    weights = {"gain": found.gains[norm]} | ({"offset": offset} if offset.any() else {})
+    layout.show_figure(
+        figures.gain_bars(weights, view.colors, f"Learned {' and '.join(weights)} of the norm"),
+        key="block-gain",
+        alt=f"Gain of each number: from {digits(weights['gain'].min(), 2)} to "
+        f"{digits(weights['gain'].max(), 2)}.",
+        origin=screen.origin(
+            view.run,
+            {(trace, "y"): f"block.{name}.{at}" for trace, name in enumerate(weights)},
+        ),
+    )
+
+
+def _spread(view: View, after: dict[str, np.ndarray], over: str, at: str) -> None:
+    """How large tokens, or numbers across the tokens, are after each norm."""
+    axis = {"tokens": -1, "dimensions": 0}[over]
+    sizes = {KINDS[kind]: blocks.root_mean_square(x, axis) for kind, x in after.items()}
+    shown = sizes if over == "tokens" else {name: np.sort(x) for name, x in sizes.items()}
+    titles = {
+        "tokens": "Size of each token",
+        "dimensions": "Size of each dimension over all tokens",
+    }
+    batch = shown[KINDS["batch"]]
+    layer = shown[KINDS["layer"]]
+    layout.show_figure(
+        figures.spread_lines(
+            shown,
+            view.colors,
+            titles[over],
+            {"tokens": "token", "dimensions": "dimensions, each norm’s own from small to large"}[
+                over
+            ],
+            view.tokens if over == "tokens" else (),
+        ),
+        key=f"block-{over}",
+        alt=f"{titles[over]}: LayerNorm from {digits(layer.min(), 2)} to {digits(layer.max(), 2)}, "
+        f"BatchNorm from {digits(batch.min(), 2)} to {digits(batch.max(), 2)}.",
+        origin=screen.origin(
+            view.run,
+            {(trace, "y"): f"block.{over}.{trace + 1}.{at}" for trace in range(len(shown))},
+            tokens="x" if over == "tokens" else "",
+        ),
+    )
+
+
+def _statistics(view: View, found: Inside, before: np.ndarray, at: str) -> None:
+    numbers = blocks.statistics(before, found.eps)
+    shown = [
+        number(view.run, f"block.statistics.{at}[{place}]", value)
+        for place, value in enumerate(numbers)
+    ]
+    words.caption(
+        ["Of this vector: mean ", shown[0], ", deviation ", shown[1], ", root mean square ",
+         shown[2], ". LayerNorm subtracts the first and divides by the second, RMSNorm divides by "
+         "the third."]
+    )  # fmt: skip
+    formula = formulas.norm(found.norm, *numbers, has_offset=view.config.bias)
+    inspector.formula(f"model.norms.{found.norm}_norm", formula.latex, formula.reference)
+
+
+# --- neurons ----------------------------------------------------------------------------------
+
+
+def _neurons(view: View, found: Inside, token: int) -> None:
+    kind = view.config.feedforward
+    before = found.values["pre_activation"][token]
+    activation = found.values["activation"][token]
+    after = found.values.get("gate", found.values["activation"])[token]
+    is_gated = "gate" in found.values
+    layout.section(
+        "Neurons",
+        f"The feed-forward widens the vector to {len(before):,} neurons, bends each, and goes "
+        "back.",
+        "The weights of a neuron are a direction: its pre-activation is the dot product of the "
+        "token with it. "
+        + (
+            "What leaves the function is multiplied by a second dot product, its gate."
+            if is_gated
+            else "What leaves the function is how much the neuron adds of its own output vector."
+        ),
+    )
+    at = f"{view.layer}.{token}"
+    left, right = layout.two_up("block-neurons")
+    with left:
+        _function(view, kind, before, after, at)
+    with right:
+        layout.show_figure(
+            figures.neuron_bars(activation, view.colors, "Activation of each neuron"),
+            key="block-neurons",
+            alt=f"Activation of {len(before)} neurons: the largest is "
+            f"{digits(activation.max(), 2)}.",
+            origin=screen.origin(view.run, {(0, "y"): f"block.activations.{at}"}),
+        )
+    share = per_cent(view.run, f"block.concentration.{at}", blocks.concentration(activation))
+    words.caption(
+        [f"The {blocks.N_LARGEST} largest neurons have ", share, " % of the sum of all squares."]
+    )
+    formula = formulas.neurons(kind)
+    inspector.formula("model.feedforward.FeedForward", formula.latex, formula.reference)
+
+
+def _function(view: View, kind: str, before: np.ndarray, after: np.ndarray, at: str) -> None:
+    """The model's own function with its neurons, and others."""
+    reach = blocks.reach_of(before)
+    names = list(dict.fromkeys((*blocks.USUAL, kind)))
+    curves = {FUNCTIONS[name]: blocks.curve(name, reach) for name in names}
+    numbers = [list(blocks.FUNCTIONS).index(name) for name in names]
+    layout.show_figure(
+        figures.activation_points(
+            curves, FUNCTIONS[kind], (before, after), view.colors, "Neurons on their function"
+        ),
+        key="block-function",
+        alt=f"{len(before)} neurons on {FUNCTIONS[kind]}, beside other functions: from "
+        f"{digits(before.min(), 2)} to {digits(before.max(), 2)} before it.",
+        origin=screen.origin(
+            view.run,
+            {
+                **{(i, "x"): f"block.places.{reach}" for i in range(len(names))},
+                **{(i, "y"): f"block.curve.{n}.{reach}" for i, n in enumerate(numbers)},
+                (len(names), "x"): f"block.before.{at}",
+                (len(names), "y"): f"block.after.{at}",
+            },
+        ),
+    )
+
+
+# --- where the norms stand --------------------------------------------------------------------
+
+
+def _placements(found: Inside) -> None:
+    """Both orders of steps, and which one this model has."""
+    layout.section(
+        "Pre-norm or post-norm",
+        f"This model is {PLACEMENTS[found.placement]}, by its config.",
+        "Vaswani et al. 2017 normalise after each sum, so that the stream itself is normalised in "
+        "every block and gradients must pass each norm. Xiong et al. 2020 normalise what a "
+        "sublayer is given: the stream is a plain sum from the first block to the last, and needs "
+        "one norm at its end.",
+    )
+    titles = {
+        kind: f"{name}, this model" if kind == found.placement else name
+        for kind, name in PLACEMENTS.items()
+    }
+    columns = {
+        titles[kind]: [step.partition(" ")[2] for step in steps] for kind, steps in STEPS.items()
+    }
+    places = [str(number) for number in range(1, len(STEPS["pre"]) + 1)]
+    words.table({"step": places, **columns}, texts=tuple(columns))
+
+
+def _all_blocks(view: View, token: int) -> None:
+    """The same token's stream through all blocks, and where to go on."""
+    layout.section(
+        "All blocks",
+        f"How long the stream is at token {token} before each block, and what each adds.",
+    )
+    residuals = view.run.trace.residuals
+    lengths = {
+        name: np.array([np.linalg.norm(getattr(x, name)[token]) for x in residuals])
+        for name in ("resid_pre", "attn_out", "ffn_out")
+    }
+    stream = np.append(lengths["resid_pre"], np.linalg.norm(residuals[-1].resid_post[token]))
+    added = {"attention": lengths["attn_out"], "feed-forward": lengths["ffn_out"]}
+    layout.show_figure(
+        figures.heights(stream, added, view.colors, "Length, block by block"),
+        key="block-heights",
+        alt=f"The stream is {digits(stream[0], 1)} long before the first block and "
+        f"{digits(stream[-1], 1)} after the last.",
+        origin=screen.origin(
+            view.run,
+            {
+                (0, "y"): f"block.heights.{token}",
+                (1, "y"): f"block.attn.{token}",
+                (2, "y"): f"block.ffn.{token}",
+            },
+        ),
+    )
+    same = {"model": view.model, "sentence": view.sentence, "after": token}
+    words.ways(
+        [
+            words.Way(
+                "Contributions",
+                "What each block adds to one logit.",
+                query=f"?{urlencode({'page': 'Contributions', **same})}",
+            ),
+            words.Way(
+                "Logit lens",
+                "What the stream would predict after each block.",
+                query=f"?{urlencode({'page': 'Logit lens', **same})}",
+            ),
+        ]
+    )

@@ -1,0 +1,168 @@
+"""Why the residual: gradients through many blocks, with the sum and without it, measured here."""
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.depth import DEPTHS, KINDS
+from viz import formulas_lessons as formulas
+from viz.digits import digits
+from viz.figures.depth import gradient_lines
+from viz.frame import controls, gradual, inspector, layout, memory, notices, screen, words
+from viz.frame.lessons import DEPTH, DEPTH_SEED
+from viz.frame.view import View
+from viz.runs import depths
+from viz.runs.depths import Measuring
+
+TITLE = "Why the residual?"
+ICON = ":material/low_priority:"
+NEEDS = ("decoder",)
+
+MEASURING = "gradients-by-depth"  # of this visitor
+PLACEMENTS = {"pre": "pre-norm", "post": "post-norm"}
+NAMES = {
+    kind: f"{PLACEMENTS[kind.placement]}, {'with' if kind.has_residual else 'without'} the sum"
+    for kind in KINDS
+}
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "A block adds to what it was given. How much of a gradient reaches the first block, and "
+        "how much if it did not?",
+        "Networks of this project’s own blocks, as they are drawn before any training: 8 tokens "
+        "of 32 numbers, 4 heads, 64 neurons with ReLU, weights of variance 1 / inputs, the same "
+        "for all kinds and depths. What is differentiated is the output along a random direction, "
+        "for 8 random inputs; a length is their geometric mean. Without the sum, a sublayer’s "
+        "output takes the place of its input.",
+    )
+    with layout.slim_row("residual"):
+        depth = controls.select(DEPTH, width=110)
+        seed = controls.number(DEPTH_SEED)
+    notices.show()
+    work = _work(seed)
+    if work.is_done:
+        with st.container():
+            _figures(view, work, depth, seed)
+    else:
+        gradual.draw(
+            work,
+            lambda: _figures(view, work, depth, seed),
+            lambda: f"{len(work.found)} of {work.n_networks} networks",
+            lambda: f"{work.n_networks - len(work.found)} of {work.n_networks} networks are left.",
+        )
+    if work.is_running:
+        return
+    words.ask(
+        "At which of the depths does the network without the sum lose its gradient? Compare the "
+        "layers of a shallow network with those of a deep one.",
+        **{DEPTH.name: "8"},
+    )
+    formula = formulas.through_residual()
+    inspector.formula("model.blocks.Block", formula.latex, formula.reference)
+    _in_the_model(view)
+    inspector.source(
+        "model.analysis.depth.gradient_lengths",
+        "model.analysis.depth.drawn_block",
+        "model.blocks.Block",
+        "model.analysis.depth.own_gradients",
+        "model.tap.Gradients",
+    )
+    inspector.export(view, {})
+
+
+def _work(seed: int) -> Measuring:
+    """The measurement of this draw, begun or gone on with."""
+    found: Measuring | None = memory.remembered(MEASURING, seed)
+    if found is None:
+        found = depths.measuring(seed)
+        memory.remember(MEASURING, seed, found)
+    return found
+
+
+def _figures(view: View, work: Measuring, depth: int, seed: int) -> None:
+    left, right = layout.two_up("residual")
+    with left:
+        _lines(
+            view,
+            list(DEPTHS),
+            {NAMES[kind]: work.first(kind) for kind in KINDS},
+            ("depth-first", "Gradient at the first block", "blocks"),
+            [f"deep.first.{number}.{seed}" for number in range(len(KINDS))],
+        )
+    with right:
+        _lines(
+            view,
+            list(range(depth + 1)),
+            {NAMES[kind]: work.layers(kind, depth) for kind in KINDS},
+            ("depth-layers", f"Gradient by layer, {depth} blocks", "before block"),
+            [f"deep.layers.{number}.{depth}.{seed}" for number in range(len(KINDS))],
+        )
+
+
+def _lines(
+    view: View,
+    places: list[int],
+    lengths: dict[str, np.ndarray],
+    names: tuple[str, str, str],
+    addresses: list[str],
+) -> None:
+    """A figure by its key, its title and its axis; compared once all of it is measured."""
+    key, title, x = names
+    is_whole = all(np.isfinite(values).all() for values in lengths.values())
+    layout.show_figure(
+        gradient_lines(places, lengths, view.colors, title=title, x=x),
+        key=key,
+        alt=f"{title}: "
+        + (
+            "; ".join(
+                f"{name}, {digits(values[0], 5)} at {places[0]} and {digits(values[-1], 5)} at "
+                f"{places[-1]}"
+                for name, values in lengths.items()
+            )
+            if is_whole
+            else "not all of it is measured yet"
+        )
+        + ".",
+        origin=screen.origin(
+            view.run, {(trace, "y"): address for trace, address in enumerate(addresses)}
+        )
+        if is_whole
+        else (),
+    )
+
+
+def _in_the_model(view: View) -> None:
+    """The gradient of the loss on this sentence, layer by layer."""
+    n_layers = view.config.n_layers
+    layout.section(
+        "The same in the model",
+        f"The gradient of the loss on this sentence before each of its {n_layers} blocks.",
+        "The loss is the mean of −ln p of each next token. Its gradient is taken with respect to "
+        "the stream of all tokens, before each block and after the last.",
+    )
+    if len(view.ids) < 2:
+        words.notice("A loss needs a next token: type a sentence of at least 2 tokens.")
+        return
+    found = depths.own(view.handle, view.ids)
+    places = list(range(n_layers + 1))
+    name = f"{view.handle.name}, {PLACEMENTS[view.config.norm_placement]}"
+    layout.show_figure(
+        gradient_lines(
+            places,
+            {name: found},
+            view.colors,
+            title="Gradient of the loss by layer",
+            x="before block",
+            is_log=False,
+        ),
+        key="depth-own",
+        alt=f"The gradient is {digits(found[0], 5)} long before the first block and "
+        f"{digits(found[-1], 5)} after the last.",
+        origin=screen.origin(view.run, {(0, "y"): "deep.own"}),
+    )
+    formula = formulas.gradient_of_loss()
+    inspector.formula("model.tap.Gradients", formula.latex, formula.reference)
+    words.ways([words.Way("The block", "What one block adds, step by step.", page="The block")])

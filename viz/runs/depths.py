@@ -1,0 +1,72 @@
+"""Gradients through networks of every depth while they are measured, and those of a model."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.depth import DEPTHS, KINDS, Kind, Measured, measurements, own_gradients
+from model.device import one_thread
+from model.sources.handle import ModelHandle
+from viz import runs
+
+
+@dataclass(eq=False)
+class Measuring:
+    """What is measured so far, by kind and depth, and the stream that gives more."""
+
+    stream: Iterator[Measured | None]
+    found: dict[tuple[Kind, int], np.ndarray] = field(default_factory=dict)
+    is_running: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all networks are measured."""
+        return len(self.found) == self.n_networks
+
+    @property
+    def n_networks(self) -> int:
+        """How many there are."""
+        return len(KINDS) * len(DEPTHS)
+
+    @property
+    def progress(self) -> float:
+        """How many of them are measured, 0 to 1."""
+        return len(self.found) / self.n_networks
+
+    def advance(self, seconds: float) -> None:
+        """Measure one, and further ones while there is time; on one thread of the CPU."""
+        deadline = time.monotonic() + seconds
+        with one_thread():
+            while self.is_running and not self.is_done:
+                measured = next(self.stream)
+                if measured is not None:
+                    self.found[measured.kind, measured.depth] = measured.lengths
+                if time.monotonic() >= deadline:
+                    break
+        self.is_running = self.is_running and not self.is_done
+
+    def first(self, kind: Kind) -> np.ndarray:
+        """The gradient before the first block by depth, (depths,), NaN where not yet measured."""
+        return np.array([self._of(kind, depth)[0] for depth in DEPTHS])
+
+    def layers(self, kind: Kind, depth: int) -> np.ndarray:
+        """The gradient before each block and after the last, (depth + 1,), NaN as above."""
+        return self._of(kind, depth)
+
+    def _of(self, kind: Kind, depth: int) -> np.ndarray:
+        return self.found.get((kind, depth), np.full(depth + 1, np.nan))
+
+
+def measuring(seed: int) -> Measuring:
+    """Begin: nothing is measured before `advance`."""
+    return Measuring(measurements(seed))
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def own(handle: ModelHandle, ids: tuple[int, ...]) -> np.ndarray:
+    """The gradient of the loss of a text by layer, (L + 1,)."""
+    with one_thread():
+        return own_gradients(runs.decoder(handle), ids)
