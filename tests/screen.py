@@ -55,6 +55,10 @@ CHARTS = {
         *("several-z", "several-out", "several-written", "several-spectra"),
         *("alike-patterns", "alike-written"),
     ],
+    "Cheaper attention": [
+        *("cheaper-exact", "cheaper-way", "cheaper-errors"),
+        *("tile-scores", "tile-output", "tile-memory"),
+    ],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],

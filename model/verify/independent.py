@@ -18,6 +18,7 @@ from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
+from model.verify.cheapened import CHEAPENED, CHEAPENED_OF_A_SITE
 from model.verify.check import Check, relative_error
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
@@ -119,6 +120,7 @@ ALL = {
     **SMOOTHED,
     **SIMILAR,
     **SEVERAL,
+    **CHEAPENED,
     **ATTRIBUTED,
     **EDITED,
     **FOUND,
@@ -133,6 +135,7 @@ ALL_OF_A_SITE = {
     **SMOOTHED_OF_A_SITE,
     **SIMILAR_OF_A_SITE,
     **SEVERAL_OF_A_SITE,
+    **CHEAPENED_OF_A_SITE,
     **OF_INSTRUMENTS,
 }
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each

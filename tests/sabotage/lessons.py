@@ -10,6 +10,7 @@ SMOOTHING = "model/analysis/kernels.py"
 ALIKE = "model/analysis/similarity.py"
 SEVERAL = "model/analysis/several.py"
 ROOT = "model/analysis/saturation.py"
+CHEAP, TILES, CHEAPER = "model/analysis/cheaper.py", "model/analysis/tiles.py", "Cheaper attention"
 HAND = f"viz/live/by_hand/{PAGE}"
 
 
@@ -96,4 +97,26 @@ LESSONS = [
     Fault("lessons", "columns of W_O the other way round", "viz/pages/lessons/several_heads.py",
           "np.concatenate(list(weights.outputs)).T", "np.concatenate(list(weights.outputs))",
           "several-out", "stories", "Several heads"),
+    Fault("lessons", "a window of one key more", CHEAP, "< sizes.window", "<= sizes.window",
+          "cheaper-way", "stories", CHEAPER),
+    Fault("lessons", "global tokens that attend to nothing more", CHEAP,
+          "is_first[:, None] | is_first)", "is_first[:, None])", "cheaper-way", "stories", CHEAPER,
+          {"cheaper": "global"}),
+    Fault("lessons", "linear attention with ReLU", CHEAP,
+          "np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))", "np.maximum(x, 0) + 1",
+          "cheaper-", "stories", CHEAPER, {"cheaper": "linear"}),
+    Fault("lessons", "the smallest singular values kept", CHEAP,
+          "(of_q @ left[:, :r] * values[:r])", "(of_q @ left[:, :r] * values[-r:])",
+          "cheaper-", "stories", CHEAPER, {"cheaper": "low_rank"}),
+    Fault("lessons", "an error against z of another way", CHEAP,
+          "/ np.linalg.norm(z)", "/ np.linalg.norm(other @ head.v)", "cheaper-errors", "stories",
+          CHEAPER),
+    Fault("lessons", "a sum of tiles that is not rescaled", TILES,
+          "total * np.exp(maximum - larger)", "total", "tile-output", "stories", CHEAPER,
+          {"tile_size": "3", "tiles_done": "4"}),
+    Fault("lessons", "maps of one head", TILES, "BYTES * n_heads * n**2", "BYTES * n**2",
+          "tile-memory", "stories", CHEAPER),
+    Fault("lessons", "multiplications by pairs of the whole square", CHEAP,
+          "MASKS[way](head, sizes)).sum()", "np.ones_like(head.mask)).sum()", "numbers", "stories",
+          CHEAPER),
 ]  # fmt: skip

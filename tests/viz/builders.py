@@ -40,6 +40,7 @@ PAGES = (
     "Attention by hand",
     "Why √d?",
     "Several heads",
+    "Cheaper attention",
     "Diagram",
     "Encoder",
     "Translation",

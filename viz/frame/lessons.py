@@ -9,6 +9,7 @@ ON_ROOT = ("Why √d?",)
 ON_KERNELS = ("Kernels",)
 ON_SIMILARITY = ("Similarity",)
 ON_SEVERAL = ("Several heads",)
+ON_CHEAPER = ("Cheaper attention",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -63,3 +64,17 @@ NEAR_COUNT = declared(Number("near_count", "Nearest", 10, 3, 30, pages=ON_SIMILA
 # --- Several heads ------------------------------------------------------------------------------
 
 SPLIT_TOKEN = declared(Choice[int]("split_token", "Token", -1, pages=ON_SEVERAL))
+# --- Cheaper attention --------------------------------------------------------------------------
+
+CHEAPER = named(
+    "cheaper",
+    "Way",
+    {"window": "window", "global": "window + global", "linear": "linear", "low_rank": "low rank"},
+    ON_CHEAPER,
+)
+KEPT_WINDOW = declared(Number("kept_window", "Window w", 4, 1, 512, pages=ON_CHEAPER))
+KEPT_GLOBAL = declared(Number("kept_global", "Global g", 1, 0, 512, pages=ON_CHEAPER))
+KEPT_RANK = declared(Number("kept_rank", "Rank r", 4, 1, 256, pages=ON_CHEAPER))
+TILED_QUERY = declared(Choice[int]("tiled_query", "Query", -1, pages=ON_CHEAPER))
+TILE_SIZE = declared(Number("tile_size", "Keys per tile", 4, 1, 512, pages=ON_CHEAPER))
+TILES_DONE = declared(Number("tiles_done", "Tiles done", 2, 1, 512, 1, pages=ON_CHEAPER))

@@ -21,6 +21,7 @@ from model.verify.asked import Wanted
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.by_hand import STEPS as BY_HAND
+from model.verify.cheapened import CHEAPENED, CHEAPENED_OF_A_SITE
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.derived import DERIVED
 from model.verify.edited import EDITED
@@ -272,7 +273,8 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_edits = {*IndependentPatches(*nothing).made(), *IndependentArrows(*nothing).made()}
     assert set(OF_PAGES) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
-        *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *of_texts, *of_edits, "given",
+        *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *CHEAPENED, *of_texts, *of_edits,
+        "given",
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     unmasked = {
@@ -285,6 +287,7 @@ def test_every_origin_names_code_that_there_is() -> None:
             *SMOOTHED_OF_A_SITE,
             *SIMILAR_OF_A_SITE,
             *SEVERAL_OF_A_SITE,
+            *CHEAPENED_OF_A_SITE,
         )
     }
     assert set(OF_SITES) == unmasked
