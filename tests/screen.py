@@ -45,7 +45,10 @@ CHARTS = {
         *("two-vectors", "nearest-cosine", "nearest-dot-product"),
         *("similar-products", "similar-cosines"),
     ],
-    "Kernels": ["kernel-curve", "kernel-weights", "kernel-pattern", "kernel-gaussian"],
+    "Kernels": [
+        *("kernel-curve", "kernel-weights", "kernel-pattern", "kernel-gaussian"),
+        *("additive-dot", "additive-drawn"),
+    ],
     "Attention by hand": [],
     "Why √d?": [
         *("variances", "one-row", "root-largest", "root-gradient"),

@@ -90,3 +90,13 @@ def effective_rank() -> Formula:
         r" p_i = \frac{\sigma_i}{\sum_j \sigma_j}",
         "Roy & Vetterli 2007",
     )
+
+
+def additive(d_head: int) -> Formula:
+    """The score of a small network, and how many numbers it has to learn."""
+    return Formula(
+        r"s(q, k) = v^{\top} \tanh(W q + U k),\qquad"
+        rf" W, U: {d_head} \times {d_head},\ v: {d_head},\ \text{{so }}"
+        rf" 2 \cdot {d_head}^2 + {d_head} = {2 * d_head**2 + d_head}\ \text{{parameters}}",
+        "Bahdanau et al. 2015, appendix A.1.2",
+    )

@@ -10,6 +10,7 @@ SMOOTHING = "model/analysis/kernels.py"
 ALIKE = "model/analysis/similarity.py"
 SEVERAL = "model/analysis/several.py"
 ROOT = "model/analysis/saturation.py"
+ADDITIVE = "model/analysis/additive.py"
 CHEAP, TILES, CHEAPER = "model/analysis/cheaper.py", "model/analysis/tiles.py", "Cheaper attention"
 HAND = f"viz/live/by_hand/{PAGE}"
 
@@ -119,4 +120,12 @@ LESSONS = [
     Fault("lessons", "multiplications by pairs of the whole square", CHEAP,
           "MASKS[way](head, sizes)).sum()", "np.ones_like(head.mask)).sum()", "numbers", "stories",
           CHEAPER),
+    Fault("lessons", "additive scores without tanh", ADDITIVE, "np.tanh(query + projected)",
+          "(query + projected)", "additive-drawn", "stories", "Kernels"),
+    Fault("lessons", "W in the place of U", ADDITIVE, "k @ drawn.of_keys.T",
+          "k @ drawn.of_queries.T", "additive-drawn", "stories", "Kernels"),
+    Fault("lessons", "parameters of additive scores without v", ADDITIVE,
+          "for array in drawn)", "for array in drawn[:2])", "numbers", "stories", "Kernels"),
+    Fault("lessons", "multiplications of additive scores without U", ADDITIVE,
+          "2 * n * drawn", "n * drawn", "numbers", "stories", "Kernels"),
 ]  # fmt: skip

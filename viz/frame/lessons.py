@@ -45,6 +45,9 @@ SMOOTHING = named(
 WIDTH = declared(Number("width", "Width", 0.5, 0.05, 3.0, 0.05, pages=ON_KERNELS))
 ASKED_AT = declared(Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, pages=ON_KERNELS))
 POINTS = declared(Number("points", "Random draw", 0, 0, 999_999, pages=ON_KERNELS))
+ADDITIVE_SEED = declared(
+    Number("additive_seed", "Random draw of W, U and v", 0, 0, 999_999, pages=ON_KERNELS)
+)
 
 # --- Similarity ---------------------------------------------------------------------------------
 

@@ -43,6 +43,7 @@ _ROOT = "model.analysis.saturation"
 _KERNELS = "model.analysis.kernels"
 _SIMILAR = "model.analysis.similarity"
 _SEVERAL = "model.analysis.several"
+_ADDITIVE = "model.analysis.additive"
 _CHEAPER, _TILES = "model.analysis.cheaper", "model.analysis.tiles"
 _BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
@@ -85,6 +86,13 @@ OF_SITES: dict[str, About] = {
             ("_products", f"multiplications for {weights}", "multiplications"),
         )
     },
+    "additive": About("softmax(v · tanh(W q + U k))", f"{_ADDITIVE}.additive_scores"),
+    "additive_apart": About("mean of Σ |difference| / 2", f"{_KERNELS}.moved_weight"),
+    "additive_parameters": About("2 · d_head² + d_head", f"{_ADDITIVE}.n_parameters"),
+    "additive_products": About(
+        "2 · T · d_head² + pairs · d_head", f"{_ADDITIVE}.n_multiplications"
+    ),
+    "dot_products": About("pairs · d_head", "model.attention.attention_scores"),
     "exact_products": About("2 · d_head · pairs", f"{_CHEAPER}.multiplications"),
     "tile_scores": About(
         "q · k / √d_head + bias of a query’s keys", "model.attention.attention_scores"

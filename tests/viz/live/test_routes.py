@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 from model.reference import Files
 from model.sources import checkpoint
 from model.trace import Trace
+from model.verify.additive import ADDITIVE_OF_A_SITE
 from model.verify.asked import Wanted
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
@@ -288,6 +289,7 @@ def test_every_origin_names_code_that_there_is() -> None:
             *SIMILAR_OF_A_SITE,
             *SEVERAL_OF_A_SITE,
             *CHEAPENED_OF_A_SITE,
+            *ADDITIVE_OF_A_SITE,
         )
     }
     assert set(OF_SITES) == unmasked
