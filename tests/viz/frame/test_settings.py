@@ -93,7 +93,7 @@ PLACES = [
     Place("Several heads", {"split_token": 3}),
     Place("Cheaper attention", {"cheaper": "low_rank", "kept_window": 3, "kept_global": 2,
                                 "kept_rank": 5}),
-    Place("Cheaper attention", {"tiled_query": 9, "tile_size": 3, "tiles_done": 2},
+    Place("Cheaper attention", {"tiled_query": 9, "tile_size": 3, "tiles_done": 3},
           {"sentence": TOM}),
     Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
                        "restore": "second"}, {"sentence": GIRL}),
