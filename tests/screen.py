@@ -45,7 +45,10 @@ CHARTS = {
         *("two-vectors", "nearest-cosine", "nearest-dot-product"),
         *("similar-products", "similar-cosines"),
     ],
-    "Kernels": ["kernel-curve", "kernel-weights", "kernel-pattern", "kernel-gaussian"],
+    "Kernels": [
+        *("kernel-curve", "kernel-weights", "kernel-pattern", "kernel-gaussian"),
+        *("additive-dot", "additive-drawn"),
+    ],
     "Attention by hand": [],
     "Why √d?": [
         *("variances", "one-row", "root-largest", "root-gradient"),
@@ -59,6 +62,10 @@ CHARTS = {
     "The block": [
         *("block-steps", "block-lengths", "block-norm", "block-gain", "block-tokens"),
         *("block-dimensions", "block-function", "block-neurons", "block-heights"),
+    ],
+    "Cheaper attention": [
+        *("cheaper-exact", "cheaper-way", "cheaper-errors"),
+        *("tile-scores", "tile-output", "tile-memory"),
     ],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],

@@ -175,3 +175,13 @@ def gradient_of_loss() -> Formula:
         r"\mathcal L = -\frac{1}{T-1} \sum_{t < T} \ln p(w_{t+1} \mid w_{\le t})",
         "by backpropagation (Rumelhart et al. 1986) through the model as it runs",
     )
+
+
+def additive(d_head: int) -> Formula:
+    """The score of a small network, and how many numbers it has to learn."""
+    return Formula(
+        r"s(q, k) = v^{\top} \tanh(W q + U k),\qquad"
+        rf" W, U: {d_head} \times {d_head},\ v: {d_head},\ \text{{so }}"
+        rf" 2 \cdot {d_head}^2 + {d_head} = {2 * d_head**2 + d_head}\ \text{{parameters}}",
+        "Bahdanau et al. 2015, appendix A.1.2",
+    )

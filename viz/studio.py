@@ -9,7 +9,16 @@ from viz.pages.architectures import diagram, encoder, translation, vision
 from viz.pages.experiments import ablation, contributions, explanation, patching
 from viz.pages.generate import beam, cache, next_token
 from viz.pages.ideas import cost, masks, positions
-from viz.pages.lessons import block, by_hand, kernels, residual, root, several_heads, similarity
+from viz.pages.lessons import (
+    block,
+    by_hand,
+    cheaper,
+    kernels,
+    residual,
+    root,
+    several_heads,
+    similarity,
+)
 from viz.pages.look_inside import attention, findings, heads, lens, tokens
 from viz.pages.start import home, tours
 
@@ -19,7 +28,10 @@ GROUPS = (
     Group("Generate", (next_token, beam, cache)),
     Group("Experiments", (contributions, ablation, patching, explanation)),
     Group("Ideas", (positions, masks, cost)),
-    Group("Lessons", (similarity, kernels, by_hand, root, several_heads, block, residual)),
+    Group(
+        "Lessons",
+        (similarity, kernels, by_hand, root, several_heads, block, residual, cheaper),
+    ),
     Group("Architectures", (diagram, encoder, translation, vision)),
 )
 PAGES: tuple[Page, ...] = tuple(page for group in GROUPS for page in group.pages)

@@ -46,8 +46,14 @@ def attention(part: Reader, x: Array, mask: Array, after: Array) -> Array:
         "k": rotated_back(part, of_group(of_scores.swapaxes(-2, -1) @ q)),
         "v": of_group(p.swapaxes(-2, -1) @ of_z),
     }
-    rows = [reference.side_by_side(x) @ part.get(f"{n}_proj.weight") for n, x in before.items()]
+    rows = [side_by_side(x) @ part.get(f"{name}_proj.weight") for name, x in before.items()]
     return rows[0] + rows[1] + rows[2]
+
+
+def side_by_side(x: Array) -> Array:
+    """The heads' slices in one vector again. (H, T, Dh) → (T, H·Dh)."""
+    in_turn = x.swapaxes(-3, -2)
+    return in_turn.reshape(*in_turn.shape[:-2], -1)
 
 
 def rotated_back(part: Reader, x: Array) -> Array:

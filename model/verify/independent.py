@@ -16,9 +16,11 @@ import numpy as np
 
 from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
+from model.verify.additive import ADDITIVE_OF_A_SITE
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.blocked import BLOCKED
+from model.verify.cheapened import CHEAPENED, CHEAPENED_OF_A_SITE
 from model.verify.check import Check, relative_error
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.deep import DEEP
@@ -123,6 +125,7 @@ ALL = {
     **SEVERAL,
     **BLOCKED,
     **DEEP,
+    **CHEAPENED,
     **ATTRIBUTED,
     **EDITED,
     **FOUND,
@@ -137,6 +140,8 @@ ALL_OF_A_SITE = {
     **SMOOTHED_OF_A_SITE,
     **SIMILAR_OF_A_SITE,
     **SEVERAL_OF_A_SITE,
+    **CHEAPENED_OF_A_SITE,
+    **ADDITIVE_OF_A_SITE,
     **OF_INSTRUMENTS,
 }
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each

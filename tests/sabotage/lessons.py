@@ -12,6 +12,8 @@ SEVERAL = "model/analysis/several.py"
 ROOT = "model/analysis/saturation.py"
 BLOCK, IN_A_BLOCK = "model/analysis/block.py", "The block"
 DEEP, RESIDUAL = "model/analysis/depth.py", "Why the residual?"
+ADDITIVE = "model/analysis/additive.py"
+CHEAP, TILES, CHEAPER = "model/analysis/cheaper.py", "model/analysis/tiles.py", "Cheaper attention"
 HAND = f"viz/live/by_hand/{PAGE}"
 
 
@@ -128,4 +130,34 @@ LESSONS = [
     Fault("lessons", "gradients as long as their parts together", DEEP,
           "found[address].double().norm().item()", "found[address].double().abs().sum().item()",
           "depth-own", "stories", RESIDUAL),
+    Fault("lessons", "a window of one key more", CHEAP, "< sizes.window", "<= sizes.window",
+          "cheaper-way", "stories", CHEAPER),
+    Fault("lessons", "global tokens that attend to nothing more", CHEAP,
+          "is_first[:, None] | is_first)", "is_first[:, None])", "cheaper-way", "stories", CHEAPER,
+          {"cheaper": "global"}),
+    Fault("lessons", "linear attention with ReLU", CHEAP,
+          "np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))", "np.maximum(x, 0) + 1",
+          "cheaper-", "stories", CHEAPER, {"cheaper": "linear"}),
+    Fault("lessons", "the smallest singular values kept", CHEAP,
+          "(of_q @ left[:, :r] * values[:r])", "(of_q @ left[:, :r] * values[-r:])",
+          "cheaper-", "stories", CHEAPER, {"cheaper": "low_rank"}),
+    Fault("lessons", "an error against z of another way", CHEAP,
+          "/ np.linalg.norm(z)", "/ np.linalg.norm(other @ head.v)", "cheaper-errors", "stories",
+          CHEAPER),
+    Fault("lessons", "a sum of tiles that is not rescaled", TILES,
+          "total * np.exp(maximum - larger)", "total", "tile-output", "stories", CHEAPER,
+          {"tile_size": "3", "tiles_done": "4"}),
+    Fault("lessons", "maps of one head", TILES, "BYTES * n_heads * n**2", "BYTES * n**2",
+          "tile-memory", "stories", CHEAPER),
+    Fault("lessons", "multiplications by pairs of the whole square", CHEAP,
+          "MASKS[way](head, sizes)).sum()", "np.ones_like(head.mask)).sum()", "numbers", "stories",
+          CHEAPER),
+    Fault("lessons", "additive scores without tanh", ADDITIVE, "np.tanh(query + projected)",
+          "(query + projected)", "additive-drawn", "stories", "Kernels"),
+    Fault("lessons", "W in the place of U", ADDITIVE, "k @ drawn.of_keys.T",
+          "k @ drawn.of_queries.T", "additive-drawn", "stories", "Kernels"),
+    Fault("lessons", "parameters of additive scores without v", ADDITIVE,
+          "for array in drawn)", "for array in drawn[:2])", "numbers", "stories", "Kernels"),
+    Fault("lessons", "multiplications of additive scores without U", ADDITIVE,
+          "2 * n * drawn", "n * drawn", "numbers", "stories", "Kernels"),
 ]  # fmt: skip

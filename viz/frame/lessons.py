@@ -11,6 +11,7 @@ ON_SIMILARITY = ("Similarity",)
 ON_SEVERAL = ("Several heads",)
 ON_BLOCK = ("The block",)
 ON_RESIDUAL = ("Why the residual?",)
+ON_CHEAPER = ("Cheaper attention",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -46,18 +47,16 @@ SMOOTHING = named(
 WIDTH = declared(Number("width", "Width", 0.5, 0.05, 3.0, 0.05, pages=ON_KERNELS))
 ASKED_AT = declared(Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, pages=ON_KERNELS))
 POINTS = declared(Number("points", "Random draw", 0, 0, 999_999, pages=ON_KERNELS))
+ADDITIVE_SEED = declared(
+    Number("additive_seed", "Random draw of W, U and v", 0, 0, 999_999, pages=ON_KERNELS)
+)
 
 # --- Similarity ---------------------------------------------------------------------------------
 
-COMPONENTS = tuple(
-    declared(Number(name, label, default, -5.0, 5.0, 0.1, pages=ON_SIMILARITY))
-    for name, label, default in (
-        ("a_x", "a: x", 3.0),
-        ("a_y", "a: y", 1.5),
-        ("b_x", "b: x", 1.5),
-        ("b_y", "b: y", 2.5),
-    )
-)
+A_X = declared(Number("a_x", "a: x", 3.0, -5.0, 5.0, 0.1, pages=ON_SIMILARITY))
+A_Y = declared(Number("a_y", "a: y", 1.5, -5.0, 5.0, 0.1, pages=ON_SIMILARITY))
+B_X = declared(Number("b_x", "b: x", 1.5, -5.0, 5.0, 0.1, pages=ON_SIMILARITY))
+B_Y = declared(Number("b_y", "b: y", 2.5, -5.0, 5.0, 0.1, pages=ON_SIMILARITY))
 B_TIMES = declared(Number("b_times", "b times", 1.5, 0.1, 3.0, 0.1, pages=ON_SIMILARITY))
 NEAR_TOKEN = declared(Choice[int]("near_token", "Token", -1, pages=ON_SIMILARITY))
 NEAR_COUNT = declared(Number("near_count", "Nearest", 10, 3, 30, pages=ON_SIMILARITY))
@@ -65,6 +64,7 @@ NEAR_COUNT = declared(Number("near_count", "Nearest", 10, 3, 30, pages=ON_SIMILA
 # --- Several heads ------------------------------------------------------------------------------
 
 SPLIT_TOKEN = declared(Choice[int]("split_token", "Token", -1, pages=ON_SEVERAL))
+
 # --- The block ----------------------------------------------------------------------------------
 
 BLOCK_TOKEN = declared(Choice[int]("block_token", "Token", -1, pages=ON_BLOCK))
@@ -79,3 +79,17 @@ BLOCK_NORM = named(
 
 DEPTH = declared(Choice[int]("depth", "Blocks", 48, (2, 4, 8, 16, 32, 48), pages=ON_RESIDUAL))
 DEPTH_SEED = declared(Number("depth_seed", "Random draw", 0, 0, 999_999, pages=ON_RESIDUAL))
+# --- Cheaper attention --------------------------------------------------------------------------
+
+CHEAPER = named(
+    "cheaper",
+    "Way",
+    {"window": "window", "global": "window + global", "linear": "linear", "low_rank": "low rank"},
+    ON_CHEAPER,
+)
+KEPT_WINDOW = declared(Number("kept_window", "Window w", 4, 1, 512, pages=ON_CHEAPER))
+KEPT_GLOBAL = declared(Number("kept_global", "Global g", 1, 0, 512, pages=ON_CHEAPER))
+KEPT_RANK = declared(Number("kept_rank", "Rank r", 4, 1, 256, pages=ON_CHEAPER))
+TILED_QUERY = declared(Choice[int]("tiled_query", "Query", -1, pages=ON_CHEAPER))
+TILE_SIZE = declared(Number("tile_size", "Keys per tile", 4, 1, 512, pages=ON_CHEAPER))
+TILES_DONE = declared(Number("tiles_done", "Tiles done", 2, 1, 512, 1, pages=ON_CHEAPER))

@@ -44,6 +44,8 @@ _KERNELS = "model.analysis.kernels"
 _SIMILAR = "model.analysis.similarity"
 _SEVERAL = "model.analysis.several"
 _BLOCK, _DEPTH = "model.analysis.block", "model.analysis.depth"
+_ADDITIVE = "model.analysis.additive"
+_CHEAPER, _TILES = "model.analysis.cheaper", "model.analysis.tiles"
 _BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
@@ -69,6 +71,37 @@ OF_SITES: dict[str, About] = {
     "effective_ranks": About("exp(−Σ p ln p), p = σ / Σ σ", f"{_SEVERAL}.effective_rank"),
     "alike_patterns": About("cosine of two heads' patterns", f"{_SEVERAL}.alike"),
     "alike_written": About("cosine of all that two heads write", f"{_SEVERAL}.alike"),
+    **{
+        f"{name}{what}": About(formula, f"{_CHEAPER}.{source}")
+        for name, weights, maker in (
+            ("windowed", "softmax(score) where i − j < w", "window_weights"),
+            ("global", "softmax(score) where i − j < w, or i or j < g", "global_weights"),
+            ("linear", "φ(q) · φ(k) / Σ, φ = elu + 1", "linear_weights"),
+            ("low_rank", "softmax of r singular values of q kᵀ / √d", "low_rank_weights"),
+        )
+        for what, formula, source in (
+            ("", weights, maker),
+            ("_error", f"‖z′ − z‖ / ‖z‖, weights {weights}", "difference"),
+            ("_moved", f"mean of Σ |difference| / 2, weights {weights}", "difference"),
+            ("_errors", f"‖z′ − z‖ / ‖z‖ by size, weights {weights}", "errors_by_size"),
+            ("_products", f"multiplications for {weights}", "multiplications"),
+        )
+    },
+    "additive": About("softmax(v · tanh(W q + U k))", f"{_ADDITIVE}.additive_scores"),
+    "additive_apart": About("mean of Σ |difference| / 2", f"{_KERNELS}.moved_weight"),
+    "additive_parameters": About("2 · d_head² + d_head", f"{_ADDITIVE}.n_parameters"),
+    "additive_products": About(
+        "2 · T · d_head² + pairs · d_head", f"{_ADDITIVE}.n_multiplications"
+    ),
+    "dot_products": About("pairs · d_head", "model.attention.attention_scores"),
+    "exact_products": About("2 · d_head · pairs", f"{_CHEAPER}.multiplications"),
+    "tile_scores": About(
+        "q · k / √d_head + bias of a query’s keys", "model.attention.attention_scores"
+    ),
+    "tile_maxima": About("max of the scores so far", f"{_TILES}.over_tiles"),
+    "tile_sums": About("Σ e^(score − max) so far", f"{_TILES}.over_tiles"),
+    "tile_outputs": About("softmax of the scores so far · v", f"{_TILES}.over_tiles"),
+    "tile_seen": About("Σ weight of the keys so far", f"{_TILES}.seen"),
     "undivided": About("softmax(q · k + bias)", f"{_ROOT}.undivided"),
     "divided_largest": About("mean over rows of max p", f"{_ROOT}.sharpness"),
     "undivided_largest": About("mean over rows of max p, q · k not divided", f"{_ROOT}.sharpness"),
@@ -186,6 +219,8 @@ OF_PAGES: dict[str, About] = {
     "deep.first": About("‖∂y/∂x‖ at the first block, by depth", f"{_DEPTH}.gradient_lengths"),
     "deep.layers": About("‖∂y/∂x‖ before each block", f"{_DEPTH}.gradient_lengths"),
     "deep.own": About("‖∂ loss/∂x‖ before each block", f"{_DEPTH}.own_gradients"),
+    "memory.maps": About("4 · H · n²", f"{_TILES}.map_bytes"),
+    "memory.running": About("4 · H · 2n", f"{_TILES}.running_bytes"),
     "hand.products": About("Σ q · k of two rows", f"{_BY_HAND}.work_out"),
     "hand.scores": About("Σ q · k / √d", f"{_BY_HAND}.work_out"),
     "hand.masked": About("Σ q · k / √d, −∞ where masked", f"{_BY_HAND}.work_out"),

@@ -1,9 +1,11 @@
-"""A measurement of the cache's speed while it is taken: belongs to one browser session."""
+"""A measurement of time while it is taken: belongs to one browser session."""
 
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from model.analysis.cheaper import Head
+from model.analysis.cheaper_timing import time_ways
 from model.analysis.timing import Timing, time_tokens
 from model.sources.handle import ModelHandle
 from viz import runs
@@ -36,3 +38,8 @@ class Measuring:
 def measure(handle: ModelHandle) -> Measuring:
     """Begin to time tokens with and without the cache; nothing runs before `advance`."""
     return Measuring(time_tokens(runs.decoder(handle)))
+
+
+def measure_ways(head: Head, window: int) -> Measuring:
+    """Begin to time a head's attention at growing lengths: exact, in a window, as a running sum."""
+    return Measuring(time_ways((head.q, head.k, head.v), window))

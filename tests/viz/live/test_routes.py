@@ -17,11 +17,13 @@ from starlette.testclient import TestClient
 from model.reference import Files
 from model.sources import checkpoint
 from model.trace import Trace
+from model.verify.additive import ADDITIVE_OF_A_SITE
 from model.verify.asked import Wanted
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.blocked import BLOCKED
 from model.verify.by_hand import STEPS as BY_HAND
+from model.verify.cheapened import CHEAPENED, CHEAPENED_OF_A_SITE
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.deep import DEEP
 from model.verify.derived import DERIVED
@@ -285,6 +287,7 @@ def test_every_origin_names_code_that_there_is() -> None:
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
         *of_edits, *of_costs, *of_translations, "shuffled.classes",
+        *CHEAPENED,
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     unmasked = {
@@ -297,6 +300,8 @@ def test_every_origin_names_code_that_there_is() -> None:
             *SMOOTHED_OF_A_SITE,
             *SIMILAR_OF_A_SITE,
             *SEVERAL_OF_A_SITE,
+            *CHEAPENED_OF_A_SITE,
+            *ADDITIVE_OF_A_SITE,
         )
     }
     assert set(OF_SITES) == unmasked

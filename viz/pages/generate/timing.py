@@ -4,13 +4,12 @@ import streamlit as st
 
 from model.analysis.timing import TimingSummary, growth, summarise
 from viz.figures.cache import timing_lines
-from viz.frame import inspector, layout, memory, notices, tables, words
+from viz.frame import inspector, layout, tables, words
+from viz.frame.measured import UNSTEADY, measured_when_asked
 from viz.frame.view import View
-from viz.runs.measuring import Measuring, measure
+from viz.runs.measuring import measure
 
 ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
-UNSTEADY = 1.5  # spread of the times from which the page warns
-TICK_SECONDS, PAUSE_SECONDS = 0.3, 0.2  # how long to measure before the bar moves, and not to
 MEASURING = "measuring"  # the measurement of this visitor
 
 
@@ -22,42 +21,15 @@ def section(view: View) -> TimingSummary | None:
         "Both ways really run here, on this model, at growing lengths, on one CPU thread where "
         "there is no GPU, so that other work disturbs little; the medians are shown.",
     )
-    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
-    is_running = measuring is not None and measuring.is_running
-    draw = notices.guarded(lambda: _measure_on(view))
-    st.fragment(draw, run_every=PAUSE_SECONDS if is_running else None)()
-    # Nothing is drawn meanwhile: a browser at work on the same machine would be timed too.
-    if measuring is None or is_running:
+    measured = measured_when_asked(MEASURING, view.handle, lambda: measure(view.handle))
+    if measured is None:
         return None
-    summary = summarise(measuring.timings)
+    summary = summarise(measured.timings)
     if summary is None:
         words.notice("Stopped before two lengths were measured; there is nothing to show.")
     else:
         _measured(view, summary)
     return summary
-
-
-def _measure_on(view: View) -> None:
-    """The button, and while it runs the bar and the next times."""
-    measuring: Measuring | None = memory.remembered(MEASURING, view.handle)
-    running = measuring if measuring is not None and measuring.is_running else None
-    pressed = _button(measuring)
-    if running is not None and pressed:
-        running.is_running = False
-    elif pressed:
-        memory.remember(MEASURING, view.handle, measure(view.handle))
-    elif running is not None:
-        st.progress(running.progress, "Measuring …")
-        running.advance(TICK_SECONDS)
-    if pressed or (running is not None and not running.is_running):
-        notices.run_again()  # the clock of the fragment starts or stops with the whole page
-
-
-def _button(measuring: Measuring | None) -> bool:
-    if measuring is not None and measuring.is_running:
-        return st.button("Stop", icon=":material/stop:")
-    label = "Measure on this machine" if measuring is None else "Measure again"
-    return st.button(label, icon=":material/timer:", type="primary")
 
 
 def _measured(view: View, summary: TimingSummary) -> None:

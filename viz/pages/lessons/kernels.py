@@ -2,6 +2,14 @@
 
 import numpy as np
 
+from model.analysis.additive import (
+    Drawn,
+    additive_scores,
+    drawn_weights,
+    n_multiplications,
+    n_parameters,
+)
+from model.analysis.cheaper import softmax
 from model.analysis.kernels import (
     KERNELS,
     LAST,
@@ -17,8 +25,8 @@ from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.masks import pattern_map
 from viz.frame import controls, inspector, layout, notices, screen, words
-from viz.frame.lessons import ASKED_AT, POINTS, SMOOTHING, WIDTH
-from viz.frame.numbers import number
+from viz.frame.lessons import ADDITIVE_SEED, ASKED_AT, POINTS, SMOOTHING, WIDTH
+from viz.frame.numbers import count, number
 from viz.frame.view import View
 
 TITLE = "Kernels"
@@ -53,10 +61,12 @@ def render(view: View) -> None:
         **{WIDTH.name: "3", SMOOTHING.name: "constant"},
     )
     _in_the_model(view)
+    _additive(view)
     inspector.source(
         "model.analysis.kernels.kernel_weights",
         "model.analysis.kernels.estimate",
         "model.analysis.kernels.gaussian_attention",
+        "model.analysis.additive.additive_scores",
     )
     inspector.export(view, inspector.pattern_table(view))
 
@@ -148,3 +158,66 @@ def _in_the_model(view: View) -> None:
     )
     formula = formulas.distance_as_product()
     inspector.formula("model.analysis.kernels.gaussian_attention", formula.latex, formula.reference)
+
+
+def _additive(view: View) -> None:
+    """The same queries and keys under the score that came before the dot product."""
+    record, head = view.record, view.head
+    layout.section(
+        "Additive attention",
+        "Bahdanau et al. 2015 scored a pair by a small network: v·tanh(W q + U k).",
+        "W, U and v are drawn here from a seed, not trained: the map shows what such a score looks "
+        "like, not what it would learn. Vaswani et al. 2017, §3.2.1, on the two: alike in "
+        "theoretical complexity, but dot products are faster and take less space, since they are "
+        "matrix products; for small d both do equally well, and for larger d additive attention "
+        "does better than dot products that are not divided by √d.",
+    )
+    with layout.slim_row("additive"):
+        seed = controls.number(ADDITIVE_SEED)
+    drawn = drawn_weights(record.q.shape[-1], seed)
+    mask, keys = record.mask_of(head), record.k[record.kv_head(head)]
+    other = softmax(additive_scores(record.q[head], keys, drawn), mask)
+    site, at = record.site.address, f"{head}.{seed}"
+    left, right = layout.two_up("additive")
+    for place, name, pattern, what, address in (
+        (left, "dot", view.pattern, "by scaled dot products", f"unmasked_pattern[{head}]"),
+        (right, "drawn", other, "by a drawn network", f"unmasked_additive.{at}"),
+    ):
+        with place:
+            layout.show_figure(
+                pattern_map(pattern, mask, view.tokens, view.colors, f"{view.head_name} {what}"),
+                key=f"additive-{name}",
+                alt=f"Weights of {view.head_name} {what}.",
+                origin=screen.origin(view.run, {(0, "z"): f"{site}.{address}"}, tokens="xy"),
+            )
+    _costs(view, drawn, mask)
+    words.caption(
+        [
+            "Weight that sits on other keys, mean over rows: ",
+            number(view.run, f"{site}.additive_apart.{at}", moved_weight(view.pattern, other)),
+            " of 1. Parameters and operations are those of the scores of this head on this text; "
+            "there are as many hidden units as a query has numbers.",
+        ]
+    )
+    formula = formulas.additive(record.q.shape[-1])
+    inspector.formula("model.analysis.additive.additive_scores", formula.latex, formula.reference)
+
+
+def _costs(view: View, drawn: Drawn, mask: np.ndarray) -> None:
+    """What both scores have to learn and to compute; W and U are square, so all widths are one."""
+    site, n, pairs = view.record.site.address, len(mask), int(mask.sum())
+    per_pair = count(view.run, f"{site}.dot_products", pairs * len(drawn.v))
+    products = n_multiplications(n, pairs, drawn)
+    words.table(
+        {
+            "score": ["scaled dot product", "additive"],
+            "parameters": [
+                "0", count(view.run, f"{site}.additive_parameters", n_parameters(drawn)),
+            ],
+            "multiplications": [
+                per_pair,
+                count(view.run, f"{site}.additive_products", products),
+            ],
+            "tanh": ["0", per_pair],
+        }
+    )  # fmt: skip

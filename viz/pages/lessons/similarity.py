@@ -16,7 +16,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.similarity import arrows, compared_map, nearest_bars
 from viz.frame import controls, inspector, layout, notices, screen, tables, words
-from viz.frame.lessons import B_TIMES, COMPONENTS, NEAR_COUNT, NEAR_TOKEN
+from viz.frame.lessons import A_X, A_Y, B_TIMES, B_X, B_Y, NEAR_COUNT, NEAR_TOKEN
 from viz.frame.numbers import Number, Said, number
 from viz.frame.view import View
 from viz.runs import embedding
@@ -45,7 +45,7 @@ def render(view: View) -> None:
         "queries with keys by dot products, so a long key counts for more.",
     )
     with layout.slim_row("similarity"):
-        a_x, a_y, b_x, b_y = (controls.slider(component) for component in COMPONENTS)
+        a_x, a_y, b_x, b_y = (controls.slider(component) for component in (A_X, A_Y, B_X, B_Y))
         times = controls.slider(B_TIMES)
     notices.show()
     _two_vectors(view, np.array([a_x, a_y]), np.array([b_x, b_y]), times)

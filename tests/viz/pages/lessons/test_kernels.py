@@ -5,7 +5,7 @@ import pytest
 
 from model.analysis.kernels import KERNELS
 from model.verify.independent import IndependentRun
-from tests.viz.apps import TOM, captions, chart, lines, open_page
+from tests.viz.apps import TOM, captions, chart, lines, open_page, tables_shown
 from tests.viz.builders import numbers, stories, stories_trace
 
 
@@ -35,3 +35,17 @@ def test_a_query_that_reaches_nothing_is_said() -> None:
     assert not any("the answer is" in line for line in captions(app))
     other = open_page("Kernels", sentence=TOM, asked_at="0.1", **query | {"width": "0.5"})
     assert any("the answer is" in line for line in captions(other))
+
+
+def test_additive_weights_and_counts_are_those_of_the_independent_code() -> None:
+    app = open_page("Kernels", sentence=TOM, layer="2", head="4", additive_seed="6")
+    assert lines(app, "error") == []
+    run = IndependentRun(stories().files, stories_trace(TOM).ids)
+    site, n = "decoder.blocks.2.attn", len(stories_trace(TOM).tokens)
+    drawn = numbers(chart(app, "additive-drawn").data[0]["z"])
+    expected = run.array(f"{site}.unmasked_additive.4.6")
+    np.testing.assert_allclose(drawn, expected, atol=1e-5)
+    table, pairs = tables_shown(app)[0], n * (n + 1) // 2
+    assert table["parameters"] == {"scaled dot product": "0", "additive": "2,080"}
+    assert table["tanh"]["additive"] == f"{32 * pairs:,}"
+    assert table["multiplications"]["additive"] == f"{2 * n * 32 * 32 + 32 * pairs:,}"

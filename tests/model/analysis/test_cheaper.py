@@ -1,0 +1,111 @@
+"""Protects the lesson on cheaper attention: each way is what its paper says."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from model.analysis.cheaper import (
+    WAYS,
+    Head,
+    Sizes,
+    difference,
+    errors_by_size,
+    multiplications,
+    positive_map,
+    running_sum,
+    sizes_tried,
+)
+
+T, DH = 11, 6
+ALL = Sizes(window=T, n_global=0, rank=DH)
+
+
+def head(seed: int = 3) -> Head:
+    """A causal head of random vectors, with a bias."""
+    rng = np.random.default_rng(seed)
+    q, k, v = rng.standard_normal((3, T, DH))
+    bias = -0.3 * np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
+    return Head(q, k, v, DH**-0.5, bias, np.tril(np.ones((T, T), bool)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_weights_are_of_keys_that_may_be_attended_to_and_add_up_to_one(way: str) -> None:
+    weights = WAYS[way](head(), Sizes(window=3, n_global=2, rank=2))
+    assert (weights[~head().mask] == 0).all()
+    np.testing.assert_allclose(weights.sum(axis=-1), 1)
+
+
+@pytest.mark.parametrize("way", ["window", "global", "low_rank"])
+def test_with_all_of_it_a_way_is_exact(way: str) -> None:
+    apart = difference(head(), WAYS[way](head(), ALL))
+    assert max(apart) < 1e-12
+    fewer = difference(head(), WAYS[way](head(), Sizes(window=2, n_global=1, rank=1)))
+    assert min(fewer) > 0.01
+
+
+def test_the_exact_weights_are_those_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    own = head()
+    q, k, v = (torch.tensor(x)[None, None] for x in (own.q, own.k, own.v))
+    added = torch.tensor(np.where(own.mask, own.added, -np.inf))
+    z = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=added)
+    np.testing.assert_allclose(own.weights @ own.v, z[0, 0].numpy(), atol=1e-12)
+
+
+def test_a_window_and_a_global_token_are_what_they_say() -> None:
+    kept = WAYS["global"](head(), Sizes(window=2, n_global=1)) > 0
+    assert np.flatnonzero(kept[7]).tolist() == [0, 6, 7]
+    assert np.flatnonzero(WAYS["window"](head(), Sizes(window=2))[7]).tolist() == [6, 7]
+
+
+def test_a_running_sum_gives_what_the_weights_of_linear_attention_give() -> None:
+    own = head()
+    summed = running_sum(positive_map(own.q), positive_map(own.k), own.v)
+    np.testing.assert_allclose(summed, WAYS["linear"](own, Sizes()) @ own.v, atol=1e-12)
+
+
+def test_the_feature_map_is_elu_and_one() -> None:
+    torch = pytest.importorskip("torch")
+    x = np.linspace(-5, 5, 21)
+    expected = torch.nn.functional.elu(torch.tensor(x)).numpy() + 1
+    np.testing.assert_allclose(positive_map(x), expected, atol=1e-12)
+    assert (positive_map(x) > 0).all()
+
+
+def test_low_rank_is_the_best_of_its_rank() -> None:
+    """Without bias and mask, the logarithms of its weights are the products of that rank."""
+    own = dataclasses.replace(head(), added=np.zeros((T, T)), mask=np.ones((T, T), bool), scale=1.0)
+    logs = np.log(WAYS["low_rank"](own, Sizes(rank=2)))
+    values = np.linalg.svd(own.q @ own.k.T)[1]
+    centred = logs - logs.mean(axis=-1, keepdims=True)  # softmax drops what all keys have alike
+    assert np.linalg.matrix_rank(centred, tol=1e-9) == 2
+    products = own.q @ own.k.T
+    left = products - products.mean(axis=-1, keepdims=True) - centred
+    assert np.linalg.norm(left) <= np.sqrt(np.square(values[2:]).sum())
+
+
+def test_two_weights_by_hand() -> None:
+    """Weights 1/4 and 3/4 become 0 and 1: a quarter moves."""
+    v, bias = np.array([[4.0], [0.0]]), np.log([[1.0, 1.0], [1.0, 3.0]])
+    own = Head(np.zeros((2, 1)), np.zeros((2, 1)), v, 1.0, bias, np.tril(np.ones((2, 2), bool)))
+    found = difference(own, np.eye(2))
+    assert found.moved == pytest.approx(0.25 / 2)  # mean of two rows, of which one is the same
+    assert found.error == pytest.approx(1 / np.hypot(4, 1))  # z is (4, 1), and becomes (4, 0)
+
+
+def test_errors_by_size_end_at_zero() -> None:
+    assert sizes_tried(11) == [1, 2, 4, 8, 16, 32, 64]
+    assert sizes_tried(65)[-1] == 128
+    for way in ("window", "global", "low_rank"):
+        errors = errors_by_size(head(), way, Sizes())
+        assert errors[0] > 0.01
+        assert errors[-1] < 1e-12
+    assert len(set(errors_by_size(head(), "linear", Sizes()).tolist())) == 1
+
+
+def test_multiplications_by_hand() -> None:
+    """66 pairs of 11 tokens; with a window of 3 there are 30, and 8 more to the first token."""
+    sizes = Sizes(window=3, n_global=1, rank=2)
+    found = [multiplications(head(), way, sizes) for way in ("exact", *WAYS)]
+    assert found == [12 * 66, 12 * 30, 12 * 38, 11 * 78, 2 * 11 * 2 * 6 + 66 * 8]

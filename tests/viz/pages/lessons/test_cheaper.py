@@ -1,0 +1,89 @@
+"""Protects the lesson on cheaper attention: its figures are those of independent code."""
+
+import json
+
+import numpy as np
+import pytest
+
+from model.verify.independent import IndependentRun
+from tests.viz.apps import TOM, captions, chart, charts, inspected, lines, open_page, tables_shown
+from tests.viz.builders import numbers, stories, stories_trace
+from viz.frame import measured
+
+TITLE = "Cheaper attention"
+SIZES = {"kept_window": "3", "kept_global": "2", "kept_rank": "5"}
+HEAD = {"layer": "2", "head": "4"}
+
+
+@pytest.mark.parametrize("way", ["window", "global", "linear", "low_rank"])
+def test_what_is_drawn_is_what_the_independent_code_gives(way: str) -> None:
+    tiles = {"tiled_query": "9", "tile_size": "3", "tiles_done": "2"}
+    app = open_page(TITLE, sentence=TOM, cheaper=way, **SIZES, **HEAD, **tiles)
+    assert lines(app, "error") == []
+    run = IndependentRun(stories().files, stories_trace(TOM).ids)
+    n_compared = 0
+    for sent in charts(app):
+        data = json.loads(sent["spec"])["data"]
+        for place in sent["origin"]:
+            if place["property"] in ("y", "z"):
+                drawn = numbers(data[place["trace"]][place["property"]]).astype(float)
+                expected = run.array(place["address"])
+                np.testing.assert_array_equal(np.isnan(drawn), np.isnan(expected))
+                size = max(np.nanmax(np.abs(expected)), place["size"])
+                assert np.nanmax(np.abs(drawn - expected)) < 1e-5 * size, place["address"]
+                n_compared += 1
+    assert n_compared == 2 + 4 + 2 + 2 + 2
+
+
+def test_the_table_says_what_each_way_costs_and_loses() -> None:
+    app = open_page(TITLE, sentence=TOM, **SIZES, **HEAD)
+    table = tables_shown(app)[0]
+    n, d = len(stories_trace(TOM).tokens), 32
+    pairs = n * (n + 1) // 2
+    assert table["multiplications"]["exact"] == f"{2 * d * pairs:,}"
+    assert table["multiplications"]["window"] == f"{2 * d * (3 * n - 3):,}"
+    assert table["multiplications"]["linear"] == f"{n * d * (2 * d + 1):,}"
+    assert float(table["error"]["window"]) > float(table["error"]["window + global"]) > 0
+    assert table["error"]["exact"] == "0"
+
+
+def test_with_all_keys_in_the_window_nothing_is_lost() -> None:
+    app = open_page(TITLE, sentence=TOM, **SIZES | {"kept_window": "99"})
+    table = tables_shown(app)[0]
+    assert table["error"]["window"] == table["moved"]["window"] == "0"
+
+
+def test_after_the_last_tile_the_output_is_the_heads_own() -> None:
+    app = open_page(TITLE, sentence=TOM, **HEAD, tile_size="4", tiles_done="4")
+    so_far, exact = (numbers(trace["y"]) for trace in chart(app, "tile-output").data)
+    np.testing.assert_allclose(so_far, exact, atol=1e-6)
+    table = tables_shown(app)[1]
+    assert list(table["after tile"]) == ["1 of 4", "2 of 4", "3 of 4", "4 of 4"]
+    assert float(table["weight so far"]["4 of 4"]) == 1
+    passed = [line for line in captions(inspected(app, "check")) if "Check passed" in line]
+    assert any("all tiles" in line for line in passed)
+    assert any("running sum" in line for line in passed)
+
+
+def test_one_tile_has_no_slider() -> None:
+    app = open_page(TITLE, sentence=TOM, tile_size="512", tiles_done="1")
+    assert all(slider.key != "tiles_done" for slider in app.slider)
+    assert list(tables_shown(app)[1]["after tile"]) == ["1 of 1"]
+
+
+def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured, "TICK_SECONDS", 60.0)
+    app = open_page(TITLE, sentence=TOM)
+    assert all(sent["key"] != "way-times" for sent in charts(app))
+    (press,) = [button for button in app.button if button.label == "Measure on this machine"]
+    press.click().run()
+    for _ in range(20):
+        if any(sent["key"] == "way-times" for sent in charts(app)):
+            break
+        app.run()
+    assert lines(app, "error") == []
+    shown = chart(app, "way-times").data
+    assert [trace["name"] for trace in shown if trace["mode"] == "lines+markers"] == [
+        "exact", "window of 4", "linear",
+    ]  # fmt: skip
+    assert all((numbers(trace["y"]) > 0).all() for trace in shown)

@@ -1,0 +1,51 @@
+"""Formulas of the lesson on cheaper attention, with the numbers on screen."""
+
+from viz.formulas import Formula, operand
+
+_SOFTMAX = r"\mathrm{softmax}_j\!\left(q_i \cdot k_j / \sqrt{d}\right)"
+
+
+def way(name: str, window: int, n_global: int, rank: int) -> Formula:
+    """What one way computes in the place of the softmax over all keys."""
+    return {
+        "window": Formula(
+            rf"z_i = \sum_{{j \le i,\ i - j < {window}}} p_{{ij}}\, v_j,\qquad"
+            rf" p_{{ij}} = {_SOFTMAX}",
+            "Beltagy et al. 2020, §3.1",
+        ),
+        "global": Formula(
+            rf"z_i = \sum_{{j \le i,\ (i - j < {window}\ \text{{or}}\ j < {n_global}\ \text{{or}}\ "
+            rf"i < {n_global})}} p_{{ij}}\, v_j,\qquad p_{{ij}} = {_SOFTMAX}",
+            "Beltagy et al. 2020, §3.1, global attention; Xiao et al. 2024 of the first tokens",
+        ),
+        "linear": Formula(
+            r"z_i = \frac{\varphi(q_i)^{\top} S_i}{\varphi(q_i)^{\top} s_i},\quad"
+            r" S_i = S_{i-1} + \varphi(k_i)\, v_i^{\top},\quad s_i = s_{i-1} + \varphi(k_i),\quad"
+            r" \varphi(x) = \mathrm{elu}(x) + 1",
+            "Katharopoulos et al. 2020, eq. 7 and 9 to 12",
+        ),
+        "low_rank": Formula(
+            rf"QK^{{\top}} \approx \sum_{{m=1}}^{{{rank}}} \sigma_m\, u_m w_m^{{\top}}",
+            "Eckart & Young 1936: no matrix of this rank is closer; the mask comes after",
+        ),
+    }[name]
+
+
+def tiles(maximum: float, total: float) -> Formula:
+    """What is kept of a row, and how a further tile changes it."""
+    return Formula(
+        r"m' = \max(m,\ \max_j s_j),\quad \ell' = \ell\, e^{m - m'} + \sum_j e^{s_j - m'},\quad"
+        r" o' = \frac{\ell\, e^{m - m'} o + \sum_j e^{s_j - m'} v_j}{\ell'}"
+        rf",\qquad m' = {operand(maximum)},\ \ell' = {operand(total)}",
+        "Milakov & Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1",
+    )
+
+
+def memory(n_heads: int, n: int) -> Formula:
+    """Float32 of a layer: its maps, or two numbers per head and query."""
+    maps, running = (f"{x:,}".replace(",", "{,}") for x in (4 * n_heads * n**2, 8 * n_heads * n))
+    return Formula(
+        rf"4\,H n^2 = 4 \cdot {n_heads} \cdot {n}^2 = {maps}\ \text{{bytes}},"
+        rf"\qquad 4\,H \cdot 2n = 8 \cdot {n_heads} \cdot {n} = {running}\ \text{{bytes}}",
+        "Dao et al. 2022, theorem 1: O(n) beyond inputs and output",
+    )

@@ -1,0 +1,238 @@
+"""Cheaper attention: fewer pairs, a running sum, fewer directions; and the exact one in tiles."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from model.analysis.cheaper import (
+    MASKS,
+    WAYS,
+    Difference,
+    Head,
+    Sizes,
+    difference,
+    errors_by_size,
+    multiplications,
+    positive_map,
+    running_sum,
+    sizes_tried,
+)
+from viz import formulas_cheaper as formulas
+from viz.digits import digits
+from viz.figures.cheaper import error_lines
+from viz.figures.masks import pattern_map
+from viz.frame import controls, inspector, layout, notices, screen, words
+from viz.frame.lessons import CHEAPER, KEPT_GLOBAL, KEPT_RANK, KEPT_WINDOW
+from viz.frame.numbers import Said, count, number
+from viz.frame.view import View
+from viz.pages.lessons.cheaper import tiles, times
+
+TITLE = "Cheaper attention"
+ICON = ":material/speed:"
+NEEDS = ("decoder",)
+
+ALLOWED_ERROR = 1e-5  # of the running sum against its weights
+# What the independent run calls each way.
+NAMES = {
+    "window": "windowed",
+    "global": "global",
+    "linear": "linear",
+    "low_rank": "low_rank",
+}
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Exact attention compares every token with every other: n² pairs. What is lost with fewer?",
+        "A window keeps the last w tokens of each query, and global tokens stay in sight of all. "
+        "Linear attention puts φ(q)·φ(k) in place of e^(q·k): then sums over earlier tokens can be "
+        "carried along, and no pair is ever computed. Low rank compares r directions of q and k in "
+        "place of all. Each is put here into a head trained for exact attention; a model trained "
+        "with one of them would adapt to it. Linformer’s projection along the text (Wang et al. "
+        "2020) mixes later tokens into earlier ones, so a head that looks back only cannot use it.",
+    )
+    with layout.slim_row("cheaper"):
+        way = controls.segments(CHEAPER)
+        sizes = Sizes(*map(controls.number, (KEPT_WINDOW, KEPT_GLOBAL, KEPT_RANK)))
+    notices.show()
+    head = Head.of(view.record, view.head)
+    found = {name: WAYS[name](head, sizes) for name in WAYS}
+    _maps(view, head, way, sizes, found[way])
+    _errors(view, head, way, sizes, found)
+    words.ask(
+        "Many heads leave weight on the first token. How much of a window’s error does one global "
+        "token take away?",
+        **{CHEAPER.name: "global", KEPT_WINDOW.name: "4", KEPT_GLOBAL.name: "1"},
+    )
+    tiles.section(view, head)
+    summary = times.section(view, head, sizes.window)
+    _ways_on()
+    inspector.source(
+        "model.analysis.cheaper.global_mask",
+        "model.analysis.cheaper.linear_weights",
+        "model.analysis.cheaper.running_sum",
+        "model.analysis.cheaper.low_rank_weights",
+        "model.analysis.tiles.over_tiles",
+    )
+    csv_files = inspector.pattern_table(view)
+    inspector.export(view, csv_files | ({"Times": summary} if summary else {}))
+
+
+def place(view: View, name: str, *sizes: int) -> str:
+    """Where the independent run has an array of the head above."""
+    numbers = ".".join(map(str, (view.head, *sizes)))
+    return f"{view.record.site.address}.{name}.{numbers}"
+
+
+def _set_by(way: str, sizes: Sizes) -> tuple[int, ...]:
+    """The sizes that a way depends on."""
+    return {
+        "window": (sizes.window,),
+        "global": (sizes.window, sizes.n_global),
+        "linear": (),
+        "low_rank": (sizes.rank,),
+    }[way]
+
+
+def _in_words(way: str, sizes: Sizes) -> str:
+    return {
+        "window": f"w = {sizes.window}",
+        "global": f"w = {sizes.window}, g = {sizes.n_global}",
+        "linear": "–",
+        "low_rank": f"r = {sizes.rank}",
+    }[way]
+
+
+def _maps(view: View, head: Head, way: str, sizes: Sizes, weights: np.ndarray) -> None:
+    """The exact weights beside those of the chosen way."""
+    apart = difference(head, weights)
+    mask, name, site = MASKS[way](head, sizes), CHEAPER.words(way), view.record.site.address
+    left, right = layout.two_up("cheaper")
+    with left:
+        layout.show_figure(
+            pattern_map(
+                view.pattern, head.mask, view.tokens, view.colors, f"{view.head_name} exact"
+            ),
+            key="cheaper-exact",
+            alt=f"Weights of {view.head_name} over all keys it may attend to.",
+            origin=screen.origin(
+                view.run, {(0, "z"): f"{site}.unmasked_pattern[{view.head}]"}, tokens="xy"
+            ),
+        )
+    with right:
+        title = f"{name}: error of z {digits(apart.error, 3)}"
+        layout.show_figure(
+            pattern_map(weights, mask, view.tokens, view.colors, title),
+            key="cheaper-way",
+            alt=f"Weights of {view.head_name}, {name}, {_in_words(way, sizes)}: z is off by "
+            f"{digits(apart.error, 3)} of its length, {digits(apart.moved, 3)} of the weight "
+            "moves.",
+            origin=screen.origin(
+                view.run,
+                {(0, "z"): place(view, f"unmasked_{NAMES[way]}", *_set_by(way, sizes))},
+                tokens="xy",
+            ),
+        )
+    formula = formulas.way(way, *sizes)
+    source = f"model.analysis.cheaper.{way}_weights"
+    inspector.formula(source, formula.latex, formula.reference)
+
+
+def _errors(
+    view: View, head: Head, way: str, sizes: Sizes, found: Mapping[str, np.ndarray]
+) -> None:
+    """A row for each way, and the error of each at other sizes."""
+    left, right = layout.two_up("cheaper-errors")
+    with left:
+        _by_size(view, head, way, sizes)
+    with right:
+        _table(view, head, sizes, {name: difference(head, found[name]) for name in found})
+        words.caption(
+            "Error: ‖z′ − z‖ / ‖z‖ over all tokens. Moved: weight that sits on other keys, mean "
+            "over rows. Multiplications of this head on this text, for scores and z: on a short "
+            "text a running sum is dearer. Low rank has the directions that come closest to the "
+            "products of this very text; they shorten each product and leave all pairs."
+        )
+        if view.record.bias is not None:
+            words.notice("Linear attention goes without the bias of the position scheme.")
+        if head.is_causal:
+            summed = running_sum(positive_map(head.q), positive_map(head.k), head.v)
+            error = float(np.abs(summed - found["linear"] @ head.v).max() / np.abs(summed).max())
+            inspector.check(
+                error <= ALLOWED_ERROR,
+                "linear attention as a running sum gives the z of its weights, max error "
+                f"{error:.1e} (allowed {ALLOWED_ERROR:.0e}).",
+            )
+
+
+def _table(view: View, head: Head, sizes: Sizes, apart: Mapping[str, Difference]) -> None:
+    columns: dict[str, list[Said]] = {
+        "way": ["exact"],
+        "set by": ["–"],
+        "error": ["0"],
+        "moved": ["0"],
+        "multiplications": [_multiplications(view, head, "exact", sizes, "exact")],
+    }
+    for way, found in apart.items():
+        name, given = NAMES[way], _set_by(way, sizes)
+        row: tuple[Said, ...] = (
+            CHEAPER.words(way),
+            _in_words(way, sizes),
+            number(view.run, place(view, f"{name}_error", *given), found.error),
+            number(view.run, place(view, f"{name}_moved", *given), found.moved),
+            _multiplications(view, head, way, sizes, name, *given),
+        )
+        for cells, cell in zip(columns.values(), row, strict=True):
+            cells.append(cell)
+    words.table(columns, texts=("set by",))
+
+
+def _multiplications(
+    view: View, head: Head, way: str, sizes: Sizes, name: str, *given: int
+) -> Said:
+    return count(
+        view.run, place(view, f"{name}_products", *given), multiplications(head, way, sizes)
+    )
+
+
+def _by_size(view: View, head: Head, way: str, sizes: Sizes) -> None:
+    """How the error falls as each way keeps more."""
+    tried = sizes_tried(len(head.q))
+    errors = {name: errors_by_size(head, name, sizes) for name in WAYS}
+    at = {"global": (sizes.n_global,)}
+    halved = {
+        name: next(size for size, error in zip(tried, found, strict=True) if error < 0.1)
+        for name, found in errors.items()
+        if found.min() < 0.1
+    }
+    alt = "; ".join(f"{CHEAPER.words(name)} from {size}" for name, size in halved.items())
+    layout.show_figure(
+        error_lines(
+            tried,
+            {CHEAPER.words(name): found for name, found in errors.items()},
+            CHEAPER.words(way),
+            view.colors,
+        ),
+        key="cheaper-errors",
+        alt=f"Error of z by window or rank. Below a tenth: {alt or 'none'}.",
+        origin=screen.origin(
+            view.run,
+            {
+                (i, "y"): place(view, f"{NAMES[name]}_errors", *at.get(name, ()))
+                for i, name in enumerate(errors)
+            },
+            1.0,
+        ),
+    )
+
+
+def _ways_on() -> None:
+    words.ways(
+        [
+            words.Way("Masks", "The whole model under a window and global tokens.", page="Masks"),
+            words.Way("Cost", "What pairs cost beside all the rest of a model.", page="Cost"),
+        ]
+    )

@@ -1,0 +1,181 @@
+"""FlashAttention's idea: one query's row in tiles, and the memory that saves."""
+
+import math
+
+import numpy as np
+
+from model.analysis.cheaper import Head
+from model.analysis.tiles import LENGTHS, State, map_bytes, over_tiles, running_bytes, seen
+from viz import formulas_cheaper as formulas
+from viz.digits import digits
+from viz.figures.cache import bytes_text
+from viz.figures.cheaper import memory_lines, output_bars, tile_bars
+from viz.frame import controls, inspector, layout, screen, words
+from viz.frame.lessons import TILE_SIZE, TILED_QUERY, TILES_DONE
+from viz.frame.numbers import Said, number, size
+from viz.frame.view import View
+
+ALLOWED_ERROR = 1e-5  # as in model.verify
+MOST_ROWS = 8  # tiles in the table
+
+
+def section(view: View, head: Head) -> None:
+    """Exact attention in tiles, and its memory."""
+    layout.section(
+        "Exact, in tiles",
+        "FlashAttention never holds a whole row: a running maximum and a running sum are enough.",
+        "It leaves out nothing. Keys come in tiles that fit into fast memory. Where a tile has a "
+        "larger score, what was summed before is scaled down by e^(old maximum − new one), so the "
+        "output after the last tile is the exact one, up to rounding.",
+    )
+    with layout.slim_row("tiles"):
+        query = controls.token(TILED_QUERY, view.tokens, len(view.tokens) - 1, "last")
+        size_of_tile = controls.number(TILE_SIZE)
+        keys = np.flatnonzero(head.mask[query])
+        n_tiles = math.ceil(len(keys) / size_of_tile)
+        n_done = 1
+        if n_tiles > 1:
+            n_done = int(controls.slider(TILES_DONE.given(high=n_tiles)))
+    record = view.record
+    scores, exact = record.scores[view.head][query], record.z[view.head][query]
+    values = record.v[record.kv_head(view.head)][keys]
+    states = over_tiles(scores[keys], values, size_of_tile)
+    at = f"{record.site.address}", f"{view.head}.{query}.{size_of_tile}"
+    left, right = layout.two_up("tiles")
+    with left:
+        _scores(view, scores[keys], keys, states[:n_done], at)
+    with right:
+        _output(view, states, n_done, exact, at)
+    _table(view, states, n_done, at)
+    _say_how_exact(states[-1], exact, n_done == n_tiles)
+    formula = formulas.tiles(states[n_done - 1].maximum, states[n_done - 1].total)
+    inspector.formula("model.analysis.tiles.over_tiles", formula.latex, formula.reference)
+    _memory(view)
+
+
+def _scores(
+    view: View, scores: np.ndarray, keys: np.ndarray, done: list[State], at: tuple[str, str]
+) -> None:
+    site, numbers = at
+    head_and_query, _, size_of_tile = numbers.rpartition(".")
+    tokens = [view.tokens[key] for key in keys]
+    layout.show_figure(
+        tile_bars(
+            scores,
+            tokens,
+            np.array([state.maximum for state in done]),
+            int(size_of_tile),
+            view.colors,
+        ),
+        key="tile-scores",
+        alt=f"Scores of one query over {len(keys)} keys; the largest of the {len(done)} tiles that "
+        f"are done is {digits(done[-1].maximum, 3)}.",
+        origin=screen.origin(
+            view.run,
+            {
+                (0, "y"): f"{site}.tile_scores.{head_and_query}",
+                (1, "y"): f"{site}.tile_maxima.{numbers}[0:{len(done)}]",
+            },
+        ),
+    )
+
+
+def _output(
+    view: View, states: list[State], n_done: int, exact: np.ndarray, at: tuple[str, str]
+) -> None:
+    site, numbers = at
+    query = numbers.split(".")[1]
+    output = states[n_done - 1].output
+    apart = float(np.linalg.norm(output - exact) / np.linalg.norm(exact))
+    title = f"Output after {n_done} of {len(states)} tiles"
+    layout.show_figure(
+        output_bars(output, exact, view.colors, title),
+        key="tile-output",
+        alt=f"{title}, beside the exact z: it is off by {digits(apart, 3)} of its length.",
+        origin=screen.origin(
+            view.run,
+            {
+                (0, "y"): f"{site}.tile_outputs.{numbers}[{n_done - 1}]",
+                (1, "y"): f"{site}.z[{view.head},{query}]",
+            },
+        ),
+    )
+
+
+def _table(view: View, states: list[State], n_done: int, at: tuple[str, str]) -> None:
+    """What was kept after each of the last tiles that are done."""
+    site, numbers = at
+    shown = range(max(0, n_done - MOST_ROWS), n_done)
+
+    def column(name: str, values: list[float]) -> list[Said]:
+        return [
+            number(view.run, f"{site}.{name}.{numbers}[{tile}]", values[tile]) for tile in shown
+        ]
+
+    words.table(
+        {
+            "after tile": [f"{tile + 1} of {len(states)}" for tile in shown],
+            "maximum m": column("tile_maxima", [state.maximum for state in states]),
+            "sum ℓ": column("tile_sums", [state.total for state in states]),
+            "weight so far": column("tile_seen", [seen(state, states[-1]) for state in states]),
+        }
+    )
+
+
+def _say_how_exact(last: State, exact: np.ndarray, is_done: bool) -> None:
+    """The output after all tiles against the head's own z, which had its row whole."""
+    error = float(np.abs(last.output - exact).max() / np.abs(exact).max())
+    ending = "" if is_done else " Move the slider to the end to see it."
+    words.caption(
+        f"After the last tile the output is the head’s own z up to rounding: error {error:.1e} in "
+        f"float32, relative to its largest number.{ending}"
+    )
+    inspector.check(
+        error <= ALLOWED_ERROR,
+        f"the output after all tiles is the head’s own z, max error {error:.1e} (allowed "
+        f"{ALLOWED_ERROR:.0e}).",
+    )
+
+
+def _memory(view: View) -> None:
+    """Bytes of a layer's maps and of what tiles keep in their place."""
+    n_heads, context = view.config.n_heads, view.config.max_seq_len
+    sizes = {
+        "maps, n²": np.array([map_bytes(n_heads, n) for n in LENGTHS], float),
+        "running maximum and sum, n": np.array([running_bytes(n_heads, n) for n in LENGTHS], float),
+    }
+    left, right = layout.two_up("tile-memory", (3, 2))
+    with left:
+        layout.show_figure(
+            memory_lines(LENGTHS, sizes, context, view.colors),
+            key="tile-memory",
+            alt=f"Bytes of one layer of {n_heads} heads, {LENGTHS[0]} to {LENGTHS[-1]:,} tokens: "
+            f"maps up to {bytes_text(sizes['maps, n²'][-1])}, what tiles keep up to "
+            f"{bytes_text(sizes['running maximum and sum, n'][-1])}.",
+            origin=screen.origin(view.run, {(0, "y"): "memory.maps", (1, "y"): "memory.running"}),
+        )
+    with right:
+        _memory_table(view, n_heads)
+        words.caption(
+            f"By formula, for a layer of {n_heads} heads in float32, beside q, k, v and z, which "
+            "both need. Fewer bytes to move is also why tiles are faster on a GPU, though they "
+            "multiply as often."
+        )
+    formula = formulas.memory(n_heads, context)
+    inspector.formula("model.analysis.tiles.map_bytes", formula.latex, formula.reference)
+
+
+def _memory_table(view: View, n_heads: int) -> None:
+    shown = [0, 4, 8, len(LENGTHS) - 1]
+    words.table(
+        {
+            "tokens": [f"{LENGTHS[i]:,}" for i in shown],
+            "maps": [
+                size(view.run, f"memory.maps[{i}]", map_bytes(n_heads, LENGTHS[i])) for i in shown
+            ],
+            "maximum and sum": [
+                size(view.run, f"memory.running[{i}]", running_bytes(n_heads, LENGTHS[i]))
+                for i in shown
+            ],
+        }
+    )

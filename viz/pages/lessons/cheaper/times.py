@@ -1,0 +1,100 @@
+"""How long a head takes at growing lengths: exact, in a window, as a running sum; when asked."""
+
+from collections.abc import Callable
+
+from model.analysis.cheaper import Head
+from model.analysis.cheaper_timing import EXACT, Summary, summarise
+from model.analysis.timing import growth
+from viz.digits import digits
+from viz.figures.cache import timing_lines
+from viz.frame import inspector, layout, tables, words
+from viz.frame.measured import UNSTEADY, measured_when_asked
+from viz.frame.view import View
+from viz.runs.measuring import measure_ways
+
+ALLOWED_ERROR = 1e-5  # of a window as long as the text against the exact way
+MEASURING = "measuring-ways"  # the measurement of this visitor
+
+
+def section(view: View, head: Head, window: int) -> Callable[[], bytes] | None:
+    """Measure, and show the last measurement of this head; gives back its table as CSV."""
+    layout.section(
+        "Time against length",
+        "Exact attention takes n² pairs; a window and a running sum grow as the text does.",
+        "All three really run here, one head at a time, in torch on one CPU thread, so that other "
+        "work disturbs little; the medians are shown. The head’s q, k and v are repeated to each "
+        "length: times do not depend on what the numbers are. The window and the running sum take "
+        "64 queries at a time.",
+    )
+    made_with = (view.run.key, view.record.site.address, view.head, window)
+    measured = measured_when_asked(MEASURING, made_with, lambda: measure_ways(head, window))
+    if measured is None:
+        return None
+    summary = summarise(measured.timings)
+    if summary is None:
+        words.notice("Stopped before two lengths were measured; there is nothing to show.")
+        return None
+    _measured(view, summary, window)
+    return lambda: _csv(summary)
+
+
+def _measured(view: View, summary: Summary, window: int) -> None:
+    lines = {
+        name if name != "window" else f"window of {window}": seconds
+        for name, seconds in summary.seconds.items()
+    }
+    lengths = sorted(lines[EXACT])
+    fitted_from = lengths[(len(lengths) - 1) // 2]
+    fits = (
+        {}
+        if summary.spread > UNSTEADY
+        else {
+            name: growth({n: s for n, s in seconds.items() if n >= fitted_from})
+            for name, seconds in lines.items()
+        }
+    )
+    longest = lengths[-1]
+    times = ", ".join(
+        f"{name} {digits(1000 * seconds[longest], 2)} ms" for name, seconds in lines.items()
+    )
+    layout.show_figure(
+        timing_lines(lines, fits, fitted_from, view.colors, "Time of one head by length"),
+        key="way-times",
+        alt=f"Milliseconds of one head by the length of the text. At {longest:,} tokens: {times}.",
+    )
+    _say(summary, fits, fitted_from, f"At {longest:,} tokens: {times}.")
+    inspector.source(
+        "model.analysis.cheaper_timing.exact",
+        "model.analysis.cheaper_timing.windowed",
+        "model.analysis.cheaper_timing.linear",
+    )
+    inspector.check(
+        summary.difference <= ALLOWED_ERROR,
+        "a window as long as the text gives the exact z, max error "
+        f"{summary.difference:.1e} (allowed {ALLOWED_ERROR:.0e}).",
+    )
+
+
+def _say(
+    summary: Summary, fits: dict[str, tuple[float, float]], fitted_from: int, times: str
+) -> None:
+    growing = ", ".join(f"{name} as n^{digits(a, 2)}" for name, (a, _) in fits.items())
+    fitted = f" From {fitted_from:,} tokens on they grow: {growing} (dotted)." if fits else ""
+    words.caption(f"{times} Medians of {summary.n_rounds} rounds.{fitted}")
+    if not fits:
+        words.notice(
+            "Other work disturbed this measurement: half of the times of one length lie a factor "
+            f"of {digits(summary.spread, 1)} apart, too unsteady to say how they grow. Measure "
+            "again when the machine is quiet.",
+            kind="hint",
+        )
+
+
+def _csv(summary: Summary) -> bytes:
+    """The times of all ways by length."""
+    columns = {
+        f"{way} (ms)": [1000 * s for s in seconds.values()]
+        for way, seconds in summary.seconds.items()
+    }
+    frame = tables.frame({"tokens": list(summary.seconds[EXACT]), **columns})
+    return tables.frame_csv(frame)
