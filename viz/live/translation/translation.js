@@ -48,6 +48,8 @@ export class Translation extends Instrument {
   /** @type {(number | null)[]} */
   #before = [];
   #drawing = 0;
+  /** The data and the settings of which what is on screen was drawn. @type {any[]} */
+  #drawnOf = [];
   #reported = "";
 
   /**
@@ -262,6 +264,7 @@ export class Translation extends Instrument {
   }
 
   #showAll() {
+    this.#drawnOf = [this.data, this.settings];
     this.#showWords();
     this.#showCandidates();
     this.#mark();
@@ -337,16 +340,24 @@ export class Translation extends Instrument {
     this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
   }
 
+  /** Whether all of what is there by now is on screen. */
+  get #isDrawn() {
+    const [data, settings] = this.#drawnOf;
+    return data === this.data && settings === this.settings && this.#shown >= data.n_written;
+  }
+
   /** Compare what is on screen with an independent run, where there is one. */
   async #check() {
     const { data, settings } = this;
     const loaded = this.#loaded;
-    if (!loaded || !data.run || this.#shown < data.n_written) return;
+    if (!loaded || !data.run || !this.#isDrawn) return;
     const now = this.#now;
     const shown = { data, settings, now, chosen: loaded.chosen, heads: loaded.heads };
     const grids = this.grids.grids.map(({ picture }) => picture);
     const expected = await expectedOf(shown, grids).catch(() => null);
-    const isOther = loaded !== this.#loaded || now !== this.#now || this.lifetime.isOver;
+    const isSame =
+      loaded === this.#loaded && now === this.#now && data === this.data && this.#isDrawn;
+    const isOther = !isSame || this.lifetime.isOver;
     if (!expected || isOther || !this.map.chart.data) return;
     const screen = {
       cells: this.map.drawnCells,
