@@ -59,7 +59,7 @@ def render(view: View) -> None:
     screen.drew({"key": SKETCH, "token": view.run.key})
     left, right = layout.two_up("patches")
     with left:
-        _needed(view, pixels)
+        _needed(view, pixels, config)
         _order(view, pixels, config)
     with right:
         _distances(view, config)
@@ -101,7 +101,7 @@ def _answer(view: View) -> tuple[int, float]:
     return best, float(probabilities[best])
 
 
-def _needed(view: View, pixels: bytes) -> None:
+def _needed(view: View, pixels: bytes, config: VisionConfig) -> None:
     best, before = _answer(view)
     layout.section(
         "Which patches does the answer need?",
@@ -117,6 +117,11 @@ def _needed(view: View, pixels: bytes) -> None:
         f"{digits(float(after.min()), 3)} and {digits(float(after.max()), 3)}.",
         origin=screen.origin(view.run, {(0, "z"): "without"}),
     )
+    side = config.image_size // config.patch_size
+    row, column = divmod(int(after.argmin()), side)
+    least = float(after.min())
+    told = numbers.number(view.run, f"without[{row},{column}]", least, digits(least, 3))
+    words.caption(["At the least ", told, f": without the patch in row {row}, column {column}."])
 
 
 @cache

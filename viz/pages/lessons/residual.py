@@ -51,7 +51,7 @@ def render(view: View) -> None:
             work,
             lambda: _figures(view, work, depth, seed),
             lambda: f"{len(work.found)} of {work.n_networks} networks",
-            lambda: f"{work.n_networks - len(work.found)} of {work.n_networks} networks are left.",
+            lambda: _left(len(work.found), work.n_networks),
         )
     if work.is_running:
         return
@@ -71,6 +71,13 @@ def render(view: View) -> None:
         "model.tap.Gradients",
     )
     inspector.export(view, {})
+
+
+def _left(n_found: int, n: int) -> str:
+    """What is there to compute, in words."""
+    if not n_found:
+        return f"Nothing is measured yet: {n} small networks take a few seconds."
+    return f"{n - n_found} of {n} networks are left."
 
 
 def _work(seed: int) -> Measuring:
