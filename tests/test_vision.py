@@ -1,5 +1,6 @@
 """Protects drawing in a real browser: the model's answer follows the hand, and is the model's."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -85,11 +86,29 @@ def test_the_first_stroke_replaces_a_test_digit_and_the_next_adds_to_it(sketch: 
         assert np.ptp(columns) + 1 in n_columns, "of one line, then of two"
 
 
-def test_an_empty_drawing_is_said(sketch: Page) -> None:
+def test_an_empty_drawing_is_said_and_the_whole_page_follows_it(sketch: Page) -> None:
+    given = sketch.locator(".hl-given-picture")
+    before = given.get_attribute("src")
     sketch.get_by_role("button", name="Clear", exact=True).click()
-    expect(sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")).to_have_text(
-        "An empty picture: draw a digit."
-    )
+    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    said = re.compile(r"^An empty picture: draw a digit\. Of nothing at all the model says (\d), p")
+    expect(answer).to_have_text(said)
+    expect(sketch).to_have_url(re.compile("drawing="))
+    expect(given).not_to_have_attribute("src", before or "")
+    best = said.match(answer.inner_text())
+    assert best is not None
+    expect(sketch.get_by_text(f" for {best[1]}?")).to_be_visible()
+
+
+def test_a_picture_of_nothing_is_refused_and_the_last_one_stays(
+    sketch: Page, tmp_path: Path
+) -> None:
+    white = tmp_path / "white.png"
+    Image.new("L", (200, 200), 255).save(white)
+    sketch.get_by_label("A picture of a digit").set_input_files(white)
+    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    expect(answer).to_contain_text("Nothing stands on this picture")
+    expect(sketch).not_to_have_url(re.compile("drawing="))
 
 
 def test_what_is_no_picture_is_one_line_and_a_large_one_is_made_small(
@@ -100,7 +119,9 @@ def test_what_is_no_picture_is_one_line_and_a_large_one_is_made_small(
     text = tmp_path / "letter.png"
     text.write_text("no picture")
     upload.set_input_files(text)
-    expect(answer).to_have_text("letter.png is not a picture that this browser can open.")
+    expect(answer).to_have_text(
+        "letter.png is not a picture that this browser can open, or one too large for it."
+    )
     large = Image.new("L", (5000, 8000), 250)  # forty megapixels of paper
     large.paste(20, (2200, 1500, 2800, 6500))
     path = tmp_path / "large.png"
