@@ -25,7 +25,9 @@ def frame(
 
 
 def matrix_frame(
-    values: np.ndarray, index: Sequence[object] | None = None, columns: object = None
+    values: np.ndarray | Sequence[Sequence[object]],
+    index: Sequence[object] | None = None,
+    columns: object = None,
 ) -> pd.DataFrame:
     """A matrix as a table, its rows and columns named or numbered from 0."""
     return importlib.import_module("pandas").DataFrame(values, index=index, columns=columns)

@@ -120,8 +120,8 @@ def _needed(view: View, pixels: bytes, config: VisionConfig) -> None:
     side = config.image_size // config.patch_size
     row, column = divmod(int(after.argmin()), side)
     least = float(after.min())
-    told = numbers.number(view.run, f"without[{row},{column}]", least, digits(least, 3))
-    words.caption(["At the least ", told, f": without the patch in row {row}, column {column}."])
+    shown = numbers.number(view.run, f"without[{row},{column}]", least, digits(least, 3))
+    words.caption(["At the least ", shown, f": without the patch in row {row}, column {column}."])
 
 
 @cache

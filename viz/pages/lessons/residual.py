@@ -7,7 +7,7 @@ from model.analysis.depth import DEPTHS, KINDS
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.depth import gradient_lines
-from viz.frame import controls, gradual, inspector, layout, memory, notices, screen, words
+from viz.frame import controls, gradual, inspector, layout, memory, notices, screen, tables, words
 from viz.frame.lessons import DEPTH, DEPTH_SEED
 from viz.frame.view import View
 from viz.runs import depths
@@ -70,7 +70,30 @@ def render(view: View) -> None:
         "model.analysis.depth.own_gradients",
         "model.tap.Gradients",
     )
-    inspector.export(view, {})
+    inspector.export(view, _tables(view, work))
+
+
+def _tables(view: View, work: Measuring) -> inspector.Tables:
+    """The networks that are measured, one row each, and the gradient of the model's loss."""
+    found: inspector.Tables = {}
+    if work.found:
+        found["Gradients by depth"] = lambda: tables.frame_csv(
+            tables.matrix_frame(
+                [
+                    [NAMES[kind], n_blocks, *lengths]
+                    for (kind, n_blocks), lengths in work.found.items()
+                ],
+                columns=["network", "blocks", *range(max(DEPTHS) + 1)],
+            )
+        )
+    if len(view.ids) > 1:
+        found["Gradient by layer"] = lambda: tables.frame_csv(
+            tables.matrix_frame(
+                depths.own(view.handle, view.ids)[:, None], columns=["length of the gradient"]
+            ),
+            has_index=True,
+        )
+    return found
 
 
 def _left(n_found: int, n: int) -> str:

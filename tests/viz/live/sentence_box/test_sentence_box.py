@@ -37,8 +37,18 @@ def sent(page: Page) -> list[dict[str, Any]]:
 def test_typing_is_sent_once_with_its_lines(bare: Page) -> None:
     open_instrument(bare, "SentenceBox", data("Tom"))
     box(bare).press("End")
-    bare.keyboard.type(" ran.\nSam sat.")
+    bare.keyboard.type(" ran.")
+    bare.keyboard.press("Shift+Enter")
+    bare.keyboard.type("Sam sat.")
     assert [message["changes"] for message in sent(bare)] == [{"sentence": "Tom ran.\nSam sat."}]
+
+
+def test_enter_sends_what_is_typed_and_begins_no_line(bare: Page) -> None:
+    open_instrument(bare, "SentenceBox", data("Tom"))
+    box(bare).fill("Tom ran")
+    box(bare).press("Enter")
+    assert bare.evaluate("sent.map(message => message.changes)") == [{"sentence": "Tom ran"}]
+    expect(box(bare)).to_have_value("Tom ran")
 
 
 def test_a_late_answer_takes_nothing_back(bare: Page) -> None:

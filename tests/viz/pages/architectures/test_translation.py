@@ -18,6 +18,7 @@ from tests.viz.apps import (
     checks_shown,
     chosen,
     control,
+    facts,
     inspected,
     lines,
     open_page,
@@ -123,8 +124,8 @@ def test_a_text_that_is_fed_in_has_the_model_s_losses(model: Checkpoint) -> None
     assert numbers(bars["y"]) == pytest.approx(losses, abs=1e-4)
     own = probs.argmax(axis=-1)[: len(ids)]
     assert [bool(text) for text in bars["text"]] == (own != ids).tolist()
-    facts = next(e.proto.body for e in app.get("html") if "hl-facts" in e.proto.body)
-    assert f"{losses.sum() / 4:.3f} nats" in facts, "four words"
+    per_word = facts(app)["loss per word, fed in"]
+    assert per_word == f"{losses.sum() / 4:.3f} nats", "four words"
     sums = z(chart(app, "damage").data[0]).sum(axis=1)
     end = -np.log(probs[-1, model.tokenizer.end_id])
     assert sums[0] == pytest.approx(losses.sum() + end, abs=1e-3)

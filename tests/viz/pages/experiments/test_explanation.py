@@ -26,6 +26,7 @@ from tests.viz.builders import numbers, stories, stories_trace
 from viz.digits import digits
 from viz.frame import gradual
 from viz.pages.experiments import explanation as page
+from viz.pages.experiments.explanation import tokens as pieces
 from viz.runs import explaining as work
 
 GIRL = "The girl lost the ball, so"
@@ -58,7 +59,7 @@ def test_every_arrow_is_a_point(measure: str) -> None:
     app = opened(sentence=GIRL, measure=measure)
     measures, effects = explained(GIRL)
     dots = chart(app, "arrows").data[0]
-    np.testing.assert_allclose(numbers(dots["x"]), measures[measure].ravel(), atol=1e-5)
+    np.testing.assert_allclose(numbers(dots["x"]), measures[measure].ravel(), rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(numbers(dots["y"]), effects.ravel(), atol=2e-5)
     table = tables_shown(app)[0]
     name = page.MEASURE.words(measure)
@@ -131,7 +132,7 @@ def test_a_long_sentence_has_its_arrows_and_says_what_it_leaves_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(work, "MOST_TOKENS", 6)
-    monkeypatch.setattr(page, "MOST_TOKENS", 6)
+    monkeypatch.setattr(pieces, "MOST_TOKENS", 6)
     app = opened(sentence=GIRL)
     assert [sent["key"] for sent in charts(app)] == ["arrows"]
     assert (

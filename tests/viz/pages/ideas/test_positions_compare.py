@@ -25,7 +25,7 @@ from tests.viz.builders import numbers, scheme_model, trace_of
 from tests.viz.pages.ideas.positions_tab import SCHEMES
 
 SHIPPED_FAMILY = SHIPPED  # before a test puts its own shelf there
-
+SCORES, PROPERTIES = 0, 1  # the tables of the page, from above
 
 KINDS = {
     "Sinusoidal": "absolute", "Learned": "absolute",
@@ -51,16 +51,16 @@ def test_compare_reads_the_stored_scores() -> None:
     assert list(curves) == ["Sinusoidal", "Learned", "RoPE", "ALiBi", "None"]
     assert [len(numbers(curve["y"])) for curve in curves.values()] == [32, 8, 32, 32, 32]
     assert numbers(curves["RoPE"]["x"])[:2].tolist() == [8, 24]
-    table = app.dataframe[-1].value.set_index("scheme")
-    bits = table["128 tokens"].astype(float)
+    table = tables_shown(app)[SCORES]
+    bits = {scheme: float(cell) for scheme, cell in table["128 tokens"].items()}
     assert bits["RoPE"] <= bits["Sinusoidal"] <= bits["None"]
     assert bits["ALiBi"] <= bits["Sinusoidal"]
-    assert table.loc["Learned", "512 tokens"] == "no row"
+    assert table["512 tokens"]["Learned"] == "no row"
 
 
 def test_properties_are_measured() -> None:
     app = open_page("Positions", sentence=TOM, compare="yes")
-    (table,) = tables_shown(app)
+    table = tables_shown(app)[PROPERTIES]
     assert table["positions are"] == KINDS
     added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"].values()]
     assert added == [0, 128 * 128, 0, 0, 0]
@@ -75,13 +75,13 @@ def test_properties_are_measured() -> None:
 
 def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> None:
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
-    (table,) = tables_shown(open_page("Positions", sentence=text, compare="yes"))
+    table = tables_shown(open_page("Positions", sentence=text, compare="yes"))[PROPERTIES]
     assert table["positions are"] == KINDS | {"Learned": "not measured"}
     assert table["shifted, a probability changes by"]["Learned"] == "no room to shift"
 
 
 def test_no_order_can_be_told_of_equal_tokens() -> None:
-    (table,) = tables_shown(open_page("Positions", sentence="the the", compare="yes"))
+    table = tables_shown(open_page("Positions", sentence="the the", compare="yes"))[PROPERTIES]
     kinds = table["positions are"]
     assert kinds["None"] == kinds["RoPE"] == "not measured"
 
@@ -193,7 +193,7 @@ def test_a_folder_made_otherwise_is_named_and_not_taken_for_one_of_128_tokens(sh
     (line,) = [x for x in lines(app, "note") if "does not compare" in x]
     assert line.startswith("positions-learned does not compare with the others: it has ")
     assert "layers 1 where the others have 4" in line
-    verdicts = tables_shown(app)[0]["loss past the trained length"]
+    verdicts = tables_shown(app)[PROPERTIES]["loss past the trained length"]
     assert verdicts["Learned"] == "trained length not known"
     losses = read_scores(SHIPPED_FAMILY / "positions-alibi")
     longest = losses[max(losses)].by_position

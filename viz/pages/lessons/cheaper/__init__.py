@@ -47,7 +47,7 @@ def render(view: View) -> None:
         ICON,
         TITLE,
         "Exact attention compares every token with every other: n² pairs. What is lost with fewer?",
-        "A window keeps the last w tokens of each query, and global tokens stay in sight of all. "
+        "A window keeps the last w tokens of each query, and global tokens stay visible to all. "
         "Linear attention puts φ(q)·φ(k) in place of e^(q·k): then sums over earlier tokens can be "
         "carried along, and no pair is ever computed. Low rank compares r directions of q and k in "
         "place of all. Each is put here into a head trained for exact attention; a model trained "
