@@ -32,7 +32,8 @@ import { Rows } from "./rows.js";
 
 // Pixels of the map: what a window has beyond what stands above it, within reason.
 const MAP = { above: 590, least: 200, most: 420 };
-const BETWEEN_MS = { replay: 420, written: 45 }; // between two words
+const REPLAYED_MS = 420; // from one word to the next
+const WRITTEN_MS = 120; // all words of a new translation: they follow the typing hand
 const CHECK_REST_MS = 150; // after the last thing drawn
 
 /** @extends {Instrument<TranslationData>} */
@@ -112,7 +113,7 @@ export class Translation extends Instrument {
     this.#looked = null;
     this.rows.build(this.data);
     this.#shown = isFirst || same < 0 ? ids.length : same;
-    this.#play(BETWEEN_MS.written);
+    this.#play(WRITTEN_MS / Math.max(1, ids.length - this.#shown));
   }
 
   /** Write the German again, word by word. */
@@ -120,7 +121,7 @@ export class Translation extends Instrument {
     this.#shown = 0;
     this.#looked = null;
     this.#showWords();
-    this.#play(BETWEEN_MS.replay);
+    this.#play(REPLAYED_MS);
   }
 
   /** @param {number} ms between two words */
