@@ -40,6 +40,16 @@ def warm_up() -> None:
     gc.freeze()
 
 
+def spare_threads() -> None:
+    """Compute each answer on one thread of the CPU, unless OMP_NUM_THREADS says otherwise.
+
+    The models are small. Threads that wait for each other cost them more than is gained as soon as
+    a browser or another visitor wants a core too: a beam search of 14 steps takes 0.07 s on one
+    thread, and up to 7 s on two of them beside one busy process. Read when torch is imported.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 @asynccontextmanager
 async def starting(app: st.App) -> AsyncIterator[None]:
     """Warm up in a thread: the server answers at once, and the browser loads meanwhile."""
@@ -49,6 +59,7 @@ async def starting(app: st.App) -> AsyncIterator[None]:
     yield
 
 
+spare_threads()
 app = st.App(
     "viz/studio.py",
     lifespan=starting,

@@ -124,12 +124,18 @@ export class Translation extends Instrument {
     this.#play(REPLAYED_MS);
   }
 
-  /** @param {number} ms between two words */
+  /**
+   * Words follow the clock: where drawing one takes longer than its time, the next bring more.
+   *
+   * @param {number} ms between two words
+   */
   #play(ms) {
     this.#cancelPlay();
-    if (this.#shown >= this.data.n_written) return;
+    const [before, began] = [this.#shown, performance.now()];
+    if (before >= this.data.n_written) return;
     this.#cancelPlay = this.lifetime.interval(() => {
-      this.#shown += 1;
+      const n = Math.round((performance.now() - began) / ms); // a timer's clock is a little early
+      this.#shown = Math.min(this.data.n_written, Math.max(this.#shown + 1, before + n));
       if (this.#shown >= this.data.n_written) this.#cancelPlay();
       this.#showAll();
     }, ms);
