@@ -1,6 +1,7 @@
 """Diagram: the blocks of the model that runs, with shapes and weights, each a way to its view."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -59,14 +60,25 @@ def render(view: View) -> None:
         "work.",
     )
     notices.show()
+    has_cross = any(group.kind == "cross" for group in view.run.trace.groups)
     columns = runs.anatomy(view.handle, tuple(map(len, view.run.trace.streams)))
     config = runs.checkpoint(view.handle).config
-    st.html(diagram([_drawn(column, config, view) for column in columns]))
-    has_cross = any(group.kind == "cross" for group in view.run.trace.groups)
+    drawn = [_drawn(column, config, view) for column in columns]
+    st.html(diagram(_with_memory(drawn, has_cross=has_cross)))
     written = formulas.block(config.norm_placement, has_cross=has_cross)
     inspector.formula("model.blocks.Block", written.latex, written.reference)
     inspector.source("model.blocks.Block", "model.architectures.stack.Stack")
     inspector.export(view, {"Parts": lambda: _table(columns, config)}, has_charts=False)
+
+
+def _with_memory(columns: Sequence[Boxes], *, has_cross: bool) -> Sequence[Boxes]:
+    """The columns, the encoder's with what leaves it on top where the decoder attends to it."""
+    if not has_cross:
+        return columns
+    encoder, *others = columns
+    last = (encoder.after or encoder.sublayers[-1])[-1]
+    memory = Box("memory", "Encoder's output", "to cross-attention in every layer", last.shape, "")
+    return [replace(encoder, after=[*encoder.after, memory]), *others]
 
 
 def _drawn(column: Column, config: BlockConfig, view: View) -> Boxes:
