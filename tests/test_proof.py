@@ -31,6 +31,15 @@ VIEWS = [
     ("Masks", {"masks": "order"}, "leak", "scores-before"),
     ("Tokens", {}, "merges", "merges"),
     ("Beam search", {}, "beam", "beam"),
+    ("Explanation", {"model": "blank"}, "token-worth", "arrows"),
+    ("Explanation", {"model": "translate"}, "token-worth", "arrows"),
+    (
+        "Explanation",
+        {"model": "translate", "arrows_of": "encoder.attn", "measure": "gradients"},
+        "token-worth",
+        "arrows",
+    ),
+    ("Explanation", {"model": "digits"}, "arrows", "arrows"),
 ]
 READ = """async () => {
     const {allReadings} = await import('/live/core/screen.js');

@@ -5,19 +5,22 @@ the others of the row stay as they are, unlike in Jain & Wallace 2019, §4, who 
 distributions in place of the whole row. Each removal is a run of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.analysis.branching import Branch, Index, logits_at
 from model.analysis.interventions import Given, run_rows
 from model.analysis.metrics import Metric
+from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
+from model.architectures.encoder_decoder import DECODER, ENCODER, EncoderDecoderTransformer
 from model.architectures.stack import Stack
-from model.attention import share_kv_heads
+from model.architectures.vision import VisionTransformer
+from model.attention import MultiHeadAttention, share_kv_heads
 from model.decoding.kv_cache import KVCache
 from model.masks import bidirectional_prefix
 from model.tap import Edit, Gradients, attach
@@ -29,21 +32,57 @@ HEAVY, LIGHT = 0.5, 0.1  # weights that are much and little
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A number of one prediction of a stack of blocks; its query is where it is predicted."""
+    """A number of one prediction, and the arrows that are looked at.
 
-    model: Stack
+    They are those of one query of one group of heads, such as decoder.cross_attn: without a
+    `group` of the only stack there is, without `at` of the position that predicts.
+    """
+
+    model: Transformer
     given: Given
     metric: Metric
+    group: str = ""
+    at: int | None = None
 
     @property
     def query(self) -> int:
-        """The position that predicts, whose arrows these are."""
-        return self.metric.position
+        """The position whose arrows these are."""
+        return self.metric.position if self.at is None else self.at
 
     @property
     def sites(self) -> list[str]:
-        """Where the layers attend."""
-        return [f"{self.model.name}.blocks.{i}.attn" for i in range(len(self.model.blocks))]
+        """Where the layers of the group attend."""
+        return sites_of(self.model, self.group or f"{next(iter(self.lengths))}.attn")
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """How many tokens go through each stack, by its name; of a picture the patches and one."""
+        model = self.model
+        if isinstance(model, EncoderDecoderTransformer):
+            source, target = (len(np.asarray(ids)) for ids in self.given)
+            return {ENCODER: source, DECODER: target}
+        if isinstance(model, VisionTransformer):
+            return {model.name: (model.config.image_size // model.config.patch_size) ** 2 + 1}
+        return {_stack(model).name: len(np.asarray(self.given))}
+
+    @property
+    def tokens(self) -> list[tuple[str, int]]:
+        """Every token there is, as its stack and its place there."""
+        return [(stack, i) for stack, n in self.lengths.items() for i in range(n)]
+
+
+def _stack(model: nn.Module) -> Stack:
+    if not isinstance(model, Stack):
+        raise ValueError(f"a {type(model).__name__} is not a row of blocks; arrows are of blocks")
+    return model
+
+
+def sites_of(model: Transformer, group: str) -> list[str]:
+    """Where the layers of a group of heads attend, as decoder.blocks.0.cross_attn."""
+    name, _, kind = group.partition(".")
+    is_two = isinstance(model, EncoderDecoderTransformer)
+    stack = model.get_submodule(name) if is_two else model
+    return [f"{name}.blocks.{i}.{kind}" for i in range(len(_stack(stack).blocks))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +90,8 @@ class Measured:
     """What one run says of the arrows of its query, (L, H, T) each, and of all patterns.
 
     weights: α. norms: ‖α · v · W_O‖ (Kobayashi et al. 2020, §3). gradients: α · ∂metric/∂α.
-    patterns: (L, H, T, T). value: the metric.
+    patterns: (L, H, Tq, T). value: the metric. token_weights: of each of the question's tokens the
+    mean weight, over all heads, by which the position that predicts attends to it.
     """
 
     weights: np.ndarray
@@ -59,6 +99,7 @@ class Measured:
     gradients: np.ndarray
     patterns: np.ndarray
     value: float
+    token_weights: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +119,9 @@ def measure(question: Question) -> Measured:
     """One run, forward and back."""
     gradients = Gradients(("pattern", "v"))
     with torch.enable_grad():
-        logits = logits_at(question.model, question.given, question.query, attach(gradients))
+        logits = logits_at(
+            question.model, question.given, question.metric.position, attach(gradients)
+        )
         metric = question.metric.of(logits)[0]
         found = gradients.of(metric)
     patterns = torch.cat([gradients.values[f"{site}.pattern"] for site in question.sites])
@@ -96,15 +139,37 @@ def measure(question: Question) -> Measured:
         _numpy(weights * slopes[:, :, question.query]),
         _numpy(patterns.detach()),
         float(metric.detach()),
+        _token_weights(question, gradients.values),
     )
+
+
+def _token_weights(question: Question, values: Mapping[str, Tensor]) -> np.ndarray:
+    """Mean weights of what predicts, of a translation on the source and then on the target."""
+    model = question.model
+    is_two = isinstance(model, EncoderDecoderTransformer)
+    groups = [f"{DECODER}.cross_attn", f"{DECODER}.attn"] if is_two else [""]
+    means = []
+    for group in groups:
+        sites = sites_of(model, group) if group else question.sites
+        found = torch.cat([values[f"{site}.pattern"] for site in sites]).detach()
+        means.append(found[:, :, question.metric.position].mean(dim=(0, 1)))  # (Tk,)
+    return _numpy(torch.cat(means))
 
 
 def _written_lengths(question: Question, layer: int, v: Tensor) -> Tensor:
     """‖v · W_O‖ of each head's values, as its share of the output projection. (H, T)."""
-    attention = question.model.blocks[layer].attn
+    attention = _attention(question, layer)
     values = share_kv_heads(v[None], attention.n_heads)[0]  # (H, T, Dh)
     weights = attention.out_proj.weight.unflatten(1, (attention.n_heads, -1))  # (D, H, Dh)
     return torch.einsum("htd,ohd->hto", values, weights).norm(dim=-1)
+
+
+def _attention(question: Question, layer: int) -> MultiHeadAttention:
+    site = question.sites[layer]
+    is_two = isinstance(question.model, EncoderDecoderTransformer)
+    found = question.model.get_submodule(site if is_two else site.partition(".")[2])
+    assert isinstance(found, MultiHeadAttention)
+    return found
 
 
 def _numpy(value: Tensor) -> np.ndarray:
@@ -116,7 +181,7 @@ def _numpy(value: Tensor) -> np.ndarray:
 
 def removals(question: Question, measured: Measured) -> Iterator[Removed]:
     """The exact effect of every arrow of the query that has a weight, a few at a time."""
-    tokens = len(np.asarray(question.given))
+    tokens = len(question.tokens)
     before = _held_before(question, tokens)
     size = min(MOST_AT_ONCE, MOST_HELD // tokens) if before else MOST_AT_ONCE // tokens
     size = max(1, size)
@@ -136,7 +201,8 @@ def _held_before(question: Question, n_tokens: int) -> KVCache | None:
     model = question.model
     if not isinstance(model, DecoderTransformer) or n_tokens < 2:
         return None
-    if question.query != n_tokens - 1 or bidirectional_prefix(model.config) >= n_tokens:
+    is_last = question.query == question.metric.position == n_tokens - 1
+    if not is_last or bidirectional_prefix(model.config) >= n_tokens:
         return None
     ids = torch.tensor(np.asarray(question.given), device=model.device)[None, :-1]
     cache = _cache_like(model, n_tokens)
@@ -160,7 +226,8 @@ def _without(
     ]
     tap = attach(Branch(f"{question.sites[layer]}.pattern", changes))
     if before is None or not isinstance(model, DecoderTransformer):
-        return _numpy(question.metric.of(logits_at(model, question.given, query, tap)))
+        logits = logits_at(model, question.given, question.metric.position, tap)
+        return _numpy(question.metric.of(logits))
     last = torch.tensor(np.asarray(question.given), device=model.device)[None, -1:]
     cache = _branching(model, before, layer, len(changes))
     return _numpy(question.metric.of(model(last, tap=tap, cache=cache)[:, -1]))
@@ -180,18 +247,36 @@ def _branching(model: DecoderTransformer, before: KVCache, layer: int, n_rows: i
 
 @torch.inference_mode()
 def unseen(question: Question) -> Iterator[tuple[int, np.ndarray]]:
-    """What the metric loses where no token attends to a key, itself included, in any head.
+    """What the metric loses where no token attends to one, itself included, in any head.
 
-    Yields the first key of a few, and the effects (n,) of these.
+    Yields the number of the first of a few tokens, and the effects (n,) of these.
     """
-    n_tokens = len(np.asarray(question.given))
-    size = max(1, MOST_AT_ONCE // n_tokens)
-    whole = float(question.metric.of(logits_at(question.model, question.given, question.query))[0])
-    for first in range(0, n_tokens, size):
-        keys = range(first, min(first + size, n_tokens))
-        rows = [[_hiding(f"{site}.pattern", key) for site in question.sites] for key in keys]
-        logits = run_rows(question.model, question.given, rows)[:, question.query]
-        yield first, whole - _numpy(question.metric.of(logits))
+    model, given, metric, tokens = (
+        question.model,
+        question.given,
+        question.metric,
+        question.tokens,
+    )
+    size = max(1, MOST_AT_ONCE // len(tokens))
+    whole = float(metric.of(logits_at(model, given, metric.position))[0])
+    for first in range(0, len(tokens), size):
+        some = tokens[first : first + size]
+        rows = [
+            [_hiding(f"{site}.pattern", key) for site in _attending_to(question, stack)]
+            for stack, key in some
+        ]
+        logits = run_rows(model, given, rows)
+        if logits.ndim > 2:  # (B, T, V)
+            logits = logits[:, metric.position]
+        yield first, whole - _numpy(metric.of(logits))
+
+
+def _attending_to(question: Question, stack: str) -> list[str]:
+    """Where the tokens of a stack are attended to."""
+    if not isinstance(question.model, EncoderDecoderTransformer):
+        return question.sites
+    groups = [f"{stack}.attn", *([f"{DECODER}.cross_attn"] if stack == ENCODER else [])]
+    return [site for group in groups for site in sites_of(question.model, group)]
 
 
 def _hiding(address: str, key: int) -> Edit:

@@ -7,8 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.analysis.branching import Branch, Index, logits_at
+from model.analysis.branching import Branch, logits_at
 from model.analysis.explanation import MOST_AT_ONCE, Question
+from model.architectures.base import Transformer
+from model.architectures.encoder_decoder import EncoderDecoderTransformer
+from model.architectures.vision import VisionTransformer
 from model.tap import Gradients, Recorder, attach
 
 STEPS = (16, 32, 64, 128, 256, 512)  # of the path, tried until the sum is complete
@@ -17,9 +20,10 @@ COMPLETE = 0.005  # of the difference that the sum may miss
 
 @dataclass(frozen=True, eq=False)
 class Integrated:
-    """Attributions of each token, (T,), and the difference that they are to sum to.
+    """Attributions of each of a question's tokens, and the difference that they are to sum to.
 
-    The path runs from the mean embedding of the vocabulary to the tokens' own, in `n_steps`.
+    The path runs from the mean embedding of the vocabulary to the tokens' own, of a picture from a
+    black one, in `n_steps`.
     """
 
     attributions: np.ndarray
@@ -59,39 +63,52 @@ def integrated(question: Question, steps: tuple[int, ...] = STEPS) -> Iterator[I
 
 @torch.inference_mode()
 def _ends(question: Question) -> Tensor:
-    """The beginning and the end of the path, (2, T, D): the mean embedding, and the tokens' own."""
+    """The beginning and the end of the path, (2, N, D), of the tokens of all stacks."""
     recorder = Recorder({"embed"})
-    logits_at(question.model, question.given, question.query, attach(recorder))
-    own = recorder.values[f"{question.model.name}.embed"][0]
-    n_tokens = len(question.model.get_parameter("embed.weight"))
-    every = torch.arange(n_tokens, device=own.device)
-    mean = question.model.embed(every[None])[0].mean(dim=0)
-    return torch.stack([mean.expand_as(own), own]).clone()
+    logits_at(question.model, question.given, question.metric.position, attach(recorder))
+    own = torch.cat([recorder.values[f"{name}.embed"][0] for name in question.lengths])
+    return torch.stack([_beginning(question.model).expand_as(own), own]).clone()
+
+
+def _beginning(model: Transformer) -> Tensor:
+    """The mean embedding of the vocabulary, (D,); of a picture that of a black one, (P + 1, D)."""
+    if isinstance(model, VisionTransformer):
+        size = model.config.image_size
+        return model.embed(torch.zeros(1, size, size, device=model.device))[0]
+    stack = model.encoder if isinstance(model, EncoderDecoderTransformer) else model
+    n_tokens = len(stack.get_parameter("embed.weight"))
+    every = torch.arange(n_tokens, device=model.device)
+    return stack.get_submodule("embed")(every[None])[0].mean(dim=0)
 
 
 def _metrics(question: Question, embedded: Tensor) -> list[float]:
-    """The metric of rows of embeddings (B, T, D)."""
+    """The metric of rows of embeddings (B, N, D)."""
     with torch.inference_mode():
-        tap = attach(_rows(question, embedded))
-        logits = logits_at(question.model, question.given, question.query, tap)
+        tap = attach(*_rows(question, embedded))
+        logits = logits_at(question.model, question.given, question.metric.position, tap)
         return question.metric.of(logits).tolist()
 
 
-def _rows(question: Question, embedded: Tensor) -> Branch:
-    changes: list[tuple[Index, Tensor]] = [((slice(None),), row) for row in embedded]
-    return Branch(f"{question.model.name}.embed", changes)
+def _rows(question: Question, embedded: Tensor) -> list[Branch]:
+    """What puts rows of embeddings in the place of those of each stack."""
+    lengths = question.lengths
+    parts = embedded.split(list(lengths.values()), dim=1)
+    return [
+        Branch(f"{name}.embed", [((slice(None),), row) for row in part])
+        for name, part in zip(lengths, parts, strict=True)
+    ]
 
 
 def _along(question: Question, ends: Tensor, places: np.ndarray, shares: np.ndarray) -> Tensor:
-    """Σ share · gradient · (end − beginning) at places from 0 to 1, summed over D. (T,)."""
+    """Σ share · gradient · (end − beginning) at places from 0 to 1, summed over D. (N,)."""
     ends = ends.clone()  # made where no gradient is kept, which autograd refuses
     at = torch.tensor(places, dtype=ends.dtype, device=ends.device)[:, None, None]
     gradients = Gradients({"embed"})
     with torch.enable_grad():
         rows = ends[0] + at * (ends[1] - ends[0])
-        tap = attach(_rows(question, rows), gradients)
-        logits = logits_at(question.model, question.given, question.query, tap)
+        tap = attach(*_rows(question, rows), gradients)
+        logits = logits_at(question.model, question.given, question.metric.position, tap)
         slopes = gradients.of(question.metric.of(logits).sum())
-    slope = slopes[f"{question.model.name}.embed"].double()  # (B, T, D)
+    slope = torch.cat([slopes[f"{name}.embed"].double() for name in question.lengths], dim=1)
     weights = torch.tensor(shares, device=ends.device)[:, None]
     return ((slope * (ends[1] - ends[0]).double()).sum(dim=-1) * weights).sum(dim=0)

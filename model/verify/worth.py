@@ -1,11 +1,11 @@
-"""What each token is worth to a decoder's answer after the last one, worked out once more.
+"""What each token is worth to the answer of a model, worked out once more.
 
 Tokens that nobody attends to, paths of attention through all layers, and gradients along the path
 from the mean embedding: by changed runs in numpy float64 and by textbook algorithms.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from model import reference
 from model.verify.asked import Asked
+from model.verify.edited import Input, as_given
 from model.verify.named import Array, Made
 
 STEP = 1e-4  # of a token's path, for the slope along it
@@ -24,20 +25,23 @@ LEAST = 1e-12  # of a capacity; less is rounding
 
 @dataclass(frozen=True, eq=False)
 class IndependentWorth(Asked):
-    """Five measures of the tokens of one text.
+    """Five measures of the tokens of one input: those of a source stand before its target's.
 
     Asked for by address: worth.removed, worth.weights, worth.rollout, worth.flow and, with 16
-    places along the path, worth.integrated.16; each (T,), in parts of its largest. worth.slopes.16
-    are these as they are, worth.sum.16 their sum, worth.difference what they explain.
+    places along the path, worth.integrated.16; each (N,), in parts of its largest. worth.slopes.16
+    are these as they are, worth.sum.16 their sum, worth.difference what they explain. `given` is
+    what is run where that is not the ids.
     """
+
+    given: Input = ()
 
     def made(self) -> Made:
         """See `Named`."""
         found: dict[str, Callable[[], Array]] = {
             "removed": lambda: self.answer_of(self.run["output"]) - self.without_each(),
-            "weights": lambda: self.patterns.mean(axis=(0, 1))[-1],
+            "weights": self.mean_weights,
             "rollout": self.rollout,
-            "flow": lambda: np.array([max_flow(self.layers, key) for key in range(len(self.ids))]),
+            "flow": self.flows,
             **{f"integrated.{n}": lambda n=n: self.array(f"worth.slopes.{n}") for n in NODES},
         }
         return {
@@ -47,59 +51,109 @@ class IndependentWorth(Asked):
             "worth.difference": self.difference,
         }
 
-    @cached_property
-    def run(self) -> dict[str, Array]:
-        """The text as it is."""
-        return self.ran(self.ids)
+    @property
+    def input(self) -> Array | tuple[Array, ...]:
+        """What is run."""
+        return as_given(self.given or self.ids)
+
+    @property
+    def row(self) -> Sequence[int]:
+        """See `Named`."""
+        given = self.input
+        rows = given if isinstance(given, tuple) else (given,)
+        return [int(i) for row in rows for i in row] if rows[0].ndim == 1 else ()
+
+    def labels(self, stream: int = -1) -> list[str | None]:
+        """See `Named`; of a picture the class, and the places of its patches."""
+        if self.row:
+            return super().labels(stream)
+        config = self.files.config
+        places = range(config["image_size"] // config["patch_size"])
+        return ["[CLS]", *(f"{row},{column}" for row in places for column in places)]
 
     @cached_property
-    def patterns(self) -> Array:
-        """Those of all layers, (L, H, T, T)."""
-        layers = range(self.n_layers)
-        return np.stack([self.run[f"decoder.blocks.{i}.attn.pattern"] for i in layers])
+    def run(self) -> dict[str, Array]:
+        """The input as it is."""
+        return self.ran(self.input)
+
+    @property
+    def stacks(self) -> list[str]:
+        """Their names, in the order that tokens go through them."""
+        return [name for name in ("encoder", "decoder") if f"{name}.embed" in self.run]
+
+    @property
+    def tokens(self) -> list[tuple[str, int]]:
+        """Each token as its stack and its place there."""
+        return [(name, i) for name in self.stacks for i in range(len(self.run[f"{name}.embed"]))]
+
+    def patterns(self, kind: str = "attn") -> Array:
+        """Those of all layers of the stack that predicts, (L, H, T, Tk)."""
+        name, layers = self.stacks[-1], range(self.n_layers)
+        return np.stack([self.run[f"{name}.blocks.{i}.{kind}.pattern"] for i in layers])
 
     @property
     def layers(self) -> Array:
         """Half the heads' mean and half the residual connection, (L, T, T)."""
-        return (self.patterns.mean(axis=1) + np.eye(len(self.ids))) / 2
+        mean = self.patterns().mean(axis=1)
+        return (mean + np.eye(mean.shape[-1])) / 2
 
     def answer_of(self, logits: Array) -> Array:
         """The number of logits (…, T, V)."""
         return self.wanted.of(logits[..., self.wanted.position, :])
 
     def changed(self, n: int, change: Callable[[str, Array], Array]) -> Array:
-        """The number of n runs side by side, their arrays changed. (n,)."""
+        """The number of n runs side by side, their arrays changed by their places. (n,)."""
+        before = "" if len(self.stacks) > 1 else f"{self.stacks[0]}."
 
         def rows(place: str, array: Array) -> Array:
-            array = np.repeat(array[None], n, axis=0) if place == "embed" else array
-            return change(place, array)
+            array = np.repeat(array[None], n, axis=0) if place.endswith("embed") else array
+            return change(before + place, array)
 
         files = reference.Files(self.files.config, self.weights_read, rows)
-        return self.answer_of(dict(reference.arrays(files, self.ids))["output"])
+        return self.answer_of(dict(reference.arrays(files, self.input))["output"])
 
     def without_each(self) -> Array:
-        """The number where no head attends to a token, each token by itself. (T,)."""
-        tokens = np.arange(len(self.ids))
+        """The number where no head attends to a token, each token by itself. (N,)."""
+        tokens = self.tokens
 
         def hide(place: str, array: Array) -> Array:
             if not place.endswith(".pattern"):
                 return array
+            attended = "encoder" if "cross_attn" in place else place.partition(".")[0]
+            own = [(row, i) for row, (name, i) in enumerate(tokens) if name == attended]
+            rows, keys = np.array(own).T
             hidden = array.copy()
-            hidden[tokens, :, :, tokens] = 0.0
+            hidden[rows, :, :, keys] = 0.0
             return hidden
 
         return self.changed(len(tokens), hide)
 
+    def mean_weights(self) -> Array:
+        """Those of what predicts, over all heads: of a translation on the source too. (N,)."""
+        kinds = ["cross_attn", "attn"] if len(self.stacks) > 1 else ["attn"]
+        rows = [self.patterns(kind).mean(axis=(0, 1))[self.wanted.position] for kind in kinds]
+        return np.concatenate(rows)
+
     def rollout(self) -> Array:
-        """The last token's row of the product of all layers, (T,)."""
-        product = np.eye(len(self.ids))
+        """The row of what predicts in the product of all layers, (T,)."""
+        product = np.eye(self.layers.shape[-1])
         for layer in self.layers:
             product = layer @ product
-        return product[-1]
+        return product[self.wanted.position]
+
+    def flows(self) -> Array:
+        """The largest flow from what predicts to each token, (T,)."""
+        layers, start = self.layers, self.wanted.position
+        return np.array([max_flow(layers, key, start) for key in range(layers.shape[-1])])
+
+    @property
+    def embedded(self) -> Array:
+        """Of all tokens, before positions are added. (N, D)."""
+        return np.concatenate([self.run[f"{name}.embed"] for name in self.stacks])
 
     def integrated(self, n_nodes: int) -> Array:
-        """Integrated gradients (Sundararajan et al. 2017, eq. 1) by central differences, (T,)."""
-        own, way = self.run["decoder.embed"], self.way
+        """Integrated gradients (Sundararajan et al. 2017, eq. 1) by central differences, (N,)."""
+        own, way = self.embedded, self.way
         nodes, shares = np.polynomial.legendre.leggauss(n_nodes)
         total = np.zeros(len(own))
         for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
@@ -107,28 +161,35 @@ class IndependentWorth(Asked):
         return total
 
     def difference(self) -> Array:
-        """The number less what it is with the mean embedding at every place."""
-        mean = self.run["decoder.embed"] - self.way
-        there = self.changed(1, lambda place, x: mean[None] if place == "embed" else x)
+        """The number less what it is at the beginning of the way."""
+        there = self.answers_for((self.embedded - self.way)[None])
         return self.answer_of(self.run["output"]) - there[0]
 
     @cached_property
     def way(self) -> Array:
-        """From the mean embedding of the vocabulary to the tokens' own, (T, D)."""
-        every = reference.token_vectors(self.model, range(self.files.config["vocab_size"]))
-        return self.run["decoder.embed"] - every.mean(axis=0)
+        """To the tokens' own from the mean of the vocabulary, or of a black picture. (N, D)."""
+        if self.files.config["architecture"] == "vision":
+            black = self.ran(np.zeros_like(np.asarray(self.input)))
+            return self.embedded - black["encoder.embed"]
+        model = self.model.part("encoder") if len(self.stacks) > 1 else self.model
+        every = reference.token_vectors(model, range(self.files.config["vocab_size"]))
+        return self.embedded - every.mean(axis=0)
+
+    def answers_for(self, rows: Array) -> Array:
+        """The number for rows of embeddings (B, N, D). (B,)."""
+        lengths = [len(self.run[f"{name}.embed"]) for name in self.stacks]
+        parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
+        own = {f"{name}.embed": part for name, part in zip(self.stacks, parts, strict=True)}
+        return self.changed(len(rows), lambda place, array: own.get(place, array))
 
     def slopes(self, at: Array, way: Array) -> Array:
-        """The slope of the number along each token's own way, (T,)."""
+        """The slope of the number along each token's own way, (N,)."""
         n = len(at)
-        moved = STEP * np.eye(n)[..., None] * way  # (T rows, T, D): one token of each
+        moved = STEP * np.eye(n)[..., None] * way  # (N rows, N, D): one token of each
         rows = np.concatenate([at + moved, at - moved])
         size = max(1, AT_ONCE // n)
-        found = [
-            self.changed(len(some), lambda place, x, some=some: some if place == "embed" else x)
-            for some in np.split(rows, range(size, len(rows), size))
-        ]
-        up, down = np.split(np.concatenate(found), 2)
+        found = map(self.answers_for, np.split(rows, range(size, len(rows), size)))
+        up, down = np.split(np.concatenate(list(found)), 2)
         return (up - down) / (2 * STEP)
 
 
@@ -138,8 +199,8 @@ def of_largest(make: Callable[[], Array]) -> Array:
     return values / (np.abs(values).max() or 1.0)
 
 
-def max_flow(layers: Array, key: int) -> float:
-    """The largest flow from the last token above all layers to a token below them.
+def max_flow(layers: Array, key: int, query: int) -> float:
+    """The largest flow from a token above all layers to one below them.
 
     By the shortest paths with room left, one after the other (Edmonds & Karp 1972).
     """
@@ -149,7 +210,7 @@ def max_flow(layers: Array, key: int) -> float:
         here, there = (layer + 1) * n + above, layer * n + below
         room[here][there] = float(layers[layer, above, below])
         room[there].setdefault(here, 0.0)
-    start, end, total = (n_layers + 1) * n - 1, key, 0.0
+    start, end, total = n_layers * n + query, key, 0.0
     while path := _shortest(room, start, end):
         sent = min(room[a][b] for a, b in path)
         for a, b in path:

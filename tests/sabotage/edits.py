@@ -6,6 +6,8 @@ PATCHING, EXPLANATION = "Patching", "Explanation"
 PATCHED, EXPLAINED = "model/analysis/patching.py", "model/analysis/explanation.py"
 FLOW = "model/analysis/flow.py"
 GIRL = {"sentence": "The girl lost the ball, so"}
+SOURCE = {"source": "A man rides a bicycle.", "predicted_at": "2"}
+BLANK = {"sentence": "Tom gave the dog a bone.", "blanks": "3"}
 
 EDITED = [
     Fault("edits", "the value of the place before put in", PATCHED,
@@ -64,4 +66,26 @@ EDITED = [
           "z=values / np.where(largest > 0, largest, 1.0),",
           "z=(values / np.where(largest > 0, largest, 1.0))[::-1],", "token-worth",
           seen_on=EXPLANATION, query=GIRL),
+    Fault("edits", "words of the source hidden from one stack alone", EXPLAINED,
+          '*([f"{DECODER}.cross_attn"] if stack == ENCODER else [])', "*[]", "token-worth",
+          model="translate", seen_on=EXPLANATION, query=SOURCE),
+    Fault("edits", "mean weights on the target before those on the source", EXPLAINED,
+          'groups = [f"{DECODER}.cross_attn", f"{DECODER}.attn"]',
+          'groups = [f"{DECODER}.attn", f"{DECODER}.cross_attn"]', "token-worth",
+          model="translate", seen_on=EXPLANATION, query=SOURCE),
+    Fault("edits", "arrows of what predicts for those of another", EXPLAINED,
+          "weights = patterns[:, :, question.query].detach()",
+          "weights = patterns[:, :, question.metric.position].detach()", "arrows",
+          model="blank", seen_on=EXPLANATION, query={**BLANK, "arrow_query": "1"}),
+    Fault("edits", "the answer after the last token for the blank's", EXPLAINED,
+          "logits = logits[:, metric.position]", "logits = logits[:, -1]", "token-worth",
+          model="blank", seen_on=EXPLANATION, query=BLANK),
+    Fault("edits", "a picture's path that begins at a white one",
+          "model/analysis/input_gradients.py", "torch.zeros(1, size, size,",
+          "torch.ones(1, size, size,", "numbers", model="digits", seen_on=EXPLANATION),
+    Fault("edits", "an arrow of the next patch ringed",
+          "viz/pages/experiments/explanation/shared.py",
+          "flat = int(np.ravel_multi_index(arrow, self.work.effects.shape))",
+          "flat = int(np.ravel_multi_index(arrow, self.work.effects.shape)) + 1", "arrows",
+          model="digits", seen_on=EXPLANATION),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Scale, color_bar
-from viz.figures.labels import clipped, escape, token_labels
+from viz.figures.labels import clipped, escape
 from viz.theme import Palette, color_scale
 
 HEIGHT = 440
@@ -75,13 +75,13 @@ def arrow_scatter(cloud: Cloud, title: str, measure: str, colors: Palette) -> go
 
 
 def token_rows(
-    rows: dict[str, np.ndarray], tokens: Sequence[str], colors: Palette, title: str
+    rows: dict[str, np.ndarray], names_of_tokens: Sequence[str], colors: Palette, title: str
 ) -> go.Figure:
     """What each token is worth by each measure, (T,) each; colours: of the row's largest.
 
     On hover the number itself. The first row is on top.
     """
-    labels = [escape(clipped(label, LABEL_CHARACTERS)) for label in token_labels(tokens)]
+    labels = [escape(clipped(label, LABEL_CHARACTERS)) for label in names_of_tokens]
     values = np.stack(list(rows.values()))
     largest = np.abs(values).max(axis=1, keepdims=True)
     names = list(rows)

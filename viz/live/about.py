@@ -307,7 +307,7 @@ OF_PAGES: dict[str, About] = {
     },
     "worth.slopes": About("Σ share · gradient · (x − mean)", _INTEGRATED),
     "worth.sum": About("Σ of the integrated gradients", _INTEGRATED),
-    "worth.difference": About("m − m at the mean embedding", _INTEGRATED),
+    "worth.difference": About("m − m where the path begins", _INTEGRATED),
     "before.losses": About("−ln p of a token, those before it given", _LOSSES),
     "before.total": About("Σ of these", _LOSSES),
     "before.perplexity": About("exp of their mean", _PERPLEXITY),
@@ -342,6 +342,8 @@ OF_PAGES: dict[str, About] = {
     "explain.norms": About("|weight · v · W_O|", _MEASURED),
     "explain.gradients": About("weight · ∂m/∂weight", _MEASURED),
     "explain.effects": About("m − m with this weight at 0", _REMOVED),
+    "explain.one.gradients": About("weight · ∂m/∂weight", _MEASURED),
+    "explain.one.effects": About("m − m with this weight at 0", _REMOVED),
 }  # fmt: skip
 _HEADS = "model.analysis.heads"
 _HABITS: dict[str, About] = {

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
@@ -21,7 +22,9 @@ from model.analysis.metrics import Metric
 from model.device import one_thread
 from model.sources.handle import ModelHandle
 from model.trace import Trace
+from model.verify.arrows import IndependentArrowsOf
 from model.verify.asked import Wanted
+from model.verify.edited import Input, as_given
 from model.verify.explained import IndependentArrows
 from model.verify.texts import texts_of
 from model.verify.worth import IndependentWorth
@@ -29,17 +32,18 @@ from viz import runs
 from viz.live import store
 from viz.runs.beside import Beside, beside
 
-Ids = tuple[int, ...]
 MOST_TOKENS = 64  # up to which each token is removed, and its flow worked out
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for: a number of the prediction after the last token of a text."""
+    """What is asked for: a number of one prediction, and the arrows of a query of a group."""
 
     handle: ModelHandle
-    ids: Ids
+    given: Input
     metric: Metric
+    group: str = "decoder.attn"
+    query: int = -1
 
 
 @dataclass(eq=False)
@@ -47,13 +51,14 @@ class Explaining:
     """What is there so far. Browsers may ask for the independent run's by the key.
 
     effects: (L, H, T), NaN where an arrow was not removed yet. Of tokens there is what
-    `token_effects`, `flows` (T,) and `integrated` say, once all arrows are removed.
+    `token_effects`, `flows` (N,) and `integrated` say, once all arrows are removed; rollout and
+    flows are of one stack, and empty where there are two.
     """
 
     measured: Measured
     key: str
     trace: Trace
-    independent: IndependentArrows
+    independent: IndependentArrows | IndependentArrowsOf
     effects: np.ndarray
     token_effects: np.ndarray
     flows: np.ndarray
@@ -95,15 +100,16 @@ class Explaining:
 def explain(request: Request, trace: Trace) -> Explaining:
     """Begin: what one run says; nothing is removed before `advance`."""
     found = runs.checkpoint(request.handle)
-    question = Question(runs.decoder(request.handle), list(request.ids), request.metric)
+    given, metric = as_given(request.given), request.metric
+    question = Question(found.model, given, metric, request.group, request.query)
     with one_thread():
         measured = measure(question)
-    metric = request.metric
-    wanted = Wanted(metric.kind, metric.position, metric.answer, metric.other)
-    words = texts_of(found.folder)
-    independent = IndependentArrows(found.files, request.ids, wanted, words)
-    n_tokens = len(request.ids) if len(request.ids) <= MOST_TOKENS else 0
-    layers = with_residual(measured.patterns)
+    independent = _independent(request, measured.weights.shape)
+    worth = IndependentWorth(
+        found.files, (), independent.wanted, independent.vocabulary, request.given
+    )
+    n_tokens = len(question.tokens) if len(question.tokens) <= MOST_TOKENS else 0
+    layers = with_residual(measured.patterns) if len(question.lengths) == 1 else None
     work = Explaining(
         measured,
         store.put(trace, independent),
@@ -111,26 +117,50 @@ def explain(request: Request, trace: Trace) -> Explaining:
         independent,
         np.where(measured.weights > 0, np.nan, 0.0),
         np.full(n_tokens, np.nan),
-        np.full(n_tokens, np.nan),
-        rollout(layers, question.query),
-        beside(trace, IndependentWorth(found.files, request.ids, wanted, words)),
+        np.full(n_tokens if layers is not None else 0, np.nan),
+        np.zeros(0) if layers is None else rollout(layers, metric.position),
+        beside(trace, worth),
     )
     work.stream = _steps(question, work, layers)
     return work
 
 
-def _steps(question: Question, work: Explaining, layers: np.ndarray) -> Iterator[None]:
+def _independent(
+    request: Request, shape: tuple[int, ...]
+) -> IndependentArrows | IndependentArrowsOf:
+    """The same arrows by an independent run; a decoder's last row goes on by itself."""
+    found, metric = runs.checkpoint(request.handle), request.metric
+    wanted = Wanted(metric.kind, metric.position, metric.answer, metric.other)
+    words = texts_of(found.folder)
+    if found.config.architecture == "decoder":
+        return IndependentArrows(found.files, cast("tuple[int, ...]", request.given), wanted, words)
+    n_layers, n_heads, n_keys = shape
+    return IndependentArrowsOf(
+        found.files,
+        (),
+        wanted,
+        words,
+        request.given,
+        request.group,
+        request.query,
+        (n_layers, n_heads, n_keys),
+    )
+
+
+def _steps(question: Question, work: Explaining, layers: np.ndarray | None) -> Iterator[None]:
     """One piece of work after the other."""
     for removed in removals(question, work.measured):
         _take(work, removed)
         yield
-    for first, effects in unseen(question) if len(work.flows) else ():
+    has_tokens = len(work.token_effects) > 0
+    for first, effects in unseen(question) if has_tokens else ():
         work.token_effects[first : first + len(effects)] = effects
         yield
-    for key in range(len(work.flows)):
-        work.flows[key] = flow(layers, question.query, key)
-        yield
-    for found in integrated(question) if len(work.flows) else ():
+    if layers is not None:
+        for key in range(len(work.flows)):
+            work.flows[key] = flow(layers, question.metric.position, key)
+            yield
+    for found in integrated(question) if has_tokens else ():
         work.integrated = found
         yield
 

@@ -9,6 +9,7 @@ import pytest
 from model.analysis.metrics import Metric
 from model.analysis.patching import GRIDS, Pair, begin, pieces
 from model.commands import patch
+from model.data.tokenizer import START_OF_TEXT
 from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint, tiny_translation_checkpoint
 from tests.model.conftest import Command
@@ -50,7 +51,105 @@ def test_each_refusal_is_one_line(tmp_path: Path, command: Command) -> None:
         assert result.code == 2
         (line,) = result.err
         assert said in line
-    other = tiny_translation_checkpoint(tmp_path / "other")
-    result = command(patch, "--checkpoint", other, "--text", "ab", "--second", "ba")
+
+
+def shares(answer: dict, grid: str) -> np.ndarray:
+    """What a grid puts back, (L, T) or (L, H)."""
+    return np.array(answer["put_back"][grid])
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_a_translation_is_patched_in_either_stack(
+    stack: str, tmp_path: Path, command: Command
+) -> None:
+    folder = tiny_translation_checkpoint(tmp_path / "mine")
+    words = ("--text", "abc", "--second", "adc", "--target", "xy", "--stack", stack)
+    asked = ("--answer", "t", "--against", "m")
+    result = command(patch, "--checkpoint", folder, *words, *asked)
+    assert (result.code, result.err) == (0, [])
+    answer = json.loads(result.out[-1])
+    assert answer["target"] == ["<|startoftext|>", "x", "y"]
+    assert (answer["position"], answer["stack"]) == (2, stack)
+    loaded = checkpoint.load(folder, "cpu")
+    tokenizer = loaded.tokenizer
+    first, second = ([*tokenizer.encode(text), tokenizer.end_id] for text in ("abc", "adc"))
+    target = [tokenizer.id_of(START_OF_TEXT), *tokenizer.encode("xy")]
+    (t,), (m,) = tokenizer.encode("t"), tokenizer.encode("m")
+    metric = Metric("difference", 2, t, m)
+    pair = Pair(loaded.model, (second, target), (first, target), metric, stack)
+    found = begin(pair)
+    for piece in pieces(pair, found.kept):
+        found.take(piece)
+    for name in GRIDS:
+        np.testing.assert_allclose(answer["grids"][name], found.values[name], atol=1e-5)
+    grid = shares(answer, "resid_pre")
+    assert grid.shape == (2, 4 if stack == "encoder" else 3)
+    before = grid[0].tolist()
+    assert before == ([0, 1, 0, 0] if stack == "encoder" else [0, 0, 0])
+
+
+def test_a_translation_is_asked_where_both_part(command: Command) -> None:
+    words = ("--text", "A man rides a bicycle.", "--second", "A man rides a horse.")
+    result = command(patch, "--checkpoint", "translate", *words)
+    assert result.code == 0
+    answer = json.loads(result.out[-1])
+    assert answer["target"][:3] == ["<|startoftext|>", " Ein", " Mann"]
+    assert answer["of_source"] > 0 > answer["of_base"]
+    assert shares(answer, "resid_pre")[0].argmax() == answer["first"].index(" bicycle")
+
+
+def test_a_blank_is_hidden_in_both(command: Command) -> None:
+    words = ("--text", "Tom gave the dog a bone.", "--second", "Tom gave the cat a bone.")
+    result = command(patch, "--checkpoint", "blank", *words, "--blank", 5)
+    answer = json.loads(result.out[-1])
+    assert answer["first"][5] == answer["second"][5] == "[MASK]"
+    grid = shares(answer, "resid_pre")
+    assert grid.shape == (6, 7)
+    assert grid[0].tolist() == [0, 0, 0, 1, 0, 0, 0], "the word that differs gives all of it"
+    result = command(patch, "--checkpoint", "blank", *words, "--blank", 9)
     assert result.code == 2
-    assert "this needs a decoder" in result.err[0]
+    assert "token 9 is none of 0 to 6" in result.err[0]
+
+
+def test_the_class_of_a_picture_is_asked(command: Command) -> None:
+    words = ("--checkpoint", "digits", "--image", "assets/digits.npz", "--second", 1)
+    answer = json.loads(command(patch, *words, "--answer", "7", "--against", "5").out[-1])
+    assert (answer["first"], answer["second"]) == (0, 1)
+    assert (answer["answer"], answer["against"]) == ("7", "5")
+    grid = shares(answer, "resid_pre")
+    assert grid.shape == (6, 50)
+    assert grid[0, 0] == 0, "the class token is the same in both"
+    assert shares(answer, "z").shape == (6, 6)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--checkpoint", "digits", "--second", "1"), "give --image FILE.npz"),
+        (
+            ("--checkpoint", "digits", "--image", "assets/digits.npz", "--second", "999999"),
+            "999999 is none",
+        ),
+        (
+            ("--checkpoint", "digits", "--image", "assets/digits.npz", "--second", "1",
+             "--answer", "seven"),
+            "“seven” is no class; give its number",
+        ),
+        (("--checkpoint", "stories", "--second", "A cat."), "takes a text; give it --text"),
+        (("--checkpoint", "stories", "--text", "A cat."), "give --second"),
+        (
+            ("--checkpoint", "translate", "--text", "A man.", "--second", "A big man."),
+            "they part at “man” and “big”",
+        ),
+        (
+            ("--checkpoint", "translate", "--text", "A man.", "--second", "A dog.", "--target",
+             "ein " * 130),
+            "the context is 128",
+        ),
+    ],
+)  # fmt: skip
+def test_other_refusals_are_one_line(words: tuple[str, ...], said: str, command: Command) -> None:
+    result = command(patch, *words)
+    assert result.code == 2
+    (line,) = result.err
+    assert said in line

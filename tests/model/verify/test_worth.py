@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from model.analysis.explanation import Question, measure, unseen
+from model.analysis.explanation import Question, measure, removals, unseen
 from model.analysis.flow import flow, rollout, with_residual
 from model.analysis.input_gradients import integrated
 from model.analysis.metrics import Metric
 from model.analysis.patching import GRIDS, Pair, begin, estimated, pieces
+from model.verify.arrows import IndependentArrowsOf
 from model.verify.asked import Wanted
 from model.verify.edited import as_given
 from model.verify.patched import IndependentPatches
@@ -61,8 +62,8 @@ def test_every_measure_of_a_token_is_the_analysis(name: str, metric: Metric) -> 
 def test_flow_of_a_network_that_can_be_drawn() -> None:
     layers = np.zeros((2, 3, 3))
     layers[1, 2], layers[0, :, 0] = [0.5, 0.25, 0.25], [1, 0.125, 0.5]
-    assert max_flow(layers, 0) == pytest.approx(0.5 + 0.125 + 0.25)
-    assert max_flow(layers, 1) == 0
+    assert max_flow(layers, 0, 2) == pytest.approx(0.5 + 0.125 + 0.25)
+    assert max_flow(layers, 1, 2) == max_flow(layers, 0, 1) == 0
 
 
 SOURCE, SECOND, TARGET = (3, 1, 4, 0), (3, 7, 4, 0), (2, 5, 6)
@@ -78,6 +79,90 @@ OF_STACKS = {
     ),
     "vision": (tiny_vision(), tiny_picture().tobytes(), tiny_picture(1).tobytes(), "encoder"),
 }
+
+
+# The model, what it is given, the position that predicts, and arrows of which query of which group.
+ASKED = {
+    "a blank": (tiny_encoder(), IDS, 2, "encoder.attn", 2),
+    "another query": (tiny_encoder(norm_placement="post"), IDS, 2, "encoder.attn", 4),
+    "of a source": (tiny_translator(), (SOURCE, TARGET), 2, "encoder.attn", 1),
+    "on a source": (tiny_translator(), (SOURCE, TARGET), 2, "decoder.cross_attn", 2),
+    "of a target": (
+        tiny_translator(norm_placement="post"),
+        (SOURCE, TARGET),
+        1,
+        "decoder.attn",
+        1,
+    ),
+    "a class": (tiny_vision(), tiny_picture().tobytes(), 0, "encoder.attn", 0),
+}
+
+
+@pytest.mark.parametrize("kind", ["logit", "difference", "loss"])
+@pytest.mark.parametrize("name", ASKED)
+def test_arrows_of_every_kind_are_the_analysis(name: str, kind: str) -> None:
+    model, given, position, group, query = ASKED[name]
+    metric = Metric(kind, position, 2, 3)
+    question = Question(model, as_given(given), metric, group, query)
+    measured = measure(question)
+    effects = np.zeros_like(measured.weights)
+    for removed in removals(question, measured):
+        effects[removed.layer, removed.heads, removed.keys] = removed.effects
+    assert (effects[measured.weights > 0] != 0).any(axis=None)
+    run = IndependentArrowsOf(
+        files_of(model), (), wanted(metric), NO_WORDS, given, group, query, effects.shape
+    )
+    for row, values in (
+        ("weights", measured.weights),
+        ("norms", measured.norms),
+        ("gradients", measured.gradients),
+        ("effects", effects),
+    ):
+        assert run.array(f"explain.{row}") == pytest.approx(values.ravel(), abs=1e-5), row
+    assert float(run.array("explain.answer")) == pytest.approx(measured.value, abs=1e-5)
+    layer, head, key = np.unravel_index(np.abs(effects).argmax(), effects.shape)
+    for row, values in (("effects", effects), ("gradients", measured.gradients)):
+        one = run.array(f"explain.one.{row}.{layer}.{head}.{key}")
+        assert float(one[0]) == pytest.approx(values[layer, head, key], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["a blank", "on a source", "of a target", "a class"])
+def test_worth_of_the_tokens_of_every_kind_is_the_analysis(name: str) -> None:
+    model, given, position, group, query = ASKED[name]
+    metric = Metric("difference", position, 2, 3)
+    question = Question(model, as_given(given), metric, group, query)
+    measured = measure(question)
+    last = [found for found in integrated(question) if found is not None][-1]
+    assert last.error <= 0.01
+    ours = {
+        "removed": np.concatenate([effects for _, effects in unseen(question)]),
+        "weights": measured.token_weights,
+        f"integrated.{last.n_steps}": last.attributions,
+    }
+    if len(question.lengths) == 1:  # both are defined for one stack
+        layers = with_residual(measured.patterns)
+        ours["rollout"] = rollout(layers, position)
+        ours["flow"] = np.array([flow(layers, position, key) for key in range(layers.shape[-1])])
+    run = IndependentWorth(files_of(model), (), wanted(metric), NO_WORDS, given)
+    for row, values in ours.items():
+        assert len(values) == len(question.tokens)
+        assert np.abs(values).max() > 0
+        relative = values / np.abs(values).max()
+        assert run.array(f"worth.{row}") == pytest.approx(relative, abs=2e-5), row
+    assert float(run.array("worth.difference")) == pytest.approx(
+        last.value - last.baseline, abs=1e-5
+    )
+
+
+def test_what_comes_after_a_position_is_worth_nothing_to_it() -> None:
+    model = tiny_translator()
+    question = Question(model, (SOURCE, TARGET), Metric("logit", 2, 2, 3), "decoder.attn")
+    found = np.concatenate([effects for _, effects in unseen(question)])
+    assert len(found) == len(SOURCE) + len(TARGET)
+    assert (np.abs(found) > 1e-6).all()
+    earlier = Question(model, (SOURCE, TARGET), Metric("logit", 0, 2, 3), "decoder.attn")
+    found = np.concatenate([effects for _, effects in unseen(earlier)])
+    assert np.abs(found[len(SOURCE) + 1 :]).max() < 1e-5 < np.abs(found[: len(SOURCE)]).min()
 
 
 @pytest.mark.parametrize("name", OF_STACKS)

@@ -18,6 +18,7 @@ from model.reference import Files
 from model.sources import checkpoint
 from model.trace import Trace
 from model.verify.additive import ADDITIVE_OF_A_SITE
+from model.verify.arrows import IndependentArrowsOf
 from model.verify.asked import Wanted
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
@@ -278,6 +279,10 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_edits = {
         *IndependentPatches(*nothing, (), ()).made(),
         *IndependentArrows(*nothing).made(),
+        *(
+            NUMBERED.fullmatch(name)[1]
+            for name in IndependentArrowsOf(*nothing, (), "", 0, (1, 1, 1)).made()
+        ),
         *(NUMBERED.fullmatch(name)[1] for name in IndependentWorth(*nothing).made()),
     }
     of_costs = {"costs.heads", "costs.sublayers", "costs.positions", "losses.pruned"}

@@ -1,7 +1,6 @@
 """Contributions: who made this answer? One logit as the sum of what every part added to it."""
 
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from viz.figures.attribution import (
     waterfall,
 )
 from viz.figures.labels import unique
-from viz.frame import answers, inspector, layout, notices, screen, state, tables, words
+from viz.frame import answers, inspector, layout, links, notices, screen, state, tables, words
 from viz.frame.numbers import number
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, NEURON
 from viz.frame.view import View
@@ -289,14 +288,12 @@ def _neurons(asked: Asked) -> None:
 def _ways_on(asked: Asked) -> None:
     view, site = asked.view, asked.record.site
     head = {"attention": site.group, "layer": site.layer, "head": asked.head}
-    same = {"model": view.model, "sentence": view.sentence} if view.sentence else {}
-    microscope = urlencode({"page": "Attention", **same, **head})
     words.ways(
         [
             words.Way(
                 f"{asked.head_name} on Attention",
                 "Every weight of this head, on the same input.",
-                query=f"?{microscope}",
+                query=links.to(view, "Attention", **head),
             )
         ]
     )

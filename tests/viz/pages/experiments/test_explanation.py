@@ -7,7 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.explanation import Question, measure, removals, spearman, telling_arrows
+from model.analysis.interventions import run_rows
 from model.analysis.metrics import Metric
+from model.data.tokenizer import START_OF_TEXT
+from model.sources import checkpoint
+from model.tap import set_weight
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import (
     chart,
@@ -139,6 +143,94 @@ def test_a_long_sentence_has_its_arrows_and_says_what_it_leaves_out(
         "The sentence has 7 tokens: single tokens are removed from sentences of up to 6."
         in lines(app, "note")
     )
+
+
+# What is opened, and the axis of its tokens, its arrows' query, and how many arrows there are.
+OTHERS = {
+    "a blank": (
+        {"model": "blank", "sentence": "Tom gave the dog a bone.", "blanks": "3"},
+        "“[MASK]”",
+        "the",
+    ),
+    "another blank": (
+        {"model": "blank", "sentence": "Tom gave the dog a bone.", "predicted_at": "1"},
+        "“[MASK]”",
+        "dog",
+    ),
+    "on the source": (
+        {"model": "translate", "source": "A man rides a bicycle.", "predicted_at": "2"},
+        "“Mann”",
+        "bicycle",
+    ),
+    "in the source": (
+        {
+            "model": "translate",
+            "source": "A man rides a bicycle.",
+            "arrows_of": "encoder.attn",
+            "arrow_query": "1",
+        },
+        "“man”",
+        "bicycle",
+    ),
+    "in the target": (
+        {
+            "model": "translate",
+            "source": "A man rides a bicycle.",
+            "predicted_at": "2",
+            "arrows_of": "decoder.attn",
+        },
+        "“Mann”",
+        "Ein",
+    ),
+    "a class": ({"model": "digits", "digit": "0"}, "“[CLS]”", "3,4"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_architecture_has_its_arrows_and_its_tokens(name: str) -> None:
+    query, asker, token = OTHERS[name]
+    app = opened(**query)
+    dots = chart(app, "arrows")
+    assert dots.layout["title"]["text"].endswith(f"arrows of {asker}")
+    assert np.isfinite(numbers(dots.data[0]["y"])).all()
+    assert np.abs(numbers(dots.data[0]["y"])).max() > 1e-3
+    assert any(token in said for said in dots.data[0]["customdata"])
+    is_two = query["model"] == "translate"
+    rows = tables_shown(app)[1]["most"]
+    assert set(rows) == {"mean weight", "integrated gradients"} | (
+        set() if is_two else {"rollout", "flow"}
+    )
+    assert any(line.startswith("Rollout and flow are defined") for line in lines(app, "small")) == (
+        is_two
+    )
+    shown = facts(app)
+    total = float(shown["sum of the integrated gradients"].replace("−", "-"))
+    explained = float(shown["difference they explain"].replace("−", "-"))
+    assert total == pytest.approx(explained, rel=0.01)
+
+
+def test_arrows_of_a_translation_are_those_of_a_run_without_them() -> None:
+    app = opened(model="translate", source="A man rides a bicycle.", predicted_at="2")
+    loaded = checkpoint.load("translate", "cpu")
+    text, end = loaded.tokenizer.encode("A man rides a bicycle."), loaded.tokenizer.end_id
+    start = loaded.tokenizer.id_of(START_OF_TEXT)
+    target = [start, *loaded.tokenizer.encode("Ein Mann")]
+    given = ([*text, end], target)
+    logits = run_rows(loaded.model, given, [()])[0, 2]
+    best = int(logits.argmax())
+    site = "decoder.blocks.3.cross_attn"
+    without = run_rows(loaded.model, given, [[set_weight(site, 1, 2, 2)]])[0, 2]
+    dots = chart(app, "arrows").data[0]
+    effects = numbers(dots["y"]).reshape(4, 4, len(text) + 1)
+    assert effects[3, 1, 2] == pytest.approx(float(logits[best] - without[best]), abs=1e-5)
+
+
+def test_a_link_leads_to_the_arrow_with_the_same_tokens_hidden() -> None:
+    app = opened(model="blank", sentence="Tom gave the dog a bone.", blanks="3")
+    ways = " ".join(e.proto.body for e in app.get("html") if 'class="hl-way"' in e.proto.body)
+    assert "attention=encoder.attn" in ways
+    assert "blanks=3" in ways
+    assert "cell=3-" in ways
 
 
 @pytest.mark.parametrize("changes", [{}, {"mask": "prefix", "prefix_len": 30}], ids=str)

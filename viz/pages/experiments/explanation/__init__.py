@@ -1,17 +1,13 @@
 """Explanation: what attention weighs, beside what the answer loses without it."""
 
-from urllib.parse import urlencode
-
 import numpy as np
 import streamlit as st
 
 from model.analysis.explanation import HEAVY, LIGHT, spearman
 from model.analysis.metrics import Metric
 from viz import formulas_patching as formulas
-from viz import runs
 from viz.digits import digits
 from viz.figures.explanation import Cloud, arrow_scatter
-from viz.figures.labels import visible
 from viz.frame import (
     controls,
     gradual,
@@ -19,6 +15,7 @@ from viz.frame import (
     layout,
     memory,
     notices,
+    one_input,
     screen,
     state,
     tables,
@@ -26,20 +23,22 @@ from viz.frame import (
 )
 from viz.frame import patching as asked
 from viz.frame.numbers import number
+from viz.frame.one_input import One
 from viz.frame.settings import ARROW, ASKED, EXPLAINED, MEASURE
 from viz.frame.view import View
 from viz.live import component
+from viz.live.chart.data import Origin
 from viz.pages.experiments.explanation import tokens
-from viz.pages.experiments.explanation.shared import Shown
+from viz.pages.experiments.explanation.shared import OF_ONE, Arrow, Shown
+from viz.runs import attributing, patching
 from viz.runs.explaining import Explaining, Request, explain
 
 TITLE = "Explanation"
 ICON = ":material/quiz:"
-NEEDS = ("decoder", "vocabulary", "logits")
+NEEDS = ("weights",)
 OPENS_INSPECTOR = False
 
 EXPLAINING, RUN = "explaining", "explained"  # of this visitor
-MOST_READ_BACK = 64  # tokens up to which every arrow has an independent run
 CANDIDATES = 10
 NAMED = {
     "idle": "much weight, least effect",
@@ -55,18 +54,22 @@ def render(view: View) -> None:
         ICON,
         TITLE,
         "Is attention explanation? Each arrow’s weight against what the answer loses without it.",
-        "An arrow is one weight of one head: here those by which the last token attends. Each is "
+        "An arrow is one weight of one head: here those by which what predicts attends — the last "
+        "token, a blank, the class token of a picture — or another token that is chosen. Each is "
         "removed alone, in a run of its own: its weight is 0, the others of its row stay as they "
         "are. Jain & Wallace (2019) found that weights say little about what matters, Wiegreffe & "
         "Pinter (2019) that it depends on what is asked. What a removal changes is not all that an "
         "arrow does: several may carry the same, and the loss of one is made up for by another.",
     )
     with layout.slim_row("explanation"):
-        metric = _metric(view)
+        one = one_input.choose(view)
+        group = one_input.group(view)
+        query = one_input.query(view, one, group)
+        metric = _metric(view, one, (group, query))
         measure = controls.segments(MEASURE)
     notices.show()
-    work = _work(view, Request(view.handle, view.ids, metric))
-    shown = Shown(view, metric, work)
+    work = _work(view, Request(view.handle, one.given, metric, group, query))
+    shown = Shown(view, one, group, query, metric, work)
     if work.is_done:
         with st.container():
             _arrows(shown, measure)
@@ -83,20 +86,18 @@ def render(view: View) -> None:
         _inspect(shown)
 
 
-def _metric(view: View) -> Metric:
-    """What is asked of the last token, drawn as controls."""
-    vocabulary, logits = runs.vocabulary(view.handle), view.run.trace.logits[-1]
+def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
+    """What is asked of the prediction, drawn as controls; `arrows` are the group and the query."""
+    logits = patching.logits_of(view.handle, one.given, one.position)
+    names = attributing.names_of_answers(view.handle, len(logits))
     best = (-logits).argsort(kind="stable")[:CANDIDATES].tolist()
-    state.only_for((view.ids, view.model), EXPLAINED, ARROW)
+    state.only_for((one.given, one.position, view.model), EXPLAINED)
+    state.only_for((one.given, one.position, view.model, arrows), ARROW)
     kind = controls.select(ASKED, width=150)
-    answer = controls.select(
-        EXPLAINED.given(
-            options=best, default=best[0], words=lambda token: visible(vocabulary[token])
-        ),
-        width=130,
-    )
+    setting = EXPLAINED.given(options=best, default=best[0], words=names.__getitem__)
+    answer = controls.select(setting, width=130)
     other = next((token for token in best if token != answer), answer)
-    return Metric(kind, len(view.ids) - 1, answer, other)
+    return Metric(kind, one.position, answer, other)
 
 
 def _work(view: View, request: Request) -> Explaining:
@@ -134,18 +135,29 @@ def _scatter(shown: Shown, measure: str) -> None:
     names = [shown.name(arrow) for arrow in np.ndindex(shape)]
     what = MEASURE.words(measure)
     cloud = Cloud(values.ravel(), effects.ravel(), names, marked)
-    is_read = (
-        work.has_arrows and len(view.ids) <= MOST_READ_BACK and not _is_attended_to_before(view)
-    )
-    places = {(0, "x"): f"explain.{measure}", (0, "y"): "explain.effects"}
+    title = f"{effects.size:,} arrows of {shown.asks}"
     layout.show_figure(
-        arrow_scatter(cloud, f"{effects.size:,} arrows of the last token", what, view.colors),
+        arrow_scatter(cloud, title, what, view.colors),
         key="arrows",
-        alt=f"{effects.size:,} arrows of the last token: {what} across, what the metric loses "
+        alt=f"{title}: {what} across, what the metric loses "
         f"without the arrow upward. {_found(shown, values)}",
         on_pick=lambda place: _look_at(shown, values, place),
-        origin=screen.origin(work, places, max(1.0, abs(work.measured.value))) if is_read else (),
+        origin=_origin(shown, measure, list(telling.values())) if work.has_arrows else (),
     )
+
+
+def _origin(shown: Shown, measure: str, ringed: list[Arrow]) -> Origin:
+    """Independent runs of every arrow, or, where these take too long, of those that are ringed."""
+    size = max(1.0, abs(shown.work.measured.value))
+    if shown.is_whole:
+        places = {(0, "x"): f"explain.{measure}", (0, "y"): "explain.effects"}
+        return screen.origin(shown.work, places, size)
+    if shown.is_decoder:
+        return ()
+    across = {(i + 1, "x"): shown.address(measure, x) for i, x in enumerate(ringed)}
+    up = {(i + 1, "y"): shown.address("effects", x) for i, x in enumerate(ringed)}
+    cheap = {} if measure in OF_ONE else {(0, "x"): f"explain.{measure}"}
+    return screen.origin(shown.work, {**cheap, **across, **up}, size)
 
 
 def _found(shown: Shown, values: np.ndarray) -> str:
@@ -154,11 +166,6 @@ def _found(shown: Shown, values: np.ndarray) -> str:
         return f"{int(np.isfinite(shown.work.effects).sum()):,} are removed so far."
     rho = spearman(np.abs(values), np.abs(shown.work.effects))
     return f"Rank correlation of sizes {digits(rho, 3)}."
-
-
-def _is_attended_to_before(view: View) -> bool:
-    """Whether other tokens attend to the last: then its removal changes more than one row."""
-    return any(record.mask_of(0)[:-1, -1].any() for record in view.group.records)
 
 
 def _look_at(shown: Shown, values: np.ndarray, place: component.Place) -> None:
@@ -197,21 +204,17 @@ def _correlations(shown: Shown) -> None:
 
 def _named(shown: Shown) -> None:
     """The arrows that weight and effect part on, each a link to its head."""
-    work, view = shown.work, shown.view
+    work = shown.work
     weights, effects = work.measured.weights, work.effects
-    ways = []
-    for name, arrow in work.telling.items():
-        layer, head, key = arrow
-        query = {"page": "Attention", "model": view.model, "sentence": view.sentence}
-        query |= {"layer": layer, "head": head, "cell": f"{len(view.ids) - 1}-{key}"}
-        ways.append(
-            words.Way(
-                shown.name(arrow),
-                f"{NAMED[name]}: weight {digits(float(weights[arrow]), 3)}, effect "
-                f"{digits(float(effects[arrow]), 3)}.",
-                query=f"?{urlencode(query)}",
-            )
+    ways = [
+        words.Way(
+            shown.name(arrow),
+            f"{NAMED[name]}: weight {digits(float(weights[arrow]), 3)}, effect "
+            f"{digits(float(effects[arrow]), 3)}.",
+            query=shown.link(arrow),
         )
+        for name, arrow in work.telling.items()
+    ]
     if ways:
         words.ways(ways)
     words.caption(f"Much is a weight of {HEAVY} or more, little one of {LIGHT} or less.")
@@ -220,7 +223,6 @@ def _named(shown: Shown) -> None:
 def _one(shown: Shown) -> None:
     """The chosen arrow's numbers."""
     arrow, work = _chosen(shown), shown.work
-    flat = int(np.ravel_multi_index(arrow, work.effects.shape))
     effect = float(work.effects[arrow])
     layout.section(
         "One arrow",
@@ -228,17 +230,17 @@ def _one(shown: Shown) -> None:
         "Gradient × attention is what the removal would change "
         "if the metric were linear in the weight.",
     )
-    words.pair(shown.labels[-1], shown.labels[arrow[2]], f"L{arrow[0]} H{arrow[1]}:")
+    words.pair(shown.asker, shown.labels[arrow[2]], f"L{arrow[0]} H{arrow[1]}:")
     words.facts(
         [
             *(
                 (
-                    number(work, f"explain.{name}[{flat}]", float(values[arrow])),
+                    shown.number(name, arrow, float(values[arrow])),
                     MEASURE.words(name),
                 )
                 for name, values in shown.measures.items()
             ),
-            (number(work, f"explain.effects[{flat}]", effect), "lost without it"),
+            (shown.number("effects", arrow, effect), "lost without it"),
             (
                 number(work, "explain.answer", work.measured.value),
                 asked.metric_name(shown.view, shown.metric),

@@ -13,37 +13,50 @@ from viz.pages.experiments.explanation.shared import Shown
 from viz.runs.explaining import MOST_TOKENS, Explaining
 
 MOST_READ_BACK = 6000  # tokens of the runs along the path of integrated gradients
+MOST_TO_FLOW = 24  # tokens that all attend to all, between which every flow is found once more
 COMPLETE = 0.01  # of the difference that integrated gradients may miss
+
+
+TWO_STACKS = (
+    "Rollout and flow are defined for one stack of layers (Abnar & Zuidema 2020): a translation, "
+    "which goes through two, has neither."
+)
 
 
 def section(shown: Shown) -> None:
     """What each token is worth by measures that follow attention through all layers."""
-    work, view = shown.work, shown.view
+    work = shown.work
+    start = (
+        "from a black picture to this one"
+        if shown.is_picture
+        else ("from the mean embedding of the vocabulary to the tokens’ own")
+    )
     layout.section(
-        "From the last token through all layers",
-        "What each token is worth to the answer, by four measures and by its removal.",
+        "From the last token through all layers" if shown.is_decoder else "Through all layers",
+        "What each token is worth to the answer, by its removal and by other measures.",
         "Removed: no token attends to it, in any head of any layer, itself included; the rows are "
         "not normalised again. Rollout multiplies the layers’ mean patterns, each mixed with the "
         "residual connection; flow is the largest flow through them (Abnar & Zuidema 2020). "
-        "Integrated gradients go from the mean embedding of the vocabulary to the tokens’ own "
-        "(Sundararajan et al. 2017).",
+        f"Integrated gradients go {start} (Sundararajan et al. 2017).",
     )
-    if not len(work.flows) or work.integrated is None:
+    if not len(work.token_effects) or work.integrated is None:
         words.notice(
-            f"The sentence has {len(view.ids)} tokens: single tokens are removed from sentences of "
-            f"up to {MOST_TOKENS}."
+            f"The sentence has {len(shown.tokens)} tokens: single tokens are removed from "
+            f"sentences of up to {MOST_TOKENS}."
         )
         return
     rows = _token_measures(work)
     layout.show_figure(
-        token_rows(rows, view.tokens, view.colors, "Worth of each token to the answer"),
+        token_rows(rows, shown.tokens, shown.view.colors, "Worth of each token to the answer"),
         key="token-worth",
         alt="Worth of each token. "
         + " ".join(
-            f"{name}: most {shown.labels[int(np.abs(x).argmax())]}." for name, x in rows.items()
+            f"{name}: most {shown.tokens[int(np.abs(x).argmax())]}." for name, x in rows.items()
         ),
-        origin=_origin(shown),
+        origin=_origin(shown, list(rows)),
     )
+    if not len(work.flows):
+        words.caption(TWO_STACKS)
     removed, *others = rows
     words.table(
         {
@@ -51,14 +64,14 @@ def section(shown: Shown) -> None:
             f"ρ with |{removed}|": [
                 digits(spearman(np.abs(rows[name]), np.abs(rows[removed])), 3) for name in others
             ],
-            "most": [shown.labels[int(np.abs(rows[name]).argmax())] for name in others],
+            "most": [shown.tokens[int(np.abs(rows[name]).argmax())] for name in others],
         }
     )
     _completeness(work)
 
 
-def _origin(shown: Shown) -> Origin:
-    """Independent runs of each measure, of the last where that does not take too long."""
+def _origin(shown: Shown, rows: list[str]) -> Origin:
+    """Independent runs of each measure, of the last two where that does not take too long."""
     work = shown.work
     assert work.integrated is not None, "which is worked out last"
     memory.keep_alive("worth", work.worth)
@@ -66,26 +79,30 @@ def _origin(shown: Shown) -> Origin:
     removed = screen.origin(
         work.worth, {(0, "z.0"): "worth.removed"}, max(1.0, abs(work.measured.value) / largest)
     )
-    rows = {1: "weights", 2: "rollout", 3: "flow", 4: f"integrated.{work.integrated.n_steps}"}
-    if not _is_read(work):
-        del rows[4]
-    others = {(0, f"z.{row}"): f"worth.{name}" for row, name in rows.items()}
+    named = {"mean weight": "weights", "rollout": "rollout"}
+    if shown.is_decoder or len(shown.tokens) <= MOST_TO_FLOW:
+        named["flow"] = "flow"
+    if _is_read(work):
+        named["integrated gradients"] = f"integrated.{work.integrated.n_steps}"
+    others = {
+        (0, f"z.{row}"): f"worth.{named[name]}" for row, name in enumerate(rows) if name in named
+    }
     return [*removed, *screen.origin(work.worth, others, tokens="x")]
 
 
 def _is_read(work: Explaining) -> bool:
     """Whether integrated gradients have an independent run, which takes its time."""
     steps = work.integrated.n_steps if work.integrated else 0
-    return 2 * steps * len(work.flows) ** 2 <= MOST_READ_BACK
+    return 2 * steps * len(work.token_effects) ** 2 <= MOST_READ_BACK
 
 
 def _token_measures(work: Explaining) -> dict[str, np.ndarray]:
     assert work.integrated is not None
+    of_one_stack = {"rollout": work.rollout, "flow": work.flows} if len(work.flows) else {}
     return {
         "removed": work.token_effects,
-        "mean weight": work.measured.weights.mean(axis=(0, 1)),
-        "rollout": work.rollout,
-        "flow": work.flows,
+        "mean weight": work.measured.token_weights,
+        **of_one_stack,
         "integrated gradients": work.integrated.attributions,
     }
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from urllib.parse import urlencode
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from model.analysis.patching import GRIDS, OVER_HEADS
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.formulas import Formula
-from viz.frame import inspector
+from viz.frame import inspector, links
 from viz.frame.numbers import Number, number
 from viz.frame.two_inputs import Two
 from viz.frame.view import View
@@ -59,11 +58,11 @@ class Shown:
 
     def link(self, page: str, text: str = "", **more: object) -> str:
         """The address of another view of this input, or of another text, on the same model."""
-        view = self.view
-        name = "source" if len(view.run.trace.streams) > 1 else "sentence"
-        given = {name: text or view.sentence} if self.kind == "sentence" else {}
-        given |= {"digit": text} if text and not given else {}
-        return "?" + urlencode({"page": page, "model": view.model, **given, **more})
+        if text:
+            is_two = len(self.view.run.trace.streams) > 1
+            name = "source" if is_two else "sentence"
+            more |= {name: text} if self.kind == "sentence" else {"digit": text, "drawing": ""}
+        return links.to(self.view, page, **more)
 
     @property
     def shares(self) -> dict[str, np.ndarray]:
