@@ -67,6 +67,7 @@ CHARTS = {
         *("cheaper-exact", "cheaper-way", "cheaper-errors"),
         *("tile-scores", "tile-output", "tile-memory"),
     ],
+    "Notation": [],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],

@@ -49,6 +49,11 @@ FORMULAS: dict[str, Formula] = {
         "Vaswani et al. 2017, §3.2.3: queries of the decoder, keys and values of the encoder's "
         "output M",
     ),
+    "model.embeddings.PatchEmbedding": Formula(
+        r"X = [\,x_{\mathrm{CLS}};\; E\,p_1 + b;\; \dots;\; E\,p_P + b\,] + E_{\mathrm{pos}}",
+        "Dosovitskiy et al. 2021, eq. 1: the class token, and each patch p of the picture through "
+        "one matrix E",
+    ),
     "model.analysis.alignment.agreement": Formula(
         r"\mathrm{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|},\qquad"
         r" \mathrm{precision} = \frac{|A \cap P|}{|A|},\qquad"
@@ -57,8 +62,10 @@ FORMULAS: dict[str, Formula] = {
         "here P = S",
     ),
     "model.positions.sinusoidal_encoding": Formula(
-        r"\mathrm{PE}(pos, 2i) = \sin\!\frac{pos}{10000^{2i/d_{\mathrm{model}}}},\qquad"
-        r"\mathrm{PE}(pos, 2i{+}1) = \cos\!\frac{pos}{10000^{2i/d_{\mathrm{model}}}}",
+        r"\mathrm{PE}(\mathrm{pos}, 2i) ="
+        r" \sin\!\frac{\mathrm{pos}}{10000^{2i/d_{\mathrm{model}}}},\qquad"
+        r"\mathrm{PE}(\mathrm{pos}, 2i{+}1) ="
+        r" \cos\!\frac{\mathrm{pos}}{10000^{2i/d_{\mathrm{model}}}}",
         "Vaswani et al. 2017, §3.5",
     ),
     "model.positions.shift_waves": Formula(

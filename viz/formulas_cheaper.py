@@ -5,8 +5,8 @@ from viz.formulas import Formula, operand
 _SOFTMAX = r"\mathrm{softmax}_j\!\left(q_i \cdot k_j / \sqrt{d}\right)"
 
 
-def way(name: str, window: int, n_global: int, rank: int) -> Formula:
-    """What one way computes in the place of the softmax over all keys."""
+def way(name: str, window: int | str, n_global: int | str, rank: int | str) -> Formula:
+    """What one way computes in the place of the softmax over all keys; sizes, or their letters."""
     return {
         "window": Formula(
             rf"z_i = \sum_{{j \le i,\ i - j < {window}}} p_{{ij}}\, v_j,\qquad"
@@ -31,14 +31,21 @@ def way(name: str, window: int, n_global: int, rank: int) -> Formula:
     }[name]
 
 
+TILES = Formula(
+    r"m' = \max(m,\ \max_j s_j),\quad \ell' = \ell\, e^{m - m'} + \sum_j e^{s_j - m'},\quad"
+    r" o' = \frac{\ell\, e^{m - m'} o + \sum_j e^{s_j - m'} v_j}{\ell'}",
+    "Milakov & Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1",
+)
+MAPS = Formula(
+    r"\text{maps} = 4\,H n^2\ \text{bytes},\qquad \text{tiles} = 4\,H \cdot 2n\ \text{bytes}",
+    "Dao et al. 2022, theorem 1: O(n) beyond inputs and output",
+)
+
+
 def tiles(maximum: float, total: float) -> Formula:
     """What is kept of a row, and how a further tile changes it."""
-    return Formula(
-        r"m' = \max(m,\ \max_j s_j),\quad \ell' = \ell\, e^{m - m'} + \sum_j e^{s_j - m'},\quad"
-        r" o' = \frac{\ell\, e^{m - m'} o + \sum_j e^{s_j - m'} v_j}{\ell'}"
-        rf",\qquad m' = {operand(maximum)},\ \ell' = {operand(total)}",
-        "Milakov & Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1",
-    )
+    numbers = rf"m' = {operand(maximum)},\ \ell' = {operand(total)}"
+    return Formula(rf"{TILES.latex},\qquad {numbers}", TILES.reference)
 
 
 def memory(n_heads: int, n: int) -> Formula:
@@ -47,5 +54,5 @@ def memory(n_heads: int, n: int) -> Formula:
     return Formula(
         rf"4\,H n^2 = 4 \cdot {n_heads} \cdot {n}^2 = {maps}\ \text{{bytes}},"
         rf"\qquad 4\,H \cdot 2n = 8 \cdot {n_heads} \cdot {n} = {running}\ \text{{bytes}}",
-        "Dao et al. 2022, theorem 1: O(n) beyond inputs and output",
+        MAPS.reference,
     )

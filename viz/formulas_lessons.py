@@ -4,17 +4,19 @@ from collections.abc import Sequence
 
 from viz.formulas import Formula, operand, result
 
+VARIANCE = Formula(
+    r"\mathrm{Var}(q \cdot k) = \sum_{i=1}^{d} \mathrm{Var}(q_i k_i) = d",
+    "Vaswani et al. 2017, footnote 4: components independent, mean 0, variance 1",
+)
+
 
 def variance(d: int, measured: float) -> Formula:
     """The variance of a sum of d products of independent numbers."""
-    return Formula(
-        r"\mathrm{Var}(q \cdot k) = \sum_{i=1}^{d} \mathrm{Var}(q_i k_i) = d,\qquad "
-        rf"d = {d}:\ {operand(measured)}\ \text{{measured}}",
-        "Vaswani et al. 2017, footnote 4: components independent, mean 0, variance 1",
-    )
+    numbers = rf"d = {d}:\ {operand(measured)}\ \text{{measured}}"
+    return Formula(rf"{VARIANCE.latex},\qquad {numbers}", VARIANCE.reference)
 
 
-_HEIGHTS = {
+HEIGHTS = {
     "gaussian": r"e^{-u^2/2}",
     "boxcar": r"1 \text{ where } |u| < 1",
     "epanechnikov": r"\max(1 - u^2, 0)",
@@ -27,7 +29,7 @@ def regression(kind: str) -> Formula:
     """The weighted mean, with the kernel that is chosen."""
     return Formula(
         r"f(x) = \sum_i \frac{K(u_i)}{\sum_j K(u_j)}\, y_i,\qquad u_i = \frac{x - x_i}{h},\qquad"
-        rf" K(u) = {_HEIGHTS[kind]}",
+        rf" K(u) = {HEIGHTS[kind]}",
         "Nadaraya 1964, Watson 1964",
     )
 
@@ -40,6 +42,13 @@ def distance_as_product() -> Formula:
         r"\tfrac{q \cdot k_j - \lVert k_j \rVert^2 / 2}{\sqrt{d}}\right)",
         "Tsai et al. 2019: attention as a kernel smoother",
     )
+
+
+DOT_PRODUCT = Formula(
+    r"a \cdot b = \sum_i a_i b_i,\qquad"
+    r" \cos\theta = \frac{a \cdot b}{\lVert a \rVert \lVert b \rVert}",
+    "Salton et al. 1975: texts as vectors, compared by the cosine of their angle",
+)
 
 
 def dot_product(
@@ -60,7 +69,7 @@ def dot_product(
     return Formula(
         rf"a \cdot b = a_x b_x + a_y b_y = {terms} {result(product)}"
         f"{of_directions if all(lengths) else ''}",
-        "Salton et al. 1975: texts as vectors, compared by the cosine of their angle",
+        DOT_PRODUCT.reference,
     )
 
 
@@ -73,14 +82,19 @@ def product_of_lengths() -> Formula:
     )
 
 
+SEVERAL_HEADS = Formula(
+    r"[\,z_0 \;\; z_1 \;\dots\; z_{H-1}]\, W_O = \sum_{h=0}^{H-1} z_h W_O^{(h)}",
+    "Vaswani et al. 2017, §3.2.2; as a sum: Elhage et al. 2021",
+)
+
+
 def several_heads(n_heads: int, d_head: int, d_model: int) -> Formula:
     """Heads side by side times W_O, and the sum that is."""
-    return Formula(
-        r"[\,z_0 \;\; z_1 \;\dots\; z_{H-1}]\, W_O = \sum_{h=0}^{H-1} z_h W_O^{(h)},\qquad"
+    numbers = (
         rf" H = {n_heads},\ z_h \in \mathbb{{R}}^{{{d_head}}},\ "
-        rf" W_O^{{(h)}} \in \mathbb{{R}}^{{{d_head} \times {d_model}}}",
-        "Vaswani et al. 2017, §3.2.2; as a sum: Elhage et al. 2021",
+        rf" W_O^{{(h)}} \in \mathbb{{R}}^{{{d_head} \times {d_model}}}"
     )
+    return Formula(rf"{SEVERAL_HEADS.latex},\qquad{numbers}", SEVERAL_HEADS.reference)
 
 
 def effective_rank() -> Formula:
@@ -92,13 +106,13 @@ def effective_rank() -> Formula:
     )
 
 
-_PLACED = {
-    "pre": (
+PLACED = {
+    "pre": Formula(
         r"x' = x + \mathrm{attn}(\mathrm{norm}(x)),\qquad "
         r"x'' = x' + \mathrm{ffn}(\mathrm{norm}(x'))",
         "pre-norm: Xiong et al. 2020, fig. 1b",
     ),
-    "post": (
+    "post": Formula(
         r"x' = \mathrm{norm}(x + \mathrm{attn}(x)),\qquad "
         r"x'' = \mathrm{norm}(x' + \mathrm{ffn}(x'))",
         "post-norm: Vaswani et al. 2017, §3.1",
@@ -108,32 +122,40 @@ _PLACED = {
 
 def block(placement: str, lengths: tuple[float, float, float]) -> Formula:
     """The two steps of a block, and the lengths of the stream before, between and after them."""
-    latex, reference = _PLACED[placement]
+    placed = PLACED[placement]
     before, between, after = map(operand, lengths)
     numbers = (
         rf"\lVert x \rVert = {before},\ \lVert x' \rVert = {between},\ "
         rf"\lVert x'' \rVert = {after}"
     )
-    return Formula(rf"\begin{{gathered}} {latex} \\ {numbers} \end{{gathered}}", reference)
+    both = rf"\begin{{gathered}} {placed.latex} \\ {numbers} \end{{gathered}}"
+    return Formula(both, placed.reference)
+
+
+RMS_NORM = Formula(
+    r"\hat x_i = \frac{x_i}{r}\, g_i,\qquad r = \sqrt{\tfrac1D \sum_i x_i^2 + \varepsilon}",
+    "RMSNorm: Zhang & Sennrich 2019, eq. 4",
+)
+_DEVIATION = r"\sigma = \sqrt{\mathrm{Var}(x) + \varepsilon}"
+LAYER_NORM = Formula(
+    rf"\hat x_i = \frac{{x_i - \mu}}{{\sigma}}\, g_i + b_i,\qquad"
+    rf" \mu = \tfrac1D \sum_i x_i,\quad {_DEVIATION}",
+    "LayerNorm: Ba et al. 2016, eq. 4",
+)
 
 
 def norm(kind: str, mean: float, deviation: float, rms: float, *, has_offset: bool) -> Formula:
     """The model's kind of norm of one vector, with its statistics."""
     if kind == "rms":
-        return Formula(
-            r"\hat x_i = \frac{x_i}{r}\, g_i,\qquad r = \sqrt{\tfrac1D \sum_i x_i^2 + \varepsilon}"
-            rf" = {operand(rms)}",
-            "RMSNorm: Zhang & Sennrich 2019, eq. 4",
-        )
+        return Formula(rf"{RMS_NORM.latex} = {operand(rms)}", RMS_NORM.reference)
     return Formula(
         rf"\hat x_i = \frac{{x_i - \mu}}{{\sigma}}\, g_i{' + b_i' if has_offset else ''},\qquad "
-        rf"\mu = {operand(mean)},\quad \sigma = \sqrt{{\mathrm{{Var}}(x) + \varepsilon}}"
-        rf" = {operand(deviation)}",
-        "LayerNorm: Ba et al. 2016, eq. 4",
+        rf"\mu = {operand(mean)},\quad {_DEVIATION} = {operand(deviation)}",
+        LAYER_NORM.reference,
     )
 
 
-_ACTIVATIONS = {
+ACTIVATIONS = {
     "relu": (r"a = \max(0, W_{\mathrm{up}} x)", "ReLU: Vaswani et al. 2017, eq. 2"),
     "gelu": (
         r"a = f(W_{\mathrm{up}} x),\qquad f(u) = u\, \Phi(u)",
@@ -153,7 +175,7 @@ _ACTIVATIONS = {
 
 def neurons(kind: str) -> Formula:
     """The activations of the model's feed-forward."""
-    latex, reference = _ACTIVATIONS[kind]
+    latex, reference = ACTIVATIONS[kind]
     return Formula(rf"{latex},\qquad \mathrm{{ffn}}(x) = W_{{\mathrm{{down}}}}\, a", reference)
 
 
@@ -177,11 +199,13 @@ def gradient_of_loss() -> Formula:
     )
 
 
+ADDITIVE = Formula(r"s(q, k) = v^{\top} \tanh(W q + U k)", "Bahdanau et al. 2015, appendix A.1.2")
+
+
 def additive(d_head: int) -> Formula:
     """The score of a small network, and how many numbers it has to learn."""
-    return Formula(
-        r"s(q, k) = v^{\top} \tanh(W q + U k),\qquad"
+    numbers = (
         rf" W, U: {d_head} \times {d_head},\ v: {d_head},\ \text{{so }}"
-        rf" 2 \cdot {d_head}^2 + {d_head} = {2 * d_head**2 + d_head}\ \text{{parameters}}",
-        "Bahdanau et al. 2015, appendix A.1.2",
+        rf" 2 \cdot {d_head}^2 + {d_head} = {2 * d_head**2 + d_head}\ \text{{parameters}}"
     )
+    return Formula(rf"{ADDITIVE.latex},\qquad{numbers}", ADDITIVE.reference)

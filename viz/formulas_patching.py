@@ -30,7 +30,8 @@ ROLLOUT = Formula(
     "through the same weights taken as capacities",
 )
 INTEGRATED = Formula(
-    r"(x_j - x'_j) \cdot \int_0^1 \frac{\partial m(x' + a(x - x'))}{\partial x_j}\, da,\qquad"
+    r"(x_j - x'_j) \cdot \int_0^1 \frac{\partial m(x' + a(x - x'))}{\partial x_j}\, \mathrm{d}a,"
+    r"\qquad"
     r" \sum_j = m(x) - m(x')",
     "Sundararajan et al. 2017, eq. 1 and proposition 1; x' is the mean embedding of the "
     "vocabulary, of a picture that of a black one",

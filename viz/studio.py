@@ -14,6 +14,7 @@ from viz.pages.lessons import (
     by_hand,
     cheaper,
     kernels,
+    notation,
     residual,
     root,
     several_heads,
@@ -30,7 +31,7 @@ GROUPS = (
     Group("Ideas", (positions, masks, cost)),
     Group(
         "Lessons",
-        (similarity, kernels, by_hand, root, several_heads, block, residual, cheaper),
+        (similarity, kernels, by_hand, root, several_heads, block, residual, cheaper, notation),
     ),
     Group("Architectures", (diagram, encoder, translation, vision)),
 )

@@ -28,6 +28,7 @@ from model.verify.derived import DERIVED, OF_A_SITE, Ran
 from model.verify.edited import EDITED, Off, files_without
 from model.verify.found import FOUND
 from model.verify.habits import OF_HABITS
+from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
 from model.verify.merged import MERGED
 from model.verify.named import indices
 from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
@@ -126,6 +127,7 @@ ALL = {
     **BLOCKED,
     **DEEP,
     **CHEAPENED,
+    **LETTERED,
     **ATTRIBUTED,
     **EDITED,
     **FOUND,
@@ -142,6 +144,7 @@ ALL_OF_A_SITE = {
     **SEVERAL_OF_A_SITE,
     **CHEAPENED_OF_A_SITE,
     **ADDITIVE_OF_A_SITE,
+    **LETTERED_OF_A_SITE,
     **OF_INSTRUMENTS,
 }
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each

@@ -13,6 +13,7 @@ ROOT = "model/analysis/saturation.py"
 BLOCK, IN_A_BLOCK = "model/analysis/block.py", "The block"
 DEEP, RESIDUAL = "model/analysis/depth.py", "Why the residual?"
 ADDITIVE = "model/analysis/additive.py"
+SHAPES = "viz/pages/lessons/notation/shapes.py"
 CHEAP, TILES, CHEAPER = "model/analysis/cheaper.py", "model/analysis/tiles.py", "Cheaper attention"
 HAND = f"viz/live/by_hand/{PAGE}"
 
@@ -160,4 +161,13 @@ LESSONS = [
           "for array in drawn)", "for array in drawn[:2])", "numbers", "stories", "Kernels"),
     Fault("lessons", "multiplications of additive scores without U", ADDITIVE,
           "2 * n * drawn", "n * drawn", "numbers", "stories", "Kernels"),
+    Fault("lessons", "the shape of another axis", SHAPES,
+          "else embed.shape[-1]", "else embed.shape[0]", "numbers", "stories", "Notation"),
+    Fault("lessons", "letters one place on", SHAPES, 'f"letters[{place}]"',
+          'f"letters[{place + 1}]"', "numbers", "stories", "Notation"),
+    Fault("lessons", "KV heads for heads", SHAPES, "(len(record.q), len(record.k),",
+          "(len(record.k) + 1, len(record.k),", "numbers", "stories", "Notation"),
+    Fault("lessons", "a vocabulary without its last token", SHAPES,
+          "None if output is None else output.shape[-1]",
+          "None if output is None else output.shape[-1] - 1", "numbers", "stories", "Notation"),
 ]  # fmt: skip

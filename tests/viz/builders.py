@@ -43,6 +43,7 @@ PAGES = (
     "The block",
     "Why the residual?",
     "Cheaper attention",
+    "Notation",
     "Diagram",
     "Encoder",
     "Translation",

@@ -12,6 +12,7 @@ ON_SEVERAL = ("Several heads",)
 ON_BLOCK = ("The block",)
 ON_RESIDUAL = ("Why the residual?",)
 ON_CHEAPER = ("Cheaper attention",)
+ON_NOTATION = ("Notation",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -93,3 +94,24 @@ KEPT_RANK = declared(Number("kept_rank", "Rank r", 4, 1, 256, pages=ON_CHEAPER))
 TILED_QUERY = declared(Choice[int]("tiled_query", "Query", -1, pages=ON_CHEAPER))
 TILE_SIZE = declared(Number("tile_size", "Keys per tile", 4, 1, 512, pages=ON_CHEAPER))
 TILES_DONE = declared(Number("tiles_done", "Tiles done", 2, 1, 512, 1, pages=ON_CHEAPER))
+
+# --- Notation -----------------------------------------------------------------------------------
+
+NOTATION_GROUP = named(
+    "notation",
+    "Group",
+    {
+        "all": "all",
+        "sizes": "Sizes",
+        "indices": "Indices",
+        "stream": "Stream",
+        "attention": "Attention",
+        "positions": "Positions and masks",
+        "output": "Output",
+        "experiments": "Experiments",
+        "lessons": "Lessons",
+        "signs": "Signs",
+    },
+    ON_NOTATION,
+)
+NOTATION_WORDS = declared(Text("notation_words", "Find", "", pages=ON_NOTATION))

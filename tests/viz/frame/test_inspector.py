@@ -22,6 +22,7 @@ from viz.frame.inspector import LABELS
 from viz.pages.look_inside import lens
 
 WITHOUT_FIGURES = {"Tours"}
+OWN_DOWNLOADS = {"Notation": 1}  # on the page itself, not in its panel
 A_CHECK = "z = pattern·v, in float64"
 CLOSED_AT_FIRST = {
     *("Home", "Findings", "Attention", "Heads", "Next token", "Explanation", "Patching"),
@@ -51,7 +52,7 @@ def test_every_page_with_figures_has_the_panel(page: str) -> None:
     assert offered == [name for name in expected if name != "Formula" or page != "Attention"]
     assert bool(app.latex) == (page not in CLOSED_AT_FIRST)
     assert not app.code
-    assert not app.get("download_button")
+    assert len(app.get("download_button")) == OWN_DOWNLOADS.get(page, 0)
 
 
 @pytest.mark.parametrize("page", sorted(set(PAGES) - WITHOUT_FIGURES))
@@ -67,7 +68,8 @@ def test_each_part_is_drawn_where_it_is_open(page: str) -> None:
     assert "Whole trace (npz)" in labels
     assert any(label.endswith("(CSV)") for label in labels)
     inspected(app, "closed")
-    assert not (app.latex or app.code or app.get("download_button"))
+    assert not (app.latex or app.code)
+    assert len(app.get("download_button")) == OWN_DOWNLOADS.get(page, 0)
 
 
 def test_what_was_chosen_stays_on_other_pages_and_in_the_address() -> None:

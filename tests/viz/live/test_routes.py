@@ -32,6 +32,7 @@ from model.verify.edited import EDITED
 from model.verify.explained import IndependentArrows
 from model.verify.found import FOUND
 from model.verify.independent import NUMBERED, IndependentRun
+from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
 from model.verify.merged import MERGED
 from model.verify.patched import IndependentPatches
 from model.verify.sampled import SAMPLED
@@ -292,7 +293,7 @@ def test_every_origin_names_code_that_there_is() -> None:
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
         *of_edits, *of_costs, *of_translations, "shuffled.classes",
-        *CHEAPENED,
+        *CHEAPENED, *LETTERED,
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     unmasked = {
@@ -307,6 +308,7 @@ def test_every_origin_names_code_that_there_is() -> None:
             *SEVERAL_OF_A_SITE,
             *CHEAPENED_OF_A_SITE,
             *ADDITIVE_OF_A_SITE,
+            *LETTERED_OF_A_SITE,
         )
     }
     assert set(OF_SITES) == unmasked

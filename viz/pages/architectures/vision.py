@@ -64,6 +64,7 @@ def render(view: View) -> None:
     with right:
         _distances(view, config)
     _positions(view)
+    inspector.formula("model.embeddings.PatchEmbedding")
     inspector.attention(view.record)
     inspector.source("model.analysis.patches.rollout", "model.embeddings.PatchEmbedding")
     inspector.export(view, _tables(view, config))
