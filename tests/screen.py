@@ -63,6 +63,7 @@ CHARTS = {
         *("block-steps", "block-lengths", "block-norm", "block-gain", "block-tokens"),
         *("block-dimensions", "block-function", "block-neurons", "block-heights"),
     ],
+    "Order": ["order-open", "order-causal", "order-running"],
     "Cheaper attention": [
         *("cheaper-exact", "cheaper-way", "cheaper-errors"),
         *("tile-scores", "tile-output", "tile-memory"),

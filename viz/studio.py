@@ -15,6 +15,7 @@ from viz.pages.lessons import (
     cheaper,
     kernels,
     notation,
+    order,
     residual,
     root,
     several_heads,
@@ -31,7 +32,18 @@ GROUPS = (
     Group("Ideas", (positions, masks, cost)),
     Group(
         "Lessons",
-        (similarity, kernels, by_hand, root, several_heads, block, residual, cheaper, notation),
+        (
+            similarity,
+            kernels,
+            by_hand,
+            root,
+            several_heads,
+            block,
+            residual,
+            order,
+            cheaper,
+            notation,
+        ),
     ),
     Group("Architectures", (diagram, encoder, translation, vision)),
 )

@@ -205,7 +205,7 @@ def _mean_distances(pattern: Array) -> Array:
 # --- another order ----------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4)  # three figures of one page are made of two of them
+@lru_cache(maxsize=8)  # three figures of one page are made of two of them; two models at most
 def _outputs(ran: Ran, order: tuple[int, ...], is_masked: bool) -> Array:
     ids = ran.arrays["decoder.ids"][list(order)]
     mask = None if is_masked else reference.all_of(ids)

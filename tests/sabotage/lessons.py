@@ -13,6 +13,7 @@ ROOT = "model/analysis/saturation.py"
 BLOCK, IN_A_BLOCK = "model/analysis/block.py", "The block"
 DEEP, RESIDUAL = "model/analysis/depth.py", "Why the residual?"
 ADDITIVE = "model/analysis/additive.py"
+ORDERED, ORDER_PAGE = "model/analysis/order.py", "viz/pages/lessons/order.py"
 SHAPES = "viz/pages/lessons/notation/shapes.py"
 CHEAP, TILES, CHEAPER = "model/analysis/cheaper.py", "model/analysis/tiles.py", "Cheaper attention"
 HAND = f"viz/live/by_hand/{PAGE}"
@@ -170,4 +171,13 @@ LESSONS = [
     Fault("lessons", "a vocabulary without its last token", SHAPES,
           "None if output is None else output.shape[-1]",
           "None if output is None else output.shape[-1] - 1", "numbers", "stories", "Notation"),
+    Fault("lessons", "rows of the other order that stay where they are", ORDERED,
+          "second[back] - first", "second - first", "order-", "stories", "Order"),
+    Fault("lessons", "a mask where none should be", ORDERED, "None if is_masked else full",
+          "None if ids else full", "order-", "stories", "Order"),
+    Fault("lessons", "outputs of one order shown for both", ORDER_PAGE,
+          "other, found.second", "other, found.first", "order-", "stories", "Order"),
+    Fault("lessons", "the largest difference of the first token alone", ORDER_PAGE,
+          "most = float(np.abs(case.found.difference).max())",
+          "most = float(np.abs(case.found.difference[1]).max())", "numbers", "stories", "Order"),
 ]  # fmt: skip

@@ -42,6 +42,7 @@ PAGES = (
     "Several heads",
     "The block",
     "Why the residual?",
+    "Order",
     "Cheaper attention",
     "Notation",
     "Diagram",

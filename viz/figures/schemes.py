@@ -78,9 +78,14 @@ def slope_bars(slopes: np.ndarray, colors: Palette, title: str) -> go.Figure:
     )
 
 
-def output_maps(parts: Sequence[Part], colors: Palette) -> go.Figure:
-    """Outputs of two orders and their difference, each (T, D), all in one colour scale."""
+def output_maps(parts: Sequence[Part], colors: Palette, *, share: float = 1.0) -> go.Figure:
+    """Outputs of two orders and their difference, each (T, D), all in one colour scale.
+
+    It ends where this `share` of the outputs lies; what is larger has the colour of the end.
+    """
     reach = np.concatenate([part.values for part in parts[:2]])
+    if share < 1:
+        reach = np.quantile(np.abs(reach), [share])
     height = int(np.clip(170 + 22 * len(parts[0].tokens), 280, 640))
     row = Row(height, x={"title": "dimension"}, gap=0.1)
     return maps_side_by_side(parts, signed("value", reach), colors, row)

@@ -13,6 +13,7 @@ ON_BLOCK = ("The block",)
 ON_RESIDUAL = ("Why the residual?",)
 ON_CHEAPER = ("Cheaper attention",)
 ON_NOTATION = ("Notation",)
+ON_ORDER = ("Order",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -94,6 +95,10 @@ KEPT_RANK = declared(Number("kept_rank", "Rank r", 4, 1, 256, pages=ON_CHEAPER))
 TILED_QUERY = declared(Choice[int]("tiled_query", "Query", -1, pages=ON_CHEAPER))
 TILE_SIZE = declared(Number("tile_size", "Keys per tile", 4, 1, 512, pages=ON_CHEAPER))
 TILES_DONE = declared(Number("tiles_done", "Tiles done", 2, 1, 512, 1, pages=ON_CHEAPER))
+
+# --- Order --------------------------------------------------------------------------------------
+
+ORDER_TEXT = declared(Text("order_text", "Words", "dog bites man", pages=ON_ORDER))
 
 # --- Notation -----------------------------------------------------------------------------------
 

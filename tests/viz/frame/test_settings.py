@@ -99,6 +99,7 @@ PLACES = [
     Place("Why the residual?", {"depth": 16, "depth_seed": 5}),
     Place("Cheaper attention", {"cheaper": "low_rank", "kept_window": 3, "kept_global": 2,
                                 "kept_rank": 5}),
+    Place("Order", {"order_text": "a dog and a cat"}),
     Place("Notation", {"notation": "sizes", "notation_words": "d_model"}),
     Place("Cheaper attention", {"tiled_query": 9, "tile_size": 3, "tiles_done": 3},
           {"sentence": TOM}),

@@ -1,0 +1,90 @@
+"""Protects the lesson Order: what it prints is what two orders do, with a mask and without."""
+
+import re
+
+import numpy as np
+import pytest
+
+from model.analysis.order import reordered
+from model.verify.independent import IndependentRun
+from tests.viz.apps import TOM, captions, chart, lines, open_page, tables_shown
+from tests.viz.builders import numbers, scheme_model, stories, trace_of
+
+DOG = "dog bites man"
+KEYS = ("order-open", "order-causal", "order-running")
+
+
+def shown(text: str) -> dict[str, list[np.ndarray]]:
+    """The three maps of each figure, (T, D) each."""
+    app = open_page("Order", sentence=TOM, order_text=text)
+    assert lines(app, "error") == []
+    return {key: [numbers(part["z"]) for part in chart(app, key).data] for key in KEYS}
+
+
+def test_figures_are_those_of_the_independent_code() -> None:
+    found = shown(DOG)
+    for key, loaded, prefix in (
+        ("order-open", scheme_model("none"), "order.open_"),
+        ("order-causal", scheme_model("none"), "order."),
+        ("order-running", stories(), "order.open_"),
+    ):
+        ids = trace_of(loaded, DOG).ids
+        run, last = IndependentRun(loaded.files, ids), len(ids) - 1
+        names = ("outputs", f"swapped.0.{last}", f"changed.0.{last}")
+        for drawn, name in zip(found[key], names, strict=True):
+            np.testing.assert_allclose(drawn, run.array(f"{prefix}{name}"), atol=2e-5)
+
+
+def test_without_positions_and_mask_only_the_places_of_rows_change() -> None:
+    first, second, difference = shown(DOG)["order-open"]
+    np.testing.assert_allclose(second[[-1, *range(1, len(first) - 1), 0]], first, atol=1e-5)
+    assert np.abs(difference).max() < 1e-5
+    assert np.abs(first[0] - first[-1]).max() > 0.5, "rows that are alike would show nothing"
+
+
+@pytest.mark.parametrize("key", ["order-causal", "order-running"])
+def test_a_mask_or_positions_alone_tell_order(key: str) -> None:
+    assert np.abs(shown(DOG)[key][2]).max() > 0.5
+
+
+def test_the_table_says_what_tells_order() -> None:
+    app = open_page("Order", sentence=TOM, order_text=DOG)
+    table = tables_shown(app)[0]
+    assert table["what tells order"] == {
+        "positions-none (None)": "its mask alone",
+        "the running model (Sinusoidal)": "its positions, and its mask",
+    }
+    loaded = stories()
+    ids = trace_of(loaded, DOG).ids.tolist()
+    order = [len(ids) - 1, *range(1, len(ids) - 1), 0]
+    found = reordered(loaded.model, ids, order, is_masked=True)
+    printed = float(table["with its own mask"]["the running model (Sinusoidal)"])
+    assert printed == pytest.approx(np.abs(found.difference).max(), abs=0.006)
+    assert float(table["without a mask"]["positions-none (None)"]) < 1e-5
+
+
+def test_show_me_has_one_token_twice_whose_rows_are_the_same() -> None:
+    app = open_page("Order", sentence=TOM)
+    (link,) = [x.proto.body for x in app.get("html") if "hl-question" in x.proto.body]
+    text = re.search('data-with="order_text=([^"]*)"', link)[1].replace("+", " ")
+    tokens = trace_of(scheme_model("none"), text).ids.tolist()
+    twice = [i for i, token in enumerate(tokens) if tokens.count(token) > 1]
+    assert len(twice) >= 3
+    first = shown(text)["order-open"][0]
+    same = [i for i in twice if tokens[i] == tokens[twice[0]]]
+    np.testing.assert_allclose(first[same], first[[same[0]] * len(same)], atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["", " ", "a"])
+def test_too_few_words_are_said(text: str) -> None:
+    app = open_page("Order", sentence=TOM, order_text=text)
+    assert lines(app, "error") == []
+    assert lines(app, "note") == ["Two tokens or more are needed to change places."]
+
+
+def test_a_running_model_without_positions_stands_alone() -> None:
+    app = open_page("Order", sentence=TOM, model="positions-none")
+    assert lines(app, "error") == []
+    table = tables_shown(app)[0]
+    assert table["what tells order"] == {"the running model (None)": "its mask alone"}
+    assert any("the running model, without a mask" in line for line in captions(app))

@@ -1,0 +1,227 @@
+"""Order: the same words in another order, without positions and with them, masked and not."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.order import SAME, Reordered
+from viz import runs
+from viz.digits import digits
+from viz.figures.labels import visible
+from viz.figures.schemes import output_maps
+from viz.figures.sides import Part
+from viz.frame import controls, inspector, layout, memory, notices, screen, tables, words
+from viz.frame.lessons import ORDER_TEXT
+from viz.frame.numbers import Said, number
+from viz.frame.view import View
+from viz.pages.ideas.positions.compare import NAMES
+from viz.runs import positions
+
+TITLE = "Order"
+ICON = ":material/swap_horiz:"
+NEEDS = ("decoder", "text", "residuals")
+
+SCHEMELESS = "none"
+MASKS = {False: "without a mask", True: "with its own mask"}
+IN_COLOURS = 0.99  # of the outputs; a few dimensions are so large that all others would be pale
+TWICE = "the dog saw the man and the cat"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One model under its mask or none, and what became of its outputs."""
+
+    view: View
+    name: str
+    is_masked: bool
+    found: Reordered
+
+    @property
+    def prefix(self) -> str:
+        """How addresses of outputs under this mask begin."""
+        return "order." if self.is_masked else "order.open_"
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "“dog bites man” and “man bites dog” are the same words: what tells a model their order?",
+        "The first and the last token change places; the tokens are the same ones, so nothing but "
+        "their order differs. Attention is a sum over keys, and a sum has no order: without "
+        "positions and mask each token comes out the same wherever it stands (Vaswani et al. 2017, "
+        "§3.5, which is why they add positions). A causal mask tells order too: the first token "
+        "attends to one, the next to two. Decoders without positions learn from that alone where "
+        "tokens stand (Haviv et al. 2022, Kazemnejad et al. 2023).",
+    )
+    with layout.slim_row("order"):
+        text = controls.text(ORDER_TEXT, placeholder="two words or more")
+    notices.show()
+    cases = _cases(view, text)
+    if not cases:
+        words.notice("Two tokens or more are needed to change places.")
+    else:
+        _draw(view, cases)
+    inspector.formula("model.positions.Position")
+    inspector.source("model.analysis.order.reordered", "model.positions.Position")
+    inspector.export(view, _tables(cases))
+
+
+def _cases(view: View, text: str) -> list[Case]:
+    """The model without positions and the running one, each without a mask and with its own."""
+    schemeless = positions.family(view.handle.device).get(SCHEMELESS)
+    handles = {"the running model": view.handle}
+    if schemeless is not None and schemeless != view.handle:
+        handles = {schemeless.name: schemeless, **handles}
+    found = []
+    for place, (name, handle) in enumerate(handles.items()):
+        run = runs.run(handle, text) if text.strip() else None
+        if run is None or len(run.trace.tokens) < 2:
+            return []
+        memory.keep_alive(f"order-{place}", run)
+        own = replace(view, handle=handle, run=run, layer=0, head=0)
+        order = _order(len(run.trace.tokens))
+        found += [
+            Case(own, name, masked, positions.reordered(handle, text, order, masked))
+            for masked in MASKS
+        ]
+    return found
+
+
+def _order(n: int) -> tuple[int, ...]:
+    """The first and the last of n tokens exchanged."""
+    return (n - 1, *range(1, n - 1), 0)
+
+
+def _draw(view: View, cases: list[Case]) -> None:
+    first = cases[0]
+    if first.name == "the running model" and view.config.position != SCHEMELESS:
+        words.notice(
+            "No checkpoint positions-none is here to compare with: copy it to assets/checkpoints."
+        )
+    else:
+        layout.section(
+            "Without positions and mask",
+            "Every row comes out as before, in another place.",
+            "The last map has the rows of the second put back in the order of the first, less the "
+            "first: what is left is float32’s own rounding. Colours end where 99 % of the outputs "
+            "lie; a few dimensions are far larger.",
+        )
+        _maps(first, "order-open")
+        layout.section(
+            "A causal mask alone tells order",
+            "The same model under the mask it was trained with.",
+            "No position is added anywhere, yet rows differ: each token now attends to those "
+            "before it, and these are others.",
+        )
+        _maps(cases[1], "order-causal")
+    layout.section(
+        "With positions",
+        "The running model without a mask: its positions alone tell the two orders apart."
+        if view.config.position != SCHEMELESS
+        else "The running model has no positions.",
+    )
+    _maps(cases[-2], "order-running")
+    _table(cases)
+    words.ask(
+        "A text has “the” three times. Without positions and mask, how do their rows differ?",
+        **{ORDER_TEXT.name: TWICE},
+    )
+    words.ways(
+        [
+            words.Way("Positions", "Five schemes, each in a model that runs.", page="Positions"),
+            words.Way("Masks", "Who may attend to whom, and what that gives away.", page="Masks"),
+        ]
+    )
+
+
+def _maps(case: Case, key: str) -> None:
+    """Outputs in both orders, and what differs when the rows are put back."""
+    tokens, found = case.view.tokens, case.found
+    other = [tokens[i] for i in _order(len(tokens))]
+    most, largest = float(np.abs(found.difference).max()), float(np.abs(found.first).max())
+    last = len(tokens) - 1
+    layout.show_figure(
+        output_maps(
+            [
+                Part("one order", tokens, found.first),
+                Part("the other order", other, found.second),
+                Part("difference", tokens, found.difference),
+            ],
+            case.view.colors,
+            share=IN_COLOURS,
+        ),
+        key=key,
+        alt=f"Outputs of {case.name} {MASKS[case.is_masked]} in both orders; with the rows put "
+        f"back they differ by at most {most:.2g}.",
+        origin=screen.origin(
+            case.view.run,
+            {
+                (0, "z"): f"{case.prefix}outputs",
+                (1, "z"): f"{case.prefix}swapped.0.{last}",
+                (2, "z"): f"{case.prefix}changed.0.{last}",
+            },
+            size=largest,
+        ),
+    )
+    row = int(np.abs(found.difference).max(axis=1).argmax())
+    at = f" at “{visible(tokens[row])}”" if found.error > SAME else ""
+    words.caption(
+        [
+            f"{case.name}, {MASKS[case.is_masked]}: rows put back differ by at most ",
+            _most(case),
+            f"{at}; the largest output is ",
+            number(case.view.run, f"{case.prefix}largest", largest, digits(largest, 2)),
+            ".",
+        ]
+    )
+
+
+def _most(case: Case) -> Said:
+    """The largest difference, as it is or as the rounding it is."""
+    most = float(np.abs(case.found.difference).max())
+    address = f"{case.prefix}most.0.{len(case.view.tokens) - 1}"
+    return number(case.view.run, address, most, f"{most:.1e}" if most < 0.01 else digits(most, 2))
+
+
+def _table(cases: list[Case]) -> None:
+    """Largest differences of all cases, and whether the order shows."""
+    open_ones = [case for case in cases if not case.is_masked]
+    masked = [case for case in cases if case.is_masked]
+    st.caption("Largest difference with the rows put back:")
+    words.table(
+        {
+            "model": [_called(case) for case in open_ones],
+            MASKS[False]: [_most(case) for case in open_ones],
+            MASKS[True]: [_most(case) for case in masked],
+            "what tells order": [
+                _tells(*both) for both in zip(open_ones, masked, strict=True)
+            ],
+        },
+        texts=["what tells order"],
+    )  # fmt: skip
+
+
+def _called(case: Case) -> str:
+    return f"{case.name} ({NAMES[case.view.config.position]})"
+
+
+def _tells(without: Case, masked: Case) -> str:
+    """What the two differences say; a model with both may need but one."""
+    by_position, by_either = without.found.error > SAME, masked.found.error > SAME
+    if by_position:
+        return "its positions" + (", and its mask" if by_either else "")
+    return "its mask alone" if by_either else "nothing"
+
+
+def _tables(cases: list[Case]) -> inspector.Tables:
+    """The differences of every case, a row for each token."""
+    return {
+        f"{case.name} {MASKS[case.is_masked]}": partial(
+            tables.numbers_csv, case.found.difference, "token \\ dimension"
+        )
+        for case in cases
+    }
