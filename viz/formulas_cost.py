@@ -23,3 +23,7 @@ LAYERS = Formula(
     r" \text{convolution } k\, n\, d^2, \qquad \text{window } r\, n\, d",
     "Vaswani et al. 2017, table 1",
 )
+TIMES = Formula(
+    r"t(n) = a + b\,n + c\,n^2, \qquad t(n) = a' + \frac{C(n)}{\text{rate}}",
+    "least squares of (fit − t) / t over the medians; C(n) are the operations of a pass over n",
+)

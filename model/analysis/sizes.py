@@ -1,7 +1,8 @@
 """Parameters, operations and memory of a Transformer, counted from its sizes alone.
 
-A `Shape` holds what they depend on. Operations are those of matrix products, two for each product
-and sum (Kaplan et al. 2020, §2.1); softmax, norms and activations are not counted, as usual.
+A `Shape` holds what they depend on, for a decoder, an encoder, both together, or a Vision
+Transformer. Operations are those of matrix products, two for each product and sum (Kaplan et al.
+2020, §2.1); softmax, norms and activations are not counted, as usual.
 """
 
 from dataclasses import dataclass
@@ -47,11 +48,14 @@ class Experts:
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """The sizes of a decoder. ValueError where they cannot go together, with the numbers.
+    """The sizes of a model. ValueError where they cannot go together, with the numbers.
 
-    `positions` is the number of learned position vectors, 0 where there are none. `norm_vectors`
-    are those of one norm: 2 with a gain and a shift, 1 with a gain alone. `biases` says whether
-    linear layers have any.
+    `n_encoder_layers` are the blocks of an encoder that all `n_layers` attend to besides, 0 where
+    there is none. `patch` counts the pixels of a patch where pictures enter in place of ids; then
+    `vocab_size` is the number of classes. `is_causal` says that keys and values can be kept for
+    later tokens. `positions` is the number of learned position vectors, 0 where there are none.
+    `norm_vectors` are those of one norm: 2 with a gain and a shift, 1 with a gain alone. `biases`
+    says whether linear layers have any.
     """
 
     n_layers: int
@@ -67,6 +71,9 @@ class Shape:
     gated: bool = False
     tied: bool = False
     final_norm: bool = True
+    n_encoder_layers: int = 0
+    patch: int = 0
+    is_causal: bool = True
     latent: Latent | None = None
     experts: Experts | None = None
 
@@ -77,9 +84,24 @@ class Shape:
                 f"divisor of {self.n_heads}"
             )
 
+    @property
+    def n_attentions(self) -> int:
+        """Attentions of all layers, those of a decoder to an encoder with them."""
+        return self.n_encoder_layers + self.n_layers * (2 if self.n_encoder_layers else 1)
 
-def shape_of(config: BlockConfig, vocab_size: int) -> Shape:
-    """The shape of one of our decoders or encoders, by its config."""
+    @property
+    def n_blocks(self) -> int:
+        """Blocks of both stacks."""
+        return self.n_encoder_layers + self.n_layers
+
+    @property
+    def n_stacks(self) -> int:
+        """An encoder and a decoder are two."""
+        return 2 if self.n_encoder_layers else 1
+
+
+def shape_of(config: BlockConfig) -> Shape:
+    """The shape of one of our models, whatever its architecture, by its config."""
     return Shape(
         n_layers=config.n_layers,
         d_model=config.d_model,
@@ -87,13 +109,16 @@ def shape_of(config: BlockConfig, vocab_size: int) -> Shape:
         n_kv_heads=config.n_kv_heads,
         d_head=config.d_head,
         d_ff=config.d_ff,
-        vocab_size=vocab_size,
+        vocab_size=getattr(config, "vocab_size", 0) or getattr(config, "n_classes", 0),
         positions=config.max_seq_len if config.position == "learned" else 0,
         norm_vectors=1 + (config.norm == "layer" and config.bias),
         biases=config.bias,
         gated=config.feedforward == "swiglu",
         tied=getattr(config, "tied_embeddings", False),
         final_norm=config.norm_placement == "pre",
+        n_encoder_layers=getattr(config, "n_encoder_layers", 0),
+        patch=getattr(config, "patch_size", 0) ** 2,
+        is_causal=hasattr(config, "mask"),  # an encoder's config has none
     )
 
 
@@ -128,23 +153,26 @@ def feedforward_parameters(shape: Shape, d_ff: int | None = None) -> int:
 def parameters(shape: Shape, *, only_active: bool = False) -> dict[str, int]:
     """Weights by part, see `PARTS`; `only_active` counts those that one token goes through.
 
-    Tied embeddings count once, as the embedding.
+    Tied embeddings count once, as the embedding, and so does one that two stacks share. Of pictures
+    the embedding is the map of a patch with the class token (Dosovitskiy et al. 2021, eq. 1).
     """
     table = shape.vocab_size * shape.d_model
+    of_patch = (shape.patch + shape.biases + 1) * shape.d_model
+    of_classes = table + shape.vocab_size * shape.biases
     return {
-        "embedding": table,
-        "positions": shape.positions * shape.d_model,
-        "attention": shape.n_layers * attention_parameters(shape),
+        "embedding": of_patch if shape.patch else table,
+        "positions": shape.n_stacks * shape.positions * shape.d_model,
+        "attention": shape.n_attentions * attention_parameters(shape),
         "feed-forward": _all_feedforwards(shape, only_active),
         "norms": _norms(shape),
-        "unembedding": 0 if shape.tied else table,
+        "unembedding": of_classes if shape.patch else 0 if shape.tied else table,
     }
 
 
 def _all_feedforwards(shape: Shape, only_active: bool) -> int:
     experts = shape.experts
     if experts is None:
-        return shape.n_layers * feedforward_parameters(shape)
+        return shape.n_blocks * feedforward_parameters(shape)
     n_used = experts.shared + (experts.active if only_active else experts.routed)
     router = experts.routed * (shape.d_model + experts.has_bias)
     sparse = n_used * feedforward_parameters(shape, experts.d_expert) + router
@@ -153,8 +181,9 @@ def _all_feedforwards(shape: Shape, only_active: bool) -> int:
 
 
 def _norms(shape: Shape) -> int:
-    """Two norms a layer, of latents two more, and the final one."""
-    of_stream = (2 * shape.n_layers + shape.final_norm) * shape.norm_vectors * shape.d_model
+    """One before each attention and feed-forward, of latents two more, and the final ones."""
+    n_norms = shape.n_attentions + shape.n_blocks + shape.n_stacks * shape.final_norm
+    of_stream = n_norms * shape.norm_vectors * shape.d_model
     latents = shape.latent.query + shape.latent.kv if shape.latent else 0
     return of_stream + shape.n_layers * latents
 
@@ -165,18 +194,38 @@ def _norms(shape: Shape) -> int:
 def operations(shape: Shape, n_keys: int) -> dict[str, int]:
     """Operations of one token that attends to `n_keys`, by part: two for each weight it meets.
 
+    With an encoder, of one token of the source and one of the target. Of a picture, of one patch:
+    its embedding stands in place of the unembedding, which one token of a picture meets alone.
     q·kᵀ and the weighted sum of values take 2 · n · d each in every head, whatever the weights
     (Kaplan et al. 2020, table 1); a mask saves none of it here.
     """
     active, added = parameters(shape, only_active=True), _biases(shape)
     latent = shape.latent
     of_head = latent.plain + latent.rope + latent.value if latent else 2 * shape.d_head
+    unembedding = 2 * shape.vocab_size * shape.d_model
+    ends = (
+        {"patches": 2 * shape.patch * shape.d_model}
+        if shape.patch
+        else {"unembedding": unembedding}
+    )
     return {
         "projections": 2 * (active["attention"] - added["attention"]),
-        "attention": 2 * shape.n_layers * shape.n_heads * of_head * n_keys,
+        "attention": 2 * shape.n_attentions * shape.n_heads * of_head * n_keys,
         "feed-forward": 2 * (active["feed-forward"] - added["feed-forward"]),
-        "unembedding": 2 * shape.vocab_size * shape.d_model,
+        **ends,
     }
+
+
+def pass_operations(shape: Shape, n_tokens: int) -> int:
+    """Operations of one forward pass over `n_tokens`, of source and target each where both are.
+
+    Of a picture the first token is the class token: it is no patch, and is alone unembedded.
+    """
+    of_token = operations(shape, n_tokens)
+    total = n_tokens * sum(of_token.values())
+    if not shape.patch:
+        return total
+    return total - of_token["patches"] + 2 * shape.vocab_size * shape.d_model
 
 
 def _biases(shape: Shape) -> dict[str, int]:
@@ -187,7 +236,10 @@ def _biases(shape: Shape) -> dict[str, int]:
         return {"attention": 0, "feed-forward": of_router}
     of_heads = (shape.n_heads + 2 * shape.n_kv_heads) * shape.d_head + shape.d_model
     of_feedforward = (2 if shape.gated else 1) * shape.d_ff + shape.d_model
-    return {"attention": n_layers * of_heads, "feed-forward": n_layers * of_feedforward}
+    return {
+        "attention": shape.n_attentions * of_heads,
+        "feed-forward": shape.n_blocks * of_feedforward,
+    }
 
 
 # --- memory -----------------------------------------------------------------------------------
@@ -197,11 +249,12 @@ def memory(shape: Shape, n_tokens: int, bytes_per_value: int = 2) -> dict[str, i
     """Bytes that weights, caches and maps of attention take, for one text of `n_tokens`.
 
     `training` is for weights, gradients and the moments of Adam alone, 16 bytes a parameter
-    (Rajbhandari et al. 2020, §3.1). `maps` are the weights of all heads over each other's tokens,
-    n² a head, which FlashAttention never keeps (Dao et al. 2022).
+    (Rajbhandari et al. 2020, §3.1). `cache` is 0 without a causal mask; with an encoder it has its
+    keys and values too, for a source of as many tokens. `maps` are the weights of all heads over
+    each other's tokens, n² a head, which FlashAttention never keeps (Dao et al. 2022).
     """
     total = sum(parameters(shape).values())
-    layers, latent = shape.n_layers, shape.latent
+    layers, latent = shape.is_causal * shape.n_stacks * shape.n_layers, shape.latent
     cached = (
         latent_bytes(layers, latent.kv + latent.rope, n_tokens, bytes_per_value)
         if latent
@@ -211,7 +264,7 @@ def memory(shape: Shape, n_tokens: int, bytes_per_value: int = 2) -> dict[str, i
         "weights": total * bytes_per_value,
         "training": total * ADAM_BYTES,
         "cache": cached,
-        "maps": layers * shape.n_heads * n_tokens * n_tokens * bytes_per_value,
+        "maps": shape.n_attentions * shape.n_heads * n_tokens * n_tokens * bytes_per_value,
     }
 
 

@@ -41,6 +41,7 @@ from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
 from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
+from model.verify.weighed import WEIGHED
 
 ALLOWED = 1e-5
 # What is compared, under one name each: arrays by the last part of their addresses.
@@ -120,6 +121,7 @@ ALL = {
     **BLANKED,
     **SAMPLED,
     **SIZED,
+    **WEIGHED,
     **SATURATED,
     **SMOOTHED,
     **SIMILAR,

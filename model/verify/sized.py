@@ -113,6 +113,13 @@ def _parameters(sizes: Sizes) -> Array:
     return np.array([*counts, sum(counts), met], dtype=float)
 
 
+def _block(sizes: Sizes) -> Array:
+    """12 · D², 6 · D², and the weights of one block without its norms, (3,)."""
+    one = [x for x in tensors({**sizes, "n_layers": 1}) if x.part in ("attention", "feed-forward")]
+    square = sizes["d_model"] ** 2
+    return np.array([12 * square, 6 * square, sum(x.numbers for x in one)], dtype=float)
+
+
 def _operations(sizes: Sizes, n_tokens: int) -> Array:
     """Of one token: projections, attention, feed-forward, unembedding and all of them, (5,)."""
     weights = [x for x in tensors(sizes) if not x.is_bias]
@@ -146,7 +153,7 @@ def _memory(sizes: Sizes, n_tokens: int) -> Array:
 
 def _both(count: Callable[..., Array], name: str) -> dict[str, Callable[..., Array]]:
     """The same of a known model by its place, and of any by its sizes; tokens come first."""
-    n_before = 0 if count in (_parameters, _growth) else 1
+    n_before = 0 if count in (_parameters, _growth, _block) else 1
 
     def of_known(ran: "Ran", *numbers: int) -> Array:
         *before, place = numbers
@@ -158,20 +165,24 @@ def _both(count: Callable[..., Array], name: str) -> dict[str, Callable[..., Arr
     return {f"shapes.{name}": of_known, f"shape.{name}": of_own}
 
 
-def _shares(ran: "Ran", *numbers: int) -> Array:
-    """The share of each part in the weights, (6, N): of models by sizes, then of all known."""
+def shares_of(first: Array, *numbers: int) -> Array:
+    """The share of each part in the weights, (6, N): of a model by its counts, of further ones
+
+    by their sizes, then of all known.
+    """
     each = len(SIZES) + 1
-    if not numbers or len(numbers) % each:
+    if len(numbers) % each:
         raise KeyError(numbers)
     own = [_own(*numbers[at : at + each]) for at in range(0, len(numbers), each)]
-    counts = np.stack([_parameters(sizes)[: len(PARTS)] for sizes in (*own, *_known())], axis=1)
+    counted = [_parameters(sizes)[: len(PARTS)] for sizes in (*own, *_known())]
+    counts = np.stack([first, *counted], axis=1)
     return counts / counts.sum(axis=0)
 
 
 SIZED: dict[str, Callable[..., Array]] = {
-    "shape.shares": _shares,
     **_both(_parameters, "parameters"),
     **_both(_operations, "operations"),
     **_both(_memory, "memory"),
     **_both(_growth, "growth"),
+    **_both(_block, "block"),
 }

@@ -11,7 +11,7 @@ class Fault:
 
     `named` is a word of the array, figure or number that whoever notices must name. `seen_on` is a
     page, "" where the run's own check is asked; `query` is what else its address says, `then` a
-    sentence that is typed once the page is drawn.
+    sentence that is typed once the page is drawn, `press` a button that is pressed then.
     """
 
     layer: str
@@ -24,6 +24,7 @@ class Fault:
     seen_on: str = ""
     query: dict[str, str] = field(default_factory=dict)
     then: str = ""
+    press: str = ""
 
     @property
     def probe(self) -> str:

@@ -10,7 +10,13 @@ ORDER, SHIFT = {"masks": "order"}, {"masks": "shift"}
 WINDOW = {"masks": "kinds", "mask": "sliding_window"}
 WRITTEN = {"written": "9"}
 MERGES, BEAM, COST = "viz/figures/merges.py", "viz/figures/beam.py", "model/analysis/cost.py"
-SIZES = "model/analysis/sizes.py"
+SIZES, COST_PAGE = "model/analysis/sizes.py", "viz/pages/ideas/cost/__init__.py"
+
+
+def _timed(name: str, file: str, old: str, new: str, named: str, model: str = "stories") -> Fault:
+    press = "Measure on this machine"
+    return Fault("cost", name, file, old, new, named, model, seen_on="Cost", press=press)
+
 
 TABLES = [
     Fault("figures", "a window one token wider", "model/masks.py",
@@ -122,4 +128,27 @@ TABLES = [
           seen_on="Cost"),
     Fault("sizes", "a cache of keys alone", SIZES,
           '"cache": cached,', '"cache": cached // 2,', "memory", seen_on="Cost"),
+    Fault("cost", "a decoder that attends to no encoder", SIZES,
+          "self.n_layers * (2 if self.n_encoder_layers else 1)", "self.n_layers", "shares",
+          "translate", seen_on="Cost"),
+    Fault("cost", "a class token that weighs nothing", SIZES,
+          "(shape.patch + shape.biases + 1)", "(shape.patch + shape.biases)", "shares", "digits",
+          seen_on="Cost"),
+    Fault("cost", "a rule of thumb in place of the other", COST_PAGE,
+          'f"{address}[1]", 6 * square', 'f"{address}[1]", 12 * square', ".block", seen_on="Cost"),
+    Fault("cost", "bytes of a file without its first tensor", "viz/runs/counting.py",
+          "sum(n * BYTES[kind] for n, kind in sizes)",
+          "sum(n * BYTES[kind] for n, kind in sizes[1:])", "running.bytes", seen_on="Cost"),
+    _timed("a class token that is a patch too", SIZES, 'total - of_token["patches"] + 2',
+           "total + 2", "running.pass", "digits"),
+    _timed("times of all lengths weighted alike", "model/analysis/cost_fit.py",
+           "terms / sizes / seconds[:, None], np.ones(len(terms))", "terms / sizes, seconds",
+           "pass-times"),
+    _timed("a band of nearly all rounds", "model/analysis/cost_fit.py",
+           "QUARTILES = (25, 75)", "QUARTILES = (5, 95)", "pass-times"),
+    _timed("rates by the fastest quarter", "model/analysis/cost_measured.py",
+           "work / (self.quartiles[1] / 1000)", "work / (self.quartiles[0] / 1000)",
+           "timed.rates"),
+    _timed("medians of the lengths in reverse", "viz/figures/cost_times.py",
+           "y=medians,", "y=medians[::-1],", "pass-times"),
 ]  # fmt: skip

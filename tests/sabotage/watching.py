@@ -24,6 +24,7 @@ DRAWN = (
 SITE = ROOT / "tests" / "sabotage" / "site"
 LOADING_MS = 60_000
 PATIENCE_MS = 40_000  # a quiet machine says it within 2 s; an app with a fault has just begun
+MEASURING_MS = 120_000  # and what a button begins, such as a measurement of time
 # The badge above every page once it is red, and the names of the checks behind it that failed.
 RED = "() => /check(s)? failed/.test(document.querySelector('[data-testid=stPopover]')?.innerText)"
 
@@ -75,7 +76,7 @@ class Watcher:
         query = {"page": fault.seen_on, "sentence": SENTENCE, "model": fault.model, **fault.query}
         page.goto("/?" + urlencode(query))
         try:
-            return _said(page, fault.then)
+            return _said(page, fault.then, fault.press)
         finally:
             context.close()
 
@@ -84,15 +85,18 @@ def _answer(route: Route, fault: Fault) -> None:
     route.fulfill(body=planted(fault), content_type="text/javascript")
 
 
-def _said(page: Page, then: str) -> Seen:
+def _said(page: Page, then: str, press: str) -> Seen:
     page.locator(DRAWN).first.wait_for(timeout=LOADING_MS)
     if then:
         _type(page, then)
+    if press:
+        page.get_by_role("button", name=press).click()
+    patience = MEASURING_MS if press else PATIENCE_MS
     start = time.monotonic()
     try:
-        page.wait_for_function(RED, timeout=PATIENCE_MS)
+        page.wait_for_function(RED, timeout=patience)
     except TooLate:
-        return Seen([], PATIENCE_MS / 1000)
+        return Seen([], patience / 1000)
     seconds = time.monotonic() - start
     page.get_by_test_id("stPopover").get_by_role("button").first.click()
     names = page.locator(".hl-checks .hl-failed td:first-child")

@@ -22,7 +22,6 @@ _GIVEN = "model.analysis.probabilities.given_probabilities"
 _BEFORE = f"{_POSITIONS}.before_rotation"
 _HIDDEN = "model.analysis.blanks.pseudo_losses"
 _PERPLEXITY = "model.analysis.blanks.perplexity"
-_SIZES = "model.analysis.sizes"
 _FILTERED = "model.decoding.filters.filter_logits"
 _PATCHED = "model.analysis.patching.pieces"
 _UNSEEN, _FLOW = "model.analysis.explanation.unseen", "model.analysis.flow"
@@ -248,15 +247,6 @@ OF_PAGES: dict[str, About] = {
     "pseudo.causal_losses": About("−ln p of a hidden token, those before it given", _HIDDEN),
     "pseudo.causal_total": About("Σ of these but the first", _HIDDEN),
     "pseudo.causal_perplexity": About("exp of their mean", _PERPLEXITY),
-    "shape.parameters": About("numbers of all weights, by part", f"{_SIZES}.parameters"),
-    "shape.operations": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
-    "shape.memory": About("bytes", f"{_SIZES}.memory"),
-    "shape.growth": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
-    "shapes.growth": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
-    "shape.shares": About("numbers of a part / numbers of all", f"{_SIZES}.parameters"),
-    "shapes.parameters": About("numbers of all weights, by part", f"{_SIZES}.parameters"),
-    "shapes.operations": About("2 · weights met + 4 · L · H · d_head · n", f"{_SIZES}.operations"),
-    "shapes.memory": About("bytes", f"{_SIZES}.memory"),
     "hidden.mean": About("mean of −ln p of what stood in the blanks", _HIDDEN),
     "direct.logit": About("u_t · norm(x), or the difference of two", _SHARE),
     "direct.parts": About("⟨u_t, J x_p⟩ of each part p, and all biases", _SHARE),

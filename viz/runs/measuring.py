@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from model.analysis.cheaper import Head
 from model.analysis.cheaper_timing import time_ways
+from model.analysis.cost_timing import time_passes
 from model.analysis.timing import Timing, time_tokens
 from model.sources.handle import ModelHandle
 from viz import runs
@@ -43,3 +44,8 @@ def measure(handle: ModelHandle) -> Measuring:
 def measure_ways(head: Head, window: int) -> Measuring:
     """Begin to time a head's attention at growing lengths: exact, in a window, as a running sum."""
     return Measuring(time_ways((head.q, head.k, head.v), window))
+
+
+def measure_passes(handle: ModelHandle, asked: int) -> Measuring:
+    """Begin to count and time passes of a model of any architecture; `asked` comes last."""
+    return Measuring(time_passes(runs.checkpoint(handle).model, asked))

@@ -17,6 +17,7 @@ from model.analysis.sizes import (
     memory,
     operations,
     parameters,
+    pass_operations,
     shape_of,
 )
 from model.sources import checkpoint
@@ -77,12 +78,24 @@ def test_a_token_meets_a_part_of_the_experts() -> None:
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
 def test_ours_have_as_many_weights_and_operations(variant: dict, tmp_path: Path) -> None:
     found = checkpoint.load(tiny_checkpoint(tmp_path / "tiny", **variant), "cpu")
-    shape = shape_of(found.config, found.config.vocab_size)
+    shape = shape_of(found.config)
     assert sum(parameters(shape).values()) == sum(x.numel() for x in found.model.parameters())
     ids = torch.arange(7)[None]
     with torch.inference_mode(), FlopCounterMode(display=False) as counter:
         found.decoder(ids, tap=attach(Recorder(["pattern"])))
-    assert 7 * sum(operations(shape, 7).values()) == counter.get_total_flops()
+    assert pass_operations(shape, 7) == counter.get_total_flops()
+    assert pass_operations(shape, 7) == 7 * sum(operations(shape, 7).values())
+
+
+def test_a_cache_is_kept_where_later_tokens_are_hidden() -> None:
+    """With an encoder its keys and values are kept too; an encoder alone has nothing to keep."""
+    sizes = {"n_layers": 3, "d_model": 8, "n_heads": 2, "n_kv_heads": 2, "d_head": 4, "d_ff": 16,
+             "vocab_size": 10}  # fmt: skip
+    decoder, both = Shape(**sizes), Shape(**sizes, n_encoder_layers=5)
+    assert memory(decoder, 7)["cache"] == 3 * 2 * 8 * 7 * 2
+    assert memory(both, 7)["cache"] == 2 * memory(decoder, 7)["cache"]
+    assert memory(Shape(**sizes, is_causal=False), 7)["cache"] == 0
+    assert memory(both, 7)["maps"] == (5 + 2 * 3) * 2 * 7 * 7 * 2
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

@@ -43,12 +43,15 @@ from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
 from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.texts import NO_WORDS, texts_of
+from model.verify.timed import IndependentTimes
 from model.verify.translated import IndependentTranslation
+from model.verify.weighed import WEIGHED
 from model.verify.worth import IndependentWorth
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
 from viz.live import files, routes, store
 from viz.live.about import OF_PAGES, OF_SITES
+from viz.live.about_costs import OF_COSTS
 from viz.live.origins import OF_FIGURES, OF_TRACE
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -265,7 +268,7 @@ def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: P
 
 
 def test_every_origin_names_code_that_there_is() -> None:
-    tables = (OF_TRACE, OF_FIGURES, OF_PAGES, OF_SITES)
+    tables = (OF_TRACE, OF_FIGURES, OF_PAGES, OF_COSTS, OF_SITES)
     for about in (about for table in tables for about in table.values()):
         module, _, name = about.source.rpartition(".")
         try:
@@ -290,12 +293,14 @@ def test_every_origin_names_code_that_there_is() -> None:
     translation = IndependentTranslation(Files({}, {}), (), (), NO_WORDS, 0)
     of_translations = {*translation.made(), "align.words", "align.agreement", "align.rates"}
     assert set(OF_PAGES) == {
-        *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *SIZED, *FOUND,
+        *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
         *of_edits, *of_costs, *of_translations, "shuffled.classes",
         *CHEAPENED, *LETTERED,
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
+    times = IndependentTimes(Files({}, {}), NO_WORDS, (), np.zeros((0, 0)), 0, np.zeros(0), ())
+    assert set(OF_COSTS) == {*SIZED, *WEIGHED, *times.made()}
     unmasked = {
         name.removeprefix("unmasked_")
         for name in (

@@ -1,13 +1,20 @@
 """Protects the Cost page: weights to the unit, sizes that are typed, what file and torch have."""
 
+import json
+
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from model.analysis import cost_timing
 from model.verify.independent import IndependentRun
 from tests.viz.apps import (
     TOM,
+    button,
     captions,
     chart,
+    charts,
+    chosen,
     facts,
     inspected,
     lines,
@@ -16,6 +23,9 @@ from tests.viz.apps import (
     tables_shown,
 )
 from tests.viz.builders import numbers, stories, stories_trace
+from viz import runs
+from viz.frame import measured
+from viz.live import store
 
 GPT = {"shape": "your own", "own_positions": "1024"}
 
@@ -30,7 +40,9 @@ def test_known_models_stand_beside_the_running_one() -> None:
     bars = chart(app, "shares").data
     assert np.sum([numbers(bar["x"]) for bar in bars], axis=0) == pytest.approx(1)
     counted = tables_shown(app)[-1]
-    assert set(counted["apart"].values()) == {"0 %"}
+    assert counted["from the sizes"] == counted["counted"]
+    assert counted["counted"]["bytes in the file, 2 each (F16)"] == f"{2 * n:,}"
+    assert counted["counted"]["bytes in memory, 4 each (float32)"] == f"{4 * n:,}"
     passed = [line for line in captions(inspected(app, "check")) if "Check passed" in line]
     assert len(passed) == 2
 
@@ -45,13 +57,21 @@ def test_sizes_that_are_typed_are_counted() -> None:
 
 def test_heads_that_cannot_share_are_named_in_one_line() -> None:
     app = open_page("Cost", sentence=TOM, **GPT, own_kv_heads="5")
-    assert lines(app, "note") == ["12 heads cannot share 5 KV heads evenly; counted with 4."]
+    refused = "12 heads cannot share 5 KV heads evenly; take a divisor of 12."
+    assert lines(app, "note") == [f"{refused} Counted with 4."]
+    fitting = chosen(app, own_kv_heads=6)
+    assert lines(fitting, "note") == []
+    total = facts(fitting)["weights of your own"]
+    again = chosen(fitting, own_kv_heads=7)
+    refused = "12 heads cannot share 7 KV heads evenly; take a divisor of 12."
+    assert lines(again, "note") == [f"{refused} Below are the last sizes that go together."]
+    assert facts(again)["weights of your own"] == total
 
 
 @pytest.mark.parametrize("shape", ["stories", "DeepSeek-V2", "your own"])
 def test_lines_are_those_of_the_independent_count(shape: str) -> None:
     app = open_page("Cost", sentence=TOM, shape=shape)
-    places = {"stories": "shape.growth.6.256.8.8.32.1024.4096.0.10011",
+    places = {"stories": "running.growth",
               "DeepSeek-V2": "shapes.growth.6",
               "your own": "shape.growth.12.768.12.12.64.3072.50257.1024.21011"}  # fmt: skip
     run = IndependentRun(stories().files, stories_trace(TOM).ids)
@@ -63,3 +83,74 @@ def test_an_address_with_sizes_too_few_has_no_array() -> None:
     run = IndependentRun(stories().files, stories_trace(TOM).ids)
     with pytest.raises(ValueError, match="no array"):
         run.array("shape.parameters.1.2.3")
+
+
+def test_a_block_is_twelve_and_not_six() -> None:
+    block = tables_shown(open_page("Cost", sentence=TOM))[1]
+    weights = dict(block["weights of one block"])
+    numbers_of = next(column for name, column in block.items() if not name)
+    assert list(numbers_of.values()) == [f"{12 * 256**2:,}", f"{6 * 256**2:,}", f"{12 * 256**2:,}"]
+    assert "counted, 12.00 · d_model²" in weights.values()
+    own = tables_shown(open_page("Cost", sentence=TOM, shape="Llama 3 8B"))[1]
+    assert "a gate, d_ff = 3.50 · d_model, shared KV heads" in list(own["why"].values())[-1]
+
+
+@pytest.mark.parametrize("model", ["blank", "translate", "digits"])
+def test_every_architecture_is_counted(model: str) -> None:
+    app = open_page("Cost", sentence=TOM, model=model)
+    assert lines(app, "error") == []
+    n = sum(x.numel() for x in runs.checkpoint(runs.handle_of(model, "cpu")).model.parameters())
+    assert tables_shown(app)[0]["all"][model] == f"{n:,}"
+    assert ("KV cache" in facts(app)) == (model == "translate")
+    counted = tables_shown(app)[-1]
+    assert counted["from the sizes"] == counted["counted"]
+    assert_compared(app, 2)
+
+
+@pytest.mark.parametrize("model", ["stories", "digits"])
+def test_times_come_when_they_are_asked_for(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured, "TICK_SECONDS", 60.0)
+    monkeypatch.setattr(cost_timing, "ROUNDS", 5)
+    app = open_page("Cost", sentence=TOM, model=model, left_out={"stories": "128"}.get(model, "26"))
+    assert all(sent["key"] != "pass-times" for sent in charts(app))
+    button(app, "Measure on this machine").click().run()
+    for _ in range(20):
+        if any(found.label == "Measure again" for found in app.button):
+            break
+        app.run()
+    assert lines(app, "error") == []
+    assert_compared(app, 3)
+    _, forecast, lengths, memory = tables_shown(app)[-4:]
+    assert lengths["operations from the sizes"] == lengths["torch’s counter"]
+    assert set(lengths["apart"].values()) == {"0 %"}
+    assert memory["all maps, from the sizes"] == memory["all maps, kept"]
+    predicted = chart(app, "pass-times").data[8]
+    left_out = next(iter(forecast))
+    assert f"{int(predicted['x'][0])} tokens, left out" == left_out
+    passed = [line for line in captions(inspected(app, "check")) if "Check passed" in line]
+    assert any("torch’s counter at" in line for line in passed)
+    assert len(passed) == 4
+
+
+def test_a_measurement_that_is_stopped_says_so() -> None:
+    app = open_page("Cost", sentence=TOM)
+    button(app, "Measure on this machine").click().run()
+    button(app, "Stop").click().run()
+    assert not app.exception
+    assert any("Stopped before" in line for line in lines(app, "note"))
+    assert button(app, "Measure again")
+
+
+def assert_compared(app: AppTest, n_figures: int) -> None:
+    """What figures draw is at the addresses they name."""
+    found = 0
+    for sent in charts(app):
+        data = json.loads(sent["spec"])["data"]
+        found += bool(sent["origin"])
+        for place in sent["origin"]:
+            drawn = numbers(data[place["trace"]][place["property"]]).astype(float)
+            independent = store.independent_of(place["run"])
+            assert independent is not None
+            expected = np.atleast_1d(independent.array(place["address"]))
+            assert np.abs(drawn - expected).max() < 1e-5 * np.abs(expected).max(), place
+    assert found == n_figures

@@ -1,62 +1,39 @@
 """Cost: the weights, operations and bytes of a model, counted from its sizes."""
 
-import tomllib
-from dataclasses import dataclass
-
 from model.analysis.sizes import (
     PARTS,
-    Experts,
-    Latent,
     LayerCost,
-    Shape,
     attention_parameters,
     feedforward_parameters,
     layer_costs,
     memory,
     operations,
     parameters,
-    shape_of,
 )
 from model.verify.independent import LONGEST_NAME
 from viz import formulas_cost as formulas
+from viz import runs
 from viz.digits import digits
 from viz.figures.cost import operation_lines, share_bars
 from viz.formulas import Formula
-from viz.frame import ASSETS, controls, inspector, layout, notices, screen, settings, tables, words
+from viz.frame import controls, inspector, layout, notices, screen, settings, tables, words
 from viz.frame.numbers import Said, count, size
 from viz.frame.view import View
 from viz.live.chart.data import Origin
-from viz.runs import counting
+from viz.pages.ideas.cost import measured, sized
+from viz.pages.ideas.cost.sized import Sized
 
 TITLE = "Cost"
 ICON = ":material/scale:"
-NEEDS = ("decoder", "text", "vocabulary")
+NEEDS = ("weights",)
 
-OWN = "your own"
 LENGTHS = (16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
-COUNTED_TOKENS = 32  # of the run that torch counts
 MEMORY = {
     "weights": "weights, 2 bytes each",
     "training": "while training: weights, gradients, Adam",
     "cache": "KV cache",
     "maps": "all attention maps, were they kept",
 }
-
-
-@dataclass(frozen=True)
-class Sized:
-    """A model by its sizes, and where the independent count has it."""
-
-    name: str
-    shape: Shape
-    table: str
-    place: str
-    source: str = ""
-
-    def address(self, what: str, n_tokens: int | None = None) -> str:
-        """Of an array: `what` is parameters, operations or memory; the last two by tokens."""
-        tokens = "" if n_tokens is None else f".{n_tokens}"
-        return f"{self.table}.{what}{tokens}.{self.place}"
 
 
 def render(view: View) -> None:
@@ -69,19 +46,21 @@ def render(view: View) -> None:
         "take operations too, and are left out as usual. The sizes of published models are "
         "published; ours are those of the model above. Type your own, and all of it follows.",
     )
-    running = _running(view)
-    known = _known()
-    chosen, n_tokens = _chosen([running, *known])
+    running = sized.running(view)
+    known = sized.known()
+    context = runs.checkpoint(view.handle).config.max_seq_len
+    chosen, n_tokens = sized.chosen([running, *known], context)
     notices.show()
     _parameters(view, chosen, [running, *known])
     _operations(view, chosen, n_tokens)
     _memory(view, chosen, n_tokens)
     rows = _kinds_of_layers(chosen, n_tokens)
-    _counted(view, running)
+    csv_files = measured.section(view, running.shape)
     inspector.source(
         "model.analysis.sizes.parameters",
         "model.analysis.sizes.attention_parameters",
         "model.analysis.sizes.operations",
+        "model.analysis.sizes.pass_operations",
         "model.analysis.sizes.memory",
         "model.analysis.sizes.layer_costs",
     )
@@ -90,6 +69,7 @@ def render(view: View) -> None:
         {
             "Weights": lambda: _weights_csv([running, *known, chosen]),
             "Kinds of layers": lambda: tables.frame_csv(tables.frame([vars(row) for row in rows])),
+            **csv_files,
         },
     )
 
@@ -98,94 +78,11 @@ def _formula(name: str, formula: Formula) -> None:
     inspector.formula(f"model.analysis.sizes.{name}", formula.latex, formula.reference)
 
 
-# --- which model ------------------------------------------------------------------------------
-
-
-def _known() -> list[Sized]:
-    """The models of assets/known_shapes.toml."""
-    text = (ASSETS / "known_shapes.toml").read_text(encoding="utf-8")
-    return [_published(place, entry) for place, entry in enumerate(tomllib.loads(text)["model"])]
-
-
-def _published(place: int, entry: dict) -> Sized:
-    sizes = {key: value for key, value in entry.items() if key not in ("name", "source")}
-    if "latent" in sizes:
-        sizes["latent"] = Latent(**sizes["latent"])
-    if "experts" in sizes:
-        sizes["experts"] = Experts(**sizes["experts"])
-    return Sized(entry["name"], Shape(**sizes), "shapes", str(place), entry["source"])
-
-
-def _by_sizes(name: str, shape: Shape, source: str = "") -> Sized:
-    """A model without experts or latents: its address has all of its sizes."""
-    switches = (shape.norm_vectors, shape.biases, shape.gated, shape.tied, shape.final_norm)
-    sizes = (shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.d_head,
-             shape.d_ff, shape.vocab_size, shape.positions)  # fmt: skip
-    place = ".".join(map(str, (*sizes, "".join(str(int(x)) for x in switches))))
-    return Sized(name, shape, "shape", place, source)
-
-
-def _running(view: View) -> Sized:
-    shape = shape_of(view.config, view.config.vocab_size)
-    return _by_sizes(view.model, shape, "the model above")
-
-
-def _chosen(found: list[Sized]) -> tuple[Sized, int]:
-    """The model to count, and for how many tokens."""
-    names = (*(one.name for one in found), OWN)
-    with layout.slim_row("cost"):
-        name = controls.select(settings.SHAPE.given(options=names, default=names[0]), width=260)
-        n_tokens = controls.number(settings.COST_TOKENS)
-    if name == OWN:
-        return _by_sizes(OWN, _own()), n_tokens
-    return next(one for one in found if one.name == name), n_tokens
-
-
-def _own() -> Shape:
-    """The sizes a person typed; where they cannot go together, one line and the nearest that can.
-
-    Heads share KV heads evenly, so of these the largest number that divides is taken.
-    """
-    with layout.slim_row("own-sizes"):
-        n_layers, d_model, d_ff = (
-            controls.number(x)
-            for x in (settings.OWN_LAYERS, settings.OWN_WIDTH, settings.OWN_FEEDFORWARD)
-        )
-        n_heads, n_kv_heads, d_head = (
-            controls.number(x)
-            for x in (settings.OWN_HEADS, settings.OWN_KV_HEADS, settings.OWN_D_HEAD)
-        )
-    with layout.slim_row("own-rest"):
-        vocab_size = controls.number(settings.OWN_VOCABULARY)
-        positions = controls.number(settings.OWN_POSITIONS)
-        is_gpt = controls.select(settings.OWN_KIND, width=330) == "gpt"
-        is_tied = controls.select(settings.OWN_TIED, width=150) == "tied"
-    shared = max(x for x in range(1, min(n_kv_heads, n_heads) + 1) if n_heads % x == 0)
-    if shared != n_kv_heads:
-        words.notice(
-            f"{n_heads} heads cannot share {n_kv_heads} KV heads evenly; counted with {shared}."
-        )
-    return Shape(
-        n_layers=n_layers,
-        d_model=d_model,
-        n_heads=n_heads,
-        n_kv_heads=shared,
-        d_head=d_head,
-        d_ff=d_ff,
-        vocab_size=vocab_size,
-        positions=positions,
-        norm_vectors=2 if is_gpt else 1,
-        biases=is_gpt,
-        gated=not is_gpt,
-        tied=is_tied,
-    )
-
-
 # --- weights ----------------------------------------------------------------------------------
 
 
 def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
-    shown = found if chosen in found else [chosen, *found]
+    shown = found if chosen in found else [found[0], chosen, *found[1:]]
     counts = [parameters(one.shape) for one in shown]
     layout.show_figure(
         share_bars(
@@ -194,7 +91,7 @@ def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
             view.colors,
         ),
         key="shares",
-        origin=_origin_of_shares(view, [one for one in shown if one.table == "shape"]),
+        origin=_origin_of_shares(view, shown),
         alt="Share of each part in the weights. "
         + "; ".join(
             f"{one.name}: {', '.join(f'{p} {n / sum(c.values()):.1%}' for p, n in c.items() if n)}"
@@ -213,11 +110,14 @@ def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
     words.table(columns)
     said = (f"{one.name}: {one.source}" for one in shown if one.source)
     words.caption(f"Sizes as in: {'; '.join(said)}.")
+    if chosen.shape.latent is None and chosen.shape.experts is None:
+        _rule_of_thumb(view, chosen)
 
 
-def _origin_of_shares(view: View, own: list[Sized]) -> Origin:
-    """Where an independent run has the shares of models by their sizes, and of all known."""
-    address = f"shape.shares.{'.'.join(one.place for one in own)}"
+def _origin_of_shares(view: View, shown: list[Sized]) -> Origin:
+    """Where an independent run has the shares, a person’s own after those of the model above."""
+    own = [one.place for one in shown if one.table == "shape"]
+    address = ".".join(["running.shares", *own])
     if len(address) > LONGEST_NAME:
         return ()
     return screen.origin(view.run, {(i, "x"): f"{address}[{i}]" for i in range(len(PARTS))})
@@ -241,18 +141,53 @@ def _totals(view: View, chosen: Sized) -> None:
             (f"{feedforward_parameters(shape):,}", "one feed-forward, or one dense layer’s"),
         ]
     )
-    if shape.latent is None and shape.experts is None:
-        rule, block = 12 * shape.d_model**2, _block(shape)
-        words.caption(
-            f"The rule 12 · d_model² gives {rule:,} weights a block (4 of them attention, 8 the "
-            f"feed-forward); here it is {block:,}, {block / shape.d_model**2:.2f} · d_model². "
-            "Where a text says 6 · d_model², it has left out half: the feed-forward alone is 8."
-        )
     _formula("parameters", formulas.PARAMETERS)
 
 
-def _block(shape: Shape) -> int:
-    return attention_parameters(shape) + feedforward_parameters(shape)
+def _rule_of_thumb(view: View, chosen: Sized) -> None:
+    """12 · d_model² a block, what a text has in its place, and what a block really has."""
+    shape, address = chosen.shape, chosen.address("block")
+    attention, feedforward = attention_parameters(shape), feedforward_parameters(shape)
+    square = shape.d_model**2
+    block = attention + feedforward
+    rows: dict[str, tuple[Said, str]] = {
+        "12 · d_model²": (
+            count(view.run, f"{address}[0]", 12 * square),
+            "4 · d_model² of attention (W_Q, W_K, W_V, W_O) and 8 of a feed-forward of 4 · d_model",
+        ),
+        "6 · d_model², as a text has it": (
+            count(view.run, f"{address}[1]", 6 * square),
+            "4 of attention leave 2 for the feed-forward, whose two matrices are 4 each: wrong",
+        ),
+        f"counted, {digits(block / square, 2)} · d_model²": (
+            count(view.run, f"{address}[2]", block),
+            f"{attention:,} of attention, {feedforward:,} of the feed-forward"
+            f"{_why_not_twelve(chosen)}",
+        ),
+    }
+    words.table(
+        {
+            "weights of one block": list(rows),
+            "": [said for said, _ in rows.values()],
+            "why": [why for _, why in rows.values()],
+        },
+        texts=("why",),
+    )
+
+
+def _why_not_twelve(chosen: Sized) -> str:
+    """What makes a block differ from the rule, in words."""
+    shape = chosen.shape
+    reasons = [
+        *(["biases"] if shape.biases else []),
+        *(["a gate"] if shape.gated else []),
+        *([f"d_ff = {digits(shape.d_ff / shape.d_model, 2)} · d_model"]
+          if shape.d_ff != 4 * shape.d_model else []),
+        *(["shared KV heads"] if shape.n_kv_heads < shape.n_heads else []),
+        *(["heads that are not d_model wide together"]
+          if shape.n_heads * shape.d_head != shape.d_model else []),
+    ]  # fmt: skip
+    return f"; not 12 because of {', '.join(reasons)}" if reasons else ""
 
 
 # --- operations and bytes ---------------------------------------------------------------------
@@ -285,7 +220,10 @@ def _operations(view: View, chosen: Sized, n_tokens: int) -> None:
     total = sum(here.values())
     words.facts(
         [
-            (count(view.run, f"{address}[{len(names)}]", total), f"for one token of {n_tokens:,}"),
+            (
+                count(view.run, f"{address}[{len(names)}]", total),
+                f"for one {_one_of(chosen)} of {n_tokens:,}",
+            ),
             *(
                 (count(view.run, f"{address}[{place}]", here[name]), name)
                 for place, name in enumerate(names)
@@ -293,6 +231,13 @@ def _operations(view: View, chosen: Sized, n_tokens: int) -> None:
         ]
     )
     _formula("operations", formulas.OPERATIONS)
+
+
+def _one_of(chosen: Sized) -> str:
+    """What operations are counted of, in words."""
+    if chosen.shape.patch:
+        return "patch"
+    return "token each of source and target" if chosen.shape.n_encoder_layers else "token"
 
 
 def _memory(view: View, chosen: Sized, n_tokens: int) -> None:
@@ -309,6 +254,7 @@ def _memory(view: View, chosen: Sized, n_tokens: int) -> None:
         [
             (size(view.run, f"{address}[{place}]", found[name]), text)
             for place, (name, text) in enumerate(MEMORY.items())
+            if name != "cache" or chosen.shape.is_causal
         ]
     )
     _formula("memory", formulas.MEMORY)
@@ -337,46 +283,6 @@ def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
     )
     _formula("layer_costs", formulas.LAYERS)
     return rows
-
-
-# --- measured ---------------------------------------------------------------------------------
-
-
-def _counted(view: View, running: Sized) -> None:
-    """What the file has and what torch counts, beside what the sizes say."""
-    n = min(COUNTED_TOKENS, view.config.max_seq_len)
-    layout.section(
-        "Predicted and counted",
-        f"The sizes of {view.model} against its file, and against torch’s own counter.",
-        f"torch counts the matrix products of one forward pass over {n} tokens while it runs "
-        "(torch.utils.flop_counter).",
-    )
-    predicted = {
-        "weights": sum(parameters(running.shape).values()),
-        "operations": n * sum(operations(running.shape, n).values()),
-    }
-    stored, n_bytes = counting.weights(view.handle)
-    counted = {"weights": stored, "operations": counting.operations(view.handle, n)}
-    words.table(
-        {
-            "": ["weights", f"operations of {n} tokens"],
-            "from the sizes": [f"{predicted[name]:,}" for name in predicted],
-            "counted": [f"{counted[name]:,}" for name in predicted],
-            "apart": [
-                f"{digits(100 * abs(counted[x] - predicted[x]) / counted[x], 2)} %" for x in counted
-            ],
-        }
-    )
-    words.caption(f"The file keeps its weights in {n_bytes:,} bytes.")
-    inspector.check(
-        predicted["weights"] == stored,
-        f"weights from the sizes, {predicted['weights']:,} = numbers in the file, {stored:,}.",
-    )
-    off = abs(counted["operations"] / predicted["operations"] - 1)
-    inspector.check(
-        off <= 0.05,
-        f"operations from the sizes against torch’s counter: {off:.2%} apart (allowed 5 %).",
-    )
 
 
 def _weights_csv(found: list[Sized]) -> bytes:

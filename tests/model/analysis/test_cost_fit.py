@@ -1,0 +1,114 @@
+"""Protects the fits to measured times: what is put in comes out, and once more in fractions."""
+
+import numpy as np
+import pytest
+
+from model.analysis.cost_fit import by_length, by_operations, explained, fit_rounds, fitted
+from model.analysis.cost_measured import Measured
+from model.analysis.cost_timing import ASKED, PASS, Counted
+from model.analysis.sizes import pass_operations, shape_of
+from model.analysis.timing import Timing
+from model.sources import checkpoint
+from model.verify.texts import NO_WORDS
+from model.verify.timed import IndependentTimes
+
+LENGTHS = (32, 64, 96, 160, 192, 224)
+
+
+def test_times_without_noise_give_their_own_numbers() -> None:
+    terms = by_length(LENGTHS)
+    seconds = terms @ np.array([3e-3, 2e-5, 7e-8])
+    assert fitted(terms, seconds) == pytest.approx([3e-3, 2e-5, 7e-8], rel=1e-9)
+    rate = by_operations([n * 1e7 for n in LENGTHS])
+    start, each = fitted(rate, rate @ np.array([2e-3, 1 / 5e9]))
+    assert (start, 1 / each) == (pytest.approx(2e-3), pytest.approx(5e9))
+
+
+def test_relative_errors_count_the_same_at_every_length() -> None:
+    """Two lengths and one number: t / n of both, weighted by nothing but themselves."""
+    lengths, seconds = np.array([1.0, 100.0]), np.array([1.0, 300.0])
+    (each,) = fitted(lengths[:, None], seconds)
+    shares = lengths / seconds  # Σ (x · s − 1)² is least at Σ s / Σ s²
+    assert each == pytest.approx(shares.sum() / (shares**2).sum())
+
+
+def test_r_squared_is_one_for_a_fit_without_a_rest_and_zero_for_the_mean() -> None:
+    seconds = np.array([1.0, 2.0, 4.0])
+    assert explained(seconds, seconds) == 1
+    assert explained(seconds, np.full(3, seconds.mean())) == pytest.approx(0)
+
+
+def test_the_band_is_of_fits_to_single_rounds() -> None:
+    terms = by_length(LENGTHS)
+    base = terms @ np.array([1e-3, 1e-5, 1e-8])
+    rounds = np.stack([base * factor for factor in (1.0, 1.1, 1.2, 1.3, 1.4)])
+    found = fit_rounds(terms, rounds)
+    np.testing.assert_allclose(found.at(terms), 1.2 * base, rtol=1e-9)
+    np.testing.assert_allclose(found.between(terms), [1.1 * base, 1.3 * base], rtol=1e-9)
+    assert found.r_squared == pytest.approx(1)
+
+
+def test_too_few_lengths_are_refused_with_both_numbers() -> None:
+    with pytest.raises(ValueError, match="2 lengths cannot fix 3 numbers"):
+        fitted(by_length([4, 8]), np.ones(2))
+
+
+@pytest.mark.parametrize("name", ["stories", "translate", "digits"])
+def test_fitted_once_more_in_fractions_it_is_the_same(name: str) -> None:
+    found = checkpoint.load(name, "cpu")
+    rng = np.random.default_rng(4)
+    asked = 128
+    timings = [
+        Timing(PASS, n, float(1e-3 + 2e-5 * n * rng.uniform(0.8, 1.5)))
+        for _ in range(7)
+        for n in LENGTHS
+    ]
+    timings += [Timing(ASKED, asked, float(rng.uniform(3e-3, 5e-3))) for _ in range(7)]
+    timings += [
+        Counted("counted", n, 0.0, operations=1, peak=1, peak_with_maps=1, maps=1)
+        for n in (*LENGTHS, asked)
+    ]
+    ours = Measured.of(shape_of(found.config), timings)
+    assert ours is not None
+    places = ours.places
+    theirs = IndependentTimes(
+        found.files,
+        NO_WORDS,
+        LENGTHS,
+        np.array(list(ours.rounds.values())).T,
+        asked,
+        np.array(ours.again),
+        places,
+    )
+    low, median, high = ours.quartiles
+    fits = zip(("length", "work"), ours.fits, ours.terms(places), strict=True)
+    expected = {
+        "medians": median[:-1],
+        "low": low[:-1],
+        "high": high[:-1],
+        "asked": [median[-1], low[-1], high[-1]],
+        "rates": ours.rates,
+        "rate": 1 / ours.by_work.coefficients[1],
+        "predicted": ours.predicted,
+        "off": ours.predicted[:, 0] / median[-1] - 1,
+    }
+    for name_of_fit, fit, terms in fits:
+        band = 1000 * fit.between(terms)
+        expected |= {
+            name_of_fit: 1000 * fit.at(terms),
+            f"{name_of_fit}_low": band[0],
+            f"{name_of_fit}_high": band[1],
+            f"{name_of_fit}_terms": fit.coefficients,
+            f"{name_of_fit}_explained": fit.r_squared,
+        }
+    assert {f"timed.{x}" for x in expected} == set(theirs.made())
+    for address, array in expected.items():
+        np.testing.assert_allclose(theirs.array(f"timed.{address}"), array, rtol=1e-7)
+
+
+def test_operations_of_a_pass_are_those_of_the_file() -> None:
+    found = checkpoint.load("stories", "cpu")
+    shape = shape_of(found.config)
+    assert pass_operations(shape, 100) == 100 * (2 * 12 * 6 * 256**2 + 2 * 4096 * 256) + (
+        4 * 6 * 256 * 100 * 100
+    )

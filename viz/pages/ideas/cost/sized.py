@@ -1,0 +1,129 @@
+"""The models whose cost is counted: the one above, published ones, and a person's own."""
+
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+from model.analysis.sizes import Experts, Latent, Shape, shape_of
+from viz import runs
+from viz.frame import ASSETS, controls, layout, memory, settings, words
+from viz.frame.view import View
+
+OWN = "your own"
+LAST_OWN = "own-sizes"  # those of this visitor that went together
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A model by its sizes, and where the independent count has it."""
+
+    name: str
+    shape: Shape
+    table: str
+    place: str
+    source: str = ""
+
+    def address(self, what: str, n_tokens: int | None = None) -> str:
+        """Of an array: `what` is parameters, operations or memory; the last two by tokens."""
+        tokens = "" if n_tokens is None else str(n_tokens)
+        return ".".join(part for part in (self.table, what, tokens, self.place) if part)
+
+
+def known() -> list[Sized]:
+    """The models of assets/known_shapes.toml."""
+    text = (ASSETS / "known_shapes.toml").read_text(encoding="utf-8")
+    return [_published(place, entry) for place, entry in enumerate(tomllib.loads(text)["model"])]
+
+
+def _published(place: int, entry: dict) -> Sized:
+    sizes = {key: value for key, value in entry.items() if key not in ("name", "source")}
+    if "latent" in sizes:
+        sizes["latent"] = Latent(**sizes["latent"])
+    if "experts" in sizes:
+        sizes["experts"] = Experts(**sizes["experts"])
+    return Sized(entry["name"], Shape(**sizes), "shapes", str(place), entry["source"])
+
+
+def _by_sizes(name: str, shape: Shape, source: str = "") -> Sized:
+    """A model without experts or latents: its address has all of its sizes."""
+    switches = (shape.norm_vectors, shape.biases, shape.gated, shape.tied, shape.final_norm)
+    sizes = (shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.d_head,
+             shape.d_ff, shape.vocab_size, shape.positions)  # fmt: skip
+    place = ".".join(map(str, (*sizes, "".join(str(int(x)) for x in switches))))
+    return Sized(name, shape, "shape", place, source)
+
+
+def running(view: View) -> Sized:
+    """The model above, of any architecture; counted independently from the tensors of its file."""
+    shape = shape_of(runs.checkpoint(view.handle).config)
+    return Sized(view.model, shape, "running", "", "the model above")
+
+
+def chosen(found: list[Sized], context: int) -> tuple[Sized, int]:
+    """The model to count, and for how many tokens, at first the context of the model above."""
+    names = (*(one.name for one in found), OWN)
+    with layout.slim_row("cost"):
+        name = controls.select(settings.SHAPE.given(options=names, default=names[0]), width=260)
+        n_tokens = controls.number(settings.COST_TOKENS.given(default=context))
+    if name == OWN:
+        return _by_sizes(OWN, _own()), n_tokens
+    return next(one for one in found if one.name == name), n_tokens
+
+
+def _own() -> Shape:
+    """The sizes a person typed."""
+    with layout.slim_row("own-sizes"):
+        n_layers, d_model, d_ff = (
+            controls.number(x)
+            for x in (settings.OWN_LAYERS, settings.OWN_WIDTH, settings.OWN_FEEDFORWARD)
+        )
+        n_heads, n_kv_heads, d_head = (
+            controls.number(x)
+            for x in (settings.OWN_HEADS, settings.OWN_KV_HEADS, settings.OWN_D_HEAD)
+        )
+    with layout.slim_row("own-rest"):
+        vocab_size = controls.number(settings.OWN_VOCABULARY)
+        positions = controls.number(settings.OWN_POSITIONS)
+        is_gpt = controls.select(settings.OWN_KIND, width=330) == "gpt"
+        is_tied = controls.select(settings.OWN_TIED, width=150) == "tied"
+    return _fitting(
+        {
+            "n_layers": n_layers,
+            "d_model": d_model,
+            "n_heads": n_heads,
+            "n_kv_heads": n_kv_heads,
+            "d_head": d_head,
+            "d_ff": d_ff,
+            "vocab_size": vocab_size,
+            "positions": positions,
+            "norm_vectors": 2 if is_gpt else 1,
+            "biases": is_gpt,
+            "gated": not is_gpt,
+            "tied": is_tied,
+        }
+    )
+
+
+def _fitting(sizes: dict[str, Any]) -> Shape:
+    """The shape of these sizes; where they do not go together, a line and the last that did.
+
+    Where there was none yet, with the most KV heads that the heads can share evenly.
+    """
+    try:
+        found = Shape(**sizes)
+    except ValueError as error:
+        last: Shape | None = memory.remembered(LAST_OWN, OWN)
+        if last is not None:
+            words.notice(f"{_sentence(str(error))} Below are the last sizes that go together.")
+            return last
+        n_heads, n_kv_heads = sizes["n_heads"], sizes["n_kv_heads"]
+        fewer = range(1, min(n_kv_heads, n_heads) + 1)
+        shared = max(x for x in fewer if n_heads % x == 0)
+        words.notice(f"{_sentence(str(error))} Counted with {shared}.")
+        return Shape(**{**sizes, "n_kv_heads": shared})
+    memory.remember(LAST_OWN, OWN, found)
+    return found
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
