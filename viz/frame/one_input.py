@@ -88,7 +88,7 @@ def group(view: View) -> str:
         return names[0]
     titles = {found.name: found.title for found in view.run.trace.groups}
     setting = ARROWS_OF.given(default=CROSS, options=names, words=titles.__getitem__)
-    return controls.select(setting, width=220)
+    return controls.select(setting, width=250)
 
 
 def query(view: View, one: One, name: str) -> int:

@@ -9,6 +9,7 @@ from viz import runs
 from viz.frame import ASSETS, controls, state, two_inputs
 from viz.frame.blanks import first_blank
 from viz.frame.settings import (
+    BLANKS,
     CORRUPT,
     EXPECTED,
     METRIC,
@@ -34,7 +35,8 @@ PAIR = "pair"
 class Pair:
     """Two sentences of equally many tokens, and what patching one into the other shows.
 
-    `subject` is the position that alone brings the answer back.
+    `subject` is the position that alone brings the answer back, `blank` of an encoder the one that
+    is hidden and asked for.
     """
 
     title: str
@@ -43,6 +45,7 @@ class Pair:
     model: str
     subject: int
     shows: str
+    blank: int | None = None
 
 
 @cache
@@ -71,6 +74,8 @@ def _take_over(changes: Settings) -> None:
             is_source = runs.architecture_of(pair.model) == "encoder_decoder"
             text = SOURCE if is_source else SENTENCE
             state.put((text, pair.clean), (CORRUPT, pair.corrupt), (MODEL, pair.model))
+            if pair.blank is not None:
+                state.put((BLANKS, [pair.blank]))
 
 
 def second_input(view: View) -> str:

@@ -326,6 +326,8 @@ NEURON = declared(Pair("neuron", "Neuron", None, pages=ON_CONTRIBUTIONS))
 
 OFF = declared(Switched("off", "Off", (), pages=ON_ABLATION))
 STANDS_IN = declared(Choice[str]("stands_in", "Set to", "zero", ("zero",), pages=ON_ABLATION))
+NEURONS_OF = declared(Choice[str]("neurons_of", "Any neuron of", "", pages=ON_ABLATION))
+ANY_NEURON = declared(Number("any_neuron", "Number", 0, 0, pages=ON_ABLATION))
 OTHER_SENTENCE = declared(Text("other_sentence", "Other sentence", "", pages=ON_ABLATION))
 
 # --- Encoder: all are chosen in the instrument --------------------------------------------------

@@ -73,6 +73,7 @@ PLACES = [
     Place("Contributions", {"answer": 300, "instead": 5, "neuron": (2, 7)}, {"sentence": TOM}),
     Place("Ablation", {"off": ("decoder.attn.2.4", "decoder.ffn.1"), "stands_in": "mean"},
           {"sentence": TOM}),
+    Place("Ablation", {"neurons_of": "decoder.3", "any_neuron": 512}, {"sentence": TOM}),
     Place("Ablation", {"other_sentence": "Sam had a big dog. Sam gave Tom the big dog."},
           {"sentence": TOM, "stands_in": "other"}),
     Place("Beam search", {"beam_width": 2, "beam_tokens": 3, "alpha": 0.7}),
@@ -110,6 +111,8 @@ PLACES = [
           {"sentence": GIRL}),
     Place("Explanation", {"asked": "difference", "explained": 366, "measure": "norms",
                           "arrow": "3.4.1"}, {"sentence": GIRL}),
+    Place("Explanation", {"predicted_at": 2, "arrows_of": "encoder.attn", "arrow_query": 1},
+          {"model": "translate", "source": "A man rides a bicycle."}),
 ]  # fmt: skip
 FOLLOWING = {"page", "edits_of"}  # which other settings bring along
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from model.verify.check import Check
 from viz import runs
-from viz.frame import inspector, layout, memory, notices, screen, settings, state
+from viz.frame import inspector, layout, links, memory, notices, screen, settings, state, words
 from viz.frame.examples import what_to_try
 from viz.frame.kinds import Setting
 from viz.frame.view import View
@@ -67,6 +67,7 @@ def render(view: View) -> None:
     )
     component.show(data, on_change=state.take_over)
     screen.drew({"key": ALL_HEADS, "token": key})
+    _ways_on(view, chosen)
     inspector.source(
         "model.attention.scaled_dot_product",
         "model.attention.attention_scores",
@@ -89,6 +90,25 @@ def _chosen(view: View) -> Settings:
     head = {"attention": view.attention, "layer": view.layer, "head": view.head}
     shown: list[Setting[Any]] = [*PLAIN, *bounded]
     return head | {setting.name: state.value(setting) for setting in shown}
+
+
+def _ways_on(view: View, chosen: Settings) -> None:
+    """To what the head adds to an answer: of a pinned cell, to that at its query."""
+    if "weights" not in view.offers:
+        return
+    more: Settings = {"attention": view.attention, "layer": view.layer, "head": view.head}
+    cell, predicting = chosen[settings.CELL.name], view.run.trace.main.name
+    if cell and view.record.queries == predicting:
+        more[settings.AFTER.name] = cell[0]
+    words.ways(
+        [
+            words.Way(
+                f"{view.head_name} on Contributions",
+                "What this head adds to the answer, and from which keys.",
+                query=links.to(view, "Contributions", **more),
+            )
+        ]
+    )
 
 
 def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.ablation import n_prunable, targets_of
 from model.capture import capture
 from model.sources import checkpoint
-from model.tap import Editor, set_head, set_weight
+from model.tap import Editor, set_at, set_head, set_weight
 from model.trace import Trace
 from tests.model.builders import softmax
 from tests.viz.apps import (
@@ -87,6 +87,26 @@ def test_an_arrow_is_cut() -> None:
     (line,) = lines(app, "note")
     tokens = stories_trace(TOM).tokens
     assert f"L2 H4: {tokens[9].strip()} (9) → {tokens[4].strip()} (4)" in line
+
+
+def test_any_neuron_is_switched_by_its_number() -> None:
+    app = opened(neurons_of="decoder.3", any_neuron="700", after="6")
+    pressed = button(app, "L3 N700 off").click().run()
+    assert query_of(pressed)["off"] == ["decoder.ffn.3.700"]
+    silent = set_at("decoder.blocks.3.ffn.activation", (slice(None), slice(None), 700), 0.0)
+    expected = losses(edited(Editor(silent))) - losses(stories_trace(TOM))
+    shown = numbers(chart(pressed, "loss-change").data[0]["y"])
+    np.testing.assert_allclose(shown, expected, atol=2e-5)
+    assert np.abs(expected).max() > 1e-4
+    again = button(pressed, "L3 N700 on").click().run()
+    assert "off" not in query_of(again)
+
+
+def test_neurons_of_either_stack_can_be_off() -> None:
+    app = opened(model="translate", neurons_of="encoder.2", any_neuron="5", sentence="")
+    pressed = button(app, "encoder L2 N5 off").click().run()
+    assert query_of(pressed)["off"] == ["encoder.ffn.2.5"]
+    assert lines(pressed, "error") == []
 
 
 def test_another_sentence_stands_in() -> None:

@@ -1,5 +1,6 @@
 """Protects the page Patching: its grids are the model's, its pairs hold, a refusal is a line."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from tests.viz.apps import (
 from tests.viz.builders import stories
 from viz.digits import digits
 from viz.frame import gradual
+from viz.frame import patching as asked
 from viz.frame.patching import Pair as Example
 from viz.frame.patching import pairs
 from viz.pages.experiments import patching as page
@@ -101,13 +103,37 @@ def test_back_the_other_way_the_second_sentences_values_are_put_into_the_first()
 
 
 OF_STORIES = [pair for pair in pairs() if pair.model == "stories"]
+OF_BLANK = [pair for pair in pairs() if pair.model == "blank"]
 OF_TRANSLATE = [pair for pair in pairs() if pair.model == "translate"]
 
 
 def test_pairs_are_of_both_models() -> None:
     assert len(OF_STORIES) >= 5
     assert len(OF_TRANSLATE) >= 3
-    assert len(OF_STORIES) + len(OF_TRANSLATE) == len(pairs())
+    assert len(OF_BLANK) >= 2
+    assert len(OF_STORIES) + len(OF_TRANSLATE) + len(OF_BLANK) == len(pairs())
+
+
+@pytest.mark.parametrize("example", OF_BLANK, ids=lambda example: example.title)
+def test_what_stands_in_a_blank_turns_with_a_word_and_moves_to_it(example: Example) -> None:
+    app = opened(model="blank", sentence=example.clean, blanks=str(example.blank))
+    assert chosen_text(app) == example.corrupt
+    stream = z(chart(app, "patched-resid-pre").data[0])
+    assert stream[0].argmax() == example.subject
+    assert stream[0, example.subject] >= 0.9
+    moves = int(re.search(r"before L(\d)", example.shows)[1])
+    most = stream.argmax(axis=1).tolist()
+    assert most == [example.subject] * moves + [example.blank] * (6 - moves)
+    own, other = (value for name, value in facts(app).items() if "sentence" in name)
+    assert float(own) > 0 > float(other.replace("−", "-")), "the sign of the difference turns"
+
+
+def test_a_pair_of_an_encoder_brings_its_blank(monkeypatch: pytest.MonkeyPatch) -> None:
+    put: list[tuple] = []
+    monkeypatch.setattr(asked.state, "put", lambda *pairs: put.extend(pairs))
+    example = OF_BLANK[0]
+    asked._take_over({asked.PAIR: example.title})
+    assert (asked.BLANKS, [example.blank]) in put
 
 
 @pytest.mark.parametrize("example", OF_TRANSLATE, ids=lambda example: example.title)

@@ -25,6 +25,7 @@ from viz.pages.experiments.ablation.shared import (
     logits_of,
     name_of,
     probability_of,
+    toggled,
 )
 from viz.runs import ablating, attributing, heads
 
@@ -79,6 +80,11 @@ def _controls(view: View) -> tuple[str, int]:
     pressed = memory.pressed("off")
     if pressed is not None:
         state.put((settings.OFF, [EVERYTHING] if pressed == "all" else []))
+    neuron = memory.pressed(effect.ANY)
+    if neuron is not None:
+        sizes = ablating.sizes(view.handle, trace)
+        off = state.value(settings.OFF.given(sizes=sizes))
+        state.put((settings.OFF, list(toggled(off, neuron))))
     return way, position
 
 

@@ -8,13 +8,15 @@ from viz.figures.ablation import paired_answers
 from viz.figures.attribution import named_bars, token_bars
 from viz.figures.heatmap import Axis, Hidden, heat_map, weights
 from viz.figures.labels import unique
-from viz.frame import answers, layout, screen, settings, state
+from viz.frame import answers, controls, layout, screen, settings, state
 from viz.live import component
-from viz.pages.experiments.ablation.shared import Experiment, logits_of, probability_of
-from viz.runs import Run, attributing
+from viz.pages.experiments.ablation.costs import row_name
+from viz.pages.experiments.ablation.shared import Experiment, logits_of, name_of, probability_of
+from viz.runs import Run, ablating, attributing
 
 MOST_ANSWERS = 5  # most likely ones, of the run as it was and of the one under the edit
 MOST_NEURONS = 10
+ANY = "any-neuron"  # the button that switches the neuron that is typed
 
 
 def section(experiment: Experiment, position: int) -> None:
@@ -139,7 +141,8 @@ def neurons(experiment: Experiment, position: int) -> None:
     view = experiment.view
     layout.section(
         "Neurons",
-        "Those with the largest direct share in the answer above; click one to switch it off.",
+        "Those with the largest direct share in the answer above; click one to switch it off, or "
+        "any other by its number.",
         "The share is that of the page Contributions, in the logit of the most likely answer at "
         "the chosen position, with nothing off. A neuron is off at every position.",
     )
@@ -170,3 +173,33 @@ def neurons(experiment: Experiment, position: int) -> None:
             view.run, {(0, "x"): f"direct.neurons.{len(order)}.{position}.{token}"}
         ),
     )
+    _any_neuron(experiment)
+
+
+def _any_neuron(experiment: Experiment) -> None:
+    """A layer, a number, and a button that switches that neuron."""
+    view = experiment.view
+    sizes = ablating.sizes(view.handle, view.run.trace)
+    layers = {
+        f"{group.removesuffix('.ffn')}.{layer}": Part(group.removesuffix(".ffn"), "ffn", layer)
+        for group, limits in sizes.items()
+        if group.endswith(".ffn")
+        for layer in range(limits[0])
+    }
+    rows = {name: row_name((x.stack, "ffn", x.layer), view.run.trace) for name, x in layers.items()}
+    first = f"{view.run.trace.main.name}.0"
+    with layout.slim_row("any-neuron"):
+        chosen = layers[
+            controls.select(
+                settings.NEURONS_OF.given(
+                    options=list(layers), default=first, words=rows.__getitem__
+                ),
+                width=170,
+            )
+        ]
+        high = sizes[f"{chosen.stack}.ffn"][1] - 1
+        neuron = controls.number(settings.ANY_NEURON.given(high=high))
+        part = Part(chosen.stack, "ffn", chosen.layer, neuron)
+        is_off = part.text in experiment.off
+        label = f"{name_of(part, view.run.trace)} {'on' if is_off else 'off'}"
+        controls.button(ANY, part.text, label, "toggle_on" if is_off else "toggle_off")

@@ -54,9 +54,14 @@ class Experiment:
 
     def toggled(self, part: str) -> tuple[str, ...]:
         """What is off once a part is switched, on or off."""
-        if part in self.off:
-            return tuple(one for one in self.off if one != part)
-        return (*(one for one in self.off if one != EVERYTHING), part)
+        return toggled(self.off, part)
+
+
+def toggled(off: tuple[str, ...], part: str) -> tuple[str, ...]:
+    """What is off once a part is switched, on or off."""
+    if part in off:
+        return tuple(one for one in off if one != part)
+    return (*(one for one in off if one != EVERYTHING), part)
 
 
 def experiment_of(view: View, way: str) -> Experiment:
