@@ -43,7 +43,7 @@ def _blanked(view: View) -> One:
     tokens = tokenizer.token_strings(ids)
     hidden = state.value(blanks.setting(handle, view.sentence, has_default=True))
     first = (hidden or blanks.first_blank(tokens))[0]
-    place = controls.token(PREDICTED_AT.given(label="Blank"), tokens, first, "hidden")
+    place = controls.token(PREDICTED_AT, tokens, first, "hidden")
     hidden = hidden if place in hidden else (place,)
     hiding = tokenizer.id_of(MASK)
     given = tuple(hiding if at in hidden else i for at, i in enumerate(ids))

@@ -313,7 +313,7 @@ MEASURE = named(
     ON_EXPLANATION,
 )
 ARROW = declared(Choice[str]("arrow", "Arrow", "", pages=ON_EXPLANATION, follows=True))
-PREDICTED_AT = declared(Choice[int]("predicted_at", "At token", -1, pages=ON_EXPLANATION))
+PREDICTED_AT = declared(Choice[int]("predicted_at", "Blank", -1, pages=ON_EXPLANATION))
 ARROWS_OF = declared(Choice[str]("arrows_of", "Arrows of", "", pages=ON_EXPLANATION, follows=True))
 ARROW_QUERY = declared(Choice[int]("arrow_query", "Arrows from", -1, pages=ON_EXPLANATION))
 # --- Contributions ------------------------------------------------------------------------------

@@ -111,8 +111,11 @@ PLACES = [
           {"sentence": GIRL}),
     Place("Explanation", {"asked": "difference", "explained": 366, "measure": "norms",
                           "arrow": "3.4.1"}, {"sentence": GIRL}),
-    Place("Explanation", {"predicted_at": 2, "arrows_of": "encoder.attn", "arrow_query": 1},
+    Place("Explanation", {"predicted_at": 2}, {"model": "blank", "sentence": TOM}),
+    Place("Explanation", {"arrows_of": "encoder.attn"},
           {"model": "translate", "source": "A man rides a bicycle."}),
+    Place("Explanation", {"arrow_query": 1},
+          {"model": "translate", "source": "A man rides a bicycle.", "arrows_of": "encoder.attn"}),
 ]  # fmt: skip
 FOLLOWING = {"page", "edits_of"}  # which other settings bring along
 

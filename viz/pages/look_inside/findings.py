@@ -1,7 +1,6 @@
 """Findings: the most telling things about one input, each found by a measure, each a link."""
 
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from viz.frame import (
     gradual,
     inspector,
     layout,
+    links,
     memory,
     notices,
     settings,
@@ -53,9 +53,7 @@ class Shown:
 
     def link(self, page: str, **more: object) -> str:
         """The address of another view of this input."""
-        view = self.view
-        text = {"sentence": view.sentence} if view.sentence else {}
-        return "?" + urlencode({"page": page, "model": view.model, **text, **more})
+        return links.to(self.view, page, **more)
 
     def of_site(self, site: Site, head: int) -> dict[str, object]:
         """The part of an address that chooses a head."""
