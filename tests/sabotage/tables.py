@@ -10,7 +10,7 @@ ORDER, SHIFT = {"masks": "order"}, {"masks": "shift"}
 WINDOW = {"masks": "kinds", "mask": "sliding_window"}
 WRITTEN = {"written": "9"}
 MERGES, BEAM, COST = "viz/figures/merges.py", "viz/figures/beam.py", "model/analysis/cost.py"
-SIZES, COST_PAGE = "model/analysis/sizes.py", "viz/pages/ideas/cost/__init__.py"
+SIZES, COST_PAGE = "model/analysis/sizes.py", "viz/pages/ideas/cost/rule.py"
 
 
 def _timed(name: str, file: str, old: str, new: str, named: str, model: str = "stories") -> Fault:
