@@ -5,7 +5,7 @@ number that is differentiated is the output along a random direction, one for ea
 inputs. He et al. 2016 for the sum; Xiong et al. 2020 for where the norm stands.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from model.tap import Gradients, attach
 Array = np.ndarray
 
 DEPTHS = (2, 4, 8, 16, 32, 48)
+AT_ONCE = 4  # blocks of one piece of work
 N_INPUTS, N_TOKENS, D_MODEL, N_HEADS, D_FF = 8, 8, 32, 4, 64
 PLACES = ("blocks", "input", "direction")  # of a draw: of each network's weights, and so on
 
@@ -101,14 +102,15 @@ class Measured(NamedTuple):
 
 
 def measurements(seed: int) -> Iterator[Measured | None]:
-    """Networks of every depth and kind, the shallow ones first; None after each block drawn."""
+    """Networks of every depth and kind, the shallow ones first; None after each piece of work."""
     blocks: list[Block] = []
     for depth in DEPTHS:
         for layer in range(len(blocks), depth):
             blocks.append(drawn_block(config_of("pre", depth), layer, seed))
             yield None
         for kind in KINDS:
-            yield Measured(kind, depth, gradient_lengths(blocks, kind, seed))
+            lengths = yield from _in_pieces(blocks, kind, seed)
+            yield Measured(kind, depth, lengths)
 
 
 def gradient_lengths(blocks: Sequence[Block], kind: Kind, seed: int) -> Array:
@@ -118,20 +120,47 @@ def gradient_lengths(blocks: Sequence[Block], kind: Kind, seed: int) -> Array:
     output, after the last norm where there is one, along a direction of length 1. The blocks become
     those of this kind.
     """
+    work = _in_pieces(blocks, kind, seed)
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            return done.value
+
+
+def _in_pieces(blocks: Sequence[Block], kind: Kind, seed: int) -> Generator[None, None, Array]:
+    """The same, AT_ONCE blocks forward or backward at a time."""
     config, placement = config_of(kind.placement, len(blocks)), NORM_PLACEMENTS[kind.placement]
     position = POSITIONS["none"](config)
     mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool).tril()
-    stream = [_drawn("input", seed).requires_grad_()]
-    for block in blocks:
-        block.placement = placement if kind.has_residual else _WITHOUT[kind.placement]
-        stream.append(block(stream[-1], position, mask=mask))
+    streams: list[list[Tensor]] = []
+    last = _drawn("input", seed)
+    for first in range(0, len(blocks), AT_ONCE):
+        stream = [last.detach().requires_grad_()]  # a piece has a graph of its own
+        for block in blocks[first : first + AT_ONCE]:
+            block.placement = placement if kind.has_residual else _WITHOUT[kind.placement]
+            stream.append(block(stream[-1], position, mask=mask))
+        streams.append(stream)
+        last = stream[-1]
+        yield
+    last = last.detach().requires_grad_()
     last_norm = NORMS["layer"](config).double() if placement.ends_with_norm else NoNorm()
     direction = _drawn("direction", seed)
     direction /= direction.norm(dim=(1, 2), keepdim=True)  # (B, T, D)
-    y = (last_norm(stream[-1]) * direction).sum()  # inputs do not meet: each has its own gradient
-    gradients = torch.autograd.grad(y, stream)
-    lengths = [gradient.norm(dim=(1, 2)) for gradient in gradients]  # (B,) each
-    return np.array([length.log().mean().exp().item() for length in lengths])
+    y = (last_norm(last) * direction).sum()  # inputs do not meet: each has its own gradient
+    (gradient,) = torch.autograd.grad(y, [last])
+    lengths = [_mean_length(gradient)]
+    for stream in reversed(streams):
+        gradients = torch.autograd.grad(stream[-1], stream[:-1], gradient)
+        lengths += map(_mean_length, reversed(gradients))
+        gradient = gradients[0]
+        yield
+    return np.array(lengths[::-1])
+
+
+def _mean_length(gradient: Tensor) -> float:
+    """The geometric mean over inputs, (B, T, D)."""
+    return gradient.norm(dim=(1, 2)).log().mean().exp().item()
 
 
 # --- the trained model ------------------------------------------------------------------------

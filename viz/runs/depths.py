@@ -37,7 +37,7 @@ class Measuring:
         return len(self.found) / self.n_networks
 
     def advance(self, seconds: float) -> None:
-        """Measure one, and further ones while there is time; on one thread of the CPU."""
+        """Do a piece of work, and further ones while there is time; on one thread of the CPU."""
         deadline = time.monotonic() + seconds
         with one_thread():
             while self.is_running and not self.is_done:

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from model.analysis.depth import (
+    AT_ONCE,
     D_MODEL,
     DEPTHS,
     KINDS,
@@ -37,11 +38,12 @@ def blocks(depth: int, seed: int) -> list[Block]:
     return [drawn_block(config_of("pre", depth), layer, seed) for layer in range(depth)]
 
 
+@pytest.mark.parametrize("depth", [2, 4, 8, 16])
 @pytest.mark.parametrize("kind", KINDS)
-def test_lengths_are_those_of_gradients_by_hand(kind: Kind) -> None:
-    found = gradient_lengths(blocks(4, seed=7), kind, seed=7)
-    expected = DEEP["deep.layers"](None, KINDS.index(kind), 4, 7)
-    assert found.shape == (5,)
+def test_lengths_are_those_of_gradients_by_hand(kind: Kind, depth: int) -> None:
+    found = gradient_lengths(blocks(depth, seed=7), kind, seed=7)
+    expected = DEEP["deep.layers"](None, KINDS.index(kind), depth, 7)
+    assert found.shape == (depth + 1,)
     np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
@@ -57,6 +59,20 @@ def test_every_kind_and_depth_is_measured_with_the_same_blocks() -> None:
     for each in found:
         again = gradient_lengths(blocks(each.depth, 2), each.kind, 2)
         np.testing.assert_array_equal(each.lengths, again)
+
+
+def test_no_piece_of_work_is_longer_than_a_few_blocks() -> None:
+    """One for each block drawn, and for each network a few blocks forward or backward."""
+    pieces, n_pieces = [], 0
+    for measured in measurements(seed=2):
+        n_pieces += 1
+        if measured is not None:
+            pieces.append((measured.depth, n_pieces - 1))
+            n_pieces = 0
+        if len(pieces) == 4 * len(KINDS):
+            break
+    for depth, n in pieces[1 :: len(KINDS)]:
+        assert n == 2 * -(-depth // AT_ONCE)
 
 
 def test_without_the_sum_most_of_the_gradient_is_lost() -> None:
