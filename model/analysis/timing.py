@@ -125,6 +125,31 @@ def growth(seconds: dict[int, float]) -> tuple[float, float]:
     return float(exponent), float(np.exp(log_factor))
 
 
+def quartiles(timings: Sequence[Timing], way: str) -> dict[int, tuple[float, float]]:
+    """Between which seconds the middle half of the times of one way lies, at each length."""
+    found = {}
+    for n in sorted({timing.n_tokens for timing in timings if timing.way == way}):
+        seconds = [x.seconds for x in timings if (x.way, x.n_tokens) == (way, n)]
+        low, high = np.percentile(seconds, (25, 75))
+        found[n] = (float(low), float(high))
+    return found
+
+
+def growth_by_round(timings: Sequence[Timing], way: str, least: int) -> tuple[float, float]:
+    """Quartiles of the exponents that single rounds give, from lengths of `least` tokens on.
+
+    Needs one whole round of two lengths.
+    """
+    times: dict[int, list[float]] = {}
+    for timing in timings:
+        if timing.way == way and timing.n_tokens >= least:
+            times.setdefault(timing.n_tokens, []).append(timing.seconds)
+    rounds = zip(*times.values(), strict=False)
+    exponents = [growth(dict(zip(times, seconds, strict=True)))[0] for seconds in rounds]
+    low, high = np.percentile(exponents, (25, 75))
+    return float(low), float(high)
+
+
 @dataclass(frozen=True)
 class TimingSummary:
     """Medians of a measurement: seconds of one more token by text length, and tokens per second."""

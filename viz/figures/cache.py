@@ -1,6 +1,7 @@
 """The cache as pictures: keys or values as they enter it, and the time they save."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -85,11 +86,13 @@ def timing_lines(
     fitted_from: int,
     colors: Palette,
     title: str,
+    between: Mapping[str, Mapping[int, tuple[float, float]]] | None = None,
 ) -> go.Figure:
     """Milliseconds of one more token by text length, one line per way, both axes logarithmic.
 
     lines: seconds by length. fits: exponent and factor of a line's power, for those that have
-    one, drawn dotted from `fitted_from` tokens on.
+    one, drawn dotted from `fitted_from` tokens on. between: seconds at both ends of a bar at each
+    length, for lines that have bars.
     """
     figure = go.Figure()
     for (name, seconds), color in zip(lines.items(), colors.series, strict=False):
@@ -99,6 +102,7 @@ def timing_lines(
                 y=[1000 * s for s in seconds.values()],
                 name=name,
                 mode="lines+markers",
+                error_y=_bars(seconds, (between or {}).get(name)),
                 line={"color": color, "width": 2},
                 marker={"size": 7},
                 hovertemplate=f"{name}<br>text of <b>%{{x}}</b> tokens: <b>%{{y:.2f}} ms</b>"
@@ -110,6 +114,21 @@ def timing_lines(
             figure.add_trace(_power(fitted, *fits[name], color))
     _lay_out_timing(figure, lines, colors, title)
     return figure
+
+
+def _bars(
+    seconds: Mapping[int, float], between: Mapping[int, tuple[float, float]] | None
+) -> dict[str, Any] | None:
+    """From the lower to the upper end at each length, in milliseconds, as Plotly has it."""
+    if between is None:
+        return None
+    ends = {n: between[n] for n in seconds}
+    return {
+        "symmetric": False,
+        "array": [1000 * (high - seconds[n]) for n, (_, high) in ends.items()],
+        "arrayminus": [1000 * (seconds[n] - low) for n, (low, _) in ends.items()],
+        "thickness": 1.5,
+    }
 
 
 def _power(lengths: list[int], exponent: float, factor: float, color: str) -> go.Scatter:

@@ -190,6 +190,13 @@ def _additive(view: View) -> None:
                 alt=f"Weights of {view.head_name} {what}.",
                 origin=screen.origin(view.run, {(0, "z"): f"{site}.{address}"}, tokens="xy"),
             )
+    if record.bias is not None:
+        words.notice(
+            "The left map has what this model’s positions add to its scores (ALiBi, Press et al. "
+            "2022); the right one goes without: Bahdanau et al. 2015 add nothing. A part of the "
+            "difference is the bias alone.",
+            kind="hint",
+        )
     _costs(view, drawn, mask)
     words.caption(
         [

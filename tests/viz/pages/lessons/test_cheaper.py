@@ -87,3 +87,9 @@ def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
         "exact", "window of 4", "linear",
     ]  # fmt: skip
     assert all((numbers(trace["y"]) > 0).all() for trace in shown)
+    for trace in (trace for trace in shown if trace["mode"] == "lines+markers"):
+        bars = trace["error_y"]
+        ends = np.concatenate([numbers(bars["array"]), numbers(bars["arrayminus"])])
+        assert (ends >= 0).all()
+        assert (numbers(bars["arrayminus"]) <= numbers(trace["y"])).all()
+    assert any("bars: the middle half of them" in line for line in lines(app, "small"))

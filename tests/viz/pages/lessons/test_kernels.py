@@ -49,3 +49,10 @@ def test_additive_weights_and_counts_are_those_of_the_independent_code() -> None
     assert table["parameters"] == {"scaled dot product": "0", "additive": "2,080"}
     assert table["tanh"]["additive"] == f"{32 * pairs:,}"
     assert table["multiplications"]["additive"] == f"{2 * n * 32 * 32 + 32 * pairs:,}"
+
+
+@pytest.mark.parametrize(("model", "has_bias"), [("positions-alibi", True), ("stories", False)])
+def test_a_bias_that_one_map_goes_without_is_named(model: str, has_bias: bool) -> None:
+    app = open_page("Kernels", sentence=TOM, model=model)
+    assert lines(app, "error") == []
+    assert any("ALiBi" in line for line in lines(app, "hint")) == has_bias

@@ -1,10 +1,10 @@
 """How long a head takes at growing lengths: exact, in a window, as a running sum; when asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from model.analysis.cheaper import Head
 from model.analysis.cheaper_timing import EXACT, Summary, summarise
-from model.analysis.timing import growth
+from model.analysis.timing import Timing, growth, growth_by_round, quartiles
 from viz.digits import digits
 from viz.figures.cache import timing_lines
 from viz.frame import inspector, layout, tables, words
@@ -34,15 +34,13 @@ def section(view: View, head: Head, window: int) -> Callable[[], bytes] | None:
     if summary is None:
         words.notice("Stopped before two lengths were measured; there is nothing to show.")
         return None
-    _measured(view, summary, window)
+    _measured(view, summary, measured.timings, window)
     return lambda: _csv(summary)
 
 
-def _measured(view: View, summary: Summary, window: int) -> None:
-    lines = {
-        name if name != "window" else f"window of {window}": seconds
-        for name, seconds in summary.seconds.items()
-    }
+def _measured(view: View, summary: Summary, timings: Sequence[Timing], window: int) -> None:
+    names = {way: way if way != "window" else f"window of {window}" for way in summary.seconds}
+    lines = {names[way]: seconds for way, seconds in summary.seconds.items()}
     lengths = sorted(lines[EXACT])
     fitted_from = lengths[(len(lengths) - 1) // 2]
     fits = (
@@ -58,11 +56,19 @@ def _measured(view: View, summary: Summary, window: int) -> None:
         f"{name} {digits(1000 * seconds[longest], 2)} ms" for name, seconds in lines.items()
     )
     layout.show_figure(
-        timing_lines(lines, fits, fitted_from, view.colors, "Time of one head by length"),
+        timing_lines(
+            lines,
+            fits,
+            fitted_from,
+            view.colors,
+            "Time of one head by length",
+            {names[way]: quartiles(timings, way) for way in names},
+        ),
         key="way-times",
         alt=f"Milliseconds of one head by the length of the text. At {longest:,} tokens: {times}.",
     )
-    _say(summary, fits, fitted_from, f"At {longest:,} tokens: {times}.")
+    ranges = {names[way]: growth_by_round(timings, way, fitted_from) for way in names}
+    _say(summary, fits, ranges, fitted_from, f"At {longest:,} tokens: {times}.")
     inspector.source(
         "model.analysis.cheaper_timing.exact",
         "model.analysis.cheaper_timing.windowed",
@@ -76,11 +82,26 @@ def _measured(view: View, summary: Summary, window: int) -> None:
 
 
 def _say(
-    summary: Summary, fits: dict[str, tuple[float, float]], fitted_from: int, times: str
+    summary: Summary,
+    fits: dict[str, tuple[float, float]],
+    ranges: dict[str, tuple[float, float]],
+    fitted_from: int,
+    times: str,
 ) -> None:
-    growing = ", ".join(f"{name} as n^{digits(a, 2)}" for name, (a, _) in fits.items())
-    fitted = f" From {fitted_from:,} tokens on they grow: {growing} (dotted)." if fits else ""
-    words.caption(f"{times} Medians of {summary.n_rounds} rounds.{fitted}")
+    growing = ", ".join(
+        f"{name} as n^{digits(a, 2)} ({' – '.join(digits(end, 2) for end in ranges[name])})"
+        for name, (a, _) in fits.items()
+    )
+    fitted = (
+        f" From {fitted_from:,} tokens on they grow: {growing} (dotted; in brackets the middle "
+        "half of what single rounds say). Other work on the machine moves these powers: trust "
+        "none of them further than its bracket."
+        if fits
+        else ""
+    )
+    words.caption(
+        f"{times} Medians of {summary.n_rounds} rounds; bars: the middle half of them.{fitted}"
+    )
     if not fits:
         words.notice(
             "Other work disturbed this measurement: half of the times of one length lie a factor "
