@@ -1,5 +1,6 @@
 """The one heat map all pages share: tokens or numbers on the axes, masked cells hatched."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from viz.theme import Palette, color_scale
 MOST_TICKS = 36
 CELL_PIXELS = 34
 BAR_PIXELS = 120
+BLANK, BLANK_PIXELS = "\u00a0", 3  # a space that is drawn, and its width
+END = "\u200b"  # without it Plotly would take spaces at the end away
 
 
 @dataclass(frozen=True)
@@ -163,8 +166,12 @@ ABOVE = 0.999
 
 def color_bar(scale: Scale, colors: Palette, y: float = ABOVE) -> dict[str, object]:
     """A small horizontal bar above the figure's left end, where a narrow page has room too."""
+    lowest = (
+        f"{scale.low:.3g}"  # its middle is below the bar's left end: the name keeps clear of it
+    )
+    name = scale.name + BLANK * math.ceil(label_width(lowest) / 2 / BLANK_PIXELS) + END
     return {
-        "title": {"text": scale.name, "side": "right", "font": {"color": colors.muted, "size": 11}},
+        "title": {"text": name, "side": "right", "font": {"color": colors.muted, "size": 11}},
         "orientation": "h",
         "x": 0,
         "xanchor": "left",
@@ -172,7 +179,7 @@ def color_bar(scale: Scale, colors: Palette, y: float = ABOVE) -> dict[str, obje
         "yanchor": "bottom",
         "thickness": 8,
         "lenmode": "pixels",  # a share of a narrow page has no room for three numbers
-        "len": BAR_PIXELS + label_width(scale.name),  # Plotly takes the name's room off it
+        "len": BAR_PIXELS + label_width(name),  # Plotly takes the name's room off it
         "outlinewidth": 0,
         "tickfont": {"color": colors.muted, "size": 11},
         "tickvals": [scale.low, (scale.low + scale.high) / 2, scale.high],

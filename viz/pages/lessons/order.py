@@ -14,7 +14,7 @@ from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
 from viz.frame import controls, inspector, layout, memory, notices, screen, tables, words
 from viz.frame.lessons import ORDER_TEXT
-from viz.frame.numbers import Said, number
+from viz.frame.numbers import Number, number
 from viz.frame.view import View
 from viz.pages.ideas.positions.compare import NAMES
 from viz.runs import positions
@@ -180,7 +180,7 @@ def _maps(case: Case, key: str) -> None:
     )
 
 
-def _most(case: Case) -> Said:
+def _most(case: Case) -> Number:
     """The largest difference, as it is or as the rounding it is."""
     most = float(np.abs(case.found.difference).max())
     address = f"{case.prefix}most.0.{len(case.view.tokens) - 1}"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from model.analysis.order import reordered
+from model.architectures.decoder import DecoderTransformer
 from model.verify.independent import IndependentRun
 from tests.viz.apps import TOM, captions, chart, lines, open_page, tables_shown
 from tests.viz.builders import numbers, scheme_model, stories, trace_of
@@ -57,6 +58,7 @@ def test_the_table_says_what_tells_order() -> None:
     loaded = stories()
     ids = trace_of(loaded, DOG).ids.tolist()
     order = [len(ids) - 1, *range(1, len(ids) - 1), 0]
+    assert isinstance(loaded.model, DecoderTransformer)
     found = reordered(loaded.model, ids, order, is_masked=True)
     printed = float(table["with its own mask"]["the running model (Sinusoidal)"])
     assert printed == pytest.approx(np.abs(found.difference).max(), abs=0.006)
@@ -66,7 +68,7 @@ def test_the_table_says_what_tells_order() -> None:
 def test_show_me_has_one_token_twice_whose_rows_are_the_same() -> None:
     app = open_page("Order", sentence=TOM)
     (link,) = [x.proto.body for x in app.get("html") if "hl-question" in x.proto.body]
-    text = re.search('data-with="order_text=([^"]*)"', link)[1].replace("+", " ")
+    (text,) = (x.replace("+", " ") for x in re.findall('data-with="order_text=([^"]*)"', link))
     tokens = trace_of(scheme_model("none"), text).ids.tolist()
     twice = [i for i, token in enumerate(tokens) if tokens.count(token) > 1]
     assert len(twice) >= 3

@@ -105,7 +105,7 @@ def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
     parts = [
         Part("outputs, one order", view.tokens, found.first),
         Part("outputs, the other order", other, found.second),
-        Part("rows put back, difference", view.tokens, found.difference),
+        Part("difference", view.tokens, found.difference),
     ]
     largest = float(abs(found.first).max())
     layout.show_figure(
