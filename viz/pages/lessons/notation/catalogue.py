@@ -93,6 +93,7 @@ _WITH: dict[str, dict[str, Formula]] = {
         "Operations": cost.OPERATIONS,
         "Memory": cost.MEMORY,
         "Layers beside each other": cost.LAYERS,
+        "Time of a pass: a fit, and by operations": cost.TIMES,
     },
     "Similarity": {
         "Dot product and cosine": lessons.DOT_PRODUCT,

@@ -38,6 +38,11 @@ OUTPUT = (
     Row(r"\mathrm{recall}", "share of the sure that was found", "", "model.analysis.alignment.agreement"),
 )
 EXPERIMENTS = (
+    Row("t", "seconds of a pass over n tokens", "", "model.analysis.cost_fit.fit_rounds", ("Cost",)),
+    Row("a", "seconds at no tokens, by the fit", "", "model.analysis.cost_fit.by_length", ("Cost",)),
+    Row("b", "seconds per token, by the fit", "", "model.analysis.cost_fit.by_length", ("Cost",)),
+    Row("c", "seconds per pair of tokens, by the fit", "", "model.analysis.cost_fit.by_length", ("Cost",)),
+    Row("a'", "seconds at no operations, by the fit", "", "model.analysis.cost_fit.by_operations", ("Cost",)),
     Row("J", "what the norms do to a part, their scale taken as it was", "D D", "model.analysis.attribution.FrozenNorm", ("Contributions",)),
     Row(r"\overline{x}", "mean of a vector’s numbers", "", "model.analysis.attribution.FrozenNorm"),
     Row(r"\mathrm{rms}", "root of the mean square of a vector’s numbers", "", "model.analysis.attribution.FrozenNorm"),
