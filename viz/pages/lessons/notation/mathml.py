@@ -17,7 +17,7 @@ SCRIPT = Path(__file__).parents[4] / "scripts" / "mathml.js"
 DIALECT = "{http://www.w3.org/1998/Math/MathML}"
 # MathML Core has no other variants: letters of these are characters of their own.
 VARIANTS = {("script", "L"): "ℒ", ("script", "K"): "𝒦", ("double-struck", "R"): "ℝ"}
-WIDE = "2em"  # \qquad
+WIDE, SPACE = "2em", "1em"  # \qquad and \quad
 COMBINING = {"~": "\u0303", "^": "\u0302", "¯": "\u0304"}
 BARS = ("ˉ", "‾")
 APPLIED, THIN = "\u2061", "0.17em"  # the sign that a function is applied, and the space there
@@ -68,7 +68,8 @@ def lines(latex: str) -> Iterator[str]:
 def _parted(nodes: Sequence[Xml.Element]) -> Iterator[list[Xml.Element]]:
     part: list[Xml.Element] = []
     for node in nodes:
-        if node.tag == "mspace" and node.get("width") == WIDE and part:
+        width = node.get("width") if node.tag == "mspace" and part else None
+        if width == WIDE or (width == SPACE and _text(part[-1]) == ","):
             yield part
             part = []
         else:

@@ -27,14 +27,14 @@ header p { margin: 1mm 0 0; color: #444; }
 section { margin-top: 6mm; }
 h2 { margin: 0 0 1mm; border-bottom: 0.4pt solid #000; font-size: 11.5pt; break-after: avoid; }
 article {
-  display: grid; grid-template-columns: 50mm 1fr; gap: 0 5mm; align-items: center;
+  display: grid; grid-template-columns: 46mm 1fr; gap: 0 4mm; align-items: center;
   padding: 1.6mm 0; border-bottom: 0.3pt solid #bbb; break-inside: avoid;
 }
 h2 + article { break-before: avoid; }
 h3 { margin: 0; font-size: 9.5pt; font-weight: 600; }
 math {
   font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", math;
-  font-size: 11pt;
+  font-size: 10.5pt;
 }
 .formula { margin: 1.5mm 0; overflow-x: auto; overflow-y: hidden; }
 .formula math { display: block math; text-align: left; }
