@@ -69,6 +69,7 @@ CHARTS = {
         *("tile-scores", "tile-output", "tile-memory"),
     ],
     "Notation": [],
+    "Recurrence": ["recurrence-accuracy", "recurrence-additive", "recurrence-cross"],
     "Diagram": [],
     "Encoder": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],

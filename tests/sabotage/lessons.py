@@ -16,6 +16,8 @@ ADDITIVE = "model/analysis/additive.py"
 ORDERED, ORDER_PAGE = "model/analysis/order.py", "viz/pages/lessons/order.py"
 SHAPES = "viz/pages/lessons/notation/shapes.py"
 CHEAP, TILES, CHEAPER = "model/analysis/cheaper.py", "model/analysis/tiles.py", "Cheaper attention"
+UNIT, TRANSLATORS = "model/recurrence/gru.py", "model/recurrence/translators.py"
+ROWS_READ, RECURRENCE = "model/recurrence/reading.py", "Recurrence"
 HAND = f"viz/live/by_hand/{PAGE}"
 
 
@@ -180,4 +182,30 @@ LESSONS = [
     Fault("lessons", "the largest difference of the first token alone", ORDER_PAGE,
           "most = float(np.abs(case.found.difference).max())",
           "most = float(np.abs(case.found.difference[1]).max())", "numbers", "stories", "Order"),
+    Fault("lessons", "a gated unit whose gate z keeps what it should change", UNIT,
+          "h + z * (candidate - h)", "candidate + z * (h - candidate)", "recurrence-additive",
+          "stories", RECURRENCE),
+    Fault("lessons", "additive energies of a row without tanh", TRANSLATORS,
+          "torch.tanh(self.of_state(state)[:, None] + projected)",
+          "(self.of_state(state)[:, None] + projected)", "recurrence-additive", "stories",
+          RECURRENCE),
+    Fault("lessons", "cross-attention of the Transformer’s layers exchanged", ROWS_READ,
+          "np.stack(list(found))", "np.stack(list(found)[::-1])", "recurrence-cross", "stories",
+          RECURRENCE),
+    Fault("lessons", "attention as if the end had been written first", ROWS_READ,
+          "for last in (START, *target[:-1])", "for last in (END, *target[:-1])",
+          "recurrence-additive", "stories", RECURRENCE),
+    Fault("lessons", "letters counted where whole rows are asked for",
+          "model/recurrence/stored.py", "if of_rows else", "if not of_rows else",
+          "recurrence-accuracy", "stories", RECURRENCE),
+    Fault("lessons", "a source whose letters stand in another order", "viz/pages/lessons/"
+          "recurrence/row.py", "[TOKENS[i] for i in source]", "[TOKENS[i] for i in source[::-1]]",
+          "recurrence-additive", "stories", RECURRENCE),
+    Fault("lessons", "the nearest letter of a row in place of the farthest",
+          "model/recurrence/steps.py", "return max(min(", "return min(min(", "numbers", "stories",
+          RECURRENCE),
+    Fault("lessons", "what is right of a row counted from its end", ROWS_READ,
+          "zip(target, answer_of(task, letters)[:-1], strict=False)",
+          "zip(target[::-1], answer_of(task, letters)[:-1], strict=False)", "numbers", "stories",
+          RECURRENCE),
 ]  # fmt: skip

@@ -44,6 +44,7 @@ PAGES = (
     "Why the residual?",
     "Order",
     "Cheaper attention",
+    "Recurrence",
     "Notation",
     "Diagram",
     "Encoder",

@@ -14,6 +14,7 @@ ON_RESIDUAL = ("Why the residual?",)
 ON_CHEAPER = ("Cheaper attention",)
 ON_NOTATION = ("Notation",)
 ON_ORDER = ("Order",)
+ON_RECURRENCE = ("Recurrence",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -120,3 +121,13 @@ NOTATION_GROUP = named(
     ON_NOTATION,
 )
 NOTATION_WORDS = declared(Text("notation_words", "Find", "", pages=ON_NOTATION))
+
+# --- Recurrence ---------------------------------------------------------------------------------
+
+ROW_TASK = named("row_task", "Task", {"reverse": "reverse", "copy": "copy"}, ON_RECURRENCE)
+JUDGED_BY = named(
+    "judged_by", "Counted", {"rows": "whole rows", "letters": "single letters"}, ON_RECURRENCE
+)
+ROW_LETTERS = declared(Text("row_letters", "Letters a to z", "headlight", pages=ON_RECURRENCE))
+ROW_PLACE = declared(Number("row_place", "Token written", 1, 1, 36, pages=ON_RECURRENCE))
+ROW_HEAD = declared(Choice[int]("row_head", "Head of the Transformer", -1, pages=ON_RECURRENCE))

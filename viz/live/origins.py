@@ -7,6 +7,7 @@ import numpy as np
 from model.trace import Trace
 from viz.live.about import OF_HEADS, OF_PAGES, OF_SITES, About
 from viz.live.about_costs import OF_COSTS
+from viz.live.about_recurrence import OF_RECURRENCE
 from viz.live.core.wire import Data
 from viz.live.store import Independent
 
@@ -91,6 +92,7 @@ def origin_of(trace: Trace, independent: Independent, address: str) -> Data:
         OF_FIGURES.get(name)
         or OF_PAGES.get(_NUMBERS.sub("", name))
         or OF_COSTS.get(_NUMBERS.sub("", name))
+        or OF_RECURRENCE.get(name)
         or OF_TRACE.get(last)
         or OF_SITES.get(last)
         or OF_INSTRUMENTS.get(last)

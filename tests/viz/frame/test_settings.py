@@ -105,6 +105,8 @@ PLACES = [
     Place("Notation", {"notation": "sizes", "notation_words": "d_model"}),
     Place("Cheaper attention", {"tiled_query": 9, "tile_size": 3, "tiles_done": 3},
           {"sentence": TOM}),
+    Place("Recurrence", {"row_task": "copy", "judged_by": "letters", "row_letters": "abcab",
+                         "row_place": 3, "row_head": 5}),
     Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
                        "restore": "second"}, {"sentence": GIRL}),
     Place("Patching", {"expected": 366, "versus": 262, "patch": "resid_pre.2.1"},

@@ -35,6 +35,7 @@ from model.verify.independent import NUMBERED, IndependentRun
 from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
 from model.verify.merged import MERGED
 from model.verify.patched import IndependentPatches
+from model.verify.recurred import IndependentRecurrence
 from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
@@ -52,6 +53,7 @@ from tests.viz.live.made_up import N_HEADS, two_streams
 from viz.live import files, routes, store
 from viz.live.about import OF_PAGES, OF_SITES
 from viz.live.about_costs import OF_COSTS
+from viz.live.about_recurrence import OF_RECURRENCE
 from viz.live.origins import OF_FIGURES, OF_TRACE
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -268,7 +270,7 @@ def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: P
 
 
 def test_every_origin_names_code_that_there_is() -> None:
-    tables = (OF_TRACE, OF_FIGURES, OF_PAGES, OF_COSTS, OF_SITES)
+    tables = (OF_TRACE, OF_FIGURES, OF_PAGES, OF_COSTS, OF_SITES, OF_RECURRENCE)
     for about in (about for table in tables for about in table.values()):
         module, _, name = about.source.rpartition(".")
         try:
@@ -301,6 +303,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     }  # fmt: skip
     times = IndependentTimes(Files({}, {}), NO_WORDS, (), np.zeros((0, 0)), 0, np.zeros(0), ())
     assert set(OF_COSTS) == {*SIZED, *WEIGHED, *times.made()}
+    assert set(OF_RECURRENCE) == set(IndependentRecurrence("copy", "ab").made())
     unmasked = {
         name.removeprefix("unmasked_")
         for name in (

@@ -1,0 +1,82 @@
+"""What each translator does with one row of letters: what it writes, and what it attends to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from model.recurrence.task import END, START, answer_of, source_of
+from model.recurrence.translators import Looked, OfTransformer, Recurrent, Translator, write
+from model.tap import Recorder, attach
+
+Array = np.ndarray
+SPARE = 3  # tokens that a target may have more than it should
+
+
+@dataclass(frozen=True, eq=False)
+class Attended:
+    """Additive attention at each token: energies and weights (Tt, Ts), contexts (Tt, 2h)."""
+
+    energies: Array
+    weights: Array
+    contexts: Array
+
+
+@torch.inference_mode()
+def written(model: Translator, task: str, letters: Sequence[int]) -> tuple[int, ...]:
+    """What the model makes of a row, greedily, its end included where it came."""
+    sources = torch.tensor([source_of(task, letters)])
+    found = write(model, sources, len(letters) + 1 + SPARE)[0].tolist()
+    return tuple(found[: found.index(END) + 1] if END in found else found)
+
+
+@torch.inference_mode()
+def attended(
+    model: Recurrent, task: str, letters: Sequence[int], target: Sequence[int]
+) -> Attended:
+    """What a model with additive attention attends to as it writes `target`."""
+    looked: list[Looked] = []
+    step = model.begin(torch.tensor([source_of(task, letters)]), looked)
+    for last in (START, *target[:-1]):
+        step(torch.tensor([last]))
+    energies, weights, contexts = (
+        np.concatenate([part.numpy() for part in parts]) for parts in zip(*looked, strict=True)
+    )
+    return Attended(energies, weights, contexts)
+
+
+@torch.inference_mode()
+def cross_patterns(
+    model: OfTransformer, task: str, letters: Sequence[int], target: Sequence[int]
+) -> Array:
+    """Cross-attention of every head as `target` is written, (L, H, Tt, Ts)."""
+    recorder = Recorder({"pattern"})
+    model.transformer(
+        torch.tensor([source_of(task, letters)]),
+        torch.tensor([[START, *target[:-1]]]),
+        tap=attach(recorder),
+    )
+    found = (recorder.values[f"decoder.blocks.{layer}.cross_attn.pattern"][0].numpy()
+             for layer in range(model.config.n_layers))  # fmt: skip
+    return np.stack(list(found))
+
+
+def own_places(task: str, n_letters: int) -> list[int]:
+    """Where in the source each letter of the right target stands; the task is at 0."""
+    places = list(range(1, n_letters + 1))
+    return places[::-1] if task == "reverse" else places
+
+
+def on_own_letter(patterns: Array, task: str, n_letters: int) -> Array:
+    """Mean weight on the letter that is to be written, (…); patterns: (…, Tt, Ts).
+
+    Only tokens that were written count: a target may be shorter than it should.
+    """
+    places = own_places(task, n_letters)[: patterns.shape[-2]]
+    return patterns[..., np.arange(len(places)), places].mean(axis=-1)
+
+
+def n_right(task: str, letters: Sequence[int], target: Sequence[int]) -> int:
+    """Letters of a target that are right at their place."""
+    return sum(a == b for a, b in zip(target, answer_of(task, letters)[:-1], strict=False))

@@ -1,0 +1,1 @@
+"""Tests of the translators of the lesson on recurrence."""

@@ -1,0 +1,123 @@
+"""Protects the lesson on recurrence: figures as independent code has them, bad rows are said."""
+
+import json
+
+import numpy as np
+import pytest
+
+from model.recurrence import stored
+from model.recurrence.task import TRAINED
+from model.verify.recurred import IndependentRecurrence
+from tests.viz.apps import chart, charts, chosen, lines, open_page, tables_shown
+from tests.viz.builders import numbers
+from viz.frame import measured
+
+TITLE = "Recurrence"
+NAMES = ["recurrent, one vector", "recurrent, with attention", "Transformer"]
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "judged"), [("reverse", "headlight", "rows"), ("copy", "abcab", "letters")]
+)
+def test_what_is_drawn_is_what_the_independent_code_gives(
+    task: str, text: str, judged: str
+) -> None:
+    app = open_page(TITLE, row_task=task, row_letters=text, judged_by=judged, row_head="5")
+    assert lines(app, "error") == []
+    side, n_compared = IndependentRecurrence(task, text), 0
+    for sent in charts(app):
+        data = json.loads(sent["spec"])["data"]
+        for place in sent["origin"]:
+            if place["property"] in ("x", "y", "z"):
+                drawn = numbers(data[place["trace"]][place["property"]]).astype(float)
+                expected = side.array(place["address"])
+                assert np.abs(drawn - expected).max() < 1e-5 * np.abs(expected).max()
+                n_compared += 1
+    assert n_compared == 6 + 2
+
+
+def test_each_model_says_what_it_writes_and_how_much_of_it_is_right() -> None:
+    app = open_page(TITLE, row_letters="headlight", row_task="reverse")
+    sizes, row, counted = tables_shown(app)
+    assert list(sizes["parameters"]) == NAMES
+    assert row["writes"]["right would be"] == "thgildaeh [end]"
+    assert row["writes"]["Transformer"] == "thgildaeh [end]"
+    assert row["letters at their place"]["recurrent, with attention"] == "9 of 9"
+    assert counted["steps, known target"] == dict(zip(NAMES, ("21", "21", "4"), strict=True))
+    assert counted["source to target"] == dict(zip(NAMES, ("6", "2", "1"), strict=True))
+    kept = {x.n_letters: x for x in stored.read_scores(stored.SHIPPED / "fixed")
+            if x.task == "reverse"}[TRAINED]  # fmt: skip
+    share = 100 * kept.n_exact / kept.n_rows
+    assert float(sizes[f"% at {TRAINED}"][NAMES[0]]) == pytest.approx(share, abs=0.05)
+
+
+def test_the_framed_row_is_that_of_the_token_written() -> None:
+    app = open_page(TITLE, row_letters="abc", row_place="2")
+    (frame,) = chart(app, "recurrence-additive").layout["shapes"]
+    assert (frame["y0"], frame["y1"]) == (0.5, 1.5)
+    late = open_page(TITLE, row_letters="abc", row_place="36")
+    (frame,) = chart(late, "recurrence-additive").layout["shapes"]
+    assert (frame["y0"], frame["y1"]) == (2.5, 3.5)  # its last: three letters and the end
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("", "no letters"),
+        ("ab1", "'1' is not a symbol"),
+        ("a" * 33, "33 letters are more than 32"),
+        ("<b>$x$</b>", "'<' is not a symbol"),
+    ],
+)
+def test_a_bad_row_gets_one_line_and_the_last_good_one_stays(typed: str, said: str) -> None:
+    app = open_page(TITLE, row_letters="abcd")
+    before = chart(app, "recurrence-additive").data[0]["z"]
+    app = chosen(app, row_letters=typed)
+    (line,) = lines(app, "error")
+    assert said in line
+    assert "Shown is still “abcd”" in line
+    assert chart(app, "recurrence-additive").data[0]["z"] == before
+
+
+def test_a_bad_row_in_the_address_shows_the_default() -> None:
+    app = open_page(TITLE, row_letters="A")
+    (line,) = lines(app, "error")
+    assert "Shown is still “headlight”" in line
+
+
+def test_a_row_is_drawn_and_stands_where_it_could_be_typed() -> None:
+    app = open_page(TITLE)
+    (press,) = [button for button in app.button if button.label == "Draw a row"]
+    app = press.click().run()
+    (typed,) = [str(box.value) for box in app.text_input if box.key == "row_letters"]
+    assert typed != "headlight"
+    assert lines(app, "error") == []
+    answer = tables_shown(app)[1]["writes"]["right would be"]
+    assert answer == f"{typed[::-1]} [end]"
+
+
+def test_every_length_and_every_model_takes_it() -> None:
+    for text in ("q", "qwertyuiopasdfghjklzxcvbnmqwerty"):
+        app = open_page(TITLE, row_letters=text, row_place="30")
+        assert lines(app, "error") == []
+    for model in ("translate", "blank"):
+        app = open_page(TITLE, model=model)
+        assert chart(app, "recurrence-cross").data
+
+
+def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured, "TICK_SECONDS", 60.0)
+    app = open_page(TITLE)
+    assert all(sent["key"] != "recurrence-times" for sent in charts(app))
+    (press,) = [button for button in app.button if button.label == "Measure on this machine"]
+    press.click().run()
+    for _ in range(20):
+        if any(sent["key"] == "recurrence-times" for sent in charts(app)):
+            break
+        app.run()
+    assert lines(app, "error") == []
+    shown = chart(app, "recurrence-times").data
+    assert [trace["name"] for trace in shown] == NAMES
+    for trace in shown:
+        assert (numbers(trace["y"]) > 0).all()
+        assert (numbers(trace["error_y"]["array"]) >= 0).all()

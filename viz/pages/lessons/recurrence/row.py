@@ -1,0 +1,186 @@
+"""One row of letters through all three models: what is written, and what each token attends to."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from model.recurrence import stored
+from model.recurrence.task import LETTERS, answer_of, source_of
+from model.recurrence.task import NAMES as TOKENS
+from viz import formulas_recurrence as formulas
+from viz.figures.recurrence import alignment_map
+from viz.frame import controls, inspector, layout, screen, tables, words
+from viz.frame.lessons import ROW_HEAD, ROW_LETTERS, ROW_PLACE
+from viz.frame.numbers import Number, Said, count, number
+from viz.pages.lessons.recurrence.shared import DRAW, NAMES, Shown, place
+
+Made = dict[str, Callable[[], bytes]]
+N_SHOWN = 3  # numbers of a context in the formula
+
+
+def section(shown: Shown) -> Made:
+    """Draw it; gives back its tables as CSV."""
+    layout.section(
+        "One row, token by token",
+        "What does each token written attend to? A row of each map sums to 1.",
+        "Each model writes greedily, from its own earlier tokens. Rows: tokens as they are "
+        "written. Columns: the source, with the task before the letters and an end after them. "
+        "The model with one vector has no such map: each of its tokens is written from the same "
+        "vector.",
+    )
+    with layout.row("recurrence"):
+        controls.text(ROW_LETTERS)
+        controls.button(DRAW, "draw", "Draw a row", "casino")
+        row = controls.number(ROW_PLACE)
+        layer, head = _head(shown)
+    _written(shown)
+    left, right = layout.two_up("recurrence-maps")
+    with left:
+        _additive(shown, row)
+    with right:
+        _transformer(shown, row, layer, head)
+    _cell(shown, row)
+    return {
+        "Additive attention": lambda: _csv(shown, shown.row.attended.weights, "additive"),
+        "Cross-attention": lambda: _csv(shown, shown.row.patterns[layer, head], "transformer"),
+    }
+
+
+def _head(shown: Shown) -> tuple[int, int]:
+    """The layer and the head that are chosen; by default those that attend most to what is due."""
+    n_layers, n_heads = shown.row.own.shape
+    best = int(shown.row.own.argmax())
+
+    def name(i: int) -> str:
+        i, prefix = (best, "clearest: ") if i < 0 else (i, "")
+        return f"{prefix}L{i // n_heads} H{i % n_heads}"
+
+    options = range(-1, n_layers * n_heads)
+    chosen = controls.select(ROW_HEAD.given(options=options, words=name), width=220)
+    layer, head = divmod(best if chosen < 0 else chosen, n_heads)
+    return layer, head
+
+
+def _text(ids: Sequence[int]) -> str:
+    """Tokens as one line: letters joined, any other by its name."""
+    return "".join(LETTERS[i] if i < len(LETTERS) else f" [{TOKENS[i]}]" for i in ids).strip()
+
+
+def _written(shown: Shown) -> None:
+    """What each model wrote, beside what was right."""
+    n = len(shown.letters)
+    right = _text(answer_of(shown.task, shown.letters))
+    n_right: list[Said] = [
+        [count(shown.beside, place(f"{name}.right"), shown.row.n_right[name]), f" of {n}"]
+        for name in stored.NAMES
+    ]
+    words.table(
+        {
+            "model": ["right would be", *(NAMES[name] for name in stored.NAMES)],
+            "writes": [right, *(_text(shown.row.written[name]) for name in stored.NAMES)],
+            "letters at their place": [f"{n} of {n}", *n_right],
+        },
+        texts=("writes",),
+    )
+
+
+def _labels(shown: Shown, name: str) -> tuple[list[str], list[str]]:
+    """Of what a model wrote, and of the source."""
+    source = source_of(shown.task, shown.letters)
+    return [TOKENS[i] for i in shown.row.written[name]], [TOKENS[i] for i in source]
+
+
+def _place_of(shown: Shown, name: str, row: int) -> int:
+    """The row of the map that is framed, from 0."""
+    return min(row, len(shown.row.written[name])) - 1
+
+
+def _additive(shown: Shown, row: int) -> None:
+    weights, labels = shown.row.attended.weights, _labels(shown, "additive")
+    _map(
+        shown,
+        weights,
+        labels,
+        _place_of(shown, "additive", row),
+        ("recurrence-additive", "Additive attention", place("additive.weights")),
+    )
+
+
+def _transformer(shown: Shown, row: int, layer: int, head: int) -> None:
+    weights, labels = shown.row.patterns[layer, head], _labels(shown, "transformer")
+    _map(
+        shown,
+        weights,
+        labels,
+        _place_of(shown, "transformer", row),
+        (
+            "recurrence-cross",
+            f"Cross-attention, L{layer} H{head} of the Transformer",
+            place(f"transformer.patterns[{layer},{head}]"),
+        ),
+    )
+    own = number(
+        shown.beside, place(f"transformer.own[{layer},{head}]"), shown.row.own[layer, head]
+    )
+    words.caption(["Mean weight of this head on the letter that is due: ", own, "."])
+
+
+def _map(
+    shown: Shown,
+    weights: np.ndarray,
+    labels: tuple[list[str], list[str]],
+    row: int,
+    names: tuple[str, str, str],
+) -> None:
+    """A map by its key, its title and its address."""
+    key, title, address = names
+    written, source = labels
+    most = [f"{written[i]} to {source[j]}" for i, j in enumerate(weights.argmax(axis=1))]
+    layout.show_figure(
+        alignment_map(weights, labels, row, shown.view.colors, title),
+        key=key,
+        alt=f"{title}: each token written and the token of the source it attends to most: "
+        f"{', '.join(most[:12])}.",
+        origin=screen.origin(shown.beside, {(0, "z"): address}, tokens="x"),
+    )
+
+
+def _cell(shown: Shown, row: int) -> None:
+    """Energy, weight and context of one token written, at the token it attends to most."""
+    found, (written, source) = shown.row.attended, _labels(shown, "additive")
+    i = _place_of(shown, "additive", row)
+    j = int(found.weights[i].argmax())
+    energy, weight = float(found.energies[i, j]), float(found.weights[i, j])
+    words.caption(
+        [
+            f"With additive attention token {i + 1}, “{written[i]}”, attends most to “{source[j]}”"
+            f", token {j + 1} of the source: energy ",
+            number(shown.beside, place(f"additive.energies[{i},{j}]"), energy),
+            ", weight ",
+            number(shown.beside, place(f"additive.weights[{i},{j}]"), weight),
+            "; its context begins ",
+            *_joined(
+                [
+                    number(shown.beside, place(f"additive.contexts[{i},{k}]"), float(x))
+                    for k, x in enumerate(found.contexts[i, :N_SHOWN])
+                ]
+            ),
+            ".",
+        ]
+    )
+    cell = formulas.looked(i + 1, j + 1, energy, weight, found.contexts[i, :N_SHOWN].tolist())
+    inspector.formula("model.recurrence.translators.AdditiveAttention", cell.latex, cell.reference)
+    unit = formulas.GATED_UNIT
+    inspector.formula("model.recurrence.gru.GatedUnit", unit.latex, unit.reference)
+
+
+def _joined(items: Sequence[Number]) -> list[str | Number]:
+    """With commas between."""
+    parts: list[str | Number] = []
+    for item in items:
+        parts += [", ", item] if parts else [item]
+    return parts
+
+
+def _csv(shown: Shown, weights: np.ndarray, name: str) -> bytes:
+    return tables.table_csv(weights, *_labels(shown, name), "written \\ source")

@@ -1,0 +1,124 @@
+"""Steps one after the other, counted; and the time of a forward pass by length, when asked."""
+
+from collections.abc import Callable
+
+from model.recurrence import stored
+from model.recurrence.steps import AROUND
+from model.recurrence.timing import Summary, summarise
+from viz import formulas_recurrence as formulas
+from viz.digits import digits
+from viz.figures.recurrence import time_lines
+from viz.frame import inspector, layout, tables, words
+from viz.frame.measured import UNSTEADY, measured_when_asked
+from viz.frame.numbers import count
+from viz.pages.lessons.recurrence.shared import NAMES, Shown, place
+from viz.runs import recurring
+
+ALLOWED_ERROR = 1e-5  # of logits one after the other against all at once
+MEASURING = "measuring-recurrence"  # the measurement of this visitor
+COLUMNS = {
+    "known": "steps, known target",
+    "writing": "steps, writing",
+    "from_source": "source to target",
+    "within_target": "within target",
+}
+
+
+def section(shown: Shown) -> dict[str, Callable[[], bytes]]:
+    """Count, measure, and give back the tables as CSV."""
+    n = len(shown.letters)
+    layout.section(
+        "Steps one after the other",
+        f"For a row of {n} letter{'s' * (n > 1)}: how many must wait for each other, and how far a "
+        "signal goes.",
+        "A known target is that of training: all its tokens are there at once. A step is one step "
+        "of a gated unit, or one block. The paths are the longest: from a letter of the source to "
+        "what its token is made of (units of the encoder, and attention), and from the first token "
+        "of the target to the last.",
+    )
+    _counted(shown)
+    sizes = shown.sizes
+    formula = formulas.steps(n, n + AROUND, n + 1, sizes["transformer"][1].known)
+    inspector.formula("model.recurrence.steps.steps", formula.latex, formula.reference)
+    measured = measured_when_asked(MEASURING, MEASURING, recurring.measure)
+    made = {"Steps": lambda: tables.frame_csv(tables.frame(_rows(shown)))}
+    if measured is None:
+        return made
+    summary = summarise(measured.timings)
+    if summary is None:
+        words.notice("Stopped before two lengths were measured; there is nothing to show.")
+        return made
+    _measured(shown, summary)
+    return made | {"Times": lambda: _csv(summary)}
+
+
+def _counted(shown: Shown) -> None:
+    names = stored.NAMES
+    words.table(
+        {
+            "model": [NAMES[name] for name in names],
+            **{
+                title: [
+                    count(
+                        shown.beside, place(f"{name}.{what}"), getattr(shown.sizes[name][1], what)
+                    )
+                    for name in names
+                ]
+                for what, title in COLUMNS.items()
+            },
+        }
+    )
+    words.caption(
+        "Writing, each token waits for the one before it in all three. Reading, and training, only "
+        "recurrence waits: its steps grow with the row, those of the Transformer do not."
+    )
+
+
+def _rows(shown: Shown) -> list[dict[str, object]]:
+    return [
+        {"model": NAMES[name], **{t: getattr(found, what) for what, t in COLUMNS.items()}}
+        for name, (_, found) in shown.sizes.items()
+    ]
+
+
+def _measured(shown: Shown, summary: Summary) -> None:
+    seconds = {NAMES[name]: by_n for name, by_n in summary.seconds.items()}
+    quartiles = {NAMES[name]: by_n for name, by_n in summary.quartiles.items()}
+    longest = max(next(iter(seconds.values())))
+    times = ", ".join(
+        f"{name} {digits(1000 * by_n[longest], 2)} ms" for name, by_n in seconds.items()
+    )
+    layout.show_figure(
+        time_lines(seconds, quartiles, shown.view.colors),
+        key="recurrence-times",
+        alt=f"Milliseconds of a forward pass by letters. At {longest}: {times}.",
+    )
+    words.caption(
+        f"At {longest} letters: {times}. Medians of {summary.n_rounds} rounds; bars: from the "
+        "first quartile to the third. One row, its target known, on one CPU thread, where a step "
+        "that need not wait gains less than on a GPU."
+    )
+    if summary.spread > UNSTEADY:
+        words.notice(
+            "Other work disturbed this measurement: half of the times of one length lie a factor "
+            f"of {digits(summary.spread, 1)} apart. Measure again when the machine is quiet.",
+            kind="hint",
+        )
+    inspector.source("model.recurrence.timing.time_translators")
+    inspector.check(
+        summary.difference <= ALLOWED_ERROR,
+        "logits written one after the other are those of all positions at once, max error "
+        f"{summary.difference:.1e} (allowed {ALLOWED_ERROR:.0e}).",
+    )
+
+
+def _csv(summary: Summary) -> bytes:
+    """Medians and quartiles of all models by length."""
+    columns: dict[str, list[float]] = {}
+    for name, by_n in summary.seconds.items():
+        columns[f"{NAMES[name]} (ms)"] = [1000 * s for s in by_n.values()]
+        for side, title in enumerate(("first quartile", "third quartile")):
+            found = summary.quartiles[name]
+            columns[f"{NAMES[name]}, {title} (ms)"] = [1000 * found[n][side] for n in by_n]
+    letters = list(next(iter(summary.seconds.values())))
+    return tables.frame_csv(tables.frame({"letters": letters, **columns}))
