@@ -63,6 +63,8 @@ CALLS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "way": ("Cheaper attention", ("linear", 1, 2, 3), {}),
     "tiles": ("Cheaper attention", (N, N), {}),
     "memory": ("Cheaper attention", (2, 3), {}),
+    "looked": ("Recurrence", (2, 3, N, N, (N, N)), {}),
+    "steps": ("Recurrence", (2, 4, 3, 4), {}),
     "attribution": (
         "Contributions",
         (),

@@ -8,6 +8,7 @@ from viz import formulas_cost as cost
 from viz import formulas_experiments as experiments
 from viz import formulas_lessons as lessons
 from viz import formulas_patching as patching
+from viz import formulas_recurrence as recurrence
 from viz.formulas import FORMULAS, Formula, attention, block
 from viz.frame.lessons import SMOOTHING
 from viz.pages.look_inside.heads.measures import MEASURES
@@ -133,6 +134,11 @@ _WITH: dict[str, dict[str, Formula]] = {
         "Tiles": cheaper.TILES,
         "Bytes of maps and of tiles": cheaper.MAPS,
     },
+    "Recurrence": {
+        "A gated unit": recurrence.GATED_UNIT,
+        "Additive attention in a translation": recurrence.LOOKED,
+        "Steps one after the other": recurrence.STEPS,
+    },
     "Diagram": {
         "A block, pre-norm": block("pre", has_cross=False),
         "A block with cross-attention, post-norm": block("post", has_cross=True),
@@ -142,7 +148,7 @@ PAGES = (
     *("Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache"),
     *("Contributions", "Ablation", "Patching", "Explanation", "Positions", "Masks", "Cost"),
     *("Similarity", "Kernels", "Why √d?", "Several heads", "The block", "Why the residual?"),
-    *("Cheaper attention", "Diagram", "Encoder", "Translation", "Vision"),
+    *("Cheaper attention", "Recurrence", "Diagram", "Encoder", "Translation", "Vision"),
 )
 
 

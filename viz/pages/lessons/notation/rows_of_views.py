@@ -70,6 +70,7 @@ EXPERIMENTS = (
     Row("p'", "the weight with the words in another order", "Tq Tk", "model.analysis.heads.kept_pattern"),
     Row(r"\lambda", "eigenvalues of W_U W_OV W_E", "", "model.analysis.circuits.copying_scores"),
 )
+_RECURRENCE = ("Recurrence",)
 LESSONS = (
     Row("a", "the first vector", "", "model.analysis.similarity.compare", ("Similarity",)),
     Row("b", "the second vector", "", "model.analysis.similarity.compare", ("Similarity",)),
@@ -107,6 +108,24 @@ LESSONS = (
     Row(r"\ell'", "the same after one more tile", "", "model.analysis.tiles.State", _CHEAP),
     Row("o", "weighted mean of the values so far", "Dh", "model.analysis.tiles.State", _CHEAP),
     Row("o'", "the same after one more tile", "Dh", "model.analysis.tiles.State", _CHEAP),
+    Row("x", "what a gated unit is given at a step", "", "model.recurrence.gru.GatedUnit", _RECURRENCE),
+    Row("h", "the state of a gated unit; h_j of the encoder at token j of the source", "", "model.recurrence.gru.GatedUnit", _RECURRENCE),
+    Row("h'", "the state after one more step", "", "model.recurrence.gru.GatedUnit", _RECURRENCE),
+    Row(r"\tilde h", "the state that would take its place", "", "model.recurrence.gru.GatedUnit", _RECURRENCE),
+    Row("z", "gate: how much of the state changes", "", "model.recurrence.gru.GatedUnit", _RECURRENCE),
+    Row("r", "gate: how much of the state the new one is made of", "", "model.recurrence.gru.GatedUnit", _RECURRENCE),
+    Row(r"\sigma", "1 over 1 plus e to the negative number", "", "model.recurrence.gru.GatedUnit", _RECURRENCE),
+    Row("W", "a matrix: of the input, in attention of the decoder’s state", "", "model.recurrence.translators.AdditiveAttention", _RECURRENCE),
+    Row("U", "a matrix: of the state, in attention of the encoder’s states", "", "model.recurrence.translators.AdditiveAttention", _RECURRENCE),
+    Row("b", "what is added after the matrices", "", "model.recurrence.gru.GatedUnit", _RECURRENCE),
+    Row("v", "last weights of the small network that gives an energy", "", "model.recurrence.translators.AdditiveAttention", _RECURRENCE),
+    Row("s", "the decoder’s state", "", "model.recurrence.translators.Recurrent", _RECURRENCE),
+    Row(r"\alpha", "weight of token i of the target on j of the source", "", "model.recurrence.translators.AdditiveAttention", _RECURRENCE),
+    Row("c", "context: the encoder’s states, weighted", "", "model.recurrence.translators.AdditiveAttention", _RECURRENCE),
+    Row("k", "one of the tokens of the source", "", "", _RECURRENCE),
+    Row("n", "letters of a row", "", "model.recurrence.steps.steps", _RECURRENCE),
+    Row(r"L_{\mathrm{encoder}}", "blocks of the encoder", "", "model.recurrence.steps.steps"),
+    Row(r"L_{\mathrm{decoder}}", "blocks of the decoder", "", "model.recurrence.steps.steps"),
 )
 SIGNS = (
     Row(r"\top", "transposed: rows become columns"),
