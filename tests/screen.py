@@ -68,6 +68,7 @@ CHARTS = {
         *("cheaper-exact", "cheaper-way", "cheaper-errors"),
         *("tile-scores", "tile-output", "tile-memory"),
     ],
+    "Scaling": ["scaling-sizes", "scaling-equal", "scaling-own", "scaling-curves"],
     "Notation": [],
     "Recurrence": ["recurrence-accuracy", "recurrence-additive", "recurrence-cross"],
     "Diagram": [],

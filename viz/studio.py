@@ -19,6 +19,7 @@ from viz.pages.lessons import (
     recurrence,
     residual,
     root,
+    scaling,
     several_heads,
     similarity,
 )
@@ -44,6 +45,7 @@ GROUPS = (
             order,
             cheaper,
             recurrence,
+            scaling,
             notation,
         ),
     ),

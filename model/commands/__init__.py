@@ -57,4 +57,9 @@ COMMANDS = {
         "train or score the small translators of the lesson on recurrence",
         "python -m model recurrence --model additive --out my-additive",
     ),
+    "scale": About(
+        "train models of several sizes on several numbers of tokens, for a scaling law",
+        "python -m model scale assets/scaling/recipe.toml --corpus a.txt --held-out b.txt "
+        "--out runs --beside stories",
+    ),
 }

@@ -35,6 +35,7 @@ from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
 from model.verify.pictured import PICTURED
 from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
+from model.verify.scaled import SCALED
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.several import SEVERAL, SEVERAL_OF_A_SITE
 from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
@@ -130,6 +131,7 @@ ALL = {
     **DEEP,
     **CHEAPENED,
     **LETTERED,
+    **SCALED,
     **ATTRIBUTED,
     **EDITED,
     **FOUND,

@@ -18,6 +18,7 @@ SHAPES = "viz/pages/lessons/notation/shapes.py"
 CHEAP, TILES, CHEAPER = "model/analysis/cheaper.py", "model/analysis/tiles.py", "Cheaper attention"
 UNIT, TRANSLATORS = "model/recurrence/gru.py", "model/recurrence/translators.py"
 ROWS_READ, RECURRENCE = "model/recurrence/reading.py", "Recurrence"
+SCALED = "model/analysis/scaling.py"
 HAND = f"viz/live/by_hand/{PAGE}"
 
 
@@ -208,4 +209,22 @@ LESSONS = [
           "zip(target, answer_of(task, letters)[:-1], strict=False)",
           "zip(target[::-1], answer_of(task, letters)[:-1], strict=False)", "numbers", "stories",
           RECURRENCE),
+    Fault("lessons", "a best size for the whole compute and not a sixth", SCALED,
+          "(compute / PER_PARAMETER) ** self.exponent", "compute ** self.exponent",
+          "scaling-sizes", "stories", "Scaling"),
+    Fault("lessons", "Kaplan by operations and not days", SCALED, "(compute / PF_DAY) ** 0.73",
+          "compute ** 0.73", "scaling-sizes", "stories", "Scaling"),
+    Fault("lessons", "equal compute with twice the text", SCALED,
+          "return loss(sizes, compute / (PER_PARAMETER * sizes))",
+          "return loss(sizes, 2 * compute / (PER_PARAMETER * sizes))", "scaling-equal", "stories",
+          "Scaling"),
+    Fault("lessons", "exponents of size and text exchanged", SCALED,
+          "self.a / n**self.alpha + self.b / d**self.beta",
+          "self.a / n**self.beta + self.b / d**self.alpha", "scaling-", "stories", "Scaling"),
+    Fault("lessons", "a law fitted to losses and not their logarithms",
+          "model/analysis/scaling_fit.py", "np.log(runs.loss), counts)", "runs.loss, counts)",
+          "scaling-own", "stories", "Scaling"),
+    Fault("lessons", "a mean of texts and not of tokens", "model/analysis/scaling_runs.py",
+          'score["loss"] * score["tokens"] for', 'score["loss"] * 91354 for', "scaling-own",
+          "stories", "Scaling"),
 ]  # fmt: skip

@@ -45,6 +45,7 @@ PAGES = (
     "Order",
     "Cheaper attention",
     "Recurrence",
+    "Scaling",
     "Notation",
     "Diagram",
     "Encoder",

@@ -15,6 +15,7 @@ ON_CHEAPER = ("Cheaper attention",)
 ON_NOTATION = ("Notation",)
 ON_ORDER = ("Order",)
 ON_RECURRENCE = ("Recurrence",)
+ON_SCALING = ("Scaling",)
 
 # --- Attention by hand: all are chosen in the instrument --------------------------------------
 
@@ -131,3 +132,35 @@ JUDGED_BY = named(
 ROW_LETTERS = declared(Text("row_letters", "Letters a to z", "headlight", pages=ON_RECURRENCE))
 ROW_PLACE = declared(Number("row_place", "Token written", 1, 1, 36, pages=ON_RECURRENCE))
 ROW_HEAD = declared(Choice[int]("row_head", "Head of the Transformer", -1, pages=ON_RECURRENCE))
+
+# --- Scaling ------------------------------------------------------------------------------------
+
+SCALING_COMPUTE = declared(
+    Number("scaling_compute", "Compute, power of ten", 23.8, 18.0, 26.0, 0.1, pages=ON_SCALING)
+)
+SCALING_LAW = named(
+    "scaling_law",
+    "Law",
+    {
+        "refitted": "Chinchilla, refitted",
+        "printed": "Chinchilla, as printed",
+        "kaplan": "Kaplan",
+    },
+    ON_SCALING,
+)
+SCALING_TIMES = declared(
+    Choice[int](
+        "scaling_times",
+        "Size beside the best",
+        0,
+        tuple(range(-5, 6)),
+        pages=ON_SCALING,
+        words=lambda octave: f"× {2**octave}" if octave >= 0 else f"× 1/{2**-octave}",
+    )
+)
+SCALING_COUNTED = named(
+    "scaling_counted",
+    "Parameters",
+    {"without": "without embeddings", "all": "with embeddings"},
+    ON_SCALING,
+)

@@ -45,6 +45,8 @@ _SEVERAL = "model.analysis.several"
 _BLOCK, _DEPTH = "model.analysis.block", "model.analysis.depth"
 _ADDITIVE = "model.analysis.additive"
 _CHEAPER, _TILES = "model.analysis.cheaper", "model.analysis.tiles"
+_SCALING, _FITTED = "model.analysis.scaling", "model.analysis.scaling_fit"
+_RUNS, _LAW = "model.analysis.scaling_runs.read_runs", "E + A/N^α + B/D^β"
 _BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
@@ -178,6 +180,27 @@ OF_PAGES: dict[str, About] = {
     "root.largest": About("mean over queries of max p", f"{_ROOT}.sharpness"),
     "root.gradients": About("mean of ‖diag(p) − p pᵀ‖", f"{_ROOT}.sharpness"),
     "root.weights": About("softmax of the first query’s scores", f"{_ROOT}.softmax"),
+    "scaling.best_sizes": About("N of the lowest loss at C = 6 N D", f"{_SCALING}.Parametric"),
+    "scaling.choice": About("N, D = C / 6N, loss, D / N", f"{_SCALING}.chosen"),
+    "scaling.powers": About("the power of C in N", f"{_SCALING}.LAWS"),
+    "scaling.iso_sizes": About("N from best / 32 to 32 · best", f"{_SCALING}.chosen"),
+    "scaling.iso_losses": About("L(N, C / 6N)", f"{_SCALING}.iso_compute"),
+    "scaling.known_sizes": About("parameters, as published", f"{_SCALING}.KNOWN_RUNS"),
+    "scaling.known_compute": About("6 · N · D, as published", f"{_SCALING}.KNOWN_RUNS"),
+    "scaling.run_sizes": About("12 · d² a layer, norms, embeddings", _RUNS),
+    "scaling.run_flops": About("3 · operations of one token · tokens", _RUNS),
+    **dict.fromkeys(("scaling.run_tokens", "scaling.tokens_of"), About("tokens", _RUNS)),
+    **dict.fromkeys(("scaling.run_losses", "scaling.losses_of"), About("mean of −ln p", _RUNS)),
+    **dict.fromkeys(("scaling.curve_tokens", "scaling.curve_losses"), About("the log", _RUNS)),
+    **dict.fromkeys(
+        (f"scaling.{x}" for x in ("fit", "fitted", "fit_curve")), About(_LAW, f"{_FITTED}.fit")
+    ),
+    **dict.fromkeys(
+        (f"scaling.{x}" for x in ("fit_lowest", "fit_highest", "exponents", "beside")),
+        About(f"{_LAW}, and of fits without one run", f"{_FITTED}.fit_all"),
+    ),
+    "scaling.residuals": About(f"measured − ({_LAW})", f"{_FITTED}.residuals"),
+    "scaling.left_out_off": About(f"measured − ({_LAW}) of the other runs", f"{_FITTED}.Held"),
     "kernel.truth": About("2 sin x + x^0.8", f"{_KERNELS}.truth"),
     "kernel.places": About("where a point was drawn", f"{_KERNELS}.drawn_points"),
     "kernel.values": About("2 sin x + x^0.8 + noise", f"{_KERNELS}.drawn_points"),

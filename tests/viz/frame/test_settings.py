@@ -107,6 +107,8 @@ PLACES = [
           {"sentence": TOM}),
     Place("Recurrence", {"row_task": "copy", "judged_by": "letters", "row_letters": "abcab",
                          "row_place": 3, "row_head": 5}),
+    Place("Scaling", {"scaling_compute": 21.5, "scaling_law": "kaplan", "scaling_times": -2,
+                      "scaling_counted": "all"}),
     Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
                        "restore": "second"}, {"sentence": GIRL}),
     Place("Patching", {"expected": 366, "versus": 262, "patch": "resid_pre.2.1"},

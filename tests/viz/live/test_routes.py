@@ -38,6 +38,7 @@ from model.verify.patched import IndependentPatches
 from model.verify.recurred import IndependentRecurrence
 from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
+from model.verify.scaled import SCALED
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
 from model.verify.several import SEVERAL, SEVERAL_OF_A_SITE
 from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
@@ -298,7 +299,7 @@ def test_every_origin_names_code_that_there_is() -> None:
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
         *of_edits, *of_costs, *of_translations, "shuffled.classes",
-        *CHEAPENED, *LETTERED,
+        *CHEAPENED, *LETTERED, *SCALED,
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     times = IndependentTimes(Files({}, {}), NO_WORDS, (), np.zeros((0, 0)), 0, np.zeros(0), ())

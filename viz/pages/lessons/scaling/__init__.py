@@ -1,0 +1,238 @@
+"""Scaling: how large a model and how much text a compute pays for, by two laws and by our own."""
+
+import numpy as np
+
+from model.analysis.scaling import (
+    COMPUTES,
+    KNOWN_RUNS,
+    LAWS,
+    OCTAVES,
+    PRINTED,
+    REFITTED,
+    Choice,
+    chosen,
+    iso_compute,
+)
+from viz import formulas_scaling as formulas
+from viz.digits import digits
+from viz.figures.scaling import best_sizes, equal_compute
+from viz.formulas import Formula
+from viz.frame import controls, inspector, layout, notices, screen, tables, words
+from viz.frame.lessons import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES
+from viz.frame.numbers import Said, number
+from viz.frame.view import View
+from viz.pages.lessons.scaling import own
+from viz.pages.lessons.scaling.quantities import in_words, quantity
+
+TITLE = "Scaling"
+ICON = ":material/trending_up:"
+NEEDS = ("decoder",)
+
+NAMES = list(LAWS)
+GIVEN = {"printed": PRINTED, "refitted": REFITTED}
+BESIDE = -int(OCTAVES[0])  # octave 0 in addresses, where numbers have no sign
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    layout.heading(
+        ICON,
+        TITLE,
+        "Twice the compute: a larger model, or more text? Two laws answered differently.",
+        "A scaling law says what loss a model of N parameters reaches after D tokens; a training "
+        "takes about C = 6·N·D operations, so for a given C a larger model sees less text. Kaplan "
+        "et al. 2020 let the model grow nearly three times as fast as the text (in powers of C), "
+        "Hoffmann et al. 2022 (Chinchilla) both alike. Each law’s loss is of its own text and "
+        "tokenizer: losses of two laws are not comparable, and Kaplan’s N is without embeddings.",
+    )
+    with layout.slim_row("scaling"):
+        tenths = round(10 * controls.slider(SCALING_COMPUTE))
+        octave = controls.steps(SCALING_TIMES)
+        name = controls.select(SCALING_LAW, width=220)
+    notices.show()
+    compute = 10 ** (tenths / 10)
+    here = chosen(LAWS[name], compute, octave)
+    left, right = layout.two_up("scaling")
+    with left:
+        _sizes(view, compute, here)
+    with right:
+        _equal(view, name, tenths, octave, here)
+    _here(view, name, tenths, octave, here)
+    _by_law(view, tenths)
+    words.ask(
+        "Gopher took 10^23.76 operations and has 280 billion parameters, about four times the best "
+        "size by the refitted law. What did that cost in loss?",
+        **{
+            SCALING_COMPUTE.name: "23.8",
+            SCALING_TIMES.name: "2",
+            SCALING_LAW.name: "refitted",
+        },
+    )
+    _disagreement()
+    exported = own.section(view)
+    inspector.source(
+        "model.analysis.scaling.Parametric",
+        "model.analysis.scaling.kaplan_loss",
+        "model.analysis.scaling.kaplan_size",
+        "model.analysis.scaling_fit.fit",
+    )
+    by_compute = {f"N, {law.name}": law.best_size(COMPUTES).tolist() for law in LAWS.values()}
+    laws = tables.frame({"operations": COMPUTES.tolist(), **by_compute})
+    inspector.export(view, {"Best sizes": lambda: tables.frame_csv(laws), **exported})
+
+
+def _sizes(view: View, compute: float, here: Choice) -> None:
+    """Lines of all laws, and models that were really trained."""
+    names = [run.name for run in KNOWN_RUNS]
+    computes = np.array([run.compute for run in KNOWN_RUNS])
+    sizes = np.array([run.parameters for run in KNOWN_RUNS])
+    layout.show_figure(
+        best_sizes(
+            COMPUTES,
+            {law.name: law.best_size(COMPUTES) for law in LAWS.values()},
+            (names, computes, sizes),
+            (compute, here.size),
+            view.colors,
+        ),
+        key="scaling-sizes",
+        alt="Best number of parameters by compute, from 10^17 to 10^27 operations, by five laws. "
+        "Kaplan’s line is the steepest; GPT-3 and Gopher lie near it, Chinchilla on its own.",
+        origin=screen.origin(
+            view.run,
+            {
+                **{(i, "y"): f"scaling.best_sizes.{i}" for i in range(len(LAWS))},
+                (len(LAWS), "x"): "scaling.known_compute",
+                (len(LAWS), "y"): "scaling.known_sizes",
+            },
+        ),
+    )
+
+
+def _equal(view: View, name: str, tenths: int, octave: int, here: Choice) -> None:
+    """Loss of all sizes at this compute, at a tenth and at ten times of it."""
+    law, number_of = LAWS[name], NAMES.index(name)
+    assert law.loss is not None  # the laws to choose from have one
+    curves, best = [], []
+    powers = [tenths - 10, tenths, tenths + 10]
+    for power in powers:
+        compute = 10 ** (power / 10)
+        sizes = float(law.best_size(np.array(compute))) * 2.0**OCTAVES
+        curves.append((f"10^{digits(power / 10, 1)}", sizes, iso_compute(law.loss, compute, sizes)))
+        best.append(chosen(law, compute))
+    layout.show_figure(
+        equal_compute(
+            curves,
+            (np.array([one.size for one in best]), np.array([one.loss for one in best])),
+            (here.size, here.loss),
+            view.colors,
+            f"Loss at equal compute, {SCALING_LAW.words(name)}",
+        ),
+        key="scaling-equal",
+        alt=f"Loss by size at three computes by {SCALING_LAW.words(name)}; at the middle one the "
+        f"law calls {in_words(best[1].size)} parameters best, with a loss of "
+        f"{digits(best[1].loss, 3)}.",
+        origin=screen.origin(
+            view.run,
+            {
+                (i, axis): f"scaling.iso_{what}.{number_of}.{power}"
+                for i, power in enumerate(powers)
+                for axis, what in (("x", "sizes"), ("y", "losses"))
+            },
+        ),
+    )
+    formula = _formula(name, here)
+    inspector.formula("model.analysis.scaling.iso_compute", formula.latex, formula.reference)
+
+
+def _formula(name: str, here: Choice) -> Formula:
+    if name in GIVEN:
+        at = (here.size, here.tokens, here.loss)
+        return formulas.parametric(GIVEN[name], *at, LAWS[name].source)
+    return formulas.kaplan(here.size, here.tokens, here.loss)
+
+
+def _here(view: View, name: str, tenths: int, octave: int, here: Choice) -> None:
+    """Size, tokens and loss that are chosen, and what the best size would have."""
+    at = f"scaling.choice.{NAMES.index(name)}.{tenths}"
+    best = chosen(LAWS[name], 10 ** (tenths / 10))
+    said: list[str | Said] = [
+        f"By {SCALING_LAW.words(name)}, 10^{digits(tenths / 10, 1)} operations pay for ",
+        *quantity(view.run, f"{at}.{BESIDE + octave}[0]", here.size),
+        " parameters and ",
+        *quantity(view.run, f"{at}.{BESIDE + octave}[1]", here.tokens),
+        " tokens: loss ",
+        number(view.run, f"{at}.{BESIDE + octave}[2]", here.loss),
+    ]
+    if octave:
+        said += [", at the best size ", number(view.run, f"{at}.{BESIDE}[2]", best.loss)]
+    words.caption([*said, "."])  # type: ignore[list-item]
+    if name == "kaplan":
+        words.caption(
+            "Kaplan’s L(N, D) alone is lowest at smaller sizes than the law’s best (the diamonds): "
+            "along equal compute its minimum grows as C^0.58. Their 0.73 comes from the other of "
+            "their formulas, for loss during training with one schedule (eq. 1.6)."
+        )
+
+
+def _by_law(view: View, tenths: int) -> None:
+    """What every law says of the compute that is chosen."""
+    found = [chosen(law, 10 ** (tenths / 10)) for law in LAWS.values()]
+    at = [f"scaling.choice.{i}.{tenths}.{BESIDE}" for i in range(len(found))]
+    pairs = list(zip(at, found, strict=True))
+    words.table(
+        {
+            "law": [law.name for law in LAWS.values()],
+            "N grows as C to the": [
+                number(view.run, f"scaling.powers[{i}]", law.exponent, digits(law.exponent, 3))
+                for i, law in enumerate(LAWS.values())
+            ],
+            "parameters": [quantity(view.run, f"{a}[0]", one.size) for a, one in pairs],
+            "tokens": [quantity(view.run, f"{a}[1]", one.tokens) for a, one in pairs],
+            "tokens per parameter": [
+                number(view.run, f"{a}[3]", one.tokens / one.size, digits(one.tokens / one.size, 2))
+                for a, one in pairs
+            ],
+            "loss": [
+                "–" if np.isnan(one.loss) else number(view.run, f"{a}[2]", one.loss)
+                for a, one in pairs
+            ],
+            "source": [law.source for law in LAWS.values()],
+        },
+        texts=["source"],
+    )
+    words.caption(
+        "Chinchilla 1 and 2 are drawn through the 67 and 63 billion parameters that the paper "
+        "gives for Gopher’s compute. The third approach as printed asks for smaller models than "
+        "the other two: its printed constants are rounded, and the fit had stopped too early "
+        "(Besiroglu et al. 2024); fitted again it agrees with them."
+    )
+
+
+def _disagreement() -> None:
+    layout.section(
+        "Why they disagree",
+        "Not about what models do, but about what was counted and how they were trained.",
+    )
+    words.claims(
+        [
+            (
+                "What counts as size",
+                "Kaplan et al. left out embeddings and drew lines through small models, in which "
+                "embeddings are much of the whole. Chinchilla’s own law, with parameters counted "
+                "as Kaplan et al. did and over their sizes, gives an exponent near theirs "
+                "(Pearce & Song 2024). Our own runs below can be counted both ways.",
+            ),
+            (
+                "What counts as compute",
+                "They left out the operations of the last layer too, which in small models are "
+                "many (Porian et al. 2024).",
+            ),
+            (
+                "How long the schedule is",
+                "Kaplan et al. took short trainings from the curves of long ones, whose learning "
+                "rate had not fallen yet: text seemed to help less than it does (Hoffmann et al. "
+                "2022, §2). Porian et al. 2024 find this to matter less than a warm-up that was "
+                "too long for small models, and optimizer settings not chosen for each size.",
+            ),
+        ]
+    )
