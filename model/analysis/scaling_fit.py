@@ -66,9 +66,7 @@ class _Problem:
         logs, flat = self._logs(at), self.terms.reshape(-1, N_UNKNOWN)
         law = np.logaddexp.reduce(logs, axis=1)
         shares = np.exp(logs - law[:, None])  # (S, K, P), 1 over all
-        first = sum(
-            shares[:, k, :, None] * self.terms[k] for k in range(len(self.terms))
-        )  # (S, P, 5)
+        first = (shares[..., None] * self.terms).sum(axis=1)  # (S, P, 5)
         residuals = law - self.log_loss
         pull = np.clip(residuals, -DELTA, DELTA) * self.counts
         inside = (np.abs(residuals) <= DELTA) * self.counts

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from model.analysis.sizes import operations, parameters, shape_of
-from model.config import DecoderConfig
+from model.config import BlockConfig
 from model.data.text import read_text
 from model.files import replacing
 from model.sources import checkpoint
@@ -125,7 +125,7 @@ def measured(folder: Path, held_out: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def counted(config: DecoderConfig, vocab_size: int) -> dict[str, int]:
+def counted(config: BlockConfig, vocab_size: int) -> dict[str, int]:
     """Parameters with and without embeddings, and operations of one token of training."""
     shape = shape_of(config, vocab_size)
     by_part = parameters(shape)

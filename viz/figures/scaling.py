@@ -9,7 +9,7 @@ from viz.digits import HOVER
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, build
 from viz.theme import Palette
 
-HEIGHT, LOW = 430, 124  # pixels; the second below the axes of a figure with a long legend
+HEIGHT, LOW = 450, 154  # pixels; the second below the axes of a figure with a long legend
 _POWERS = {"type": "log", "dtick": 2, "exponentformat": "power", "showgrid": False}
 _TOKENS = {"type": "log", "dtick": 1, "exponentformat": "SI", "showgrid": False}
 _BELOW = {**LEGEND_BELOW, "margin": {**LEGEND_BELOW["margin"], "b": LOW}}
@@ -45,6 +45,7 @@ def best_sizes(
         y=sizes,
         text=list(names),
         name="published models",
+        showlegend=False,
         mode="markers+text",
         textposition=["bottom left", "middle right", "bottom right"],
         marker={"color": colors.muted, "size": 10, "symbol": "diamond"},
@@ -66,6 +67,7 @@ def _here(x: float, y: float, colors: Palette) -> go.Scatter:
         x=[x],
         y=[y],
         name="chosen above",
+        showlegend=False,
         mode="markers",
         marker={"color": colors.text, "size": 13, "symbol": "circle-open", "line": {"width": 3}},
         hovertemplate=f"<b>%{{y:{HOVER}}}</b><extra>chosen above</extra>",
@@ -203,5 +205,5 @@ def training_curves(curves: Sequence[tuple[str, int, np.ndarray]], colors: Palet
         Sheet(HEIGHT, "Loss in training, every run with a schedule of its own"),
         x={"title": "tokens so far", **_TOKENS},
         y={"title": "loss, nats per token"},
-        extras=Extras(layout={"margin": _BELOW["margin"]}),
+        extras=Extras(layout={"margin": {**_BELOW["margin"], "b": 64}}),
     )

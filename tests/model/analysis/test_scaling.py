@@ -86,5 +86,5 @@ def test_what_is_shipped_is_counted_as_by_hand() -> None:
 def test_both_fits_of_what_is_shipped_agree(counted: str) -> None:
     runs = read_runs(SHIPPED).points(counted)
     law = fit_all(runs).law
-    other = refit(runs.n, runs.d, runs.loss)
+    other = refit(runs.n.tolist(), runs.d.tolist(), runs.loss.tolist())
     assert (law.floor, law.a, law.b, law.alpha, law.beta) == pytest.approx(other, rel=1e-6)

@@ -156,7 +156,7 @@ def _here(view: View, name: str, tenths: int, octave: int, here: Choice) -> None
     at = f"scaling.choice.{NAMES.index(name)}.{tenths}"
     best = chosen(LAWS[name], 10 ** (tenths / 10))
     said: list[str | Said] = [
-        f"By {SCALING_LAW.words(name)}, 10^{digits(tenths / 10, 1)} operations pay for ",
+        f"The circle: by {SCALING_LAW.words(name)}, 10^{digits(tenths / 10, 1)} operations pay for ",
         *quantity(view.run, f"{at}.{BESIDE + octave}[0]", here.size),
         " parameters and ",
         *quantity(view.run, f"{at}.{BESIDE + octave}[1]", here.tokens),
