@@ -19,7 +19,7 @@ from viz.figures.scaling import best_sizes, equal_compute
 from viz.formulas import Formula
 from viz.frame import controls, inspector, layout, notices, screen, tables, words
 from viz.frame.lessons import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES
-from viz.frame.numbers import Said, number
+from viz.frame.numbers import Number, number
 from viz.frame.view import View
 from viz.pages.lessons.scaling import own
 from viz.pages.lessons.scaling.quantities import in_words, quantity
@@ -155,8 +155,9 @@ def _here(view: View, name: str, tenths: int, octave: int, here: Choice) -> None
     """Size, tokens and loss that are chosen, and what the best size would have."""
     at = f"scaling.choice.{NAMES.index(name)}.{tenths}"
     best = chosen(LAWS[name], 10 ** (tenths / 10))
-    said: list[str | Said] = [
-        f"The circle: by {SCALING_LAW.words(name)}, 10^{digits(tenths / 10, 1)} operations pay for ",
+    said: list[str | Number] = [
+        f"The circle: by {SCALING_LAW.words(name)}, 10^{digits(tenths / 10, 1)} operations ",
+        "pay for ",
         *quantity(view.run, f"{at}.{BESIDE + octave}[0]", here.size),
         " parameters and ",
         *quantity(view.run, f"{at}.{BESIDE + octave}[1]", here.tokens),
@@ -165,7 +166,7 @@ def _here(view: View, name: str, tenths: int, octave: int, here: Choice) -> None
     ]
     if octave:
         said += [", at the best size ", number(view.run, f"{at}.{BESIDE}[2]", best.loss)]
-    words.caption([*said, "."])  # type: ignore[list-item]
+    words.caption([*said, "."])
     if name == "kaplan":
         words.caption(
             "Kaplan’s L(N, D) alone is lowest at smaller sizes than the law’s best (the diamonds): "
