@@ -120,14 +120,14 @@ def measured(folder: Path, held_out: Sequence[Path]) -> dict[str, Any]:
     }
     kept = ("loss", "tokens", "bytes", "window")
     return {
-        **counted(loaded.config, loaded.tokenizer.vocab_size),
+        **counted(loaded.config),
         "held_out": {name: {key: score[key] for key in kept} for name, score in scores.items()},
     }
 
 
-def counted(config: BlockConfig, vocab_size: int) -> dict[str, int]:
+def counted(config: BlockConfig) -> dict[str, int]:
     """Parameters with and without embeddings, and operations of one token of training."""
-    shape = shape_of(config, vocab_size)
+    shape = shape_of(config)
     by_part = parameters(shape)
     total = sum(by_part.values())
     tables = by_part["embedding"] + by_part["unembedding"] + by_part["positions"]

@@ -16,12 +16,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.analysis.scaling import REFITTED
 from model.sources import checkpoint
 from model.verify.independent import IndependentRun
 from tests.viz.apps import TOM, chosen, inspected, lines, open_page
 from tests.viz.builders import PAGES, stories_trace
 from viz import formulas
 from viz.formulas import FORMULAS, Formula
+from viz.formulas_scaling import PARAMETRIC
 from viz.pages.lessons.notation import mathml
 from viz.pages.lessons.notation.catalogue import CATALOGUE
 from viz.pages.lessons.notation.sheet import sheet
@@ -36,7 +38,7 @@ MODULES = [
     importlib.import_module(f"viz.{path.stem}")
     for path in sorted(Path(formulas.__file__).parent.glob("formulas*.py"))
 ]
-PARTS_OF_LATEX = {"operand", "result", "minus", "scientific"}  # numbers inside of formulas
+PARTS_OF_LATEX = {"operand", "power", "result", "minus", "scientific"}  # numbers inside of formulas
 # A call of each function that writes a formula, and the page it is for.
 N, SIZE = 0.5, 4
 CALLS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
@@ -65,6 +67,9 @@ CALLS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "memory": ("Cheaper attention", (2, 3), {}),
     "looked": ("Recurrence", (2, 3, N, N, (N, N)), {}),
     "steps": ("Recurrence", (2, 4, 3, 4), {}),
+    "parametric": ("Scaling", (REFITTED, 1e9, 2e10, N, PARAMETRIC.reference), {}),
+    "kaplan": ("Scaling", (1e9, 2e10, N), {}),
+    "huber": ("Scaling", (N,), {}),
     "attribution": (
         "Contributions",
         (),

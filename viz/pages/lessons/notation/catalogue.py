@@ -9,6 +9,7 @@ from viz import formulas_experiments as experiments
 from viz import formulas_lessons as lessons
 from viz import formulas_patching as patching
 from viz import formulas_recurrence as recurrence
+from viz import formulas_scaling as scaling
 from viz.formulas import FORMULAS, Formula, attention, block
 from viz.frame.lessons import SMOOTHING
 from viz.pages.look_inside.heads.measures import MEASURES
@@ -139,6 +140,11 @@ _WITH: dict[str, dict[str, Formula]] = {
         "Additive attention in a translation": recurrence.LOOKED,
         "Steps one after the other": recurrence.STEPS,
     },
+    "Scaling": {
+        "Loss by size and tokens, Chinchilla": scaling.PARAMETRIC,
+        "Loss by size and tokens, Kaplan": scaling.KAPLAN,
+        "What the fit makes smallest": scaling.HUBER,
+    },
     "Diagram": {
         "A block, pre-norm": block("pre", has_cross=False),
         "A block with cross-attention, post-norm": block("post", has_cross=True),
@@ -148,7 +154,7 @@ PAGES = (
     *("Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache"),
     *("Contributions", "Ablation", "Patching", "Explanation", "Positions", "Masks", "Cost"),
     *("Similarity", "Kernels", "Why √d?", "Several heads", "The block", "Why the residual?"),
-    *("Cheaper attention", "Recurrence", "Diagram", "Encoder", "Translation", "Vision"),
+    *("Cheaper attention", "Recurrence", "Scaling", "Diagram", "Encoder", "Translation", "Vision"),
 )
 
 

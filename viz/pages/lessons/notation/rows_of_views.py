@@ -70,7 +70,7 @@ EXPERIMENTS = (
     Row("p'", "the weight with the words in another order", "Tq Tk", "model.analysis.heads.kept_pattern"),
     Row(r"\lambda", "eigenvalues of W_U W_OV W_E", "", "model.analysis.circuits.copying_scores"),
 )
-_RECURRENCE = ("Recurrence",)
+_RECURRENCE, _SCALING = ("Recurrence",), ("Scaling",)
 LESSONS = (
     Row("a", "the first vector", "", "model.analysis.similarity.compare", ("Similarity",)),
     Row("b", "the second vector", "", "model.analysis.similarity.compare", ("Similarity",)),
@@ -126,6 +126,17 @@ LESSONS = (
     Row("n", "letters of a row", "", "model.recurrence.steps.steps", _RECURRENCE),
     Row(r"L_{\mathrm{encoder}}", "blocks of the encoder", "", "model.recurrence.steps.steps"),
     Row(r"L_{\mathrm{decoder}}", "blocks of the decoder", "", "model.recurrence.steps.steps"),
+    Row("L", "loss of a text that was held out, in nats for each token", "", "model.analysis.scaling_fit.Runs", _SCALING),
+    Row("N", "parameters of a model", "", "model.analysis.scaling_fit.Runs", _SCALING),
+    Row("D", "tokens it was trained on", "", "model.analysis.scaling_fit.Runs", _SCALING),
+    Row("E", "loss that is left however large the model and the text", "", "model.analysis.scaling.Parametric", _SCALING),
+    Row("A", "how much a small model costs", "", "model.analysis.scaling.Parametric", _SCALING),
+    Row("B", "how much a short text costs", "", "model.analysis.scaling.Parametric", _SCALING),
+    Row(r"\alpha", "how fast the loss falls with size; under Kaplan’s law its exponents α_N and α_D", "", "model.analysis.scaling.Parametric", _SCALING),
+    Row(r"\beta", "how fast the loss falls with tokens", "", "model.analysis.scaling.Parametric", _SCALING),
+    Row("c", "with N and D: the size and the tokens at which each alone would make the loss 1", "", "model.analysis.scaling.kaplan_loss", _SCALING),
+    Row(r"\delta", "from where on a difference counts by its size and not its square", "", "model.analysis.scaling_fit.huber", _SCALING),
+    Row(r"\mathrm{Huber}", "half the square of a small difference, of a large one its size", "", "model.analysis.scaling_fit.huber", _SCALING),
 )
 SIGNS = (
     Row(r"\top", "transposed: rows become columns"),
