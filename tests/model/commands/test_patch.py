@@ -83,7 +83,7 @@ def test_a_translation_is_patched_in_either_stack(
     for name in GRIDS:
         np.testing.assert_allclose(answer["grids"][name], found.values[name], atol=1e-5)
     grid = shares(answer, "resid_pre")
-    assert grid.shape == (2, 4 if stack == "encoder" else 3)
+    assert grid.shape == ((3, 4) if stack == "encoder" else (2, 3)), "layers × tokens"
     before = [0, 1, 0, 0] if stack == "encoder" else [0, 0, 0]
     assert grid[0].tolist() == pytest.approx(before, abs=1e-4)
 

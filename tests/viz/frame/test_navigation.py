@@ -12,7 +12,7 @@ from viz.figures.labels import token_labels
 from viz.frame.offers import EVERYTHING, REASONS, missing
 from viz.frame.view import View
 
-FOR_EVERY_MODEL = {"Home", "Tours", "Attention", *OWN_MODEL}
+FOR_EVERY_MODEL = {"Home", "Tours", "Attention", "Recurrence", "Notation", *OWN_MODEL}
 
 
 def rail(app: AppTest) -> dict[str, str]:
