@@ -1,1 +1,1 @@
-"""What protects the house. `make test` runs everything, the browser included."""
+"""What protects the house. `make test` runs half of it in ten minutes, `make all` everything."""

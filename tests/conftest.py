@@ -66,16 +66,43 @@ SLOW = (
     "tests/viz/pages/",
     "tests/viz/test_runs.py",
 )
+# These go over all pages, settings or faults, or wait for programs that train: half of all the time.
+LONG = (
+    "tests/deploy/test_proxy.py",
+    "tests/model/commands/test_hostile.py",
+    "tests/model/commands/test_train.py",
+    "tests/model/training/test_kills.py",
+    "tests/model/training/test_other_objectives.py::test_a_toy",
+    "tests/model/training/test_run.py",
+    "tests/sabotage/test_sabotage.py::test_faults",
+    "tests/test_browser.py",
+    "tests/test_every_view.py",
+    "tests/test_front.py",
+    "tests/test_microscope.py",
+    "tests/test_patching.py",
+    "tests/test_readback.py",
+    "tests/test_soak.py",
+    "tests/test_stillness.py",
+    "tests/viz/frame/test_inspector.py",
+    "tests/viz/frame/test_settings.py",
+    "tests/viz/live/cloze/test_proof.py",
+    "tests/viz/live/home/test_proof.py",
+    "tests/viz/pages/experiments/",
+    "tests/viz/pages/ideas/",
+    "tests/viz/pages/test_every_page.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs the app or a browser, and what is slow: `make quick` leaves both out."""
+    """Mark what needs the app or a browser, what is slow, and what `make test` leaves out."""
     for item in items:
         if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=TRIES - 1))
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+        if item.nodeid.startswith(LONG):
+            item.add_marker(pytest.mark.long)
     # The long ones first: what comes last should be short, or one process waits for the other.
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 
