@@ -66,7 +66,7 @@ SLOW = (
     "tests/viz/pages/",
     "tests/viz/test_runs.py",
 )
-# These go over all pages, settings or faults, or wait for programs that train: half of all the time.
+# These go over all pages, settings or faults, or wait for programs that train: half of the time.
 LONG = (
     "tests/deploy/test_proxy.py",
     "tests/model/commands/test_hostile.py",

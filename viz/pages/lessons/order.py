@@ -46,7 +46,7 @@ class Case:
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
+    row = layout.heading(
         ICON,
         TITLE,
         "“dog bites man” and “man bites dog” are the same words: what tells a model their order?",
@@ -55,9 +55,11 @@ def render(view: View) -> None:
         "positions and mask each token comes out the same wherever it stands (Vaswani et al. 2017, "
         "§3.5, which is why they add positions). A causal mask tells order too: the first token "
         "attends to one, the next to two. Decoders without positions learn from that alone where "
-        "tokens stand (Haviv et al. 2022, Kazemnejad et al. 2023).",
+        "tokens stand (Haviv et al. 2022, Kazemnejad et al. 2023). The last of three maps "
+        "has the rows of the second put back in the order of the first, less the first. Colours "
+        "end where 99 % of the outputs lie; a few dimensions are far larger.",
     )
-    with layout.slim_row("order"):
+    with row:
         text = controls.text(ORDER_TEXT, placeholder="two words or more")
     notices.show()
     cases = _cases(view, text)
@@ -103,14 +105,11 @@ def _draw(view: View, cases: list[Case]) -> None:
             "No checkpoint positions-none is here to compare with: copy it to assets/checkpoints."
         )
     else:
-        layout.section(
-            "Without positions and mask",
-            "Every row comes out as before, in another place.",
-            "The last map has the rows of the second put back in the order of the first, less the "
-            "first: what is left is float32’s own rounding. Colours end where 99 % of the outputs "
-            "lie; a few dimensions are far larger.",
-        )
         _maps(first, "order-open")
+        words.caption(
+            "Without positions and mask every row comes out as before, in another place: what is "
+            "left in the last map is float32’s own rounding."
+        )
         layout.section(
             "A causal mask alone tells order",
             "The same model under the mask it was trained with.",
