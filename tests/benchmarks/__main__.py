@@ -11,6 +11,7 @@ from tests.benchmarks import (
     architectures,
     capture,
     decoding,
+    experiments,
     microscope,
     page,
     sampler,
@@ -27,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "stream": stream.measure,
     "decoding": decoding.measure,
     "architectures": architectures.measure,
+    "experiments": experiments.measure,
 }
 
 

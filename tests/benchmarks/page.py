@@ -66,7 +66,7 @@ def _type_sentences(page: Page) -> list[float]:
     """Milliseconds from Enter to the new heat map, for sentences of 32 tokens."""
     box = page.get_by_label("Sentence", exact=True)
     times = []
-    for sentence in _sentences():
+    for sentence in sentences_of_32():
         before = page.evaluate(
             """selector => ({
                 strip: document.querySelector('.hl-strip').innerText,
@@ -83,7 +83,7 @@ def _type_sentences(page: Page) -> list[float]:
     return times[2:]  # the first two warm up
 
 
-def _sentences() -> list[str]:
+def sentences_of_32() -> list[str]:
     """Different sentences of exactly 32 tokens."""
     tokenizer = checkpoint.load("stories").tokenizer
     words = TEXT.split()

@@ -49,7 +49,7 @@ def measure() -> dict[str, float]:
     sampling = {"temperature": 1, "top_k": None, "top_p": 0.95, "min_p": 0.01}
     settings = sampling | {"order": list(DEFAULT_ORDER), "at": None, "averaged": False, "act": None}
     tokens = [f" token {i}" for i in range(VOCABULARY)]
-    text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "")
+    text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "", "")
     shown = distribution_data("x", 2, logits, tokens)
     data = as_sent(writer_data("x", text, shown, settings))
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:

@@ -16,6 +16,7 @@ from viz.frame.offers import missing
 from viz.frame.page import Page
 from viz.frame.settings import PAGE
 from viz.frame.view import View
+from viz.runs.checking import figures_first
 
 Lacking = dict[str, list[str]]  # the pages that do not apply to a model, each with the reasons
 LACKING = "pages-that-do-not-apply"
@@ -42,33 +43,42 @@ def run(groups: Sequence[rail.Group]) -> None:
 
 def _draw(pages: Mapping[str, Page], title: str) -> None:
     page = pages[title]
-    presenting.show()
-    above = bar.place()
-    is_on_tour = tours.show(above, list(pages))  # its arrow keys want the keyboard
-    takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
-    architecture = getattr(page, "ARCHITECTURE", "")
-    view = bar.open_view(above, architecture, has_caret=takes_caret)
-    if not architecture:  # else it has a model of its own, of which the others know nothing
-        st.session_state[LACKING] = _lacking(pages, view)
-    lacking: Lacking = st.session_state.get(LACKING, {})
-    badge = bar.show_tokens(above, view, is_elsewhere=getattr(page, "SHOWS_TOKENS", False))
+    with figures_first():
+        presenting.show()
+        above = bar.place()
+        is_on_tour = tours.show(above, list(pages))  # its arrow keys want the keyboard
+        takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
+        architecture = getattr(page, "ARCHITECTURE", "")
+        view = bar.open_view(above, architecture, has_caret=takes_caret)
+        if not architecture:  # else it has a model of its own, of which the others know nothing
+            st.session_state[LACKING] = _lacking(pages, view)
+        lacking: Lacking = st.session_state.get(LACKING, {})
+        badge = bar.show_tokens(above, view, is_elsewhere=getattr(page, "SHOWS_TOKENS", False))
+        if title in lacking:
+            why = " and ".join(lacking[title])
+            words.notice(f"{title} does not apply to {view.model}: {why}.")
+        failed = None if title in lacking else _figures(page, view)
     if title in lacking:
         bar.show_badge(badge, view, ())
-        why = " and ".join(lacking[title])
-        words.notice(f"{title} does not apply to {view.model}: {why}.")
         return
+    inspector.show_parts(view.run)
+    more = () if failed else _checks_of(page, view)
+    inspector.finish(bar.show_badge(badge, view, more))
+    if failed:  # the run stands, whatever the page could not show of it
+        raise failed
+
+
+def _figures(page: Page, view: View) -> ValueError | None:
+    """All that the page itself draws; what it could not draw is given back."""
     above_panel = st.container(key="page")
     screen.begin()
     inspector.place(opens=getattr(page, "OPENS_INSPECTOR", True))
     try:
         with above_panel:
             page.render(view)
-    except ValueError:  # the run stands, whatever the page could not show of it
-        inspector.show_parts(view.run)
-        inspector.finish(bar.show_badge(badge, view, ()))
-        raise
-    inspector.show_parts(view.run)
-    inspector.finish(bar.show_badge(badge, view, _checks_of(page, view)))
+    except ValueError as error:
+        return error
+    return None
 
 
 def _lacking(pages: Mapping[str, Page], view: View) -> Lacking:

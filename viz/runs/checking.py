@@ -1,19 +1,53 @@
-"""The self-check beside the page: on a thread of its own, so that no figure waits for it.
+"""The self-check behind the page: on a thread of its own, and after the figures.
 
 It takes several times as long as the run it checks. One thread does it for all visitors, one after
 the other; what nobody looks at any more by then is not checked.
 """
 
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 from model.trace import Trace
 from model.verify.check import Check
 
 Checks = tuple[Check, ...]
 
+MOST_WAIT = 2.0  # seconds a check leaves to pages that are being drawn; one may draw for long
+
 _THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="self-check")
+
+
+class _Pages:
+    """Counts the pages that are being drawn."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._n_drawn = 0
+
+    def add(self, number: int) -> None:
+        with self._changed:
+            self._n_drawn += number
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._n_drawn == 0, timeout=MOST_WAIT)
+
+
+_PAGES = _Pages()
+
+
+@contextmanager
+def figures_first() -> Iterator[None]:
+    """Checks begin after what is drawn in here: beside a check it takes twice as long."""
+    _PAGES.add(1)
+    try:
+        yield
+    finally:
+        _PAGES.add(-1)
 
 
 def begin(trace: Trace, check: Callable[[Trace], Checks]) -> "Future[Checks]":
@@ -24,6 +58,7 @@ def begin(trace: Trace, check: Callable[[Trace], Checks]) -> "Future[Checks]":
     wanted = weakref.ref(trace)
 
     def work() -> Checks:
+        _PAGES.wait()
         found = wanted()
         return () if found is None else check(found)
 

@@ -1,0 +1,41 @@
+"""Protects when a run is checked: after the figures, but not never."""
+
+import threading
+from concurrent.futures import TimeoutError as NotYet
+
+import pytest
+
+from model.trace import Trace
+from tests.viz.builders import stories_trace
+from viz.runs import checking
+
+
+@pytest.fixture
+def trace() -> Trace:
+    """A trace that stays for the test: checks are not made of one that nobody has any more."""
+    return stories_trace("Tom had a red ball.")
+
+
+def test_a_check_follows_the_figures(trace: Trace) -> None:
+    drawn = threading.Event()
+    with checking.figures_first():
+        found = checking.begin(trace, lambda trace: ("drawn" if drawn.is_set() else "first",))
+        with pytest.raises(NotYet):
+            found.result(timeout=0.2)
+        drawn.set()
+    assert found.result(timeout=5) == ("drawn",)
+
+
+def test_figures_that_fail_do_not_hold_checks_up(trace: Trace) -> None:
+    with pytest.raises(ValueError, match="no figure"), checking.figures_first():
+        raise ValueError("no figure")
+    assert checking.begin(trace, lambda trace: ("checked",)).result(timeout=1) == ("checked",)
+
+
+def test_a_page_that_takes_long_is_not_waited_for(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "MOST_WAIT", 0.1)
+    with checking.figures_first():
+        found = checking.begin(trace, lambda trace: ("checked",))
+        assert found.result(timeout=5) == ("checked",)
