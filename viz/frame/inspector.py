@@ -7,7 +7,7 @@ import html
 import importlib
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType
 
 import streamlit as st
@@ -41,6 +41,7 @@ LABELS = {
 class Panel:
     """The panel while a page is drawn: which part is open, which there are, and whose formulas."""
 
+    page: DeltaGenerator
     head: DeltaGenerator
     body: DeltaGenerator
     open: str
@@ -49,17 +50,19 @@ class Panel:
     entry: DeltaGenerator | None = None  # where the formula of a figure and its numbers stand
     entry_of: tuple[str, str] = ("", "")  # the section and the function it is of
     n_entries: int = 0
+    # What runs beside the page's own are, and their checks.
+    further: list[tuple[str, Callable[[], Sequence[Check]]]] = field(default_factory=list)
 
 
-def place(*, opens: bool) -> None:
-    """Where the panel will be, below what is drawn before; `opens` unless a person chose."""
+def place(page: DeltaGenerator, *, opens: bool) -> None:
+    """Where the panel of a page will be, below it; `opens` unless a person chose."""
     chosen = state.value(INSPECT)
     part = chosen or (FORMULA if opens else CLOSED)
     unasked = not chosen and opens  # it stands at the end of the page then, over no figure
     with st.container(key="inspector"):
         head = st.container(key="inspector-head", horizontal=True)
         body = st.container(key="inspector-unasked" if unasked else f"inspector-{part}")
-        panel = Panel(head, body, part, parts=set())
+        panel = Panel(page, head, body, part, parts=set())
     st.session_state[PANEL] = panel
 
 
@@ -87,7 +90,9 @@ def show_parts(run: Run) -> None:
 
 
 def finish(checks: Sequence[Check]) -> None:
-    """Say what the run's own checks found, once they are there."""
+    """Say what the checks of the run and of further ones found, once they are there."""
+    for what, found in _panel().further:
+        _of_further(what, found())
     if _panel().parts:
         line = f"{verdict(checks, 'The run: ')}; the badge above lists them."
         _show(CHECK, lambda: _of_run(line))
@@ -204,17 +209,26 @@ def check(passed: bool, text: str) -> None:
         words.check_line(passed, text)
 
 
-def checked(what: str, checks: Sequence[Check]) -> None:
-    """How many checks a further run passed, and the list of them. `what` is ours."""
+def checked(what: str, checks: Callable[[], Sequence[Check]]) -> None:
+    """How many checks a further run passed, and the list of them. `what` is ours.
 
+    They are waited for once all is drawn; what failed is said at the end of the page then.
+    """
+    panel = _panel()
+    panel.parts.add(CHECK)
+    panel.further.append((what, checks))
+
+
+def _of_further(what: str, checks: Sequence[Check]) -> None:
     def draw() -> None:
         st.caption(verdict(checks, f"{what}: "))
         words.checks_table(checks)
 
     _show(CHECK, draw)
-    for item in checks:
-        if not item.passed:
-            words.check_line(item.passed, f"{what}: {item.name}, error {item.error:.1e}")
+    with _panel().page:
+        for item in checks:
+            if not item.passed:
+                words.check_line(item.passed, f"{what}: {item.name}, error {item.error:.1e}")
 
 
 def verdict(checks: Sequence[Check], before: str) -> str:

@@ -72,7 +72,7 @@ def _figures(page: Page, view: View) -> ValueError | None:
     """All that the page itself draws; what it could not draw is given back."""
     above_panel = st.container(key="page")
     screen.begin()
-    inspector.place(opens=getattr(page, "OPENS_INSPECTOR", True))
+    inspector.place(above_panel, opens=getattr(page, "OPENS_INSPECTOR", True))
     try:
         with above_panel:
             page.render(view)

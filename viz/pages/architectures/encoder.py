@@ -204,7 +204,7 @@ def _perplexities(
         formulas.pseudo_perplexity_with_numbers(float(losses.sum()), n),
     )
     inspector.source("model.analysis.blanks.pseudo_losses", "model.analysis.blanks.perplexity")
-    inspector.checked(name, run.checks)
+    inspector.checked(name, lambda: run.checks)
 
 
 def _alt(whole: Run, pair: tuple[Predicted, Predicted]) -> str:

@@ -111,7 +111,7 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
         loss_with_numbers(float(losses.sum()), len(losses)),
     )
     inspector.source("model.analysis.probabilities.next_token_losses")
-    inspector.checked("The German fed in", run.checks)
+    inspector.checked("The German fed in", lambda: run.checks)
 
 
 def _free(view: View) -> Run:

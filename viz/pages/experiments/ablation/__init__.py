@@ -152,8 +152,7 @@ def _inspect(experiment: Experiment) -> None:
         "model.analysis.ablation.costs",
         "model.analysis.ablation.pruned",
     )
-    if state.value(settings.INSPECT) == inspector.CHECK:
-        inspector.checked("The run with parts off", experiment.edited.checks)
+    inspector.checked("The run with parts off", lambda: experiment.edited.checks)
     inspector.export(experiment.view, _tables(experiment))
 
 

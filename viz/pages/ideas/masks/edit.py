@@ -48,7 +48,7 @@ def draw(view: View) -> None:
     )
     screen.drew({"key": FIGURE, "token": run.key})
     _say_empty(run, mask)
-    inspector.checked("under this mask", run.checks)
+    inspector.checked("under this mask", lambda: run.checks)
     inspector.attention(run.trace.attention[view.layer])
     inspector.source("model.attention.attention_pattern", source_of(chosen.kind))
     pattern = run.trace.attention[view.layer].pattern[view.head]

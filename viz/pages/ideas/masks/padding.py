@@ -82,7 +82,7 @@ def draw(view: View) -> None:
     _say_logits(view, batch)
     inspector.formula("model.masks.padding", with_causal(f"model.masks.padding{'_left' * is_left}"))
     checks = (*batch.masked.checks, *batch.unmasked.checks)
-    inspector.checked("both batches", checks)
+    inspector.checked("both batches", lambda: checks)
     inspector.source("model.masks.padding")
     inspector.export(view, {"Shares on pad tokens": lambda: _csv(shares)})
 

@@ -55,7 +55,7 @@ def render(view: View) -> None:
         raise fault
     DRAW[tab](shown)
     if shown is not view:
-        inspector.checked(shown.model, shown.run.checks)
+        inspector.checked(shown.model, lambda: shown.run.checks)
     elif tab != COMPARISON and view.handle not in _family(view).values():
         words.notice(
             f"This is {view.model}, {view.config.n_layers} layers × {view.config.n_heads} heads. "

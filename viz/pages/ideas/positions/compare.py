@@ -138,8 +138,9 @@ def _patterns(view: View, found: dict[str, Run]) -> None:
                 f"{NAMES[scheme]} has no position for the last {run.n_cut} tokens: its context "
                 f"ends at {run.trace.facts.max_seq_len}."
             )
-    checks = [item for run in found.values() for item in run.checks]
-    inspector.checked(f"{len(found)} models", checks)
+    inspector.checked(
+        f"{len(found)} models", lambda: [item for run in found.values() for item in run.checks]
+    )
 
 
 def _losses(view: View, found: dict[str, Run]) -> None:
