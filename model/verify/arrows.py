@@ -9,7 +9,6 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from model import reference
 from model.verify.asked import Asked
 from model.verify.edited import Input, as_given
 from model.verify.named import Array, Made
@@ -111,19 +110,7 @@ class IndependentArrowsOf(Asked):
         size = max(1, AT_ONCE // n_tokens)
         parts = (np.split(x, range(size, len(heads), size)) for x in (heads, keys, values))
         rows = zip(*parts, strict=True)
-        return np.concatenate([self.answers_of_rows(layer, *some) for some in rows])
-
-    def answers_of_rows(self, layer: int, heads: Array, keys: Array, values: Array) -> Array:
-        """The same of a few, side by side."""
-        wanted = f"{self.place(layer)}.pattern"
-
-        def change(place: str, array: Array) -> Array:
-            if place != wanted:
-                return array
-            rows = np.repeat(array[None], len(heads), axis=0)
-            rows[np.arange(len(heads)), heads, self.query, keys] = values
-            return rows
-
-        files = reference.Files(self.files.config, self.weights_read, change)
-        logits = dict(reference.arrays(files, as_given(self.given)))["output"]
-        return self.wanted.of(logits[:, self.wanted.position])
+        place, given = f"{self.place(layer)}.pattern", as_given(self.given)
+        return np.concatenate(
+            [self.answers_with(given, place, (head, self.query, key), x) for head, key, x in rows]
+        )

@@ -12,6 +12,8 @@ from model.verify.derived import log_softmax
 from model.verify.named import Array, Named
 from model.verify.texts import Vocabulary
 
+Index = tuple[Array | int, ...]
+
 
 class Wanted(NamedTuple):
     """A number of the logits at a position: a logit, a difference of two, or a loss in nats."""
@@ -66,6 +68,24 @@ class Asked(Named):
     def ran(self, given: reference.Given) -> dict[str, Array]:
         """All arrays of the run of an input."""
         return dict(reference.arrays(reference.Files(self.files.config, self.weights_read), given))
+
+    def answers_with(self, given: reference.Given, place: str, at: Index, values: Array) -> Array:
+        """The number where the array at a place is changed, a row of its own for each value. (B,).
+
+        at: the indices of the values within that array, (B,) each.
+        """
+        n = len(values)
+
+        def change(here: str, array: Array) -> Array:
+            if here != place:
+                return array
+            rows = np.repeat(array[None], n, axis=0)
+            rows[(np.arange(n), *at)] = values
+            return rows
+
+        files = reference.Files(self.files.config, self.weights_read, change)
+        logits = dict(reference.arrays(files, given))["output"]
+        return self.wanted.of(logits[:, self.wanted.position])
 
     def read(self, part: reference.Reader, x: Array, norm: str) -> Array:
         """What a sublayer takes of the stream."""

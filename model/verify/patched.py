@@ -9,7 +9,6 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from model import reference
 from model.verify.asked import Asked
 from model.verify.edited import Input, as_given
 from model.verify.named import Array, Made
@@ -124,17 +123,7 @@ class IndependentPatches(Asked):
     def with_each(self, name: str, layer: int, places: Array, values: Array) -> Array:
         """The number where one value of a layer is another, each by itself. (B,)."""
         wanted = f"{self.before}blocks.{layer}.{PLACES[name]}"
-
-        def change(place: str, array: Array) -> Array:
-            if place != wanted:
-                return array
-            rows = np.repeat(array[None], len(places), axis=0)
-            rows[np.arange(len(places)), places] = values
-            return rows
-
-        files = reference.Files(self.files.config, self.weights_read, change)
-        logits = dict(reference.arrays(files, as_given(self.base)))["output"]
-        return self.wanted.of(logits[:, self.wanted.position])
+        return self.answers_with(as_given(self.base), wanted, (places,), values)
 
     @property
     def before(self) -> str:

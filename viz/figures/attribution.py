@@ -11,6 +11,7 @@ from viz.digits import HOVER, digits
 from viz.figures.build import Sheet, TickLabels, build
 from viz.figures.heatmap import Axis, Hidden, Look, heat_map, signed
 from viz.figures.labels import clipped, escape, unique
+from viz.figures.lines import frame
 from viz.theme import Palette
 
 HEIGHT = 380
@@ -65,21 +66,18 @@ def part_map(
 ) -> go.Figure:
     """A signed number of each part, rows and columns; `words`: what colours mean, the title."""
     name, title = words
-    figure = heat_map(
-        values,
-        axes,
-        signed(name, values),
-        colors,
-        title=title,
-        hidden=hidden,
-        look=Look(square=False, turned=0, height=HEIGHT),
+    crossed = {"color": colors.text, "width": 2, "dash": "dot"}
+    framed = {"color": colors.frame, "width": 3}
+    chosen = [] if marked.chosen is None else [marked.chosen]
+    look = Look(
+        square=False,
+        turned=0,
+        height=HEIGHT,
+        shapes=[_around(x, crossed) for x in marked.off] + [_around(x, framed) for x in chosen],
+        notes=[{"x": x[1], "y": x[0], "text": "off", "showarrow": False} for x in marked.off],
     )
-    for cell in marked.off:
-        figure.add_shape(**_box(cell), line={"color": colors.text, "width": 2, "dash": "dot"})
-        figure.add_annotation(x=cell[1], y=cell[0], text="off", showarrow=False)
-    if marked.chosen is not None:
-        figure.add_shape(**_box(marked.chosen), line={"color": colors.frame, "width": 3})
-    return figure
+    scale = signed(name, values)
+    return heat_map(values, axes, scale, colors, title=title, hidden=hidden, look=look)
 
 
 def head_axes(rows: Sequence[str], n_heads: int) -> tuple[Axis, Axis]:
@@ -87,11 +85,10 @@ def head_axes(rows: Sequence[str], n_heads: int) -> tuple[Axis, Axis]:
     return Axis("layer", unique(rows)), Axis("head", [f"H{head}" for head in range(n_heads)])
 
 
-def _box(cell: tuple[int, int]) -> dict[str, Any]:
-    """A rectangle around one cell, by row and column."""
+def _around(cell: tuple[int, int], line: dict[str, Any]) -> dict[str, Any]:
+    """A frame around one cell, by row and column."""
     row, column = cell
-    corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
-    return {"type": "rect", **corners}
+    return frame((row, row), (column, column), line)
 
 
 def token_bars(

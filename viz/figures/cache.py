@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from viz.figures.heatmap import Axis, Hidden, Look, Scale, heat_map
 from viz.figures.labels import axis_labels
+from viz.figures.lines import Mark, frame, mark_line
 from viz.theme import Palette, template
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -36,6 +37,10 @@ def cache_map(
     """
     n_layers, n_tokens = lengths.shape
     empty = np.broadcast_to(np.arange(n_tokens) >= n_cached, lengths.shape)
+    line = {"color": colors.frame, "width": 3}
+    first = 0 if n_cached == n_prefill else n_cached - 1
+    brought = [frame((0, n_layers - 1), (first, n_cached - 1), line)] if n_cached else []
+    ends = [_prefill_end(n_prefill, n_tokens, colors)] if n_prefill < n_tokens else []
     figure = heat_map(
         lengths,
         (
@@ -46,38 +51,29 @@ def cache_map(
         colors,
         title=title,
         hidden=Hidden(empty, "<b>empty</b>: not computed yet"),
-        look=Look(square=False),
+        look=Look(
+            square=False,
+            shapes=[*(end.shape for end in ends), *brought],
+            notes=[end.annotation for end in ends],
+        ),
     )
     # Above the words on the prefill; hung by its middle, see heatmap.ABOVE.
     figure.update_traces(colorbar_y=1.16, colorbar_yanchor="middle", selector=0)
-    if n_prefill < n_tokens:
-        _mark_prefill(figure, n_prefill, n_tokens, colors)
-    if n_cached:
-        first = 0 if n_cached == n_prefill else n_cached - 1
-        figure.add_shape(
-            type="rect",
-            x0=first - 0.5,
-            x1=n_cached - 0.5,
-            y0=-0.5,
-            y1=n_layers - 0.5,
-            line={"color": colors.frame, "width": 3},
-        )
     return figure
 
 
-def _mark_prefill(figure: go.Figure, n_prefill: int, n_tokens: int, colors: Palette) -> None:
-    figure.add_vline(x=n_prefill - 0.5, line={"color": colors.frame, "width": 2, "dash": "dot"})
+def _prefill_end(n_prefill: int, n_tokens: int, colors: Palette) -> Mark:
+    """A line where the prefill ends, with words above it that stay within the figure."""
     is_left = n_prefill > n_tokens / 2
-    figure.add_annotation(
-        x=n_prefill - 0.5,
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        xanchor="right" if is_left else "left",
-        text="prefill ends" if is_left else "decoding starts here",
-        showarrow=False,
-        font={"color": colors.frame, "size": 12},
+    shape, words = mark_line(
+        "x",
+        n_prefill - 0.5,
+        "prefill ends" if is_left else "decoding starts here",
+        colors,
+        place=("left" if is_left else "right", "top"),
     )
+    above = {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {**words["font"], "size": 12}}
+    return Mark(shape, words | above)
 
 
 def timing_lines(

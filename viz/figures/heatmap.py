@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -58,13 +59,15 @@ class Hidden:
 class Look:
     """How a heat map stands on the page: square cells, its height, the tilt of column labels.
 
-    `above` are traces drawn over the cells.
+    `above` are traces drawn over the cells, as are `shapes` and `notes`, in Plotly's words.
     """
 
     square: bool = True
     turned: int = TILT
     height: int | None = None
     above: Sequence[go.Scatter] = ()
+    shapes: Sequence[dict[str, Any]] = ()
+    notes: Sequence[dict[str, Any]] = ()
 
 
 USUAL = Look()
@@ -124,7 +127,10 @@ def heat_map(
         x=x,
         y=y,
         labels=TickLabels(rows.labels, columns.labels),
-        extras=Extras(shapes=strokes, annotations=_crosses(~finite & ~covered, colors)),
+        extras=Extras(
+            shapes=[*strokes, *look.shapes],
+            annotations=[*_crosses(~finite & ~covered, colors), *look.notes],
+        ),
     )
 
 

@@ -10,6 +10,7 @@ from viz.digits import HOVER, digits
 from viz.figures.heatmap import Scale, color_bar, weights
 from viz.figures.ink import ink
 from viz.figures.labels import clipped, escape, token_labels
+from viz.figures.lines import frame
 from viz.theme import Palette, color_scale, template
 
 MOST_POSITIONS = 24  # columns whose tokens can still be read
@@ -255,16 +256,9 @@ def _frame(figure: go.Figure, grid: Grid, chosen: tuple[int, int], colors: Palet
     row, position = chosen
     if position not in grid.positions:
         return
-    column = (-0.5, len(grid.rows) - 0.5, {"width": 1.5, "dash": "dot"})
-    for low, high, line in (column, (row - 0.5, row + 0.5, {"width": 3})):
-        figure.add_shape(
-            type="rect",
-            x0=position - 0.5,
-            x1=position + 0.5,
-            y0=low,
-            y1=high,
-            line={"color": colors.frame, **line},
-        )
+    column = ((0, len(grid.rows) - 1), {"width": 1.5, "dash": "dot"})
+    for rows, line in (column, ((row, row), {"width": 3})):
+        figure.add_shape(frame(rows, (position, position), {"color": colors.frame, **line}))
 
 
 def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:

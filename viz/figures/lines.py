@@ -1,4 +1,4 @@
-"""Dotted lines with words, the same on every figure."""
+"""Dotted lines with words, and frames around cells: the same on every figure."""
 
 import math
 from typing import Any, NamedTuple
@@ -55,3 +55,15 @@ def mark_line(
         "line": {"color": colors.frame, "width": 2, "dash": "dot"},
     }
     return Mark(shape, words)
+
+
+def frame(
+    rows: tuple[float, float], columns: tuple[float, float], line: dict[str, Any]
+) -> dict[str, Any]:
+    """A rectangle around cells, from the first to the last row and column of them.
+
+    `line` is Plotly's: colour, width, dash.
+    """
+    (top, bottom), (left, right) = rows, columns
+    corners = {"y0": top - 0.5, "y1": bottom + 0.5, "x0": left - 0.5, "x1": right + 0.5}
+    return {"type": "rect", **corners, "line": line}

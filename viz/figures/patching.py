@@ -10,6 +10,7 @@ from viz.digits import HOVER, digits
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Scale, color_bar
 from viz.figures.labels import clipped, escape
+from viz.figures.lines import frame
 from viz.theme import Palette, color_scale
 
 ROW_PIXELS, LEAST_HEIGHT = 26, 250
@@ -51,7 +52,9 @@ def patch_map(grid: Grid, colors: Palette) -> go.Figure:
         hovertext=_said(grid, labels),
         hovertemplate="%{hovertext}<extra></extra>",
     )
-    figure = build(
+    framed = {"color": colors.frame, "width": 3}
+    chosen = [] if grid.chosen is None else [grid.chosen]
+    return build(
         [cells],
         colors,
         Sheet(max(LEAST_HEIGHT, 160 + ROW_PIXELS * n_layers), grid.title, top=84),
@@ -73,10 +76,8 @@ def patch_map(grid: Grid, colors: Palette) -> go.Figure:
             "zeroline": False,
         },
         labels=TickLabels([f"L{i}" for i in range(n_layers)], labels),
+        extras=Extras(shapes=[frame((i, i), (j, j), framed) for i, j in chosen]),
     )
-    if grid.chosen is not None:
-        _frame(figure, grid.chosen, colors)
-    return figure
 
 
 def _ticks(n: int, most: int = 40) -> list[int]:
@@ -93,18 +94,6 @@ def _said(grid: Grid, labels: Sequence[str]) -> list[list[str]]:
         ]
         for layer in range(len(grid.shares))
     ]
-
-
-def _frame(figure: go.Figure, chosen: tuple[int, int], colors: Palette) -> None:
-    layer, column = chosen
-    figure.add_shape(
-        type="rect",
-        x0=column - 0.5,
-        x1=column + 0.5,
-        y0=layer - 0.5,
-        y1=layer + 0.5,
-        line={"color": colors.frame, "width": 3},
-    )
 
 
 def estimate_scatter(

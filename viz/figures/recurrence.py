@@ -9,7 +9,7 @@ from viz.digits import HOVER
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, build
 from viz.figures.heatmap import Axis, Look, heat_map, weights
 from viz.figures.labels import unique
-from viz.figures.lines import mark_line
+from viz.figures.lines import frame, mark_line
 from viz.theme import Palette
 
 HEIGHT = 400  # pixels
@@ -59,23 +59,16 @@ def alignment_map(
     labels: of what was written and of the source.
     """
     written, source = map(unique, labels)
-    figure = heat_map(
+    framed = frame((row, row), (0, len(source) - 1), {"color": colors.frame, "width": 2})
+    height = int(np.clip(190 + 22 * len(written), 330, 760))
+    return heat_map(
         pattern,
         (Axis("written", written), Axis("source", source)),
         weights(),
         colors,
         title=title,
-        look=Look(square=False, height=int(np.clip(190 + 22 * len(written), 330, 760))),
+        look=Look(square=False, height=height, shapes=[framed]),
     )
-    figure.add_shape(
-        type="rect",
-        x0=-0.5,
-        x1=len(source) - 0.5,
-        y0=row - 0.5,
-        y1=row + 0.5,
-        line={"color": colors.frame, "width": 2},
-    )
-    return figure
 
 
 def time_lines(

@@ -1,6 +1,7 @@
 """Figures of the lesson on several heads: W_O, what heads write, their spectra, their likeness."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,6 +10,7 @@ from viz.digits import HOVER
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, build
 from viz.figures.heatmap import Axis, Look, Scale, heat_map, signed
 from viz.figures.labels import axis_labels
+from viz.figures.lines import frame
 from viz.theme import Palette
 
 HEIGHT = 400
@@ -19,9 +21,8 @@ SIDE = 430  # pixels of a map of heads by heads
 def side_by_side(z: np.ndarray, head: int, colors: Palette, title: str) -> go.Figure:
     """Each head's slice of one token, (H, Dh), a row for each; the chosen one framed."""
     axes = Axis("head", _heads(len(z))), Axis("column of its slice", _numbers(z.shape[1]))
-    figure = heat_map(z, axes, signed("z", z), colors, title=title, look=_look())
-    _frame(figure, colors, x=(-0.5, z.shape[1] - 0.5), y=(head - 0.5, head + 0.5))
-    return figure
+    framed = _framed((head, head), (0, z.shape[1] - 1), colors)
+    return heat_map(z, axes, signed("z", z), colors, title=title, look=_look(framed))
 
 
 def output_map(w_o: np.ndarray, heads: tuple[int, int], colors: Palette, title: str) -> go.Figure:
@@ -32,13 +33,12 @@ def output_map(w_o: np.ndarray, heads: tuple[int, int], colors: Palette, title: 
         Axis("row: a column of the stream", _numbers(len(w_o))),
         Axis("columns by head", _numbers(w_o.shape[1])),
     )
-    figure = heat_map(w_o, axes, signed("weight", w_o), colors, title=title, look=_look())
+    framed = _framed((0, len(w_o) - 1), (head * width, (head + 1) * width - 1), colors)
+    figure = heat_map(w_o, axes, signed("weight", w_o), colors, title=title, look=_look(framed))
     shown = _numbers(len(w_o))[:: max(1, len(w_o) // FEW)]
     middles = [str(h * width + width // 2) for h in range(n_heads)]
     figure.update_xaxes(tickvals=middles, ticktext=_heads(n_heads))
     figure.update_yaxes(tickvals=shown, ticktext=shown)
-    left = head * width - 0.5
-    _frame(figure, colors, x=(left, left + width), y=(-0.5, len(w_o) - 0.5))
     return figure
 
 
@@ -48,11 +48,9 @@ def written_map(
     """How much each head writes for each token, (H, T); the chosen head framed."""
     axes = Axis("head", _heads(len(lengths))), Axis("token", axis_labels(tokens))
     scale = Scale("length", 0.0, float(lengths.max(initial=0.0)) or 1.0)
-    figure = heat_map(
-        lengths, axes, scale, colors, title=title, look=Look(square=False, height=HEIGHT)
-    )
-    _frame(figure, colors, x=(-0.5, len(tokens) - 0.5), y=(head - 0.5, head + 0.5))
-    return figure
+    framed = _framed((head, head), (0, len(tokens) - 1), colors)
+    look = Look(square=False, height=HEIGHT, shapes=[framed])
+    return heat_map(lengths, axes, scale, colors, title=title, look=look)
 
 
 def spectrum_lines(values: np.ndarray, head: int, colors: Palette, title: str) -> go.Figure:
@@ -88,21 +86,27 @@ def alike_map(
     """The cosine of every two heads, (H, H). heads: the chosen one, and the one most like it."""
     head, other = heads
     labels = _heads(len(cosines))
-    figure = heat_map(
+    others = [] if other is None else [other]
+    return heat_map(
         cosines,
         (Axis("head", labels), Axis("head ", labels)),
         Scale("cosine", -1.0, 1.0, signed=True),
         colors,
         title=title,
-        look=Look(turned=0, height=SIDE),
+        look=Look(
+            turned=0,
+            height=SIDE,
+            shapes=[_framed((head, head), (one, one), colors) for one in others],
+        ),
     )
-    if other is not None:
-        _frame(figure, colors, x=(other - 0.5, other + 0.5), y=(head - 0.5, head + 0.5))
-    return figure
 
 
-def _look() -> Look:
-    return Look(square=False, turned=0, height=HEIGHT)
+def _look(framed: dict[str, Any]) -> Look:
+    return Look(square=False, turned=0, height=HEIGHT, shapes=[framed])
+
+
+def _framed(rows: tuple[int, int], columns: tuple[int, int], colors: Palette) -> dict[str, Any]:
+    return frame(rows, columns, {"color": colors.frame, "width": 3})
 
 
 def _heads(n_heads: int) -> list[str]:
@@ -111,11 +115,3 @@ def _heads(n_heads: int) -> list[str]:
 
 def _numbers(n: int) -> list[str]:
     return list(map(str, range(n)))
-
-
-def _frame(
-    figure: go.Figure, colors: Palette, x: tuple[float, float], y: tuple[float, float]
-) -> None:
-    figure.add_shape(
-        type="rect", x0=x[0], x1=x[1], y0=y[0], y1=y[1], line={"color": colors.frame, "width": 3}
-    )

@@ -10,10 +10,12 @@ from viz.figures.build import Extras, Sheet, TickLabels, build
 from viz.figures.cache import bytes_text
 from viz.figures.heatmap import Axis, Look, Scale, heat_map, weights
 from viz.figures.labels import axis_labels, clipped, escape, unique
+from viz.figures.lines import frame
 from viz.theme import Palette
 
 LOSSES_HEIGHT, CACHE_HEIGHT = 320, 330
 OWN_CHARACTERS = 10
+INSET = 0.06  # by which frames around links keep off each other, in cells
 
 
 def loss_bars(
@@ -95,28 +97,16 @@ def alignment_map(
         hoverinfo="skip",
         showlegend=False,
     )
-    figure = heat_map(
+    line = {"color": colors.frame, "width": 2}
+    frames = [frame((j + INSET, j - INSET), (i + INSET, i - INSET), line) for i, j in sorted(sure)]
+    return heat_map(
         pattern,
         (Axis("German word", target), Axis("English word", source)),
         weights(),
         colors,
         title=title,
-        look=Look(square=False, above=[dots], height=170 + 28 * len(target)),
+        look=Look(square=False, above=[dots], height=170 + 28 * len(target), shapes=frames),
     )
-    frames = [
-        {
-            "type": "rect",
-            "x0": i - 0.44,
-            "x1": i + 0.44,
-            "y0": j - 0.44,
-            "y1": j + 0.44,
-            "line": {"color": colors.frame, "width": 2},
-        }
-        for i, j in sorted(sure)
-    ]
-    for frame in frames:
-        figure.add_shape(**frame)
-    return figure
 
 
 def error_rate_map(rates: np.ndarray, colors: Palette, title: str) -> go.Figure:
