@@ -8,6 +8,9 @@ LONGEST_LINE = 600
 # Line ends to some readers of JSON, though JSON lets them stand (RFC 8259, § 7).
 _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 
+# Control characters, which nobody would see in a line, by their pictures (Unicode block 2400).
+_PICTURES = {**{i: 0x2400 + i for i in range(32)}, 127: 0x2421}
+
 
 def spelled(name: str | Path) -> str:
     """A name or a path as it can be printed; what is not UTF-8 in hexadecimal."""
@@ -16,7 +19,7 @@ def spelled(name: str | Path) -> str:
 
 def quoted(given: object) -> str:
     """What a person or a file gave, as a line may repeat it: at most 200 characters of it."""
-    text = " ".join(spelled(str(given)[: 2 * LONGEST_QUOTE]).split())
+    text = " ".join(spelled(str(given)[: 2 * LONGEST_QUOTE]).split()).translate(_PICTURES)
     return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
 
 

@@ -6,6 +6,7 @@
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import inf, isfinite
 
+NONE = "–"
 SIGNIFICANT = 7  # digits that float32 has
 # For Plotly's templates, which know the formats of d3 alone: significant digits, so that a small
 # number is not printed as zero.
@@ -33,6 +34,11 @@ def digits(value: float, places: int = 4) -> str:
     if not rounded:
         return f"> −{last:f}" if value < 0 else f"< {last:f}"
     return f"{rounded:f}".replace("-", "−")
+
+
+def or_none(value: float, places: int = 4) -> str:
+    """A number, or a dash where there is none, as of the correlation with values all alike."""
+    return digits(value, places) if isfinite(value) else NONE
 
 
 def equals(value: float, places: int = 4) -> str:

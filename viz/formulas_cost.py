@@ -11,7 +11,8 @@ PARAMETERS = Formula(
 )
 OPERATIONS = Formula(
     r"C = 2\,N_{\text{matrices}} + 4\, L\, H\, d_h\, n",
-    "Kaplan et al. 2020, table 1: for one token that attends to n",
+    "for one token that attends to n; Kaplan et al. 2020, table 1, count half of the attention: "
+    "its products with keys, without those with values",
 )
 MEMORY = Formula(
     r"\text{training} = 16\,N, \qquad \text{cache} = 2\, L\, G\, d_h\, n \cdot 2,"

@@ -28,6 +28,7 @@ OVER_HEADS = "z"  # (L, H)
 GRIDS = (*OVER_POSITIONS, OVER_HEADS)
 MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
 SPACE = "␣"  # in words, of a token that is nothing else
+EVEN = 1e-4  # of the largest; values this close differ by rounding alone
 SAME = 1e-9  # metrics that differ by less leave nothing to bring back
 
 
@@ -222,9 +223,12 @@ def estimated(pair: Pair, kept: Kept) -> dict[str, np.ndarray]:
 
 
 def correlation(first: np.ndarray, second: np.ndarray) -> float:
-    """Pearson's r of two arrays of one shape, over the cells both have; NaN where one is even."""
+    """Pearson's r of two arrays of one shape, over the cells both have.
+
+    NaN where one is even: its values differ by no more than float32's rounding.
+    """
     both = np.isfinite(first) & np.isfinite(second)
     x, y = first[both], second[both]
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    if len(x) < 2 or any(np.ptp(row) <= EVEN * np.abs(row).max() for row in (x, y)):
         return float("nan")
     return float(np.corrcoef(x, y)[0, 1])

@@ -13,6 +13,7 @@ from model.verify.asked import Asked
 from model.verify.edited import Input, as_given
 from model.verify.named import Array, Made
 
+EVEN = 1e-4  # of the largest; values this close differ by rounding alone
 STEP = 1e-4  # of a difference, for the slope along it
 # By the name of a grid, where its values go through in a block of the independent run.
 PLACES = {"resid_pre": "resid_pre", "attn_out": "attn.out", "ffn_out": "ffn_out", "z": "attn.z"}
@@ -75,9 +76,10 @@ class IndependentPatches(Asked):
     def correlation(self, name: str) -> Array:
         """Pearson's r of the shares and what a gradient says they are; NaN where either is even."""
         both = np.stack([self.array(f"cells.{kind}patch.{name}") for kind in ("", "slope.")])
+        if (both.max(axis=1) - both.min(axis=1) <= EVEN * np.abs(both).max(axis=1)).any():
+            return np.array(np.nan)
         x, y = both - both.mean(axis=1, keepdims=True)
-        lengths = np.sqrt((x @ x) * (y @ y))
-        return np.array(x @ y / lengths if lengths else np.nan)
+        return np.array(x @ y / np.sqrt((x @ x) * (y @ y)))
 
     def largest_error(self, name: str) -> Array:
         """The most by which the gradient is off."""

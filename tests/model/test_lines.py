@@ -42,3 +42,8 @@ def test_a_line_of_json_is_one_line_to_everyone(end: str) -> None:
     line = json_line(json.dumps(answer, ensure_ascii=False))
     assert len(line.splitlines()) == 1
     assert json.loads(line) == answer
+
+
+def test_control_characters_are_seen_in_what_is_quoted() -> None:
+    assert quoted("a\x00b\x1b\x7f") == "a␀b␛␡"
+    assert quoted(" two\n lines\t") == "two lines"

@@ -31,8 +31,12 @@ class Cloud:
     marked: dict[str, int]
 
 
-def arrow_scatter(cloud: Cloud, title: str, measure: str, colors: Palette) -> go.Figure:
-    """Every arrow: the measure across, what its removal takes from the metric upward."""
+def arrow_scatter(cloud: Cloud, title: str, words: tuple[str, str], colors: Palette) -> go.Figure:
+    """Every arrow: the measure across, what its removal takes from the metric upward.
+
+    words: the measure's name, and the unit of the metric.
+    """
+    measure, unit = words
     names = [escape(name) for name in cloud.names]
     dots = go.Scatter(
         x=cloud.measure,
@@ -69,7 +73,7 @@ def arrow_scatter(cloud: Cloud, title: str, measure: str, colors: Palette) -> go
         colors,
         Sheet(HEIGHT, title),
         x={"title": measure},
-        y={"title": "lost without the arrow"},
+        y={"title": f"lost without the arrow, {unit}"},
         extras=Extras(layout=LEGEND_BELOW),
     )
 

@@ -267,7 +267,7 @@ OWN_KIND = named(
 )
 OWN_TIED = named("own_tied", "Unembedding", {"tied": "tied", "own": "of its own"}, ON_COST)
 KERNEL = declared(Number("kernel", "Kernel k", 3, 2, 1000, pages=ON_COST))
-LEFT_OUT = declared(Choice[int]("left_out", "Left out, then predicted", 0, pages=ON_COST))
+LEFT_OUT = declared(Choice[int]("left_out", "Length to predict", 0, pages=ON_COST))
 COST_WINDOW = declared(Number("cost_window", "Window r", 128, 1, 1_000_000, pages=ON_COST))
 
 # --- Patching -----------------------------------------------------------------------------------

@@ -28,10 +28,13 @@ def caption(text: Said) -> None:
     st.html(f'<p class="hl-small">{html_of(text)}</p>')
 
 
-def ask(question: str, **answer: str) -> None:
-    """A question of ours, and a link that shows the answer: settings by name, "" for a default."""
+def ask(question: str, *, see: str = "", **answer: str) -> None:
+    """A question of ours, and a link that shows the answer: settings by name, "" for a default.
+
+    `see` is the key of the figure that has the answer, which is scrolled into sight.
+    """
     changes = html.escape(urlencode(answer))
-    link = f'<a href="?{changes}" data-with="{changes}">Show me</a>'
+    link = f'<a href="?{changes}" data-with="{changes}" data-see="{see}">Show me</a>'
     st.html(f'<p class="hl-question"><b>{html.escape(question)}</b> {link}</p>')
 
 

@@ -152,6 +152,7 @@ function follow(event) {
     if (fullscreen === undefined) leaveFullScreen();
     else enterFullScreen();
     go({ query: `?${withChanges(link)}`, is_new: true });
+    scrollTo(link.dataset.see);
     return;
   }
   if (page === undefined) {
@@ -162,6 +163,18 @@ function follow(event) {
     if (other === link) other.setAttribute("aria-current", "page");
     else other.removeAttribute("aria-current");
   go({ page });
+}
+
+/**
+ * Bring a figure into the middle of the page.
+ *
+ * @param {string} [figure] its key; none where nothing is to be seen elsewhere
+ */
+function scrollTo(figure = "") {
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  document
+    .querySelector(`.st-key-figure-${CSS.escape(figure)}`)
+    ?.scrollIntoView({ block: "center", behavior: isStill ? "instant" : "smooth" });
 }
 
 /**

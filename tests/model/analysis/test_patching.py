@@ -201,6 +201,8 @@ def test_correlation_by_hand() -> None:
     x, y = np.array([1.0, 2.0, 4.0, np.nan]), np.array([2.0, 1.0, 5.0, 9.0])
     assert correlation(x, y) == pytest.approx(_r(x, y))
     assert np.isnan(correlation(x, np.ones(4)))
+    assert np.isnan(correlation(x, 1 + 1e-6 * y)), "float32's rounding is no difference"
+    assert correlation(x, 1 + 1e-3 * y) == pytest.approx(_r(x, y))
 
 
 def _r(x: np.ndarray, y: np.ndarray) -> float:

@@ -58,6 +58,7 @@ def render(view: View) -> None:
     words.ask(
         "Each block adds to the stream. Where is it longer, before the first block or before the "
         "last? Guess before you look.",
+        see="block-heights",
         **{LAYER.name: str(view.config.n_layers - 1)},
     )
     _norms(view, found, token)

@@ -56,8 +56,8 @@ def render(view: View) -> None:
     notices.show()
     _regression(view, kind, width, query, seed)
     words.ask(
-        "A width so large that every point counts alike answers the same everywhere. What? And "
-        "what does a very small one do between the points?",
+        "A width so large that every point counts alike answers the same everywhere. What?",
+        see="kernel-curve",
         **{WIDTH.name: "3", SMOOTHING.name: "constant"},
     )
     _in_the_model(view)

@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.order import SAME, Reordered
+from model.lines import quoted
 from viz import runs
 from viz.digits import digits
 from viz.figures.labels import visible
@@ -26,6 +27,7 @@ NEEDS = ("decoder", "text", "residuals")
 SCHEMELESS = "none"
 MASKS = {False: "without a mask", True: "with its own mask"}
 IN_COLOURS = 0.99  # of the outputs; a few dimensions are so large that all others would be pale
+LAST_GOOD = "order-text"  # of this visitor
 TWICE = "the dog saw the man and the cat"
 
 
@@ -62,14 +64,31 @@ def render(view: View) -> None:
     with row:
         text = controls.text(ORDER_TEXT, placeholder="two words or more")
     notices.show()
-    cases = _cases(view, text)
-    if not cases:
-        words.notice("Two tokens or more are needed to change places.")
-    else:
-        _draw(view, cases)
+    cases = _cases(view, _with_two_tokens(view, text))
     inspector.formula("model.positions.Position")
+    _draw(view, cases)
     inspector.source("model.analysis.order.reordered", "model.positions.Position")
     inspector.export(view, _tables(cases))
+
+
+def _with_two_tokens(view: View, text: str) -> str:
+    """The text; where it has no two tokens one line, and the last that had."""
+    run = runs.run(view.handle, text) if text.strip() else None
+    n = len(run.trace.tokens) if run else 0
+    if run is None or n < 2:
+        text = memory.last(LAST_GOOD)[0] or ORDER_TEXT.default
+        words.notice(
+            f"Two tokens or more are needed to change places; this has {n}. Shown is still "
+            f"“{quoted(text)}”.",
+            kind="error",
+        )
+    elif run.n_cut:
+        words.notice(
+            f"The text has {n + run.n_cut} tokens, the context is {n}: the last {run.n_cut} are "
+            "cut, and the one before them changes places with the first."
+        )
+    memory.remember(LAST_GOOD, text, None)
+    return text
 
 
 def _cases(view: View, text: str) -> list[Case]:
@@ -80,9 +99,7 @@ def _cases(view: View, text: str) -> list[Case]:
         handles = {schemeless.name: schemeless, **handles}
     found = []
     for place, (name, handle) in enumerate(handles.items()):
-        run = runs.run(handle, text) if text.strip() else None
-        if run is None or len(run.trace.tokens) < 2:
-            return []
+        run = runs.run(handle, text)
         memory.keep_alive(f"order-{place}", run)
         own = replace(view, handle=handle, run=run, layer=0, head=0)
         order = _order(len(run.trace.tokens))
@@ -106,17 +123,12 @@ def _draw(view: View, cases: list[Case]) -> None:
         )
     else:
         _maps(first, "order-open")
-        words.caption(
-            "Without positions and mask every row comes out as before, in another place: what is "
-            "left in the last map is float32’s own rounding."
-        )
-        layout.section(
-            "A causal mask alone tells order",
-            "The same model under the mask it was trained with.",
-            "No position is added anywhere, yet rows differ: each token now attends to those "
-            "before it, and these are others.",
-        )
-        _maps(cases[1], "order-causal")
+        if first.found.error <= SAME:
+            words.caption(
+                "Without positions and mask every row comes out as before, in another place: what "
+                "is left in the last map is float32’s own rounding."
+            )
+        _under_the_mask(cases[1])
     layout.section(
         "With positions",
         "The running model without a mask: its positions alone tell the two orders apart."
@@ -127,6 +139,7 @@ def _draw(view: View, cases: list[Case]) -> None:
     _table(cases)
     words.ask(
         "A text has “the” three times. Without positions and mask, how do their rows differ?",
+        see="order-open",
         **{ORDER_TEXT.name: TWICE},
     )
     words.ways(
@@ -135,6 +148,20 @@ def _draw(view: View, cases: list[Case]) -> None:
             words.Way("Masks", "Who may attend to whom, and what that gives away.", page="Masks"),
         ]
     )
+
+
+def _under_the_mask(case: Case) -> None:
+    """The model without positions with its own mask: what the mask alone tells."""
+    tells = case.found.error > SAME
+    layout.section(
+        "A causal mask alone tells order" if tells else "The mask alone tells nothing here",
+        "The same model under the mask it was trained with.",
+        "No position is added anywhere, yet rows differ: each token now attends to those "
+        "before it, and these are others."
+        if tells
+        else "The tokens that change places are alike, so no row has others before it than it had.",
+    )
+    _maps(case, "order-causal")
 
 
 def _maps(case: Case, key: str) -> None:
@@ -205,7 +232,8 @@ def _table(cases: list[Case]) -> None:
 
 
 def _called(case: Case) -> str:
-    return f"{case.name} ({NAMES[case.view.config.position]})"
+    scheme = case.view.config.position
+    return f"{case.name} ({'no positions' if scheme == SCHEMELESS else NAMES[scheme]})"
 
 
 def _tells(without: Case, masked: Case) -> str:

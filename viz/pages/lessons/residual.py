@@ -58,6 +58,7 @@ def render(view: View) -> None:
     words.ask(
         "At which of the depths does the network without the sum lose its gradient? Compare the "
         "layers of a shallow network with those of a deep one.",
+        see="depth-layers",
         **{DEPTH.name: "8"},
     )
     formula = formulas.through_residual()

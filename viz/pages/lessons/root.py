@@ -52,6 +52,7 @@ def render(view: View) -> None:
     words.ask(
         "At which dimension does the largest of 16 weights first take more than 0.9 on average, "
         "without the division? Choose it above, and compare the two kinds of bars.",
+        see="one-row",
         **{ROOT_DIMENSION.name: str(_saturated(drawn))},
     )
     _in_the_model(view)

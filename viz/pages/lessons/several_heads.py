@@ -38,7 +38,7 @@ def render(view: View) -> None:
         "d_model is cut into slices, each looks for itself, and W_O adds up what they found.",
         "Each head has a slice of q, k and v and a pattern of its own. Their results z stand side "
         "by side in one vector again, and W_O multiplies it. That is a sum: each head’s z times "
-        "the columns of W_O that meet it, so every head writes for itself.",
+        "the rows of W_O that meet it, so every head writes for itself.",
     )
     with layout.slim_row("several"):
         token = controls.token(SPLIT_TOKEN, view.query_tokens, len(view.query_tokens) - 1, "last")
@@ -76,8 +76,8 @@ def _one_token(view: View, weights: Weights, token: int) -> None:
         )
     with right:
         layout.show_figure(
-            output_map(w_o, (head, record.n_heads), view.colors, "W_O: the framed columns meet "
-                       f"H{head}’s z"),
+            output_map(w_o, (head, record.n_heads), view.colors, "W_O, transposed: the framed "
+                       f"columns meet H{head}’s z"),
             key="several-out",
             alt=f"W_O of L{view.layer}, {w_o.shape[0]} by {w_o.shape[1]}; those of H{head} framed.",
             origin=screen.origin(view.run, {(0, "z"): f"{site}.out_weights"}),
@@ -194,7 +194,7 @@ def _likeness(view: View, weights: Weights) -> None:
     """Which heads look at the same, and which write the same."""
     record, head, site = view.record, view.head, view.site.address
     layout.section(
-        "The same in the model",
+        "Do heads repeat each other?",
         f"How alike the heads of L{view.layer} are on this input: {BOTH['patterns']}, and "
         f"{BOTH['written']}.",
         "The cosine of two heads’ patterns, or of all they write, each taken as one long vector. "
@@ -250,5 +250,6 @@ def _ask(view: View) -> None:
     layer, one, _ = most_alike(view.group.patterns())
     words.ask(
         "Which two heads of one layer look most alike on this input? Do they also write the same?",
+        see="alike-patterns",
         **{LAYER.name: str(layer), HEAD.name: str(one)},
     )

@@ -51,6 +51,7 @@ def render(view: View) -> None:
     _two_vectors(view, np.array([a_x, a_y]), np.array([b_x, b_y]), times)
     words.ask(
         "Can b be more like a than a is itself? By dot product, and by cosine?",
+        see="two-vectors",
         **{"a_x": "2", "a_y": "1.5", "b_x": "2", "b_y": "1.5", B_TIMES.name: "2"},
     )
     found = _in_the_embedding(view)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.viz.live.harness import bare_page
-from viz.digits import digits, equals
+from viz.digits import digits, equals, or_none
 
 HARNESS = """async () => {
     const {digits, equals} = await import('/live/core/dom.js');
@@ -164,3 +164,7 @@ def test_fixed_digits_are_found() -> None:
 def test_numbers_of_a_run_are_printed_by_nothing_else(path: Path) -> None:
     found = fixed(path.read_text(encoding="utf-8"))
     assert found <= OTHERS.get(path.relative_to(VIZ).as_posix(), set())
+
+
+def test_where_there_is_no_number_stands_a_dash() -> None:
+    assert [or_none(x, 2) for x in (0.125, float("nan"), float("inf"))] == ["0.13", "–", "–"]

@@ -101,7 +101,7 @@ def test_tokens_are_worth_what_is_said_and_integrated_gradients_are_complete() -
     assert total == pytest.approx(float(shown["difference they explain"]), rel=0.01)
     (cells,) = chart(app, "token-worth").data
     assert np.abs(numbers(cells["z"])).max(axis=1).tolist() == [1.0] * 5
-    assert len(tables_shown(app)[1]["most"]) == 4
+    assert len(tables_shown(app)[1]["largest at"]) == 4
     checks = inspected(app, "check")
     assert any("integrated gradients sum to the difference" in x.value for x in checks.caption)
 
@@ -196,7 +196,7 @@ def test_every_architecture_has_its_arrows_and_its_tokens(name: str) -> None:
     assert np.abs(numbers(dots.data[0]["y"])).max() > 1e-3
     assert any(token in said for said in dots.data[0]["customdata"])
     is_two = query["model"] == "translate"
-    rows = tables_shown(app)[1]["most"]
+    rows = tables_shown(app)[1]["largest at"]
     assert set(rows) == {"mean weight", "integrated gradients"} | (
         set() if is_two else {"rollout", "flow"}
     )

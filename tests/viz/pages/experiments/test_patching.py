@@ -205,7 +205,8 @@ def test_sentences_of_other_lengths_get_one_line_with_both_counts_and_where_they
 def test_the_same_sentence_twice_and_no_second_one_say_so() -> None:
     app = open_page("Patching", sentence=GIRL, corrupt=GIRL)
     assert lines(app, "note") == [
-        "Both sentences give the same number: there is nothing to put back."
+        "Both sentences give the same number: there is nothing to put back. Change the second "
+        "sentence."
     ]
     app = open_page("Patching", sentence=GIRL, corrupt=" ")
     assert lines(app, "note") == ["Type a second sentence of 7 tokens."]

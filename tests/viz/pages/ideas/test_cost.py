@@ -24,8 +24,10 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import numbers, stories, stories_trace
 from viz import runs
+from viz.digits import digits
 from viz.frame import measured
 from viz.live import store
+from viz.pages.ideas.cost.measured import added
 
 GPT = {"shape": "your own", "own_positions": "1024"}
 
@@ -154,3 +156,13 @@ def assert_compared(app: AppTest, n_figures: int) -> None:
             expected = np.atleast_1d(independent.array(place["address"]))
             assert np.abs(drawn - expected).max() < 1e-5 * np.abs(expected).max(), place
     assert found == n_figures
+
+
+@pytest.mark.parametrize(("seconds", "written"), [(0.25, " + 250.0"), (-1e-5, " − 0.0")])
+def test_a_term_below_zero_is_taken_away(seconds: float, written: str) -> None:
+    """What is fitted to times may be below zero; `+ −0.01` says it twice."""
+
+    def said(name: str, value: float, places: int, times: float) -> str:
+        return digits(times * value, places)
+
+    assert "".join(map(str, added(said, "length_terms[1]", seconds, 2))).startswith(written)

@@ -263,7 +263,9 @@ def test_rows_are_found_by_group_and_by_words() -> None:
         "the same: width of the residual stream",
     ]
     nothing = chosen(app, notation_words="<b>nothing</b>")
-    assert lines(nothing, "note") == ["No symbol of this group has these words."]
+    assert lines(nothing, "note") == [
+        "No symbol here has these words: clear the field, or choose another group."
+    ]
     assert lines(nothing, "error") == []
     everything = open_page("Notation", sentence=TOM)
     assert len(_shapes(everything)) == len({x.row.meaning for x in table()})

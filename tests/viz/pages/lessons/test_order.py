@@ -52,7 +52,7 @@ def test_the_table_says_what_tells_order() -> None:
     app = open_page("Order", sentence=TOM, order_text=DOG)
     table = tables_shown(app)[0]
     assert table["what tells order"] == {
-        "positions-none (None)": "its mask alone",
+        "positions-none (no positions)": "its mask alone",
         "the running model (Sinusoidal)": "its positions, and its mask",
     }
     loaded = stories()
@@ -62,7 +62,7 @@ def test_the_table_says_what_tells_order() -> None:
     found = reordered(loaded.model, ids, order, is_masked=True)
     printed = float(table["with its own mask"]["the running model (Sinusoidal)"])
     assert printed == pytest.approx(np.abs(found.difference).max(), abs=0.006)
-    assert float(table["without a mask"]["positions-none (None)"]) < 1e-5
+    assert float(table["without a mask"]["positions-none (no positions)"]) < 1e-5
 
 
 def test_show_me_has_one_token_twice_whose_rows_are_the_same() -> None:
@@ -80,13 +80,33 @@ def test_show_me_has_one_token_twice_whose_rows_are_the_same() -> None:
 @pytest.mark.parametrize("text", ["", " ", "a"])
 def test_too_few_words_are_said(text: str) -> None:
     app = open_page("Order", sentence=TOM, order_text=text)
-    assert lines(app, "error") == []
-    assert lines(app, "note") == ["Two tokens or more are needed to change places."]
+    n = len(text.strip())
+    assert lines(app, "error") == [
+        f"Two tokens or more are needed to change places; this has {n}. Shown is still "
+        "“dog bites man”."
+    ]
+    assert chart(app, "order-open").data
+
+
+def test_what_does_not_fit_is_said() -> None:
+    app = open_page("Order", sentence=TOM, order_text="the dog " * 150)
+    context = stories().config.max_seq_len
+    (line,) = lines(app, "note")
+    assert re.fullmatch(
+        rf"The text has \d+ tokens, the context is {context}: the last \d+ are cut, .*", line
+    )
+
+
+def test_where_all_tokens_are_alike_nothing_is_said_to_tell_order() -> None:
+    says = "A causal mask alone tells order"
+    for text, is_told in ((DOG, True), ("dog dog", False)):
+        app = open_page("Order", sentence=TOM, order_text=text)
+        assert any(says in heading.value for heading in app.subheader) == is_told
 
 
 def test_a_running_model_without_positions_stands_alone() -> None:
     app = open_page("Order", sentence=TOM, model="positions-none")
     assert lines(app, "error") == []
     table = tables_shown(app)[0]
-    assert table["what tells order"] == {"the running model (None)": "its mask alone"}
+    assert table["what tells order"] == {"the running model (no positions)": "its mask alone"}
     assert any("the running model, without a mask" in line for line in captions(app))

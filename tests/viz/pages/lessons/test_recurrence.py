@@ -1,6 +1,7 @@
 """Protects the lesson on recurrence: figures as independent code has them, bad rows are said."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -58,6 +59,14 @@ def test_the_framed_row_is_that_of_the_token_written() -> None:
     late = open_page(TITLE, row_letters="abc", row_place="36")
     (frame,) = chart(late, "recurrence-additive").layout["shapes"]
     assert (frame["y0"], frame["y1"]) == (2.5, 3.5)  # its last: three letters and the end
+    (said,) = lines(late, "note")
+    assert re.fullmatch(r"Token written 36 is outside 1 to \d+; using \d+\.", said)
+
+
+def test_the_clearest_head_may_be_another_one_for_another_row() -> None:
+    app = open_page(TITLE, row_letters="headlight")
+    app = chosen(app, row_letters="abc")
+    assert lines(app, "note") == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import streamlit as st
 from model.analysis.explanation import HEAVY, LIGHT, spearman
 from model.analysis.metrics import Metric
 from viz import formulas_patching as formulas
-from viz.digits import digits
+from viz.digits import NONE, digits, or_none
 from viz.figures.explanation import Cloud, arrow_scatter
 from viz.frame import (
     controls,
@@ -136,8 +136,9 @@ def _scatter(shown: Shown, measure: str) -> None:
     what = MEASURE.words(measure)
     cloud = Cloud(values.ravel(), effects.ravel(), names, marked)
     title = f"{effects.size:,} arrows of {shown.asks}"
+    unit = "nats" if shown.metric.kind == "loss" else "logits"
     layout.show_figure(
-        arrow_scatter(cloud, title, what, view.colors),
+        arrow_scatter(cloud, title, (what, unit), view.colors),
         key="arrows",
         alt=f"{title}: {what} across, what the metric loses "
         f"without the arrow upward. {_found(shown, values)}",
@@ -165,7 +166,7 @@ def _found(shown: Shown, values: np.ndarray) -> str:
     if not shown.work.has_arrows:
         return f"{int(np.isfinite(shown.work.effects).sum()):,} are removed so far."
     rho = spearman(np.abs(values), np.abs(shown.work.effects))
-    return f"Rank correlation of sizes {digits(rho, 3)}."
+    return f"Rank correlation of sizes {or_none(rho, 3)}."
 
 
 def _look_at(shown: Shown, values: np.ndarray, place: component.Place) -> None:
@@ -195,11 +196,17 @@ def _correlations(shown: Shown) -> None:
     words.table(
         {
             "measure": [MEASURE.words(name) for name in shown.measures],
-            "ρ with |effect|": [digits(sizes[name], 3) for name in shown.measures],
-            "ρ with effect": [digits(signed[name], 3) for name in shown.measures],
+            "ρ with |effect|": [or_none(sizes[name], 3) for name in shown.measures],
+            "ρ with effect": [or_none(signed[name], 3) for name in shown.measures],
         }
     )
-    words.caption("ρ: Spearman’s rank correlation over all arrows; 1, both rank them alike.")
+    known = [x for x in (*sizes.values(), *signed.values()) if np.isfinite(x)]
+    words.caption(
+        "ρ: Spearman’s rank correlation over all arrows; 1, both rank them alike, 0, the one says "
+        "nothing of the other. With |effect|: does a larger one change more? With effect: does it "
+        "also say in which direction?"
+        + (f" {NONE}: all are alike." if len(known) < 2 * len(sizes) else "")
+    )
 
 
 def _named(shown: Shown) -> None:
@@ -217,7 +224,10 @@ def _named(shown: Shown) -> None:
     ]
     if ways:
         words.ways(ways)
-    words.caption(f"Much is a weight of {HEAVY} or more, little one of {LIGHT} or less.")
+    words.caption(
+        f"Much is a weight of {HEAVY} or more, little one of {LIGHT} or less. Effect: what is lost "
+        "without the arrow; below 0, without it the answer gains."
+    )
 
 
 def _one(shown: Shown) -> None:

@@ -68,9 +68,9 @@ class Shown:
         return {"weights": found.weights, "norms": found.norms, "gradients": found.gradients}
 
     def name(self, arrow: Sequence[int]) -> str:
-        """An arrow in words, as L3 H4: so → girl."""
+        """An arrow in words, as L3 H4: “so” → “girl”."""
         layer, head, key = arrow
-        return f"L{layer} H{head}: {self.asker} → {self.labels[key]}"
+        return f"L{layer} H{head}: “{self.asker}” → “{self.labels[key]}”"
 
     @property
     def is_whole(self) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 
 from model.analysis.explanation import spearman
 from viz import formulas_patching as formulas
-from viz.digits import digits
+from viz.digits import digits, or_none
 from viz.figures.explanation import token_rows
 from viz.frame import inspector, layout, memory, screen, words
 from viz.frame.numbers import number
@@ -62,9 +62,9 @@ def section(shown: Shown) -> None:
         {
             "measure": others,
             f"ρ with |{removed}|": [
-                digits(spearman(np.abs(rows[name]), np.abs(rows[removed])), 3) for name in others
+                or_none(spearman(np.abs(rows[name]), np.abs(rows[removed])), 3) for name in others
             ],
-            "most": [shown.tokens[int(np.abs(rows[name]).argmax())] for name in others],
+            "largest at": [shown.tokens[int(np.abs(rows[name]).argmax())] for name in others],
         }
     )
     _completeness(work)

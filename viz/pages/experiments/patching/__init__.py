@@ -47,7 +47,7 @@ def render(view: View) -> None:
             asked.draw_pairs()
     if not second.strip():
         n = len(view.run.trace.streams[0]) - (len(view.run.trace.streams) > 1)  # its end is ours
-        words.notice(f"Type a second sentence of {n} tokens.")
+        words.notice(f"Type a second sentence of {n} token{'s' * (n != 1)}.")
         return
     two = two_of(view, second)
     with controls:
@@ -76,7 +76,7 @@ def _patch(shown: Shown) -> None:
     work = shown.work
     if not work.patched.kept.gap:
         _pair(shown)
-        words.notice(f"Both {shown.kind}s give the same number: there is nothing to put back.")
+        words.notice(_same(shown))
         return
     if work.is_done:
         with st.container():
@@ -94,6 +94,14 @@ def _patch(shown: Shown) -> None:
         )
     if not work.is_running:  # else what comes would move it
         _inspect(shown)
+
+
+def _same(shown: Shown) -> str:
+    """Why there is nothing to put back, and what to do about it."""
+    metric, n = shown.request.metric, shown.kind
+    if metric.kind == "difference" and metric.answer == metric.other:
+        return "Answer and Against are the same token, so the difference is 0: choose another."
+    return f"Both {n}s give the same number: there is nothing to put back. Change the second {n}."
 
 
 def _grids_and_pair(shown: Shown) -> None:

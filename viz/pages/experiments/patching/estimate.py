@@ -4,7 +4,7 @@ import numpy as np
 
 from model.analysis.patching import GRIDS, correlation
 from viz import formulas_patching as formulas
-from viz.digits import digits
+from viz.digits import or_none
 from viz.figures.patching import estimate_scatter
 from viz.frame import layout, screen, words
 from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
@@ -30,7 +30,7 @@ def section(shown: Shown) -> None:
         key="patching-estimate",
         alt="Exact share of every cell against its estimate. "
         + " ".join(
-            f"{TITLES[name]}: r {digits(correlation(exact[name], estimate[name]), 3)}."
+            f"{TITLES[name]}: r {or_none(correlation(exact[name], estimate[name]), 3)}."
             for name in GRIDS
         ),
         origin=screen.origin(shown.work, _cells(), shown.size) if shown.is_short else (),

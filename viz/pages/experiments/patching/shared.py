@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from model.analysis.patching import GRIDS, OVER_HEADS
-from viz.digits import digits
+from viz.digits import NONE, or_none
 from viz.figures.labels import token_labels
 from viz.formulas import Formula
 from viz.frame import inspector, links
@@ -88,8 +88,8 @@ class Shown:
 
     def said(self, address: str, value: float) -> str | Number:
         """A share, or what is made of shares, with its address where it is compared."""
-        text = digits(value, 3)
-        is_read = self.is_short and self.size <= MOST_GAPS
+        text = or_none(value, 3)
+        is_read = self.is_short and self.size <= MOST_GAPS and text != NONE
         return number(self.work, address, value, text) if is_read else text
 
 

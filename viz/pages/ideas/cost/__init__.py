@@ -137,7 +137,10 @@ def _totals(view: View, chosen: Sized) -> None:
             (_total(view, chosen), f"weights of {chosen.name}"),
             (count(view.run, f"{address}[{len(PARTS) + 1}]", active), "met by one token"),
             (f"{attention_parameters(shape):,}", "attention of one layer"),
-            (f"{feedforward_parameters(shape):,}", "one feed-forward, or one dense layer’s"),
+            (
+                f"{feedforward_parameters(shape):,}",
+                "one feed-forward of a dense layer",
+            ),
         ]
     )
     _formula("parameters", formulas.PARAMETERS)

@@ -1,5 +1,6 @@
 """What the sizes predict of the model above, beside what its file, torch and the clock say."""
 
+from collections.abc import Callable
 from functools import partial
 
 from model.analysis.cost_measured import Measured
@@ -173,6 +174,14 @@ def _said(
     return text if compared is None else number(compared, f"timed.{name}", value, text, times)
 
 
+def added(
+    said: Callable[..., str | Number], name: str, value: float, places: int
+) -> tuple[str, str | Number]:
+    """A further term of a sum of milliseconds, with its sign before it."""
+    sign, times = (" − ", -IN_MS) if value < 0 else (" + ", IN_MS)
+    return sign, said(name, value, places, times)
+
+
 def _forecast(found: Measured, compared: Compared | None) -> None:
     """Both fits, how well they fit, and what they say of the length that was left out."""
     said = partial(_said, compared)
@@ -180,9 +189,9 @@ def _forecast(found: Measured, compared: Compared | None) -> None:
     start, each, pair = found.by_length.coefficients
     waiting, of_one = found.by_work.coefficients
     by_length: Said = [
-        *(said("length_terms[0]", start, 3, IN_MS), " ms + "),
-        *(said("length_terms[1]", each, 4, IN_MS), " ms · n + "),
-        *(said("length_terms[2]", pair, 6, IN_MS), " ms · n²"),
+        *(said("length_terms[0]", start, 3, IN_MS), " ms"),
+        *(*added(said, "length_terms[1]", each, 4), " ms · n"),
+        *(*added(said, "length_terms[2]", pair, 6), " ms · n²"),
     ]
     by_work: Said = [
         *(said("work_terms[0]", waiting, 3, IN_MS), " ms + operations / "),

@@ -19,7 +19,7 @@ def table(view: View, chosen: Sized) -> None:
             count(view.run, f"{address}[0]", 12 * square),
             "4 · d_model² of attention (W_Q, W_K, W_V, W_O) and 8 of a feed-forward of 4 · d_model",
         ),
-        "6 · d_model², as a text has it": (
+        "6 · d_model², met in a tutorial": (
             count(view.run, f"{address}[1]", 6 * square),
             "4 of attention leave 2 for the feed-forward, whose two matrices are 4 each: wrong",
         ),

@@ -65,6 +65,7 @@ def render(view: View) -> None:
     words.ask(
         "Many heads leave weight on the first token. How much of a window’s error does one global "
         "token take away?",
+        see="cheaper-errors",
         **{CHEAPER.name: "global", KEPT_WINDOW.name: "4", KEPT_GLOBAL.name: "1"},
     )
     tiles.section(view, head)

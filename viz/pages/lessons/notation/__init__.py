@@ -38,7 +38,7 @@ def render(view: View) -> None:
     if found:
         _table(view, found)
     else:
-        words.notice("No symbol of this group has these words.")
+        words.notice("No symbol here has these words: clear the field, or choose another group.")
     inspector.attention(view.record)
     inspector.source("model.config.BlockConfig", "model.trace.AttentionRecord")
     csv_files = {"Notation": lambda: _csv(view)}

@@ -45,6 +45,7 @@ _NAMED = {
         "ALiBi": "model.positions.alibi_bias",
         "None: permutation equivariance": "model.positions.Position",
     },
+    "Order": {"Rows in another order": "model.positions.Position"},
     "Masks": {
         "Causal": "model.masks.causal",
         "Sliding window": "model.masks.sliding_window",
@@ -154,7 +155,16 @@ PAGES = (
     *("Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache"),
     *("Contributions", "Ablation", "Patching", "Explanation", "Positions", "Masks", "Cost"),
     *("Similarity", "Kernels", "Why √d?", "Several heads", "The block", "Why the residual?"),
-    *("Cheaper attention", "Recurrence", "Scaling", "Diagram", "Encoder", "Translation", "Vision"),
+    *(
+        "Order",
+        "Cheaper attention",
+        "Recurrence",
+        "Scaling",
+        "Diagram",
+        "Encoder",
+        "Translation",
+        "Vision",
+    ),
 )
 
 

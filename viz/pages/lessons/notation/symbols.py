@@ -61,13 +61,14 @@ def used() -> Mapping[str, tuple[str, ...]]:
 @cache
 def table() -> tuple[Symbol, ...]:
     """All rows."""
+    named = [(group, row, name_of(row)) for group, some in GROUPS.items() for row in some]
+    meant = {(name, page) for _, row, name in named for page in row.pages}
     found = []
-    for group, some in GROUPS.items():
-        for row in some:
-            name = name_of(row)
-            pages = used().get(name, (IN_SHAPES[name],) if name in IN_SHAPES else ())
-            shown = tuple(x for x in pages if not row.pages or x in row.pages)
-            found.append(Symbol(row, group, name, shown or row.pages))
+    for group, row, name in named:
+        pages = used().get(name, (IN_SHAPES[name],) if name in IN_SHAPES else ())
+        # A row of a page's own says what its symbol means there; one of all pages does not then.
+        shown = tuple(x for x in pages if (x in row.pages if row.pages else (name, x) not in meant))
+        found.append(Symbol(row, group, name, shown or row.pages or pages))
     return tuple(found)
 
 

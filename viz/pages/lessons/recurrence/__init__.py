@@ -43,6 +43,7 @@ def render(view: View) -> None:
     words.ask(
         f"All three were trained on rows of up to {TRAINED} letters. Which of them still reverses "
         "one of 18?",
+        see="recurrence-accuracy",
         **{ROW_TASK.name: "reverse", ROW_LETTERS.name: "brownfoxjumpsoverx"},
     )
     found = row.section(shown)

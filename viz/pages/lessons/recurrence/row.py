@@ -31,7 +31,8 @@ def section(shown: Shown) -> Made:
     with layout.row("recurrence"):
         controls.text(ROW_LETTERS)
         controls.button(DRAW, "draw", "Draw a row", "casino")
-        row = controls.number(ROW_PLACE)
+        longest = max(len(ids) for ids in shown.row.written.values())
+        row = controls.number(ROW_PLACE.given(high=longest))
         layer, head = _head(shown)
     _written(shown)
     left, right = layout.two_up("recurrence-maps")
@@ -52,8 +53,7 @@ def _head(shown: Shown) -> tuple[int, int]:
     best = int(shown.row.own.argmax())
 
     def name(i: int) -> str:
-        i, prefix = (best, "clearest: ") if i < 0 else (i, "")
-        return f"{prefix}L{i // n_heads} H{i % n_heads}"
+        return "the clearest" if i < 0 else f"L{i // n_heads} H{i % n_heads}"
 
     options = range(-1, n_layers * n_heads)
     chosen = controls.select(ROW_HEAD.given(options=options, words=name), width=220)

@@ -62,6 +62,7 @@ def render(view: View) -> None:
     words.ask(
         "Gopher took 10^23.76 operations and has 280 billion parameters, about four times the best "
         "size by the refitted law. What did that cost in loss?",
+        see="scaling-equal",
         **{
             SCALING_COMPUTE.name: "23.8",
             SCALING_TIMES.name: "2",
@@ -193,7 +194,7 @@ def _by_law(view: View, tenths: int) -> None:
                 number(view.run, f"{a}[3]", one.tokens / one.size, digits(one.tokens / one.size, 2))
                 for a, one in pairs
             ],
-            "loss": [
+            "loss, nats": [
                 "–" if np.isnan(one.loss) else number(view.run, f"{a}[2]", one.loss)
                 for a, one in pairs
             ],
@@ -202,10 +203,11 @@ def _by_law(view: View, tenths: int) -> None:
         texts=["source"],
     )
     words.caption(
-        "Chinchilla 1 and 2 are drawn through the 67 and 63 billion parameters that the paper "
-        "gives for Gopher’s compute. The third approach as printed asks for smaller models than "
-        "the other two: its printed constants are rounded, and the fit had stopped too early "
-        "(Besiroglu et al. 2024); fitted again it agrees with them."
+        "Losses of Kaplan and of approach 3 are of other texts and tokenizers: the smaller one "
+        "does not win. The approaches are Chinchilla’s; 1 and 2 are drawn through the 67 and 63 "
+        "billion parameters that the paper gives for Gopher’s compute. The third as printed asks "
+        "for smaller models than the other two: its printed constants are rounded, and the fit "
+        "had stopped too early (Besiroglu et al. 2024); fitted again it agrees with them."
     )
 
 
