@@ -1,7 +1,8 @@
 """What the lesson on kernels shows, worked out once more: see `derived`.
 
 Addresses end with the number of the kernel, its width in hundredths and the seed of the points;
-kernel.weights has the place of the query in hundredths before the seed.
+kernel.weights has the place of the query in hundredths before the seed. Those of houses end with
+the kernel, the width and the size in m².
 """
 
 import math
@@ -57,6 +58,20 @@ def _truth(ran: "Ran") -> Array:
     return np.array([2 * math.sin(x) + x**0.8 for x in places])
 
 
+SIZES, PRICES = (50.0, 60.0, 80.0, 100.0, 120.0), (75.0, 95.0, 120.0, 145.0, 165.0)
+
+
+def _house_weights(kind: int, width: int, size: int) -> list[float]:
+    heights = [_height(kind, (size - other) / width) for other in SIZES]
+    total = math.fsum(heights) or 1.0
+    return [height / total for height in heights]
+
+
+def _house_parts(ran: "Ran", kind: int, width: int, size: int) -> Array:
+    row = _house_weights(kind, width, size)
+    return np.array([weight * price for weight, price in zip(row, PRICES, strict=True)])
+
+
 SMOOTHED: dict[str, Callable[..., Array]] = {
     "kernel.truth": _truth,
     "kernel.places": lambda ran, seed: np.array(_points(seed)[0]),
@@ -68,6 +83,12 @@ SMOOTHED: dict[str, Callable[..., Array]] = {
     "kernel.answer": lambda ran, kind, width, x, seed: np.asarray(
         _estimate(x * HUNDREDTHS, kind, width, seed)
     ),
+    "house.sizes": lambda ran: np.array(SIZES),
+    "house.prices": lambda ran: np.array(PRICES),
+    "house.distances": lambda ran, kind, width, size: (size - np.array(SIZES)) / width,
+    "house.weights": lambda ran, *asked: np.array(_house_weights(*asked)),
+    "house.parts": _house_parts,
+    "house.price": lambda ran, *asked: np.asarray(math.fsum(_house_parts(ran, *asked))),
 }
 
 

@@ -51,6 +51,8 @@ SMOOTHING = named(
 WIDTH = declared(Number("width", "Width", 0.5, 0.05, 3.0, 0.05, pages=ON_KERNELS))
 ASKED_AT = declared(Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, pages=ON_KERNELS))
 POINTS = declared(Number("points", "Random draw", 0, 0, 999_999, pages=ON_KERNELS))
+HOUSE_SIZE = declared(Number("house_size", "Size, m²", 70, 40, 140, 1, pages=ON_KERNELS))
+HOUSE_WIDTH = declared(Number("house_width", "Width, m²", 15, 5, 60, 1, pages=ON_KERNELS))
 ADDITIVE_SEED = declared(
     Number("additive_seed", "Random draw of W, U and v", 0, 0, 999_999, pages=ON_KERNELS)
 )

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from model.analysis.kernels import KERNELS
+from model.analysis.kernels import HOUSES, KERNELS, estimate, kernel_weights
 from model.verify.independent import IndependentRun
-from tests.viz.apps import TOM, captions, chart, lines, open_page, tables_shown
+from tests.viz.apps import TOM, captions, chart, facts, lines, open_page, tables_shown
 from tests.viz.builders import numbers, stories, stories_trace
 
 
@@ -45,7 +45,7 @@ def test_additive_weights_and_counts_are_those_of_the_independent_code() -> None
     drawn = numbers(chart(app, "additive-drawn").data[0]["z"])
     expected = run.array(f"{site}.unmasked_additive.4.6")
     np.testing.assert_allclose(drawn, expected, atol=1e-5)
-    table, pairs = tables_shown(app)[0], n * (n + 1) // 2
+    table, pairs = tables_shown(app)[-1], n * (n + 1) // 2
     assert table["parameters"] == {"scaled dot product": "0", "additive": "2,080"}
     assert table["tanh"]["additive"] == f"{32 * pairs:,}"
     assert table["multiplications"]["additive"] == f"{2 * n * 32 * 32 + 32 * pairs:,}"
@@ -56,3 +56,35 @@ def test_a_bias_that_one_map_goes_without_is_named(model: str, has_bias: bool) -
     app = open_page("Kernels", sentence=TOM, model=model)
     assert lines(app, "error") == []
     assert any("ALiBi" in line for line in lines(app, "hint")) == has_bias
+
+
+def test_the_houses_have_the_numbers_that_are_printed() -> None:
+    """103.753 by a Gaussian kernel and 120.0 for the mean, as one source prints them."""
+    app = open_page("Kernels", sentence=TOM)
+    assert facts(app) == {
+        "thousand: 70 m² by a Gaussian kernel": "103.753",
+        "thousand: 70 m² by a constant kernel": "120.000",
+    }
+    table = next(table for table in tables_shown(app) if "weight · price" in table)
+    parts = [float(text) for text in table["weight · price"].values()]
+    assert sum(parts) == pytest.approx(103.753, abs=1e-3)
+    assert sum(float(text) for text in table["weight"].values()) == pytest.approx(1, abs=3e-4)
+    heights = [np.exp(-(((70 - x) / 15) ** 2) / 2) for x in (50, 60, 80, 100, 120)]
+    by_hand = np.dot(heights, [75, 95, 120, 145, 165]) / sum(heights)
+    assert by_hand == pytest.approx(103.753, abs=5e-4)
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_weights_of_houses_are_those_of_the_independent_code(kind: str) -> None:
+    run = IndependentRun(stories().files, stories_trace(TOM).ids)
+    at = f"{list(KERNELS).index(kind)}.20.75"
+    weights = kernel_weights(np.array([75.0]), HOUSES.x, kind, 20)[0]
+    np.testing.assert_allclose(run.array(f"house.weights.{at}"), weights, atol=1e-12)
+    expected = estimate(np.array([75.0]), HOUSES, kind, 20)
+    np.testing.assert_allclose(run.array(f"house.price.{at}"), expected[0], rtol=1e-12)
+
+
+def test_a_house_far_from_all_others_is_said() -> None:
+    app = open_page("Kernels", sentence=TOM, smoothing="boxcar", house_size="140", house_width="5")
+    assert "No house is within 5 m² of 140: nothing to answer." in lines(app, "note")
+    assert list(facts(app)) == ["thousand: 140 m² by a constant kernel"]

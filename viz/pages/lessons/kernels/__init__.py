@@ -28,6 +28,7 @@ from viz.frame import controls, inspector, layout, notices, screen, words
 from viz.frame.lessons import ADDITIVE_SEED, ASKED_AT, POINTS, SMOOTHING, WIDTH
 from viz.frame.numbers import count, number
 from viz.frame.view import View
+from viz.pages.lessons.kernels import houses
 
 TITLE = "Kernels"
 ICON = ":material/ssid_chart:"
@@ -60,6 +61,7 @@ def render(view: View) -> None:
         see="kernel-curve",
         **{WIDTH.name: "3", SMOOTHING.name: "constant"},
     )
+    houses.section(view, kind)
     _in_the_model(view)
     _additive(view)
     inspector.source(
