@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.screen import figure, look, visit
+from tests.screen import PATIENCE, figure, look, visit
 from tests.viz.apps import TOM
 
 VERIFIED = re.compile(r"✓ [\d,]+ values on screen verified \(max error (0|\de-\d+)\)")
@@ -51,6 +51,12 @@ AT = """([figure, row, column]) => {
     const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
     return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
 }"""
+
+
+@pytest.fixture(autouse=True)
+def patient() -> None:
+    """No step gives up because the machine is busy."""
+    expect.set_options(timeout=PATIENCE)
 
 
 def verdict(page: Page) -> str:

@@ -44,6 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The model, the input, what is off, and what stands in for it."""
     cli.add_checkpoint_arguments(parser)
     cli.add_input_arguments(parser, SENTENCE)
+    cli.add_blank_argument(parser, "none")
     parser.add_argument(
         "--off",
         nargs="*",
@@ -62,7 +63,7 @@ def run(arguments: Namespace) -> cli.Answer:
     """Print the mean loss before and after; the ranking and the curve if asked."""
     loaded = cli.open_checkpoint(arguments)
     trace = cli.trace_input(loaded, arguments)
-    model, targets = loaded.model, targets_of(trace)
+    model, targets = loaded.model, targets_of(trace, _true_ids(loaded, arguments))
     sizes = sizes_of(model, {stream.name: len(stream) for stream in trace.streams})
     if EVERYTHING in arguments.off:
         edits = everything_off(model)
@@ -88,6 +89,13 @@ def run(arguments: Namespace) -> cli.Answer:
     if arguments.prune:
         fields |= _pruning(loaded.model, trace, heads, targets, whole)
     return cli.Answer(fields)
+
+
+def _true_ids(loaded: Checkpoint, arguments: Namespace) -> Sequence[int] | None:
+    """What stands where a token is hidden; None where none is."""
+    if arguments.blank is None:
+        return None
+    return cli.trace_text(loaded, arguments.text).ids.tolist()
 
 
 def _own(loaded: Checkpoint, arguments: Namespace, trace: Trace) -> dict[str, Tensor]:

@@ -19,8 +19,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The model, the input, the position and the tokens."""
     cli.add_checkpoint_arguments(parser)
     cli.add_input_arguments(parser, SENTENCE)
+    cli.add_blank_argument(parser, "none")
     parser.add_argument(
-        "--position", type=int, default=None, metavar="N", help="whose output is asked (the last)"
+        "--position",
+        type=int,
+        default=None,
+        metavar="N",
+        help="whose output is asked (the blank, else the last)",
     )
     parser.add_argument(
         "--token", default=None, metavar="TOKEN", help="one token, or its id (the most likely)"
@@ -35,7 +40,8 @@ def run(arguments: Namespace) -> cli.Answer:
     loaded = cli.open_checkpoint(arguments)
     trace = cli.trace_input(loaded, arguments)
     assert trace.output is not None
-    position = len(trace.output) - 1 if arguments.position is None else arguments.position
+    usual = len(trace.output) - 1 if arguments.blank is None else arguments.blank
+    position = usual if arguments.position is None else arguments.position
     if not 0 <= position < len(trace.output):
         raise ValueError(f"position {position} is none of 0 to {len(trace.output) - 1}")
     token = token_of(loaded, arguments.token)

@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from model.commands import COMMANDS, About
 from model.data.images import read_part
+from model.given import Blanked
 from model.lines import json_line, one_line, quoted
 from model.sources import checkpoint, table
 from model.sources.checkpoint import Checkpoint
@@ -128,12 +129,24 @@ def add_input_arguments(parser: ArgumentParser, text: str | None = None) -> None
     )
 
 
+def add_blank_argument(parser: ArgumentParser, default: str) -> None:
+    """`--blank`: the token of an encoder's input that is hidden."""
+    parser.add_argument(
+        "--blank", type=int, metavar="N", help=f"which token is hidden; of an encoder ({default})"
+    )
+
+
 def trace_input(model: OpenModel, arguments: Namespace) -> Trace:
     """Capture the sentence or the picture that was asked for; ValueError when there is none."""
+    blank = getattr(arguments, "blank", None)
+    if blank is not None and "encoder" not in model.offers:
+        raise ValueError(f"{model.name} is no encoder: it has no [MASK] to hide a token; leave out "
+                         "--blank")  # fmt: skip
     if model.input_kind != "image":
         if arguments.text is None:
             raise ValueError(f"{model.name} takes a text; give it --text")
-        return trace_text(model, arguments.text)
+        given = arguments.text if blank is None else Blanked(arguments.text, (blank,))
+        return trace_text(model, given)
     if arguments.image is None:
         raise ValueError(f"{model.name} takes a picture; give it --image FILE.npz --number N")
     images = read_part(arguments.image, "test").images
@@ -142,7 +155,7 @@ def trace_input(model: OpenModel, arguments: Namespace) -> Trace:
     return model.trace(images[arguments.number] / np.float32(255)).trace
 
 
-def trace_text(model: OpenModel, text: str) -> Trace:
+def trace_text(model: OpenModel, text: str | Blanked) -> Trace:
     """Capture one sentence; ValueError when it is empty or longer than the model's context."""
     trace, n_cut, reads = model.trace(text)
     if reads is not None:

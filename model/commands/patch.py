@@ -36,12 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     cli.add_checkpoint_arguments(parser)
     cli.add_input_arguments(parser)
     parser.add_argument("--second", help="another sentence of as many tokens, or another number")
-    parser.add_argument(
-        "--blank",
-        type=int,
-        metavar="N",
-        help="which token of both is hidden and asked for; of an encoder (the middle one)",
-    )
+    cli.add_blank_argument(parser, "the middle one")
     parser.add_argument(
         "--target", help="how both translations begin (as far as they are the same)"
     )

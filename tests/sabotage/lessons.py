@@ -7,6 +7,7 @@ TWO_HEADS = {"hand_cells": "1,2;0,1|1,0;1,1|2,0;0,3|1,2;3,4", "hand_heads": "2"}
 WORKED, TABLES, PAGE = "viz/live/by_hand/worked.js", "viz/live/by_hand/tables.js", "by_hand.js"
 TITLE, ROOTS = "Attention by hand", "Why √d?"
 SMOOTHING = "model/analysis/kernels.py"
+HOUSES = "viz/pages/lessons/kernels/houses.py"
 ALIKE = "model/analysis/similarity.py"
 SEVERAL = "model/analysis/several.py"
 ROOT = "model/analysis/saturation.py"
@@ -60,6 +61,12 @@ LESSONS = [
     Fault("lessons", "a row of weights of the next query", "viz/pages/lessons/root.py",
           "WITH: products[0] / math.sqrt(d)", "WITH: products[1] / math.sqrt(d)", "one-row",
           "stories", ROOTS),
+    Fault("lessons", "a price of another house", SMOOTHING, "120, 145, 165", "120, 154, 165",
+          "numbers", "stories", "Kernels"),
+    Fault("lessons", "sizes weighed in the place of prices", HOUSES,
+          "weights[i] * HOUSES.y[i]", "weights[i] * HOUSES.x[i]", "numbers", "stories", "Kernels"),
+    Fault("lessons", "the plain mean by the chosen kernel", HOUSES,
+          "HOUSES, name, width)", "HOUSES, kind, width)", "numbers", "stories", "Kernels"),
     Fault("lessons", "kernels of half the width", SMOOTHING, "(queries[:, None] - keys) / width",
           "(queries[:, None] - keys) / width * 2", "kernel-", "stories", "Kernels"),
     Fault("lessons", "the triangular kernel in Epanechnikov's place", SMOOTHING,

@@ -8,6 +8,7 @@ import pytest
 
 from model.analysis.ablation import EVERYTHING
 from model.commands import ablate, attribute
+from model.data.tokenizer import MASK
 from model.sources import checkpoint
 from model.verify.edited import Off
 from model.verify.independent import IndependentRun
@@ -101,6 +102,23 @@ def test_another_text_stands_in(tmp_path: Path, command: Command) -> None:
     ids = checkpoint.load(folder, "cpu").tokenizer.encode(other)
     expected = loss_of(folder, Off((part,), "other", tuple(ids))).mean()
     assert answer["loss_off"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_blank_of_an_encoder_is_hidden_and_asked_for(command: Command) -> None:
+    text, place = "Tom had a red ball.", 3
+    words = ("--checkpoint", "blank", "--text", text, "--blank", place)
+    loaded = checkpoint.load("blank", "cpu")
+    true = np.array(loaded.tokenizer.encode(text))
+    hidden = true.copy()
+    hidden[place] = loaded.tokenizer.id_of(MASK)
+    output = IndependentRun(loaded.files, hidden).array("output")
+    answer = json.loads(command(attribute, *words).out[-1])
+    assert (answer["position"], answer["error"] <= 1e-4) == (place, True)
+    assert answer["logit"] == pytest.approx(output[place].max(), abs=1e-4)
+    answer = json.loads(command(ablate, *words).out[-1])
+    losses = -np.log(softmax(output)[np.arange(len(true)), true])
+    assert answer["loss"] == pytest.approx(losses.mean(), abs=1e-5)
+    assert command(ablate, "--checkpoint", "stories", *words[2:]).code == 2
 
 
 def test_the_mean_of_the_survey_stands_in(command: Command) -> None:
