@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.digits import HOVER, digits
+from viz.digits import HOVER
 from viz.figures.build import Extras, Sheet, build
 from viz.figures.heatmap import Scale, color_bar, signed, ticks, token_map, weights
 from viz.figures.labels import axis_labels
@@ -88,8 +88,7 @@ def output_maps(parts: Sequence[Part], colors: Palette, *, share: float = 1.0) -
         reach = np.quantile(np.abs(reach), [share])
     height = int(np.clip(170 + 22 * len(parts[0].tokens), 280, 640))
     row = Row(height, x={"title": "dimension"}, gap=0.1)
-    name = "value" if share == 1 else f"value; beyond the ends: {digits(100 * (1 - share), 0)} %"
-    return maps_side_by_side(parts, signed(name, reach), colors, row)
+    return maps_side_by_side(parts, signed("value", reach), colors, row)
 
 
 def pattern_row(parts: Sequence[Part], colors: Palette) -> go.Figure:

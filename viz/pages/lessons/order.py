@@ -170,29 +170,30 @@ def _maps(case: Case, key: str) -> None:
     other = [tokens[i] for i in _order(len(tokens))]
     most, largest = float(np.abs(found.difference).max()), float(np.abs(found.first).max())
     last = len(tokens) - 1
-    layout.show_figure(
-        output_maps(
-            [
-                Part("one order", tokens, found.first),
-                Part("the other order", other, found.second),
-                Part("difference", tokens, found.difference),
-            ],
-            case.view.colors,
-            share=IN_COLOURS,
-        ),
-        key=key,
-        alt=f"Outputs of {case.name} {MASKS[case.is_masked]} in both orders; with the rows put "
-        f"back they differ by at most {most:.2g}.",
-        origin=screen.origin(
-            case.view.run,
-            {
-                (0, "z"): f"{case.prefix}outputs",
-                (1, "z"): f"{case.prefix}swapped.0.{last}",
-                (2, "z"): f"{case.prefix}changed.0.{last}",
-            },
-            size=largest,
-        ),
-    )
+    with st.container(key=f"narrow-chart-{key}"):
+        layout.show_figure(
+            output_maps(
+                [
+                    Part("one order", tokens, found.first),
+                    Part("the other order", other, found.second),
+                    Part("difference", tokens, found.difference),
+                ],
+                case.view.colors,
+                share=IN_COLOURS,
+            ),
+            key=key,
+            alt=f"Outputs of {case.name} {MASKS[case.is_masked]} in both orders; with the rows put "
+            f"back they differ by at most {most:.2g}.",
+            origin=screen.origin(
+                case.view.run,
+                {
+                    (0, "z"): f"{case.prefix}outputs",
+                    (1, "z"): f"{case.prefix}swapped.0.{last}",
+                    (2, "z"): f"{case.prefix}changed.0.{last}",
+                },
+                size=largest,
+            ),
+        )
     row = int(np.abs(found.difference).max(axis=1).argmax())
     at = f" at “{visible(tokens[row])}”" if found.error > SAME else ""
     words.caption(
@@ -201,7 +202,7 @@ def _maps(case: Case, key: str) -> None:
             _most(case),
             f"{at}; the largest output is ",
             number(case.view.run, f"{case.prefix}largest", largest, digits(largest, 2)),
-            ".",
+            f"; colours end where {digits(100 * IN_COLOURS, 0)} % of them lie.",
         ]
     )
 
