@@ -28,7 +28,8 @@ from tests.serving import BROWSER_FLAGS, running_app
 
 TITLES = ("Home", "Attention", "Tokens", "Heads", "Logit lens", "Next token", "Beam search",
           "KV cache", "Contributions", "Ablation", "Explanation", "Positions", "Masks",
-          "Findings", "Encoder", "Translation")  # fmt: skip
+          "Findings", "Patching", "Cost", "Similarity", "Kernels", "Several heads", "The block",
+          "Order", "Cheaper attention", "Encoder", "Translation")  # fmt: skip
 OF_DECODERS = TITLES[:-2]
 BOUND = 1e-5
 BOX = re.compile("^(Sentence|English)")
@@ -100,15 +101,16 @@ def main() -> None:
     """Visit, type, and print what was red."""
     parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=1_000, metavar="N")
-    parser.add_argument("titles", nargs="*", metavar="PAGE", default=TITLES, choices=TITLES)
+    parser.add_argument("titles", nargs="*", metavar="PAGE", choices=[*TITLES, []])
     given = parser.parse_args()
+    titles = given.titles or TITLES
     n_runs = given.runs
     expect.set_options(timeout=PATIENCE)
     tried, red = 0, []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
         with running_app(Path(folder) / "log.txt") as app:
-            for title, model, sentences in visits(n_runs, given.titles):
+            for title, model, sentences in visits(n_runs, titles):
                 page = browser.new_context(base_url=app.url).new_page()
                 for sentence, said in look(page, title, model, sentences):
                     tried += 1

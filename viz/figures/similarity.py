@@ -1,6 +1,7 @@
 """Figures of the lesson on similarity: two arrows, the nearest tokens, and a head's products."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,13 +13,17 @@ from viz.figures.labels import axis_labels, clipped, escape, visible
 from viz.theme import Palette
 
 HEIGHT, ROW_PIXELS = 400, 26
+HANDLE = 14  # pixels from its middle to its edge
 LEAST_REACH = 6.0
 LETTERS = 16  # of a token beside its bar
 NO_SPACE = "…"
 
 
 def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> go.Figure:
-    """Two vectors from 0, (2,) each, and from b a line at a right angle onto a's line."""
+    """Two vectors from 0, (2,) each, and from b a line at a right angle onto a's line.
+
+    The shapes are handles at their ends, which can be dragged.
+    """
     reach = max(LEAST_REACH, 1.1 * float(np.abs([a, b, foot]).max()))
     axis = {
         "range": [-reach, reach],
@@ -34,16 +39,41 @@ def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> g
         line={"color": colors.muted, "dash": "dot"},
         hovertemplate=f"%{{x:{HOVER}}}, %{{y:{HOVER}}}<extra></extra>",
     )
-    shadow = {"type": "line", "x0": 0, "y0": 0, "x1": float(foot[0]), "y1": float(foot[1]),
-              "line": {"color": colors.frame, "width": 6}, "opacity": 0.35}  # fmt: skip
+    shadow = go.Scatter(
+        x=[0, foot[0]],
+        y=[0, foot[1]],
+        mode="lines",
+        line={"color": colors.frame, "width": 6},
+        opacity=0.35,
+        hoverinfo="skip",
+    )
+    handles = [_handle(end, colors) for end in (a, b)]
     return build(
-        [_arrow("a", a, colors.series[0]), _arrow("b", b, colors.series[1]), dropped],
+        [_arrow("a", a, colors.series[0]), _arrow("b", b, colors.series[1]), dropped, shadow],
         colors,
         Sheet(HEIGHT, "Two vectors, and what of b lies along a"),
         x={"title": "x", **axis, "constrain": "domain"},
         y={"title": "y", **axis, "scaleanchor": "x", "constrain": "domain"},
-        extras=Extras(shapes=[shadow], layout={"showlegend": False}),
+        extras=Extras(shapes=handles, layout={"showlegend": False}),
     )
+
+
+def _handle(end: np.ndarray, colors: Palette) -> dict[str, Any]:
+    """A ring around the end of an arrow, by which it is dragged."""
+    return {
+        "type": "circle",
+        "xsizemode": "pixel",
+        "ysizemode": "pixel",
+        "xanchor": float(end[0]),
+        "yanchor": float(end[1]),
+        "x0": -HANDLE,
+        "x1": HANDLE,
+        "y0": -HANDLE,
+        "y1": HANDLE,
+        "line": {"color": colors.muted, "width": 1, "dash": "dot"},
+        "fillcolor": "rgba(0,0,0,0)",
+        "editable": True,
+    }
 
 
 def _arrow(name: str, end: np.ndarray, color: str) -> go.Scatter:

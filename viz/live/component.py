@@ -23,7 +23,8 @@ from viz.theme import DARK, LIGHT
 
 SCREEN = "screen"
 MOST_NAMED = 120  # letters of an address that the browser names
-Place = dict[str, Any]  # x and y of a click, as the axes of the figure have them
+# x and y of a click as the axes of the figure have them, or of the handle that was dragged there.
+Place = dict[str, Any]
 
 _mount = component(
     "headlight_live",

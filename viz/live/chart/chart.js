@@ -100,10 +100,14 @@ export class Chart {
   }
 
   /** @param {ChartData} data */
-  #configOf({ name, image_format: format }) {
+  #configOf(data) {
+    const { name, image_format: format } = data;
     const act = () => (document.fullscreenElement ? document.exitFullscreen() : this.#enlarge());
+    /** @type {{editable?: boolean}[]} */
+    const shapes = JSON.parse(data.spec).layout.shapes ?? [];
     return {
       ...NO_CLOUD,
+      edits: { shapePosition: shapes.some((shape) => shape.editable) },
       displaylogo: false,
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
       modeBarButtonsToAdd: [
@@ -139,6 +143,7 @@ export class Chart {
     this.#listens = true;
     this.chart.on("plotly_click", (event) => this.#clicked(event));
     this.chart.on("plotly_hover", (event) => this.#pointed(event));
+    this.chart.on("plotly_relayout", (event) => this.#dragged(event));
   }
 
   // --- the check ----------------------------------------------------------------------------------
@@ -180,6 +185,19 @@ export class Chart {
   #clicked(event) {
     const [point] = event?.points ?? [];
     if (point && this.data.is_clickable) this.receiver.picked?.({ x: point.x, y: point.y });
+  }
+
+  /**
+   * Tell where a handle was dragged to: a shape that may be moved, of a size in pixels.
+   *
+   * @param {any} event
+   */
+  #dragged(event) {
+    const [name] = Object.keys(event ?? {}).filter((key) => key.endsWith(".xanchor"));
+    const [, handle] = /^shapes\[(\d+)\]/.exec(name ?? "") ?? [];
+    const shape = handle && this.chart._fullLayout?.shapes[Number(handle)];
+    if (!shape || !this.data.is_clickable) return;
+    this.receiver.picked?.({ handle: Number(handle), x: shape.xanchor, y: shape.yanchor });
   }
 
   /** @param {any} event */

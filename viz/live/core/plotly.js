@@ -14,7 +14,8 @@ import { html } from "./dom.js";
  */
 
 /**
- * @typedef {{xaxis: Axis, yaxis: Axis, width: number, height: number}} DrawnLayout
+ * @typedef {{xaxis: Axis, yaxis: Axis, width: number, height: number, shapes: Record<string, any>[]}}
+ *   DrawnLayout
  * @typedef {HTMLElement & {
  *   _fullLayout?: DrawnLayout,
  *   _fullData: Record<string, any>[],

@@ -121,7 +121,8 @@
  * @property {(message: Message) => void} [send]
  * @property {(key: string) => void} [lost] the arrays of a key are gone: run it again
  * @property {(n: number) => void} [tick] ready for the next part of a text
- * @property {(place: {x: unknown, y: unknown}) => void} [picked] where a person clicked in a chart
+ * @property {(place: {x: unknown, y: unknown, handle?: number}) => void} [picked] where a person
+ *   clicked in a chart, or dragged a handle to
  * @property {(failures: Failure[]) => void} [found] figures that are not the model's
  */
 

@@ -15,10 +15,11 @@ from model.analysis.similarity import (
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.similarity import arrows, compared_map, nearest_bars
-from viz.frame import controls, inspector, layout, notices, screen, tables, words
+from viz.frame import controls, inspector, layout, notices, screen, state, tables, words
 from viz.frame.lessons import A_X, A_Y, B_TIMES, B_X, B_Y, NEAR_COUNT, NEAR_TOKEN
 from viz.frame.numbers import Number, Said, number
 from viz.frame.view import View
+from viz.live import component
 from viz.runs import embedding
 
 TITLE = "Similarity"
@@ -42,7 +43,8 @@ def render(view: View) -> None:
         "a·b = ‖a‖ ‖b‖ cos θ. Multiplying b by a number multiplies the dot product by it and "
         "leaves angle and cosine as they are. The thick line is what of b lies along a: its length "
         "times ‖a‖ is the dot product, below 0 where it points backwards. Attention compares "
-        "queries with keys by dot products, so a long key counts for more.",
+        "queries with keys by dot products, so a long key counts for more. Drag the ring at an "
+        "arrow’s end, or move the sliders.",
     )
     with layout.slim_row("similarity"):
         a_x, a_y, b_x, b_y = (controls.slider(component) for component in (A_X, A_Y, B_X, B_Y))
@@ -75,6 +77,7 @@ def _two_vectors(view: View, a: np.ndarray, b: np.ndarray, times: float) -> None
         layout.show_figure(
             arrows(a, scaled, foot(a, scaled), view.colors),
             key="two-vectors",
+            on_pick=lambda place: _drag(place, times),
             alt=f"Two arrows from 0: a to {_point(a)} and b to {_point(scaled)}; dot product "
             f"{digits(alike.product, 3)}.",
             origin=screen.origin(
@@ -97,6 +100,16 @@ def _two_vectors(view: View, a: np.ndarray, b: np.ndarray, times: float) -> None
         (a.tolist(), scaled.tolist()), alike.product, alike.lengths, alike.cosine
     )
     inspector.formula("model.analysis.similarity.compare", formula.latex, formula.reference)
+
+
+def _drag(place: component.Place, times: float) -> None:
+    """Let a vector end where its handle was dragged to; the arrow of b shows it multiplied."""
+    if "handle" not in place:
+        return
+    settings, factor = (((A_X, A_Y), 1.0), ((B_X, B_Y), times))[int(place["handle"])]
+    for setting, end in zip(settings, (place["x"], place["y"]), strict=True):
+        value, _ = setting.nearest(float(end) / factor)
+        state.put((setting, value))
 
 
 def _compared(view: View, pairs: dict[str, tuple[Alike, str]]) -> None:
