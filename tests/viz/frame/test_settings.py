@@ -93,6 +93,7 @@ PLACES = [
     Place("Similarity", {"a_x": -2.5, "a_y": 0.3, "b_x": 4.9, "b_y": -5.0, "b_times": 2.7,
                          "near_token": 3, "near_count": 7}),
     Place("Kernels", {"smoothing": "boxcar", "width": 0.25, "asked_at": 3.5, "points": 4,
+                      "house_size": 90, "house_width": 20,
                       "additive_seed": 6}),
     Place("Why √d?", {"root_d": 512, "root_seed": 3}),
     Place("Several heads", {"split_token": 3}),

@@ -30,7 +30,7 @@ from tests.viz.apps import (
 from tests.viz.builders import numbers, stories, stories_trace
 from viz import runs
 from viz.digits import digits
-from viz.runs import ablating
+from viz.runs import ablating, heads
 
 HEAD = "decoder.attn.2.4"
 SITE = "decoder.blocks.2.attn"
@@ -128,10 +128,11 @@ def test_the_mean_of_a_survey_stands_in() -> None:
     assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
 
 
-def test_a_survey_has_the_means_of_heads_alone() -> None:
+def test_a_survey_has_the_means_of_heads_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("Ablation", sentence=TOM, off="decoder.ffn.1", stands_in="survey")
     (line,) = lines(app, "error")
     assert line.startswith("a survey has the means of heads, and decoder.ffn.1 is none")
+    monkeypatch.setattr(heads, "survey", lambda handle: None)
     app = open_page("Ablation", model="positions-none")
     (ways,) = (box.options for box in app.selectbox if box.label == "Set to")
     assert "mean over held-out text" not in ways, "no survey is stored with it"
