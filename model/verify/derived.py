@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from model import reference
+from model.verify.stated import leading_ids
 from model.verify.texts import NO_WORDS, Vocabulary
 
 Array = np.ndarray
@@ -148,6 +149,11 @@ def lens_falling(ran: Ran) -> Array:
     return np.exp(-np.sort(-lens(ran), axis=-1)[..., :MOST_LIKELY])
 
 
+def lens_words(ran: Ran) -> Array:
+    """Ids of the most likely tokens, (L + 1, T, 16), see `leading_ids`."""
+    return leading_ids(lens(ran), MOST_LIKELY)
+
+
 def given(ran: Ran) -> Array:
     """The probability predicted for each token, (T,); NaN for the first."""
     log_probs, ids = log_softmax(ran.arrays["output"]), ran.arrays["decoder.ids"]
@@ -241,6 +247,7 @@ DERIVED: dict[str, Callable[[Ran], Array]] = {
     "lens.entropy": lens_entropy,
     "lens.place": lens_place,
     "lens.falling": lens_falling,
+    "lens.words": lens_words,
     "given": given,
     "losses": losses,
     "positions.table": position_table,

@@ -30,7 +30,6 @@ from model.verify.found import FOUND
 from model.verify.habits import OF_HABITS
 from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
 from model.verify.merged import MERGED
-from model.verify.named import indices
 from model.verify.of_heads import OF_A_GROUP, OF_A_LAYER, OF_THE_OUTPUT
 from model.verify.pictured import PICTURED
 from model.verify.sampled import SAMPLED
@@ -41,6 +40,7 @@ from model.verify.several import SEVERAL, SEVERAL_OF_A_SITE
 from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
 from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
+from model.verify.stated import as_stated, indices
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
 from model.verify.weighed import WEIGHED
 
@@ -199,8 +199,12 @@ class IndependentRun:
 
         What `model.verify.derived` works out is there beside what a trace has. In brackets, one
         number or stretch for each axis: lens.top[:,0:13]. A mask that all heads share is that of
-        each. ValueError where there is none.
+        each. It may state something of a number, see `model.verify.stated`. ValueError where there
+        is none.
         """
+        return as_stated(self._part, address)
+
+    def _part(self, address: str) -> np.ndarray:
         found = ADDRESS.fullmatch(address)
         name, part = found.groups() if found else ("", None)
         with _COMPUTING:  # who asks for the same waits for it, and does not compute it again

@@ -7,20 +7,11 @@ from threading import RLock
 
 import numpy as np
 
+from model.verify.stated import as_stated, indices
 from model.verify.texts import Vocabulary, texts_of_ids
 
 Array = np.ndarray
 Made = Mapping[str, Callable[[], Array]]
-
-
-def indices(part: str) -> tuple[int | slice, ...]:
-    """What stands in the brackets of an address, as numpy has it: numbers, or stretches."""
-
-    def index(text: str) -> int | slice:
-        bounds = [int(bound) if bound else None for bound in text.split(":")]
-        return slice(*bounds) if len(bounds) > 1 else int(text)
-
-    return tuple(map(index, part.split(",")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +44,13 @@ class Named(ABC):
         return texts_of_ids(self.words, wanted)
 
     def array(self, address: str) -> Array:
-        """One of the arrays, or in brackets a part of it, as [2,0:4]. ValueError for none."""
+        """One of the arrays, or in brackets a part of it, as [2,0:4]. ValueError for none.
+
+        An address may state something, see `model.verify.stated`.
+        """
+        return as_stated(self._part, address)
+
+    def _part(self, address: str) -> Array:
         name, _, part = address.rstrip("]").partition("[")
         try:
             make = self.made()[name]

@@ -15,6 +15,9 @@ from tests.sabotage.readback import READ_BACK
 from tests.sabotage.sampler import SAMPLED
 from tests.sabotage.schemes import SCHEMES
 from tests.sabotage.tables import TABLES
+from tests.sabotage.told_experiments import TOLD_OF_EXPERIMENTS
+from tests.sabotage.told_lessons import TOLD_OF_LESSONS
+from tests.sabotage.told_views import TOLD_OF_VIEWS
 
 __all__ = ["BROWSER", "FAULTS", "SELF_CHECK", "Fault"]
 
@@ -389,4 +392,5 @@ TEXT = [
 FAULTS: list[Fault] = [
     *MODEL, *LOADING, *CAPTURED, *CACHED, *SENT, *DRAWN, *SAMPLED, *TEXT, *CHARTS, *CLOZE, *HEADS,
     *EXPERIMENTS, *EDITED, *SCHEMES, *TABLES, *READ_BACK, *ARCHITECTURES, *LESSONS,
+    *TOLD_OF_VIEWS, *TOLD_OF_EXPERIMENTS, *TOLD_OF_LESSONS,
 ]  # fmt: skip

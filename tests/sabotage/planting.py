@@ -32,7 +32,9 @@ class Planter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, fault: Fault) -> None:
         self.path, self.source = ROOT / fault.file, planted(fault)
-        self.module = ".".join(Path(fault.file).with_suffix("").parts)
+        file = Path(fault.file)
+        self.is_package = file.stem == "__init__"
+        self.module = ".".join((file.parent if self.is_package else file.with_suffix("")).parts)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -40,7 +42,10 @@ class Planter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """A spec for the one module."""
         if fullname != self.module:
             return None
-        return importlib.util.spec_from_file_location(fullname, self.path, loader=self)
+        within = [str(self.path.parent)] if self.is_package else None
+        return importlib.util.spec_from_file_location(
+            fullname, self.path, loader=self, submodule_search_locations=within
+        )
 
     def create_module(self, spec: ModuleSpec) -> None:
         """As usual."""

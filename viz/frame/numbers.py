@@ -1,4 +1,4 @@
-"""Numbers of a run in lines and tables: each carries its address, and the browser reads it back."""
+"""Numbers and words of a run in lines and tables: each has an address, and is read back there."""
 
 import html
 import math
@@ -27,13 +27,42 @@ class Number(NamedTuple):
     times: float = 1.0
 
 
-Said = str | Number | Sequence[str | Number]  # a line or a cell; the words are plain text
+class Word(NamedTuple):
+    """The label of a token as it is printed, and where the independent run has the token's id."""
+
+    text: str
+    run: str = ""
+    address: str = ""
+
+
+Piece = str | Number | Word
+Said = Piece | Sequence[Piece]  # a line or a cell; the words are plain text
 
 
 def number(run: Compared, address: str, value: float, text: str = "", times: float = 1.0) -> Number:
     """A number of a run; without a text of its own, with four digits after the point."""
     key = "" if run.independent is None else run.key
     return Number(text or digits(times * value), float(value), key, address, times)
+
+
+def word(run: Compared, address: str, label: str) -> Word:
+    """A token's label: the text of the id at an address of a run."""
+    return Word(label, "" if run.independent is None else run.key, address)
+
+
+def stated(run: Compared, address: str, place: Sequence[int], which: str = "max") -> list[Number]:
+    """The numbers of a place, axis by axis, that is said to have the largest of an array.
+
+    `which` is what `model.verify.stated` knows: max, min, size, max2.
+    """
+    at = f"{address}[{','.join(map(str, place))}]={which}"
+    return [number(run, f"{at}.{axis}", i, str(i)) for axis, i in enumerate(place)]
+
+
+def head(run: Compared, address: str, place: Sequence[int], which: str = "max") -> list[Piece]:
+    """A head's name, as L2 H4, that is said to have the largest of an array of layers × heads."""
+    layer, of_layer = stated(run, address, place, which)
+    return ["L", layer, " H", of_layer]
 
 
 def per_cent(run: Compared, address: str, value: float) -> Number:
@@ -64,15 +93,32 @@ def printed() -> list[tuple[str, str, str]]:
 
 
 def html_of(said: Said) -> str:
-    """Plain text as HTML, with its numbers."""
-    parts = [said] if isinstance(said, str | Number) else said
-    return "".join(_number(x) if isinstance(x, Number) else html.escape(x) for x in parts)
+    """Plain text as HTML, with its numbers and words."""
+    return "".join(map(_html, _pieces(said)))
 
 
 def text_of(said: Said) -> str:
     """The same as plain text."""
-    parts = [said] if isinstance(said, str | Number) else said
-    return "".join(x.text if isinstance(x, Number) else x for x in parts)
+    return "".join(x if isinstance(x, str) else x.text for x in _pieces(said))
+
+
+def _pieces(said: Said) -> Sequence[Piece]:
+    return [said] if isinstance(said, str | Number | Word) else said
+
+
+def _html(piece: Piece) -> str:
+    if isinstance(piece, Number):
+        return _number(piece)
+    return _word(piece) if isinstance(piece, Word) else html.escape(piece)
+
+
+def _word(item: Word) -> str:
+    label = html.escape(item.text)
+    if not item.run:
+        return f"<bdi>{label}</bdi>"
+    st.session_state.setdefault(PRINTED, []).append((item.text, item.run, item.address))
+    at = f'data-run="{html.escape(item.run)}" data-word="{html.escape(item.address)}"'
+    return f"<bdi {at}>{label}</bdi>"
 
 
 def _number(item: Number) -> str:

@@ -13,7 +13,8 @@ from model.lines import one_line
 from model.verify.check import Check
 from viz.digits import digits, equals
 from viz.figures.labels import signs, token_labels, visible
-from viz.frame.numbers import Number, Said, html_of
+from viz.frame.numbers import Number, Said, Word, html_of, word
+from viz.runs import Compared
 
 
 def notice(text: Said, kind: str = "note") -> None:
@@ -207,14 +208,18 @@ def _way(way: Way) -> str:
     return f'<details class="hl-way"><summary>{inside}</summary><ol>{steps}</ol></details>'
 
 
-def pair(query: str, key: str, text: str) -> None:
+def pair(query: str | Word, key: str | Word, text: str) -> None:
     """A line about one query and one key by their labels; `text` is ours, the labels a person's."""
     centred(f"{html.escape(text)} {_chip(query)} attends to {_chip(key)}")
 
 
-def token_row(what: str, tokens: Sequence[str]) -> None:
-    """Tokens in a row after a word or two of ours."""
-    chips = "".join(map(_chip, token_labels(tokens)))
+def token_row(
+    what: str, tokens: Sequence[str], run: Compared | None = None, address: str = ""
+) -> None:
+    """Tokens in a row after a word or two of ours; of a run, those whose ids are at an address."""
+    labels = token_labels(tokens)
+    found = [word(run, f"{address}[{i}]", x) for i, x in enumerate(labels)] if run else labels
+    chips = "".join(map(_chip, found))
     st.html(
         f'<div class="hl-strip"><span class="hl-legend">{html.escape(what)}</span>{chips}</div>'
     )
@@ -343,9 +348,10 @@ def centred(inner_html: str) -> None:
     st.html(f'<p class="hl-pair">{inner_html}</p>')
 
 
-def _chip(label: str, is_marked: bool = False) -> str:
+def _chip(label: str | Word, is_marked: bool = False) -> str:
     css_class = "hl-token hl-marked" if is_marked else "hl-token"
-    return f'<span class="{css_class}"><bdi>{html.escape(label)}</bdi></span>'
+    inside = html_of(Word(label) if isinstance(label, str) else label)
+    return f'<span class="{css_class}">{inside}</span>'
 
 
 def _predicted_chip(

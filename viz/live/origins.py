@@ -7,7 +7,10 @@ import numpy as np
 from model.trace import Trace
 from viz.live.about import OF_HEADS, OF_PAGES, OF_SITES, About
 from viz.live.about_costs import OF_COSTS
+from viz.live.about_experiments import MORE_OF_EXPERIMENTS
+from viz.live.about_lessons import MORE_OF_LESSONS
 from viz.live.about_recurrence import OF_RECURRENCE
+from viz.live.about_views import MORE_OF_VIEWS
 from viz.live.core.wire import Data
 from viz.live.store import Independent
 
@@ -46,6 +49,7 @@ OF_FIGURES: dict[str, About] = {
     ),
     "lens.entropy": About("−Σ p ln p, in nats", _LENS),
     "lens.place": About("how many tokens are more likely than the answer, + 1", _LENS),
+    "lens.words": About("ids by softmax(W_U · norm(x)), largest first", _LENS),
     "lens.falling": About("softmax(W_U · norm(x)), largest first", _LENS),
     "losses": About("−ln p(next token)", "model.analysis.probabilities.next_token_losses"),
     "positions.table": About("the vector of each position", "model.positions.Position.added"),
@@ -61,6 +65,7 @@ OF_FIGURES: dict[str, About] = {
     "cache.mean_keys": About("mean over KV heads of √(Σ k²)", _CACHE),
     "cache.mean_values": About("mean over KV heads of √(Σ v²)", _CACHE),
 }
+_PAGES = {**OF_PAGES, **MORE_OF_VIEWS, **MORE_OF_EXPERIMENTS, **MORE_OF_LESSONS}
 _NUMBERS = re.compile(r"(\.\d+)+$")  # on which an array depends, at the end of its name
 _HEADS, _SUMMARY = "model.analysis.heads", "model.analysis.summary.summarise_patterns"
 # What instruments show beyond a trace, by the last part of an address.
@@ -90,7 +95,7 @@ def origin_of(trace: Trace, independent: Independent, address: str) -> Data:
     last = _NUMBERS.sub("", name).rpartition(".")[-1].removeprefix(_UNMASKED)
     about = (
         OF_FIGURES.get(name)
-        or OF_PAGES.get(_NUMBERS.sub("", name))
+        or _PAGES.get(_NUMBERS.sub("", name))
         or OF_COSTS.get(_NUMBERS.sub("", name))
         or OF_RECURRENCE.get(name)
         or OF_TRACE.get(last)

@@ -48,6 +48,7 @@ MOST_ASKED = 4096  # bytes of a question
 ADDRESSES = re.compile(r"[^;]{1,130}(;[^;]{1,130}){0,31}")
 ROWS = {"first": 0, "last": -1}  # of a run's input; where there is one, both are it
 IDS = re.compile(rf"{'|'.join(ROWS)}|[0-9]{{1,7}}(,[0-9]{{1,7}}){{0,99}}")
+MOST_WORDS = 65_536  # of one address
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
@@ -128,6 +129,29 @@ def _numbers(request: Request) -> Response:
         return _not_found("run")
     values = [_single(run, address) for address in asked.split(";")]
     return JSONResponse({"values": values}, headers=HEADERS)
+
+
+def _words(request: Request) -> Response:
+    """What the ids at addresses stand for, all of each in one list: `address;address`."""
+    run = store.independent_of(request.path_params["key"])
+    asked = request.path_params["addresses"]
+    if run is None or not ADDRESSES.fullmatch(asked):
+        return _not_found("run")
+    try:
+        found = [_words_at(run, address) for address in asked.split(";")]
+    except ValueError as error:
+        return PlainTextResponse(str(error), status_code=404)
+    return JSONResponse({"words": found}, headers=HEADERS)
+
+
+def _words_at(run: store.Independent, address: str) -> list[str | None]:
+    """Texts of the ids at an address; None for −1, which may be one of two."""
+    ids = np.ravel(run.array(address))
+    if ids.size > MOST_WORDS or not np.array_equal(ids, np.floor(ids)):
+        raise ValueError(f"{address} is not up to {MOST_WORDS:,} ids")
+    known = ids[ids >= 0].astype(int)
+    texts = iter(run.texts(known.tolist()))
+    return [next(texts) if one >= 0 else None for one in ids]
 
 
 def _single(run: store.Independent, address: str) -> float | None:
@@ -228,6 +252,7 @@ ROUTES = [
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
     Route("/live/independent/{key}/texts/{ids}", _texts),
     Route("/live/independent/{key}/numbers/{addresses}", _numbers),
+    Route("/live/independent/{key}/words/{addresses}", _words),
     Route("/live/independent/{key}/{address}", _independent),
     Route("/live/origins/{key}/{address}", _origin),
     Route("/live/texts/{key}", _more, methods=["POST"]),

@@ -54,7 +54,10 @@ from tests.viz.live.made_up import N_HEADS, two_streams
 from viz.live import files, routes, store
 from viz.live.about import OF_PAGES, OF_SITES
 from viz.live.about_costs import OF_COSTS
+from viz.live.about_experiments import MORE_OF_EXPERIMENTS
+from viz.live.about_lessons import MORE_OF_LESSONS
 from viz.live.about_recurrence import OF_RECURRENCE
+from viz.live.about_views import MORE_OF_VIEWS
 from viz.live.origins import OF_FIGURES, OF_TRACE
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -252,7 +255,10 @@ def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: P
         texts[0],
         texts[0],
     ]
-    for nothing in ("texts/", "texts/x", "texts/1,", "texts/9999999", "texts/-1"):
+    words = client.get(f"/live/independent/{key}/words/decoder.ids;decoder.ids[0]").json()["words"]
+    assert words == [texts, texts[:1]]
+    nowhere = ("words/", "words/output", "words/decoder.ids[999]", "words/x")
+    for nothing in ("texts/", "texts/x", "texts/1,", "texts/9999999", "texts/-1", *nowhere):
         assert client.get(f"/live/independent/{key}/{nothing}").status_code == 404, nothing
     address = "decoder.blocks.1.attn.pattern[1,3,2]"
     told = client.get(f"/live/origins/{key}/{address}").json()
@@ -271,7 +277,8 @@ def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: P
 
 
 def test_every_origin_names_code_that_there_is() -> None:
-    tables = (OF_TRACE, OF_FIGURES, OF_PAGES, OF_COSTS, OF_SITES, OF_RECURRENCE)
+    of_pages = {**OF_PAGES, **MORE_OF_VIEWS, **MORE_OF_EXPERIMENTS, **MORE_OF_LESSONS}
+    tables = (OF_TRACE, OF_FIGURES, of_pages, OF_COSTS, OF_SITES, OF_RECURRENCE)
     for about in (about for table in tables for about in table.values()):
         module, _, name = about.source.rpartition(".")
         try:
@@ -295,7 +302,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     of_costs = {"costs.heads", "costs.sublayers", "costs.positions", "losses.pruned"}
     translation = IndependentTranslation(Files({}, {}), (), (), NO_WORDS, 0)
     of_translations = {*translation.made(), "align.words", "align.agreement", "align.rates"}
-    assert set(OF_PAGES) == {
+    assert set(of_pages) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
         *of_edits, *of_costs, *of_translations, "shuffled.classes",

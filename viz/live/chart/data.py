@@ -21,9 +21,10 @@ class Place:
     `property` says which: its x, y or z, or one row of that (`z.2`); the number that each label has
     (`text`), or its two hexadecimal digits (`hex`); the one in a line of what it says on hover
     (`said.1`); or the labels along an axis (`ticks.x`), which are then the run's TOKENS, or those
-    from one on, as tokens[1:]. `run` is the key of the run; what is at the address is as (rows,
-    columns) for a heat map, else as one row. Errors are relative to the largest number there, or to
-    `size` where that is larger.
+    from one on, as tokens[1:]. After `words.` stand words of tokens, with their ids at the address:
+    `words.text`, `words.x`, `words.ticks.y`, or `words.said.1`, in quotes there. `run` is the key
+    of the run; what is at the address is as (rows, columns) for a heat map, else as one row. Errors
+    are relative to the largest number there, or to `size` where that is larger.
     """
 
     trace: int

@@ -1,7 +1,7 @@
 // A figure's proof: what Plotly drew, read back from Plotly, against arrays of an independent run.
 // Nothing here is used to draw.
 
-import { independent, independentTexts } from "../core/independent.js";
+import { independent, independentTexts, independentWords } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
 import { unescaped } from "../core/heatmap.js";
 import { errorOfLabels, errorOfNumber } from "../core/printed.js";
@@ -14,6 +14,8 @@ import { errorOfLabels, errorOfNumber } from "../core/printed.js";
 /** What is drawn, or what is written. @typedef {ArrayLike<number | string | null | undefined>} Values */
 
 const TOKENS = /^tokens(?:\[(\d+):\])?$/; // along an axis, from which on
+const WORDS = "words."; // of a property: what stands there are words of tokens
+const QUOTED = /“(.*)”/s; // a word in a line of what is said on hover
 const AT_THE_END = /(?:[<>] )?[−-]?[\d.,]+$/; // of a label, or of a line of what is said on hover
 
 /**
@@ -45,6 +47,7 @@ export async function readBack(chart, origin, allowed) {
  */
 async function compared(chart, place) {
   const { run, address, size } = place;
+  if (place.property.startsWith(WORDS)) return errorOfWords(chart, place);
   const along = TOKENS.exec(address);
   if (!along) return errorOf(drawnRows(chart, place), await independent(run, address), size);
   const ticks = ticksOf(chart, place);
@@ -55,6 +58,46 @@ async function compared(chart, place) {
     ticks.map(({ x }) => known(texts[x + Number(along[1] ?? 0)])),
   );
   return { error: ticks.length ? error : NaN, n: ticks.length };
+}
+
+/**
+ * The words of a trace or along an axis, against the texts of the ids at an address.
+ *
+ * @param {Chart} chart
+ * @param {OriginPlace} place
+ */
+async function errorOfWords(chart, place) {
+  const { trace, address } = place;
+  const texts = (await independentWords(place.run, [address])).get(address) ?? [];
+  const property = place.property.slice(WORDS.length);
+  const isAlong = property.startsWith("ticks.");
+  const ticks = isAlong ? ticksOf(chart, { ...place, property }) : [];
+  const labels = isAlong ? ticks.map(({ text }) => text) : wordsOf(chart._fullData[trace], property);
+  const expected = isAlong ? ticks.map(({ x }) => known(texts[x])) : texts;
+  const error = errorOfLabels(labels.map(withoutMarks), expected);
+  return { error: labels.length ? error : NaN, n: labels.length };
+}
+
+/**
+ * The words that a trace has: in its text, along x or y, or quoted in a line of what it says on hover.
+ *
+ * @param {any} of
+ * @param {string} property
+ * @returns {string[]}
+ */
+function wordsOf(of, property) {
+  const [kind, line] = property.split(".");
+  if (kind !== "said") return Array.from(of?.[kind] ?? []).flat();
+  return linesOf(of?.hovertext, Number(line)).map((said) => QUOTED.exec(said)?.[1] ?? said);
+}
+
+/**
+ * What a label says, whatever its letters look like.
+ *
+ * @param {string} label
+ */
+function withoutMarks(label) {
+  return unescaped(String(label).replace(/<[^>]*>/g, ""));
 }
 
 /**

@@ -20,6 +20,9 @@ const AT_A_TIME = 24; // numbers of one question
 /** @type {Map<string, Promise<(string | null)[]>>} */
 const keptTexts = new Map();
 
+/** @type {Map<string, Promise<(string | null)[][]>>} */
+const keptWords = new Map();
+
 /**
  * What ids stand for, or a row of a run's input, of which a translation has two; null for a part of
  * a character.
@@ -47,6 +50,28 @@ export async function independentNumbers(key, addresses) {
     /** @type {{values: (number | null)[]}} */
     const answer = await (await get(place)).json();
     some.forEach((address, i) => found.set(address, answer.values[i] ?? NaN));
+  }
+  return found;
+}
+
+/**
+ * What the ids at addresses stand for, all of each in one list; null for a part of a character.
+ *
+ * @param {string} key of the run
+ * @param {string[]} addresses
+ * @returns {Promise<Map<string, (string | null)[]>>}
+ */
+export async function independentWords(key, addresses) {
+  const found = new Map();
+  for (let start = 0; start < addresses.length; start += AT_A_TIME) {
+    const some = addresses.slice(start, start + AT_A_TIME);
+    const place = `live/independent/${key}/words/${some.join(";")}`;
+    const words = await keep(
+      keptWords,
+      place,
+      async () => /** @type {(string | null)[][]} */ ((await (await get(place)).json()).words),
+    );
+    some.forEach((address, i) => found.set(address, words[i]));
   }
   return found;
 }

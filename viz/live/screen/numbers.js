@@ -1,43 +1,75 @@
-// Numbers that stand in lines and tables of the page, read back: each says at which address an
-// independent run has it. Whoever points at one may ask where it comes from.
+// Numbers and words of tokens that stand in lines and tables of the page, read back: each says at which
+// address an independent run has it, or the id of its token. Whoever points at one may ask where it comes from.
 
-import { independentNumbers } from "../core/independent.js";
+import { independentNumbers, independentWords } from "../core/independent.js";
 import { point } from "../core/pointed.js";
-import { errorOfNumber } from "../core/printed.js";
+import { errorOfNumber, saysText } from "../core/printed.js";
 
 /** @import { Lifetime } from "../core/lifetime.js" */
 /** @import { Reading } from "../core/screen.js" */
 
 export const NUMBERS = "numbers"; // what they are called among the figures
 const PRINTED = ".stHtml .hl-number[data-address]";
+const WORDS = ".stHtml [data-word]";
 const ADDRESSED = ".stHtml [data-address]";
 const LONGEST = 80; // characters of what a number is of
 const EXPONENT = /^−?(\d+)(?:\.(\d+))?e([−+-]\d+)$/;
 
 /**
- * All numbers of the page against their runs; null where there are none.
+ * All numbers and words of the page against their runs; null where there are none.
  *
  * @param {number} allowed
  * @returns {Promise<Omit<Reading, "figure" | "token"> | null>}
  */
 export async function readNumbers(allowed) {
+  const found = [...(await errorsOfNumbers()), ...(await errorsOfWords())];
+  if (!found.length) return null;
+  const off = found.find(({ error }) => !(error <= allowed));
+  const error = Math.max(...found.map((one) => one.error));
+  return { error, n: found.length, address: off?.address ?? "" };
+}
+
+/** Each number of the page against its run. */
+async function errorsOfNumbers() {
   const nodes = Array.from(document.querySelectorAll(PRINTED), (node) => ({
     node,
     ...named(/** @type {HTMLElement} */ (node)),
   }));
-  if (!nodes.length) return null;
-  const runs = Array.from(new Set(nodes.map(({ run }) => run)));
-  const values = new Map();
-  for (const run of runs) {
-    const addresses = new Set(nodes.filter((one) => one.run === run).map(({ address }) => address));
-    values.set(run, await independentNumbers(run, Array.from(addresses)));
-  }
-  const errors = nodes.map(({ node, run, address, times, value }) => {
-    const expected = values.get(run).get(address) ?? NaN;
-    return errorOf(node.textContent ?? "", value, expected, times);
+  const values = await byRun(nodes, independentNumbers);
+  return nodes.map(({ node, run, address, times, value }) => {
+    const expected = values.get(run)?.get(address) ?? NaN;
+    return { address, error: errorOf(node.textContent ?? "", value, expected, times) };
   });
-  const off = nodes[errors.findIndex((error) => !(error <= allowed))];
-  return { error: Math.max(...errors), n: nodes.length, address: off?.address ?? "" };
+}
+
+/** Each word against the text of the id at its address. */
+async function errorsOfWords() {
+  const nodes = Array.from(document.querySelectorAll(WORDS), (node) => {
+    const { run = "", word = "" } = /** @type {HTMLElement} */ (node).dataset;
+    return { label: node.textContent ?? "", run, address: word };
+  });
+  const texts = await byRun(nodes, independentWords);
+  return nodes.map(({ label, run, address }) => {
+    const [text] = texts.get(run)?.get(address) ?? [""];
+    return { address, error: saysText(label, text) ? 0 : NaN };
+  });
+}
+
+/**
+ * What the runs have at all addresses.
+ *
+ * @template T
+ * @param {{run: string, address: string}[]} nodes
+ * @param {(run: string, addresses: string[]) => Promise<Map<string, T>>} ask
+ * @returns {Promise<Map<string, Map<string, T>>>}
+ */
+async function byRun(nodes, ask) {
+  const found = new Map();
+  for (const run of new Set(nodes.map((node) => node.run))) {
+    const addresses = nodes.filter((node) => node.run === run).map(({ address }) => address);
+    found.set(run, await ask(run, Array.from(new Set(addresses))));
+  }
+  return found;
 }
 
 /** @param {HTMLElement} node */

@@ -140,7 +140,10 @@ def _grid(reading: Reading, colour: str, window: range) -> None:
             on_pick=_look_at,
             origin=screen.origin(
                 reading.view.run,
-                {(0, "z"): f"lens.{_SHOWN[colour]}[:,{window.start}:{window.stop}]"},
+                {
+                    (0, "z"): f"lens.{_SHOWN[colour]}[:,{window.start}:{window.stop}]",
+                    (1, "words.text"): f"lens.words[:,{window.start}:{window.stop},0]",
+                },
                 tokens="x",
             ),
         )
@@ -200,7 +203,10 @@ def _cell(reading: Reading) -> None:
             + ", ".join(f"{label} {digits(p, 3)}" for label, p in zip(labels, probs, strict=True)),
             origin=screen.origin(
                 reading.view.run,
-                {(0, "x"): f"lens.falling[{reading.row},{position},0:{len(probs)}]"},
+                {
+                    (0, "x"): f"lens.falling[{reading.row},{position},0:{len(probs)}]",
+                    (0, "words.ticks.y"): f"lens.words[{reading.row},{position},0:{len(probs)}]",
+                },
             ),
         )
 

@@ -12,7 +12,7 @@ from viz.figures.attribution import Marked, head_axes, part_map
 from viz.figures.heatmap import Axis, Hidden
 from viz.figures.labels import unique
 from viz.frame import layout, memory, notices, settings, state, words
-from viz.frame.numbers import Number, number
+from viz.frame.numbers import Piece, head, number
 from viz.frame.view import View
 from viz.live import component
 from viz.live.chart.data import Origin
@@ -188,19 +188,23 @@ def _say_ranking(
     trace = view.run.trace
     rows = list(dict.fromkeys(map(row_of, heads)))
 
-    def said(part: Part) -> str | Number:
-        place = f"costs.{HEADS}[{rows.index(row_of(part))},{part.unit}]"
-        text = digits(heads[part], 3)
-        return text if found is None else number(found, place, heads[part], text)
+    def said(part: Part, which: str) -> list[Piece]:
+        text, name = digits(heads[part], 3), name_of(part, trace)
+        if found is None:
+            return [f"{name} ({text} nats)"]
+        place, of = (rows.index(row_of(part)), part.unit or 0), f"costs.{HEADS}"
+        named = head(found, of, place, which) if len(trace.streams) == 1 else [name]
+        at = f"{of}[{place[0]},{place[1]}]={which}"
+        return [*named, " (", number(found, at, heads[part], text), " nats)"]
 
     most, least = max(heads, key=heads.__getitem__), min(heads, key=heads.__getitem__)
     words.caption(
         [
             "" if is_whole else "So far: ",
-            f"The head that costs most is {name_of(most, trace)} (",
-            said(most),
-            f" nats), the one that costs least {name_of(least, trace)} (",
-            said(least),
-            " nats).",
+            "The head that costs most is ",
+            *said(most, "max"),
+            ", the one that costs least ",
+            *said(least, "min"),
+            ".",
         ]
     )

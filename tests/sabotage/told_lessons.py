@@ -1,0 +1,5 @@
+"""Faults in what ideas and lessons tell in words and single numbers."""
+
+from tests.sabotage.fault import Fault
+
+TOLD_OF_LESSONS: list[Fault] = []
