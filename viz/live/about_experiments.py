@@ -1,4 +1,4 @@
-"""How further numbers of experiments and of other architectures come about; see `viz.live.about`."""
+"""How further numbers of experiments, encoders and pictures come about; see `viz.live.about`."""
 
 from viz.live.about import About
 
