@@ -26,6 +26,7 @@ from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
 from model.verify.deep import DEEP
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
 from model.verify.edited import EDITED, Off, files_without
+from model.verify.facts import FACTS, FACTS_OF_A_SITE
 from model.verify.found import FOUND
 from model.verify.habits import OF_HABITS
 from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
@@ -135,11 +136,13 @@ ALL = {
     **ATTRIBUTED,
     **EDITED,
     **FOUND,
+    **FACTS,
     **OF_THE_OUTPUT,
 }
 OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE, **OF_HABITS}
 ALL_OF_A_SITE = {
     **OF_A_SITE,
+    **FACTS_OF_A_SITE,
     **SCHEMES_OF_A_SITE,
     **COUNTED_OF_A_SITE,
     **SATURATED_OF_A_SITE,

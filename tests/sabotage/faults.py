@@ -16,6 +16,7 @@ from tests.sabotage.sampler import SAMPLED
 from tests.sabotage.schemes import SCHEMES
 from tests.sabotage.tables import TABLES
 from tests.sabotage.told_experiments import TOLD_OF_EXPERIMENTS
+from tests.sabotage.told_frame import TOLD_OF_THE_FRAME
 from tests.sabotage.told_lessons import TOLD_OF_LESSONS
 from tests.sabotage.told_views import TOLD_OF_VIEWS
 
@@ -392,5 +393,5 @@ TEXT = [
 FAULTS: list[Fault] = [
     *MODEL, *LOADING, *CAPTURED, *CACHED, *SENT, *DRAWN, *SAMPLED, *TEXT, *CHARTS, *CLOZE, *HEADS,
     *EXPERIMENTS, *EDITED, *SCHEMES, *TABLES, *READ_BACK, *ARCHITECTURES, *LESSONS,
-    *TOLD_OF_VIEWS, *TOLD_OF_EXPERIMENTS, *TOLD_OF_LESSONS,
+    *TOLD_OF_THE_FRAME, *TOLD_OF_VIEWS, *TOLD_OF_EXPERIMENTS, *TOLD_OF_LESSONS,
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from viz import VERSION, runs
 from viz.frame import admission, controls, given, inspector, memory, notices, state, words
 from viz.frame.examples import examples
 from viz.frame.kinds import Choice
+from viz.frame.numbers import Piece, count, html_of
 from viz.frame.settings import AT, CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, MODELS, SENTENCE
 from viz.frame.view import View
 from viz.live.core.wire import Option, Settings
@@ -73,7 +74,7 @@ def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> Del
     predicted = given_probabilities(trace) if "logits" in view.offers else None
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
         if is_elsewhere or trace.main.kind == "patches":
-            st.caption(f"{view.model}: {_described(view)}")
+            words.caption([f"{view.model}: ", *_described(view)])
         elif len(trace.streams) == 1:
             is_read = view.run.independent is not None and "decoder" in view.offers
             key = view.run.key if is_read else ""
@@ -123,13 +124,13 @@ def switch_model(name: str) -> None:
 
 def _count_tokens(typed: given.Typed, run: runs.Run) -> None:
     """How many tokens the sentence has of those that fit; an example stands in for none."""
-    place, n_tokens = typed.place, len(run.trace.streams[0]) + run.n_cut if typed.has_text else 0
-    context = run.trace.facts.max_seq_len
-    if context is None:
-        place.html(f'<p class="hl-count">{n_tokens} tokens</p>')
-        return
-    excess = " hl-excess" if run.n_cut else ""
-    place.html(f'<p class="hl-count{excess}">{n_tokens} / {context} tokens</p>')
+    n_shown = len(run.trace.streams[0]) if typed.has_text else 0
+    context, n_cut = run.trace.facts.max_seq_len, run.n_cut if typed.has_text else 0
+    is_whole = n_shown and not n_cut
+    n_tokens = count(run, "facts.n_tokens", n_shown) if is_whole else f"{n_shown + n_cut:,}"
+    of = [] if context is None else [" / ", count(run, "facts.context", context)]
+    excess = " hl-excess" if n_cut else ""
+    typed.place.html(f'<p class="hl-count{excess}">{html_of([n_tokens, *of, " tokens"])}</p>')
 
 
 def _model_setting(architecture: str) -> Choice[str]:
@@ -218,7 +219,7 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
     """Model, device, and how many checks this run passed, with the list behind it."""
     device = view.handle.device.upper()
     with st.popover(inspector.verdict(checks, f"{device} · "), key="badge"):
-        st.markdown(f"**{view.model}**: {_described(view)}, running on **{device}**")
+        words.caption([f"{view.model}: ", *_described(view), f", running on {device}"])
         n_of_run = len(view.run.checks)
         st.caption(
             f"{n_of_run} checks of this run{_of_page(len(checks) - n_of_run)}. "
@@ -250,13 +251,21 @@ def _how_checked(view: View) -> str:
     )
 
 
-def _described(view: View) -> str:
+def _described(view: View) -> list[Piece]:
     """The sizes of the model, as far as they are known."""
-    facts, group = view.run.trace.facts, view.group
-    parts = [f"{len(group.records)} layers × {group.n_heads} heads"]
-    parts += [f"d_model {facts.d_model}"] if facts.d_model else []
-    parts += [f"context {facts.max_seq_len}"] if facts.max_seq_len else []
-    return ", ".join(parts)
+    run, site = view.run, view.record.site.address
+    facts, group = run.trace.facts, view.group
+    said: list[Piece] = [
+        count(run, f"{site}.n_layers", len(group.records)),
+        " layers × ",
+        count(run, f"{site}.n_heads", group.n_heads),
+        " heads",
+    ]
+    if facts.d_model:
+        said += [", d_model ", count(run, "facts.d_model", facts.d_model)]
+    if facts.max_seq_len:
+        said += [", context ", count(run, "facts.context", facts.max_seq_len)]
+    return said
 
 
 def _say_what_became_of_the_text(view: View) -> None:

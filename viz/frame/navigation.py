@@ -49,6 +49,7 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         is_on_tour = tours.show(above, list(pages))  # its arrow keys want the keyboard
         takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
         architecture = getattr(page, "ARCHITECTURE", "")
+        screen.begin()
         view = bar.open_view(above, architecture, has_caret=takes_caret)
         if not architecture:  # else it has a model of its own, of which the others know nothing
             st.session_state[LACKING] = _lacking(pages, view)
@@ -71,7 +72,6 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
 def _figures(page: Page, view: View) -> ValueError | None:
     """All that the page itself draws; what it could not draw is given back."""
     above_panel = st.container(key="page")
-    screen.begin()
     inspector.place(above_panel, opens=getattr(page, "OPENS_INSPECTOR", True))
     try:
         with above_panel:

@@ -75,6 +75,8 @@ OF_INSTRUMENTS: dict[str, About] = {
     "layer_sharpness": About("mean of its heads' sharpness", f"{_HEADS}.sharpness"),
     "head_sharpness": About("mean of its layers' sharpness", f"{_HEADS}.sharpness"),
     **OF_HEADS,
+    "n_layers": About("blocks one after the other", "model.trace.HeadGroup"),
+    "n_heads": About("patterns of one layer", "model.trace.AttentionRecord"),
     **{f"mean_{over}": About("mean over heads of p", _SUMMARY) for over in OVER},
     **{f"maximum_{over}": About("maximum over heads of p", _SUMMARY) for over in OVER},
     "mean_entropy": About("mean over rows of −Σ p log₂ p", "viz/live/core/measures.js: mean"),

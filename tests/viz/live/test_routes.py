@@ -30,6 +30,7 @@ from model.verify.deep import DEEP
 from model.verify.derived import DERIVED
 from model.verify.edited import EDITED
 from model.verify.explained import IndependentArrows
+from model.verify.facts import FACTS
 from model.verify.found import FOUND
 from model.verify.independent import NUMBERED, IndependentRun
 from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
@@ -305,7 +306,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     assert set(of_pages) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
-        *of_edits, *of_costs, *of_translations, "shuffled.classes",
+        *of_edits, *of_costs, *of_translations, "shuffled.classes", *FACTS,
         *CHEAPENED, *LETTERED, *SCALED,
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
