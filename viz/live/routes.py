@@ -132,25 +132,24 @@ def _numbers(request: Request) -> Response:
 
 
 def _words(request: Request) -> Response:
-    """What the ids at addresses stand for, all of each in one list: `address;address`."""
+    """What the ids at each of `address;address` stand for, in a list; null where there is none."""
     run = store.independent_of(request.path_params["key"])
     asked = request.path_params["addresses"]
     if run is None or not ADDRESSES.fullmatch(asked):
         return _not_found("run")
-    try:
-        found = [_words_at(run, address) for address in asked.split(";")]
-    except ValueError as error:
-        return PlainTextResponse(str(error), status_code=404)
+    found = [_words_at(run, address) for address in asked.split(";")]
     return JSONResponse({"words": found}, headers=HEADERS)
 
 
-def _words_at(run: store.Independent, address: str) -> list[str | None]:
-    """Texts of the ids at an address; None for −1, which may be one of two."""
-    ids = np.ravel(run.array(address))
-    if ids.size > MOST_WORDS or not np.array_equal(ids, np.floor(ids)):
-        raise ValueError(f"{address} is not up to {MOST_WORDS:,} ids")
-    known = ids[ids >= 0].astype(int)
-    texts = iter(run.texts(known.tolist()))
+def _words_at(run: store.Independent, address: str) -> list[str | None] | None:
+    """Texts of the ids at an address; None in the place of −1, which may be one of two."""
+    try:
+        ids = np.ravel(run.array(address))
+        if ids.size > MOST_WORDS or not np.array_equal(ids, np.floor(ids)):
+            return None
+        texts = iter(run.texts(ids[ids >= 0].astype(int).tolist()))
+    except ValueError:
+        return None
     return [next(texts) if one >= 0 else None for one in ids]
 
 

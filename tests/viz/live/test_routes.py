@@ -258,8 +258,9 @@ def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: P
     ]
     words = client.get(f"/live/independent/{key}/words/decoder.ids;decoder.ids[0]").json()["words"]
     assert words == [texts, texts[:1]]
-    nowhere = ("words/", "words/output", "words/decoder.ids[999]", "words/x")
-    for nothing in ("texts/", "texts/x", "texts/1,", "texts/9999999", "texts/-1", *nowhere):
+    nowhere = "words/output;decoder.ids[999];x;decoder.ids[0]=min2"
+    assert client.get(f"/live/independent/{key}/{nowhere}").json()["words"] == [None] * 4
+    for nothing in ("texts/", "texts/x", "texts/1,", "texts/9999999", "texts/-1", "words/"):
         assert client.get(f"/live/independent/{key}/{nothing}").status_code == 404, nothing
     address = "decoder.blocks.1.attn.pattern[1,3,2]"
     told = client.get(f"/live/origins/{key}/{address}").json()

@@ -20,7 +20,7 @@ const AT_A_TIME = 24; // numbers of one question
 /** @type {Map<string, Promise<(string | null)[]>>} */
 const keptTexts = new Map();
 
-/** @type {Map<string, Promise<(string | null)[][]>>} */
+/** @type {Map<string, Promise<((string | null)[] | null)[]>>} */
 const keptWords = new Map();
 
 /**
@@ -55,11 +55,12 @@ export async function independentNumbers(key, addresses) {
 }
 
 /**
- * What the ids at addresses stand for, all of each in one list; null for a part of a character.
+ * What the ids at addresses stand for, all of each in one list: null for a part of a character, and
+ * in the place of a list where there is none.
  *
  * @param {string} key of the run
  * @param {string[]} addresses
- * @returns {Promise<Map<string, (string | null)[]>>}
+ * @returns {Promise<Map<string, (string | null)[] | null>>}
  */
 export async function independentWords(key, addresses) {
   const found = new Map();
@@ -69,7 +70,7 @@ export async function independentWords(key, addresses) {
     const words = await keep(
       keptWords,
       place,
-      async () => /** @type {(string | null)[][]} */ ((await (await get(place)).json()).words),
+      async () => /** @type {((string | null)[] | null)[]} */ ((await (await get(place)).json()).words),
     );
     some.forEach((address, i) => found.set(address, words[i]));
   }
