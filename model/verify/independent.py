@@ -43,6 +43,7 @@ from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.stated import as_stated, indices
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
+from model.verify.told import TOLD
 from model.verify.weighed import WEIGHED
 
 ALLOWED = 1e-5
@@ -138,6 +139,7 @@ ALL = {
     **FOUND,
     **FACTS,
     **OF_THE_OUTPUT,
+    **TOLD,
 }
 OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE, **OF_HABITS}
 ALL_OF_A_SITE = {

@@ -214,11 +214,19 @@ def pair(query: str | Word, key: str | Word, text: str) -> None:
 
 
 def token_row(
-    what: str, tokens: Sequence[str], run: Compared | None = None, address: str = ""
+    what: str,
+    tokens: Sequence[str],
+    run: Compared | None = None,
+    address: str = "",
+    first: int = 0,
 ) -> None:
-    """Tokens in a row after a word or two of ours; of a run, those whose ids are at an address."""
+    """Tokens in a row after a word or two of ours.
+
+    Of a run, those whose ids are at an address, from the `first` there on.
+    """
     labels = token_labels(tokens)
-    found = [word(run, f"{address}[{i}]", x) for i, x in enumerate(labels)] if run else labels
+    ids = enumerate(labels, first)
+    found = [word(run, f"{address}[{i}]", label) for i, label in ids] if run else labels
     chips = "".join(map(_chip, found))
     st.html(
         f'<div class="hl-strip"><span class="hl-legend">{html.escape(what)}</span>{chips}</div>'
@@ -265,10 +273,10 @@ def token_pairs(names: tuple[str, str], first: Sequence[str], second: Sequence[s
     )
 
 
-def facts(pairs: Sequence[tuple[Said, str]]) -> None:
+def facts(pairs: Sequence[tuple[Said, Said]]) -> None:
     """Numbers side by side, each above what it counts. All are our own words."""
     columns = (
-        f"<div><dt>{html.escape(name)}</dt><dd>{html_of(value)}</dd></div>" for value, name in pairs
+        f"<div><dt>{html_of(name)}</dt><dd>{html_of(value)}</dd></div>" for value, name in pairs
     )
     st.html(f'<dl class="hl-facts">{"".join(columns)}</dl>')
 
@@ -295,9 +303,10 @@ def merge_line(text: str, left: str, right: str, made: str) -> None:
     centred(f"{html.escape(text)} {_chip(left)} + {_chip(right)} → {_chip(made)}")
 
 
-def token_line(text: str, token: str) -> None:
-    """A line about one token; `text` is ours."""
-    centred(f"{html.escape(text)} {_chip(visible(token))}")
+def token_line(text: Said, token: str | Word) -> None:
+    """A line about one token, which is a word that can be traced or a string; `text` is ours."""
+    label = token if isinstance(token, Word) else visible(token)
+    centred(f"{html_of(text)} {_chip(label)}")
 
 
 def checks_table(checks: Sequence[Check]) -> None:

@@ -2,4 +2,20 @@
 
 from viz.live.about import About
 
-MORE_OF_EXPERIMENTS: dict[str, About] = {}
+_ABLATION = "model.analysis.ablation"
+_LOSSES = "model.analysis.probabilities"
+MORE_OF_EXPERIMENTS: dict[str, About] = {
+    "best.ids": About("the token of the largest logit", "model.decoding.filters.GREEDY"),
+    "best.both": About("tokens of the largest logits, as it was and now", f"{_ABLATION}.edits_of"),
+    "best.others": About(
+        "the token of the largest logit, where another came", f"{_LOSSES}.next_token_losses"
+    ),
+    "best.agrees": About("how many tokens have the largest logit", f"{_LOSSES}.next_token_losses"),
+    "best.first": About(
+        "the first token whose logit is not the largest", f"{_LOSSES}.next_token_losses"
+    ),
+    "right.gained": About(
+        "Σ −ln p of a decoder − of an encoder", "model.analysis.blanks.pseudo_losses"
+    ),
+    "shipped.class": About("what the file of test digits says", "model.data.images.read_part"),
+}

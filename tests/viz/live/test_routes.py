@@ -47,6 +47,7 @@ from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.texts import NO_WORDS, texts_of
 from model.verify.timed import IndependentTimes
+from model.verify.told import TOLD
 from model.verify.translated import IndependentTranslation
 from model.verify.weighed import WEIGHED
 from model.verify.worth import IndependentWorth
@@ -307,8 +308,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     assert set(of_pages) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
-        *of_edits, *of_costs, *of_translations, "shuffled.classes", *FACTS,
-        *CHEAPENED, *LETTERED, *SCALED,
+        *of_edits, *of_costs, *of_translations, "shuffled.classes", *FACTS, *CHEAPENED, *LETTERED, *SCALED, *TOLD, "right.gained",
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     times = IndependentTimes(Files({}, {}), NO_WORDS, (), np.zeros((0, 0)), 0, np.zeros(0), ())

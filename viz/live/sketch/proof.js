@@ -10,6 +10,8 @@ import { Tally } from "../core/tally.js";
 /** @import { Reading } from "../core/screen.js" */
 
 const [BYTE, STEPS] = [255, 255]; // the largest of a pixel and of a scale of colours
+const SHIPPED = /^test digit (\d+) of \d+: an? (\d+)$/;
+const ON_CLASS = /^On \[CLS\] itself: (\S+|< \S+)\. /;
 const SAYS = /^The model says (\d+), p = (\S+?)(?:\.|: (?:right|wrong, it is a (\d+))\.)$/;
 
 /**
@@ -19,6 +21,8 @@ const SAYS = /^The model says (\d+), p = (\S+?)(?:\.|: (?:right|wrong, it is a (
  * @typedef {object} OnScreen
  * @property {string} picture
  * @property {string} says
+ * @property {string} line what the class token gets
+ * @property {string} shipped which of the shipped pictures it is, and its class
  * @property {{share: number, number: string}[]} classes
  * @property {{density: number, number: string}[]} patches
  * @property {string[]} addresses the rows whose mean the weights are
@@ -37,6 +41,7 @@ export async function readBack(run, screen, allowed) {
   const tally = new Tally(allowed);
   await readPicture(tally, run, screen.picture);
   await readClasses(tally, run, screen);
+  await readShipped(tally, run, screen);
   await readPatches(tally, run, screen);
   await readHeads(tally, run, screen);
   return tally.found;
@@ -76,17 +81,35 @@ async function readClasses(tally, run, { classes, says }) {
 }
 
 /**
+ * The class that a shipped picture has, and whether the model is said to be right about it.
+ *
+ * @param {Tally} tally
+ * @param {string} run
+ * @param {OnScreen} screen
+ */
+async function readShipped(tally, run, { says, shipped }) {
+  const [, place, label] = SHIPPED.exec(shipped) ?? [];
+  if (!place) return; // a picture of one's own has no class
+  const address = `shipped.class.${Number(place) - 1}`;
+  const { values } = await independent(run, address);
+  const [, best, , other] = SAYS.exec(says) ?? [];
+  tally.hold(Number(label) === values[0], address);
+  if (best) tally.hold(Number(other ?? best) === values[0], address);
+}
+
+/**
  * The stronger the weight, the denser the colour; each patch says its own.
  *
  * @param {Tally} tally
  * @param {string} run
  * @param {OnScreen} screen
  */
-async function readPatches(tally, run, { patches, addresses }) {
+async function readPatches(tally, run, { patches, addresses, line }) {
   const rows = await Promise.all(addresses.map((address) => independent(run, address)));
-  const weights = Array.from(rows[0].values, (_, i) =>
+  const [onClass, ...weights] = Array.from(rows[0].values, (_, i) =>
     rows.reduce((sum, { values }) => sum + values[i] / rows.length, 0),
-  ).slice(1);
+  );
+  tally.add(errorOfNumber(ON_CLASS.exec(line)?.[1] ?? "", onClass), addresses[0]);
   const most = Math.max(...weights);
   tally.hold(patches.length === weights.length, addresses[0]);
   patches.forEach(({ density, number }, i) => {

@@ -337,6 +337,8 @@ export class Sketch extends Instrument {
     const screen = {
       picture: this.picture.image.getAttribute("href") ?? "",
       says: this.says.textContent ?? "",
+      line: this.line.textContent ?? "",
+      shipped: this.shipped.says.textContent ?? "",
       classes: this.classes.drawn,
       patches: this.picture.drawn,
       addresses: this.#addresses(),

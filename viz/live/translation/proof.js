@@ -2,7 +2,7 @@
 //
 // Nothing here is used to draw.
 
-import { independent, independentTexts } from "../core/independent.js";
+import { independent, independentTexts, independentWords } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
 import { pixelsOf, readTiles } from "../core/pixels.js";
 import { errorOfLabels, errorOfNumber } from "../core/printed.js";
@@ -17,6 +17,7 @@ import { LEAST, THICKEST } from "./rows.js";
 
 const ROUNDED = 1e-6; // weights at which a line may be there or not
 const PIXEL = 1; // how far a line may end from the middle of its word
+const OTHERS = /^([\d,]+) others: ((?:< )?[\d.]+)$/;
 /** What special tokens are called here. @type {Record<string, string>} */
 const CALLED = { "<|endoftext|>": "⟨end⟩", "<|startoftext|>": "⟨start⟩" };
 
@@ -40,7 +41,7 @@ const CALLED = { "<|endoftext|>": "⟨end⟩", "<|startoftext|>": "⟨start⟩" 
  * of each German token, the logits where one is looked at, and what the tokens stand for.
  *
  * @typedef {{map: Matrix, mask: Matrix, lines: Matrix, given: Numbers, logits: Numbers,
- *   texts: Record<"first" | "last" | "leading", (string | null)[]>, tiles: Tiles[]}} Expected
+ *   texts: Record<"first" | "last" | "leading" | "best", (string | null)[]>, tiles: Tiles[]}} Expected
  */
 
 /**
@@ -52,6 +53,7 @@ const CALLED = { "<|endoftext|>": "⟨end⟩", "<|startoftext|>": "⟨start⟩" 
  * @property {HTMLElement} german
  * @property {SVGSVGElement} lines
  * @property {HTMLElement} says what the looked at word attends to most
+ * @property {HTMLElement} title of the most likely tokens
  * @property {HTMLElement} list of the most likely tokens
  * @property {HTMLElement} rest what all others have together
  * @property {SVGSVGElement[]} grids the small maps, one picture a group
@@ -72,9 +74,10 @@ export async function expectedOf({ data, now, chosen, heads }, grids) {
   const [map, mask, lines, given, output] = await Promise.all(
     names.map((name) => independent(run, name)),
   );
-  const [first, last, leading] = await Promise.all([
+  const [first, last, best, leading] = await Promise.all([
     independentTexts(run, "first"),
     independentTexts(run, "last"),
+    independentWords(run, ["best.ids"]).then((found) => found.get("best.ids") ?? []),
     independentTexts(
       run,
       steps[now].leading.map(({ id }) => id),
@@ -87,7 +90,7 @@ export async function expectedOf({ data, now, chosen, heads }, grids) {
       pixels: await pixelsOf(grids[i]?.querySelector("image")?.getAttribute("href") ?? ""),
     })),
   );
-  const texts = { first, last, leading };
+  const texts = { first, last, leading, best };
   return { map, mask, lines, given: given.values, logits: output.values, texts, tiles };
 }
 
@@ -102,6 +105,7 @@ export function compare(shown, expected, screen) {
   const tally = new Tally(shown.data.allowed_error);
   readMap(tally, originOf(shown.chosen), expected, screen.cells);
   readWords(tally, expected.texts, screen);
+  readGreedy(tally, shown.data, expected.texts.best, screen.german);
   readEnglish(tally, shown, expected, screen);
   readGerman(tally, shown.data, expected.given, screen.german);
   readLines(tally, shown, expected.lines, screen);
@@ -149,6 +153,22 @@ function readWords(tally, { first, last }, { english, german }) {
   tally.add(errorOfLabels(target, last.slice(1)), "German", target.length);
 }
 
+/**
+ * Decoded greedily, each token that nobody put there is the most likely one.
+ *
+ * @param {Tally} tally
+ * @param {TranslationData} data
+ * @param {(string | null)[]} best after each token from the start on; null where two are alike
+ * @param {HTMLElement} german
+ */
+function readGreedy(tally, { settings, steps, n_written }, best, german) {
+  if (settings.decode !== "greedy") return;
+  labelsIn(german).forEach((label, n) => {
+    if (n >= n_written || steps[n].is_forced) return;
+    tally.add(errorOfLabels([label], [nameOf(best[n] ?? null)]), `best.ids[${n}]`);
+  });
+}
+
 /** @param {HTMLElement} row */
 function labelsIn(row) {
   return Array.from(row.children, (word) => word.querySelector("bdi")?.textContent ?? "");
@@ -174,7 +194,12 @@ function readEnglish(tally, { settings, now, heads }, { lines, texts }, { englis
     );
   const own = rowOf(lines, row);
   numbers.forEach((text, j) => tally.add(errorOfNumber(text, own[j]), address));
-  const [, named] = Array.from(says.querySelectorAll(".hl-tr-named"), (x) => x.textContent ?? "");
+  const [asked, named] = Array.from(
+    says.querySelectorAll(".hl-tr-named"),
+    (x) => x.textContent ?? "",
+  );
+  if (now + 1 < texts.last.length)
+    tally.add(errorOfLabels([asked], [nameOf(texts.last[now + 1])]), "German");
   const [, number] = / ((?:< )?[\d.]+) Lines: /.exec(says.textContent ?? "") ?? [];
   const most = own.reduce((a, b) => Math.max(a, b), 0);
   tally.add(errorOfNumber(number ?? "", most), address);
@@ -258,7 +283,7 @@ function middle(word) {
  * @param {Expected} expected
  * @param {OnScreen} screen
  */
-function readList(tally, { data, now }, { logits, texts }, { list, rest }) {
+function readList(tally, { data, now }, { logits, texts }, { title, list, rest }) {
   const address = `output[${now}]`;
   const model = softmax(logits, 1);
   const { settings } = data; // by which its numbers came about: others may be chosen by now
@@ -280,7 +305,10 @@ function readList(tally, { data, now }, { logits, texts }, { list, rest }) {
     tally.add(Math.abs((bar / 100) * most - model[ids[i]]), address);
   });
   const others = 1 - ids.reduce((sum, id) => sum + model[id], 0);
-  const said = /(?:< )?[\d.]+$/.exec(rest.textContent ?? "")?.[0] ?? "";
+  const [, count, said = ""] = OTHERS.exec(rest.textContent ?? "") ?? [];
+  tally.hold(Number(count?.replaceAll(",", "")) === logits.length - ids.length, address);
+  const before = title.querySelector("bdi")?.textContent ?? "";
+  tally.add(errorOfLabels([before], [now ? nameOf(texts.last[now]) : ""]), address);
   tally.add(errorOfNumber(said, Math.max(0, others)), address);
   readBelow(tally, data.steps[now].id, model, list.querySelector(".hl-tr-below"));
 }

@@ -374,6 +374,7 @@ export class Translation extends Instrument {
       says: this.says,
       grids,
       palette: this.palette,
+      title: this.candidates.title,
       list: this.candidates.list,
       rest: this.candidates.rest,
     };

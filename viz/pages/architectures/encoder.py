@@ -38,7 +38,7 @@ SHOWS_TOKENS = True  # larger than the bar would
 OPENS_INSPECTOR = False
 
 MOST_IN_TURN = 32  # tokens that are hidden one at a time: each is a pass over the whole text
-WHOLE, BESIDE, OPEN = "whole-sentence", "beside", "without-mask"
+WHOLE, BESIDE, OPEN, GAIN = "whole-sentence", "beside", "without-mask", "gain"
 NO_MASK, MASKED = "no mask", "causal mask"
 
 
@@ -156,11 +156,13 @@ def _both_sides(view: View, whole: Run, losses: np.ndarray) -> dict[str, np.ndar
         key="both-sides",
         alt=_alt(whole, pair),
         origin=[
-            *screen.origin(whole, places),
+            *screen.origin(whole, places, tokens="x"),
             *screen.origin(run, {(1, "y"): f"before.losses.{n}"}),
         ],
     )
     gained = float(before.sum() - losses[1:].sum())
+    gain = blanks.beside_decoder(whole, run, n, (whole.key, run.key))
+    memory.keep_alive(GAIN, gain)
     own = f"pseudo.total.{n}"
     of_decoder = number(run, f"before.total.{n}", before.sum(), digits(before.sum(), 2))
     words.facts(
@@ -170,7 +172,15 @@ def _both_sides(view: View, whole: Run, losses: np.ndarray) -> dict[str, np.ndar
                 f"{view.model}, all tokens but the first",
             ),
             ([of_decoder, " nats"], f"{name}, the same tokens"),
-            (f"{digits(gained, 2)} nats", "worth of the context on the right"),
+            (
+                [
+                    number(gain, f"right.gained.{n}", gained, digits(gained, 2))
+                    if gain
+                    else digits(gained, 2),
+                    " nats",
+                ],
+                "worth of the context on the right",
+            ),
         ]
     )
     _perplexities(view, whole, losses, (name, run, before))
@@ -234,12 +244,13 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, chosen: Settings
     n = len(losses)
     masked = blanks.in_turn(view.handle, view.sentence, n, is_causal=True)
     pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
+    told = {NO_MASK: "pseudo.losses", MASKED: "pseudo.causal_losses"}
     layout.show_figure(
         paired_bars(whole.trace.tokens[:n], pair, view.colors, "Loss of each token"),
         key="under-the-mask",
         alt=_alt(whole, pair),
         origin=screen.origin(
-            whole, {(0, "y"): f"pseudo.losses.{n}", (1, "y"): f"pseudo.causal_losses.{n}"}
+            whole, {(i, "y"): f"{told[one.name]}.{n}" for i, one in enumerate(pair)}, tokens="x"
         ),
     )
     both = ((NO_MASK, "pseudo.", losses), (MASKED, "pseudo.causal_", masked))

@@ -106,7 +106,7 @@ def _needed(view: View, pixels: bytes, config: VisionConfig) -> None:
     best, before = _answer(view)
     layout.section(
         "Which patches does the answer need?",
-        f"One patch after the other is masked: what is left of the {digits(before, 3)} for {best}?",
+        "One patch after the other is masked: what is left of the answer?",
         "A masked patch is attended to by no other row, in any layer: as if it were not there. "
         "Dark: the answer stands without it. Pale: without this patch it would fall.",
     )
@@ -121,8 +121,22 @@ def _needed(view: View, pixels: bytes, config: VisionConfig) -> None:
     side = config.image_size // config.patch_size
     row, column = divmod(int(after.argmin()), side)
     least = float(after.min())
-    shown = numbers.number(view.run, f"without[{row},{column}]", least, digits(least, 3))
-    words.caption(["At the least ", shown, f": without the patch in row {row}, column {column}."])
+    place = numbers.stated(view.run, "without", (row, column), "min")
+    words.caption(
+        [
+            "Of ",
+            numbers.number(view.run, f"classes[{best}]=max", before, digits(before, 3)),
+            " for ",
+            *numbers.stated(view.run, "classes", (best,)),
+            " at the least ",
+            numbers.number(view.run, f"without[{row},{column}]", least, digits(least, 3)),
+            " is left: without the patch in row ",
+            place[0],
+            ", column ",
+            place[1],
+            ".",
+        ]
+    )
 
 
 @cache
@@ -141,8 +155,11 @@ def _order(view: View, pixels: bytes, config: VisionConfig) -> None:
     found = _probabilities(pictures.shuffled(view.handle, pixels, _shuffling(n, seed)))
     other = int(found.argmax())
 
-    def said(answer: int) -> numbers.Number:
-        address = f"shuffled.classes.{seed}[{answer}]"
+    shuffled = f"shuffled.classes.{seed}"
+    answer = numbers.stated(view.run, "classes", (best,))
+
+    def said(answer: int, which: str = "") -> numbers.Number:
+        address = f"{shuffled}[{answer}]{which}"
         probability = float(found[answer])
         return numbers.number(view.run, address, probability, digits(probability, 3))
 
@@ -150,10 +167,13 @@ def _order(view: View, pixels: bytes, config: VisionConfig) -> None:
         [
             (
                 numbers.number(view.run, f"classes[{best}]", before, digits(before, 3)),
-                f"{best}, in order",
+                [*answer, ", in order"],
             ),
-            (said(best), f"{best}, shuffled"),
-            ([f"{other}, p = ", said(other)], "is said of the shuffled"),
+            (said(best), [*answer, ", shuffled"]),
+            (
+                [*numbers.stated(view.run, shuffled, (other,)), ", p = ", said(other, "=max")],
+                "is said of the shuffled",
+            ),
         ]
     )
 

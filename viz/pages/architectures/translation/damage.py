@@ -68,7 +68,7 @@ def _verdict(losses: dict[str, np.ndarray], found: Beside) -> None:
     if worst == AS_IT_IS:
         words.notice("Nothing is lost here: the German is as likely under each.")
         return
-    address = f"damage.lost[{list(more).index(worst)}]"
+    address = f"damage.lost[{list(more).index(worst)}]=max"
     lost = number(found, address, more[worst], digits(more[worst], 1))
     words.notice([f"Most is lost under “{worst}”: ", lost, " nats more than as it is."])
 

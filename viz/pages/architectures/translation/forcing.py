@@ -21,7 +21,7 @@ from viz.frame import (
     words,
 )
 from viz.frame.kinds import Text
-from viz.frame.numbers import Number, number
+from viz.frame.numbers import Number, count, number, word
 from viz.frame.pairs import pair_of
 from viz.frame.view import View
 from viz.runs import Run, translating
@@ -87,23 +87,39 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
             f"{label} {digits(loss, 2)}"
             for label, loss in zip(token_labels(tokens), losses, strict=True)
         ),
-        origin=screen.origin(run, {(0, "y"): "losses"}, tokens="x", first_token=1),
+        origin=screen.origin(
+            run,
+            {(0, "y"): "losses", (0, "words.text"): "best.others"},
+            tokens="x",
+            first_token=1,
+        ),
     )
     words.facts(
         [
             ([_per_word(run), " nats"], "loss per word, fed in"),
             ([_per_word(_free(view)), " nats"], "loss per word, running free"),
-            (f"{int(agrees.sum())} of {len(tokens)}", "tokens the model would have written"),
+            (
+                [count(run, "best.agrees", int(agrees.sum())), f" of {len(tokens)}"],
+                "tokens the model would have written",
+            ),
         ]
     )
-    words.token_row("fed in", tokens)
-    words.token_row("running free, greedy", _free(view).trace.tokens[1:])
+    free = _free(view)
+    words.token_row("fed in", tokens, run, "decoder.ids", first=1)
+    words.token_row("running free, greedy", free.trace.tokens[1:], free, "best.ids")
     if not agrees.all():
         first = int(np.argmin(agrees))
         label = clipped(token_labels(tokens)[first], LABEL)
+        own_way = visible(vocabulary[int(most_likely[first])])
         words.token_line(
-            f"It would first have gone its own way at token {first + 1}, “{label}”, to",
-            vocabulary[int(most_likely[first])],
+            [
+                "It would first have gone its own way at token ",
+                count(run, "best.first", first + 1),
+                ", “",
+                word(run, f"decoder.ids[{first + 1}]", label),
+                "”, to",
+            ],
+            word(run, f"best.ids[{first}]", own_way),
         )
     inspector.formula("model.analysis.probabilities.next_token_losses")
     inspector.formula(
