@@ -13,6 +13,7 @@ from model.verify.independent import NUMBERED, IndependentRun
 from model.verify.named import Array, Made, Named
 from model.verify.texts import Vocabulary
 
+RISE = 0.05  # of the loss with nothing off, up to which parts can go
 AT_ONCE = 512  # tokens of the runs that go side by side
 Cell = tuple[str, ...] | None  # parts that are off, by their spellings; None, there is no cell
 Grid = tuple[tuple[Cell, ...], ...]  # row by row
@@ -24,7 +25,8 @@ class IndependentCosts(Named):
 
     `judged` is the address of the losses, as judged.next. Asked for by the names of `grids`:
     losses.heads is (R, C), the loss with the parts of each cell off, NaN where there is no cell;
-    costs.heads is that less the loss with nothing off, losses.none.
+    costs.heads is that less the loss with nothing off, losses.none; prunable.heads is how many of
+    the cells after the first come before one whose loss is more than 5 % above that.
     """
 
     run: IndependentRun
@@ -49,6 +51,7 @@ class IndependentCosts(Named):
             "losses.none": lambda: np.array(self.mean_loss(self.whole["output"])),
             **{f"losses.{name}": partial(self.losses, name) for name in self.grids},
             **{f"costs.{name}": partial(self.costs, name) for name in self.grids},
+            **{f"prunable.{name}": partial(self.prunable, name) for name in self.grids},
         }
 
     @cached_property
@@ -66,6 +69,12 @@ class IndependentCosts(Named):
     def costs(self, name: str) -> Array:
         """How much the loss rises, (R, C)."""
         return self.losses(name) - self.mean_loss(self.whole["output"])
+
+    def prunable(self, name: str) -> Array:
+        """How many parts can go, one after the other."""
+        _, *after = self.array(f"losses.{name}").ravel()
+        bound = (1 + RISE) * self.mean_loss(self.whole["output"])
+        return np.array(next((n for n, loss in enumerate(after) if loss > bound), len(after)))
 
     def losses(self, name: str) -> Array:
         """The loss of each cell, (R, C)."""

@@ -5,6 +5,7 @@ from tests.sabotage.fault import Fault
 COSTS = "viz/pages/experiments/ablation/costs.py"
 VISION, SKETCH = "viz/pages/architectures/vision.py", "viz/live/sketch/sketch.js"
 ENCODER = "viz/pages/architectures/encoder.py"
+EFFECT = "viz/pages/experiments/ablation/effect.py"
 FORCING = "viz/pages/architectures/translation/forcing.py"
 DAMAGE = "viz/pages/architectures/translation/damage.py"
 CANDIDATES = "viz/live/translation/candidates.js"
@@ -67,4 +68,19 @@ TOLD_OF_EXPERIMENTS: list[Fault] = [
           "pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)",
           "pair = Predicted(MASKED, losses), Predicted(NO_MASK, masked)",
           "pseudo", model="blank", seen_on="Encoder"),
+    Fault("told", "the most likely answers in the order of their ids", EFFECT,
+          "    shown = [names[i] for i in ids]\n", "    shown = [names[i] for i in sorted(ids)]\n",
+          "best.both", seen_on="Ablation"),
+    Fault("told", "the second likely answer named the likeliest",
+          "viz/pages/experiments/ablation/__init__.py",
+          "was, now = (int(logits_of(run)[position].argmax())",
+          "was, now = (int(logits_of(run)[position].argsort()[-2])",
+          "best.ids", seen_on="Ablation"),
+    Fault("told", "pruning takes the head in the middle", "model/analysis/ablation.py",
+          "best = int(np.argmin(losses))", "best = int(np.argsort(losses)[len(losses) // 2])",
+          "costs.heads", seen_on="Ablation", press="Prune heads"),
+    Fault("told", "one head more can go than can", "model/analysis/ablation.py",
+          "            return number\n    return len(steps)",
+          "            return number + 1\n    return len(steps)",
+          "prunable", seen_on="Ablation", press="Prune heads"),
 ]  # fmt: skip

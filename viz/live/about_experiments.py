@@ -17,5 +17,8 @@ MORE_OF_EXPERIMENTS: dict[str, About] = {
     "right.gained": About(
         "Σ −ln p of a decoder − of an encoder", "model.analysis.blanks.pseudo_losses"
     ),
+    "prunable.pruned": About(
+        "how many heads before 1.05 · mean of −ln p", f"{_ABLATION}.n_prunable"
+    ),
     "shipped.class": About("what the file of test digits says", "model.data.images.read_part"),
 }

@@ -302,7 +302,13 @@ def test_every_origin_names_code_that_there_is() -> None:
         ),
         *(NUMBERED.fullmatch(name)[1] for name in IndependentWorth(*nothing).made()),
     }
-    of_costs = {"costs.heads", "costs.sublayers", "costs.positions", "losses.pruned"}
+    of_costs = {
+        "costs.heads",
+        "costs.sublayers",
+        "costs.positions",
+        "losses.pruned",
+        "prunable.pruned",
+    }
     translation = IndependentTranslation(Files({}, {}), (), (), NO_WORDS, 0)
     of_translations = {*translation.made(), "align.words", "align.agreement", "align.rates"}
     assert set(of_pages) == {

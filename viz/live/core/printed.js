@@ -29,12 +29,13 @@ const SIGNS = [
   ["⍽", "\u00a0"],
 ];
 const NOT_TEXT = /[\u200b\u2066-\u2069]/g; // what keeps labels apart and in their direction
+const NUMBERED = /(?:^| )#\d+$/; // what keeps two tokens apart that look alike
 const READABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \n\r\t\u00a0]*$/u;
 
 /**
  * Whether a label stands for a text: white space is written by signs, one space before a word is left
- * out, a piece that goes on with a word starts with an ellipsis, and what is cut ends with one. A text
- * with characters that nobody could read is not compared, nor a part of a character (null).
+ * out, a piece that goes on with a word starts with an ellipsis, what is cut ends with one, and an id
+ * may keep it apart from one that looks alike. A text with characters that nobody could read is not compared, nor a part of a character (null).
  *
  * @param {string} label
  * @param {string | null} text
@@ -44,7 +45,8 @@ export function saysText(label, text) {
   const word = text.startsWith(" ") && text.trim() ? text.slice(1) : text;
   let read = label.replace(NOT_TEXT, "").replace(/^…(?=.)/u, "");
   for (const [sign, meaning] of SIGNS) read = read.replaceAll(sign, meaning);
-  return read === word || (read.endsWith("…") && word.startsWith(read.slice(0, -1)));
+  const isCut = read.endsWith("…") && word.startsWith(read.slice(0, -1));
+  return read === word || isCut || read.replace(NUMBERED, "") === word;
 }
 
 /**

@@ -21,6 +21,7 @@ from viz.pages.experiments.ablation import costs, effect, positions, pruning
 from viz.pages.experiments.ablation.shared import (
     WORDS,
     Experiment,
+    answer_of,
     experiment_of,
     logits_of,
     name_of,
@@ -131,8 +132,14 @@ def _facts(experiment: Experiment, position: int) -> None:
             ([mean[0], " nats"], f"mean loss of each {judged.targets.name}"),
             ([mean[1], " nats"], "mean loss with parts off"),
             (["+" if change > 0 else "", rise, " nats"], "change of the mean loss"),
-            ([f"{names[was]} ", said[0]], "most likely, with its probability"),
-            ([f"{names[now]} ", said[1]], "most likely with parts off"),
+            (
+                [*answer_of(view, view.run, position, was, names), " ", said[0]],
+                "most likely, with its probability",
+            ),
+            (
+                [*answer_of(view, edited, position, now, names), " ", said[1]],
+                "most likely with parts off",
+            ),
         ]
     )
 

@@ -9,6 +9,7 @@ from viz.figures.attribution import named_bars, token_bars
 from viz.figures.heatmap import Axis, Hidden, heat_map, weights
 from viz.figures.labels import unique
 from viz.frame import answers, controls, layout, screen, settings, state
+from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.ablation.costs import row_name
 from viz.pages.experiments.ablation.shared import Experiment, logits_of, name_of, probability_of
@@ -104,9 +105,15 @@ def _answers(experiment: Experiment, position: int) -> None:
         ),
         origin=[
             *screen.origin(view.run, {(0, "x"): address}),
-            *screen.origin(experiment.edited, {(1, "x"): address}),
+            *screen.origin(experiment.edited, {(1, "x"): address} | _words(view, position)),
         ],
     )
+
+
+def _words(view: View, position: int) -> dict[tuple[int, str], str]:
+    """Where the ids of the answers are that are named, where they are tokens."""
+    address = f"best.both.{position}.{MOST_ANSWERS}"
+    return {(0, "words.ticks.y"): address} if "vocabulary" in view.offers else {}
 
 
 def _losses(experiment: Experiment) -> None:

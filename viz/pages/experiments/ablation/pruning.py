@@ -6,10 +6,13 @@ import streamlit as st
 from model.analysis.ablation import n_prunable
 from viz.digits import digits
 from viz.figures.ablation import pruning_curve
-from viz.frame import layout, memory, notices
+from viz.frame import layout, memory, notices, words
+from viz.frame.numbers import Piece, count, head
 from viz.live.chart.data import Origin
+from viz.pages.experiments.ablation.costs import HEADS
 from viz.pages.experiments.ablation.shared import Experiment, beside_costs, name_of, origin_of
 from viz.runs import ablating, costing
+from viz.runs.beside import Beside
 
 TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
 RISE = 0.05  # of the loss, up to which heads can go
@@ -66,8 +69,7 @@ def _curve(experiment: Experiment, found: ablating.Pruning) -> None:
     names = ["none", *(name_of(step.part, trace) for step in steps)]
     n = n_prunable(whole, steps, RISE)
     is_known = n < len(steps) or len(steps) == found.n
-    said = f"{n} of {found.n} heads can go" if is_known else f"At least {n} heads can go"
-    title = f"{said} before the loss rises by 5%"
+    title = "Mean loss by how many heads are off"
     layout.show_figure(
         pruning_curve(losses, names, (1 + RISE) * whole, experiment.view.colors, title),
         key="pruning",
@@ -75,10 +77,42 @@ def _curve(experiment: Experiment, found: ablating.Pruning) -> None:
         f"{digits(whole, 3)} with none to {digits(float(losses[-1]), 3)} with {len(steps)}.",
         origin=() if found.is_running else _origin(experiment, found),
     )
+    n_said = "" if is_known else "at least "
+    words.caption(
+        [
+            "The first head to go is ",
+            *_first(experiment, found),
+            f". Of {found.n} heads {n_said}",
+            _number(experiment, found, n),
+            " can go before the loss rises by 5%.",
+        ]
+    )
+
+
+def _beside(experiment: Experiment, found: ablating.Pruning) -> Beside | None:
+    """Independent runs without the heads that are gone by each step, once it rests."""
+    if found.is_running:
+        return None
+    grid = costing.one_by_one([step.part.text for step in found.steps])
+    return beside_costs(experiment.view, experiment.judged, PRUNED, grid)
+
+
+def _number(experiment: Experiment, found: ablating.Pruning, n: int) -> Piece:
+    beside = _beside(experiment, found)
+    return str(n) if beside is None else count(beside, f"prunable.{PRUNED}", n)
+
+
+def _first(experiment: Experiment, found: ablating.Pruning) -> list[Piece]:
+    """The head that goes first, which costs least of all."""
+    view, part = experiment.view, found.steps[0].part
+    if len(view.run.trace.streams) > 1 or found.is_running:
+        return [name_of(part, view.run.trace)]
+    heads = beside_costs(view, experiment.judged, HEADS, costing.heads(view.handle, view.run))
+    if heads is None:
+        return [name_of(part, view.run.trace)]
+    return head(heads, f"costs.{HEADS}", (part.layer, part.unit or 0), "min")
 
 
 def _origin(experiment: Experiment, found: ablating.Pruning) -> Origin:
-    """Independent runs without the heads that are gone by each step."""
-    grid = costing.one_by_one([step.part.text for step in found.steps])
-    beside = beside_costs(experiment.view, experiment.judged, PRUNED, grid)
+    beside = _beside(experiment, found)
     return origin_of(beside, f"losses.{PRUNED}", experiment.whole_loss, "y")

@@ -1,5 +1,6 @@
 """What the parts of the page share: what is off, both runs, and what they are judged by."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from model.trace import Trace
 from model.verify.costed import Grid
 from viz import runs
 from viz.frame import answers, memory, screen, settings, state
+from viz.frame.numbers import Piece, stated, word
 from viz.frame.view import View
 from viz.live.chart.data import Origin
 from viz.runs import Run, ablating, blanks, costing
@@ -131,6 +133,15 @@ def logits_of(run: Run) -> np.ndarray:
     """The output of a run, (T, V), of a picture (1, C)."""
     assert run.trace.output is not None
     return run.trace.output
+
+
+def answer_of(
+    view: View, run: Run, position: int, best: int, names: Sequence[str]
+) -> Sequence[Piece]:
+    """The most likely answer of a run by its name, a token or the number of a class."""
+    if "vocabulary" not in view.offers:
+        return stated(run, f"output[{position}]", (best,))
+    return [word(run, f"best.ids[{position}]", names[best])]
 
 
 def probability_of(run: Run, position: int, token: int) -> float:
