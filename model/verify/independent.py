@@ -20,6 +20,7 @@ from model.verify.additive import ADDITIVE_OF_A_SITE
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.blocked import BLOCKED
+from model.verify.boxed import BOXED
 from model.verify.cheapened import CHEAPENED, CHEAPENED_OF_A_SITE
 from model.verify.check import Check, relative_error
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
@@ -140,6 +141,7 @@ ALL = {
     **FACTS,
     **OF_THE_OUTPUT,
     **TOLD,
+    **BOXED,
 }
 OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE, **OF_HABITS}
 ALL_OF_A_SITE = {

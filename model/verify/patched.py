@@ -26,7 +26,8 @@ class IndependentPatches(Asked):
 
     Asked for by address: patch.resid_pre, patch.attn_out, patch.ffn_out (L, T) and patch.z (L, H)
     are shares of what there is to bring back; with `answer.` before them the numbers themselves,
-    with `slope.` what a gradient says the shares are, with `cells.` the shares in one row, with
+    with `row.` those of one layer alone, as row.patch.z.2; with `slope.` what a gradient says the
+    shares are, with `cells.` the shares in one row, with
     `cells.slope.` those; with `r.` and `off.` how the two correlate, and the most by which they
     differ. patch.base and patch.source are the numbers of the runs as they are.
     """
@@ -54,7 +55,26 @@ class IndependentPatches(Asked):
             **{f"r.patch.{name}": partial(self.correlation, name) for name in GRIDS},
             **{f"off.patch.{name}": partial(self.largest_error, name) for name in GRIDS},
             **{f"cells.{name}": lambda name=name: self.array(name).ravel() for name in grids},
+            **self.rows(),
         }
+
+    def rows(self) -> Made:
+        """What makes the shares of each layer alone; nothing where there is no base."""
+        layers = {name: len(self.values(name)[0]) for name in GRIDS} if self.base else {}
+        return {
+            f"row.patch.{name}.{layer}": partial(self.row_of, name, layer)
+            for name, n_layers in layers.items()
+            for layer in range(n_layers)
+        }
+
+    def row_of(self, name: str, layer: int) -> Array:
+        """The shares of one layer, (T,) or (H,)."""
+        _, source = self.values(name)
+        found = np.full(source.shape[1], float(self.ends[0]))
+        for at, places in self.exchanged(name):
+            if at == layer:
+                found[places] = self.with_each(name, layer, places, source[layer, places])
+        return (found - self.ends[0]) / (self.ends[1] - self.ends[0])
 
     @cached_property
     def runs(self) -> tuple[dict[str, Array], dict[str, Array]]:

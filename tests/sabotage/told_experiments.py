@@ -6,6 +6,11 @@ COSTS = "viz/pages/experiments/ablation/costs.py"
 VISION, SKETCH = "viz/pages/architectures/vision.py", "viz/live/sketch/sketch.js"
 ENCODER = "viz/pages/architectures/encoder.py"
 EFFECT = "viz/pages/experiments/ablation/effect.py"
+ANATOMY, DIAGRAM = "model/analysis/anatomy.py", "viz/pages/architectures/diagram.py"
+PATCHED, PAIR = (
+    "model/analysis/patching.py",
+    {"corrupt": "Tom had a red dog. Tom gave Sam the red dog."},
+)
 FORCING = "viz/pages/architectures/translation/forcing.py"
 DAMAGE = "viz/pages/architectures/translation/damage.py"
 CANDIDATES = "viz/live/translation/candidates.js"
@@ -83,4 +88,27 @@ TOLD_OF_EXPERIMENTS: list[Fault] = [
           "            return number\n    return len(steps)",
           "            return number + 1\n    return len(steps)",
           "prunable", seen_on="Ablation", press="Prune heads"),
+    Fault("told", "a norm's weights in the box after it", ANATOMY,
+          'of_norm = Part("norm", stream, _count(norm, counted))\n'
+          "        work = (Part(kind, stream, _count(module, counted), group),",
+          'of_norm = Part("norm", stream)\n        both = nn.ModuleList([norm, module])\n'
+          "        work = (Part(kind, stream, _count(both, counted), group),",
+          "boxes", seen_on="Diagram"),
+    Fault("told", "the shape of the softmax turned", ANATOMY,
+          'yield Part("softmax", shape)', 'yield Part("softmax", shape[::-1])',
+          "boxes", seen_on="Diagram"),
+    Fault("told", "shapes as columns × rows", DIAGRAM,
+          "for i, size in enumerate(part.shape))", "for i, size in enumerate(part.shape[::-1]))",
+          "boxes", seen_on="Diagram"),
+    Fault("told", "from the eleventh patch on another patch's value", PATCHED,
+          "[((i,), source[i]) for i in changed]", "[((i,), source[i - first]) for i in changed]",
+          "row.patch", model="digits", seen_on="Patching"),
+    Fault("told", "estimates as means of a picture's values", PATCHED,
+          "difference.double())[0].flatten(1).sum(dim=1)",
+          "difference.double())[0].flatten(1).mean(dim=1)",
+          "slope.patch", model="digits", seen_on="Patching"),
+    Fault("told", "the head next to the strongest named", PATCHING,
+          "place = head(work, f\"patch.{OVER_HEADS}\", (layer, column),",
+          "place = head(work, f\"patch.{OVER_HEADS}\", (layer, column ^ 1),",
+          "patch.z", seen_on="Patching", query=PAIR),
 ]  # fmt: skip

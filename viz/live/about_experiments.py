@@ -2,6 +2,7 @@
 
 from viz.live.about import About
 
+_ANATOMY = "model.analysis.anatomy.anatomy"
 _ABLATION = "model.analysis.ablation"
 _LOSSES = "model.analysis.probabilities"
 MORE_OF_EXPERIMENTS: dict[str, About] = {
@@ -20,5 +21,13 @@ MORE_OF_EXPERIMENTS: dict[str, About] = {
     "prunable.pruned": About(
         "how many heads before 1.05 · mean of −ln p", f"{_ABLATION}.n_prunable"
     ),
+    "boxes": About("rows, columns and weights of a box", _ANATOMY),
+    "boxes.layers": About("how often the block is there", _ANATOMY),
+    **{
+        f"row.patch.{grid}": About(
+            "(m(patched) − m(base)) / (m(source) − m(base))", "model.analysis.patching.pieces"
+        )
+        for grid in ("resid_pre", "attn_out", "ffn_out", "z")
+    },
     "shipped.class": About("what the file of test digits says", "model.data.images.read_part"),
 }

@@ -23,6 +23,7 @@ from model.verify.asked import Wanted
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.blocked import BLOCKED
+from model.verify.boxed import BOXED
 from model.verify.by_hand import STEPS as BY_HAND
 from model.verify.cheapened import CHEAPENED, CHEAPENED_OF_A_SITE
 from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
@@ -35,7 +36,7 @@ from model.verify.found import FOUND
 from model.verify.independent import NUMBERED, IndependentRun
 from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
 from model.verify.merged import MERGED
-from model.verify.patched import IndependentPatches
+from model.verify.patched import GRIDS, IndependentPatches
 from model.verify.recurred import IndependentRecurrence
 from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
@@ -314,7 +315,7 @@ def test_every_origin_names_code_that_there_is() -> None:
     assert set(of_pages) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
-        *of_edits, *of_costs, *of_translations, "shuffled.classes", *FACTS, *CHEAPENED, *LETTERED, *SCALED, *TOLD, "right.gained",
+        *of_edits, *of_costs, *of_translations, "shuffled.classes", *FACTS, *CHEAPENED, *LETTERED, *SCALED, *TOLD, "right.gained", *BOXED, f"row.patch., grid, ", for, in, GRIDS,
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     times = IndependentTimes(Files({}, {}), NO_WORDS, (), np.zeros((0, 0)), 0, np.zeros(0), ())

@@ -8,6 +8,7 @@ from model.sources.checkpoint import SHIPPED, load
 from tests.viz.apps import lines, open_page
 
 BOX = re.compile(r'<(?:a|div) class="hl-box hl-box-(\w+)".*?</(?:a|div)>')
+NUMBER = re.compile(r'<span class="hl-number"[^>]*>([^<]*)</span>')
 WEIGHTS = re.compile(r"<i>([\d,]+) weights</i>")
 ENDS = r'</div></div>(?!<div class="hl-sublayer|</div>)'
 BLOCK = re.compile(rf'<div class="hl-block"><span>× (\d+) layers</span>(.*?{ENDS})')
@@ -17,7 +18,8 @@ def drawn(model: str) -> str:
     """The diagram of a shipped model, as HTML."""
     app = open_page("Diagram", model=model)
     assert lines(app, "error") == []
-    return next(e.proto.body for e in app.get("html") if 'class="hl-diagram"' in e.proto.body)
+    found = next(e.proto.body for e in app.get("html") if 'class="hl-diagram"' in e.proto.body)
+    return NUMBER.sub(r"\1", found)
 
 
 def boxes(diagram: str, kind: str) -> list[str]:

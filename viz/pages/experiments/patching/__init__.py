@@ -9,7 +9,7 @@ from viz.digits import digits
 from viz.figures.patching import Grid, patch_map
 from viz.frame import gradual, inspector, layout, memory, notices, screen, state, tables, words
 from viz.frame import patching as asked
-from viz.frame.numbers import number
+from viz.frame.numbers import head, number
 from viz.frame.settings import PATCH
 from viz.frame.two_inputs import two_of
 from viz.frame.view import View
@@ -178,7 +178,7 @@ def _grid(shown: Shown, name: str, chosen: tuple[str, int, int]) -> None:
         "head" if name == OVER_HEADS else "position",
         chosen[1:] if chosen[0] == name else None,
     )
-    is_read = is_whole and (name == OVER_HEADS or shown.is_short)
+    places = shown.origin(name, chosen[1]) if is_whole else {}
     is_text = shown.kind == "sentence"
     along = "x" if is_text and name != OVER_HEADS else ""
     layout.show_figure(
@@ -186,9 +186,7 @@ def _grid(shown: Shown, name: str, chosen: tuple[str, int, int]) -> None:
         key=f"patched-{name.replace('_', '-')}",
         alt=_alt(grid),
         on_pick=lambda place: _look_at(name, place),
-        origin=screen.origin(shown.work, {(0, "z"): f"patch.{name}"}, shown.size, tokens=along)
-        if is_read
-        else (),
+        origin=screen.origin(shown.work, places, shown.size, tokens=along) if places else (),
     )
 
 
@@ -215,10 +213,16 @@ def _chosen(shown: Shown) -> tuple[str, int, int]:
         for name in GRIDS
         for layer, column in np.ndindex(shown.work.patched.values[name].shape)
     }
-    heads = np.nan_to_num(np.abs(shown.shares[OVER_HEADS]), nan=-1.0)
-    layer, head = np.unravel_index(heads.argmax(), heads.shape)
-    default = f"{OVER_HEADS}.{layer}.{head}"
+    layer, of_layer = _strongest(shown)
+    default = f"{OVER_HEADS}.{layer}.{of_layer}"
     return cells[state.value(PATCH.given(options=list(cells), default=default))]
+
+
+def _strongest(shown: Shown) -> tuple[int, int]:
+    """The head that puts back most, or takes most away."""
+    heads = np.nan_to_num(np.abs(shown.shares[OVER_HEADS]), nan=-1.0)
+    layer, of_layer = np.unravel_index(heads.argmax(), heads.shape)
+    return int(layer), int(of_layer)
 
 
 # --- one cell ---------------------------------------------------------------------------------
@@ -233,7 +237,7 @@ def _cell(shown: Shown) -> None:
     guess = float(kept.restored(work.estimate[name])[layer, column])
     layout.section(
         f"L{layer} {_called(shown, name, column)}",
-        _says(shown, name, share),
+        _says(shown, name),
         "1: this one value is enough to give the whole metric of the sentence it came from. 0: it "
         "changes nothing. Below 0: it moves the metric away from it. Shares of several cells do "
         "not sum to 1, for a value is carried on from cell to cell.",
@@ -249,6 +253,9 @@ def _cell(shown: Shown) -> None:
             ),
         ]
     )
+    if name == OVER_HEADS and (layer, column) == _strongest(shown):
+        place = head(work, f"patch.{OVER_HEADS}", (layer, column), "size")
+        words.caption(["Of all heads, ", *place, " changes the metric most."])
     _ways_on(shown, name, layer, column)
     use_formula("pieces", formulas.PATCHED)
     inspector.formula(
@@ -265,13 +272,10 @@ def _called(shown: Shown, name: str, column: int) -> str:
     return f"{what}, position {column}"
 
 
-def _says(shown: Shown, name: str, share: float) -> str:
+def _says(shown: Shown, name: str) -> str:
     came, went = ("first", "second") if shown.is_forward else ("second", "first")
     where = "at all positions" if name == OVER_HEADS else "at this position"
-    return (
-        f"The {came} {shown.kind}’s value in the {went}’s run, {where}, puts back "
-        f"{digits(100 * share, 0)} %."
-    )
+    return f"What does the {came} {shown.kind}’s value put back in the {went}’s run, {where}?"
 
 
 def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:

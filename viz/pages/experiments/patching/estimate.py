@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.patching import GRIDS, correlation
+from model.analysis.patching import GRIDS, OVER_HEADS, correlation
 from viz import formulas_patching as formulas
 from viz.digits import or_none
 from viz.figures.patching import estimate_scatter
@@ -33,7 +33,7 @@ def section(shown: Shown) -> None:
             f"{TITLES[name]}: r {or_none(correlation(exact[name], estimate[name]), 3)}."
             for name in GRIDS
         ),
-        origin=screen.origin(shown.work, _cells(), shown.size) if shown.is_short else (),
+        origin=screen.origin(shown.work, _cells(shown), shown.size),
     )
     words.table(
         {
@@ -52,7 +52,9 @@ def section(shown: Shown) -> None:
     use_formula("estimated", formulas.ESTIMATED)
 
 
-def _cells() -> dict[tuple[int, str], str]:
-    """Where the independent run has the estimates and the exact shares of each grid."""
-    across = {(i, "x"): f"cells.slope.patch.{name}" for i, name in enumerate(GRIDS)}
-    return across | {(i, "y"): f"cells.patch.{name}" for i, name in enumerate(GRIDS)}
+def _cells(shown: Shown) -> dict[tuple[int, str], str]:
+    """Where the independent run has estimates and exact shares, of heads where not of all."""
+    has_heads = shown.has_slopes_of_heads
+    names = GRIDS if shown.is_short else (OVER_HEADS,) if has_heads else ()
+    across = {(GRIDS.index(name), "x"): f"cells.slope.patch.{name}" for name in names}
+    return across | {(GRIDS.index(name), "y"): f"cells.patch.{name}" for name in names}

@@ -22,6 +22,7 @@ TITLES = {
     "z": "Heads, at all positions (z)",
 }
 MOST_READ_BACK = 14  # tokens up to which every cell has an independent run
+MOST_NUMBERS = 2**20  # of all streams of the runs that a row of each grid, or all heads, take
 MOST_GAPS = 4.0  # that a metric may be larger than the gap: the shares' rounding grows with it
 
 
@@ -80,6 +81,25 @@ class Shown:
         """Whether every cell has an independent run, which takes its time."""
         return sum(len(row) for row, _ in self.two.labels.values()) <= MOST_READ_BACK
 
+    def is_cheap(self, n_runs: int) -> bool:
+        """Whether so many further independent runs do not take too long."""
+        width = self.view.run.trace.facts.d_model or MOST_NUMBERS
+        n_tokens = sum(len(row) for row, _ in self.two.labels.values())
+        return n_runs * n_tokens * width <= MOST_NUMBERS
+
+    @property
+    def has_slopes_of_heads(self) -> bool:
+        """Whether the estimates of all heads have independent runs, two for each."""
+        return self.is_cheap(2 * self.work.patched.values[OVER_HEADS].size)
+
+    def origin(self, name: str, layer: int) -> dict[tuple[int, str], str]:
+        """Where the independent run has a grid, or where that takes too long one layer of it."""
+        if name == OVER_HEADS or self.is_short:
+            return {(0, "z"): f"patch.{name}"}
+        n_columns = self.work.patched.values[name].shape[1]
+        is_cheap = self.is_cheap((len(GRIDS) - 1) * n_columns)
+        return {(0, f"z.{layer}"): f"row.patch.{name}.{layer}"} if is_cheap else {}
+
     @property
     def size(self) -> float:
         """What shares are differences of, in gaps: their rounding grows with it."""
@@ -89,7 +109,8 @@ class Shown:
     def said(self, address: str, value: float) -> str | Number:
         """A share, or what is made of shares, with its address where it is compared."""
         text = or_none(value, 3)
-        is_read = self.is_short and self.size <= MOST_GAPS and text != NONE
+        is_of_heads = f"patch.{OVER_HEADS}" in address and self.has_slopes_of_heads
+        is_read = (self.is_short or is_of_heads) and self.size <= MOST_GAPS and text != NONE
         return number(self.work, address, value, text) if is_read else text
 
 
