@@ -7,10 +7,8 @@ VISION, SKETCH = "viz/pages/architectures/vision.py", "viz/live/sketch/sketch.js
 ENCODER = "viz/pages/architectures/encoder.py"
 EFFECT = "viz/pages/experiments/ablation/effect.py"
 ANATOMY, DIAGRAM = "model/analysis/anatomy.py", "viz/pages/architectures/diagram.py"
-PATCHED, PAIR = (
-    "model/analysis/patching.py",
-    {"corrupt": "Tom had a red dog. Tom gave Sam the red dog."},
-)
+PATCHED, PATCHING = "model/analysis/patching.py", "viz/pages/experiments/patching/__init__.py"
+PAIR = {"corrupt": "Tom had a red dog. Tom gave Sam the red dog."}
 FORCING = "viz/pages/architectures/translation/forcing.py"
 DAMAGE = "viz/pages/architectures/translation/damage.py"
 CANDIDATES = "viz/live/translation/candidates.js"
