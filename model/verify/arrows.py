@@ -12,6 +12,7 @@ import numpy as np
 from model.verify.asked import Asked
 from model.verify.edited import Input, as_given
 from model.verify.named import Array, Made
+from model.verify.telling import told_of_arrows
 
 STEP = 1e-5  # of a weight, for its slope by a central difference
 AT_ONCE = 1024  # tokens of the runs that go side by side
@@ -24,7 +25,8 @@ class IndependentArrowsOf(Asked):
     `group` is such as decoder.cross_attn, and `shape` says how many layers, heads and keys there
     are. Asked for by address: explain.weights, explain.norms, explain.effects, explain.gradients,
     each (L · H · T), layer by layer; explain.one.effects.2.0.7 and explain.one.gradients.2.0.7, of
-    one arrow alone; and explain.answer.
+    one arrow alone; and explain.answer; explain.keys and explain.asker are ids of what is attended
+    to and of what attends; see `told_of_arrows` for what is told of all arrows.
     """
 
     given: Input
@@ -40,6 +42,9 @@ class IndependentArrowsOf(Asked):
             "explain.weights": lambda: self.weights.ravel(),
             "explain.norms": lambda: self.norms().ravel(),
             **{f"explain.{name}": partial(self.of_all, make) for name, make in of_one.items()},
+            "explain.keys": lambda: self.ids_of("encoder" if "cross" in self.group else ""),
+            "explain.asker": lambda: self.ids_of("")[self.query : self.query + 1],
+            **told_of_arrows(self, self.shape),
             **{
                 f"explain.one.{name}.{layer}.{head}.{key}": partial(
                     make, layer, np.array([head]), np.array([key])
@@ -53,6 +58,10 @@ class IndependentArrowsOf(Asked):
     def run(self) -> dict[str, Array]:
         """The input as it is."""
         return self.ran(as_given(self.given))
+
+    def ids_of(self, stack: str) -> Array:
+        """The tokens of a stack, else of that whose tokens attend."""
+        return self.run[f"{stack or self.group.partition('.')[0]}.ids"]
 
     def at(self, layer: int, name: str) -> Array:
         """An array of one layer of the group."""

@@ -13,6 +13,7 @@ import numpy as np
 from model import reference
 from model.verify.asked import Asked
 from model.verify.named import Array, Made
+from model.verify.telling import told_of_arrows
 
 STEP = 1e-5  # of a weight, for its slope by a central difference
 
@@ -22,7 +23,8 @@ class IndependentArrows(Asked):
     """What a decoder answers at its last token with one weight of that token's rows changed.
 
     Asked for by address: explain.weights, explain.norms, explain.effects, explain.gradients, each
-    (L · H · T), layer by layer, and explain.answer.
+    (L · H · T), layer by layer, and explain.answer; explain.keys and explain.asker are ids of what
+    is attended to and of what attends; see `told_of_arrows` for what is told of all arrows.
     """
 
     def made(self) -> Made:
@@ -33,6 +35,9 @@ class IndependentArrows(Asked):
             "explain.norms": lambda: self.norms().ravel(),
             "explain.effects": lambda: self.effects().ravel(),
             "explain.gradients": lambda: self.gradients().ravel(),
+            "explain.keys": lambda: np.array(self.ids),
+            "explain.asker": lambda: np.array(self.ids[-1:]),
+            **told_of_arrows(self, self.weights.shape if self.ids else ()),
         }
 
     @cached_property

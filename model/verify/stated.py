@@ -4,7 +4,8 @@
 none; `lens.top[2,:][4]=max` asks among lens.top[2,:] alone. After =min none may be smaller, after
 =size none farther from 0; =max3 is the third largest. `costs.heads[0,7]=max.1` is where it stands
 along axis 1: what a page calls the largest has that name only where it is. Ids of the largest are
-by `leading_ids`; where two are alike up to rounding, neither is the right one.
+by `leading_ids`; where two are alike up to rounding, neither is the right one. What rounding moves
+by more than a last digit is stated: explain.rho.weights=about0.8 is 0.8 where that is near enough.
 """
 
 import re
@@ -15,6 +16,8 @@ import numpy as np
 Array = np.ndarray
 
 STATED = re.compile(r"(.+)\[([0-9,]+)\]=(max|min|size)([0-9]{0,3})(?:\.([0-9]))?")
+ABOUT = re.compile(r"(.+)=about(-?[0-9.]{1,12})")
+NEAR = 0.02  # how far a number may be from what it is stated to be about
 ALIKE = 1e-5  # of the largest: what is nearer may change places by rounding
 NEITHER = -1  # in the place of an id that may as well be another
 SIZES: dict[str, Callable[[Array], Array]] = {"max": np.asarray, "min": np.negative, "size": np.abs}
@@ -34,6 +37,11 @@ def as_stated(array: Callable[[str], Array], address: str) -> Array:
     """What `array` has at an address; ValueError where what that states does not hold."""
     if "=" not in address:
         return array(address)
+    if about := ABOUT.fullmatch(address):
+        of, said = about[1], float(about[2])
+        if not abs(float(array(of)) - said) <= NEAR:
+            raise ValueError(f"{of} is not about {said}")
+        return np.asarray(said)
     found = STATED.fullmatch(address)
     if found is None:
         raise ValueError(f"{address} states nothing that is known: write name[place]=max")

@@ -12,9 +12,12 @@ from functools import cached_property, partial
 import numpy as np
 
 from model import reference
+from model.verify import backward
 from model.verify.asked import Asked
 from model.verify.edited import Input, as_given
 from model.verify.named import Array, Made
+from model.verify.stated import leading_ids
+from model.verify.telling import rank_correlation
 
 STEP = 1e-4  # of a token's path, for the slope along it
 NODES = tuple(2**power for power in range(4, 10))  # of the quadrature
@@ -49,7 +52,19 @@ class IndependentWorth(Asked):
             **{f"worth.slopes.{n}": partial(self.integrated, n) for n in NODES},
             **{f"worth.sum.{n}": lambda n=n: self.array(f"worth.slopes.{n}").sum() for n in NODES},
             "worth.difference": self.difference,
+            **{f"worth.largest.{name}": partial(self.largest, name) for name in found},
+            **{
+                f"worth.rho.{name}": lambda name=name: rank_correlation(
+                    *(np.abs(self.array(f"worth.{x}")) for x in (name, "removed"))
+                )
+                for name in found
+            },
         }
+
+    def largest(self, name: str) -> Array:
+        """The id of the token that is worth most by a measure, (1,), see `leading_ids`."""
+        (place,) = leading_ids(np.abs(self.array(f"worth.{name}")), 1)
+        return np.array([self.row[place] if place >= 0 else place])
 
     @property
     def input(self) -> Array | tuple[Array, ...]:
@@ -183,7 +198,12 @@ class IndependentWorth(Asked):
         return self.changed(len(rows), lambda place, array: own.get(place, array))
 
     def slopes(self, at: Array, way: Array) -> Array:
-        """The slope of the number along each token's own way, (N,)."""
+        """The slope of the number along each token's own way, (N,).
+
+        Of one stack from the gradient by hand, of two by central differences.
+        """
+        if len(self.stacks) == 1:
+            return (self.gradient(at) * way).sum(axis=-1)
         n = len(at)
         moved = STEP * np.eye(n)[..., None] * way  # (N rows, N, D): one token of each
         rows = np.concatenate([at + moved, at - moved])
@@ -191,6 +211,37 @@ class IndependentWorth(Asked):
         found = map(self.answers_for, np.split(rows, range(size, len(rows), size)))
         up, down = np.split(np.concatenate(list(found)), 2)
         return (up - down) / (2 * STEP)
+
+    def gradient(self, embedded: Array) -> Array:
+        """Of the number by the embeddings (N, D) of the only stack, (N, D)."""
+        (name,) = self.stacks
+        mask = self.run[f"{name}.blocks.0.attn.mask"]
+        parts = [self.model.part(f"blocks.{layer}") for layer in range(self.n_layers)]
+        streams = [embedded + self.run[f"{name}.positions"]]
+        for part in parts:
+            middle = backward.forward_half(part, streams[-1], mask, "attn", 1.0)
+            streams.append(backward.forward_half(part, middle, mask, "ffn", 1.0))
+        last = streams.pop()
+        slope = self.slope_at_end(self.read(self.model, last, "final_norm"))
+        if self.is_pre_norm:
+            slope = backward.norm(self.model, "final_norm", last, slope)
+        for part, x in zip(parts[::-1], streams[::-1], strict=True):
+            slope = backward.block(part, x, mask, slope)
+        return slope
+
+    def slope_at_end(self, stream: Array) -> Array:
+        """The gradient by what is unembedded, (N, D): of the position that predicts alone."""
+        table = "unembed" if "unembed.weight" in self.weights_read else "embed"
+        weight, at = self.model.get(f"{table}.weight"), self.wanted.position  # (V, D)
+        of_logits = np.zeros(len(weight))
+        if self.wanted.kind == "loss":
+            of_logits = reference.softmax(self.model.linear(table, stream[at]))
+        of_logits[self.wanted.answer] += -1.0 if self.wanted.kind == "loss" else 1.0
+        if self.wanted.kind == "difference":
+            of_logits[self.wanted.other] -= 1.0
+        found = np.zeros_like(stream)
+        found[at] = of_logits @ weight
+        return found
 
 
 def of_largest(make: Callable[[], Array]) -> Array:

@@ -9,6 +9,8 @@ EFFECT = "viz/pages/experiments/ablation/effect.py"
 ANATOMY, DIAGRAM = "model/analysis/anatomy.py", "viz/pages/architectures/diagram.py"
 PATCHED, PATCHING = "model/analysis/patching.py", "viz/pages/experiments/patching/__init__.py"
 PAIR = {"corrupt": "Tom had a red dog. Tom gave Sam the red dog."}
+EXPLAINED, TOKENS = "model/analysis/explanation.py", "viz/pages/experiments/explanation/tokens.py"
+ARROWS = "viz/pages/experiments/explanation/shared.py"
 FORCING = "viz/pages/architectures/translation/forcing.py"
 DAMAGE = "viz/pages/architectures/translation/damage.py"
 CANDIDATES = "viz/live/translation/candidates.js"
@@ -109,4 +111,27 @@ TOLD_OF_EXPERIMENTS: list[Fault] = [
           "place = head(work, f\"patch.{OVER_HEADS}\", (layer, column),",
           "place = head(work, f\"patch.{OVER_HEADS}\", (layer, column ^ 1),",
           "patch.z", seen_on="Patching", query=PAIR),
+    Fault("told", "a rank correlation of the values", EXPLAINED,
+          "x, y = ranks(np.asarray(first).ravel()), ranks(np.asarray(second).ravel())",
+          "x, y = np.asarray(first).ravel(), np.asarray(second).ravel()",
+          "rho", seen_on="Explanation"),
+    Fault("told", "the idle arrow has the most effect", EXPLAINED,
+          '"idle": (heavy, -sizes),', '"idle": (heavy, sizes),',
+          "explain.idle", seen_on="Explanation"),
+    Fault("told", "arrows from key to query", ARROWS,
+          'asker = self.word("explain.asker[0]", row[self.query])',
+          'asker = self.word("explain.asker[0]", self.labels[key])',
+          "explain.asker", seen_on="Explanation"),
+    Fault("told", "the token of the next arrow", ARROWS,
+          'f"explain.keys[{key}]", self.labels[key])',
+          'f"explain.keys[{key}]", self.labels[key - 1])',
+          "explain.keys", seen_on="Explanation"),
+    Fault("told", "a measure called largest where it is smallest", TOKENS,
+          "shown.tokens[int(np.abs(values).argmax())]",
+          "shown.tokens[int(np.abs(values).argmin())]",
+          "worth.largest", seen_on="Explanation"),
+    Fault("told", "integrated gradients of a picture in reverse",
+          "model/analysis/input_gradients.py",
+          ".sum(dim=-1) * weights).sum(dim=0)", ".sum(dim=-1) * weights).sum(dim=0).flip(0)",
+          "worth.integrated", model="digits", seen_on="Explanation"),
 ]  # fmt: skip

@@ -174,8 +174,8 @@ class Way:
     addresses on the way behind `query`, listed below it.
     """
 
-    title: str
-    text: str
+    title: Said
+    text: Said
     page: str = ""
     query: str = ""
     steps: tuple[tuple[str, str], ...] = ()
@@ -190,7 +190,7 @@ def ways(found: Iterable[Way]) -> None:
 
 def _way(way: Way) -> str:
     page, query = html.escape(way.page), html.escape(way.query)
-    inside = f"<b>{html.escape(way.title)}</b><span>{html.escape(way.text)}</span>"
+    inside = f"<b>{html_of(way.title)}</b><span>{html_of(way.text)}</span>"
     if page:
         return f'<a class="hl-way" href="?page={page}" data-page="{page}">{inside}</a>'
     if way.stops:

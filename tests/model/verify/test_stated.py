@@ -50,6 +50,12 @@ def test_what_states_nothing_is_said(address: str) -> None:
         number(address)
 
 
+def test_what_rounding_moves_is_about_what_is_said() -> None:
+    assert number("costs[0,1]=about3.01") == 3.01
+    with pytest.raises(ValueError, match="is not about"):
+        number("costs[0,1]=about2.9")
+
+
 def test_an_address_without_a_statement_is_as_it_was() -> None:
     assert number("costs[0,1]") == 3.0
 

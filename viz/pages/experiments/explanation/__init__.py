@@ -6,7 +6,7 @@ import streamlit as st
 from model.analysis.explanation import HEAVY, LIGHT, spearman
 from model.analysis.metrics import Metric
 from viz import formulas_patching as formulas
-from viz.digits import NONE, digits, or_none
+from viz.digits import NONE, or_none
 from viz.figures.explanation import Cloud, arrow_scatter
 from viz.frame import (
     controls,
@@ -189,23 +189,26 @@ def _chosen(shown: Shown) -> tuple[int, int, int]:
 def _correlations(shown: Shown) -> None:
     """How well each measure ranks the arrows as their removal does."""
     effects = shown.work.effects
-    signed = {name: spearman(values, effects) for name, values in shown.measures.items()}
+    signed = {
+        name: shown.correlation(f"explain.rho.{name}", values, effects)
+        for name, values in shown.measures.items()
+    }
     sizes = {
-        name: spearman(np.abs(values), np.abs(effects)) for name, values in shown.measures.items()
+        name: shown.correlation(f"explain.rho_sizes.{name}", np.abs(values), np.abs(effects))
+        for name, values in shown.measures.items()
     }
     words.table(
         {
             "measure": [MEASURE.words(name) for name in shown.measures],
-            "ρ with |effect|": [or_none(sizes[name], 3) for name in shown.measures],
-            "ρ with effect": [or_none(signed[name], 3) for name in shown.measures],
+            "ρ with |effect|": list(sizes.values()),
+            "ρ with effect": list(signed.values()),
         }
     )
-    known = [x for x in (*sizes.values(), *signed.values()) if np.isfinite(x)]
+    is_unknown = NONE in (*sizes.values(), *signed.values())
     words.caption(
         "ρ: Spearman’s rank correlation over all arrows; 1, both rank them alike, 0, the one says "
         "nothing of the other. With |effect|: does a larger one change more? With effect: does it "
-        "also say in which direction?"
-        + (f" {NONE}: all are alike." if len(known) < 2 * len(sizes) else "")
+        "also say in which direction?" + (f" {NONE}: all are alike." if is_unknown else "")
     )
 
 
@@ -215,9 +218,14 @@ def _named(shown: Shown) -> None:
     weights, effects = work.measured.weights, work.effects
     ways = [
         words.Way(
-            shown.name(arrow),
-            f"{NAMED[name]}: weight {digits(float(weights[arrow]), 3)}, effect "
-            f"{digits(float(effects[arrow]), 3)}.",
+            shown.said(arrow, name),
+            [
+                f"{NAMED[name]}: weight ",
+                shown.number("weights", arrow, float(weights[arrow]), 3),
+                ", effect ",
+                shown.number("effects", arrow, float(effects[arrow]), 3),
+                ".",
+            ],
             query=shown.link(arrow),
         )
         for name, arrow in work.telling.items()
@@ -240,7 +248,11 @@ def _one(shown: Shown) -> None:
         "Gradient × attention is what the removal would change "
         "if the metric were linear in the weight.",
     )
-    words.pair(shown.asker, shown.labels[arrow[2]], f"L{arrow[0]} H{arrow[1]}:")
+    words.pair(
+        shown.word("explain.asker[0]", shown.asker),
+        shown.word(f"explain.keys[{arrow[2]}]", shown.labels[arrow[2]]),
+        f"L{arrow[0]} H{arrow[1]}:",
+    )
     words.facts(
         [
             *(
