@@ -41,14 +41,14 @@ def reordered(
     return Reordered(first, second, second[back] - first, error)
 
 
-def order_matters(model: DecoderTransformer, ids: Sequence[int]) -> bool | None:
-    """Whether the model, without its mask, notices that the first token has become the last.
+def rolled(model: DecoderTransformer, ids: Sequence[int]) -> float | None:
+    """The largest change of an output, without the mask, when the first token becomes the last.
 
-    None where it cannot be told, because all tokens are the same.
+    Relative to the largest output. None where all tokens are the same.
     """
     if len(set(ids)) < 2:
         return None
-    return reordered(model, ids, (*range(1, len(ids)), 0), is_masked=False).error > SAME
+    return reordered(model, ids, (*range(1, len(ids)), 0), is_masked=False).error
 
 
 def change_when_moved(trace: Trace, model: DecoderTransformer, shift: int) -> float:

@@ -209,6 +209,7 @@ CHEAPENED_OF_A_SITE: dict[str, Callable[..., Array]] = {
     "tile_sums": _after_each(lambda scores, values: np.exp(scores - scores.max()).sum()),
     "tile_outputs": _after_each(lambda scores, values: reference.softmax(scores) @ values),
     "tile_seen": _seen,
+    "tile_count": lambda *given: np.array(len(_seen(*given))),
 }
 
 

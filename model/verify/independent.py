@@ -46,6 +46,7 @@ from model.verify.stated import as_stated, indices
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
 from model.verify.told import TOLD
 from model.verify.weighed import WEIGHED
+from model.verify.worded import WORDED, WORDED_OF_A_SITE
 
 ALLOWED = 1e-5
 # What is compared, under one name each: arrays by the last part of their addresses.
@@ -139,6 +140,7 @@ ALL = {
     **EDITED,
     **FOUND,
     **FACTS,
+    **WORDED,
     **OF_THE_OUTPUT,
     **TOLD,
     **BOXED,
@@ -156,6 +158,7 @@ ALL_OF_A_SITE = {
     **CHEAPENED_OF_A_SITE,
     **ADDITIVE_OF_A_SITE,
     **LETTERED_OF_A_SITE,
+    **WORDED_OF_A_SITE,
     **OF_INSTRUMENTS,
 }
 KEPT_RUNS = 2  # of 256 tokens and 48 heads, some 70 MB each

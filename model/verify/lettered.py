@@ -1,4 +1,7 @@
-"""What the letters of shapes stand for: measured on arrays that ran and tensors of the file."""
+"""What the letters of shapes stand for: measured on arrays that ran and tensors of the file.
+
+Each letter has an address of its own, as letter.d, so that none is shown with another's number.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -9,6 +12,8 @@ if TYPE_CHECKING:
     from model.verify.derived import Ran
 
 Array = np.ndarray
+OF_THE_MODEL = ("l", "t", "d", "f", "v", "ts", "nmax")
+OF_A_HEAD = ("h", "g", "tq", "tk", "dh")
 
 
 def _letters(ran: "Ran") -> Array:
@@ -39,5 +44,14 @@ def _of_a_site(ran: "Ran", site: str) -> Array:
     return np.array([len(q), len(k), q.shape[1], k.shape[1], q.shape[2]], float)
 
 
-LETTERED: dict[str, Callable[..., Array]] = {"letters": _letters}
-LETTERED_OF_A_SITE: dict[str, Callable[..., Array]] = {"sizes": _of_a_site}
+def _one(of: Callable[..., Array], place: int) -> Callable[..., Array]:
+    """One of the numbers of a function."""
+    return lambda *given: of(*given)[place]
+
+
+LETTERED: dict[str, Callable[..., Array]] = {
+    f"letter.{name}": _one(_letters, place) for place, name in enumerate(OF_THE_MODEL)
+}
+LETTERED_OF_A_SITE: dict[str, Callable[..., Array]] = {
+    f"size_{name}": _one(_of_a_site, place) for place, name in enumerate(OF_A_HEAD)
+}

@@ -6,6 +6,7 @@ appendix A. The Transformer is `model.reference`, from the same kind of file. No
 """
 
 import json
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -39,7 +40,8 @@ class IndependentRecurrence(Named):
     additive.energies, additive.weights, additive.contexts, transformer.patterns (L, H, Tt, Ts),
     transformer.own (L, H), NAME.parameters; NAME.rows.TASK and NAME.letters.TASK, the stored
     shares by length, NAME.length.TASK; and NAME.known, NAME.writing, NAME.from_source,
-    NAME.within_target, steps one after the other.
+    NAME.within_target, steps one after the other; NAME.seen, rows in training,
+    NAME.of_each.TASK, rows that were scored, source and answer, the ids read and due.
     """
 
     task: str
@@ -70,14 +72,18 @@ class IndependentRecurrence(Named):
             "additive.contexts": lambda: self._run("additive").stacked("contexts"),
             "transformer.patterns": self._patterns,
             "transformer.own": self._own,
+            "source": lambda: np.array(self.row),
+            "answer": lambda: np.array(self.right),
         }
         for name in MODELS:
             found[f"{name}.written"] = partial(self._written, name)
             found[f"{name}.right"] = partial(self._n_right, name)
+            found[f"{name}.seen"] = partial(_n_seen, name)
             found[f"{name}.parameters"] = partial(_n_parameters, name)
             for place, what in enumerate(("known", "writing", "from_source", "within_target")):
                 found[f"{name}.{what}"] = partial(self._steps, name, place)
             for task in TASKS:
+                found[f"{name}.of_each.{task}"] = partial(_n_rows, name, task)
                 found[f"{name}.length.{task}"] = partial(_lengths, name, task)
                 found[f"{name}.rows.{task}"] = partial(_shares, name, task, is_of_rows=True)
                 found[f"{name}.letters.{task}"] = partial(_shares, name, task, is_of_rows=False)
@@ -149,6 +155,17 @@ def _transformer() -> reference.Files:
 
 def _n_parameters(name: str) -> Array:
     return np.array(sum(weight.size for weight in _weights(name).values()))
+
+
+def _n_seen(name: str) -> Array:
+    """Rows of all steps of training."""
+    recipe = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    return np.array(sum(stage["steps"] for stage in recipe["stages"]) * recipe["batch"])
+
+
+def _n_rows(name: str, task: str) -> Array:
+    """How many rows each length was scored on, by length."""
+    return np.array([line["n_rows"] for line in _lines(name, task)])
 
 
 def _lines(name: str, task: str) -> list[dict[str, Any]]:

@@ -23,7 +23,9 @@ Array = np.ndarray
 RUNS = Path(__file__).parents[2] / "assets" / "scaling" / "runs.json"
 VOCABULARY, WINDOW = 4096, 128
 PETAFLOPS_DAY = 8.64e19
-KNOWN = ((175e9, 300e9), (280e9, 300e9), (70e9, 1.4e12))
+# Parameters and tokens, as published.
+KNOWN = {"gpt3": (175e9, 300e9), "gopher": (280e9, 300e9), "chinchilla": (70e9, 1.4e12)}
+BILLION = 1e9
 CONSTANTS = {3: (1.69, 406.4, 410.7, 0.34, 0.28), 4: (1.8172, 482.01, 2085.43, 0.3478, 0.3658)}
 
 
@@ -172,6 +174,10 @@ def _beside(ran: "Ran", counted: int) -> Array:
     )
 
 
+def _published(n: float) -> Callable[..., Array]:
+    return lambda ran: np.array(n)
+
+
 SCALED: dict[str, Callable[..., Array]] = {
     "scaling.best_sizes": _best_sizes,
     "scaling.choice": _choice,
@@ -180,8 +186,10 @@ SCALED: dict[str, Callable[..., Array]] = {
     ),
     "scaling.iso_sizes": _iso_sizes,
     "scaling.iso_losses": _iso_losses,
-    "scaling.known_sizes": lambda ran: np.array([n for n, _ in KNOWN]),
-    "scaling.known_compute": lambda ran: np.array([6 * n * d for n, d in KNOWN]),
+    "scaling.known_sizes": lambda ran: np.array([n for n, _ in KNOWN.values()]),
+    "scaling.known_compute": lambda ran: np.array([6 * n * d for n, d in KNOWN.values()]),
+    "scaling.known_billions": lambda ran: np.array([n / BILLION for n, _ in KNOWN.values()]),
+    **{f"scaling.size_of_{name}": _published(n) for name, (n, _) in KNOWN.items()},
     "scaling.run_sizes": lambda ran, counted: np.array(_points(counted)[0]),
     "scaling.run_tokens": lambda ran: np.array(_points(0)[1]),
     "scaling.run_losses": lambda ran: np.array(_points(0)[2]),

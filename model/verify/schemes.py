@@ -14,9 +14,11 @@ import numpy as np
 
 from model import reference
 from model.verify.derived import Ran, log_softmax
+from model.verify.stated import NEITHER
 
 Array = np.ndarray
 MOST_COMPARED = 256  # rows of a table that are compared with each other
+ALIKE = 1e-3  # of the largest change: one that is nearer may be the largest in float32
 
 
 # --- waves and tables -------------------------------------------------------------------------
@@ -253,6 +255,27 @@ def relative(is_masked: bool) -> Callable[[Ran, int, int], Array]:
     return error
 
 
+def most_changed(is_masked: bool) -> Callable[[Ran, int, int], Array]:
+    """The id of the token whose outputs change most; −1 where another's may as well."""
+
+    def token(ran: Ran, first: int, second: int) -> Array:
+        sizes = np.abs(changed(is_masked)(ran, first, second)).max(axis=-1)
+        is_most = sizes >= sizes.max() * (1 - ALIKE)
+        ids = ran.arrays["decoder.ids"]
+        return np.array(ids[sizes.argmax()] if is_most.sum() == 1 else NEITHER)
+
+    return token
+
+
+def rolled(ran: Ran) -> Array:
+    """The largest change of an output without a mask when the first token is put last; relative."""
+    n = len(ran.arrays["decoder.ids"])
+    order = (*range(1, n), 0)
+    before = _outputs(ran, tuple(range(n)), is_masked=False)[list(order)]
+    difference = np.abs(_outputs(ran, order, is_masked=False) - before).max()
+    return difference / max(1.0, np.abs(before).max())
+
+
 def change_when_moved(ran: Ran, shift: int) -> Array:
     """The largest change of a next-token probability when all tokens stand later.
 
@@ -288,6 +311,23 @@ def stored_places(ran: Ran, window: int) -> Array:
     return (np.arange(n) + 0.5) * (window / n)
 
 
+def _around(ran: Ran, window: int, trained: int) -> tuple[float, float]:
+    """Mean loss in the second half of the trained windows, and at later positions."""
+    found = stored_losses(ran, window)
+    end = trained * len(found) // window
+    return float(found[end // 2 : end].mean()), float(found[end:].mean())
+
+
+def beyond(*, is_more: bool) -> Callable[..., Array]:
+    """The loss at later positions, where it is more, or not, than before; else none."""
+
+    def loss(ran: Ran, window: int, trained: int) -> Array:
+        inside, later = _around(ran, window, trained)
+        return np.array(later if (later > inside) == is_more else np.nan)
+
+    return loss
+
+
 OF_SCHEMES: dict[str, Callable[..., Array]] = {
     "positions.neighbours": lambda ran: neighbours(own_table(ran)),
     "positions.apart": lambda ran: apart(own_table(ran)),
@@ -297,6 +337,9 @@ OF_SCHEMES: dict[str, Callable[..., Array]] = {
     "stored.losses": stored_losses,
     "stored.places": stored_places,
     "stored.bits": lambda ran, window: np.array(stored(ran, window)["bits_per_byte"]),
+    "stored.inside": lambda ran, window, trained: np.array(_around(ran, window, trained)[0]),
+    "stored.more": beyond(is_more=True),
+    "stored.no_more": beyond(is_more=False),
     "waves.cosines": lambda ran: cosines(sinusoids(ran)),
     "waves.neighbours": lambda ran: neighbours(sinusoids(ran)),
     "waves.apart": lambda ran: apart(sinusoids(ran)),
@@ -317,6 +360,9 @@ OF_SCHEMES: dict[str, Callable[..., Array]] = {
     "order.open_changed": changed(is_masked=False),
     "order.most": lambda ran, a, b: np.abs(changed(is_masked=True)(ran, a, b)).max(),
     "order.open_most": lambda ran, a, b: np.abs(changed(is_masked=False)(ran, a, b)).max(),
+    "order.at": most_changed(is_masked=True),
+    "order.open_at": most_changed(is_masked=False),
+    "order.rolled": rolled,
     "order.relative": relative(is_masked=True),
     "order.open_relative": relative(is_masked=False),
     "order.largest": lambda ran: np.abs(outputs(is_masked=True)(ran)).max(),

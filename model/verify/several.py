@@ -103,6 +103,9 @@ SEVERAL_OF_A_SITE: dict[str, Callable[..., Array]] = {
     "written_mean": lambda ran, site: _lengths(ran, site).mean(axis=-1),
     "spectra": _spectra,
     "effective_ranks": _ranks,
+    "map_weights": lambda ran, site, n_heads: np.array(
+        n_heads * ran.arrays[f"{site}.pattern"][0].size
+    ),
     "alike_patterns": lambda ran, site: _cosines(ran.arrays[f"{site}.pattern"]),
     "alike_written": lambda ran, site: _cosines(_written(ran, site)),
 }

@@ -116,6 +116,7 @@ SIMILAR: dict[str, Callable[..., Array]] = {
     "near.ids": lambda ran, *at: np.array(_ordered(ran, *at)[0]),
     "near.mean_length": _mean_length,
     "near.length": lambda ran, token: _lengths(ran)[token],
+    "near.rows": lambda ran: np.array(len(_table(ran))),
     "near.length_of_all": lambda ran: np.asarray(_lengths(ran).mean()),
 }
 

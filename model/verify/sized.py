@@ -114,10 +114,33 @@ def _parameters(sizes: Sizes) -> Array:
 
 
 def _block(sizes: Sizes) -> Array:
-    """12 · D², 6 · D², and the weights of one block without its norms, (3,)."""
-    one = [x for x in tensors({**sizes, "n_layers": 1}) if x.part in ("attention", "feed-forward")]
-    square = sizes["d_model"] ** 2
-    return np.array([12 * square, 6 * square, sum(x.numbers for x in one)], dtype=float)
+    """What a dense block without its norms has, see `of_block`."""
+    dense = {name: size for name, size in sizes.items() if name != "experts"}
+    one = list(tensors({**dense, "n_layers": 1}))
+    parts = [sum(x.numbers for x in one if x.part == y) for y in ("attention", "feed-forward")]
+    return of_block(sizes["d_model"], sizes["d_ff"], *parts)
+
+
+def of_block(d_model: int, d_ff: int, attention: float, feedforward: float) -> Array:
+    """12 · D², 6 · D², all weights, attention, feed-forward, all / D², F / D. (7,)."""
+    square, both = d_model**2, attention + feedforward
+    numbers = [12 * square, 6 * square, both, attention, feedforward, both / square]
+    return np.array([*numbers, d_ff / d_model], dtype=float)
+
+
+def _layers(ran: "Ran", n: int, d: int, kernel: int, window: int) -> Array:
+    """Operations, steps and path of four kinds of layers (Vaswani et al. 2017, table 1), (4, 3).
+
+    Attention, recurrence, dilated convolution, attention in a window.
+    """
+    powers = next(steps for steps in range(1, 64) if kernel**steps >= n)
+    rows = (
+        (n**2 * d, 1, 1),
+        (n * d**2, n, n),
+        (kernel * n * d**2, 1, powers),
+        (n * min(n, window) * d, 1, math.ceil(n / window)),
+    )
+    return np.array(rows, dtype=float)
 
 
 def _operations(sizes: Sizes, n_tokens: int) -> Array:
@@ -166,17 +189,22 @@ def _both(count: Callable[..., Array], name: str) -> dict[str, Callable[..., Arr
 
 
 def shares_of(first: Array, *numbers: int) -> Array:
-    """The share of each part in the weights, (6, N): of a model by its counts, of further ones
+    """The share of each part in the weights, (6, N), see `counts_of`."""
+    counts = counts_of(first, *numbers)
+    return counts / counts.sum(axis=0)
 
-    by their sizes, then of all known.
+
+def counts_of(first: Array, *numbers: int) -> Array:
+    """The weights of each part, (6, N): of a model by its counts, of further ones by their sizes,
+
+    then of all known.
     """
     each = len(SIZES) + 1
     if len(numbers) % each:
         raise KeyError(numbers)
     own = [_own(*numbers[at : at + each]) for at in range(0, len(numbers), each)]
     counted = [_parameters(sizes)[: len(PARTS)] for sizes in (*own, *_known())]
-    counts = np.stack([first, *counted], axis=1)
-    return counts / counts.sum(axis=0)
+    return np.stack([first, *counted], axis=1)
 
 
 SIZED: dict[str, Callable[..., Array]] = {
@@ -185,4 +213,5 @@ SIZED: dict[str, Callable[..., Array]] = {
     **_both(_memory, "memory"),
     **_both(_growth, "growth"),
     **_both(_block, "block"),
+    "layers.costs": _layers,
 }

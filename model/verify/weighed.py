@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.reference import DEFAULTS, Files
-from model.verify.sized import LENGTHS, PARTS, shares_of
+from model.verify.sized import LENGTHS, PARTS, counts_of, of_block, shares_of
 
 if TYPE_CHECKING:
     from model.verify.derived import Ran
@@ -110,11 +110,13 @@ def _growth(ran: "Ran") -> Array:
 
 
 def _block(ran: "Ran") -> Array:
-    """12 · D², 6 · D², and the weights of the first block: one attention, its feed-forward."""
-    square = ran.files.config["d_model"] ** 2
-    first = re.compile(r"(encoder\.)?blocks\.0\.(attn|ffn)\.")
-    found = sum(np.prod(s) for name, s in _sizes(ran.files).items() if first.match(name))
-    return np.array([12 * square, 6 * square, found], dtype=float)
+    """What the first block has, one attention and its feed-forward, see `of_block`."""
+    sizes = _sizes(ran.files)
+    parts = [
+        sum(float(np.prod(s)) for name, s in sizes.items() if re.match(pattern, name))
+        for pattern in (rf"(encoder\.)?blocks\.0\.{part}\." for part in ("attn", "ffn"))
+    ]
+    return of_block(ran.files.config["d_model"], ran.files.config["d_ff"], *parts)
 
 
 def _stored(ran: "Ran") -> Array:
@@ -135,5 +137,6 @@ WEIGHED: dict[str, Callable[..., Array]] = {
     "running.growth": _growth,
     "running.memory": lambda ran, n: _memory(ran.files, n),
     "running.pass": lambda ran, n: np.array(pass_of(ran.files, n)),
+    "running.counts": lambda ran, *numbers: counts_of(_counts(ran.files), *numbers),
     "running.shares": lambda ran, *numbers: shares_of(_counts(ran.files), *numbers),
 }

@@ -24,6 +24,11 @@ def notice(text: Said, kind: str = "note") -> None:
     st.html(f'<p class="hl-{kind}" role="{role}">{inside}</p>')
 
 
+def paragraph(text: Said) -> None:
+    """A line of the page's own size. The text is no markup."""
+    st.html(f"<p>{html_of(text)}</p>")
+
+
 def caption(text: Said) -> None:
     """A small line below what it is of. The text is no markup."""
     st.html(f'<p class="hl-small">{html_of(text)}</p>')
@@ -234,15 +239,23 @@ def token_row(
 
 
 def training_targets(
-    inputs: Sequence[str], targets: Sequence[str], probabilities: Sequence[Number]
+    inputs: Sequence[str], targets: Sequence[str], probabilities: Sequence[Number], run: Compared
 ) -> None:
-    """The input at each position, its target, and the probability predicted for it."""
+    """The input at each position, its target, and the probability predicted for it.
+
+    Every input but the first is a token of the run, and so the target before it.
+    """
     columns = [
         f'<span class="hl-target"><small>{number}</small>{_chip(given)}'
         f'<span aria-hidden="true">↓</span>{_chip(wanted)}<small>{html_of(probability)}</small>'
         "</span>"
         for number, (given, wanted, probability) in enumerate(
-            zip(token_labels(inputs), token_labels(targets), probabilities, strict=True)
+            zip(
+                _of_run(token_labels(inputs), run, range(1, len(inputs))),
+                _of_run(token_labels(targets), run, range(1, len(inputs)), before=1),
+                probabilities,
+                strict=True,
+            )
         )
     ]
     legend = (
@@ -254,6 +267,16 @@ def training_targets(
         '<div class="hl-strip hl-targets" tabindex="0" role="group" '
         f'aria-label="Inputs and targets">{inside}</div>'
     )
+
+
+def _of_run(
+    labels: Sequence[str], run: Compared, places: Collection[int], before: int = 0
+) -> list[str | Word]:
+    """Labels of the tokens that stand at places of a run, so many `before` them; others as text."""
+    return [
+        word(run, f"decoder.ids[{i + before}]", label) if i + before in places else label
+        for i, label in enumerate(labels)
+    ]
 
 
 def token_pairs(names: tuple[str, str], first: Sequence[str], second: Sequence[str]) -> None:

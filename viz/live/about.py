@@ -51,7 +51,6 @@ _BY_HAND = "model.analysis.worked"
 _KEPT = f"{_MASKING}.masking_alternatives"
 # By the last part of an address.
 OF_SITES: dict[str, About] = {
-    "sizes": About("heads, KV heads, queries, keys, numbers in one", "model.trace.AttentionRecord"),
     "unrotated_q": About("W_Q x", _BEFORE),
     "unrotated_k": About("W_K x", _BEFORE),
     "unrotated": About("q · k / √d_head before rotation", _BEFORE),
@@ -119,7 +118,6 @@ OF_SITES: dict[str, About] = {
 }
 # By the name before the numbers it depends on.
 OF_PAGES: dict[str, About] = {
-    "letters": About("what each letter of a shape stands for", "model.trace.Facts"),
     "positions.neighbours": About("mean of a · b / |a||b|, one position apart", _COSINES),
     "positions.apart": About("mean of a · b / |a||b|, half a table apart", _COSINES),
     "positions.parameters": About("trained numbers: of the scheme, of all", _SCHEMES),

@@ -20,6 +20,8 @@ OF_COSTS: dict[str, About] = {
         )
     },
     "running.pass": About("operations of one token, added up", f"{_SIZES}.pass_operations"),
+    "running.counts": About("numbers of a part", f"{_SIZES}.parameters"),
+    "layers.costs": About("the orders of Vaswani et al. 2017, table 1", f"{_SIZES}.layer_costs"),
     "running.shares": About("numbers of a part / numbers of all", f"{_SIZES}.parameters"),
     "running.bytes": About("bytes of all tensors in the file", "viz.runs.counting.stored"),
     **{

@@ -8,7 +8,7 @@ from model.trace import Trace
 from viz.live.about import OF_HEADS, OF_PAGES, OF_SITES, About
 from viz.live.about_costs import OF_COSTS
 from viz.live.about_experiments import MORE_OF_EXPERIMENTS
-from viz.live.about_lessons import MORE_OF_LESSONS
+from viz.live.about_lessons import MORE_OF_LESSONS, MORE_OF_SITES
 from viz.live.about_recurrence import OF_RECURRENCE
 from viz.live.about_views import MORE_OF_VIEWS
 from viz.live.core.wire import Data
@@ -102,6 +102,7 @@ def origin_of(trace: Trace, independent: Independent, address: str) -> Data:
         or OF_RECURRENCE.get(name)
         or OF_TRACE.get(last)
         or OF_SITES.get(last)
+        or MORE_OF_SITES.get(last)
         or OF_INSTRUMENTS.get(last)
         or About("", "")
     )

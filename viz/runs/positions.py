@@ -147,10 +147,10 @@ def change_when_moved(handle: ModelHandle, text: str, shift: int) -> float:
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def order_matters(handle: ModelHandle, text: str) -> bool | None:
-    """Whether the model, without its mask, notices another order; None where it cannot be told."""
+def rolled(handle: ModelHandle, text: str) -> float | None:
+    """How much outputs change without the mask in another order, see `model.analysis.order`."""
     ids = runs.run(handle, text).trace.ids.tolist()
-    return order.order_matters(runs.decoder(handle), ids)
+    return order.rolled(runs.decoder(handle), ids)
 
 
 def n_parameters(handle: ModelHandle) -> tuple[int, int]:

@@ -51,6 +51,7 @@ from model.verify.timed import IndependentTimes
 from model.verify.told import TOLD
 from model.verify.translated import IndependentTranslation
 from model.verify.weighed import WEIGHED
+from model.verify.worded import WORDED, WORDED_OF_A_SITE
 from model.verify.worth import IndependentWorth
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
@@ -58,7 +59,7 @@ from viz.live import files, routes, store
 from viz.live.about import OF_PAGES, OF_SITES
 from viz.live.about_costs import OF_COSTS
 from viz.live.about_experiments import MORE_OF_EXPERIMENTS
-from viz.live.about_lessons import MORE_OF_LESSONS
+from viz.live.about_lessons import MORE_OF_LESSONS, MORE_OF_SITES
 from viz.live.about_recurrence import OF_RECURRENCE
 from viz.live.about_views import MORE_OF_VIEWS
 from viz.live.origins import OF_FIGURES, OF_TRACE
@@ -282,7 +283,8 @@ def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: P
 
 def test_every_origin_names_code_that_there_is() -> None:
     of_pages = {**OF_PAGES, **MORE_OF_VIEWS, **MORE_OF_EXPERIMENTS, **MORE_OF_LESSONS}
-    tables = (OF_TRACE, OF_FIGURES, of_pages, OF_COSTS, OF_SITES, OF_RECURRENCE)
+    of_sites = {**OF_SITES, **MORE_OF_SITES}
+    tables = (OF_TRACE, OF_FIGURES, of_pages, OF_COSTS, of_sites, OF_RECURRENCE)
     for about in (about for table in tables for about in table.values()):
         module, _, name = about.source.rpartition(".")
         try:
@@ -315,7 +317,9 @@ def test_every_origin_names_code_that_there_is() -> None:
     assert set(of_pages) == {
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
-        *of_edits, *of_costs, *of_translations, "shuffled.classes", *FACTS, *CHEAPENED, *LETTERED, *SCALED, *TOLD, "right.gained", *BOXED, f"row.patch., grid, ", for, in, GRIDS,
+        *of_edits, *of_costs, *of_translations, "shuffled.classes", "right.gained",
+        *FACTS, *CHEAPENED, *LETTERED, *SCALED, *TOLD, *BOXED, *WORDED,
+        *(f"row.patch.{grid}" for grid in GRIDS),
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip
     times = IndependentTimes(Files({}, {}), NO_WORDS, (), np.zeros((0, 0)), 0, np.zeros(0), ())
@@ -334,9 +338,10 @@ def test_every_origin_names_code_that_there_is() -> None:
             *CHEAPENED_OF_A_SITE,
             *ADDITIVE_OF_A_SITE,
             *LETTERED_OF_A_SITE,
+            *WORDED_OF_A_SITE,
         )
     }
-    assert set(OF_SITES) == unmasked
+    assert set(of_sites) == unmasked
 
 
 def test_single_numbers_are_asked_for_together(client: TestClient, tmp_path: Path) -> None:

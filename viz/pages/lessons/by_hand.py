@@ -11,7 +11,7 @@ from viz.figures.labels import token_labels
 from viz.frame import inspector, layout, memory, notices, screen, state, tables, words
 from viz.frame.kinds import Setting
 from viz.frame.lessons import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
-from viz.frame.numbers import number
+from viz.frame.numbers import count, number, word
 from viz.frame.view import View
 from viz.live import component
 from viz.live.by_hand.data import BY_HAND, Given, by_hand_data
@@ -168,11 +168,17 @@ def _in_the_model(view: View) -> None:
     layout.section("The same in the model", f"{view.head_name} of the sentence above.")
     words.caption(
         [
-            f"“{labels[query]}” → “{labels[key]}”: score ",
+            "“",
+            word(view.run, f"{site}.strongest[{head},0]", labels[query]),
+            "” → “",
+            word(view.run, f"{site}.strongest[{head},1]", labels[key]),
+            "”: score ",
             number(view.run, f"{site}.scores{place}", float(score)),
             ", weight ",
             number(view.run, f"{site}.pattern{place}", float(weight)),
-            f", of a query and a key with {view.config.d_head} columns.",
+            ", of a query and a key with ",
+            count(view.run, f"{site}.size_dh", view.config.d_head),
+            " columns.",
         ]
     )
     words.ways(

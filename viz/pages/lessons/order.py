@@ -15,7 +15,7 @@ from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
 from viz.frame import controls, inspector, layout, memory, notices, screen, tables, words
 from viz.frame.lessons import ORDER_TEXT
-from viz.frame.numbers import Number, number
+from viz.frame.numbers import Number, number, word
 from viz.frame.view import View
 from viz.pages.ideas.positions.compare import NAMES
 from viz.runs import positions
@@ -195,12 +195,14 @@ def _maps(case: Case, key: str) -> None:
             ),
         )
     row = int(np.abs(found.difference).max(axis=1).argmax())
-    at = f" at “{visible(tokens[row])}”" if found.error > SAME else ""
+    label = word(case.view.run, f"{case.prefix}at.0.{last}", visible(tokens[row]))
+    at = [" at “", label, "”"] if found.error > SAME else []
     words.caption(
         [
             f"{case.name}, {MASKS[case.is_masked]}: rows put back differ by at most ",
             _most(case),
-            f"{at}; the largest output is ",
+            *at,
+            "; the largest output is ",
             number(case.view.run, f"{case.prefix}largest", largest, digits(largest, 2)),
             f"; colours end where {digits(100 * IN_COLOURS, 0)} % of them lie.",
         ]

@@ -18,7 +18,7 @@ from viz.figures.labels import token_labels
 from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
 from viz.frame import controls, inspector, layout, notices, screen, words
 from viz.frame.lessons import SPLIT_TOKEN
-from viz.frame.numbers import count, number
+from viz.frame.numbers import Piece, count, number, stated
 from viz.frame.settings import HEAD, LAYER
 from viz.frame.view import View
 from viz.runs import heads as head_runs
@@ -144,9 +144,13 @@ def _of_each_head(
         }
     )
     words.caption(
-        f"A head of {d_head} columns can write in at most so many directions, whatever it "
-        "finds. The effective rank says how evenly it uses them: all of them where its singular "
-        "values are equal, 1 where one is all there is. The norm before W_V is left out."
+        [
+            "A head of ",
+            count(run, f"{site}.size_dh", d_head),
+            " columns can write in at most so many directions, whatever it finds. The effective "
+            "rank says how evenly it uses them: all of them where its singular values are equal, 1 "
+            "where one is all there is. The norm before W_V is left out.",
+        ]
     )
     formula = formulas.effective_rank()
     inspector.formula("model.analysis.several.effective_rank", formula.latex, formula.reference)
@@ -176,7 +180,8 @@ def _cut_otherwise(view: View) -> None:
                 count(view.run, f"heads.parameters.{cut.n_heads}", cut.parameters) for cut in found
             ],
             "weights in all patterns of this input": [
-                f"{cut.n_heads * cells:,}" for cut in found
+                count(view.run, f"{view.site.address}.map_weights.{cut.n_heads}",
+                      cut.n_heads * cells) for cut in found
             ],
         }
     )  # fmt: skip
@@ -219,18 +224,15 @@ def _likeness(view: View, weights: Weights) -> None:
                 f"like H{nearest[name]}, {digits(cosines[head, nearest[name]], 2)}.",
                 origin=screen.origin(view.run, {(0, "z"): f"{site}.alike_{name}"}),
             )
-    one, other = nearest["patterns"], nearest["written"]
     words.caption(
         [
-            f"Most like H{head} in {BOTH['patterns']}: H{one}, cosine ",
-            number(view.run, f"{site}.alike_patterns[{head},{one}]",
-                   float(found["patterns"][head, one])),
-            f". In {BOTH['written']}: H{other}, cosine ",
-            number(view.run, f"{site}.alike_written[{head},{other}]",
-                   float(found["written"][head, other])),
+            f"Most like H{head} in {BOTH['patterns']}: ",
+            *_most_like(view, "patterns", found["patterns"][head], nearest["patterns"]),
+            f". In {BOTH['written']}: ",
+            *_most_like(view, "written", found["written"][head], nearest["written"]),
             ".",
         ]
-    )  # fmt: skip
+    )
     _ask(view)
     words.ways(
         [
@@ -238,6 +240,14 @@ def _likeness(view: View, weights: Weights) -> None:
             words.Way("Ablation", "What each head’s removal costs.", page="Ablation"),
         ]
     )
+
+
+def _most_like(view: View, name: str, cosines: np.ndarray, other: int) -> list[Piece]:
+    """The head that is most like the one above, and how much; nothing is more like it than it."""
+    of_head = f"{view.site.address}.alike_{name}[{view.head},:]"
+    (named,) = stated(view.run, of_head, [other], "max2")
+    cosine = number(view.run, f"{of_head}[{other}]=max2", float(cosines[other]))
+    return ["H", named, ", cosine ", cosine]
 
 
 def _nearest(cosines: np.ndarray, head: int) -> int:

@@ -186,7 +186,13 @@ def _bars(view: View, found: Nearest, token: int, what: tuple[int, int, str]) ->
         key=f"nearest-{key}",
         alt=f"Nearest to “{names[token]}” by {name}: {', '.join(labels[:5])} …",
         origin=screen.origin(
-            view.run, {(0, "x"): f"near.values.{at}", (0, "said.1"): f"near.ids.{at}"}
+            view.run,
+            {
+                (0, "x"): f"near.values.{at}",
+                (0, "said.1"): f"near.ids.{at}",
+                (0, "words.said.0"): f"near.ids.{at}",
+                (0, "words.ticks.y"): f"near.ids.{at}",
+            },
         ),
     )
 
@@ -209,7 +215,8 @@ def _lengths(view: View, token: int, found: dict[By, Nearest], table: np.ndarray
             ", by dot product: ",
             mean(1, "product"),
             ", of all ",
-            f"{len(table):,}: ",
+            number(run, "near.rows", len(table), f"{len(table):,}"),
+            ": ",
             number(run, "near.length_of_all", float(every), digits(float(every), 2)),
             ".",
         ]

@@ -16,7 +16,7 @@ from viz import runs
 from viz.figures.cost import operation_lines, share_bars
 from viz.formulas import Formula
 from viz.frame import controls, inspector, layout, notices, screen, settings, tables, words
-from viz.frame.numbers import Said, count, size
+from viz.frame.numbers import Said, count, number, size
 from viz.frame.view import View
 from viz.live.chart.data import Origin
 from viz.pages.ideas.cost import measured, rule, sized
@@ -27,6 +27,12 @@ ICON = ":material/scale:"
 NEEDS = ("weights",)
 
 LENGTHS = (16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
+# What of a kind of layer is said, and what that is called.
+ORDERS = {
+    "operations": "operations, order of",
+    "sequential": "steps in sequence",
+    "path": "longest path",
+}
 MEMORY = {
     "weights": "weights, 2 bytes each",
     "training": "while training: weights, gradients, Adam",
@@ -53,7 +59,7 @@ def render(view: View) -> None:
     _parameters(view, chosen, [running, *known])
     _operations(view, chosen, n_tokens)
     _memory(view, chosen, n_tokens)
-    rows = _kinds_of_layers(chosen, n_tokens)
+    rows = _kinds_of_layers(view, chosen, n_tokens)
     csv_files = measured.section(view, running.shape)
     inspector.source(
         "model.analysis.sizes.parameters",
@@ -116,10 +122,16 @@ def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
 def _origin_of_shares(view: View, shown: list[Sized]) -> Origin:
     """Where an independent run has the shares, a person’s own after those of the model above."""
     own = [one.place for one in shown if one.table == "shape"]
-    address = ".".join(["running.shares", *own])
-    if len(address) > LONGEST_NAME:
+    shares, counts = (".".join([f"running.{what}", *own]) for what in ("shares", "counts"))
+    if len(shares) > LONGEST_NAME:
         return ()
-    return screen.origin(view.run, {(i, "x"): f"{address}[{i}]" for i in range(len(PARTS))})
+    return screen.origin(
+        view.run,
+        {
+            **{(i, "x"): f"{shares}[{i}]" for i in range(len(PARTS))},
+            **{(i, "customdata"): f"{counts}[{i}]" for i in range(len(PARTS))},
+        },
+    )
 
 
 def _total(view: View, one: Sized) -> Said:
@@ -136,9 +148,12 @@ def _totals(view: View, chosen: Sized) -> None:
         [
             (_total(view, chosen), f"weights of {chosen.name}"),
             (count(view.run, f"{address}[{len(PARTS) + 1}]", active), "met by one token"),
-            (f"{attention_parameters(shape):,}", "attention of one layer"),
             (
-                f"{feedforward_parameters(shape):,}",
+                count(view.run, f"{chosen.address('block')}[3]", attention_parameters(shape)),
+                "attention of one layer",
+            ),
+            (
+                count(view.run, f"{chosen.address('block')}[4]", feedforward_parameters(shape)),
                 "one feed-forward of a dense layer",
             ),
         ]
@@ -216,7 +231,7 @@ def _memory(view: View, chosen: Sized, n_tokens: int) -> None:
     _formula("memory", formulas.MEMORY)
 
 
-def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
+def _kinds_of_layers(view: View, chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
     d_model = chosen.shape.d_model
     layout.section(
         "Attention, recurrence, convolution",
@@ -229,14 +244,14 @@ def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
         kernel = controls.number(settings.KERNEL)
         window = controls.number(settings.COST_WINDOW)
     rows = layer_costs(n_tokens, d_model, kernel, window)
-    words.table(
-        {
-            "layer": [row.name for row in rows],
-            "operations, order of": [f"{row.operations:,.0f}" for row in rows],
-            "steps in sequence": [f"{row.sequential:,.0f}" for row in rows],
-            "longest path": [f"{row.path:,.0f}" for row in rows],
-        }
-    )
+    address = f"layers.costs.{n_tokens}.{d_model}.{kernel}.{window}"
+    columns: dict[str, list[Said]] = {"layer": [row.name for row in rows]}
+    for place, (what, name) in enumerate(ORDERS.items()):
+        columns[name] = [
+            number(view.run, f"{address}[{i},{place}]", value, f"{value:,.0f}")
+            for i, value in enumerate(getattr(row, what) for row in rows)
+        ]
+    words.table(columns)
     _formula("layer_costs", formulas.LAYERS)
     return rows
 

@@ -20,6 +20,7 @@ from viz.frame import (
     tables,
     words,
 )
+from viz.frame.numbers import Piece, count, word
 from viz.frame.settings import EDITS, EDITS_OF
 from viz.frame.view import View
 from viz.live import component
@@ -28,6 +29,7 @@ from viz.live.editor.data import FIGURE, NextTokens, editor_data
 from viz.pages.ideas.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
 
 NOTHING = EDITS_OF.default
+NAMED = 8  # rows without a key that are named
 
 
 def draw(view: View) -> None:
@@ -103,10 +105,21 @@ def _say_empty(run: runs.Run, mask: np.ndarray) -> None:
     if not rows.size:
         return
     labels = token_labels(run.trace.tokens)
-    names = ", ".join(f"{row} “{labels[row]}”" for row in rows[:8])
-    more = f" and {len(rows) - 8} more" if len(rows) > 8 else ""
+    named = enumerate(rows[:NAMED].tolist())
+    names = [piece for place, row in named for piece in _row_name(run, place, row, labels[row])]
+    more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
     largest = max(np.abs(record.z[:, rows]).max() for record in run.trace.attention)
     words.notice(
-        f"No key is left for {names}{more}: these rows are zero, not NaN, and what attention "
-        f"writes there is zero in every layer and head (largest |z| {equals(float(largest))})."
+        [
+            "No key is left for ",
+            *names,
+            f"{more}: these rows are zero, not NaN, and what attention writes there is zero in "
+            f"every layer and head (largest |z| {equals(float(largest))}).",
+        ]
     )
+
+
+def _row_name(run: runs.Run, place: int, row: int, label: str) -> list[Piece]:
+    """The number and the token of a row without a key; `place` is which of these it is."""
+    own = count(run, f"mask.empty[{place}]", row)
+    return [", " if place else "", own, " “", word(run, f"decoder.ids[{row}]", label), "”"]

@@ -16,7 +16,7 @@ from viz.figures.masks import (
 )
 from viz.formulas import share_with_numbers, with_causal
 from viz.frame import inspector, layout, notices, screen, tables, words
-from viz.frame.numbers import number
+from viz.frame.numbers import count, number
 from viz.frame.view import View
 from viz.pages.ideas.masks.shared import (
     NAMES,
@@ -41,7 +41,7 @@ def draw(view: View) -> None:
     _matrix_and_pattern(view, chosen, run)
     with st.container(key="said-of-mask"):  # as many parts below it, whatever there is to say
         notices.show()
-        st.markdown(f"{in_words(chosen)} {_trained(view, chosen)}")
+        words.paragraph([*in_words(chosen, run), f" {_trained(view, chosen)}"])
         _say_loss(view, chosen, run)
     source = source_of(chosen.kind)
     inspector.formula(source)
@@ -160,15 +160,19 @@ def _receptive_field(view: View, layers: np.ndarray, run: Run) -> None:
             origin=screen.origin(run, {(0, "y"): f"mask.known.{n_tokens - 1}"}),
         )
     inspector.formula("model.analysis.masking.layers_to_reach")
-    count = number(run, "mask.never", n_never, str(n_never))
-    never = ("; ", count, f" of {layers.size} pairs never are") if n_never else ()
+    of_pairs = [count(run, "mask.never", n_never), " of ", count(run, "mask.pairs", layers.size)]
+    never = ["; ", *of_pairs, " pairs never are"] if n_never else []
     of_last = f"mask.known.{n_tokens - 1}[{n_layers}]"
     words.notice(
         [
-            f"After {n_layers} layers, all this model has, the last token can be influenced by ",
-            number(run, of_last, after_all, str(after_all)),
-            f" of {n_tokens} tokens. Every reachable pair is connected within ",
-            number(run, "mask.longest", longest, str(longest)),
+            "After ",
+            count(view.run, "letter.l", n_layers),
+            " layers, all this model has, the last token can be influenced by ",
+            count(run, of_last, after_all),
+            " of ",
+            count(view.run, "letter.t", n_tokens),
+            " tokens. Every reachable pair is connected within ",
+            count(run, "mask.longest", longest),
             f" layer{'' if longest == 1 else 's'}",
             *never,
             ".",

@@ -11,7 +11,7 @@ from viz.figures.labels import visible
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
 from viz.frame import inspector, layout, screen, tables, words
-from viz.frame.numbers import number, per_cent
+from viz.frame.numbers import Piece, count, head, number, per_cent, word
 from viz.frame.view import View
 from viz.runs import Run, masks
 
@@ -83,7 +83,10 @@ def _loss(view: View, open_run: Run) -> None:
             number(view.run, "losses.mean", before),
             f" nats per token. {WITHOUT.capitalize()}: ",
             number(open_run, "losses.mean", after),
-            f", {_verdict(before, after, n_ahead)}. {_leakage(n_ahead, len(view.ids))}",
+            ", ",
+            *_verdict(open_run, before, after, n_ahead),
+            ". ",
+            *_leakage(view, n_ahead),
         ]
     )
     inspector.formula("model.analysis.probabilities.next_token_losses")
@@ -100,27 +103,32 @@ def _n_ahead(view: View) -> int:
     return int(np.diagonal(own_mask(view.config, len(view.ids)), 1).sum())
 
 
-def _verdict(before: float, after: float, n_ahead: int) -> str:
+def _verdict(open_run: Run, before: float, after: float, n_ahead: int) -> list[Piece]:
     """What became of the loss, and why where the mask shows nothing that lies ahead."""
     if after == before:
-        return "the same"
+        return ["the same"]
     if after < before:
-        return "lower: what it can now attend to helps it"
+        by = number(open_run, "losses.lower", before - after)
+        return ["lower by ", by, ": what it can now attend to helps it"]
     never = "" if n_ahead else "it never learnt to use what lies ahead, and "
-    return f"higher: {never}{'it ' if n_ahead else ''}is confused by it"
+    by = number(open_run, "losses.higher", after - before)
+    return ["higher by ", by, f": {never}{'it ' if n_ahead else ''}is confused by it"]
 
 
-def _leakage(n_ahead: int, n_tokens: int) -> str:
+def _leakage(view: View, n_ahead: int) -> list[Piece]:
     """Which of the two numbers say nothing of how well the model predicts."""
     if not n_ahead:
-        return (
+        return [
             "The second number says nothing of how well it predicts: label leakage, tokens "
             "attended to their own targets."
-        )
-    return (
-        f"Neither number says how well it predicts: under its own mask, too, {n_ahead} of "
-        f"{n_tokens} tokens attended to their own targets (label leakage)."
-    )
+        ]
+    return [
+        "Neither number says how well it predicts: under its own mask, too, ",
+        count(view.run, "mask.ahead", n_ahead),
+        " of ",
+        count(view.run, "letter.t", len(view.ids)),
+        " tokens attended to their own targets (label leakage).",
+    ]
 
 
 def _future(view: View, open_run: Run) -> None:
@@ -142,7 +150,9 @@ def _future(view: View, open_run: Run) -> None:
         [
             "Without a mask ",
             per_cent(open_run, "mask.future_mean", shares.mean()),
-            f"% of all attention goes to later tokens, most in L{most[0]} H{most[1]} (",
+            "% of all attention goes to later tokens, most in ",
+            *head(open_run, "mask.future", [int(i) for i in most]),
+            " (",
             per_cent(open_run, "mask.future_most", shares.max()),
             "%). With its mask: ",
             per_cent(view.run, "mask.future_mean", own.mean()),
@@ -170,7 +180,7 @@ def _past(view: View, everything: np.ndarray, open_run: Run) -> None:
         + (f" Its own mask lets {n_before} earlier tokens attend to it." if n_before else ""),
     )
     old, new = map(visible, names)
-    words.token_row("Last token, and what it becomes", names)
+    words.token_row("Last token, and what it becomes", names, view.run, "past.exchanged")
     layout.show_figure(
         change_bars(
             changes,
@@ -190,8 +200,11 @@ def _past(view: View, everything: np.ndarray, open_run: Run) -> None:
     )
     words.notice(
         [
-            f"“{old}” becomes “{new}”. ",
-            "With its mask the probabilities before it change by at most ",
+            "“",
+            word(view.run, "past.exchanged[0]", old),
+            "” becomes “",
+            word(view.run, "past.exchanged[1]", new),
+            "”. With its mask the probabilities before it change by at most ",
             number(view.run, f"past.largest.{guess}", changes[WITH].max()),
             "; without, by up to ",
             number(open_run, f"past.largest.{guess}", changes[WITHOUT].max()),

@@ -8,7 +8,7 @@ from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.masks import leak_curves, pattern_map, score_map
 from viz.frame import inspector, layout, screen, tables, words
-from viz.frame.numbers import number
+from viz.frame.numbers import number, word
 from viz.frame.view import View
 
 
@@ -122,7 +122,9 @@ def _why_before(view: View, sums: dict[str, np.ndarray]) -> None:
     }
     words.notice(
         [
-            f"For the query “{label}” in {view.head_name} the visible weights sum to ",
+            "For the query “",
+            word(view.run, f"decoder.ids[{query}]", label),
+            f"” in {view.head_name} the visible weights sum to ",
             said["before"],
             " with −∞ before softmax, ",
             said["score_zero"],
@@ -151,6 +153,12 @@ def _empty_row(view: View) -> None:
     )
     plain = "NaN in every cell" if np.isnan(row.plain).all() else f"{row.plain.tolist()}"
     words.notice(
-        f"The scores of “{label}” in {view.head_name}, with all of its cells masked: softmax "
-        f"alone gives {plain}, this model's attention sums to {digits(row.ours.sum())}."
+        [
+            "The scores of “",
+            word(view.run, "decoder.ids[-1]", label),
+            f"” in {view.head_name}, with all of its cells masked: softmax alone gives {plain}, "
+            "this model's attention sums to ",
+            number(view.run, f"{view.site.address}.emptied[{view.head}]", float(row.ours.sum())),
+            ".",
+        ]
     )

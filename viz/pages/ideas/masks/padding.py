@@ -11,7 +11,7 @@ from viz.digits import digits
 from viz.figures.masks import pattern_map, share_map
 from viz.formulas import with_causal
 from viz.frame import controls, inspector, layout, memory, notices, screen, tables, words
-from viz.frame.numbers import number, per_cent
+from viz.frame.numbers import Said, number, per_cent
 from viz.frame.settings import PADDED_SENTENCE, PADDING_SIDE
 from viz.frame.view import View
 from viz.runs import Run, masks
@@ -69,7 +69,7 @@ def draw(view: View) -> None:
     for name, run in zip(("hidden", "seen"), batch.runs, strict=True):
         memory.keep_alive(f"padded-{name}", run)
     _patterns(view, batch)
-    _rows(batch.masked)
+    _rows(view, batch)
     shares = _pad_shares(batch.unmasked)
     layout.show_figure(
         share_map(shares, view.colors, "Attention on pad tokens, by head, without a padding mask"),
@@ -112,15 +112,21 @@ def _fitting(view: View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]]
     return view.ids, found[:context]
 
 
-def _rows(padded: Padded) -> None:
+def _rows(view: View, batch: Batch) -> None:
     """Both rows of the batch as they ran; much padding is counted instead of written."""
-    n_pad = int(padded.is_pad.sum())
+    padded, n_pad = batch.masked, batch.n_pad
     for row, trace in enumerate(padded.traces):
-        tokens = list(trace.tokens)
+        tokens, address = list(trace.tokens), f"pads.ids.{batch.pads}"
         if row == padded.short and n_pad > MOST_PADDING:
             start = int(padded.is_pad.argmax())
             tokens[start : start + n_pad] = [f"{PAD} × {n_pad}"]
-        words.token_row(f"Row {row}", tokens)
+            address = f"pads.row.{batch.pads}"
+        if row == padded.short:
+            words.token_row(f"Row {row}", tokens, batch.runs[0], address)
+        elif row == 0:  # the sentence above
+            words.token_row(f"Row {row}", tokens, view.run, "decoder.ids")
+        else:
+            words.token_row(f"Row {row}", tokens)
 
 
 def _patterns(view: View, batch: Batch) -> None:
@@ -140,7 +146,12 @@ def _patterns(view: View, batch: Batch) -> None:
                 key=f"padded-{key}",
                 alt=f"Attention of {view.head_name} in the padded sentence {what}.",
                 origin=screen.origin(
-                    run, {(0, "z"): f"{record.site.address}.unmasked_pattern[{view.head}]"}
+                    run,
+                    {
+                        (0, "z"): f"{record.site.address}.unmasked_pattern[{view.head}]",
+                        (0, "words.ticks.x"): f"pads.ids.{batch.pads}",
+                        (0, "words.ticks.y"): f"pads.ids.{batch.pads}",
+                    },
                 ),
             )
 
@@ -172,19 +183,27 @@ def _say_shares(view: View, batch: Batch) -> None:
     words.notice(_of_left(view, batch) if batch.is_left else _of_right(view, batch))
 
 
-def _of_left(view: View, batch: Batch) -> str:
+def _of_left(view: View, batch: Batch) -> Said:
     """What rows of pad tokens before a sentence hold."""
     record = batch.masked.traces[batch.masked.short].attention[view.layer]
-    largest = float(record.pattern[:, : batch.n_pad].max())
-    if record.mask[: batch.n_pad].any():
-        return (
-            f"With left padding, pad tokens attend to text all the same: the {_own(view)} mask "
-            f"lets them look ahead (largest weight {digits(largest)}). Their rows are thrown away."
-        )
-    return (
-        "With left padding, pad tokens may attend to nothing, not even to themselves: their rows "
-        f"are empty and come out as zeros (largest weight {digits(largest)})."
+    largest = number(
+        batch.runs[0],
+        f"{record.site.address}.largest_of_pads.{batch.n_pad}",
+        float(record.pattern[:, : batch.n_pad].max()),
     )
+    if record.mask[: batch.n_pad].any():
+        return [
+            f"With left padding, pad tokens attend to text all the same: the {_own(view)} mask "
+            "lets them look ahead (largest weight ",
+            largest,
+            "). Their rows are thrown away.",
+        ]
+    return [
+        "With left padding, pad tokens may attend to nothing, not even to themselves: their rows "
+        "are empty and come out as zeros (largest weight ",
+        largest,
+        ").",
+    ]
 
 
 def _of_right(view: View, batch: Batch) -> str:

@@ -50,7 +50,7 @@ def draw(view: View) -> None:
         number(run, f"probabilities.{target}[{i}]", p, digits(p, 3))
         for i, (target, p) in enumerate(zip(targets, shown.probabilities, strict=True))
     ]
-    words.training_targets(shown.inputs, shown.targets, numbers)
+    words.training_targets(shown.inputs, shown.targets, numbers, run)
     st.markdown(_what_each_sees(view, len(inputs)))
     _say_loss(shown, is_whole)
     inspector.checked("with the start token", lambda: run.checks)

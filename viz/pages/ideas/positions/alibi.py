@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.heads import strongest_pair
 from model.analysis.order import without_bias
@@ -14,7 +13,7 @@ from viz.figures.masks import pattern_map
 from viz.figures.schemes import bias_map, difference_map, slope_bars
 from viz.formulas import alibi, bias_with_numbers
 from viz.frame import controls, inspector, layout, screen, tables, words
-from viz.frame.numbers import Said, number
+from viz.frame.numbers import Piece, Said, number, word
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
 from viz.runs import positions
@@ -58,7 +57,7 @@ def _slopes(view: View) -> None:
                 view.run, {(0, "y"): "positions.slopes" if is_own else f"alibi.slopes.{n_heads}"}
             ),
         )
-        st.caption(_ratio(slopes))
+        words.caption(_ratio(view, slopes))
         if not is_own:  # those of the model are among its properties below
             words.properties((check_slopes(slopes),))
     with right:
@@ -86,21 +85,26 @@ def _slopes(view: View) -> None:
     _numbers(view)
 
 
-def _ratio(slopes: np.ndarray) -> str:
+def _ratio(view: View, slopes: np.ndarray) -> list[Piece]:
     n_heads = len(slopes)
     below = 2 ** int(np.log2(n_heads))
+    # The first slope is the ratio too: the one before it would be 1.
+    factor = number(view.run, f"alibi.slopes.{below}[0]", 2 ** (-8 / below))
     if below == n_heads:
-        factor = f"2^(−8/{n_heads}) = {digits(2 ** (-8 / n_heads))}"
-        return f"Each slope is {factor} times the one before." if below > 1 else f"It is {factor}."
+        named = [f"2^(−8/{n_heads}) = ", factor]
+        if below == 1:
+            return ["It is ", *named, "."]
+        return ["Each slope is ", *named, " times the one before."]
     others = n_heads - below
     rest = (
         "the other one is the first slope" if others == 1 else f"the other {others} are every other"
     )
-    return (
+    return [
         f"{n_heads} is not a power of two: the first {below} are those of {below} heads, each "
-        f"2^(−8/{below}) = {digits(2 ** (-8 / below))} times the one before; {rest} of {2 * below} "
-        "heads."
-    )
+        f"2^(−8/{below}) = ",
+        factor,
+        f" times the one before; {rest} of {2 * below} heads.",
+    ]
 
 
 def _numbers(view: View) -> None:
@@ -110,7 +114,12 @@ def _numbers(view: View) -> None:
     slope = float(head_slopes(view.config.n_heads)[view.head])
     scaled = float(record.scores[view.head, query, key] - record.added[view.head, query, key])
     labels, aside = token_labels(view.tokens), words.passed_over(query, key)
-    words.pair(labels[query], labels[key], f"The strongest pair of {view.head_name}{aside}:")
+    at = f"{record.site.address}.strongest[{view.head}"
+    words.pair(
+        word(view.run, f"{at},0]", labels[query]),
+        word(view.run, f"{at},1]", labels[key]),
+        f"The strongest pair of {view.head_name}{aside}:",
+    )
     inspector.formula(
         "model.positions.alibi_bias",
         bias_with_numbers(scaled * d_head**0.5, d_head, slope, abs(query - key)),

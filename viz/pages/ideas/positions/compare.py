@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from model.analysis.order import SAME as SAME_OUTPUT
 from model.sources.handle import ModelHandle
 from model.training.evaluation import Evaluation
 from viz.digits import digits
@@ -234,8 +235,8 @@ def _properties(view: View, found: dict[str, Run]) -> "pd.DataFrame":
         "shifted, a probability changes by": lambda scheme: _size(
             changes[scheme], shifts[scheme], found[scheme]
         ),
-        "positions are": lambda scheme: _kind(view, scheme, changes[scheme]),
-        "loss past the trained length": lambda scheme: _extrapolates(view, scheme),
+        "positions are": lambda scheme: _kind(view, scheme, changes[scheme], found[scheme]),
+        "loss past the trained length": lambda scheme: _extrapolates(view, scheme, found[scheme]),
     }
     cells = {name: [cell(x) for x in found] for name, cell in columns.items()}
     words.table(cells)
@@ -272,16 +273,21 @@ def _size(change: float | None, shift: int, run: Run) -> Said:
     return [number(run, f"positions.moved.{shift}", change, f"{change:.1e}"), by]
 
 
-def _kind(view: View, scheme: str, change: float | None) -> str:
+def _kind(view: View, scheme: str, change: float | None, run: Run) -> Said:
+    """Which kind of positions there are, and the change that tells relative ones from none."""
     if change is None:
         return "not measured"
     if change > SAME:
         return "absolute"
-    matters = positions.order_matters(_handle(view, scheme), view.sentence)
-    return {True: "relative", False: "none", None: "not measured"}[matters]
+    rolled = positions.rolled(_handle(view, scheme), view.sentence)
+    if rolled is None:
+        return "not measured"
+    kind = "relative" if rolled > SAME_OUTPUT else "none"
+    text = f"{rolled:.1e}" if rolled <= SAME_OUTPUT else digits(rolled, 2)
+    return [f"{kind} (another order changes ", number(run, "order.rolled", rolled, text), ")"]
 
 
-def _extrapolates(view: View, scheme: str) -> str:
+def _extrapolates(view: View, scheme: str, run: Run) -> Said:
     """Loss beyond the trained length against the loss before its end, and what that means."""
     handle = _handle(view, scheme)
     windows, trained = positions.scores(handle), positions.trained_window(handle)
@@ -296,5 +302,12 @@ def _extrapolates(view: View, scheme: str) -> str:
     if len(losses) <= end:
         return f"none: ends at {trained}"
     inside, beyond = losses[end // 2 : end].mean(), losses[end:].mean()
-    verdict = "extrapolates" if beyond <= inside else "does not extrapolate"
-    return f"{digits(inside, 2)} → {digits(beyond, 2)}: {verdict}"
+    does = beyond <= inside
+    verdict = "extrapolates" if does else "does not extrapolate"
+    at, name = f"{max(windows)}.{trained}", "no_more" if does else "more"
+    return [
+        number(run, f"stored.inside.{at}", float(inside), digits(inside, 2)),
+        " → ",
+        number(run, f"stored.{name}.{at}", float(beyond), digits(beyond, 2)),
+        f": {verdict}",
+    ]

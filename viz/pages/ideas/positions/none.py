@@ -11,7 +11,7 @@ from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
 from viz.frame import controls, inspector, layout, notices, screen, state, words
-from viz.frame.numbers import Number, number
+from viz.frame.numbers import Number, number, word
 from viz.frame.settings import SENTENCE, SWAP, SWAP_WITH
 from viz.frame.view import View
 from viz.live.callbacks import unbroken
@@ -37,7 +37,7 @@ def draw(view: View) -> None:
     order = _order(view)
     for way in _ways(view):
         _outputs(view, order, way)
-    words.token_row("One order", view.tokens)
+    words.token_row("One order", view.tokens, view.run, "decoder.ids")
     words.token_row("The other", [view.tokens[i] for i in order])
     inspector.source(positions.SOURCES["none"], "model.analysis.positions.permutation_error")
     inspector.export(view, {})
@@ -115,8 +115,9 @@ def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
         origin=screen.origin(view.run, _places(order, way), size=largest),
     )
     token = int(abs(found.difference).max(axis=1).argmax())
-    at = "" if most < 0.01 else f", at “{visible(view.tokens[token])}”"
     name, swap = "" if way.is_masked else "open_", "{}.{}".format(*_swapped(order))
+    label = word(view.run, f"order.{name}at.{swap}", visible(view.tokens[token]))
+    at = [] if most < 0.01 else [", at “", label, "”"]
     text = f"{most:.1e}" if most < 0.01 else digits(most, 2)
     error = number(
         view.run,
@@ -128,7 +129,8 @@ def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
         [
             f"{way.title}: with the rows put back, outputs differ by at most ",
             number(view.run, f"order.{name}most.{swap}", most, text),
-            f"{at}; the largest output is ",
+            *at,
+            "; the largest output is ",
             number(view.run, f"order.{name}largest", largest, digits(largest, 2)),
             ". ",
             *_verdict(order, error),

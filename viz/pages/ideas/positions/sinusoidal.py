@@ -137,15 +137,18 @@ def _curve_places(dimensions: Sequence[int], n_used: int) -> dict[tuple[int, str
 def _one_value(view: View, table: np.ndarray, lengths: np.ndarray, dimension: int) -> None:
     """The formula, and one value of a dimension with its numbers."""
     config = view.config
-    first, last = float(lengths[0]), float(lengths[-1])
+    first, last, base = float(lengths[0]), float(lengths[-1]), float(config.position_base)
     words.caption(
         [
             "Wavelengths from 2π = ",
             number(view.run, "positions.wavelengths[0]", first, f"{first:.2f}"),
             " to ",
             number(view.run, "positions.wavelengths[-1]", last, f"{last:,.0f}"),
-            f" positions. They approach {config.position_base:,.0f} · 2π = "
-            f"{2 * np.pi * config.position_base:,.0f}, which a next pair would have.",
+            " positions. They approach ",
+            number(view.run, "positions.base", base, f"{base:,.0f}"),
+            " · 2π = ",
+            number(view.run, "positions.limit", 2 * np.pi * base, f"{2 * np.pi * base:,.0f}"),
+            ", which a next pair would have.",
         ]
     )
     wave_formula(view, "model.positions.sinusoidal_encoding")
@@ -160,7 +163,12 @@ def _one_value(view: View, table: np.ndarray, lengths: np.ndarray, dimension: in
             float(table[position, dimension]),
         ),
     )
-    inspector.note(f"Dimension {dimension} repeats every {lengths[dimension // 2]:,.1f} positions.")
+    pair = dimension // 2
+    length = float(lengths[pair])
+    every = number(view.run, f"positions.wavelengths[{pair}]", length, f"{length:,.1f}")
+    inspector.beside_formula(
+        lambda: words.caption([f"Dimension {dimension} repeats every ", every, " positions."])
+    )
 
 
 def _rotation(view: View) -> None:

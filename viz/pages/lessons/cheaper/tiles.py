@@ -12,7 +12,7 @@ from viz.figures.cache import bytes_text
 from viz.figures.cheaper import memory_lines, output_bars, tile_bars
 from viz.frame import controls, inspector, layout, screen, words
 from viz.frame.lessons import TILE_SIZE, TILED_QUERY, TILES_DONE
-from viz.frame.numbers import Said, number, size
+from viz.frame.numbers import Said, count, number, size
 from viz.frame.view import View
 
 ALLOWED_ERROR = 1e-5  # as in model.verify
@@ -114,7 +114,10 @@ def _table(view: View, states: list[State], n_done: int, at: tuple[str, str]) ->
 
     words.table(
         {
-            "after tile": [f"{tile + 1} of {len(states)}" for tile in shown],
+            "after tile": [
+                [f"{tile + 1} of ", count(view.run, f"{site}.tile_count.{numbers}", len(states))]
+                for tile in shown
+            ],
             "maximum m": column("tile_maxima", [state.maximum for state in states]),
             "sum ℓ": column("tile_sums", [state.total for state in states]),
             "weight so far": column("tile_seen", [seen(state, states[-1]) for state in states]),
@@ -157,9 +160,12 @@ def _memory(view: View) -> None:
     with right:
         _memory_table(view, n_heads)
         words.caption(
-            f"By formula, for a layer of {n_heads} heads in float32, beside q, k, v and z, which "
-            "both need. Fewer bytes to move is also why tiles are faster on a GPU, though they "
-            "multiply as often."
+            [
+                "By formula, for a layer of ",
+                count(view.run, f"{view.record.site.address}.size_h", n_heads),
+                " heads in float32, beside q, k, v and z, which both need. Fewer bytes to move is "
+                "also why tiles are faster on a GPU, though they multiply as often.",
+            ]
         )
     formula = formulas.memory(n_heads, context)
     inspector.formula("model.analysis.tiles.map_bytes", formula.latex, formula.reference)

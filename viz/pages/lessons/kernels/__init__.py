@@ -94,6 +94,7 @@ def _regression(view: View, kind: str, width: float, query: float, seed: int) ->
                     (1, "y"): f"kernel.curve.{place}.{seed}",
                     (2, "x"): f"kernel.places.{seed}",
                     (2, "y"): f"kernel.values.{seed}",
+                    (3, "y"): f"kernel.answer.{at}",
                 },
             ),
         )

@@ -29,14 +29,14 @@ def letters(view: View) -> Letters:
     )
     of_head = (len(record.q), len(record.k), *record.scores.shape[1:], record.q.shape[-1])
     found = {
-        letter: count(view.run, f"letters[{place}]", n)
-        for place, (letter, n) in enumerate(zip(OF_THE_MODEL, known, strict=True))
+        letter: count(view.run, f"letter.{letter.lower()}", n)
+        for letter, n in zip(OF_THE_MODEL, known, strict=True)
         if n is not None
     }
     site = view.site.address
     return found | {
-        letter: count(view.run, f"{site}.sizes[{place}]", n)
-        for place, (letter, n) in enumerate(zip(OF_THE_HEAD, of_head, strict=True))
+        letter: count(view.run, f"{site}.size_{letter.lower()}", n)
+        for letter, n in zip(OF_THE_HEAD, of_head, strict=True)
     }
 
 

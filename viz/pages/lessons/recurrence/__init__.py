@@ -102,7 +102,9 @@ def _table(shown: Shown, judged: str, shares: dict[str, tuple[list[int], list[fl
                 count(shown.beside, place(f"{name}.parameters"), shown.sizes[name][0])
                 for name in names
             ],
-            "rows in training": [f"{shown.rows_seen[name]:,}" for name in names],
+            "rows in training": [
+                count(shown.beside, place(f"{name}.seen"), shown.rows_seen[name]) for name in names
+            ],
             **{
                 f"% at {n}": [
                     per_cent(
@@ -118,10 +120,14 @@ def _table(shown: Shown, judged: str, shares: dict[str, tuple[list[int], list[fl
     )
     n_rows = stored.read_scores(stored.SHIPPED / names[0])[0].n_rows
     words.caption(
-        f"Of {n_rows} random rows at each length from 1 to {LONGEST}, written greedily by the "
-        f"shipped weights; none is longer than {TRAINED} in training. Beyond, the Transformer "
-        "meets positions that it was never trained on; additive attention has none and goes on "
-        "for a few letters. python -m model recurrence trains and scores them."
+        [
+            "Of ",
+            count(shown.beside, place(f"{names[0]}.of_each.{shown.task}[0]"), n_rows),
+            f" random rows at each length from 1 to {LONGEST}, written greedily by the shipped "
+            f"weights; none is longer than {TRAINED} in training. Beyond, the Transformer meets "
+            "positions that it was never trained on; additive attention has none and goes on for "
+            "a few letters. python -m model recurrence trains and scores them.",
+        ]
     )
 
 

@@ -1,6 +1,7 @@
 """One row of letters through all three models: what is written, and what each token attends to."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from viz import formulas_recurrence as formulas
 from viz.figures.recurrence import alignment_map
 from viz.frame import controls, inspector, layout, screen, tables, words
 from viz.frame.lessons import ROW_HEAD, ROW_LETTERS, ROW_PLACE
-from viz.frame.numbers import Number, Said, count, number
+from viz.frame.numbers import Number, Piece, Said, count, number, word
 from viz.pages.lessons.recurrence.shared import DRAW, NAMES, Shown, place
 
 Made = dict[str, Callable[[], bytes]]
@@ -33,21 +34,28 @@ def section(shown: Shown) -> Made:
         controls.button(DRAW, "draw", "Draw a row", "casino")
         longest = max(len(ids) for ids in shown.row.written.values())
         row = controls.number(ROW_PLACE.given(high=longest))
-        layer, head = _head(shown)
+        chosen = _head(shown)
     _written(shown)
     left, right = layout.two_up("recurrence-maps")
     with left:
         _additive(shown, row)
     with right:
-        _transformer(shown, row, layer, head)
+        _transformer(shown, row, chosen)
     _cell(shown, row)
     return {
         "Additive attention": lambda: _csv(shown, shown.row.attended.weights, "additive"),
-        "Cross-attention": lambda: _csv(shown, shown.row.patterns[layer, head], "transformer"),
+        "Cross-attention": lambda: _csv(shown, shown.row.patterns[chosen.head], "transformer"),
     }
 
 
-def _head(shown: Shown) -> tuple[int, int]:
+class Chosen(NamedTuple):
+    """The layer and the number of a head, and whether it was chosen for being the clearest."""
+
+    head: tuple[int, int]
+    is_clearest: bool
+
+
+def _head(shown: Shown) -> Chosen:
     """The layer and the head that are chosen; by default those that attend most to what is due."""
     n_layers, n_heads = shown.row.own.shape
     best = int(shown.row.own.argmax())
@@ -58,18 +66,22 @@ def _head(shown: Shown) -> tuple[int, int]:
     options = range(-1, n_layers * n_heads)
     chosen = controls.select(ROW_HEAD.given(options=options, words=name), width=220)
     layer, head = divmod(best if chosen < 0 else chosen, n_heads)
-    return layer, head
+    return Chosen((layer, head), chosen < 0)
 
 
-def _text(ids: Sequence[int]) -> str:
-    """Tokens as one line: letters joined, any other by its name."""
-    return "".join(LETTERS[i] if i < len(LETTERS) else f" [{TOKENS[i]}]" for i in ids).strip()
+def _text(shown: Shown, name: str, ids: Sequence[int]) -> list[Piece]:
+    """Tokens at an address as one line: letters joined, any other by its name."""
+    found: list[Piece] = []
+    for i, token in enumerate(ids):
+        label = word(shown.beside, place(f"{name}[{i}]"), TOKENS[token])
+        found += [label] if token < len(LETTERS) else [" [" if i else "[", label, "]"]
+    return found
 
 
 def _written(shown: Shown) -> None:
     """What each model wrote, beside what was right."""
     n = len(shown.letters)
-    right = _text(answer_of(shown.task, shown.letters))
+    right = _text(shown, "answer", answer_of(shown.task, shown.letters))
     n_right: list[Said] = [
         [count(shown.beside, place(f"{name}.right"), shown.row.n_right[name]), f" of {n}"]
         for name in stored.NAMES
@@ -77,7 +89,10 @@ def _written(shown: Shown) -> None:
     words.table(
         {
             "model": ["right would be", *(NAMES[name] for name in stored.NAMES)],
-            "writes": [right, *(_text(shown.row.written[name]) for name in stored.NAMES)],
+            "writes": [
+                right,
+                *(_text(shown, f"{x}.written", shown.row.written[x]) for x in stored.NAMES),
+            ],
             "letters at their place": [f"{n} of {n}", *n_right],
         },
         texts=("writes",),
@@ -102,12 +117,13 @@ def _additive(shown: Shown, row: int) -> None:
         weights,
         labels,
         _place_of(shown, "additive", row),
-        ("recurrence-additive", "Additive attention", place("additive.weights")),
+        ("recurrence-additive", "Additive attention", "additive.weights"),
     )
 
 
-def _transformer(shown: Shown, row: int, layer: int, head: int) -> None:
-    weights, labels = shown.row.patterns[layer, head], _labels(shown, "transformer")
+def _transformer(shown: Shown, row: int, chosen: Chosen) -> None:
+    layer, head = chosen.head
+    weights, labels = shown.row.patterns[chosen.head], _labels(shown, "transformer")
     _map(
         shown,
         weights,
@@ -116,11 +132,13 @@ def _transformer(shown: Shown, row: int, layer: int, head: int) -> None:
         (
             "recurrence-cross",
             f"Cross-attention, L{layer} H{head} of the Transformer",
-            place(f"transformer.patterns[{layer},{head}]"),
+            f"transformer.patterns[{layer},{head}]",
         ),
     )
     own = number(
-        shown.beside, place(f"transformer.own[{layer},{head}]"), shown.row.own[layer, head]
+        shown.beside,
+        place(f"transformer.own[{layer},{head}]") + "=max" * chosen.is_clearest,
+        shown.row.own[layer, head],
     )
     words.caption(["Mean weight of this head on the letter that is due: ", own, "."])
 
@@ -141,7 +159,14 @@ def _map(
         key=key,
         alt=f"{title}: each token written and the token of the source it attends to most: "
         f"{', '.join(most[:12])}.",
-        origin=screen.origin(shown.beside, {(0, "z"): address}, tokens="x"),
+        origin=screen.origin(
+            shown.beside,
+            {
+                (0, "z"): place(address),
+                (0, "words.ticks.y"): place(f"{address.partition('.')[0]}.written"),
+            },
+            tokens="x",
+        ),
     )
 
 
@@ -153,11 +178,14 @@ def _cell(shown: Shown, row: int) -> None:
     energy, weight = float(found.energies[i, j]), float(found.weights[i, j])
     words.caption(
         [
-            f"With additive attention token {i + 1}, “{written[i]}”, attends most to “{source[j]}”"
-            f", token {j + 1} of the source: energy ",
+            f"With additive attention token {i + 1}, “",
+            word(shown.beside, place(f"additive.written[{i}]"), written[i]),
+            "”, attends most to “",
+            word(shown.beside, place(f"source[{j}]"), source[j]),
+            f"”, token {j + 1} of the source: energy ",
             number(shown.beside, place(f"additive.energies[{i},{j}]"), energy),
             ", weight ",
-            number(shown.beside, place(f"additive.weights[{i},{j}]"), weight),
+            number(shown.beside, place(f"additive.weights[{i},:][{j}]=max"), weight),
             "; its context begins ",
             *_joined(
                 [

@@ -19,7 +19,7 @@ from viz.figures.scaling import best_sizes, equal_compute
 from viz.formulas import Formula
 from viz.frame import controls, inspector, layout, notices, screen, tables, words
 from viz.frame.lessons import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES
-from viz.frame.numbers import Number, number
+from viz.frame.numbers import Number, Piece, number
 from viz.frame.view import View
 from viz.pages.lessons.scaling import own
 from viz.pages.lessons.scaling.quantities import in_words, quantity
@@ -29,6 +29,7 @@ ICON = ":material/trending_up:"
 NEEDS = ("decoder",)
 
 NAMES = list(LAWS)
+BILLION = 1e9
 GIVEN = {"printed": PRINTED, "refitted": REFITTED}
 BESIDE = -int(OCTAVES[0])  # octave 0 in addresses, where numbers have no sign
 
@@ -84,7 +85,7 @@ def render(view: View) -> None:
 
 def _sizes(view: View, compute: float, here: Choice) -> None:
     """Lines of all laws, and models that were really trained."""
-    names = [run.name for run in KNOWN_RUNS]
+    names = [f"{run.name}, {digits(run.parameters / BILLION, 0)}" for run in KNOWN_RUNS]
     computes = np.array([run.compute for run in KNOWN_RUNS])
     sizes = np.array([run.parameters for run in KNOWN_RUNS])
     layout.show_figure(
@@ -104,9 +105,17 @@ def _sizes(view: View, compute: float, here: Choice) -> None:
                 **{(i, "y"): f"scaling.best_sizes.{i}" for i in range(len(LAWS))},
                 (len(LAWS), "x"): "scaling.known_compute",
                 (len(LAWS), "y"): "scaling.known_sizes",
+                (len(LAWS), "text"): "scaling.known_billions",
             },
         ),
     )
+    said: list[Piece] = ["Diamonds: published models and their parameters in billions. "]
+    for place, run in enumerate(KNOWN_RUNS):
+        address = f"scaling.size_of_{run.name.lower().replace('-', '')}"
+        size = number(view.run, address, run.parameters, digits(run.parameters / BILLION, 0),
+                      1 / BILLION)  # fmt: skip
+        said += [", " if place else "", f"{run.name} ", size]
+    words.caption([*said, "."])
 
 
 def _equal(view: View, name: str, tenths: int, octave: int, here: Choice) -> None:
