@@ -73,7 +73,7 @@ class IndependentRecurrence(Named):
             "transformer.patterns": self._patterns,
             "transformer.own": self._own,
             "source": lambda: np.array(self.row),
-            "answer": lambda: np.array(self.right),
+            "answer": lambda: np.array([*self.right, END]),
         }
         for name in MODELS:
             found[f"{name}.written"] = partial(self._written, name)
