@@ -19,7 +19,7 @@ from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 
 DRAWN = (
     ".js-plotly-plot .main-svg, .hl-dist li, .hl-cells td, .hl-targets, .hl-lines path, "
-    ".hl-sentence rect, .hl-meanings td"
+    ".hl-sentence rect, .hl-meanings td, .hl-box"
 )
 SITE = ROOT / "tests" / "sabotage" / "site"
 LOADING_MS = 60_000
