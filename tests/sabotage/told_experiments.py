@@ -36,7 +36,7 @@ TOLD_OF_EXPERIMENTS: list[Fault] = [
     Fault("told", "the weight of [CLS] on itself is that on the first patch", SKETCH,
           "const onClass = digits(this.#row()[0], 3);",
           "const onClass = digits(this.#row()[1], 3);",
-          "sketch", model="digits", seen_on="Vision"),
+          "sketch", model="digits", seen_on="Vision", query={"way": "mean"}),
     Fault("told", "the patch that matters least called the one that matters most", VISION,
           "divmod(int(after.argmin()), side)", "divmod(int(after.argmax()), side)",
           "without", model="digits", seen_on="Vision"),
