@@ -5,6 +5,7 @@ from tests.sabotage.fault import Fault
 MASKS, POSITIONS = "viz/pages/ideas/masks", "viz/pages/ideas/positions"
 LESSONS, COST = "viz/pages/lessons", "viz/pages/ideas/cost"
 ROW, SIZES = f"{LESSONS}/recurrence/row.py", "model/analysis/sizes.py"
+COMPARE = f"{POSITIONS}/compare.py"
 
 _OF_MASKS = [
     Fault("told", "a window one token wider in words", f"{MASKS}/shared.py",
@@ -48,6 +49,16 @@ _OF_MASKS = [
 ]  # fmt: skip
 
 _OF_POSITIONS = [
+    Fault("told", "the loss of the first half called that inside", COMPARE,
+          "losses[end // 2 : end].mean()", "losses[: end // 2].mean()",
+          "stored.inside", seen_on="Positions", query={"scheme": "compare"}),
+    Fault("told", "a model said to extrapolate that does not", COMPARE,
+          "does = beyond <= inside", "does = beyond > inside",
+          "stored.", seen_on="Positions", query={"scheme": "compare"}),
+    Fault("told", "another order that is the same one", "model/analysis/order.py",
+          "reordered(model, ids, (*range(1, len(ids)), 0), is_masked=False).error",
+          "reordered(model, ids, range(len(ids)), is_masked=False).error",
+          "order.rolled", seen_on="Positions", query={"scheme": "compare"}),
     Fault("told", "the ratio of slopes of half as many heads", f"{POSITIONS}/alibi.py",
           "2 ** (-8 / below))", "2 ** (-16 / below))",
           "alibi.slopes", seen_on="Positions", query={"scheme": "alibi"}),
