@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from model import reference
+from model.verify.stated import leading_ids
 
 if TYPE_CHECKING:
     from model.verify.derived import Ran
@@ -232,15 +233,40 @@ def words(ran: "Ran", site: str, head: int, position: int, most: int) -> Array:
 
 def words_of_neuron(ran: "Ran", layer: int, neuron: int, position: int, most: int) -> Array:
     """The same of a neuron."""
-    part = next(x for x in _parts(ran, position) if x.kind == "ffn" and x.layer == layer)
+    part = _neurons_of(ran, layer, position)
     return _ends(ran, part, part.vectors[neuron], most)
 
 
-def _ends(ran: "Ran", part: _Part, vector: Array, most: int) -> Array:
+def _neurons_of(ran: "Ran", layer: int, position: int) -> _Part:
+    return next(x for x in _parts(ran, position) if x.kind == "ffn" and x.layer == layer)
+
+
+def _pushed(ran: "Ran", part: _Part, vector: Array) -> Array:
+    """What a vector adds to each logit, (V,)."""
     _, weights = _stack(ran)
     rows, _ = _unembedding(ran)
-    found = np.sort(rows @ _through(part.norms, weights, vector))[::-1]
+    return rows @ _through(part.norms, weights, vector)
+
+
+def _ends(ran: "Ran", part: _Part, vector: Array, most: int) -> Array:
+    found = np.sort(_pushed(ran, part, vector))[::-1]
     return np.concatenate([found[:most], found[-most:]])
+
+
+def ids(ran: "Ran", site: str, head: int, position: int, most: int) -> Array:
+    """The tokens of `words`, see `leading_ids`."""
+    part = _part_of(ran, site, position)
+    return _ids_at_ends(_pushed(ran, part, part.vectors[head]), most)
+
+
+def ids_of_neuron(ran: "Ran", layer: int, neuron: int, position: int, most: int) -> Array:
+    """The same of a neuron."""
+    part = _neurons_of(ran, layer, position)
+    return _ids_at_ends(_pushed(ran, part, part.vectors[neuron]), most)
+
+
+def _ids_at_ends(pushed: Array, most: int) -> Array:
+    return np.concatenate([leading_ids(pushed, most), leading_ids(-pushed, most)[::-1]])
 
 
 def _part_of(ran: "Ran", site: str, position: int) -> _Part:
@@ -262,8 +288,10 @@ ATTRIBUTED: dict[str, Callable[..., Array]] = {
     "direct.heads": heads,
     "direct.neurons": neurons,
     "direct.words_of_neuron": words_of_neuron,
+    "direct.ids_of_neuron": ids_of_neuron,
 }
 ATTRIBUTED_OF_A_SITE: dict[str, Callable[..., Array]] = {
     "direct_keys": keys,
     "direct_words": words,
+    "direct_ids": ids,
 }

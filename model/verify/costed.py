@@ -25,8 +25,9 @@ class IndependentCosts(Named):
 
     `judged` is the address of the losses, as judged.next. Asked for by the names of `grids`:
     losses.heads is (R, C), the loss with the parts of each cell off, NaN where there is no cell;
-    costs.heads is that less the loss with nothing off, losses.none; prunable.heads is how many of
-    the cells after the first come before one whose loss is more than 5 % above that.
+    costs.heads is that less the loss with nothing off, losses.none, and costs.sizes.heads how far
+    that is from 0; prunable.heads is how many of the cells after the first come before one whose
+    loss is more than 5 % above that with nothing off.
     """
 
     run: IndependentRun
@@ -52,6 +53,7 @@ class IndependentCosts(Named):
             **{f"losses.{name}": partial(self.losses, name) for name in self.grids},
             **{f"costs.{name}": partial(self.costs, name) for name in self.grids},
             **{f"prunable.{name}": partial(self.prunable, name) for name in self.grids},
+            **{f"costs.sizes.{name}": partial(self.sizes, name) for name in self.grids},
         }
 
     @cached_property
@@ -75,6 +77,10 @@ class IndependentCosts(Named):
         _, *after = self.array(f"losses.{name}").ravel()
         bound = (1 + RISE) * self.mean_loss(self.whole["output"])
         return np.array(next((n for n, loss in enumerate(after) if loss > bound), len(after)))
+
+    def sizes(self, name: str) -> Array:
+        """How much the loss changes either way, (R, C)."""
+        return np.abs(self.costs(name))
 
     def losses(self, name: str) -> Array:
         """The loss of each cell, (R, C)."""

@@ -176,6 +176,15 @@ def known_bytes(ran: Ran, n_tokens: int) -> Array:
     return np.array(rows)
 
 
+SIZES = ("n_layers", "n_heads", "n_kv_heads", "d_head", "latent", "max_seq_len")
+
+
+def known_sizes(ran: Ran) -> Array:
+    """The sizes of each known model, (models, 6), in the order of `SIZES`; 0 of what it has not."""
+    models = tomllib.loads(KNOWN.read_text(encoding="utf-8"))["model"]
+    return np.array([[entry.get(name, 0) for name in SIZES] for entry in models])
+
+
 COUNTED: dict[str, Callable[..., Array]] = {
     **{f"masks.{kind}": mask(kind) for kind in KINDS},
     **{f"pairs.{kind}": pairs(kind) for kind in KINDS},
@@ -195,6 +204,7 @@ COUNTED: dict[str, Callable[..., Array]] = {
     "pads.change": pad_change,
     "cache.bytes": cache_bytes,
     "known.bytes": known_bytes,
+    "known.sizes": known_sizes,
 }
 COUNTED_OF_A_SITE: dict[str, Callable[..., Array]] = {
     f"kept_{how}": kept(how) for how in ("before", "score_zero", "after")

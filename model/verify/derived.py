@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from model import reference
-from model.verify.stated import leading_ids
+from model.verify.stated import NEITHER, leading_ids
 from model.verify.texts import NO_WORDS, Vocabulary
 
 Array = np.ndarray
@@ -154,6 +154,16 @@ def lens_words(ran: Ran) -> Array:
     return leading_ids(lens(ran), MOST_LIKELY)
 
 
+def lens_bold(ran: Ran) -> Array:
+    """1 where the final answer is the most likely already, (L + 1, T), else 0.
+
+    NaN where rounding decides.
+    """
+    best, answers = lens_words(ran)[..., 0], lens_words(ran)[-1, :, 0]
+    is_open = (best == NEITHER) | (answers == NEITHER)
+    return np.where(is_open, np.nan, best == answers)
+
+
 def given(ran: Ran) -> Array:
     """The probability predicted for each token, (T,); NaN for the first."""
     log_probs, ids = log_softmax(ran.arrays["output"]), ran.arrays["decoder.ids"]
@@ -248,6 +258,7 @@ DERIVED: dict[str, Callable[[Ran], Array]] = {
     "lens.place": lens_place,
     "lens.falling": lens_falling,
     "lens.words": lens_words,
+    "lens.bold": lens_bold,
     "given": given,
     "losses": losses,
     "positions.table": position_table,

@@ -6,8 +6,9 @@ Each entry of `OF_HABITS` is of all heads of one kind of attention, layer by lay
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,9 @@ from model.verify.of_heads import (
     patterns_of,
     sites_of,
 )
+from model.verify.stated import NEITHER
 
+ROUNDING = 1e-5  # by which a measure may miss the bound of a word
 SPECIAL = "added_tokens"  # in tokenizer.json: those that stand for no text
 
 
@@ -259,4 +262,72 @@ def _counts(prefix: str) -> dict[str, Callable[[Ran, str], Array]]:
     return many | few
 
 
-OF_HABITS |= {**_counts("all_"), **_counts("survey_")}
+def _said(of: str, bound: float, *, is_small: bool = False) -> Callable[[Ran, str], Array]:
+    """1 for each head of which a word is said, up to rounding, else 0, (L·H,)."""
+
+    def holds(ran: Ran, group: str) -> Array:
+        sign = -1 if is_small else 1
+        return (sign * OF_HABITS[of](ran, group) >= sign * bound - ROUNDING).astype(float)
+
+    return holds
+
+
+def _words(prefix: str) -> dict[str, Callable[[Ran, str], Array]]:
+    many = {f"{prefix}is_{name}": _said(f"{prefix}{name}", x) for name, x in _MANY.items()}
+    few = {
+        f"{prefix}is_little_{name}": _said(f"{prefix}{name}", x, is_small=True)
+        for name, x in _FEW.items()
+    }
+    return many | few
+
+
+def _none(prefix: str) -> Callable[[Ran, str], Array]:
+    """How many heads have no word at all; measures that are not there give none."""
+
+    def counted(ran: Ran, group: str) -> Array:
+        bounds = [(name, 1, bound) for name, bound in _MANY.items()]
+        bounds += [(name, -1, bound) for name, bound in _FEW.items()]
+        n_said: Array | float = 0.0
+        for name, sign, bound in bounds:
+            try:
+                values = OF_HABITS[f"{prefix}{name}"](ran, group)
+            except KeyError:
+                continue
+            n_said = n_said + (sign * values >= sign * bound)
+        return np.asarray((np.asarray(n_said) == 0).sum())
+
+    return counted
+
+
+def woken(ran: Ran, group: str) -> list[Mapping[str, Any]]:
+    """What the survey has of the input that wakes each head most, layer by layer."""
+    path = None if ran.files.folder is None else ran.files.folder / "survey.json"
+    if path is None or not path.is_file():
+        raise KeyError(group)
+    rows = json.loads(path.read_text(encoding="utf-8"))["groups"][group]["strongest"]
+    return [one for row in rows for one in row]
+
+
+def woken_words(ran: Ran, group: str) -> Array:
+    """Ids of query and key of the arrow that moves most there, (L·H, 2); −1 of no one token."""
+    ids: dict[bytes, int] = {}
+    for number, text in ran.vocabulary.items():
+        ids[text] = NEITHER if text in ids else number
+    return np.array(
+        [
+            [ids.get(one[f"{end}_token"].encode(), NEITHER) for end in ("query", "key")]
+            for one in woken(ran, group)
+        ]
+    )
+
+
+def _of_woken(name: str) -> Callable[[Ran, str], Array]:
+    return lambda ran, group: np.array([one[name] for one in woken(ran, group)], dtype=float)
+
+
+OF_HABITS |= {**_counts("all_"), **_counts("survey_"), **_words("all_"), **_words("survey_")}
+OF_HABITS |= {f"{prefix}none": _none(prefix) for prefix in ("all_", "survey_")}
+OF_HABITS |= {
+    "woken_words": woken_words,
+    **{f"woken_{name}": _of_woken(name) for name in ("weight", "norm", "number")},
+}

@@ -28,7 +28,7 @@ from model.verify.deep import DEEP
 from model.verify.derived import DERIVED, OF_A_SITE, Ran
 from model.verify.edited import EDITED, Off, files_without
 from model.verify.facts import FACTS, FACTS_OF_A_SITE
-from model.verify.found import FOUND
+from model.verify.found import FOUND, FOUND_IN_A_GROUP
 from model.verify.habits import OF_HABITS
 from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
 from model.verify.merged import MERGED
@@ -145,7 +145,13 @@ ALL = {
     **TOLD,
     **BOXED,
 }
-OF_INSTRUMENTS = {**OF_A_LAYER, **OF_A_GROUP, **ATTRIBUTED_OF_A_SITE, **OF_HABITS}
+OF_INSTRUMENTS = {
+    **OF_A_LAYER,
+    **OF_A_GROUP,
+    **ATTRIBUTED_OF_A_SITE,
+    **OF_HABITS,
+    **FOUND_IN_A_GROUP,
+}
 ALL_OF_A_SITE = {
     **OF_A_SITE,
     **FACTS_OF_A_SITE,

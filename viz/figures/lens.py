@@ -21,6 +21,7 @@ ROW_PIXELS = 38
 TICK_CHARACTERS = 14
 HOVER_CHARACTERS = 40
 CHART_HEIGHT = 380
+ENTROPY_LINE = 1  # of what is said of a cell on hover; its tokens follow
 
 
 def row_names(n_rows: int) -> list[str]:
@@ -218,11 +219,11 @@ def _hover_text(grid: Grid, row: int, column: int) -> str:
     name = grid.rows[row]
     label = escape(clipped(grid.labels[column], HOVER_CHARACTERS))
     lines = [
-        f"{escape(digits(prob, 5))}  <b>{escape(clipped(word, HOVER_CHARACTERS))}</b>"
+        f"“<b>{escape(clipped(word, HOVER_CHARACTERS))}</b>” {escape(digits(prob, 5))}"
         for word, prob in zip(grid.words[row][column], grid.probs[row, column], strict=True)
     ]
-    entropy = f"entropy {escape(digits(grid.entropy[row, column], 3))} nats"
-    return "<br>".join([f"{name}, after token <b>{label}</b>, {entropy}", *lines])
+    entropy = f"entropy in nats {escape(digits(grid.entropy[row, column], 3))}"
+    return "<br>".join([f"{name}, after token <b>{label}</b>", entropy, *lines])
 
 
 def _tick_label(label: str) -> str:

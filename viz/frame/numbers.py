@@ -35,7 +35,15 @@ class Word(NamedTuple):
     address: str = ""
 
 
-Piece = str | Number | Word
+class Claim(NamedTuple):
+    """Words of ours, and the address where the independent run has 1 if they hold."""
+
+    text: str
+    run: str
+    address: str
+
+
+Piece = str | Number | Word | Claim
 Said = Piece | Sequence[Piece]  # a line or a cell; the words are plain text
 
 
@@ -48,6 +56,11 @@ def number(run: Compared, address: str, value: float, text: str = "", times: flo
 def word(run: Compared, address: str, label: str) -> Word:
     """A token's label: the text of the id at an address of a run."""
     return Word(label, "" if run.independent is None else run.key, address)
+
+
+def claim(run: Compared, address: str, text: str) -> Claim:
+    """Words of ours that are true where the array at an address of a run has 1."""
+    return Claim(text, "" if run.independent is None else run.key, address)
 
 
 def stated(run: Compared, address: str, place: Sequence[int], which: str = "max") -> list[Number]:
@@ -103,22 +116,37 @@ def text_of(said: Said) -> str:
 
 
 def _pieces(said: Said) -> Sequence[Piece]:
-    return [said] if isinstance(said, str | Number | Word) else said
+    return [said] if isinstance(said, str | Number | Word | Claim) else said
 
 
 def _html(piece: Piece) -> str:
     if isinstance(piece, Number):
         return _number(piece)
+    if isinstance(piece, Claim):
+        return _claim(piece)
     return _word(piece) if isinstance(piece, Word) else html.escape(piece)
 
 
-def _word(item: Word) -> str:
-    label = html.escape(item.text)
-    if not item.run:
-        return f"<bdi>{label}</bdi>"
+def _claim(item: Claim) -> str:
+    return _read_back(item, "span", "claim") if item.run else html.escape(item.text)
+
+
+def whole_text(item: Word) -> str:
+    """A text as it stands, of all ids at its address together, as HTML."""
+    return _read_back(item, "span", "text") if item.run else html.escape(item.text)
+
+
+def _read_back(item: Word | Claim, tag: str, kind: str) -> str:
+    """Words that the browser compares with what is at their address."""
     st.session_state.setdefault(PRINTED, []).append((item.text, item.run, item.address))
-    at = f'data-run="{html.escape(item.run)}" data-word="{html.escape(item.address)}"'
-    return f"<bdi {at}>{label}</bdi>"
+    at = f'data-run="{html.escape(item.run)}" data-{kind}="{html.escape(item.address)}"'
+    return f"<{tag} {at}>{html.escape(item.text)}</{tag}>"
+
+
+def _word(item: Word) -> str:
+    if not item.run:
+        return f"<bdi>{html.escape(item.text)}</bdi>"
+    return _read_back(item, "bdi", "word")
 
 
 def _number(item: Number) -> str:

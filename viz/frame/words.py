@@ -12,8 +12,8 @@ import streamlit as st
 from model.lines import one_line
 from model.verify.check import Check
 from viz.digits import digits, equals
-from viz.figures.labels import signs, token_labels, visible
-from viz.frame.numbers import Number, Said, Word, html_of, word
+from viz.figures.labels import signs, token_labels
+from viz.frame.numbers import Number, Said, Word, html_of, whole_text, word
 from viz.runs import Compared
 
 
@@ -125,20 +125,20 @@ def claims(found: Sequence[tuple[Said, Said]]) -> None:
     st.html(f'<dl class="hl-claims">{"".join(parts)}</dl>')
 
 
-def findings(found: Sequence[tuple[str, Said, str]]) -> None:
+def findings(found: Sequence[tuple[Said, Said, str]]) -> None:
     """A list: what was found, what the numbers say of it, and the address it is opened at."""
     parts = (
-        f'<li><a href="{html.escape(address)}">{html.escape(title)}</a><p>{html_of(said)}</p></li>'
+        f'<li><a href="{html.escape(address)}">{html_of(title)}</a><p>{html_of(said)}</p></li>'
         for title, said, address in found
     )
     st.html(f'<ol class="hl-findings">{"".join(parts)}</ol>')
 
 
-def continued(prompt: str, continuation: str) -> None:
-    """The sentence and, set apart, how the model continued it."""
+def continued(prompt: str, continuation: Word) -> None:
+    """The sentence and, set apart, how the model continued it: the ids at an address, as text."""
     st.html(
         f'<p class="hl-written"><span>{html.escape(prompt)}</span>'
-        f"<mark>{html.escape(continuation)}</mark></p>"
+        f"<mark>{whole_text(continuation)}</mark></p>"
     )
 
 
@@ -305,13 +305,13 @@ def facts(pairs: Sequence[tuple[Said, Said]]) -> None:
 
 
 def token_cards(
-    tokens: Sequence[str], rows: Mapping[str, Sequence[str]], titles: Sequence[str]
+    tokens: Sequence[str], rows: Mapping[str, Sequence[Said]], titles: Sequence[str]
 ) -> None:
     """Each token with facts below it, and what its card says on hover; our own words only."""
     names = "".join(f"<small>{html.escape(name)}</small>" for name in rows)
     cards = [f'<span class="hl-target hl-legend"><span>token</span>{names}</span>']
     for number, (label, title) in enumerate(zip(token_labels(tokens), titles, strict=True)):
-        below = "".join(f"<small>{html.escape(values[number])}</small>" for values in rows.values())
+        below = "".join(f"<small>{html_of(values[number])}</small>" for values in rows.values())
         cards.append(
             f'<span class="hl-target" title="{html.escape(title)}">{_chip(label)}{below}</span>'
         )
@@ -326,9 +326,8 @@ def merge_line(text: str, left: str, right: str, made: str) -> None:
     centred(f"{html.escape(text)} {_chip(left)} + {_chip(right)} → {_chip(made)}")
 
 
-def token_line(text: Said, token: str | Word) -> None:
-    """A line about one token, which is a word that can be traced or a string; `text` is ours."""
-    label = token if isinstance(token, Word) else visible(token)
+def token_line(text: Said, label: str | Word) -> None:
+    """A line about one token by its label; `text` is ours."""
     centred(f"{html_of(text)} {_chip(label)}")
 
 

@@ -46,7 +46,7 @@ MORE_OF_LESSONS: dict[str, About] = {
 }
 _HEAD = "model.trace.AttentionRecord"
 # By the last part of an address.
-MORE_OF_SITES: dict[str, About] = {
+SITES_OF_LESSONS: dict[str, About] = {
     **{
         f"size_{name}": About("heads, KV heads, queries, keys, numbers in one", _HEAD)
         for name in ("h", "g", "tq", "tk", "dh")

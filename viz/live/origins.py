@@ -8,9 +8,9 @@ from model.trace import Trace
 from viz.live.about import OF_HEADS, OF_PAGES, OF_SITES, About
 from viz.live.about_costs import OF_COSTS
 from viz.live.about_experiments import MORE_OF_EXPERIMENTS
-from viz.live.about_lessons import MORE_OF_LESSONS, MORE_OF_SITES
+from viz.live.about_lessons import MORE_OF_LESSONS, SITES_OF_LESSONS
 from viz.live.about_recurrence import OF_RECURRENCE
-from viz.live.about_views import MORE_OF_VIEWS
+from viz.live.about_views import MORE_OF_HEADS, MORE_OF_VIEWS, SITES_OF_VIEWS
 from viz.live.core.wire import Data
 from viz.live.store import Independent
 
@@ -50,6 +50,7 @@ OF_FIGURES: dict[str, About] = {
     "lens.entropy": About("−Σ p ln p, in nats", _LENS),
     "lens.place": About("how many tokens are more likely than the answer, + 1", _LENS),
     "lens.words": About("ids by softmax(W_U · norm(x)), largest first", _LENS),
+    "lens.bold": About("1: the final answer is the most likely already", _LENS),
     "lens.falling": About("softmax(W_U · norm(x)), largest first", _LENS),
     "losses": About("−ln p(next token)", "model.analysis.probabilities.next_token_losses"),
     "positions.table": About("the vector of each position", "model.positions.Position.added"),
@@ -65,6 +66,7 @@ OF_FIGURES: dict[str, About] = {
     "cache.mean_keys": About("mean over KV heads of √(Σ k²)", _CACHE),
     "cache.mean_values": About("mean over KV heads of √(Σ v²)", _CACHE),
 }
+_SITES = {**OF_SITES, **SITES_OF_VIEWS, **SITES_OF_LESSONS}
 _PAGES = {**OF_PAGES, **MORE_OF_VIEWS, **MORE_OF_EXPERIMENTS, **MORE_OF_LESSONS}
 _NUMBERS = re.compile(r"(\.\d+)+$")  # on which an array depends, at the end of its name
 _HEADS, _SUMMARY = "model.analysis.heads", "model.analysis.summary.summarise_patterns"
@@ -77,6 +79,7 @@ OF_INSTRUMENTS: dict[str, About] = {
     **OF_HEADS,
     "n_layers": About("blocks one after the other", "model.trace.HeadGroup"),
     "n_heads": About("patterns of one layer", "model.trace.AttentionRecord"),
+    **MORE_OF_HEADS,
     **{f"mean_{over}": About("mean over heads of p", _SUMMARY) for over in OVER},
     **{f"maximum_{over}": About("maximum over heads of p", _SUMMARY) for over in OVER},
     "mean_entropy": About("mean over rows of −Σ p log₂ p", "viz/live/core/measures.js: mean"),
@@ -101,8 +104,7 @@ def origin_of(trace: Trace, independent: Independent, address: str) -> Data:
         or OF_COSTS.get(_NUMBERS.sub("", name))
         or OF_RECURRENCE.get(name)
         or OF_TRACE.get(last)
-        or OF_SITES.get(last)
-        or MORE_OF_SITES.get(last)
+        or _SITES.get(last)
         or OF_INSTRUMENTS.get(last)
         or About("", "")
     )

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model.sources.handle import ModelHandle
-from model.verify.searched import IndependentTexts, Text
+from model.verify.searched import IndependentTexts, Text, Tree
 from model.verify.texts import texts_of
 from viz import runs
 from viz.runs import Run
@@ -16,12 +16,12 @@ def independent_texts(
     _run: Run,
     key: str,
     prompt: Text,
-    found: tuple[Text, ...],
+    tree: Tree,
     penalty: float,
     source: Text = (),
 ) -> Beside:
     """Texts after a prompt, computed when asked for, beside a run, whose key this is."""
     checkpoint = runs.checkpoint(handle)
     words = texts_of(checkpoint.folder)
-    independent = IndependentTexts(checkpoint.files, prompt, found, penalty, words, source)
+    independent = IndependentTexts(checkpoint.files, prompt, tree, penalty, words, source)
     return beside(_run.trace, independent)

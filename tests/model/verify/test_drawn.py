@@ -15,7 +15,7 @@ from model.sources.checkpoint import Checkpoint
 from model.trace import Trace
 from model.verify.counted import KINDS, LENGTHS
 from model.verify.independent import IndependentRun
-from model.verify.searched import IndependentTexts
+from model.verify.searched import IndependentTexts, Tree
 from model.verify.texts import texts_of
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
 from tests.viz.builders import stories
@@ -190,7 +190,7 @@ def test_texts_of_a_beam_have_their_log_probabilities(opened: Open) -> None:
     steps = [*beam_search(found.decoder, ids, beam_width=2, max_new_tokens=3, length_penalty=0.7)]
     looked_at = [candidate for step in steps for candidate in step.candidates]
     texts = tuple(candidate.ids for candidate in looked_at)
-    run = IndependentTexts(found.files, ids, texts, 0.7, texts_of(found.folder))
+    run = IndependentTexts(found.files, ids, Tree(texts), 0.7, texts_of(found.folder))
     for name, field in (("last", "log_prob"), ("totals", "total"), ("scores", "score")):
         expected = [getattr(candidate, field) for candidate in looked_at]
         assert run.array(f"texts.{name}") == pytest.approx(expected, abs=1e-5)

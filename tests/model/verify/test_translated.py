@@ -12,7 +12,7 @@ from model.data.tokenizer import START_OF_TEXT, Tokenizer
 from model.decoding.cache_run import two_parts
 from model.decoding.translation import Way, write
 from model.sources import checkpoint
-from model.verify.searched import IndependentTexts
+from model.verify.searched import IndependentTexts, Tree
 from model.verify.texts import NO_WORDS, texts_of
 from model.verify.translated import (
     IndependentAlignments,
@@ -121,5 +121,5 @@ def test_texts_of_beams_with_a_source() -> None:
     written = write(model, [3, 1, 4, 0], [2, 5], 0, Way(beam_width=3))
     texts = tuple(x.ids for step in written.beams for x in step.candidates)
     totals = [x.total for step in written.beams for x in step.candidates]
-    run = IndependentTexts(files_of(model), (2, 5), texts, 1.0, NO_WORDS, (3, 1, 4, 0))
+    run = IndependentTexts(files_of(model), (2, 5), Tree(texts), 1.0, NO_WORDS, (3, 1, 4, 0))
     assert run.array("texts.totals") == pytest.approx(totals, abs=1e-5)

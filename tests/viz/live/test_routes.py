@@ -32,7 +32,8 @@ from model.verify.derived import DERIVED
 from model.verify.edited import EDITED
 from model.verify.explained import IndependentArrows
 from model.verify.facts import FACTS
-from model.verify.found import FOUND
+from model.verify.found import FOUND, FOUND_IN_A_GROUP
+from model.verify.habits import OF_HABITS
 from model.verify.independent import NUMBERED, IndependentRun
 from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
 from model.verify.merged import MERGED
@@ -42,6 +43,7 @@ from model.verify.sampled import SAMPLED
 from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
 from model.verify.scaled import SCALED
 from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
+from model.verify.searched import IndependentTexts, Tree
 from model.verify.several import SEVERAL, SEVERAL_OF_A_SITE
 from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
 from model.verify.sized import SIZED
@@ -56,12 +58,12 @@ from model.verify.worth import IndependentWorth
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
 from viz.live import files, routes, store
-from viz.live.about import OF_PAGES, OF_SITES
+from viz.live.about import OF_HEADS, OF_PAGES, OF_SITES
 from viz.live.about_costs import OF_COSTS
 from viz.live.about_experiments import MORE_OF_EXPERIMENTS
-from viz.live.about_lessons import MORE_OF_LESSONS, MORE_OF_SITES
+from viz.live.about_lessons import MORE_OF_LESSONS, SITES_OF_LESSONS
 from viz.live.about_recurrence import OF_RECURRENCE
-from viz.live.about_views import MORE_OF_VIEWS
+from viz.live.about_views import MORE_OF_HEADS, MORE_OF_VIEWS, SITES_OF_VIEWS
 from viz.live.origins import OF_FIGURES, OF_TRACE
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -283,8 +285,9 @@ def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: P
 
 def test_every_origin_names_code_that_there_is() -> None:
     of_pages = {**OF_PAGES, **MORE_OF_VIEWS, **MORE_OF_EXPERIMENTS, **MORE_OF_LESSONS}
-    of_sites = {**OF_SITES, **MORE_OF_SITES}
-    tables = (OF_TRACE, OF_FIGURES, of_pages, OF_COSTS, of_sites, OF_RECURRENCE)
+    of_sites = {**OF_SITES, **SITES_OF_VIEWS, **SITES_OF_LESSONS}
+    tables = (OF_TRACE, OF_FIGURES, of_pages, OF_COSTS, of_sites, OF_RECURRENCE, OF_HEADS)
+    tables += (MORE_OF_HEADS,)
     for about in (about for table in tables for about in table.values()):
         module, _, name = about.source.rpartition(".")
         try:
@@ -294,7 +297,7 @@ def test_every_origin_names_code_that_there_is() -> None:
             holder = getattr(importlib.import_module(module), kind)
         assert hasattr(holder, name), about.source
     assert set(OF_FIGURES) == set(DERIVED) - {"given"}
-    of_texts = {"texts.last", "texts.totals", "texts.scores", "texts.steps"}
+    of_texts = IndependentTexts(Files({}, {}), (), Tree(()), 0.0, NO_WORDS).made()
     nothing = (Files({}, {}), (), Wanted("logit", 0, 0, 0), NO_WORDS)
     of_edits = {
         *IndependentPatches(*nothing, (), ()).made(),
@@ -305,13 +308,9 @@ def test_every_origin_names_code_that_there_is() -> None:
         ),
         *(NUMBERED.fullmatch(name)[1] for name in IndependentWorth(*nothing).made()),
     }
-    of_costs = {
-        "costs.heads",
-        "costs.sublayers",
-        "costs.positions",
-        "losses.pruned",
-        "prunable.pruned",
-    }
+    parts = ("heads", "sublayers", "positions")
+    of_costs = {"losses.pruned", "prunable.pruned", *(f"costs.{x}" for x in parts)}
+    of_costs |= {f"costs.sizes.{x}" for x in parts}
     translation = IndependentTranslation(Files({}, {}), (), (), NO_WORDS, 0)
     of_translations = {*translation.made(), "align.words", "align.agreement", "align.rates"}
     assert set(of_pages) == {
@@ -342,6 +341,8 @@ def test_every_origin_names_code_that_there_is() -> None:
         )
     }
     assert set(of_sites) == unmasked
+    own = [x for x in (*OF_HABITS, *FOUND_IN_A_GROUP) if not x.endswith("_queries")]
+    assert set(own) <= {*OF_HEADS, *MORE_OF_HEADS}
 
 
 def test_single_numbers_are_asked_for_together(client: TestClient, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import { errorOfLabels, errorOfNumber } from "../core/printed.js";
 
 const TOKENS = /^tokens(?:\[(\d+):\])?$/; // along an axis, from which on
 const WORDS = "words."; // of a property: what stands there are words of tokens
+const BOLD = "bold"; // 1 where what is written is bold, else 0
 const QUOTED = /“(.*)”/s; // a word in a line of what is said on hover
 const AT_THE_END = /(?:[<>] )?[−-]?[\d.,]+$/; // of a label, or of a line of what is said on hover
 
@@ -48,6 +49,7 @@ export async function readBack(chart, origin, allowed) {
 async function compared(chart, place) {
   const { run, address, size } = place;
   if (place.property.startsWith(WORDS)) return errorOfWords(chart, place);
+  if (place.property === BOLD) return errorOfBold(chart, place);
   const along = TOKENS.exec(address);
   if (!along) return errorOf(drawnRows(chart, place), await independent(run, address), size);
   const ticks = ticksOf(chart, place);
@@ -72,23 +74,53 @@ async function errorOfWords(chart, place) {
   const property = place.property.slice(WORDS.length);
   const isAlong = property.startsWith("ticks.");
   const ticks = isAlong ? ticksOf(chart, { ...place, property }) : [];
-  const labels = isAlong ? ticks.map(({ text }) => text) : wordsOf(chart._fullData[trace], property);
+  const labels = isAlong ? ticks.map(({ text }) => text) : wordsOf(chart, trace, property);
   const expected = isAlong ? ticks.map(({ x }) => known(texts[x])) : texts;
   const error = errorOfLabels(labels.map(withoutMarks), expected);
   return { error: labels.length ? error : NaN, n: labels.length };
 }
 
 /**
- * The words that a trace has: in its text, along x or y, or quoted in a line of what it says on hover.
+ * What is written in bold, of all that a trace has as text; what may be either is not a number there.
  *
- * @param {any} of
+ * @param {Chart} chart
+ * @param {OriginPlace} place
+ */
+async function errorOfBold(chart, { trace, run, address }) {
+  const { values } = await independent(run, address);
+  const texts = Array.from(chart._fullData[trace]?.text ?? []);
+  const isRight = Array.from(
+    values,
+    (value, i) => Number.isNaN(value) || String(texts[i]).startsWith("<b>") === (value === 1),
+  );
+  const isWhole = texts.length === values.length;
+  return { error: isWhole && isRight.every(Boolean) ? 0 : NaN, n: texts.length };
+}
+
+/**
+ * The words that a trace has: in its text, along x or y, or quoted in a line of what it says on hover;
+ * or quoted in the figure's title.
+ *
+ * @param {Chart} chart
+ * @param {number} trace
  * @param {string} property
  * @returns {string[]}
  */
-function wordsOf(of, property) {
+function wordsOf(chart, trace, property) {
+  const of = chart._fullData[trace];
   const [kind, line] = property.split(".");
+  if (kind === "title") return [quoted(/** @type {any} */ (chart)._fullLayout?.title?.text ?? "")];
   if (kind !== "said") return Array.from(of?.[kind] ?? []).flat();
-  return linesOf(of?.hovertext, Number(line)).map((said) => QUOTED.exec(said)?.[1] ?? said);
+  return linesOf(Array.from(of?.hovertext ?? []).flat(), Number(line)).map(quoted);
+}
+
+/**
+ * The word between quotes, or all where there are none.
+ *
+ * @param {string} text
+ */
+function quoted(text) {
+  return QUOTED.exec(text)?.[1] ?? text;
 }
 
 /**
@@ -136,7 +168,8 @@ export function drawnRows(chart, { trace, property }) {
   const [kind, line] = property.split(".");
   if (kind === "z") return cellsOf(chart, trace, line);
   if (kind === "text" || kind === "hex") return [written(of.text, kind === "hex")];
-  if (kind === "said") return [written(linesOf(of.hovertext, Number(line)), false)];
+  if (kind === "said")
+    return rowsOf(of.hovertext).map((texts) => written(linesOf(texts, Number(line)), false));
   return [of[property] ?? []];
 }
 
@@ -151,6 +184,16 @@ export function drawnRows(chart, { trace, property }) {
 function cellsOf(chart, trace, row) {
   const rows = chart.calcdata[trace]?.[0]?.z ?? chart._fullData[trace]?.z ?? [];
   return row ? [rows[Number(row)] ?? []] : rows;
+}
+
+/**
+ * Texts row by row, or as one row.
+ *
+ * @param {any} texts
+ * @returns {string[][]}
+ */
+function rowsOf(texts) {
+  return Array.isArray(texts?.[0]) ? texts : [texts];
 }
 
 /**

@@ -6,7 +6,8 @@
  * @typedef {object} OriginPlace
  * @property {number} trace
  * @property {string} property x, y, z, text, hex, said and the number of a line, or ticks.x, ticks.y;
- *   after words. (words.text, words.x, words.said.1, words.ticks.x) words of tokens
+ *   bold: whether what is written is; after words. (words.text, words.x, words.said.1, words.ticks.x,
+ *   words.title) words of tokens
  * @property {string} run its key
  * @property {string} address of numbers, of ids of words, or tokens
  * @property {number} size errors are relative to it where all numbers are smaller

@@ -50,6 +50,23 @@ export function saysText(label, text) {
 }
 
 /**
+ * Whether a text is that of its pieces, one after the other; not compared as `saysText` does not.
+ *
+ * @param {string} shown
+ * @param {(string | null)[]} pieces
+ */
+export function saysAll(shown, pieces) {
+  const whole = pieces.join("");
+  if (pieces.includes(null) || !READABLE.test(whole)) return true;
+  return withoutReturns(shown) === withoutReturns(whole);
+}
+
+/** @param {string} text */
+function withoutReturns(text) {
+  return text.replace(/\r\n?/g, "\n");
+}
+
+/**
  * 0 where every label stands for its text, else NaN.
  *
  * @param {string[]} labels

@@ -3,14 +3,15 @@
 
 import { independentNumbers, independentWords } from "../core/independent.js";
 import { point } from "../core/pointed.js";
-import { errorOfNumber, saysText } from "../core/printed.js";
+import { errorOfNumber, saysAll, saysText } from "../core/printed.js";
 
 /** @import { Lifetime } from "../core/lifetime.js" */
 /** @import { Reading } from "../core/screen.js" */
 
 export const NUMBERS = "numbers"; // what they are called among the figures
 const PRINTED = ".stHtml .hl-number[data-address]";
-const WORDS = ".stHtml [data-word]";
+const WORDS = ".stHtml [data-word], .stHtml [data-text]";
+const CLAIMS = ".stHtml [data-claim]";
 const ADDRESSED = ".stHtml [data-address]";
 const LONGEST = 80; // characters of what a number is of
 const EXPONENT = /^−?(\d+)(?:\.(\d+))?e([−+-]\d+)$/;
@@ -22,7 +23,9 @@ const EXPONENT = /^−?(\d+)(?:\.(\d+))?e([−+-]\d+)$/;
  * @returns {Promise<Omit<Reading, "figure" | "token"> | null>}
  */
 export async function readNumbers(allowed) {
-  const found = [...(await errorsOfNumbers()), ...(await errorsOfWords())];
+  const found = (
+    await Promise.all([errorsOfNumbers(), errorsOfWords(), errorsOfClaims()])
+  ).flat();
   if (!found.length) return null;
   const off = found.find(({ error }) => !(error <= allowed));
   const error = Math.max(...found.map((one) => one.error));
@@ -42,16 +45,30 @@ async function errorsOfNumbers() {
   });
 }
 
-/** Each word against the text of the id at its address. */
+/** Each word against the text of the id at its address, a whole text against that of all ids there. */
 async function errorsOfWords() {
   const nodes = Array.from(document.querySelectorAll(WORDS), (node) => {
-    const { run = "", word = "" } = /** @type {HTMLElement} */ (node).dataset;
-    return { label: node.textContent ?? "", run, address: word };
+    const { run = "", word, text } = /** @type {HTMLElement} */ (node).dataset;
+    const address = word ?? text ?? "";
+    return { label: node.textContent ?? "", run, address, isWhole: word === undefined };
   });
   const texts = await byRun(nodes, independentWords);
-  return nodes.map(({ label, run, address }) => {
-    const [text] = texts.get(run)?.get(address) ?? [""];
-    return { address, error: saysText(label, text) ? 0 : NaN };
+  return nodes.map(({ label, run, address, isWhole }) => {
+    const found = texts.get(run)?.get(address) ?? [""];
+    const isRight = isWhole ? saysAll(label, found) : saysText(label, found[0]);
+    return { address, error: isRight ? 0 : NaN };
+  });
+}
+
+/** Words of ours hold where the run has 1. */
+async function errorsOfClaims() {
+  const nodes = Array.from(document.querySelectorAll(CLAIMS), (node) => {
+    const { run = "", claim = "" } = /** @type {HTMLElement} */ (node).dataset;
+    return { run, address: claim };
+  });
+  const values = await byRun(nodes, independentNumbers);
+  return nodes.map(({ run, address }) => {
+    return { address, error: values.get(run)?.get(address) === 1 ? 0 : NaN };
   });
 }
 

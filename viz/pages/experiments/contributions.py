@@ -188,14 +188,18 @@ def _one_head(asked: Asked) -> None:
             asked.view.handle, asked.view.run, site, head, asked.answer.position
         )
         end = f"{head}.{asked.answer.position}.{_ends(asked)}"
-        address = f"{site.address}.direct_words.{end}"
-        _words(asked, pushed, f"Pushed by {asked.head_name}", ("head-words", address))
+        places = {
+            (0, "x"): f"{site.address}.direct_words.{end}",
+            (0, "words.ticks.y"): f"{site.address}.direct_ids.{end}",
+        }
+        _words(asked, pushed, f"Pushed by {asked.head_name}", ("head-words", places))
 
 
 def _keys(asked: Asked) -> None:
     view, address = asked.view, asked.record.site.address
     values = asked.found.keys[address][asked.head]
-    labels = answers.labels_of(view.run.trace.stream(asked.record.keys))
+    keys = view.run.trace.stream(asked.record.keys)
+    labels = answers.labels_of(keys)
     best = int(np.abs(values).argmax())
     layout.show_figure(
         token_bars(
@@ -208,7 +212,11 @@ def _keys(asked: Asked) -> None:
         alt=f"Shares of {asked.head_name} by key. The largest is that of token {best}, "
         f"“{labels[best]}”, {digits(float(values[best]), 3)}.",
         origin=screen.origin(
-            view.run, {(0, "y"): f"{address}.direct_keys.{asked.head}.{asked.place}"}
+            view.run,
+            {
+                (0, "y"): f"{address}.direct_keys.{asked.head}.{asked.place}",
+                **({} if keys.ids is None else {(0, "words.x"): f"{keys.name}.ids"}),
+            },
         ),
     )
 
@@ -218,9 +226,13 @@ def _ends(asked: Asked) -> int:
     return min(MOST_WORDS, len(asked.answer.names) // 2)
 
 
-def _words(asked: Asked, pushed: np.ndarray, title: str, shown: tuple[str, str]) -> None:
-    """The tokens with most added to them and most taken; `shown`: the key and the address."""
-    key, address = shown
+def _words(
+    asked: Asked, pushed: np.ndarray, title: str, shown: tuple[str, dict[tuple[int, str], str]]
+) -> None:
+    """The tokens with most added to them and most taken; `shown`: the key, and what is where."""
+    key, places = shown
+    if "vocabulary" not in asked.view.offers:  # they are classes
+        places = {place: at for place, at in places.items() if place == (0, "x")}
     falling, most = np.argsort(-pushed, kind="stable"), _ends(asked)
     ids = [*falling[:most], *falling[-most:]]
     names = [asked.answer.names[i] for i in ids]
@@ -228,7 +240,7 @@ def _words(asked: Asked, pushed: np.ndarray, title: str, shown: tuple[str, str])
         named_bars(names, pushed[ids], asked.view.colors, ("added to the logit", title)),
         key=key,
         alt=f"{title}: up {', '.join(names[:most])}; down {', '.join(names[most:])}.",
-        origin=screen.origin(asked.view.run, {(0, "x"): address}),
+        origin=screen.origin(asked.view.run, places),
     )
 
 
@@ -271,13 +283,17 @@ def _neurons(asked: Asked) -> None:
     with right:
         position = asked.answer.position
         pushed = attributing.by_neuron(view.handle, view.run, layer, neuron, position)
+        end = f"{layer}.{neuron}.{position}.{_ends(asked)}"
         _words(
             asked,
             pushed,
             f"Pushed by neuron L{layer} N{neuron}",
             (
                 "neuron-words",
-                f"direct.words_of_neuron.{layer}.{neuron}.{position}.{_ends(asked)}",
+                {
+                    (0, "x"): f"direct.words_of_neuron.{end}",
+                    (0, "words.ticks.y"): f"direct.ids_of_neuron.{end}",
+                },
             ),
         )
 

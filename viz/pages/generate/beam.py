@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 from model.decoding.beam import Candidate
 from model.verify.check import Check
+from model.verify.searched import Text, Tree
 from viz import runs
 from viz.digits import digits
 from viz.figures.beam import Node, beam_tree
@@ -20,8 +21,8 @@ from viz.frame import (
     tables,
     words,
 )
-from viz.frame.beams import Text, nodes_of, origin_of, texts_of, winner_of
-from viz.frame.numbers import number
+from viz.frame.beams import nodes_of, origin_of, tree_of, winner_of
+from viz.frame.numbers import number, word
 from viz.frame.view import View
 from viz.runs import searching
 from viz.runs.beside import Beside
@@ -52,7 +53,9 @@ def render(view: View) -> None:
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
     winner, greedy_winner = winner_of(steps), winner_of(greedy)
     nodes = nodes_of(steps, runs.vocabulary(view.handle))
-    found, searched = _searched(view, nodes, greedy_winner, penalty)
+    found, searched = _searched(
+        view, tree_of(nodes, width, _end_of(view), greedy_winner.ids), penalty
+    )
     layout.show_figure(
         beam_tree(nodes, view.tokens[-1], view.colors),
         key="beam",
@@ -67,11 +70,15 @@ def render(view: View) -> None:
         texts = {"Beam search and greedy": winner}
     for name, text in texts.items():
         at = searched.index(text.ids)
-        total = number(found, f"texts.totals[{at}]", text.total)
-        score = number(found, f"texts.scores[{at}]", text.score)
+        is_winner = text is winner
+        total = number(found, f"texts.{'totals' if is_winner else 'greedy'}[{at}]", text.total)
+        which = f"winners[{at}]=max" if is_winner else f"scores[{at}]"
+        score = number(found, f"texts.{which}", text.score)
         words.caption([f"{name}: log probability ", total, ", score ", score])
         prompt = runs.decode(view.handle, list(view.ids)).removeprefix(" ")
-        words.continued(prompt, runs.decode(view.handle, list(text.ids)))
+        n_said = len(text.ids) - (text.ids[-1] == _end_of(view))
+        said = runs.decode(view.handle, list(text.ids))
+        words.continued(prompt, word(found, f"texts.ids[{at},0:{n_said}]", said))
     inspector.formula("model.decoding.beam.normalised_score")
     inspector.formula(
         "model.decoding.beam.normalised_score",
@@ -121,11 +128,13 @@ def _csv(nodes: Sequence[Node]) -> bytes:
     return tables.frame_csv(frame.drop(columns="ids"))
 
 
-def _searched(
-    view: View, nodes: Sequence[Node], greedy: Candidate, penalty: float
-) -> tuple[Beside, tuple[Text, ...]]:
+def _end_of(view: View) -> int:
+    return runs.tokenizer(view.handle).end_id
+
+
+def _searched(view: View, tree: Tree, penalty: float) -> tuple[Beside, tuple[Text, ...]]:
     """All texts of the tree, and the greedy one, to be run again."""
-    texts, prompt = (*texts_of(nodes), greedy.ids), tuple(view.run.trace.ids.tolist())
-    found = searching.independent_texts(view.handle, view.run, view.run.key, prompt, texts, penalty)
+    prompt = tuple(view.run.trace.ids.tolist())
+    found = searching.independent_texts(view.handle, view.run, view.run.key, prompt, tree, penalty)
     memory.keep_alive("beams", found)
-    return found, texts
+    return found, tree.found

@@ -24,7 +24,7 @@ from viz.frame import (
     tables,
     words,
 )
-from viz.frame.numbers import Said, size
+from viz.frame.numbers import Number, Said, count, size
 from viz.frame.view import View
 from viz.pages.generate import timing
 from viz.runs import Run
@@ -33,6 +33,7 @@ TITLE = "KV cache"
 ICON = ":material/database:"
 NEEDS = ("decoder", "text")
 
+SIZES = ("n_layers", "n_heads", "n_kv_heads", "d_head", "latent", "max_seq_len")
 ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
 COLUMNS = {
     "published": "as published, fp16",
@@ -138,7 +139,7 @@ def _picture(view: View, lengths: np.ndarray, shown: Shown) -> None:
         alt=f"Length of the {shown.part} of each token in each of {n_layers} layers, {of}{span}. "
         f"The cache has {n_cached} of {n_tokens} tokens; the first {shown.n_prefill} enter at "
         "once.",
-        origin=screen.origin(view.run, {(0, "z"): _address(shown)}),
+        origin=screen.origin(view.run, {(0, "z"): _address(shown)}, tokens="x"),
     )
     if kv_head is not None and config.n_kv_heads < config.n_heads:
         group = config.n_heads // config.n_kv_heads
@@ -244,17 +245,25 @@ def _row(run: Run, place: int, model: KnownModel, n_tokens: int) -> dict[str, Sa
             zip(COLUMNS.items(), sizes.values(), strict=True)
         )
     }
-    return {"model": model.name, "values per token": _values_per_token(model), **texts} | {
-        "context": f"{model.max_seq_len:,}",
+    return {"model": model.name, "values per token": _values_per_token(run, place, model)} | {
+        **texts,
+        "context": _known(run, place, "max_seq_len", model.max_seq_len),
         "source": model.source,
     }
 
 
-def _values_per_token(model: KnownModel) -> str:
+def _values_per_token(run: Run, place: int, model: KnownModel) -> Said:
     """How many values are cached per token: layers × those of one layer, as published."""
+    layers = _known(run, place, "n_layers", model.n_layers)
     if model.latent:
-        return f"{model.n_layers} × {model.latent}"
-    return f"{model.n_layers} × 2 × {model.n_kv_heads} × {model.d_head}"
+        return [layers, " × ", _known(run, place, "latent", model.latent)]
+    kv_heads = _known(run, place, "n_kv_heads", model.n_kv_heads)
+    return [layers, " × 2 × ", kv_heads, " × ", _known(run, place, "d_head", model.d_head)]
+
+
+def _known(run: Run, place: int, name: str, n: int) -> Number:
+    """One of the sizes of a known model, as the file has it."""
+    return count(run, f"known.sizes[{place},{SIZES.index(name)}]", n)
 
 
 def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:

@@ -6,7 +6,7 @@ import numpy as np
 
 from model.analysis.ablation import Part
 from model.analysis.findings import Found, settled_from, strongest_copy
-from model.trace import AttentionRecord, Site
+from model.trace import AttentionRecord, Site, Stream
 from viz import formulas_experiments as formulas
 from viz import runs
 from viz.digits import digits
@@ -26,13 +26,14 @@ from viz.frame import (
     tables,
     words,
 )
-from viz.frame.numbers import Number, Said, number
+from viz.frame.numbers import Number, Piece, Said, Word, head, number, stated, word
 from viz.frame.view import View
 from viz.live import component
 from viz.live.chart.data import Origin
 from viz.pages.experiments.ablation.costs import row_name, row_of
 from viz.pages.experiments.ablation.shared import beside_costs, name_of, origin_of, probability_of
 from viz.runs import Run, ablating, attributing, blanks, costing
+from viz.runs.beside import Beside
 from viz.runs.finding import Scan, scan
 
 TITLE = "Findings"
@@ -41,7 +42,7 @@ NEEDS = ("weights",)
 OPENS_INSPECTOR = False
 
 SCAN = "findings"
-Finding = tuple[str, Said, str]
+Finding = tuple[Said, Said, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,20 +124,25 @@ def _findings(shown: Shown) -> list[Finding]:
 
 def _costliest(shown: Shown) -> Finding:
     """The head whose removal costs most, and the answer it costs."""
-    work, trace = shown.scan, shown.view.run.trace
+    work = shown.scan
     place = int(work.costs.argmax())
     part, cost = work.parts[place], float(work.costs[place])
     edited = _without(shown, part)
     rises = work.judged.losses(edited.trace) - work.before
     worst = int(rises.argmax())
     return (
-        f"{name_of(part, trace)} costs most",
+        [*_head(shown, part, "costs.heads", "max"), " costs most"],
         [
             "Without it the mean loss rises by ",
             _rise(shown, edited, cost),
-            f" nats; most at “{_target(shown, worst)}”, by ",
+            " nats; most at “",
+            _target(shown, worst),
+            "”, by ",
             number(
-                edited, f"{work.judged.rise}[{worst}]", float(rises[worst]), _signed(rises[worst])
+                edited,
+                f"{work.judged.rise}[{worst}]=max",
+                float(rises[worst]),
+                _signed(rises[worst]),
             ),
             ".",
         ],
@@ -146,11 +152,11 @@ def _costliest(shown: Shown) -> Finding:
 
 def _idlest(shown: Shown) -> Finding:
     """The head whose removal changes least."""
-    work, trace = shown.scan, shown.view.run.trace
+    work = shown.scan
     place = int(np.abs(work.costs).argmin())
     part, cost = work.parts[place], float(work.costs[place])
     return (
-        f"{name_of(part, trace)} does least",
+        [*_head(shown, part, "costs.sizes.heads", "min"), " does least"],
         [
             "Without it the mean loss changes by ",
             _rise(shown, _without(shown, part), cost),
@@ -158,6 +164,15 @@ def _idlest(shown: Shown) -> Finding:
         ],
         shown.link("Ablation", off=part.text),
     )
+
+
+def _head(shown: Shown, part: Part, address: str, which: str) -> list[Piece]:
+    """The name of a head that is said to have the most or the least of all costs."""
+    trace, found = shown.view.run.trace, _beside(shown)
+    if len(trace.streams) > 1 or found is None:
+        return [name_of(part, trace)]
+    rows = list(dict.fromkeys(map(row_of, shown.scan.parts)))
+    return head(found, address, (rows.index(row_of(part)), part.unit or 0), which)
 
 
 def _rise(shown: Shown, edited: Run, cost: float) -> Number:
@@ -174,12 +189,12 @@ def _without(shown: Shown, part: Part) -> Run:
     return edited
 
 
-def _target(shown: Shown, place: int) -> str:
+def _target(shown: Shown, place: int) -> str | Word:
     """What is predicted at a place of the losses: a token, or the class."""
     judged, trace = shown.scan.judged, shown.view.run.trace
     at = judged.places[place]
     if at >= 0:
-        return answers.labels_of(trace.main)[at]
+        return _token(shown, trace.main, at)
     assert trace.output is not None
     names = attributing.names_of_answers(shown.view.handle, trace.output.shape[-1])
     return names[int(judged.targets.ids[place])]
@@ -198,10 +213,20 @@ def _copied(shown: Shown) -> Finding | None:
             ".",
         ]
         return "No copy", none, shown.link("Heads")
-    labels = answers.labels_of(trace.stream(shown.record(found.site).queries))
-    said: list[str | Number] = [
-        f"From “{labels[found.query]}” ({found.query}) it attends to “{labels[found.key]}” "
-        f"({found.key}), which came after “{labels[found.key - 1]}” before: weight ",
+    stream = trace.stream(shown.record(found.site).queries)
+    layer, head, query, key = _place(shown, found, "copies")
+    said: list[Piece] = [
+        "From “",
+        _token(shown, stream, found.query),
+        "” (",
+        query,
+        ") it attends to “",
+        _token(shown, stream, found.key),
+        "” (",
+        key,
+        "), which came after “",
+        _token(shown, stream, found.key - 1),
+        "” before: weight ",
         number(shown.view.run, "found.copy", found.value, digits(found.value, 3)),
         ", the largest of this kind",
     ]
@@ -210,10 +235,13 @@ def _copied(shown: Shown) -> Finding | None:
         probability = probability_of(shown.view.run, found.query, copied)
         address = f"judged.probs.{found.query}.{copied}[0]"
         said += [
-            f". The model gives “{labels[found.key]}” as the next token p = ",
+            ". The model gives “",
+            _token(shown, stream, found.key),
+            "” as the next token p = ",
             number(shown.view.run, address, probability, digits(probability, 3)),
         ]
-    return f"{_name(shown, found)} looks for a copy", [*said, "."], _cell(shown, found)
+    title = [*_name(shown, found, layer, head), " looks for a copy"]
+    return title, [*said, "."], _cell(shown, found)
 
 
 def _heaviest(shown: Shown) -> Finding | None:
@@ -222,12 +250,20 @@ def _heaviest(shown: Shown) -> Finding | None:
     if found is None:
         return None
     record = shown.record(found.site)
-    query = answers.labels_of(view.run.trace.stream(record.queries))[found.query]
-    key = answers.labels_of(view.run.trace.stream(record.keys))[found.key]
+    trace = view.run.trace
+    layer, head, query, key = _place(shown, found, "arrows")
     return (
-        f"{_name(shown, found)} carries most",
+        [*_name(shown, found, layer, head), " carries most"],
         [
-            f"“{query}” ({found.query}) → “{key}” ({found.key}) adds a vector of length ",
+            "“",
+            _token(shown, trace.stream(record.queries), found.query),
+            "” (",
+            query,
+            ") → “",
+            _token(shown, trace.stream(record.keys), found.key),
+            "” (",
+            key,
+            ") adds a vector of length ",
             number(view.run, "found.longest", found.value, digits(found.value, 2)),
             ", the longest of all arrows: its weight is ",
             _weight(shown, found),
@@ -245,15 +281,17 @@ def _settled(shown: Shown) -> Finding | None:
     lens, last = runs.lens(view.handle, view.sentence), len(view.tokens) - 1
     row = settled_from(lens.ids[:, last, 0].tolist())
     answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, last, 0])])
-    where = f"after L{row - 1}" if row else "before the first layer"
+    layer = number(view.run, f"found.settled_layer.{last}", row - 1, str(row - 1))
+    where: list[Piece] = ["after L", layer] if row else ["before the first layer"]
     probability = float(lens.probs[row, last, 0])
     return (
-        f"The answer is there {where}",
+        ["The answer is there ", *where],
         [
             "After ",
             number(view.run, f"found.settled.{last}", row, str(row)),
-            f" of {len(lens.ids) - 1} layers the logit lens has “{answer}” as the most likely next "
-            "token, and keeps it: p = ",
+            f" of {len(lens.ids) - 1} layers the logit lens has “",
+            word(view.run, f"lens.words[{row},{last},0]", answer),
+            "” as the most likely next token, and keeps it: p = ",
             number(view.run, f"lens.falling[{row},{last},0]", probability, digits(probability, 3)),
             ".",
         ],
@@ -268,11 +306,27 @@ def _weight(shown: Shown, found: Found) -> Number:
     return number(shown.view.run, address, weight, digits(weight, 3))
 
 
-def _name(shown: Shown, found: Found) -> str:
+def _place(shown: Shown, found: Found, what: str) -> list[Number]:
+    """Layer, head, query and key of an arrow that is said to have the most of its kind."""
+    place = (found.site.layer, found.head, found.query, found.key)
+    return stated(shown.view.run, f"{found.site.group}.{what}", place)
+
+
+def _token(shown: Shown, stream: Stream, place: int) -> str | Word:
+    """The label of a token, or of a patch by its place."""
+    label = answers.labels_of(stream)[place]
+    if stream.ids is None:
+        return label
+    return word(shown.view.run, f"{stream.name}.ids[{place}]", label)
+
+
+def _name(shown: Shown, found: Found, layer: Number, head: Number) -> list[Piece]:
+    """The head's name, of whose layer and number an address has said that they are right."""
     part = Part(
         found.site.stack, found.site.address.rpartition(".")[2], found.site.layer, found.head
     )
-    return name_of(part, shown.view.run.trace)
+    trace = shown.view.run.trace
+    return [name_of(part, trace)] if len(trace.streams) > 1 else ["L", layer, " H", head]
 
 
 def _cell(shown: Shown, found: Found) -> str:
@@ -312,9 +366,13 @@ def _map(shown: Shown) -> None:
 
 def _origin(shown: Shown) -> Origin:
     """Independent runs without each head."""
+    return origin_of(_beside(shown), "costs.heads", float(shown.scan.before.mean()))
+
+
+def _beside(shown: Shown) -> Beside | None:
+    """The same costs by independent runs."""
     view, work = shown.view, shown.scan
-    found = beside_costs(view, work.judged, "heads", costing.heads(view.handle, view.run))
-    return origin_of(found, "costs.heads", float(work.before.mean()))
+    return beside_costs(view, work.judged, "heads", costing.heads(view.handle, view.run))
 
 
 def _choose(shown: Shown, rows: list[tuple[str, str, int]], place: component.Place) -> None:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from model.decoding.translation import LENGTH_PENALTY, Written
+from model.verify.searched import Text, Tree
 from viz import runs
 from viz.digits import digits
 from viz.figures.beam import Node, beam_tree
 from viz.formulas import score_with_numbers
 from viz.frame import inspector, layout, memory, tables, words
-from viz.frame.beams import Text, nodes_of, origin_of, texts_of, winner_of
+from viz.frame.beams import nodes_of, origin_of, tree_of, winner_of
 from viz.frame.view import View
 from viz.runs import searching
 from viz.runs.beside import Beside
@@ -33,7 +34,8 @@ def section(view: View, written: Written) -> inspector.Tables:
         words.notice(f"The first {MOST_STEPS} of {n_steps} steps are drawn.")
     begun = len(written.ids) - len(winner.ids)
     shown = [node for node in nodes if node.step < MOST_STEPS]
-    found = _searched(view, shown, written.ids[:begun])
+    width = sum(node.kept for node in nodes if node.step == 0)
+    found = _searched(view, tree_of(shown, width, _end_of(view)), written.ids[:begun])
     layout.show_figure(
         beam_tree(shown, view.tokens[begun] if begun else "⟨start⟩", view.colors),
         key="beam",
@@ -50,7 +52,11 @@ def section(view: View, written: Written) -> inspector.Tables:
     return {"Candidates": lambda: _csv(nodes)}
 
 
-def _searched(view: View, nodes: Sequence[Node], begun: Text) -> Beside:
+def _end_of(view: View) -> int:
+    return runs.tokenizer(view.handle).end_id
+
+
+def _searched(view: View, tree: Tree, begun: Text) -> Beside:
     """All texts of the tree, to be run again."""
     source, target = (stream.ids for stream in view.run.trace.streams)
     assert source is not None and target is not None, "a translation has two rows of tokens"
@@ -60,7 +66,7 @@ def _searched(view: View, nodes: Sequence[Node], begun: Text) -> Beside:
         view.run,
         view.run.key,
         prompt,
-        texts_of(nodes),
+        tree,
         LENGTH_PENALTY,
         tuple(source.tolist()),
     )

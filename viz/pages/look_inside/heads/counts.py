@@ -32,7 +32,7 @@ def draw(view: View, reading: Reading) -> None:
                     _count(view, reading, t, len(h), total)
                     for t, h in zip(shown, heads, strict=True)
                 ),
-                f"{n_none} of {total}",
+                [number(view.run, reading.address("none"), n_none, str(n_none)), f" of {total}"],
             ],
             "the clearest": [
                 *(_clearest(view, reading, t, h) for t, h in zip(shown, heads, strict=True)),
@@ -57,9 +57,13 @@ def _count(view: View, reading: Reading, trait: Trait, n: int, total: int) -> Sa
 
 def _clearest(view: View, reading: Reading, trait: Trait, heads: list[int]) -> Said:
     parts: list = []
-    for head in heads[:NAMED]:
+    end = "min" if trait[1] else "max"
+    for place, head in enumerate(heads[:NAMED], 1):
         parts += [", "] * bool(parts)
-        parts += [f"{reading.names[head]} ", reading.number(view, trait[0], head, 2)]
+        parts += [
+            f"{reading.names[head]} ",
+            reading.number(view, trait[0], head, 2, f"={end}{place}"),
+        ]
     return parts or "none"
 
 
@@ -89,7 +93,7 @@ def _claim(
         best = max((i for i in range(total) if values[i] == values[i]), key=lambda i: values[i])
         answer += [
             f"; the nearest is {reading.names[best]}, ",
-            reading.number(view, trait[0], best),
+            reading.number(view, trait[0], best, which="=max"),
         ]
     return text, [*answer, "."]
 

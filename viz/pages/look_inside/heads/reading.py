@@ -8,9 +8,9 @@ from model.analysis.heads import Averages, Trait, traits
 from model.lines import one_line
 from model.survey.stored import Strongest, command
 from viz.digits import digits
-from viz.frame.numbers import Number, number
+from viz.frame.numbers import Number, Piece, claim, number
 from viz.frame.view import View
-from viz.pages.look_inside.heads.measures import bound_of
+from viz.pages.look_inside.heads.measures import NO_ROLE, TRAITS, bound_of
 from viz.runs import heads
 
 SURVEY, SENTENCE = "survey", "sentence"
@@ -53,12 +53,28 @@ class Reading:
         """Where the independent run has that row."""
         return f"{self.group}.{self.prefix}{name}"
 
-    def number(self, view: View, name: str, head: int, places: int = 3) -> Number | str:
-        """One value as it is printed; a dash where there is none."""
+    def number(
+        self, view: View, name: str, head: int, places: int = 3, which: str = ""
+    ) -> Number | str:
+        """One value as it is printed; a dash where there is none.
+
+        It may be said to be one of the largest, see `model.verify.stated`: =max2.
+        """
         value = float(self.values(name)[head])
         if not np.isfinite(value):
             return "–"
-        return number(view.run, f"{self.address(name)}[{head}]", value, digits(value, places))
+        at = f"{self.address(name)}[{head}]{which}"
+        return number(view.run, at, value, digits(value, places))
+
+    def words(self, view: View, head: int) -> list[Piece]:
+        """All words of a head, each with the bound that its measure reaches."""
+        said: list[Piece] = []
+        for trait in self.traits[head]:
+            name, is_small = trait
+            at = self.address(f"is_{'little_' if is_small else ''}{name}")
+            said += [", "] * bool(said)
+            said.append(claim(view.run, f"{at}[{head}]", TRAITS[trait].word))
+        return said or [NO_ROLE]
 
     @property
     def traits(self) -> list[list[Trait]]:

@@ -19,7 +19,7 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     words.table(
         {
             "head": reading.names,
-            "words": [_in_words(reading, head) for head in range(len(reading.names))],
+            "words": [reading.words(view, head) for head in range(len(reading.names))],
             **{
                 MEASURES[name].name: [
                     reading.number(view, name, head) for head in range(len(reading.names))
