@@ -69,12 +69,13 @@ def test_lens_hover_lists_every_token_as_text() -> None:
     for row, column in np.ndindex(3, 5):
         said = hovertext.hovertext[row][column]
         assert not set("$%") & set(html.unescape(said).replace(HOSTILE[column], ""))
-        head, *rows = said.split("<br>")
-        assert f"<b>{grid.labels[column]}</b>, entropy {grid.entropy[row, column]:.3f}" in head
+        head, entropy, *rows = said.split("<br>")
+        assert f"<b>{grid.labels[column]}</b>" in head
+        assert entropy == f"entropy in nats {grid.entropy[row, column]:.3f}"
         for line, word, prob in zip(
             rows, grid.words[row][column], grid.probs[row, column], strict=True
         ):
-            number, shown = re.fullmatch(r"([\d.]+)  <b>([^<>$%]*)</b>", line).groups()
+            shown, number = re.fullmatch(r"“<b>([^<>$%]*)</b>” ([\d.]+)", line).groups()
             assert float(number) == pytest.approx(prob, abs=6e-6)
             assert html.unescape(shown) == word
 

@@ -30,7 +30,7 @@ def found(app: AppTest) -> list[tuple[str, str, dict[str, str]]]:
     items = re.findall(r'<li><a href="\?([^"]*)">(.*?)</a><p>(.*?)</p></li>', body)
     return [
         (
-            html.unescape(title),
+            html.unescape(re.sub(r"<[^>]*>", "", title)),
             html.unescape(re.sub(r"<[^>]*>", "", said)),
             dict(parse_qsl(html.unescape(link))),
         )

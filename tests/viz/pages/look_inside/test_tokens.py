@@ -21,17 +21,23 @@ from viz.runs import tokens as token_runs
 ARABIC = "مرحبا بالعالم"
 
 
+def without_addresses(body: str) -> str:
+    """HTML whose numbers are plain text."""
+    return re.sub(r'<span class="hl-number"[^>]*>(.*?)</span>', r"\1", body)
+
+
 def facts(app: object) -> dict[str, str]:
     """The numbers of the text, by what they count."""
     (body,) = (x.proto.body for x in app.get("html") if '"hl-facts"' in x.proto.body)
-    return dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", body))
+    return dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", without_addresses(body)))
 
 
 def cards(app: object) -> list[tuple[str, ...]]:
     """Each token's card: label, id, bytes, merges, last merge."""
     (body,) = (x.proto.body for x in app.get("html") if 'hl-cards"' in x.proto.body)
     found = re.findall(
-        r'<span class="hl-target" title=.*?</bdi></span>(?:<small>.*?</small>)+', body
+        r'<span class="hl-target" title=.*?</bdi></span>(?:<small>.*?</small>)+',
+        without_addresses(body),
     )
     return [
         tuple(html.unescape(x) for x in re.findall(r"<(?:bdi|small)>(.*?)</(?:bdi|small)>", card))
