@@ -17,6 +17,7 @@ import numpy as np
 from model import reference
 from model.trace import RESIDUAL_NAMES, Trace
 from model.verify.additive import ADDITIVE_OF_A_SITE
+from model.verify.answered import ANSWERED
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
 from model.verify.blanked import BLANKED
 from model.verify.blocked import BLOCKED
@@ -44,7 +45,6 @@ from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.stated import as_stated, indices
 from model.verify.texts import NO_WORDS, Vocabulary, texts_of_ids
-from model.verify.told import TOLD
 from model.verify.weighed import WEIGHED
 from model.verify.worded import WORDED, WORDED_OF_A_SITE
 
@@ -142,7 +142,7 @@ ALL = {
     **FACTS,
     **WORDED,
     **OF_THE_OUTPUT,
-    **TOLD,
+    **ANSWERED,
     **BOXED,
 }
 OF_INSTRUMENTS = {

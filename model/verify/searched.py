@@ -43,7 +43,8 @@ class Tree:
     @cached_property
     def kept(self) -> list[list[Text]]:
         """The texts of 0, 1, 2 … tokens that were kept, of which some have ended."""
-        found, n_ended = [[()]], 0
+        found: list[list[Text]] = [[()]]
+        n_ended = 0
         for n in range(1, self.n_steps + 1):
             own = [x for x, at in self.placed.items() if len(x) == n and at < self.width - n_ended]
             n_ended += sum(map(self.has_ended, own))

@@ -47,9 +47,10 @@ TOLD_OF_VIEWS: list[Fault] = [
           "query, key = int(arrows.queries[head]), int(arrows.keys[head])",
           "query, key = int(arrows.queries[head]), int(arrows.keys[head - 1])",
           "arrows", seen_on="Findings"),
-    Fault("told", "the heaviest arrow led to by the query's own word", FINDINGS,
-          "_token(shown, trace.stream(record.keys), found.key)",
-          "_token(shown, trace.stream(record.keys), found.query)._replace("
+    Fault("told", "the heaviest arrow led to by the query's own word",
+          "viz/pages/look_inside/arrows.py",
+          "token_of(shown, trace.stream(record.keys), found.key)",
+          "token_of(shown, trace.stream(record.keys), found.query)._replace("
           "address=f\"decoder.ids[{found.key}]\")",
           "decoder.ids", seen_on="Findings"),
     Fault("told", "a word that comes twice counted once", "model/analysis/counts.py",

@@ -10,7 +10,7 @@ from model.analysis.probabilities import given_probabilities
 from model.lines import quoted
 from model.verify.check import Check
 from viz import VERSION, runs
-from viz.frame import admission, controls, given, inspector, memory, notices, state, words
+from viz.frame import admission, controls, given, inspector, memory, notices, state, verdicts, words
 from viz.frame.examples import examples
 from viz.frame.kinds import Choice
 from viz.frame.numbers import Piece, count, html_of
@@ -228,7 +228,7 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
             "difference found, relative to the largest value where above one. Red means: a number "
             "here is not the model’s."
         )
-        words.checks_table(checks)
+        verdicts.checks_table(checks)
         if card := runs.card(view.handle):
             st.caption("What was written about this model:")
             with st.container(height=220, key="card"):

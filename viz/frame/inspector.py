@@ -18,7 +18,7 @@ from model.trace import AttentionRecord
 from model.verify.check import Check
 from viz import formulas, runs
 from viz.formulas import FORMULAS
-from viz.frame import controls, screen, state, tables, words
+from viz.frame import controls, screen, state, tables, verdicts, words
 from viz.frame.settings import IMAGE_FORMAT, INSPECT
 from viz.frame.view import View
 from viz.live.callbacks import unbroken
@@ -204,9 +204,9 @@ def _resolve(dotted: str) -> FunctionType | type:
 
 def check(passed: bool, text: str) -> None:
     """A check of what the page shows; one that failed is said on the page too. The text is ours."""
-    _show(CHECK, lambda: words.check_line(passed, text))
+    _show(CHECK, lambda: verdicts.check_line(passed, text))
     if not passed:
-        words.check_line(passed, text)
+        verdicts.check_line(passed, text)
 
 
 def checked(what: str, checks: Callable[[], Sequence[Check]]) -> None:
@@ -222,13 +222,13 @@ def checked(what: str, checks: Callable[[], Sequence[Check]]) -> None:
 def _of_further(what: str, checks: Sequence[Check]) -> None:
     def draw() -> None:
         st.caption(verdict(checks, f"{what}: "))
-        words.checks_table(checks)
+        verdicts.checks_table(checks)
 
     _show(CHECK, draw)
     with _panel().page:
         for item in checks:
             if not item.passed:
-                words.check_line(item.passed, f"{what}: {item.name}, error {item.error:.1e}")
+                verdicts.check_line(item.passed, f"{what}: {item.name}, error {item.error:.1e}")
 
 
 def verdict(checks: Sequence[Check], before: str) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from model.lines import one_line
-from model.verify.check import Check
 from viz.digits import digits, equals
 from viz.figures.labels import signs, token_labels
 from viz.frame.numbers import Number, Said, Word, html_of, whole_text, word
@@ -26,7 +25,7 @@ def notice(text: Said, kind: str = "note") -> None:
 
 def paragraph(text: Said) -> None:
     """A line of the page's own size. The text is no markup."""
-    st.html(f"<p>{html_of(text)}</p>")
+    st.html(f'<p class="hl-plain">{html_of(text)}</p>')
 
 
 def caption(text: Said) -> None:
@@ -103,14 +102,6 @@ def _pages(titles: Sequence[str], most: int) -> str:
     )
     n_more = len(titles) - most
     return f"{links} and {n_more} more" if n_more > 0 else links
-
-
-def check_line(passed: bool, text: str) -> None:
-    """A quiet line for a check that passed, an alert for one that did not. The text is ours."""
-    if passed:
-        st.caption(f":material/verified: Check passed: {text}")
-    else:
-        notice(f"Check FAILED: {text}", kind="error")
 
 
 def quote(text: str, translation: str = "") -> None:
@@ -329,31 +320,6 @@ def merge_line(text: str, left: str, right: str, made: str) -> None:
 def token_line(text: Said, label: str | Word) -> None:
     """A line about one token by its label; `text` is ours."""
     centred(f"{html_of(text)} {_chip(label)}")
-
-
-def checks_table(checks: Sequence[Check]) -> None:
-    """What each check found: max error, what is allowed, verdict. The names are ours."""
-    rows = "".join(map(_check_row, checks))
-    head = "<tr><th>check</th><th>max error</th><th>allowed</th><th>verdict</th></tr>"
-    st.html(f'<table class="hl-checks"><thead>{head}</thead><tbody>{rows}</tbody></table>')
-
-
-def _check_row(item: Check) -> str:
-    allowed = f"{item.bound:.0e}" if item.bound else "0"
-    cells = (item.name, f"{item.error:.1e}", allowed, "passed" if item.passed else "FAILED")
-    fault = "" if item.passed else ' class="hl-failed"'
-    return f"<tr{fault}>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
-
-
-def properties(checks: Sequence[Check]) -> None:
-    """Properties of a scheme, each with the largest error of this run. The names are ours."""
-    for item in checks:
-        kind, verdict = ("good", "verified") if item.passed else ("error", "NOT verified")
-        allowed = f"{item.bound:.0e}" if item.bound else "0"
-        st.html(
-            f'<p class="hl-{kind}" role="status">{html.escape(item.name)}: property '
-            f"<b>{verdict}</b> (max error <b>{item.error:.1e}</b>, allowed {allowed})</p>"
-        )
 
 
 def row_sums(pattern: np.ndarray) -> str:

@@ -85,4 +85,4 @@ def test_what_the_config_refuses_is_left_out() -> None:
 
 def test_the_independent_side_has_an_entry_for_each() -> None:
     assert set(SEVERAL) == {"heads.parameters", "heads.width"}
-    assert len(SEVERAL_OF_A_SITE) == 8
+    assert len(SEVERAL_OF_A_SITE) == 9

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from model.reference import Files
+from model.verify.answered import ANSWERED
 from model.verify.boxed import BOXED
 from model.verify.derived import Ran
 from model.verify.telling import parted, rank_correlation
-from model.verify.told import TOLD
 
 LOGITS = np.array([[0.0, 3.0, 1.0], [2.0, 0.0, 1.0], [5.0, 5.0, 0.0]])
 
@@ -37,15 +37,15 @@ def test_arrows_part_by_weight_and_effect() -> None:
 
 def test_the_most_likely_tokens_are_named_but_for_those_alike() -> None:
     own = ran(LOGITS)
-    assert TOLD["best.ids"](own).tolist() == [1, 0, -1]
-    assert TOLD["best.others"](own).tolist() == [-1, 0]
-    assert (TOLD["best.agrees"](own), TOLD["best.first"](own)) == (1, 2)
+    assert ANSWERED["best.ids"](own).tolist() == [1, 0, -1]
+    assert ANSWERED["best.others"](own).tolist() == [-1, 0]
+    assert (ANSWERED["best.agrees"](own), ANSWERED["best.first"](own)) == (1, 2)
 
 
 def test_tokens_of_two_runs_stand_once() -> None:
     both = ran(LOGITS[[1, 1, 1]], before=ran(LOGITS))
-    assert TOLD["best.both"](both, 0, 2).tolist() == [1, 2, 0]
-    assert set(TOLD["best.both"](both, 2, 2)) == {-1}
+    assert ANSWERED["best.both"](both, 0, 2).tolist() == [1, 2, 0]
+    assert set(ANSWERED["best.both"](both, 2, 2)) == {-1}
 
 
 def test_boxes_have_the_weights_of_their_tensors() -> None:

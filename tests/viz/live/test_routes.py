@@ -18,6 +18,7 @@ from model.reference import Files
 from model.sources import checkpoint
 from model.trace import Trace
 from model.verify.additive import ADDITIVE_OF_A_SITE
+from model.verify.answered import ANSWERED
 from model.verify.arrows import IndependentArrowsOf
 from model.verify.asked import Wanted
 from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
@@ -50,7 +51,6 @@ from model.verify.sized import SIZED
 from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
 from model.verify.texts import NO_WORDS, texts_of
 from model.verify.timed import IndependentTimes
-from model.verify.told import TOLD
 from model.verify.translated import IndependentTranslation
 from model.verify.weighed import WEIGHED
 from model.verify.worded import WORDED, WORDED_OF_A_SITE
@@ -317,7 +317,7 @@ def test_every_origin_names_code_that_there_is() -> None:
         *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *FOUND,
         *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
         *of_edits, *of_costs, *of_translations, "shuffled.classes", "right.gained",
-        *FACTS, *CHEAPENED, *LETTERED, *SCALED, *TOLD, *BOXED, *WORDED,
+        *FACTS, *CHEAPENED, *LETTERED, *SCALED, *ANSWERED, *BOXED, *WORDED,
         *(f"row.patch.{grid}" for grid in GRIDS),
         *(f"hand.{step}" for step in BY_HAND),
     }  # fmt: skip

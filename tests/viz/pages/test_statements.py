@@ -23,7 +23,7 @@ def opened(shelf: Path, page: str, /, config: dict[str, object], **query: str) -
 def said(app: AppTest) -> str:
     """Headings, what stands behind their question marks, captions and notes."""
     texts = [text for x in app.markdown for text in (x.value, x.proto.help)]
-    return " ".join([*texts, *captions(app), *lines(app, "note")])
+    return " ".join([*texts, *captions(app), *lines(app, "note"), *lines(app, "plain")])
 
 
 def formulas(app: AppTest) -> str:

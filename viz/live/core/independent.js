@@ -70,7 +70,8 @@ export async function independentWords(key, addresses) {
     const words = await keep(
       keptWords,
       place,
-      async () => /** @type {((string | null)[] | null)[]} */ ((await (await get(place)).json()).words),
+      async () =>
+        /** @type {((string | null)[] | null)[]} */ ((await (await get(place)).json()).words),
     );
     some.forEach((address, i) => found.set(address, words[i]));
   }

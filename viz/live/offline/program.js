@@ -1,4 +1,4 @@
-// sha256 916f5aacda9831e12f858fb64293f123339af88e75f649987c18a96461674de0 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 b328c33b2b6a2a0aa1d5d4b5471ddb58cd1f11fe855dd687db43a305703f09db of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1575,13 +1575,15 @@ var HeadlightOffline = (() => {
     ["⍽", " "]
   ];
   var NOT_TEXT = /[\u200b\u2066-\u2069]/g;
+  var NUMBERED = /(?:^| )#\d+$/;
   var READABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \n\r\t\u00a0]*$/u;
   function saysText(label, text) {
     if (text === null || !READABLE.test(text) || /[⏎␍⇥␣⍽…]/u.test(text)) return true;
     const word2 = text.startsWith(" ") && text.trim() ? text.slice(1) : text;
     let read = label.replace(NOT_TEXT, "").replace(/^…(?=.)/u, "");
     for (const [sign2, meaning] of SIGNS) read = read.replaceAll(sign2, meaning);
-    return read === word2 || read.endsWith("…") && word2.startsWith(read.slice(0, -1));
+    const isCut = read.endsWith("…") && word2.startsWith(read.slice(0, -1));
+    return read === word2 || isCut || read.replace(NUMBERED, "") === word2;
   }
   function errorOfLabels(labels, texts) {
     const isRight = labels.length === texts.length;

@@ -23,9 +23,7 @@ const EXPONENT = /^−?(\d+)(?:\.(\d+))?e([−+-]\d+)$/;
  * @returns {Promise<Omit<Reading, "figure" | "token"> | null>}
  */
 export async function readNumbers(allowed) {
-  const found = (
-    await Promise.all([errorsOfNumbers(), errorsOfWords(), errorsOfClaims()])
-  ).flat();
+  const found = (await Promise.all([errorsOfNumbers(), errorsOfWords(), errorsOfClaims()])).flat();
   if (!found.length) return null;
   const off = found.find(({ error }) => !(error <= allowed));
   const error = Math.max(...found.map((one) => one.error));

@@ -160,9 +160,19 @@ def _both_sides(view: View, whole: Run, losses: np.ndarray) -> dict[str, np.ndar
             *screen.origin(run, {(1, "y"): f"before.losses.{n}"}),
         ],
     )
+    _worth(view, whole, losses, (name, run, before))
+    _perplexities(view, whole, losses, (name, run, before))
+    return {name: np.concatenate([[np.nan], before])}
+
+
+def _worth(view: View, whole: Run, losses: np.ndarray, other: tuple[str, Run, np.ndarray]) -> None:
+    """The losses of both models, and how far they are apart."""
+    name, run, before = other
+    n = len(losses)
     gained = float(before.sum() - losses[1:].sum())
     gain = blanks.beside_decoder(whole, run, n, (whole.key, run.key))
-    memory.keep_alive(GAIN, gain)
+    if gain:
+        memory.keep_alive(GAIN, gain)
     own = f"pseudo.total.{n}"
     of_decoder = number(run, f"before.total.{n}", before.sum(), digits(before.sum(), 2))
     words.facts(
@@ -183,8 +193,6 @@ def _both_sides(view: View, whole: Run, losses: np.ndarray) -> dict[str, np.ndar
             ),
         ]
     )
-    _perplexities(view, whole, losses, (name, run, before))
-    return {name: np.concatenate([[np.nan], before])}
 
 
 def _perplexities(
@@ -244,13 +252,13 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, chosen: Settings
     n = len(losses)
     masked = blanks.in_turn(view.handle, view.sentence, n, is_causal=True)
     pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
-    told = {NO_MASK: "pseudo.losses", MASKED: "pseudo.causal_losses"}
+    named = {NO_MASK: "pseudo.losses", MASKED: "pseudo.causal_losses"}
     layout.show_figure(
         paired_bars(whole.trace.tokens[:n], pair, view.colors, "Loss of each token"),
         key="under-the-mask",
         alt=_alt(whole, pair),
         origin=screen.origin(
-            whole, {(i, "y"): f"{told[one.name]}.{n}" for i, one in enumerate(pair)}, tokens="x"
+            whole, {(i, "y"): f"{named[one.name]}.{n}" for i, one in enumerate(pair)}, tokens="x"
         ),
     )
     both = ((NO_MASK, "pseudo.", losses), (MASKED, "pseudo.causal_", masked))

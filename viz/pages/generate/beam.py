@@ -65,20 +65,7 @@ def render(view: View) -> None:
     )
     if width > 1:
         words.notice(verdict(winner, greedy_winner))
-    texts = {"Beam search": winner, "Greedy": greedy_winner}
-    if winner.ids == greedy_winner.ids:  # two runs of one text differ by rounding alone
-        texts = {"Beam search and greedy": winner}
-    for name, text in texts.items():
-        at = searched.index(text.ids)
-        is_winner = text is winner
-        total = number(found, f"texts.{'totals' if is_winner else 'greedy'}[{at}]", text.total)
-        which = f"winners[{at}]=max" if is_winner else f"scores[{at}]"
-        score = number(found, f"texts.{which}", text.score)
-        words.caption([f"{name}: log probability ", total, ", score ", score])
-        prompt = runs.decode(view.handle, list(view.ids)).removeprefix(" ")
-        n_said = len(text.ids) - (text.ids[-1] == _end_of(view))
-        said = runs.decode(view.handle, list(text.ids))
-        words.continued(prompt, word(found, f"texts.ids[{at},0:{n_said}]", said))
+    _texts(view, (winner, greedy_winner), (found, searched))
     inspector.formula("model.decoding.beam.normalised_score")
     inspector.formula(
         "model.decoding.beam.normalised_score",
@@ -86,6 +73,26 @@ def render(view: View) -> None:
     )
     inspector.source("model.decoding.beam.beam_search", "model.decoding.beam.normalised_score")
     inspector.export(view, {"Candidates": lambda: _csv(nodes)})
+
+
+def _texts(
+    view: View, winners: tuple[Candidate, Candidate], beside: tuple[Beside, Sequence[Text]]
+) -> None:
+    """The winner of the beams and of greedy decoding, with what they got."""
+    (winner, greedy), (found, searched) = winners, beside
+    texts = {"Beam search": winner, "Greedy": greedy}
+    if winner.ids == greedy.ids:  # two runs of one text differ by rounding alone
+        texts = {"Beam search and greedy": winner}
+    prompt = runs.decode(view.handle, list(view.ids)).removeprefix(" ")
+    for name, text in texts.items():
+        at, is_winner = searched.index(text.ids), text is winner
+        total = number(found, f"texts.{'totals' if is_winner else 'greedy'}[{at}]", text.total)
+        which = f"winners[{at}]=max" if is_winner else f"scores[{at}]"
+        score = number(found, f"texts.{which}", text.score)
+        words.caption([f"{name}: log probability ", total, ", score ", score])
+        n_said = len(text.ids) - (text.ids[-1] == _end_of(view))
+        said = runs.decode(view.handle, list(text.ids))
+        words.continued(prompt, word(found, f"texts.ids[{at},0:{n_said}]", said))
 
 
 def checks(view: View) -> Sequence[Check]:

@@ -10,7 +10,7 @@ from model.verify.check import Check
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures import block as figures
-from viz.frame import controls, inspector, layout, notices, screen, state, tables, words
+from viz.frame import controls, inspector, layout, notices, screen, state, tables, verdicts, words
 from viz.frame.lessons import BLOCK_COLOUR, BLOCK_NORM, BLOCK_TOKEN
 from viz.frame.numbers import number, per_cent
 from viz.frame.settings import LAYER
@@ -124,7 +124,7 @@ def _steps(view: View, found: Inside, token: int) -> None:
     columns = layout.two_up("block-identities")
     for column, pair in zip(columns, (checks[:2], checks[2:]), strict=True):
         with column:
-            words.properties(pair)
+            verdicts.properties(pair)
     before, between, after = (
         float(lengths[found.steps.index(name)]) for name in ("resid_pre", "resid_mid", "resid_post")
     )

@@ -198,16 +198,11 @@ def _facts(reading: Reading) -> list[tuple[Said, str]]:
     fertility: Said = "–"
     if per_word is not None:
         fertility = number(run, f"text.tokens_per_word{end}", per_word, f"{per_word:.2f}")
+    sizes = {"character": counts.characters, "byte": counts.bytes, "word": counts.words}
     return [
         *(
             (count_of(run, f"text.sizes{end}[{place}]", n), noun if n == 1 else f"{noun}s")
-            for place, (n, noun) in enumerate(
-                (
-                    (counts.characters, "character"),
-                    (counts.bytes, "byte"),
-                    (counts.words, "word"),
-                )
-            )
+            for place, (noun, n) in enumerate(sizes.items())
         ),
         (
             [*used, f" / {context:,}"] if context else used,

@@ -119,8 +119,7 @@ FIXED = re.compile(r"\{([^{}]*?):[,+]?\.\d+[f%]\}|(\w*\)?)\.toFixed\(|%\{+(\w+):
 OTHERS = {
     "figures/cache.py": {"n_bytes", "y", "exponent"},
     "figures/cost.py": {"x"},
-    "pages/ideas/cost/__init__.py": {"n / sum(c.values())", "row.operations", "row.sequential",
-                                     "row.path"},
+    "pages/ideas/cost/__init__.py": {"n / sum(c.values())", "value"},
     "pages/ideas/cost/measured.py": {"worst"},
     "pages/generate/timing.py": {"1000 * slow", "1000 * fast", "rate", "slow / fast", "a",
                                 "summary.spread"},
@@ -128,8 +127,7 @@ OTHERS = {
                                     "held_out[name]"},
     "pages/ideas/positions/rope.py": {"lengths[0]", "lengths[-1]"},
     "pages/ideas/positions/sinusoidal.py": {
-        "lengths[0]", "lengths[-1]", "config.position_base", "2 * np.pi * config.position_base",
-        "lengths[dimension // 2]", "first", "last"},
+        "lengths[0]", "lengths[-1]", "base", "2 * np.pi * base", "length", "first", "last"},
     "frame/words.py": {"share"},
     "live/core/dom.js": {"number", "value", "places)"},
     "live/cloze/filled.js": {"x"},

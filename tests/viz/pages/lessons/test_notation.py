@@ -19,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.scaling import REFITTED
 from model.sources import checkpoint
 from model.verify.independent import IndependentRun
+from model.verify.lettered import OF_A_HEAD, OF_THE_MODEL
 from tests.viz.apps import TOM, chosen, inspected, lines, open_page
 from tests.viz.builders import PAGES, stories_trace
 from viz import formulas
@@ -291,14 +292,17 @@ def test_letters_are_the_same_by_two_ways(name: str) -> None:
     traced = loaded.trace(given)
     run = IndependentRun(loaded.files, traced.trace.given)
     config, main = loaded.config, traced.trace.main
-    layers, tokens, width, neurons, classes, source, context = run.array("letters").tolist()
+    layers, tokens, width, neurons, classes, source, context = (
+        int(run.array(f"letter.{name}")) for name in OF_THE_MODEL
+    )
     assert (layers, width, neurons) == (config.n_layers, config.d_model, config.d_ff)
     assert (tokens, source) == (len(main), len(traced.trace.streams[0]))
     assert classes == traced.trace.output.shape[-1]
     assert context == config.max_seq_len
     record = traced.trace.attention[-1]
     expected = [len(record.q), len(record.k), *record.pattern.shape[1:], config.d_head]
-    assert run.array(f"{record.site.address}.sizes").tolist() == expected
+    found = [int(run.array(f"{record.site.address}.size_{name}")) for name in OF_A_HEAD]
+    assert found == expected
 
 
 # --- the sheet ----------------------------------------------------------------------------------

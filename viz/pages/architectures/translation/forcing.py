@@ -109,18 +109,7 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
     words.token_row("running free, greedy", free.trace.tokens[1:], free, "best.ids")
     if not agrees.all():
         first = int(np.argmin(agrees))
-        label = clipped(token_labels(tokens)[first], LABEL)
-        own_way = visible(vocabulary[int(most_likely[first])])
-        words.token_line(
-            [
-                "It would first have gone its own way at token ",
-                count(run, "best.first", first + 1),
-                ", “",
-                word(run, f"decoder.ids[{first + 1}]", label),
-                "”, to",
-            ],
-            word(run, f"best.ids[{first}]", own_way),
-        )
+        _say_first_other(run, first, visible(vocabulary[int(most_likely[first])]))
     inspector.formula("model.analysis.probabilities.next_token_losses")
     inspector.formula(
         "model.analysis.probabilities.next_token_losses",
@@ -128,6 +117,21 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
     )
     inspector.source("model.analysis.probabilities.next_token_losses")
     inspector.checked("The German fed in", lambda: run.checks)
+
+
+def _say_first_other(run: Run, first: int, own_way: str) -> None:
+    """The first token that was not the most likely one, and what would have been."""
+    label = clipped(token_labels(run.trace.tokens[1:])[first], LABEL)
+    words.token_line(
+        [
+            "It would first have gone its own way at token ",
+            count(run, "best.first", first + 1),
+            ", “",
+            word(run, f"decoder.ids[{first + 1}]", label),
+            "”, to",
+        ],
+        word(run, f"best.ids[{first}]", own_way),
+    )
 
 
 def _free(view: View) -> Run:

@@ -133,8 +133,8 @@ class Shown:
         is_read = address and (self.is_whole or run is not None)
         if not is_read or not all(abs(rho - other) < CLEAR for other in others):
             return text
-        said = f"{rho:.3f}"
-        return number(run or self.work, f"{address}=about{said}", float(said), text)
+        said = round(float(rho), 3)
+        return number(run or self.work, f"{address}=about{said}", said, text)
 
     def number(self, name: str, arrow: Arrow, value: float, places: int = 4) -> Number:
         """One number of an arrow as it is printed."""

@@ -57,6 +57,12 @@ def section(shown: Shown) -> None:
     )
     if not len(work.flows):
         words.caption(TWO_STACKS)
+    _table(shown, rows)
+    _completeness(work)
+
+
+def _table(shown: Shown, rows: dict[str, np.ndarray]) -> None:
+    """How well each measure ranks the tokens as their removal does, and which it finds largest."""
     removed, *others = rows
     named = _named(shown)
     words.table(
@@ -67,14 +73,13 @@ def section(shown: Shown) -> None:
                     f"worth.rho.{named[name]}" if name in named else "",
                     np.abs(rows[name]),
                     np.abs(rows[removed]),
-                    work.worth,
+                    shown.work.worth,
                 )
                 for name in others
             ],
             "largest at": [_largest(shown, rows[name], named.get(name, "")) for name in others],
         }
     )
-    _completeness(work)
 
 
 def _named(shown: Shown) -> dict[str, str]:

@@ -12,7 +12,7 @@ from viz.figures.labels import token_labels
 from viz.figures.masks import pattern_map
 from viz.figures.schemes import bias_map, difference_map, slope_bars
 from viz.formulas import alibi, bias_with_numbers
-from viz.frame import controls, inspector, layout, screen, tables, words
+from viz.frame import controls, inspector, layout, screen, tables, verdicts, words
 from viz.frame.numbers import Piece, Said, number, word
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
@@ -59,7 +59,7 @@ def _slopes(view: View) -> None:
         )
         words.caption(_ratio(view, slopes))
         if not is_own:  # those of the model are among its properties below
-            words.properties((check_slopes(slopes),))
+            verdicts.properties((check_slopes(slopes),))
     with right:
         bias = record.added[view.head]
         layout.show_figure(
@@ -79,7 +79,7 @@ def _slopes(view: View) -> None:
                 tokens="xy",
             ),
         )
-    words.properties(positions.checks(view.handle, view.sentence))
+    verdicts.properties(positions.checks(view.handle, view.sentence))
     written = alibi(config.n_heads)
     inspector.formula("model.positions.alibi_bias", written.latex, written.reference)
     _numbers(view)

@@ -10,7 +10,7 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.positions import similarity_map, wave_map
 from viz.formulas import learned_position
-from viz.frame import inspector, layout, screen, tables, words
+from viz.frame import inspector, layout, screen, tables, verdicts, words
 from viz.frame.numbers import Number, number
 from viz.frame.view import View
 from viz.pages.ideas.positions.shared import MOST_POSITIONS, apart, embedding_sum, neighbours
@@ -81,7 +81,7 @@ def _table(view: View, table: np.ndarray) -> None:
                 origin=screen.origin(view.run, {(0, "z"): f"{name}.cosines[:{n},:{n}]"}),
             )
     _say_cosines(view, learned, waves)
-    words.properties(positions.checks(view.handle, view.sentence))
+    verdicts.properties(positions.checks(view.handle, view.sentence))
     written = learned_position(scale_embeddings=config.scale_embeddings)
     inspector.formula("model.positions.LearnedPosition", written.latex, written.reference)
 

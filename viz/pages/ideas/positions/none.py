@@ -10,7 +10,7 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
-from viz.frame import controls, inspector, layout, notices, screen, state, words
+from viz.frame import controls, inspector, layout, notices, screen, state, verdicts, words
 from viz.frame.numbers import Number, number, word
 from viz.frame.settings import SENTENCE, SWAP, SWAP_WITH
 from viz.frame.view import View
@@ -137,7 +137,7 @@ def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
         ]
     )
     if not way.is_masked:
-        words.properties(positions.checks(view.handle, view.sentence))
+        verdicts.properties(positions.checks(view.handle, view.sentence))
         inspector.formula("model.positions.Position")
 
 

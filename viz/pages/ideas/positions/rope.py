@@ -10,7 +10,7 @@ from viz.figures.masks import score_map
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
 from viz.formulas import distance_with_numbers
-from viz.frame import controls, inspector, layout, notices, screen, tables, words
+from viz.frame import controls, inspector, layout, notices, screen, tables, verdicts, words
 from viz.frame.settings import KEY_TOKEN, QUERY_TOKEN
 from viz.frame.view import View
 from viz.live.rotor.data import ActualScore, Rotation, RotorOrigin
@@ -72,7 +72,7 @@ def _rotation(view: View) -> None:
         words.notice("This key is masked for this query: they have a score, but no weight.")
     q, k = _unrotated(view)
     _rotor(view, query, key, q[query], k[key])
-    words.properties(positions.checks(view.handle, view.sentence))
+    verdicts.properties(positions.checks(view.handle, view.sentence))
     wave_formula(view, "model.positions.rotate_pairs")
     inspector.formula("model.analysis.positions.rope_scores")
     here, shifted = (

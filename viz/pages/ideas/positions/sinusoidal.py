@@ -15,7 +15,7 @@ from viz.figures.positions import (
     wavelength_curve,
 )
 from viz.formulas import rotation_with_numbers, wave_with_numbers
-from viz.frame import controls, inspector, layout, notices, screen, tables, words
+from viz.frame import controls, inspector, layout, notices, screen, tables, verdicts, words
 from viz.frame.numbers import number
 from viz.frame.settings import DIMENSIONS, PICTURE
 from viz.frame.view import View
@@ -197,7 +197,7 @@ def _rotation(view: View) -> None:
         origin=None if view.run.independent is None else RotorOrigin(view.run.key),
     )
     show_rotor(view.run.key, rotation, places)
-    words.properties(positions.checks(view.handle, view.sentence))
+    verdicts.properties(positions.checks(view.handle, view.sentence))
     wave_formula(view, "model.positions.shift_waves")
     pair = len(frequencies) // 4
     offset = places["first"] - places["second"]

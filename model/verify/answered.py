@@ -53,7 +53,7 @@ def agreeing(ran: "Ran") -> Array:
 
 def first_other(ran: "Ran") -> Array:
     """The number, from 1, of the first token that was not the most likely one."""
-    return 1 + np.argmin(agreeing(ran))
+    return np.array(1 + int(np.argmin(agreeing(ran))))
 
 
 def shipped_class(ran: "Ran", row: int) -> Array:
@@ -62,7 +62,7 @@ def shipped_class(ran: "Ran", row: int) -> Array:
         return arrays["test_labels"][row]
 
 
-TOLD: dict[str, Callable[..., Array]] = {
+ANSWERED: dict[str, Callable[..., Array]] = {
     "best.ids": best_ids,
     "best.both": best_of_both,
     "best.others": other_ids,

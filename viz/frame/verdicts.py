@@ -1,0 +1,42 @@
+"""What checks found, in lines and tables of the page; their names are ours."""
+
+import html
+from collections.abc import Sequence
+
+import streamlit as st
+
+from model.verify.check import Check
+from viz.frame.words import notice
+
+
+def check_line(passed: bool, text: str) -> None:
+    """A quiet line for a check that passed, an alert for one that did not. The text is ours."""
+    if passed:
+        st.caption(f":material/verified: Check passed: {text}")
+    else:
+        notice(f"Check FAILED: {text}", kind="error")
+
+
+def checks_table(checks: Sequence[Check]) -> None:
+    """What each check found: max error, what is allowed, verdict. The names are ours."""
+    rows = "".join(map(_check_row, checks))
+    head = "<tr><th>check</th><th>max error</th><th>allowed</th><th>verdict</th></tr>"
+    st.html(f'<table class="hl-checks"><thead>{head}</thead><tbody>{rows}</tbody></table>')
+
+
+def _check_row(item: Check) -> str:
+    allowed = f"{item.bound:.0e}" if item.bound else "0"
+    cells = (item.name, f"{item.error:.1e}", allowed, "passed" if item.passed else "FAILED")
+    fault = "" if item.passed else ' class="hl-failed"'
+    return f"<tr{fault}>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
+
+
+def properties(checks: Sequence[Check]) -> None:
+    """Properties of a scheme, each with the largest error of this run. The names are ours."""
+    for item in checks:
+        kind, verdict = ("good", "verified") if item.passed else ("error", "NOT verified")
+        allowed = f"{item.bound:.0e}" if item.bound else "0"
+        st.html(
+            f'<p class="hl-{kind}" role="status">{html.escape(item.name)}: property '
+            f"<b>{verdict}</b> (max error <b>{item.error:.1e}</b>, allowed {allowed})</p>"
+        )
