@@ -29,7 +29,8 @@ from tests.serving import BROWSER_FLAGS, running_app
 TITLES = ("Home", "Attention", "Tokens", "Heads", "Logit lens", "Next token", "Beam search",
           "KV cache", "Contributions", "Ablation", "Explanation", "Positions", "Masks",
           "Findings", "Patching", "Cost", "Similarity", "Kernels", "Several heads", "The block",
-          "Order", "Cheaper attention", "Encoder", "Translation")  # fmt: skip
+          "Order", "Cheaper attention", "Scaling", "Recurrence", "Notation", "Attention by hand",
+          "Why √d?", "Why the residual?", "Diagram", "Encoder", "Translation")  # fmt: skip
 OF_DECODERS = TITLES[:-2]
 BOUND = 1e-5
 BOX = re.compile("^(Sentence|English)")
