@@ -15,7 +15,7 @@ FORCING = "viz/pages/architectures/translation/forcing.py"
 DAMAGE = "viz/pages/architectures/translation/damage.py"
 CANDIDATES = "viz/live/translation/candidates.js"
 DRAWN = "viz/live/translation/translation.js"
-GERMAN = {"target": "Zwei Kinder spielen mit einem roten Ball am Strand."}
+GERMAN = {"target": "Zwei Hunde laufen mit einem blauen Ball im Park."}
 
 TOLD_OF_EXPERIMENTS: list[Fault] = [
     Fault("told", "the head next to the dearest named", COSTS,
@@ -45,7 +45,7 @@ TOLD_OF_EXPERIMENTS: list[Fault] = [
           "shuffled.classes", model="digits", seen_on="Vision"),
     Fault("told", "greedy decoding draws one of two", "model/decoding/filters.py",
           "GREEDY = Sampling(top_k=1)", "GREEDY = Sampling(top_k=2)",
-          "best.ids", model="translate", seen_on="Translation"),
+          "output", model="translate", seen_on="Translation"),
     Fault("told", "candidates after the word that they would be", DRAWN,
           'this.data.streams.decoder.labels[n] ?? "")',
           'this.data.streams.decoder.labels[n + 1] ?? "")',
