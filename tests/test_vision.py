@@ -97,7 +97,7 @@ def test_an_empty_drawing_is_said_and_the_whole_page_follows_it(sketch: Page) ->
     expect(given).not_to_have_attribute("src", before or "")
     best = said.match(answer.inner_text())
     assert best is not None
-    expect(sketch.get_by_text(f" for {best[1]}?")).to_be_visible()
+    expect(sketch.get_by_text(f" for {best[1]} at the least")).to_be_visible()
 
 
 def test_a_picture_of_nothing_is_refused_and_the_last_one_stays(
