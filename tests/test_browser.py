@@ -82,9 +82,11 @@ def test_lens_says_what_the_model_says(page: Page) -> None:
     tokens = token_labels(trace.tokens)
     for row, column in [(0, 0), (6, len(tokens) - 1), (3, 5)]:
         said = hover(page, "lens", row, column)
-        assert f"after token {tokens[column]}, entropy" in said
+        assert f"after token {tokens[column]}" in said
+        assert f"entropy in nats {lens.entropy[row, column]:.3f}" in said
         best = stories().tokenizer.token_strings([lens.ids[row, column, 0]])[0]
-        assert f"{lens.probs[row, column, 0]:.5f}  {best.strip()}" in said
+        (label,) = token_labels([best])
+        assert f"“{label}” {lens.probs[row, column, 0]:.5f}" in said
 
 
 def test_a_merge_says_what_it_joins(page: Page) -> None:

@@ -76,6 +76,10 @@ def bare(browser: Browser, app_url: str, made: Made) -> Iterator[Page]:
                 run.labels(streams[of]) if is_stream else run.texts(list(map(int, of.split(","))))
             )
             route.fulfill(body=json.dumps({"texts": texts}))
+        elif what.startswith("words/"):
+            of = what.removeprefix("words/").split(";")
+            words = [run.texts(np.ravel(run.array(one)).astype(int).tolist()) for one in of]
+            route.fulfill(body=json.dumps({"words": words}))
         else:
             array = np.atleast_2d(np.asarray(run.array(what), np.float64))
             route.fulfill(body=save({"value": np.ascontiguousarray(array)}))

@@ -230,7 +230,7 @@ def test_slopes_of_other_head_counts(n_heads: int, slopes: list[float]) -> None:
         app
     )
     words = {1: "It is 2^(−8/1) = 0.0039.", 6: "not a power of two", 8: "times the one before"}
-    assert any(words[n_heads] in caption.value for caption in app.caption)
+    assert any(words[n_heads] in line for line in captions(app))
 
 
 @pytest.mark.parametrize("swap", [(0, 2), (1, 2), (1, 1)])
