@@ -17,6 +17,7 @@ from tests.sabotage.schemes import SCHEMES
 from tests.sabotage.tables import TABLES
 from tests.sabotage.told_experiments import TOLD_OF_EXPERIMENTS
 from tests.sabotage.told_frame import TOLD_OF_THE_FRAME
+from tests.sabotage.told_instruments import TOLD_OF_INSTRUMENTS
 from tests.sabotage.told_lessons import TOLD_OF_LESSONS
 from tests.sabotage.told_views import TOLD_OF_VIEWS
 
@@ -393,5 +394,6 @@ TEXT = [
 FAULTS: list[Fault] = [
     *MODEL, *LOADING, *CAPTURED, *CACHED, *SENT, *DRAWN, *SAMPLED, *TEXT, *CHARTS, *CLOZE, *HEADS,
     *EXPERIMENTS, *EDITED, *SCHEMES, *TABLES, *READ_BACK, *ARCHITECTURES, *LESSONS,
-    *TOLD_OF_THE_FRAME, *TOLD_OF_VIEWS, *TOLD_OF_EXPERIMENTS, *TOLD_OF_LESSONS,
+    *TOLD_OF_THE_FRAME, *TOLD_OF_VIEWS, *TOLD_OF_INSTRUMENTS, *TOLD_OF_EXPERIMENTS,
+    *TOLD_OF_LESSONS,
 ]  # fmt: skip

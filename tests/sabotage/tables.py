@@ -76,7 +76,7 @@ TABLES = [
     Fault("writer", "weights of new tokens one key late", "viz/live/writer/picture.js",
           "values.values[place] = weight;", "values.values[place - 1] = weight;", "new tokens",
           seen_on=NEXT_PAGE, query=WRITTEN),
-    Fault("writer", "half of the largest weight in the sentence", "viz/live/writer/writer.js",
+    Fault("writer", "half of the largest weight in the sentence", "viz/live/writer/step.js",
           "(${digits(weights[best], 3)}). Shade", "(${digits(weights[best] / 2, 3)}). Shade",
           "new tokens", seen_on=NEXT_PAGE, query=WRITTEN),
     Fault("numbers", "the mean loss of other tokens", f"{MASKS}/leak.py",

@@ -121,8 +121,35 @@ export function errorOnScreen(data, temperature, head, screen) {
     errorOfMap(head, screen.cells),
     errorOfWords(head, screen),
     errorOfBars(data.leading, head.logits, temperature, screen.bars),
+    errorOfCounts(data, head, screen),
     head.texts && head.leading ? errorOfNames(head, screen) : 0,
   );
+}
+
+/**
+ * Which word is marked as the one that is looked at, how many tokens come before the first, and how
+ * many have no bar.
+ *
+ * @param {HomeData} data
+ * @param {Recomputed} expected
+ * @param {OnScreen} screen
+ */
+function errorOfCounts({ leading, n_left_out }, { logits }, { words, bars, query }) {
+  const buttons = Array.from(words.querySelectorAll("button"));
+  const marked = buttons.flatMap(({ classList }, i) =>
+    classList.contains("hl-looked") ? [i] : [],
+  );
+  const before = /^… (\d+) tokens before$/.exec(
+    words.querySelector(":scope > small")?.textContent ?? "",
+  );
+  const legend = Array.from(bars.querySelectorAll("text"), textOf).at(-1) ?? "";
+  const others = /([\d,]+) others: /.exec(legend)?.[1].replaceAll(",", "");
+  const isRight =
+    marked.length === 1 &&
+    marked[0] === query &&
+    Number(before?.[1] ?? 0) === n_left_out &&
+    Number(others) === logits.length - leading.length;
+  return isRight ? 0 : NaN;
 }
 
 /**

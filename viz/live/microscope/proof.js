@@ -183,5 +183,7 @@ function errorOfNumbers(arrays, panel) {
     const error = errorOfNumber(node.textContent ?? "", expected);
     return error / Math.max(1, Math.abs(value));
   });
-  return { error: Math.max(...errors), n: errors.length };
+  const mask = isOpen ? "mask: open" : "mask: hidden";
+  const isSaid = panel.querySelector("[data-term=masked]")?.textContent === mask;
+  return { error: isSaid ? Math.max(...errors) : NaN, n: errors.length + 1 };
 }

@@ -1,4 +1,4 @@
-// sha256 b328c33b2b6a2a0aa1d5d4b5471ddb58cd1f11fe855dd687db43a305703f09db of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 2ab304d34a7b52ba4e20b020c9c6960ed9aaaeeabe784d252aceac3e8d51be44 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -2241,6 +2241,7 @@ var HeadlightOffline = (() => {
     const place = placeIn(scope, title);
     if (!place) return tally.hold(false, scope.group.name);
     const { data, group } = scope;
+    readFrame(scope, place, tally);
     const all = await measuresOf(data.key, group, data.streams[group.queries].kind === "text");
     const at = place.layer * group.n_heads + place.head;
     if (does.querySelector("[data-pair]")) {
@@ -2254,6 +2255,23 @@ var HeadlightOffline = (() => {
     tally.hold(isLargest(all, role, at), address);
     tally.add(errorOfNumber(printed(does, "role"), all[role]?.[at] ?? NaN), address);
     tally.add(errorOfNumber(printed(does, "queries"), values[at]), `${address}_queries`);
+  }
+  function readFrame({ overview, data, group }, { layer, head }, tally) {
+    const pictures = Array.from(overview.host.querySelectorAll(".hl-overview"));
+    const framed = pictures.flatMap((picture, i) => {
+      const frame = picture.querySelector(".hl-frame:not(.hl-frame-hover):not([visibility=hidden])");
+      const image = picture.querySelector("image");
+      if (!frame || !image) return [];
+      const [row, column] = placeOn(image, frame, data.groups[i]);
+      return [`${i} ${row} ${column}`];
+    });
+    const isRight = framed.join() === `${data.groups.indexOf(group)} ${layer} ${head}`;
+    if (pictures.length) tally.hold(isRight, `${group.name}.pattern[${head}]`);
+  }
+  function placeOn(image, frame, { n_layers, n_heads }) {
+    const of = (node, side) => Number(node.getAttribute(side));
+    const middle = (side, length) => (of(frame, side) + of(frame, length) / 2 - of(image, side)) / of(image, length);
+    return [Math.floor(n_layers * middle("y", "height")), Math.floor(n_heads * middle("x", "width"))];
   }
   function printed(host, name) {
     return host.querySelector(`[data-number=${name}]`)?.textContent ?? "";
@@ -4259,7 +4277,9 @@ var HeadlightOffline = (() => {
       const error = errorOfNumber(node.textContent ?? "", expected);
       return error / Math.max(1, Math.abs(value));
     });
-    return { error: Math.max(...errors), n: errors.length };
+    const mask = isOpen ? "mask: open" : "mask: hidden";
+    const isSaid = panel.querySelector("[data-term=masked]")?.textContent === mask;
+    return { error: isSaid ? Math.max(...errors) : NaN, n: errors.length + 1 };
   }
 
   // viz/live/microscope/reading/steps.js

@@ -1,10 +1,10 @@
 // The proof of the map of new tokens: what it shows of each, and what is said of the chosen one, read
 // back once it rests, against an independent run of the whole text. Nothing here is used to draw.
 
-import { independent } from "../core/independent.js";
+import { independent, independentTexts } from "../core/independent.js";
 import { rowOf } from "../core/maths.js";
 import { point } from "../core/pointed.js";
-import { errorOfNumber } from "../core/printed.js";
+import { errorOfNumber, saysText } from "../core/printed.js";
 import * as screen from "../core/screen.js";
 
 /** @import { HeatMap } from "../core/heatmap.js" */
@@ -61,6 +61,7 @@ async function readMap({ data, map, says, at, averaged }) {
     errorOfRow(cells[i], rowFor(found[i], step, i, n_prompt), step),
   );
   errors.push(cells.length === steps.length ? 0 : NaN, errorOfLength(cells, columns));
+  errors.push(errorOfNames(map, await textsOf(data), n_prompt));
   if (steps[at]) errors.push(errorOfSaid(says, rowFor(found[at], steps[at], at, n_prompt)));
   const error = Math.max(...errors);
   const n = steps.reduce((sum, { n_dropped }, i) => sum + n_prompt + i - n_dropped, 1);
@@ -104,6 +105,39 @@ function errorOfRow(cells, weights, { n_dropped }) {
  */
 function errorOfLength(cells, columns) {
   return cells.every((row) => row.length === columns) ? 0 : NaN;
+}
+
+/**
+ * What the tokens of the text stand for, by their places in it.
+ *
+ * @param {Pick<WriterData, "run" | "runs" | "steps">} data
+ */
+export async function textsOf({ run, runs, steps }) {
+  const all = steps.length ? runs : [{ n_dropped: 0, run }];
+  /** @type {(string | null)[]} */
+  const texts = [];
+  for (const one of all) {
+    /** @type {(string | null)[]} */
+    const own = await independentTexts(one.run);
+    own.forEach((text, i) => {
+      texts[one.n_dropped + i] = text;
+    });
+  }
+  return texts;
+}
+
+/**
+ * Each row is called as its new token, each column as a token of the text.
+ *
+ * @param {HeatMap} map
+ * @param {(string | null)[]} texts
+ * @param {number} n_prompt
+ */
+function errorOfNames({ drawnNames }, texts, n_prompt) {
+  const isRight = drawnNames.every(({ axis, at, label }) =>
+    saysText(label, texts[axis === "row" ? n_prompt + at : at] ?? null),
+  );
+  return isRight ? 0 : NaN;
 }
 
 /**

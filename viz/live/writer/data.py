@@ -12,6 +12,7 @@ from viz.live.core.wire import ALLOWED_ERROR, Data, Settings, axis_labels, finit
 WRITER = "writer"
 ATTENDED = "new tokens"  # what the browser calls the map of the new tokens
 DISTRIBUTION = "next token"  # what the browser calls the distribution it reads back
+WRITTEN = "written text"  # what it calls the words of the text and what is told of them
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,9 +44,12 @@ export async function readDistribution({ distribution, shown, sampling, run, row
     steps.error,
     errorOfBars({ logits, falling, ...steps }, shown, texts, distribution.list),
     errorOfFacts(falling, steps, distribution.facts),
+    errorOfOthers({ logits, falling, ...steps }, shown, distribution.others),
+    errorOfStars(logits, falling, shown, distribution.list),
+    errorOfFormula({ logits, falling, ...steps }, shown, texts, distribution.formula),
   ];
   const error = Math.max(...errors);
-  const n = 4 * shown.ids.length + 2 * sampling.order.length + 4;
+  const n = 4 * shown.ids.length + 2 * sampling.order.length + 7;
   return { error, n, address: error <= allowed ? "" : address };
 }
 
@@ -81,6 +84,40 @@ const KEEPS = {
   min_p: (shares, { min_p }, more) =>
     Math.max(1, shares.filter((share) => share >= (min_p - more) * shares[0]).length),
 };
+
+/**
+ * With which probability a token is drawn: one number, and another where a filter may cut beside it.
+ *
+ * @param {Float64Array} falling
+ * @param {number} own logit of the token
+ * @param {SamplerSettings | null} sampling null for what the model predicts
+ */
+export function drawnWith(falling, own, sampling) {
+  const whole = Math.exp(own - falling[0]) * spread(falling, 1, falling.length)[0];
+  if (!sampling) return [whole];
+  return [-ROUNDING, 0, ROUNDING].map((more) => {
+    const { count, temperature } = keptBy(falling, sampling, more);
+    if (own < falling[count - 1]) return 0;
+    return spread(falling, temperature, count)[0] * Math.exp((own - falling[0]) / temperature);
+  });
+}
+
+/**
+ * How many tokens all steps leave.
+ *
+ * @param {Float64Array} falling
+ * @param {SamplerSettings} sampling
+ * @param {number} more
+ */
+function keptBy(falling, sampling, more) {
+  let [count, temperature] = [falling.length, 1];
+  for (const name of sampling.order) {
+    if (name === "temperature") temperature = sampling.temperature;
+    const keeps = KEEPS[name] ?? (() => count);
+    count = keeps(spread(falling, temperature, count), sampling, more) || 1;
+  }
+  return { count, temperature: sampling.temperature };
+}
 
 /**
  * The table: tokens left after each step, and the share of what it was handed.
@@ -139,6 +176,85 @@ function errorOfBars({ logits, falling, count, temperature }, { ids }, texts, li
     );
   });
   return items.length === ids.length ? Math.max(...errors) : NaN;
+}
+
+/** @typedef {{logits: Numbers, falling: Float64Array, count: number, temperature: number}} Filtered */
+
+/**
+ * What is left for the tokens without a bar, before and after the steps.
+ *
+ * @param {Filtered} of
+ * @param {ShownDistribution} shown
+ * @param {HTMLElement} others
+ */
+function errorOfOthers({ logits, falling, count, temperature }, { ids }, others) {
+  const said = /: (.*?) predicted, (.*?) sampled from/su.exec(others.textContent ?? "") ?? [];
+  const named = ids.map((id) => logits[id]);
+  const [first, edge] = [falling[0], falling[count - 1]];
+  const [whole, left] = [spread(falling, 1, falling.length), spread(falling, temperature, count)];
+  const before = named.reduce((sum, logit) => sum - whole[0] * Math.exp(logit - first), 1);
+  const after = named
+    .filter((logit) => logit > edge + ROUNDING)
+    .reduce((sum, logit) => sum - left[0] * Math.exp((logit - first) / temperature), 1);
+  const errors = namedAtEdge(falling, named, count).map((n) =>
+    errorOfNumber(said[2] ?? "", Math.max(0, after - n * left[count - 1])),
+  );
+  return Math.max(errorOfNumber(said[1] ?? "", Math.max(0, before)), Math.min(...errors));
+}
+
+/**
+ * How many of the named tokens are the last ones left: of equal logits any may be.
+ *
+ * @param {Float64Array} falling
+ * @param {number[]} named their logits
+ * @param {number} count
+ */
+function namedAtEdge(falling, named, count) {
+  const edge = falling[count - 1];
+  /** @param {number} logit */
+  const isAtEdge = (logit) => Math.abs(logit - edge) <= ROUNDING;
+  const [all, ofNamed] = [falling.filter(isAtEdge).length, named.filter(isAtEdge).length];
+  const room = count - falling.filter((logit) => logit > edge + ROUNDING).length;
+  const least = Math.max(0, room - (all - ofNamed));
+  return Array.from({ length: Math.min(ofNamed, room) - least + 1 }, (_, i) => least + i);
+}
+
+/**
+ * The star is at the most likely token, and at no other.
+ *
+ * @param {Numbers} logits
+ * @param {Float64Array} falling
+ * @param {ShownDistribution} shown
+ * @param {HTMLElement} list
+ */
+function errorOfStars(logits, falling, { ids }, list) {
+  const hasStar = Array.from(list.children, (item) =>
+    Array.from(item.querySelector(".hl-dist-name")?.childNodes ?? []).some(
+      (node) => node.nodeType === Node.TEXT_NODE && node.textContent?.includes("★"),
+    ),
+  );
+  const isRight = ids.every((id, i) => !hasStar[i] || logits[id] >= falling[0] - ROUNDING);
+  return isRight && hasStar.filter(Boolean).length === 1 ? 0 : NaN;
+}
+
+/**
+ * The most likely token's name and its probability below the bars.
+ *
+ * @param {Filtered} of
+ * @param {ShownDistribution} shown
+ * @param {(string | null)[]} texts
+ * @param {HTMLElement} formula
+ */
+function errorOfFormula({ logits, falling, count, temperature }, { ids }, texts, formula) {
+  const name = formula.querySelector("bdi")?.textContent ?? "";
+  const isNamed = ids.some(
+    (id, i) => logits[id] >= falling[0] - ROUNDING && saysText(name, texts[i]),
+  );
+  /** @param {string} tag */
+  const last = (tag) => Array.from(formula.querySelectorAll(tag)).at(-1)?.textContent ?? "";
+  const printed = last("mo") === "=" ? last("mn") : `${last("mo")} ${last("mn")}`;
+  const error = errorOfNumber(printed, spread(falling, temperature, count)[0]);
+  return isNamed ? error : NaN;
 }
 
 /**

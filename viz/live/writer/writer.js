@@ -7,6 +7,7 @@ import { button, check, digits, html, radios } from "../core/dom.js";
 import { HeatMap } from "../core/heatmap.js";
 import { Instrument } from "../core/instrument.js";
 import { argmax } from "../core/measures.js";
+import { Reader } from "../core/reader.js";
 import { Attended } from "./attended.js";
 import { pictureOf } from "./picture.js";
 import { Distribution } from "./distribution.js";
@@ -14,6 +15,8 @@ import { Feed } from "./feed.js";
 import { runBefore, Verdict } from "./verdict.js";
 import { Sliders } from "./sliders.js";
 import { Text } from "./text.js";
+import { beforeAnyStep, stepInWords } from "./step.js";
+import { readTold } from "./told.js";
 
 /** @import { Receiver, SamplerSettings } from "../core/wire.js" */
 /** @import { Look } from "./text.js" */
@@ -26,6 +29,7 @@ const OUTDATED_MS = 200; // what a change outdates is drawn only where its answe
 const MAP_REST_MS = 600; // between two drawings of the map
 const NO_MAP = "Nothing is written yet. Each new token gets a row: what it attended to when drawn.";
 const MAP_HEIGHT = 130;
+const WRITTEN = "written text"; // what it is called among what is read back
 
 /** @extends {Instrument<WriterData>} */
 export class Writer extends Instrument {
@@ -90,6 +94,7 @@ export class Writer extends Instrument {
     });
     this.verdict = new Verdict(this.lifetime);
     this.attended = new Attended(this.lifetime);
+    this.reader = new Reader(this.lifetime, WRITTEN);
   }
 
   #layOut() {
@@ -237,6 +242,7 @@ export class Writer extends Instrument {
     this.distribution.take(this.data.shown);
     this.#showDistribution();
     this.#sayStep();
+    this.#readSoon();
     if (steps.length) this.#showMapSoon();
     this.map.hidden = !steps.length;
     this.noMap.hidden = steps.length > 0;
@@ -305,7 +311,7 @@ export class Writer extends Instrument {
   #look(i, step, table, high) {
     const { n_prompt, given } = this.data;
     if (!step) {
-      const p = given[i];
+      const p = given[i] ?? null; // none for the first, nor for new ones
       return { classes: [], style: "", title: p === null ? "" : `predicted with ${digits(p)}` };
     }
     if (i < step.n_dropped)
@@ -319,28 +325,26 @@ export class Writer extends Instrument {
 
   /** The step in words: how its token was drawn, and what was attended to. */
   #sayStep() {
-    const { steps, labels, n_prompt, head, given, marks } = this.data;
     const at = this.#at();
-    const step = steps[at];
-    const chosen = this.settings.at;
-    if (!step) {
-      const p = chosen === null ? null : given[chosen];
-      const words = "Press Start: the model continues your text, one token at a time.";
-      this.says.textContent = p === null ? words : `Predicted with ${digits(p)}.`;
-      return;
-    }
-    const weights = this.#weights(step);
-    const best = argmax(weights);
-    const who = this.settings.averaged ? "On average all heads attend" : `${head} attends`;
-    const mark = marks.find((one) => one.at === at)?.text;
-    const dropped = step.n_dropped ? "; struck out: dropped from the context" : "";
-    this.says.replaceChildren(
-      `Token ${at + 1} of ${steps.length}: `,
-      html("bdi", null, labels[n_prompt + at]),
-      `, ${step.put ? "put here; it is drawn" : "drawn"} with probability ${digits(step.prob)} (rank ${step.rank + 1}; p = ${digits(step.before)} before the filters). ${who} most to `,
-      html("bdi", null, labels[step.n_dropped + best]),
-      ` (${digits(weights[best], 3)}). Shade: attention from the previous position${dropped}.${mark ? ` ◆ ${mark}.` : ""}`,
-    );
+    const { averaged, at: chosen } = this.settings;
+    const step = this.data.steps[at];
+    const weights = step ? this.#weights(step) : [];
+    const words = step
+      ? stepInWords(this.data, at, { averaged, weights })
+      : [beforeAnyStep(this.data, chosen)];
+    this.says.replaceChildren(...words);
+  }
+
+  /** Once the text rests, what is told of it is read back. */
+  #readSoon() {
+    const { data, text, says } = this;
+    const { run, runs, steps, running, allowed_error, key } = data;
+    if (running || !run || (steps.length && !runs.length)) return this.reader.gone();
+    this.reader.withdraw();
+    const { averaged } = this.settings;
+    const bars = this.distribution.list;
+    const told = { data, text: text.node, says, bars, at: this.#at(), averaged };
+    this.reader.soon({ token: key, allowed: allowed_error, read: (by) => readTold(told, by) });
   }
 
   // --- the map ------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from viz.frame.view import View
 from viz.live import component
 from viz.live.callbacks import is_awaited
 from viz.live.core.sampling import sampling_data
-from viz.live.writer.data import ATTENDED, DISTRIBUTION, WRITER
+from viz.live.writer.data import ATTENDED, DISTRIBUTION, WRITER, WRITTEN
 from viz.pages.generate.growth import Growth, Request, Shown
 from viz.runs.writing import Writing, write
 
@@ -261,7 +261,8 @@ def _show(growth: Growth, notes: Sequence[str]) -> Shown:
     data, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))
     component.show(data, on_change=lambda changes: _take_over(growth.view, changes))
     screen.drew({"key": DISTRIBUTION, "token": data["shown"]["key"]})
-    screen.drew({"key": ATTENDED, "token": data["key"]})
+    for what in (ATTENDED, WRITTEN):
+        screen.drew({"key": what, "token": data["key"]})
     return shown
 
 

@@ -7,6 +7,7 @@ import { placeIn, truthOfHead } from "./truth.js";
 
 /** @import { Tally } from "../../core/tally.js" */
 /** @import { Microscope } from "../microscope.js" */
+/** @import { Group } from "../wire.js" */
 
 const ROUNDING = 1e-5; // how far two runs may be apart
 
@@ -20,6 +21,7 @@ export async function readDoes(scope, does, tally) {
   const place = placeIn(scope, title);
   if (!place) return tally.hold(false, scope.group.name);
   const { data, group } = scope;
+  readFrame(scope, place, tally);
   const all = await measuresOf(data.key, group, data.streams[group.queries].kind === "text");
   const at = place.layer * group.n_heads + place.head;
   if (does.querySelector("[data-pair]")) {
@@ -33,6 +35,41 @@ export async function readDoes(scope, does, tally) {
   tally.hold(isLargest(all, role, at), address);
   tally.add(errorOfNumber(printed(does, "role"), all[role]?.[at] ?? NaN), address);
   tally.add(errorOfNumber(printed(does, "queries"), values[at]), `${address}_queries`);
+}
+
+/**
+ * Among all heads the one that the title names has the frame, and no other.
+ *
+ * @param {Microscope} scope
+ * @param {{layer: number, head: number}} place
+ * @param {Tally} tally
+ */
+function readFrame({ overview, data, group }, { layer, head }, tally) {
+  const pictures = Array.from(overview.host.querySelectorAll(".hl-overview"));
+  const framed = pictures.flatMap((picture, i) => {
+    const frame = picture.querySelector(".hl-frame:not(.hl-frame-hover):not([visibility=hidden])");
+    const image = picture.querySelector("image");
+    if (!frame || !image) return [];
+    const [row, column] = placeOn(image, frame, data.groups[i]);
+    return [`${i} ${row} ${column}`];
+  });
+  const isRight = framed.join() === `${data.groups.indexOf(group)} ${layer} ${head}`;
+  if (pictures.length) tally.hold(isRight, `${group.name}.pattern[${head}]`);
+}
+
+/**
+ * The row and the column of the tile below the middle of a frame.
+ *
+ * @param {Element} image
+ * @param {Element} frame
+ * @param {Group} group
+ */
+function placeOn(image, frame, { n_layers, n_heads }) {
+  /** @type {(node: Element, side: string) => number} */
+  const of = (node, side) => Number(node.getAttribute(side));
+  const middle = (/** @type {string} */ side, /** @type {string} */ length) =>
+    (of(frame, side) + of(frame, length) / 2 - of(image, side)) / of(image, length);
+  return [Math.floor(n_layers * middle("y", "height")), Math.floor(n_heads * middle("x", "width"))];
 }
 
 /**
