@@ -192,7 +192,7 @@ LEFT_OVER = [
     Fault("stale", "the entropy of the sentence before", WHAT_IF,
           "    fill(this.says, data.key,",
           "    if (!this.says.textContent) fill(this.says, data.key,",
-          "earlier run", seen_on=PAGE, query=CHANGED, then=ANOTHER),
+          "attn.pattern[4]", seen_on=PAGE, query=CHANGED, then=ANOTHER),
     Fault("stale", "a cell that is spoken of for ever", f"{EDITOR}/editor.js",
           "    fill(this.said, this.run,",
           "    if (!this.said.textContent) fill(this.said, this.run,", "mask editor",

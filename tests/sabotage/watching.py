@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser import find_browser
 from tests.sabotage.faults import FAULTS, Fault
 from tests.sabotage.planting import ROOT, SENTENCE, planted
+from tests.screen import wait_until_idle
 from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 
 DRAWN = (
@@ -44,6 +45,7 @@ class Seen:
 def watcher() -> Iterator["Watcher"]:
     """A browser, and the app without a fault for faults of the browser's own scripts."""
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        expect.set_options(timeout=LOADING_MS)
         browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
         with running_app(Path(folder) / "log.txt") as app:
             yield Watcher(browser, app, Path(folder))
@@ -90,6 +92,7 @@ def _said(page: Page, then: str, press: str) -> Seen:
     if then:
         _type(page, then)
     if press:
+        wait_until_idle(page)  # a button of a page that is still running may not be heard
         page.get_by_role("button", name=press).click()
     patience = MEASURING_MS if press else PATIENCE_MS
     start = time.monotonic()
