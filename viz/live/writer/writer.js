@@ -16,7 +16,7 @@ import { runBefore, Verdict } from "./verdict.js";
 import { Sliders } from "./sliders.js";
 import { Text } from "./text.js";
 import { beforeAnyStep, stepInWords } from "./step.js";
-import { readTold } from "./told.js";
+import { readWritten } from "./spoken.js";
 
 /** @import { Receiver, SamplerSettings } from "../core/wire.js" */
 /** @import { Look } from "./text.js" */
@@ -335,7 +335,7 @@ export class Writer extends Instrument {
     this.says.replaceChildren(...words);
   }
 
-  /** Once the text rests, what is told of it is read back. */
+  /** Once the text rests, what is said of it is read back. */
   #readSoon() {
     const { data, text, says } = this;
     const { run, runs, steps, running, allowed_error, key } = data;
@@ -343,8 +343,8 @@ export class Writer extends Instrument {
     this.reader.withdraw();
     const { averaged } = this.settings;
     const bars = this.distribution.list;
-    const told = { data, text: text.node, says, bars, at: this.#at(), averaged };
-    this.reader.soon({ token: key, allowed: allowed_error, read: (by) => readTold(told, by) });
+    const shown = { data, text: text.node, says, bars, at: this.#at(), averaged };
+    this.reader.soon({ token: key, allowed: allowed_error, read: (by) => readWritten(shown, by) });
   }
 
   // --- the map ------------------------------------------------------------------------------------

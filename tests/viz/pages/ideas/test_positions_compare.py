@@ -33,6 +33,11 @@ KINDS = {
 }  # fmt: skip
 
 
+def without_numbers(cells: dict[str, str]) -> dict[str, str]:
+    """The words of each cell before what they were measured by."""
+    return {name: words.partition(" (")[0] for name, words in cells.items()}
+
+
 def test_compare_shows_five_models_on_one_sentence() -> None:
     app = open_page("Positions", sentence=TOM, compare="yes", layer="1", head="2")
     drawn = chart(app, "patterns").data[0::2]
@@ -61,7 +66,7 @@ def test_compare_reads_the_stored_scores() -> None:
 def test_properties_are_measured() -> None:
     app = open_page("Positions", sentence=TOM, compare="yes")
     table = tables_shown(app)[PROPERTIES]
-    assert table["positions are"] == KINDS
+    assert without_numbers(table["positions are"]) == KINDS
     added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"].values()]
     assert added == [0, 128 * 128, 0, 0, 0]
     changes = np.array([*table["shifted, a probability changes by"].values()], float)
@@ -76,7 +81,7 @@ def test_properties_are_measured() -> None:
 def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> None:
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
     table = tables_shown(open_page("Positions", sentence=text, compare="yes"))[PROPERTIES]
-    assert table["positions are"] == KINDS | {"Learned": "not measured"}
+    assert without_numbers(table["positions are"]) == KINDS | {"Learned": "not measured"}
     assert table["shifted, a probability changes by"]["Learned"] == "no room to shift"
 
 

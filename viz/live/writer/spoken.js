@@ -1,4 +1,4 @@
-// The proof of what is told of the tokens: the words of the text, what the mouse is told of each, and
+// The proof of what is said of the tokens: the words of the text, what the mouse learns of each, and
 // the sentence on the chosen one, read back against independent runs of the text. Nothing here is
 // used to draw.
 
@@ -18,7 +18,7 @@ const ROUNDING = 1e-5; // how far two runs may be apart
  * What is on screen: the text, the sentence on step `at` if it is one, the bars of the distribution,
  * and whose weights the text is shaded with.
  *
- * @typedef {object} Told
+ * @typedef {object} Spoken
  * @property {WriterData} data
  * @property {HTMLElement} text
  * @property {HTMLElement} says
@@ -28,11 +28,11 @@ const ROUNDING = 1e-5; // how far two runs may be apart
  */
 
 /**
- * @param {Told} told
+ * @param {Spoken} shown
  * @param {Tally} tally
  */
-export async function readTold(told, tally) {
-  const { data, text, bars, at } = told;
+export async function readWritten(shown, tally) {
+  const { data, text, bars, at } = shown;
   const texts = await textsOf(data);
   const buttons = Array.from(text.children);
   tally.hold(buttons.length === data.n_prompt + data.steps.length, "decoder.ids");
@@ -43,12 +43,12 @@ export async function readTold(told, tally) {
   const { at: shownAt } = data.shown;
   if (came) tally.hold(saysText(came, texts[shownAt] ?? null), `decoder.ids[${shownAt}]`);
   const step = data.steps[at];
-  if (step) await readStep(told, step, texts, tally);
-  else await readGiven(told, tally);
+  if (step) await readStep(shown, step, texts, tally);
+  else await readGiven(shown, tally);
 }
 
 /**
- * The numbers after some words that the mouse is told of tokens; empty where there are none.
+ * The numbers after some words that the mouse learns of tokens; empty where there are none.
  *
  * @param {HTMLElement} text
  * @param {string} words
@@ -63,7 +63,7 @@ function numbersAfter(text, words) {
 /**
  * Before anything is written: the probability that was predicted for each token.
  *
- * @param {Told} told
+ * @param {Spoken} shown
  * @param {Tally} tally
  */
 async function readGiven({ data, text, says }, tally) {
@@ -81,42 +81,42 @@ async function readGiven({ data, text, says }, tally) {
 /**
  * The weight on each token, and the sentence on how the step's own token came.
  *
- * @param {Told} told
+ * @param {Spoken} shown
  * @param {WriterStep} step
  * @param {(string | null)[]} texts
  * @param {Tally} tally
  */
-async function readStep(told, step, texts, tally) {
-  const place = placeOf(told, step);
+async function readStep(shown, step, texts, tally) {
+  const place = placeOf(shown, step);
   if (!place) return;
   const { n_dropped } = step;
-  const row = told.data.n_prompt + told.at - 1 - n_dropped;
-  const part = told.averaged ? `${row}:` : `${place.head},${row}:`;
+  const row = shown.data.n_prompt + shown.at - 1 - n_dropped;
+  const part = shown.averaged ? `${row}:` : `${place.head},${row}:`;
   const address = `${place.name}[${part}]`;
   const weights = rowOf(await independent(place.run, address), 0).subarray(0, row + 1);
-  numbersAfter(told.text, "attended to with ").forEach((number, i) => {
+  numbersAfter(shown.text, "attended to with ").forEach((number, i) => {
     const weight = weights[i - n_dropped];
     tally.add(weight === undefined && !number ? 0 : errorOfNumber(number, weight), address);
   });
-  const dropped = told.text.querySelectorAll(".hl-dropped").length;
+  const dropped = shown.text.querySelectorAll(".hl-dropped").length;
   tally.hold(dropped === n_dropped, address);
-  const [own, most] = Array.from(told.says.querySelectorAll("bdi"), (x) => x.textContent ?? "");
+  const [own, most] = Array.from(shown.says.querySelectorAll("bdi"), (x) => x.textContent ?? "");
   const largest = Math.max(...weights) - ROUNDING;
   const isMost = weights.some(
     (weight, key) => weight >= largest && saysText(most ?? "", texts[n_dropped + key] ?? null),
   );
-  const number = told.data.n_prompt + told.at;
+  const number = shown.data.n_prompt + shown.at;
   tally.hold(saysText(own ?? "", texts[number] ?? null), `decoder.ids[${number}]`);
   tally.hold(isMost, address);
   const output = `output[${row}]`;
-  readDrawn(told, step, (await independent(place.run, output)).values, { tally, output });
+  readDrawn(shown, step, (await independent(place.run, output)).values, { tally, output });
 }
 
 /**
  * The probability and the rank that the step's token had, and the one it was drawn with where it is
  * known what it was drawn with.
  *
- * @param {Told} told
+ * @param {Spoken} shown
  * @param {WriterStep} step
  * @param {Numbers} logits
  * @param {{tally: Tally, output: string}} to
