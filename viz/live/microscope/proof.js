@@ -77,9 +77,9 @@ export async function errorOnScreen(key, sites, screen) {
   const [layer, head] = [Number(named[1]), Number(named[2])];
   /** @type {(name: string) => Promise<Matrix>} */
   const array = (name) => independent(key, `${sites[layer]}.${name}[${head}]`);
-  /** @type {Record<string, Matrix>} */
-  const arrays = { mask: await array("mask") };
-  for (const name of new Set(Object.values(ARRAYS))) arrays[name] = await array(name);
+  const names = ["mask", ...new Set(Object.values(ARRAYS))];
+  const found = await Promise.all(names.map(array));
+  const arrays = Object.fromEntries(names.map((name, i) => [name, found[i]]));
   const ofCells = errorOfCells(arrays, screen);
   const ofNumbers = errorOfNumbers(arrays, screen.panel);
   const ofNames = errorOfNames(screen);

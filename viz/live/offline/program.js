@@ -1,4 +1,4 @@
-// sha256 2ab304d34a7b52ba4e20b020c9c6960ed9aaaeeabe784d252aceac3e8d51be44 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 0d1a4996b55fa666ef744d7ad6f0d6c2df29b952d517d5721ee8951c4ba2ce00 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -4201,8 +4201,9 @@ var HeadlightOffline = (() => {
     if (!named) return { error: NaN, n: 0 };
     const [layer, head] = [Number(named[1]), Number(named[2])];
     const array = (name) => independent(key, `${sites[layer]}.${name}[${head}]`);
-    const arrays = { mask: await array("mask") };
-    for (const name of new Set(Object.values(ARRAYS))) arrays[name] = await array(name);
+    const names = ["mask", ...new Set(Object.values(ARRAYS))];
+    const found = await Promise.all(names.map(array));
+    const arrays = Object.fromEntries(names.map((name, i) => [name, found[i]]));
     const ofCells = errorOfCells(arrays, screen);
     const ofNumbers = errorOfNumbers(arrays, screen.panel);
     const ofNames = errorOfNames(screen);
