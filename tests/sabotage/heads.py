@@ -48,7 +48,7 @@ HEADS = [
           seen_on="Findings", query=COPY),
     Fault("heads", "the longest arrow of the first layer alone", FINDINGS,
           "for record, lengths in zip(records, norms, strict=True):",
-          "for record, lengths in zip(records[:1], norms[:1], strict=True):", "found.longest",
+          "for record, lengths in zip(records[:1], norms[:1], strict=True):", "attn.arrows",
           seen_on="Findings", query=COPY),
     Fault("heads", "an answer that settles a layer early", FINDINGS,
           "return changes[-1] + 1 if changes else 0", "return changes[-1] if changes else 0",
