@@ -70,7 +70,7 @@ EXPERIMENTS = [
          file=f"{PAGE}/effect.py"),
     _off("an edit that is forgotten", "found.model, *_arguments(trace), attachments="
          "[Editor(*edits)]", "found.model, *_arguments(trace), attachments=[Editor(*edits[1:])]",
-         "loss-change", file="viz/runs/ablating.py"),
+         "judged.", file="viz/runs/ablating.py"),
     _off("answers of the position before",
          "logits = logits_of(run)[position].astype(np.float64)",
          "logits = logits_of(run)[position - 1].astype(np.float64)", "answers",

@@ -54,6 +54,6 @@ HEADS = [
           "return changes[-1] + 1 if changes else 0", "return changes[-1] if changes else 0",
           "found.settled", seen_on="Findings", query=COPY),
     Fault("heads", "the loss that another head costs", "viz/runs/finding.py",
-          "known = self.ranking.losses", "known = self.ranking.losses[::-1]", "judged.",
+          "known = self.ranking.losses", "known = self.ranking.losses[::-1]", "costs.heads",
           seen_on="Findings", query=COPY),
 ]  # fmt: skip
