@@ -64,7 +64,7 @@ export class ByHand extends Instrument {
     for (const event of ["pointerover", "focusin"])
       this.lifetime.listen(root, event, ({ target }) => this.#look(target));
     this.lifetime.listen(root, "keydown", (event) => this.#move(event));
-    this.lifetime.keep(() => screen.isGone(BY_HAND));
+    this.lifetime.keep(() => screen.isGone(BY_HAND, this));
   }
 
   /** @override */
@@ -312,7 +312,7 @@ export class ByHand extends Instrument {
   /** Once Python has worked out the same numbers; until then nothing is said of them. */
   #checkSoon() {
     this.#cancelCheck();
-    screen.changes(BY_HAND);
+    screen.changes(BY_HAND, this);
     if (!same(this.data.origin.of, this.settings)) return;
     this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
   }
@@ -321,8 +321,8 @@ export class ByHand extends Instrument {
     const { data, settings } = this;
     const found = await readByHand(this.root, data.origin).catch(() => null);
     if (data !== this.data || settings !== this.settings || this.lifetime.isOver) return;
-    if (found) screen.wasRead({ figure: BY_HAND, token: data.key, ...found });
-    else screen.isGone(BY_HAND);
+    if (found) screen.wasRead({ figure: BY_HAND, token: data.key, ...found }, this);
+    else screen.isGone(BY_HAND, this);
   }
 }
 

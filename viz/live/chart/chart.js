@@ -19,6 +19,7 @@ import { drawnRows, readBack } from "./proof.js";
 const PATIENCE_MS = 300; // how long a figure out of sight lets others go before it
 const NARROW = 500; // pixels; titles of wider figures are in one line
 const CHECK_REST_MS = 150; // after the last thing drawn: a check is never in the way of the hand
+const TRIES = 3;
 const STRETCH = 1.5; // how much higher than Python says a figure may be to fill a wall
 const LETTER = 6.6; // pixels of an average letter of a title in several lines
 const FULL_SCREEN = {
@@ -151,23 +152,29 @@ export class Chart {
   /** What was said of the last drawing counts no more. */
   #withdraw() {
     this.#cancelCheck();
-    if (this.data.origin.length) screen.changes(this.data.key);
-    else screen.isGone(this.data.key);
+    if (this.data.origin.length) screen.changes(this.data.key, this);
+    else screen.isGone(this.data.key, this);
   }
 
   #checkSoon() {
     this.#cancelCheck();
     if (!this.data.origin.length || this.lifetime.isOver) return;
-    this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
+    this.#cancelCheck = this.lifetime.timeout(() => this.#check(TRIES), CHECK_REST_MS);
   }
 
-  /** Read the figure back; where the run is gone, nothing is said of it. */
-  async #check() {
+  /**
+   * Read the figure back; where the run stays away, nothing is said of it.
+   *
+   * @param {number} tries how often it is asked for again
+   */
+  async #check(tries) {
     const { key, token, origin, allowed_error } = this.data;
     const found = await readBack(this.chart, origin, allowed_error).catch(() => null);
     if (token !== this.data.token || this.lifetime.isOver) return;
-    if (found) screen.wasRead({ figure: key, token, ...found });
-    else screen.isGone(key);
+    if (found) screen.wasRead({ figure: key, token, ...found }, this);
+    else if (tries)
+      this.#cancelCheck = this.lifetime.timeout(() => this.#check(tries - 1), CHECK_REST_MS);
+    else screen.isGone(key, this);
   }
 
   get #isInSight() {
@@ -246,7 +253,7 @@ export class Chart {
 
   /** It was taken off the page: release everything. */
   destroy() {
-    if (this.data) screen.isGone(this.data.key);
+    if (this.data) screen.isGone(this.data.key, this);
     this.lifetime.end();
   }
 }

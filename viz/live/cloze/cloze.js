@@ -75,7 +75,7 @@ export class Cloze extends Instrument {
     this.lifetime.watchSize(this.filled.node, () => {
       if (this.data) this.#showFilled();
     });
-    this.lifetime.keep(() => isGone(FIGURE));
+    this.lifetime.keep(() => isGone(FIGURE, this));
   }
 
   /** @param {HTMLElement} grids */
@@ -292,7 +292,7 @@ export class Cloze extends Instrument {
   // --- the check ----------------------------------------------------------------------------------
 
   #checkSoon() {
-    changes(FIGURE);
+    changes(FIGURE, this);
     this.#cancelCheck();
     this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
   }
@@ -315,7 +315,7 @@ export class Cloze extends Instrument {
     const found = await readBack(of, screen).catch(() => null);
     const isOther = data !== this.data || settings !== this.settings || loaded !== this.#loaded;
     if (isOther || this.lifetime.isOver) return;
-    if (found) wasRead({ figure: FIGURE, token: data.key, ...found });
-    else isGone(FIGURE);
+    if (found) wasRead({ figure: FIGURE, token: data.key, ...found }, this);
+    else isGone(FIGURE, this);
   }
 }

@@ -28,19 +28,19 @@ export class Reader {
   constructor(lifetime, figure) {
     this.lifetime = lifetime;
     this.figure = figure;
-    lifetime.keep(() => screen.isGone(figure));
+    lifetime.keep(() => screen.isGone(figure, this));
   }
 
   /** What was said counts no more. */
   withdraw() {
     this.#cancel();
-    screen.changes(this.figure);
+    screen.changes(this.figure, this);
   }
 
   /** There is nothing to compare with. */
   gone() {
     this.#cancel();
-    screen.isGone(this.figure);
+    screen.isGone(this.figure, this);
   }
 
   /**
@@ -60,8 +60,8 @@ export class Reader {
         () => false, // the run is gone: nothing is said
       );
       if (!isCurrent || this.lifetime.isOver) return;
-      if (isRead) screen.wasRead({ figure: this.figure, token, ...tally.found });
-      else screen.isGone(this.figure);
+      if (isRead) screen.wasRead({ figure: this.figure, token, ...tally.found }, this);
+      else screen.isGone(this.figure, this);
     }, REST_MS);
     this.#cancel = () => {
       isCurrent = false;

@@ -17,6 +17,13 @@
 
 /** What each figure said last; null while it changes. @type {Map<string, Reading | null>} */
 const readings = new Map();
+/**
+ * Who drew a figure last. One that is put in the place of another may come before that one goes, whose
+ * last words are then of nothing that is on screen.
+ *
+ * @type {Map<string, object>}
+ */
+const owners = new Map();
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
@@ -28,14 +35,21 @@ function notify() {
  * What is on screen is no longer what was read.
  *
  * @param {string} figure
+ * @param {object} owner who draws it
  */
-export function changes(figure) {
+export function changes(figure, owner) {
+  owners.set(figure, owner);
   readings.set(figure, null);
   notify();
 }
 
-/** @param {Reading} reading */
-export function wasRead(reading) {
+/**
+ * @param {Reading} reading
+ * @param {object} owner who drew the figure
+ */
+export function wasRead(reading, owner) {
+  if (isOfAnother(reading.figure, owner)) return;
+  owners.set(reading.figure, owner);
   readings.set(reading.figure, reading);
   notify();
 }
@@ -44,9 +58,21 @@ export function wasRead(reading) {
  * A figure was taken off the page, or has nothing to be compared with.
  *
  * @param {string} figure
+ * @param {object} owner who drew it
  */
-export function isGone(figure) {
+export function isGone(figure, owner) {
+  if (isOfAnother(figure, owner)) return;
+  owners.delete(figure);
   if (readings.delete(figure)) notify();
+}
+
+/**
+ * @param {string} figure
+ * @param {object} owner
+ */
+function isOfAnother(figure, owner) {
+  const last = owners.get(figure);
+  return last !== undefined && last !== owner;
 }
 
 /** What all figures on the page said last. */

@@ -1,4 +1,4 @@
-// sha256 0d1a4996b55fa666ef744d7ad6f0d6c2df29b952d517d5721ee8951c4ba2ce00 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
+// sha256 f3d0a2ec448230c4683508c898f978a85bf2d8ba7517df4bc60201054890ad77 of core/arrays.js core/atlas.js core/badge.js core/colors.js core/conversation.js core/dom.js core/figure.js core/heatmap.js core/independent.js core/instrument.js core/keyboard.js core/lifetime.js core/maths.js core/measures.js core/names.js core/patterns.js core/pixels.js core/plotly.js core/pointed.js core/printed.js core/reader.js core/screen.js core/shades.js core/stale.js core/tally.js core/wall.js microscope/controls.js microscope/exports.js microscope/formulas.js microscope/heads.js microscope/microscope.js microscope/operands.js microscope/overview.js microscope/proof.js microscope/reading/lines.js microscope/reading/maps.js microscope/reading/overview.js microscope/reading/sentence.js microscope/reading/steps.js microscope/reading/truth.js microscope/reading/words.js microscope/roles.js microscope/tiling.js microscope/verdict.js microscope/view.js microscope/views/compare.js microscope/views/lines.js microscope/views/map.js microscope/views/sentence.js microscope/views/summary.js microscope/views/whatif.js offline/offline.js
 // Built by npm run bundle.
 "use strict";
 var HeadlightOffline = (() => {
@@ -1273,20 +1273,30 @@ var HeadlightOffline = (() => {
 
   // viz/live/core/screen.js
   var readings = /* @__PURE__ */ new Map();
+  var owners = /* @__PURE__ */ new Map();
   var listeners2 = /* @__PURE__ */ new Set();
   function notify() {
     for (const listener of listeners2) listener();
   }
-  function changes(figure2) {
+  function changes(figure2, owner) {
+    owners.set(figure2, owner);
     readings.set(figure2, null);
     notify();
   }
-  function wasRead(reading) {
+  function wasRead(reading, owner) {
+    if (isOfAnother(reading.figure, owner)) return;
+    owners.set(reading.figure, owner);
     readings.set(reading.figure, reading);
     notify();
   }
-  function isGone(figure2) {
+  function isGone(figure2, owner) {
+    if (isOfAnother(figure2, owner)) return;
+    owners.delete(figure2);
     if (readings.delete(figure2)) notify();
+  }
+  function isOfAnother(figure2, owner) {
+    const last2 = owners.get(figure2);
+    return last2 !== void 0 && last2 !== owner;
   }
 
   // viz/live/core/tally.js
@@ -1339,17 +1349,17 @@ var HeadlightOffline = (() => {
     constructor(lifetime, figure2) {
       this.lifetime = lifetime;
       this.figure = figure2;
-      lifetime.keep(() => isGone(figure2));
+      lifetime.keep(() => isGone(figure2, this));
     }
     /** What was said counts no more. */
     withdraw() {
       this.#cancel();
-      changes(this.figure);
+      changes(this.figure, this);
     }
     /** There is nothing to compare with. */
     gone() {
       this.#cancel();
-      isGone(this.figure);
+      isGone(this.figure, this);
     }
     /**
      * Something else is drawn: read it once it rests.
@@ -1369,8 +1379,8 @@ var HeadlightOffline = (() => {
           // the run is gone: nothing is said
         );
         if (!isCurrent || this.lifetime.isOver) return;
-        if (isRead) wasRead({ figure: this.figure, token, ...tally.found });
-        else isGone(this.figure);
+        if (isRead) wasRead({ figure: this.figure, token, ...tally.found }, this);
+        else isGone(this.figure, this);
       }, REST_MS);
       this.#cancel = () => {
         isCurrent = false;

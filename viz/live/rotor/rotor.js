@@ -86,7 +86,7 @@ export class Rotor extends Instrument {
     });
     for (const event of ["pointerover", "focusin"])
       this.lifetime.listen(root, event, ({ target }) => this.#point(target));
-    this.lifetime.keep(() => screen.isGone(ROTOR));
+    this.lifetime.keep(() => screen.isGone(ROTOR, this));
   }
 
   /**
@@ -249,8 +249,8 @@ export class Rotor extends Instrument {
   /** What was said of the last drawing counts no more. */
   #checkSoon() {
     this.#cancelCheck();
-    if (!this.data.origin) return screen.isGone(ROTOR);
-    screen.changes(ROTOR);
+    if (!this.data.origin) return screen.isGone(ROTOR, this);
+    screen.changes(ROTOR, this);
     this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
   }
 
@@ -261,8 +261,8 @@ export class Rotor extends Instrument {
     const shown = { root: this.root, before: this.#before, picked: this.#picked };
     const found = await readRotor(shown, data.origin).catch(() => null);
     if (data !== this.data || settings !== this.settings || this.lifetime.isOver) return;
-    if (found) screen.wasRead({ figure: ROTOR, token: data.key, ...found });
-    else screen.isGone(ROTOR);
+    if (found) screen.wasRead({ figure: ROTOR, token: data.key, ...found }, this);
+    else screen.isGone(ROTOR, this);
   }
 
   /**

@@ -45,10 +45,10 @@ export class Screen {
     this.#show();
     this.#cancelCheck();
     this.#cancelNumbers();
-    if (data.run) changes(TOKENS);
-    else isGone(TOKENS);
-    if (data.numbers) changes(NUMBERS);
-    else isGone(NUMBERS);
+    if (data.run) changes(TOKENS, this);
+    else isGone(TOKENS, this);
+    if (data.numbers) changes(NUMBERS, this);
+    else isGone(NUMBERS, this);
     this.#checkSoon(TRIES);
     this.#lookSoon(TRIES);
   }
@@ -69,9 +69,9 @@ export class Screen {
     if (stale.isRerunning()) return this.#lookSoon(TRIES);
     const { n, left } = stale.leftOver();
     if (left && tries) return this.#lookSoon(tries - 1);
-    if (!left) return isGone(STALE);
+    if (!left) return isGone(STALE, this);
     const run = this.data?.run ?? "";
-    wasRead({ figure: STALE, token: run, error: NaN, n, address: `“${left}”` });
+    wasRead({ figure: STALE, token: run, error: NaN, n, address: `“${left}”` }, this);
   }
 
   /** @param {number} tries how often what is off is looked at again */
@@ -93,8 +93,8 @@ export class Screen {
     const found = run && (await readStrip(run, allowed_error).catch(() => null));
     if (run !== this.data.run || this.lifetime.isOver) return;
     if (found && found.address && tries) return this.#checkSoon(tries - 1);
-    if (found) wasRead({ figure: TOKENS, token: run, ...found });
-    else isGone(TOKENS);
+    if (found) wasRead({ figure: TOKENS, token: run, ...found }, this);
+    else isGone(TOKENS, this);
   }
 
   /**
@@ -108,8 +108,8 @@ export class Screen {
     if (numbers !== this.data.numbers || this.lifetime.isOver) return;
     if (found && found.address && tries)
       this.#cancelNumbers = this.lifetime.timeout(() => this.#checkNumbers(tries - 1), REST_MS);
-    else if (found) wasRead({ figure: NUMBERS, token: numbers, ...found });
-    else isGone(NUMBERS);
+    else if (found) wasRead({ figure: NUMBERS, token: numbers, ...found }, this);
+    else isGone(NUMBERS, this);
   }
 
   #show() {
@@ -159,9 +159,9 @@ export class Screen {
 
   /** It was taken off the page: release everything. */
   destroy() {
-    isGone(TOKENS);
-    isGone(NUMBERS);
-    isGone(STALE);
+    isGone(TOKENS, this);
+    isGone(NUMBERS, this);
+    isGone(STALE, this);
     this.lifetime.end();
   }
 }

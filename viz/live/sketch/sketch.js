@@ -53,7 +53,7 @@ export class Sketch extends Instrument {
     this.ways = html("div");
     this.shipped = new Shipped((digit) => this.#take(digit));
     root.replaceChildren(html("div", { class: "hl-sketch" }, ...this.#panels()));
-    this.lifetime.keep(() => isGone(FIGURE));
+    this.lifetime.keep(() => isGone(FIGURE, this));
   }
 
   #panels() {
@@ -161,7 +161,7 @@ export class Sketch extends Instrument {
 
   /** Ask for the picture and the row on screen; one question at a time, the newest counts. */
   async #ask() {
-    changes(FIGURE);
+    changes(FIGURE, this);
     this.#isStale = true;
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -324,7 +324,7 @@ export class Sketch extends Instrument {
   // --- the check ----------------------------------------------------------------------------------
 
   #checkSoon() {
-    changes(FIGURE);
+    changes(FIGURE, this);
     this.#cancelCheck();
     this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
   }
@@ -348,8 +348,8 @@ export class Sketch extends Instrument {
     };
     const found = await readBack(key, screen, allowed_error).catch(() => null);
     if (key !== this.data.key || this.lifetime.isOver) return;
-    if (found) wasRead({ figure: FIGURE, token: key, ...found });
-    else isGone(FIGURE);
+    if (found) wasRead({ figure: FIGURE, token: key, ...found }, this);
+    else isGone(FIGURE, this);
   }
 }
 

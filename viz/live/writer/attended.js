@@ -159,14 +159,14 @@ export class Attended {
   /** @param {Lifetime} lifetime */
   constructor(lifetime) {
     this.lifetime = lifetime;
-    lifetime.keep(() => screen.isGone(ATTENDED));
+    lifetime.keep(() => screen.isGone(ATTENDED, this));
   }
 
   /** What was said of the last map counts no more. */
   withdraw() {
     this.#cancel();
     this.#shown = null;
-    screen.isGone(ATTENDED);
+    screen.isGone(ATTENDED, this);
   }
 
   /**
@@ -179,12 +179,12 @@ export class Attended {
     this.#shown = shown;
     const { data } = shown;
     if (!data.runs.length || data.running) return;
-    screen.changes(ATTENDED);
+    screen.changes(ATTENDED, this);
     this.#cancel = this.lifetime.timeout(async () => {
       const found = await readMap(shown).catch(() => null);
       if (this.#shown !== shown || this.lifetime.isOver) return;
-      if (found) screen.wasRead({ figure: ATTENDED, token: data.key, ...found });
-      else screen.isGone(ATTENDED);
+      if (found) screen.wasRead({ figure: ATTENDED, token: data.key, ...found }, this);
+      else screen.isGone(ATTENDED, this);
     }, REST_MS);
   }
 

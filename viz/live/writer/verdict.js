@@ -32,7 +32,7 @@ export class Verdict {
   /** @param {Lifetime} lifetime */
   constructor(lifetime) {
     this.lifetime = lifetime;
-    lifetime.keep(() => screen.isGone(DISTRIBUTION));
+    lifetime.keep(() => screen.isGone(DISTRIBUTION, this));
   }
 
   /**
@@ -44,17 +44,17 @@ export class Verdict {
    */
   soon(data, distribution, sampling) {
     this.#cancel();
-    screen.isGone(DISTRIBUTION);
+    screen.isGone(DISTRIBUTION, this);
     const { shown, running, allowed_error } = data;
     const now = { distribution, shown, sampling, ...runBefore(data) };
     this.#shown = now;
     if (!now.run || running || shown.at < 1) return;
-    screen.changes(DISTRIBUTION);
+    screen.changes(DISTRIBUTION, this);
     this.#cancel = this.lifetime.timeout(async () => {
       const found = await readDistribution(now, allowed_error).catch(() => null);
       if (this.#shown !== now || this.lifetime.isOver) return;
-      if (found) screen.wasRead({ figure: DISTRIBUTION, token: shown.key, ...found });
-      else screen.isGone(DISTRIBUTION);
+      if (found) screen.wasRead({ figure: DISTRIBUTION, token: shown.key, ...found }, this);
+      else screen.isGone(DISTRIBUTION, this);
     }, REST_MS);
   }
 }
