@@ -73,7 +73,7 @@ EXPERIMENTS = [
          "judged.", file="viz/runs/ablating.py"),
     _off("answers of the position before",
          "logits = logits_of(run)[position].astype(np.float64)",
-         "logits = logits_of(run)[position - 1].astype(np.float64)", "answers",
+         "logits = logits_of(run)[position - 1].astype(np.float64)", "judged.probs",
          file=f"{PAGE}/shared.py"),
     _off("the survey's means of other heads", "torch.tensor(heads)[None, :, None]",
          "torch.tensor(heads[::-1])[None, :, None]", "judged.", stands_in="survey"),
