@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup run lint types quick test all bench format
+.PHONY: setup run lint types quick test nightly bench format
 
 setup: .venv/app.stamp
 
@@ -27,14 +27,14 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist load
   --no-loadscope-reorder
 
 quick: .venv/test.stamp
-	@$(PYTEST) -m "not browser and not slow and not long"
+	@$(PYTEST) -m "not browser and not slow and not nightly"
 
-# What takes ten minutes on two cores; `all` has the rest too, and is what CI runs.
+# What CI runs: ten minutes on two cores.
 test: .venv/test.stamp
 	@$(BIN)/python -m tests.browser
-	@$(PYTEST) -m "not long"
+	@$(PYTEST) -m "not nightly"
 
-all: .venv/test.stamp
+nightly: .venv/test.stamp
 	@$(BIN)/python -m tests.browser
 	@$(PYTEST)
 

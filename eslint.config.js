@@ -26,7 +26,7 @@ function never(folders) {
 }
 
 export default [
-  { ignores: ["viz/live/offline/program.js", "node_modules/", ".venv/"] },
+  { ignores: ["node_modules/", ".venv/"] },
   js.configs.recommended,
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   { files: ["**/*.js"], languageOptions: { ecmaVersion: 2024, sourceType: "module" } },

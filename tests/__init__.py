@@ -1,1 +1,1 @@
-"""What protects the house. `make test` runs half of it in ten minutes, `make all` everything."""
+"""What protects the house. `make test` takes ten minutes, `make nightly` runs it all."""

@@ -54,11 +54,10 @@ SLOW = (
     "tests/model/training/test_other_objectives.py::test_a_toy",
     "tests/model/training/test_run.py",
     "tests/model/training/test_trainer.py",
-    "tests/sabotage/test_sabotage.py::test_faults",
-    "tests/test_house.py::test_readme_commands_work",
     "tests/test_walls.py",
     "tests/viz/frame/test_address.py",
     "tests/viz/frame/test_bar.py",
+    "tests/viz/frame/test_inspector.py",
     "tests/viz/frame/test_navigation.py",
     "tests/viz/frame/test_settings.py::test_a_setting_goes",
     "tests/viz/frame/test_settings.py::test_an_impossible_setting",
@@ -66,43 +65,40 @@ SLOW = (
     "tests/viz/pages/",
     "tests/viz/test_runs.py",
 )
-# These go over all pages, settings or faults, or wait for programs that train: half of the time.
-LONG = (
+# Every page under every setting, kills, long visits, hostile input, trainings: `make nightly`.
+NIGHTLY = (
     "tests/deploy/test_proxy.py",
     "tests/model/commands/test_hostile.py",
     "tests/model/commands/test_train.py",
     "tests/model/training/test_kills.py",
     "tests/model/training/test_other_objectives.py::test_a_toy",
     "tests/model/training/test_run.py",
-    "tests/sabotage/test_sabotage.py::test_faults",
-    "tests/test_browser.py",
-    "tests/test_every_view.py",
-    "tests/test_front.py",
-    "tests/test_microscope.py",
-    "tests/test_patching.py",
-    "tests/test_readback.py",
+    "tests/test_browser.py::test_every_page_on_a_narrow_screen",
+    "tests/test_browser.py::test_markup_is_text_everywhere",
+    "tests/test_every_view.py::test_a_page_comes",
+    "tests/test_every_view.py::test_a_tour_goes",
+    "tests/test_front.py::test_the_first_figure",
     "tests/test_soak.py",
     "tests/test_stillness.py",
     "tests/viz/frame/test_inspector.py",
-    "tests/viz/frame/test_settings.py",
-    "tests/viz/live/cloze/test_proof.py",
-    "tests/viz/live/home/test_proof.py",
-    "tests/viz/pages/experiments/",
-    "tests/viz/pages/ideas/",
-    "tests/viz/pages/test_every_page.py",
+    "tests/viz/frame/test_settings.py::test_a_setting_goes",
+    "tests/viz/frame/test_settings.py::test_an_impossible_setting",
+    "tests/viz/pages/test_every_page.py::test_odd_sentence",
+    "tests/viz/pages/test_every_page.py::test_pages_hold",
+    "tests/viz/pages/test_every_page.py::test_sentence_beyond",
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs the app or a browser, what is slow, and what `make test` leaves out."""
+    """Mark what needs the app or a browser, what is slow, and what only `make nightly` runs."""
     for item in items:
         if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=TRIES - 1))
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
-        if item.nodeid.startswith(LONG):
-            item.add_marker(pytest.mark.long)
+        if item.nodeid.startswith(NIGHTLY):
+            item.add_marker(pytest.mark.nightly)
     # The long ones first: what comes last should be short, or one process waits for the other.
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 

@@ -4,7 +4,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.screen import PATIENCE, PLACE, TOM, figure, look, query
-from tests.test_proof import VERIFIED, verdict
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +32,6 @@ def test_an_arrow_is_dragged_by_its_end(page: Page) -> None:
     drag(page, (2.0, 4.0), (4.0, -3.0))  # the arrow shows b twice
     page.wait_for_url("**b_x=2.0*b_y=-1.5**")
     assert (query(page)["a_x"], query(page)["a_y"]) == ("-2.0", "4.0")
-    said = verdict(page)
-    assert VERIFIED.fullmatch(said), said
 
 
 def test_show_me_brings_the_figure_into_sight(page: Page) -> None:

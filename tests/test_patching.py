@@ -1,4 +1,4 @@
-"""Protects Patching and Explanation in a real browser: they fill in, are clicked and read back."""
+"""Protects Patching and Explanation in a real browser: they fill in and are clicked."""
 
 import re
 
@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.screen import PATIENCE, PLACE, drawn, figure, query, visit
-from tests.test_proof import VERIFIED, verdict
 
 GIRL = "The girl lost the ball, so"
 FIRST = "The animal didn't cross the street because it was too tired."
@@ -31,8 +30,6 @@ def test_a_grid_finds_the_subject_and_a_cell_leads_to_its_head(page: Page) -> No
     assert stream[0].argmax() == 1
     assert stream[0, 1] == pytest.approx(1, abs=1e-4)
     assert np.isfinite(stream).all()
-    said = verdict(page)
-    assert VERIFIED.fullmatch(said), said
     marked = page.locator(".hl-marked bdi")
     expect(marked).to_have_text(["girl", "boy"])
     click(page, "patched-z", 3, 4)
@@ -65,8 +62,6 @@ def test_arrows_are_points_and_the_named_ones_lead_to_their_heads(page: Page) ->
     effects, *rings = drawn(page, "arrows")
     assert effects.size == 6 * 8 * 13
     assert len(rings) == 4
-    said = verdict(page)
-    assert VERIFIED.fullmatch(said), said
     page.get_by_role("radio", name="value-weighted norm").click()
     page.wait_for_url("**measure=norms*")
     expect(figure(page, "arrows").locator(".xtitle")).to_have_text("value-weighted norm")

@@ -54,11 +54,6 @@ def contributions(record: AttentionRecord, weights: Weights) -> np.ndarray:
     return record.z.astype(np.float64) @ weights.outputs
 
 
-def written_norms(record: AttentionRecord, weights: Weights) -> np.ndarray:
-    """How much that is, ‖z·W_O‖ of each head and query, (H, Tq)."""
-    return np.linalg.norm(contributions(record, weights), axis=-1)
-
-
 def spectra(weights: Weights) -> np.ndarray:
     """Singular values of each head's W_V·W_O, largest first, (H, Dh); the other D − Dh are 0.
 

@@ -5,10 +5,9 @@ Nothing of `model.data.tokenizer` is used, nor the library behind it.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from model.verify.check import Check
 
@@ -28,14 +27,10 @@ def stand_ins() -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Vocabulary(Mapping[int, bytes]):
-    """The bytes that each id stands for; `keeps_all` where every text is tokens as it stands.
-
-    `merges` has the rank, from 0, of each pair of ids that is joined, and the id it makes.
-    """
+    """The bytes that each id stands for; `keeps_all` where every text is tokens as it stands."""
 
     entries: Mapping[int, bytes]
     keeps_all: bool
-    merges: Mapping[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
 
     def __getitem__(self, number: int) -> bytes:
         """Of one id."""
@@ -65,16 +60,7 @@ def _read(path: Path, _changed: int) -> Vocabulary:
     has_all_bytes = is_of_bytes and set(stand_ins()) <= set(model["vocab"])
     added = {entry["id"]: entry["content"].encode() for entry in content["added_tokens"]}
     keeps_all = has_all_bytes and content["normalizer"] is None
-    return Vocabulary(found | added, keeps_all, _merges(model) if is_of_bytes else {})
-
-
-def _merges(model: Mapping[str, Any]) -> dict[tuple[int, int], tuple[int, int]]:
-    ids = model["vocab"]
-    pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"]]
-    return {
-        (ids[left], ids[right]): (rank, ids[left + right])
-        for rank, (left, right) in enumerate(pairs)
-    }
+    return Vocabulary(found | added, keeps_all)
 
 
 def texts_of(folder: Path) -> Vocabulary:
@@ -86,24 +72,6 @@ def texts_of(folder: Path) -> Vocabulary:
     if not path.is_file():
         return NO_WORDS
     return _read(path, path.stat().st_mtime_ns)
-
-
-def texts_of_ids(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str | None]:
-    """What ids stand for, None for a part of a character.
-
-    ValueError for an id that the vocabulary does not have.
-    """
-    unknown = [i for i in ids if i not in vocabulary]
-    if unknown:
-        raise ValueError(f"the vocabulary has no id {unknown[0]}")
-    return [_decoded(vocabulary[i]) for i in ids]
-
-
-def _decoded(text: bytes) -> str | None:
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def check_text(text: str, ids: Sequence[int], texts: Mapping[int, bytes], *, is_cut: bool) -> Check:

@@ -9,8 +9,6 @@ from viz.digits import digits
 from viz.figures.labels import clipped, escape
 from viz.theme import Palette, template
 
-DOTS = 3  # the first of the traces with candidates, in the order of `by_kind`
-SAID = {1: "last", 2: "totals", 3: "scores"}  # lines of what is said of a candidate, and what of
 ROW = 30  # pixels between candidates
 LABEL = 12
 

@@ -21,7 +21,6 @@ ROW_PIXELS = 38
 TICK_CHARACTERS = 14
 HOVER_CHARACTERS = 40
 CHART_HEIGHT = 380
-ENTROPY_LINE = 1  # of what is said of a cell on hover; its tokens follow
 
 
 def row_names(n_rows: int) -> list[str]:

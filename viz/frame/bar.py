@@ -8,12 +8,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.probabilities import given_probabilities
 from model.lines import quoted
+from model.sources.checkpoint import Checkpoint
 from model.verify.check import Check
 from viz import VERSION, runs
 from viz.frame import admission, controls, given, inspector, memory, notices, state, verdicts, words
 from viz.frame.examples import examples
 from viz.frame.kinds import Choice
-from viz.frame.numbers import Piece, count, html_of
 from viz.frame.settings import AT, CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, MODELS, SENTENCE
 from viz.frame.view import View
 from viz.live.core.wire import Option, Settings
@@ -74,11 +74,9 @@ def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> Del
     predicted = given_probabilities(trace) if "logits" in view.offers else None
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
         if is_elsewhere or trace.main.kind == "patches":
-            words.caption([f"{view.model}: ", *_described(view)])
+            words.caption(f"{view.model}: {_described(view)}")
         elif len(trace.streams) == 1:
-            is_read = view.run.independent is not None and "decoder" in view.offers
-            key = view.run.key if is_read else ""
-            words.token_strip(trace.tokens, predicted, run=key)
+            words.token_strip(trace.tokens, predicted)
         else:
             with st.container(key="strips"):
                 for stream in trace.streams:
@@ -126,11 +124,9 @@ def _count_tokens(typed: given.Typed, run: runs.Run) -> None:
     """How many tokens the sentence has of those that fit; an example stands in for none."""
     n_shown = len(run.trace.streams[0]) if typed.has_text else 0
     context, n_cut = run.trace.facts.max_seq_len, run.n_cut if typed.has_text else 0
-    is_whole = n_shown and not n_cut
-    n_tokens = count(run, "facts.n_tokens", n_shown) if is_whole else f"{n_shown + n_cut:,}"
-    of = [] if context is None else [" / ", count(run, "facts.context", context)]
+    of = "" if context is None else f" / {context:,}"
     excess = " hl-excess" if n_cut else ""
-    typed.place.html(f'<p class="hl-count{excess}">{html_of([n_tokens, *of, " tokens"])}</p>')
+    typed.place.html(f'<p class="hl-count{excess}">{n_shown + n_cut:,}{of} tokens</p>')
 
 
 def _model_setting(architecture: str) -> Choice[str]:
@@ -219,7 +215,7 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
     """Model, device, and how many checks this run passed, with the list behind it."""
     device = view.handle.device.upper()
     with st.popover(inspector.verdict(checks, f"{device} · "), key="badge"):
-        words.caption([f"{view.model}: ", *_described(view), f", running on {device}"])
+        words.caption(f"{view.model}: {_described(view)}, running on {device}")
         n_of_run = len(view.run.checks)
         st.caption(
             f"{n_of_run} checks of this run{_of_page(len(checks) - n_of_run)}. "
@@ -243,28 +239,19 @@ def _of_page(n: int) -> str:
 
 def _how_checked(view: View) -> str:
     """What a run is compared with."""
-    if view.run.independent is None:
+    if not isinstance(runs.opened(view.handle), Checkpoint):
         return "There are no files of this model to run once more."
-    return (
-        "Every array is compared with an independent run, numpy in float64 from the model's files; "
-        "so is what the browser draws, as the line at the foot of the page says."
-    )
+    return "Every array is compared with an independent run, numpy in float64 from its files."
 
 
-def _described(view: View) -> list[Piece]:
+def _described(view: View) -> str:
     """The sizes of the model, as far as they are known."""
-    run, site = view.run, view.record.site.address
-    facts, group = run.trace.facts, view.group
-    said: list[Piece] = [
-        count(run, f"{site}.n_layers", len(group.records)),
-        " layers × ",
-        count(run, f"{site}.n_heads", group.n_heads),
-        " heads",
-    ]
+    facts, group = view.run.trace.facts, view.group
+    said = f"{len(group.records):,} layers × {group.n_heads:,} heads"
     if facts.d_model:
-        said += [", d_model ", count(run, "facts.d_model", facts.d_model)]
+        said += f", d_model {facts.d_model:,}"
     if facts.max_seq_len:
-        said += [", context ", count(run, "facts.context", facts.max_seq_len)]
+        said += f", context {facts.max_seq_len:,}"
     return said
 
 

@@ -18,11 +18,10 @@ from model.trace import AttentionRecord
 from model.verify.check import Check
 from viz import formulas, runs
 from viz.formulas import FORMULAS
-from viz.frame import controls, screen, state, tables, verdicts, words
+from viz.frame import controls, state, tables, verdicts, words
 from viz.frame.settings import IMAGE_FORMAT, INSPECT
 from viz.frame.view import View
 from viz.live.callbacks import unbroken
-from viz.runs import Run
 
 Tables = dict[str, Callable[[], bytes]]  # CSV files by their names, made when they are asked for
 
@@ -70,8 +69,8 @@ def _panel() -> Panel:
     return st.session_state[PANEL]
 
 
-def show_parts(run: Run) -> None:
-    """What may be opened, now that the page is drawn of a run; nothing where it shows nothing."""
+def show_parts() -> None:
+    """What may be opened, now that the page is drawn; nothing where it shows nothing."""
     panel = _panel()
     if not panel.parts:
         return
@@ -86,7 +85,6 @@ def show_parts(run: Run) -> None:
                 on_click=unbroken(_choose),
                 args=(part, part == panel.open),
             )
-        screen.show(run)
 
 
 def finish(checks: Sequence[Check]) -> None:

@@ -7,10 +7,10 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.frame import inspector, screen, state
+from viz.frame import inspector, state
 from viz.frame.settings import IMAGE_FORMAT
 from viz.live import component
-from viz.live.chart.data import Origin, chart_data
+from viz.live.chart.data import chart_data
 from viz.theme import css_variables, palette
 
 
@@ -80,13 +80,11 @@ def show_figure(
     key: str,
     alt: str,
     on_pick: Callable[[component.Place], None] | None = None,
-    origin: Origin = (),
 ) -> None:
     """Draw a figure with our colours, a menu that saves it, and a text alternative.
 
     The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
-    clicks. `origin` says where an independent run has the same numbers, to be compared with what
-    was drawn.
+    clicks.
     """
     data = chart_data(
         figure,
@@ -94,8 +92,5 @@ def show_figure(
         alt=alt,
         image_format=state.value(IMAGE_FORMAT),
         is_clickable=on_pick is not None,
-        origin=origin,
     )
-    if origin:
-        screen.drew(data)
     component.show_chart(f"figure-{key}", data, on_pick=on_pick)

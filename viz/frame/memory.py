@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from viz.runs import Compared
+from viz.runs import Run
 
 
 def remember(key: str, made_with: object, result: object) -> None:
@@ -28,7 +28,7 @@ def last(key: str) -> tuple[Any, Any]:
     return st.session_state.get(f"remembered-{key}", (None, None))
 
 
-def keep_alive(name: str, run: Compared) -> None:
+def keep_alive(name: str, run: Run) -> None:
     """Keep a run for as long as this session shows it, so that browsers can ask for its arrays.
 
     The store of traces has only weak references: what no session keeps is gone.

@@ -10,7 +10,7 @@ from functools import partial
 import streamlit as st
 
 from model.verify.check import Check
-from viz.frame import address, bar, inspector, presenting, rail, screen, state, tours, words
+from viz.frame import address, bar, inspector, presenting, rail, state, tours, words
 from viz.frame.notices import guarded
 from viz.frame.offers import missing
 from viz.frame.page import Page
@@ -49,7 +49,6 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         is_on_tour = tours.show(above, list(pages))  # its arrow keys want the keyboard
         takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
         architecture = getattr(page, "ARCHITECTURE", "")
-        screen.begin()
         view = bar.open_view(above, architecture, has_caret=takes_caret)
         if not architecture:  # else it has a model of its own, of which the others know nothing
             st.session_state[LACKING] = _lacking(pages, view)
@@ -62,7 +61,7 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
     if title in lacking:
         bar.show_badge(badge, view, ())
         return
-    inspector.show_parts(view.run)
+    inspector.show_parts()
     more = () if failed else _checks_of(page, view)
     inspector.finish(bar.show_badge(badge, view, more))
     if failed:  # the run stands, whatever the page could not show of it
@@ -90,4 +89,4 @@ def _lacking(pages: Mapping[str, Page], view: View) -> Lacking:
 
 def _checks_of(page: Page, view: View) -> Sequence[Check]:
     """What a page adds to the checks of the run."""
-    return (*getattr(page, "checks", lambda view: ())(view), *screen.checks())
+    return getattr(page, "checks", lambda view: ())(view)

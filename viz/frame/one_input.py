@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.data.tokenizer import MASK
-from model.verify.edited import Input
+from model.given import Input
 from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame import blanks, controls, state

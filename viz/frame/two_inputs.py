@@ -7,7 +7,7 @@ import numpy as np
 
 from model.analysis.patching import parting
 from model.data.tokenizer import MASK
-from model.verify.edited import Input
+from model.given import Input
 from viz import runs
 from viz.figures.labels import clipped
 from viz.frame import blanks, controls, given, notices, state

@@ -12,8 +12,7 @@ import streamlit as st
 from model.lines import one_line
 from viz.digits import digits, equals
 from viz.figures.labels import signs, token_labels
-from viz.frame.numbers import Number, Said, Word, html_of, whole_text, word
-from viz.runs import Compared
+from viz.frame.said import Said, Word, html_of
 
 
 def notice(text: Said, kind: str = "note") -> None:
@@ -125,11 +124,11 @@ def findings(found: Sequence[tuple[Said, Said, str]]) -> None:
     st.html(f'<ol class="hl-findings">{"".join(parts)}</ol>')
 
 
-def continued(prompt: str, continuation: Word) -> None:
-    """The sentence and, set apart, how the model continued it: the ids at an address, as text."""
+def continued(prompt: str, continuation: str) -> None:
+    """The sentence and, set apart, how the model continued it."""
     st.html(
         f'<p class="hl-written"><span>{html.escape(prompt)}</span>'
-        f"<mark>{whole_text(continuation)}</mark></p>"
+        f"<mark>{html.escape(continuation)}</mark></p>"
     )
 
 
@@ -140,20 +139,18 @@ def token_strip(
     numbers: bool = False,
     marked: int | None = None,
     name: str = "",
-    run: str = "",
 ) -> None:
     """The tokens, each underlined by the probability predicted for it, where there is one.
 
     probabilities: (T,), NaN where nothing was predicted. `numbers` writes them below the tokens;
-    `marked` is the token to frame. `name` stands before them where there are several rows; `run` is
-    the key of the run they are of.
+    `marked` is the token to frame. `name` stands before them where there are several rows.
     """
     labels = token_labels(tokens)
     if probabilities is None:
         pieces = [_chip(label) for label in labels]
     else:
         pieces = [
-            _predicted_chip(number, label, probability, numbers, number == marked, run)
+            _predicted_chip(number, label, probability, numbers, number == marked)
             for number, (label, probability) in enumerate(zip(labels, probabilities, strict=True))
         ]
     legend = f'<span class="hl-legend">{_legend(labels, probabilities is not None)}</span>'
@@ -209,44 +206,24 @@ def pair(query: str | Word, key: str | Word, text: str) -> None:
     centred(f"{html.escape(text)} {_chip(query)} attends to {_chip(key)}")
 
 
-def token_row(
-    what: str,
-    tokens: Sequence[str],
-    run: Compared | None = None,
-    address: str = "",
-    first: int = 0,
-) -> None:
-    """Tokens in a row after a word or two of ours.
-
-    Of a run, those whose ids are at an address, from the `first` there on.
-    """
-    labels = token_labels(tokens)
-    ids = enumerate(labels, first)
-    found = [word(run, f"{address}[{i}]", label) for i, label in ids] if run else labels
-    chips = "".join(map(_chip, found))
+def token_row(what: str, tokens: Sequence[str]) -> None:
+    """Tokens in a row after a word or two of ours."""
+    chips = "".join(map(_chip, token_labels(tokens)))
     st.html(
         f'<div class="hl-strip"><span class="hl-legend">{html.escape(what)}</span>{chips}</div>'
     )
 
 
 def training_targets(
-    inputs: Sequence[str], targets: Sequence[str], probabilities: Sequence[Number], run: Compared
+    inputs: Sequence[str], targets: Sequence[str], probabilities: Sequence[str]
 ) -> None:
-    """The input at each position, its target, and the probability predicted for it.
-
-    Every input but the first is a token of the run, and so the target before it.
-    """
+    """The input at each position, its target, and the probability predicted for it."""
     columns = [
         f'<span class="hl-target"><small>{number}</small>{_chip(given)}'
         f'<span aria-hidden="true">↓</span>{_chip(wanted)}<small>{html_of(probability)}</small>'
         "</span>"
         for number, (given, wanted, probability) in enumerate(
-            zip(
-                _of_run(token_labels(inputs), run, range(1, len(inputs))),
-                _of_run(token_labels(targets), run, range(1, len(inputs)), before=1),
-                probabilities,
-                strict=True,
-            )
+            zip(token_labels(inputs), token_labels(targets), probabilities, strict=True)
         )
     ]
     legend = (
@@ -258,16 +235,6 @@ def training_targets(
         '<div class="hl-strip hl-targets" tabindex="0" role="group" '
         f'aria-label="Inputs and targets">{inside}</div>'
     )
-
-
-def _of_run(
-    labels: Sequence[str], run: Compared, places: Collection[int], before: int = 0
-) -> list[str | Word]:
-    """Labels of the tokens that stand at places of a run, so many `before` them; others as text."""
-    return [
-        word(run, f"decoder.ids[{i + before}]", label) if i + before in places else label
-        for i, label in enumerate(labels)
-    ]
 
 
 def token_pairs(names: tuple[str, str], first: Sequence[str], second: Sequence[str]) -> None:
@@ -352,7 +319,7 @@ def _chip(label: str | Word, is_marked: bool = False) -> str:
 
 
 def _predicted_chip(
-    number: int, label: str, probability: float, with_number: bool, is_marked: bool, run: str
+    number: int, label: str, probability: float, with_number: bool, is_marked: bool
 ) -> str:
     is_known = bool(np.isfinite(probability))
     title = f"token {number}: " + (
@@ -361,12 +328,8 @@ def _predicted_chip(
     share = 100 * probability if is_known else 0
     below = f"<small>{_short(probability)}</small>" if with_number else ""
     css_class = "hl-token hl-marked" if is_marked else "hl-token"
-    address = (
-        f' data-run="{run}" data-address="given[{number}]" data-value="{float(probability)!r}"'
-    )
     return (
-        f'<span class="{css_class}" title="{title}" style="--share:{share:.0f}%"'
-        f"{address if run and is_known else ''}>"
+        f'<span class="{css_class}" title="{title}" style="--share:{share:.0f}%">'
         f"<bdi>{html.escape(label)}</bdi>{below}</span>"
     )
 

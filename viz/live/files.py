@@ -1,5 +1,8 @@
 """The component's own files: modules, styles, the page of a saved view, and its program."""
 
+import base64
+import json
+import re
 from collections.abc import Collection
 from pathlib import Path
 
@@ -12,8 +15,8 @@ _NOT_LOADED = (
     "loader.js",
     "early.js",
     "offline/offline.js",
-    "offline/program.js",
 )
+_IMPORTED = re.compile(r'^(import\b[^;]*?")(\.[\w./]+)(";)$', re.MULTILINE)
 
 
 def _modules() -> list[str]:
@@ -44,3 +47,26 @@ def component_style() -> str:
     own = FOLDER.glob("*/*.css")
     paths = sorted(own, key=lambda path: (path.parent.name != "core", path))
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+
+def offline_modules() -> str:
+    """The modules of a saved view as an import map: each by its name, its text in its address.
+
+    A page from the disk may load no other file, and where there is no folder there is no `../`.
+    """
+    found: dict[str, str] = {}
+    wanted = ["offline/offline.js"]
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        folder = (FOLDER / name).parent
+
+        def named(match: re.Match[str], folder: Path = folder) -> str:
+            other = (folder / match[2]).resolve().relative_to(FOLDER).as_posix()
+            wanted.append(other)
+            return f"{match[1]}{other}{match[3]}"
+
+        text = _IMPORTED.sub(named, script(name))
+        found[name] = f"data:text/javascript;base64,{base64.b64encode(text.encode()).decode()}"
+    return json.dumps({"imports": found})

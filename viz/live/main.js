@@ -25,7 +25,6 @@ const KINDS = {
   by_hand: () => import("./by_hand/by_hand.js").then(({ ByHand }) => ByHand),
   rotor: () => import("./rotor/rotor.js").then(({ Rotor }) => Rotor),
   translation: () => import("./translation/translation.js").then(({ Translation }) => Translation),
-  screen: () => import("./screen/screen.js").then(({ Screen }) => Screen),
 };
 
 /**
@@ -74,7 +73,6 @@ function opened(root, call, Kind) {
       lost: (key) => place.call.setTriggerValue("lost", key),
       tick: (n) => place.call.setTriggerValue("tick", n),
       picked: (at) => place.call.setTriggerValue("picked", at),
-      found: (failures) => place.call.setTriggerValue("found", failures),
     }),
   };
   mounted.set(root, place);

@@ -1,5 +1,5 @@
-"""What the app serves beside Streamlit: plotly.js, the component's modules, arrays of a trace and
-arrays and single numbers of the independent run of its input, and more of a text.
+"""What the app serves beside Streamlit: plotly.js, the component's modules, arrays of a trace, and
+more of a text.
 
 Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing of a
 visitor is reachable without the key of a trace or a text, and nothing is for other origins.
@@ -25,8 +25,7 @@ from model.lines import one_line
 from model.trace import AttentionRecord, Trace
 from viz.live import store
 from viz.live.core.arrays import encoded, head_arrays, summary_arrays
-from viz.live.files import FIRST_MODULES, MODULES, component_style, served_files
-from viz.live.origins import origin_of
+from viz.live.files import FIRST_MODULES, MODULES, component_style, offline_modules, served_files
 
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
@@ -45,10 +44,6 @@ def _folder_of(package: str) -> Path:
 
 PLOTLY = _folder_of("plotly") / "package_data" / "plotly.min.js"
 MOST_ASKED = 4096  # bytes of a question
-ADDRESSES = re.compile(r"[^;]{1,130}(;[^;]{1,130}){0,31}")
-ROWS = {"first": 0, "last": -1}  # of a run's input; where there is one, both are it
-IDS = re.compile(rf"{'|'.join(ROWS)}|[0-9]{{1,7}}(,[0-9]{{1,7}}){{0,99}}")
-MOST_WORDS = 65_536  # of one address
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
@@ -77,88 +72,6 @@ def _head(request: Request) -> Response:
     if record is None or head >= record.n_heads:
         return _not_found("head")
     return _arrays_response(head_arrays(record, head))
-
-
-def _independent(request: Request) -> Response:
-    """An array of the independent run; computed when nobody has asked for a while, so not async."""
-    run = store.independent_of(request.path_params["key"])
-    if run is None:
-        return _not_found("run")
-    try:
-        array = run.array(request.path_params["address"])
-    except ValueError as error:
-        return PlainTextResponse(str(error), status_code=404)
-    rows = np.atleast_2d(array)
-    if rows.ndim > 2:
-        return PlainTextResponse("name one head: its number in brackets", status_code=404)
-    return _arrays_response({"value": rows.astype(np.float64)})
-
-
-def _origin(request: Request) -> Response:
-    """Where one number comes from, for the card that a person asks for."""
-    key, address = request.path_params["key"], request.path_params["address"]
-    trace, run = store.get(key), store.independent_of(key)
-    if trace is None or run is None:
-        return _not_found("run")
-    try:
-        return JSONResponse(origin_of(trace, run, address), headers=HEADERS)
-    except ValueError as error:
-        return PlainTextResponse(str(error), status_code=404)
-
-
-def _texts(request: Request) -> Response:
-    """What ids stand for: those of a row of the run's input, or `1,2,3`."""
-    run = store.independent_of(request.path_params["key"])
-    asked = request.path_params["ids"]
-    if run is None or not IDS.fullmatch(asked):
-        return _not_found("run")
-    try:
-        of_ids = (
-            run.labels(ROWS[asked]) if asked in ROWS else run.texts([*map(int, asked.split(","))])
-        )
-        return JSONResponse({"texts": of_ids}, headers=HEADERS)
-    except ValueError as error:
-        return PlainTextResponse(str(error), status_code=404)
-
-
-def _numbers(request: Request) -> Response:
-    """Single numbers of the independent run: `address;address`, null where there is none."""
-    run = store.independent_of(request.path_params["key"])
-    asked = request.path_params["addresses"]
-    if run is None or not ADDRESSES.fullmatch(asked):
-        return _not_found("run")
-    values = [_single(run, address) for address in asked.split(";")]
-    return JSONResponse({"values": values}, headers=HEADERS)
-
-
-def _words(request: Request) -> Response:
-    """What the ids at each of `address;address` stand for, in a list; null where there is none."""
-    run = store.independent_of(request.path_params["key"])
-    asked = request.path_params["addresses"]
-    if run is None or not ADDRESSES.fullmatch(asked):
-        return _not_found("run")
-    found = [_words_at(run, address) for address in asked.split(";")]
-    return JSONResponse({"words": found}, headers=HEADERS)
-
-
-def _words_at(run: store.Independent, address: str) -> list[str | None] | None:
-    """Texts of the ids at an address; None in the place of −1, which may be one of two."""
-    try:
-        ids = np.ravel(run.array(address))
-        if ids.size > MOST_WORDS or not np.array_equal(ids, np.floor(ids)):
-            return None
-        texts = iter(run.texts(ids[ids >= 0].astype(int).tolist()))
-    except ValueError:
-        return None
-    return [next(texts) if one >= 0 else None for one in ids]
-
-
-def _single(run: store.Independent, address: str) -> float | None:
-    try:
-        value = run.array(address)
-    except ValueError:
-        return None
-    return float(value) if np.ndim(value) == 0 and np.isfinite(value) else None
 
 
 def _summary(request: Request) -> Response:
@@ -211,6 +124,10 @@ async def _style(request: Request) -> Response:
     return Response(component_style(), media_type="text/css", headers=HEADERS)
 
 
+async def _offline(request: Request) -> Response:
+    return Response(offline_modules(), media_type="application/json", headers=HEADERS)
+
+
 @cache
 def _opening_page() -> bytes:
     """Streamlit's own page with our style sheet, and what loads before there is anything to show.
@@ -247,13 +164,9 @@ ROUTES = [
     Route("/", _opening),
     Route("/live/plotly.min.js", _plotly),
     Route("/live/live.css", _style),
+    Route("/live/offline/modules.json", _offline),
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
-    Route("/live/independent/{key}/texts/{ids}", _texts),
-    Route("/live/independent/{key}/numbers/{addresses}", _numbers),
-    Route("/live/independent/{key}/words/{addresses}", _words),
-    Route("/live/independent/{key}/{address}", _independent),
-    Route("/live/origins/{key}/{address}", _origin),
     Route("/live/texts/{key}", _more, methods=["POST"]),
     Route("/live/{name:path}", _file),
 ]

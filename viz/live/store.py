@@ -4,11 +4,9 @@ Traces, whose arrays it draws, and texts, which are written on while it asks for
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
-
-import numpy as np
 
 from model.trace import Trace
 
@@ -21,42 +19,15 @@ class GrowingText(Protocol):
         ...
 
 
-class Independent(Protocol):
-    """What the independent run makes of an input, by address."""
-
-    def array(self, address: str) -> np.ndarray:
-        """One array in float64; ValueError where there is none."""
-        ...
-
-    def labels(self, stream: int = -1) -> list[str | None]:
-        """What stands in a row of the input, by default the last."""
-        ...
-
-    def texts(self, wanted: Sequence[int]) -> list[str | None]:
-        """What ids stand for; ValueError where there is no such id."""
-        ...
-
-
 _TRACES: WeakValueDictionary[str, Trace] = WeakValueDictionary()
 _TEXTS: WeakValueDictionary[str, GrowingText] = WeakValueDictionary()
-_INDEPENDENT: WeakValueDictionary[str, Independent] = WeakValueDictionary()
 
 
-def put(trace: Trace, independent: Independent | None = None) -> str:
-    """Offer a trace to browsers for as long as the caller keeps it; returns its key.
-
-    With it the independent run of the same input, which what is on screen is compared with.
-    """
+def put(trace: Trace) -> str:
+    """Offer a trace to browsers for as long as the caller keeps it; returns its key."""
     key = secrets.token_hex(16)
     _TRACES[key] = trace
-    if independent is not None:
-        _INDEPENDENT[key] = independent
     return key
-
-
-def independent_of(key: str) -> Independent | None:
-    """The independent run of a trace's input, or None where there is none."""
-    return _INDEPENDENT.get(key)
 
 
 def get(key: str) -> Trace | None:

@@ -10,7 +10,6 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import streamlit as st
@@ -34,9 +33,8 @@ from model.sources.checkpoint import Checkpoint, unusable_folders
 from model.sources.handle import ModelHandle, OpenModel
 from model.trace import Trace
 from model.verify.check import Check, worst
-from model.verify.derived import log_probability
-from model.verify.independent import ALLOWED, IndependentRun
-from model.verify.texts import check_text, texts_of
+from model.verify.independent import ALLOWED, log_probability
+from model.verify.texts import NO_WORDS, check_text, texts_of
 from viz.live import store
 from viz.runs.checking import Checks, begin
 
@@ -46,20 +44,6 @@ DRAWS = 50  # of a next token that is a whole character
 BROKEN = "\ufffd"  # what a part of a character decodes to
 
 keep_freed_memory()
-
-
-class Compared(Protocol):
-    """What browsers may ask for by a key, beside the independent run that it is compared with."""
-
-    @property
-    def key(self) -> str:
-        """Under which browsers ask."""
-        ...
-
-    @property
-    def independent(self) -> store.Independent | None:
-        """None where there are no files to run once more."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +57,6 @@ class Run:
     checking: "Future[Checks]"
     key: str  # under which browsers may ask for its arrays
     offers: frozenset[str]  # what views may need of the model and the trace
-    independent: IndependentRun | None = None  # which what is on screen is compared with
     n_cut: int = 0  # tokens beyond the context, left out from the end
     reads: str | None = None  # the input as the tokenizer has it, where that is not what was typed
 
@@ -193,28 +176,16 @@ def _run(handle: ModelHandle, given: Given) -> Run:
     found = opened(handle)
     trace, n_cut, reads = found.trace(given)
     offers = found.offers | trace.offers
-    independent = independent_of(found, trace)
 
     def check(trace: Trace) -> tuple[Check, ...]:
-        words = independent.vocabulary if independent else None
-        is_whole = words is not None and words.keeps_all and len(trace.streams) == 1
-        if words is None or not is_whole or not isinstance(given, str):
+        words = texts_of(found.folder) if isinstance(found, Checkpoint) else NO_WORDS
+        is_whole = words.keeps_all and len(trace.streams) == 1
+        if not is_whole or not isinstance(given, str):
             return found.check(trace)  # it is read otherwise, as the page says
         said = check_text(given, trace.ids.tolist(), words, is_cut=n_cut > 0)
         return (*found.check(trace), said)
 
-    checking = begin(trace, check)
-    key = store.put(trace, independent)
-    return Run(trace, checking, key, offers, independent, n_cut=n_cut, reads=reads)
-
-
-def independent_of(
-    found: OpenModel, trace: Trace, mask: np.ndarray | None = None
-) -> IndependentRun | None:
-    """The independent run of a trace's input under a mask; None for a source without files."""
-    if not isinstance(found, Checkpoint):
-        return None
-    return IndependentRun(found.files, trace.given, mask, texts_of(found.folder))
+    return Run(trace, begin(trace, check), store.put(trace), offers, n_cut=n_cut, reads=reads)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

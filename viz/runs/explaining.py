@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import cast
 
 import numpy as np
 
@@ -20,17 +19,9 @@ from model.analysis.flow import flow, rollout, with_residual
 from model.analysis.input_gradients import Integrated, integrated
 from model.analysis.metrics import Metric
 from model.device import one_thread
+from model.given import Input, as_given
 from model.sources.handle import ModelHandle
-from model.trace import Trace
-from model.verify.arrows import IndependentArrowsOf
-from model.verify.asked import Wanted
-from model.verify.edited import Input, as_given
-from model.verify.explained import IndependentArrows
-from model.verify.texts import texts_of
-from model.verify.worth import IndependentWorth
 from viz import runs
-from viz.live import store
-from viz.runs.beside import Beside, beside
 
 MOST_TOKENS = 64  # up to which each token is removed, and its flow worked out
 
@@ -48,7 +39,7 @@ class Request:
 
 @dataclass(eq=False)
 class Explaining:
-    """What is there so far. Browsers may ask for the independent run's by the key.
+    """What is there so far.
 
     effects: (L, H, T), NaN where an arrow was not removed yet. Of tokens there is what
     `token_effects`, `flows` (N,) and `integrated` say, once all arrows are removed; rollout and
@@ -56,14 +47,10 @@ class Explaining:
     """
 
     measured: Measured
-    key: str
-    trace: Trace
-    independent: IndependentArrows | IndependentArrowsOf
     effects: np.ndarray
     token_effects: np.ndarray
     flows: np.ndarray
     rollout: np.ndarray
-    worth: Beside
     integrated: Integrated | None = None
     is_running: bool = True
     is_done: bool = False
@@ -97,54 +84,24 @@ class Explaining:
                     break
 
 
-def explain(request: Request, trace: Trace) -> Explaining:
+def explain(request: Request) -> Explaining:
     """Begin: what one run says; nothing is removed before `advance`."""
     found = runs.checkpoint(request.handle)
     given, metric = as_given(request.given), request.metric
     question = Question(found.model, given, metric, request.group, request.query)
     with one_thread():
         measured = measure(question)
-    independent = _independent(request, measured.weights.shape)
-    worth = IndependentWorth(
-        found.files, (), independent.wanted, independent.vocabulary, request.given
-    )
     n_tokens = len(question.tokens) if len(question.tokens) <= MOST_TOKENS else 0
     layers = with_residual(measured.patterns) if len(question.lengths) == 1 else None
     work = Explaining(
         measured,
-        store.put(trace, independent),
-        trace,
-        independent,
         np.where(measured.weights > 0, np.nan, 0.0),
         np.full(n_tokens, np.nan),
         np.full(n_tokens if layers is not None else 0, np.nan),
         np.zeros(0) if layers is None else rollout(layers, metric.position),
-        beside(trace, worth),
     )
     work.stream = _steps(question, work, layers)
     return work
-
-
-def _independent(
-    request: Request, shape: tuple[int, ...]
-) -> IndependentArrows | IndependentArrowsOf:
-    """The same arrows by an independent run; a decoder's last row goes on by itself."""
-    found, metric = runs.checkpoint(request.handle), request.metric
-    wanted = Wanted(metric.kind, metric.position, metric.answer, metric.other)
-    words = texts_of(found.folder)
-    if found.config.architecture == "decoder":
-        return IndependentArrows(found.files, cast("tuple[int, ...]", request.given), wanted, words)
-    n_layers, n_heads, n_keys = shape
-    return IndependentArrowsOf(
-        found.files,
-        (),
-        wanted,
-        words,
-        request.given,
-        request.group,
-        request.query,
-        (n_layers, n_heads, n_keys),
-    )
 
 
 def _steps(question: Question, work: Explaining, layers: np.ndarray | None) -> Iterator[None]:

@@ -1,21 +1,16 @@
 """The same sentence under any mask, alone or in a padded batch, cached."""
 
-from concurrent.futures import Future
-
 import numpy as np
 import streamlit as st
 
-from model import reference
 from model.analysis.masking import largest_changes
 from model.analysis.padding import Padded, Padding, Sentences, run_padded, with_pads
 from model.capture import capture
 from model.sources.handle import ModelHandle
-from model.verify.independent import IndependentRun
 from model.verify.self_check import check
-from model.verify.texts import texts_of
 from viz import runs
 from viz.live import store
-from viz.runs.checking import Checks, begin
+from viz.runs.checking import begin
 
 
 def masked(
@@ -35,8 +30,7 @@ def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int)
     files = runs.checkpoint(handle).files
     checking = begin(trace, lambda trace: check(trace, model, cells, files))
     offers = runs.opened(handle).offers | trace.offers
-    independent = runs.independent_of(runs.opened(handle), trace, cells)
-    return runs.Run(trace, checking, store.put(trace, independent), offers, independent)
+    return runs.Run(trace, checking, store.put(trace), offers)
 
 
 def change_of_the_past(
@@ -61,25 +55,3 @@ def padded(handle: ModelHandle, sentences: Sentences, left: bool, is_masked: boo
     how = Padding(pad_id=found.end_id, left=left, is_masked=is_masked)
     files = runs.checkpoint(handle).files
     return run_padded(runs.decoder(handle), sentences, how, found.token_strings, files)
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def padded_run(handle: ModelHandle, sentences: Sentences, left: bool, is_masked: bool) -> runs.Run:
-    """The row of that batch that has pad tokens, as a run, beside an independent one of it.
-
-    That one has a mask of its own: the config's, and no pad token as a key where they are hidden.
-    """
-    batch, folder = padded(handle, sentences, left, is_masked), runs.checkpoint(handle).folder
-    trace, files = batch.traces[batch.short], runs.checkpoint(handle).files
-    shorter, longer = sorted(sentences, key=len)
-    n_pads, pad_id = len(longer) - len(shorter), runs.tokenizer(handle).end_id
-    pads = [pad_id] * n_pads
-    ids = np.array([*pads, *shorter] if left else [*shorter, *pads])
-    places = np.arange(len(ids))
-    is_pad = places < n_pads if left else places >= len(shorter)
-    mask = reference.own_mask(files.config, len(ids)) & ~(is_masked & is_pad)
-    independent = IndependentRun(files, ids, mask, texts_of(folder))
-    done: Future[Checks] = Future()
-    done.set_result(batch.checks)
-    key = store.put(trace, independent)
-    return runs.Run(trace, done, key, runs.opened(handle).offers | trace.offers, independent)

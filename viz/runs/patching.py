@@ -13,14 +13,9 @@ from model.analysis.branching import logits_at
 from model.analysis.metrics import Metric
 from model.analysis.patching import Pair, Patched, Piece, begin, check_lengths, estimated, pieces
 from model.device import one_thread
+from model.given import Input, as_given
 from model.sources.handle import ModelHandle
-from model.trace import Trace
-from model.verify.asked import Wanted
-from model.verify.edited import Input, as_given
-from model.verify.patched import IndependentPatches
-from model.verify.texts import texts_of
 from viz import runs
-from viz.live import store
 
 Ids = tuple[int, ...]
 MOST_ALIKE, MOST_MADE = 6, 8  # words that are most like one; texts made of a text
@@ -40,17 +35,11 @@ class Request:
 
 @dataclass(eq=False)
 class Patching:
-    """The cells so far, the stream that gives more, and the estimate of all.
-
-    Browsers may ask for the independent run's by the key.
-    """
+    """The cells so far, the stream that gives more, and the estimate of all."""
 
     patched: Patched
     estimate: dict[str, np.ndarray]
     stream: Iterator[Piece]
-    key: str
-    trace: Trace
-    independent: IndependentPatches
     is_running: bool = True
 
     @property
@@ -77,10 +66,10 @@ class Patching:
         self.is_running = self.is_running and not self.is_done
 
 
-def patch(request: Request, trace: Trace) -> Patching:
+def patch(request: Request) -> Patching:
     """Begin: both runs and the estimate; no cell is computed before `advance`.
 
-    `trace` is that of the sentence on screen. ValueError for different numbers of tokens.
+    ValueError for different numbers of tokens.
     """
     found = runs.checkpoint(request.handle)
     base, source = as_given(request.base), as_given(request.source)
@@ -89,19 +78,7 @@ def patch(request: Request, trace: Trace) -> Patching:
     with one_thread():
         patched = begin(pair)
         estimate = estimated(pair, patched.kept)
-    metric = request.metric
-    independent = IndependentPatches(
-        found.files,
-        (),
-        Wanted(metric.kind, metric.position, metric.answer, metric.other),
-        texts_of(found.folder),
-        request.base,
-        request.source,
-        request.stack,
-    )
-    key = store.put(trace, independent)
-    stream = pieces(pair, patched.kept)
-    return Patching(patched, estimate, stream, key, trace, independent)
+    return Patching(patched, estimate, pieces(pair, patched.kept))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -18,9 +18,6 @@ from model.recurrence.reading import (
 from model.recurrence.steps import Steps, steps
 from model.recurrence.timing import time_translators
 from model.recurrence.translators import OfTransformer, Recurrent, n_parameters
-from model.verify.recurred import IndependentRecurrence
-from viz.runs import Run
-from viz.runs.beside import Beside, beside
 from viz.runs.measuring import Measuring
 
 
@@ -52,12 +49,6 @@ def row_of(task: str, letters: tuple[int, ...]) -> Row:
             patterns,
             on_own_letter(patterns, task, len(letters)),
         )
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def beside_row(_run: Run, key: str, task: str, letters: str) -> Beside:
-    """The independent side of all that the lesson shows of a row; the key is the run's."""
-    return beside(_run.trace, IndependentRecurrence(task, letters))
 
 
 def sizes(n_letters: int) -> dict[str, tuple[int, Steps]]:

@@ -22,12 +22,8 @@ from model.decoding.cache_run import TwoParts, two_parts
 from model.decoding.translation import Way, Written, write
 from model.inputs import source_within, translation_of
 from model.sources.handle import ModelHandle
-from model.verify.texts import texts_of
-from model.verify.translated import IndependentAlignments, IndependentTranslation, Linked
 from viz import runs
 from viz.figures.labels import words_of
-from viz.runs import Run
-from viz.runs.beside import Beside, beside
 
 Picked = Callable[[np.ndarray], np.ndarray]  # of patterns (L, H, Tq, Tk), one (Tq, Tk)
 Example = tuple[str, str, tuple[Link, ...]]  # a source, its target, links made by hand
@@ -140,33 +136,3 @@ def cache_parts(handle: ModelHandle, source: str, target: tuple[int, ...]) -> Tw
     """Bytes of both parts of the cache while a target, its start left out here, is fed in."""
     start = runs.tokenizer(handle).id_of(START_OF_TEXT)
     return two_parts(translator(handle), _source(handle, source), [start, *target])
-
-
-# --- beside independent runs ------------------------------------------------------------------
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def beside_translation(
-    handle: ModelHandle, _run: Run, key: str, target: tuple[int, ...], seed: int = 0
-) -> Beside:
-    """A target, without start and end, fed in for the source of a run, whose key this is."""
-    found, tokenizer = runs.checkpoint(handle), runs.tokenizer(handle)
-    ids = (tokenizer.id_of(START_OF_TEXT), *target, tokenizer.end_id)
-    source = tuple(_run.trace.given[0].tolist())
-    words = texts_of(found.folder)
-    return beside(_run.trace, IndependentTranslation(found.files, source, ids, words, seed))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def beside_alignments(
-    handle: ModelHandle, _run: Run, key: str, examples: tuple[Example, ...], *, is_input: bool
-) -> Beside:
-    """All examples, fed in, beside a run, whose key this is."""
-    found, tokenizer = runs.checkpoint(handle), runs.tokenizer(handle)
-    start = tokenizer.id_of(START_OF_TEXT)
-    pairs = tuple(
-        Linked(tuple(_source(handle, source)), (start, *tokenizer.encode(target)), tuple(links))
-        for source, target, links in examples
-    )
-    words = texts_of(found.folder)
-    return beside(_run.trace, IndependentAlignments(found.files, pairs, words, is_input))

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import RLock
 
-import numpy as np
 import torch
 
 from model.architectures.decoder import DecoderTransformer
@@ -14,35 +13,11 @@ from model.decoding.course import Course
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT, Continuation, Prediction, Step
 from model.sources.handle import ModelHandle
-from model.trace import Trace
-from model.verify.independent import IndependentRun
-from model.verify.texts import texts_of
 from viz import runs
-from viz.live import store
 from viz.live.core.wire import Data
 from viz.live.writer.data import WrittenToken
 
 FED_SECONDS = 1.0  # how long a browser that asked is expected to ask again
-
-
-@dataclass(frozen=True, eq=False)
-class Again:
-    """Some ids and an independent run of them, for which browsers ask by the key.
-
-    `trace` is that of the prompt: the store offers runs beside a trace, as long as it is kept.
-    """
-
-    ids: tuple[int, ...]
-    key: str
-    independent: IndependentRun
-    trace: Trace
-
-
-def again(handle: ModelHandle, ids: tuple[int, ...], of: runs.Run) -> Again:
-    """An independent run of ids that a text has, computed when a browser asks for it."""
-    found = runs.checkpoint(handle)
-    independent = IndependentRun(found.files, np.array(ids), None, texts_of(found.folder))
-    return Again(ids, store.put(of.trace, independent), independent, of.trace)
 
 
 @dataclass

@@ -25,8 +25,6 @@ from model.analysis.interventions import run_rows
 from model.capture import capture, capture_image, capture_translation
 from model.tap import Editor
 from model.trace import Trace
-from model.verify.edited import Off
-from model.verify.independent import IndependentRun
 from tests.model.builders import (
     GROUPED,
     tiny_encoder,
@@ -36,6 +34,7 @@ from tests.model.builders import (
     tiny_vision,
 )
 from tests.model.verify.test_other_architectures import files_of
+from tests.model.without import Off, arrays_of
 
 IDS, OTHERS = [3, 1, 4, 1, 5, 9, 2], [2, 7, 1, 8, 2, 8, 1]
 SOURCE, TARGET = ([3, 1, 4, 1, 5], [2, 7, 1, 6]), ([9, 9, 2, 3, 0], [2, 1, 1, 8])
@@ -113,11 +112,11 @@ def test_each_edit_is_an_independent_forward_with_that_changed(name: str, way: s
         assert [part.text for part in parts] == texts
         trace = trace_of(name, [Editor(*edits_of(parts, way, own, others))])
         off = Off(tuple(texts), way, as_other(other))
-        expected = IndependentRun(files_of(model), plain.given, off=off)
-        close(trace.output, expected.array("output"), texts)
+        expected = arrays_of(files_of(model), plain.given, off)
+        close(trace.output, expected["output"], texts)
         for record in trace.attention:
-            close(record.pattern, expected.array(f"{record.site.address}.pattern"), texts)
-            close(record.z, expected.array(f"{record.site.address}.z"), texts)
+            close(record.pattern, expected[f"{record.site.address}.pattern"], texts)
+            close(record.z, expected[f"{record.site.address}.z"], texts)
         assert largest_change(plain, trace) > 1e-7, texts
 
 
@@ -140,8 +139,8 @@ def test_with_everything_off_the_bias_of_the_unembedding_is_left(name: str) -> N
     bias = model.unembed.bias
     expected = np.zeros(trace.output.shape[-1]) if bias is None else bias.numpy()
     np.testing.assert_allclose(trace.output, np.broadcast_to(expected, trace.output.shape))
-    run = IndependentRun(files_of(model), trace_of(name, []).given, off=Off((EVERYTHING,)))
-    close(trace.output, run.array("output"), name)
+    run = arrays_of(files_of(model), trace_of(name, []).given, Off((EVERYTHING,)))
+    close(trace.output, run["output"], name)
 
 
 def targets_of(name: str) -> Targets:
@@ -161,8 +160,8 @@ def test_the_ranking_is_what_single_runs_cost(name: str) -> None:
     found = np.concatenate(list(costs(model, given, rows, targets, at_once=5)))
     assert len(found) == len(parts)
     for part, loss in zip(parts, found, strict=True):
-        run = IndependentRun(files_of(model), trace_of(name, []).given, off=Off((part.text,)))
-        logits = run.array("output")[targets.positions]
+        run = arrays_of(files_of(model), trace_of(name, []).given, Off((part.text,)))
+        logits = run["output"][targets.positions]
         exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))
         probs = exponentials / exponentials.sum(axis=-1, keepdims=True)
         expected = -np.log(probs[np.arange(len(logits)), targets.ids]).mean()

@@ -7,16 +7,12 @@ import pytest
 import torch
 
 from model.analysis.blanks import hidden_in_turn, perplexity, pseudo_losses
-from model.analysis.probabilities import next_token_losses, rank
+from model.analysis.probabilities import rank
 from model.data.tokenizer import MASK
 from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
-from model.verify.independent import IndependentRun
-from model.verify.texts import texts_of
 from tests.model.builders import (
-    SENTENCE,
     softmax,
-    tiny_checkpoint,
     tiny_encoder,
     tiny_ids,
     tiny_tokenizer,
@@ -79,27 +75,3 @@ def test_perplexity_by_hand() -> None:
 def test_rank_counts_what_is_more_likely() -> None:
     logits = np.array([1.0, 3.0, 2.0, 3.0])
     assert [rank(logits, i) for i in range(4)] == [3, 0, 2, 1]
-
-
-@pytest.mark.parametrize(("is_causal", "name"), [(False, "pseudo."), (True, "pseudo.causal_")])
-def test_the_independent_run_has_the_same_numbers(
-    tmp_path: Path, is_causal: bool, name: str
-) -> None:
-    loaded = encoder_checkpoint(tmp_path / "blank")
-    ids, hiding = loaded.tokenizer.encode(SENTENCE), loaded.tokenizer.id_of(MASK)
-    run = IndependentRun(loaded.files, np.array(ids), None, texts_of(loaded.folder))
-    found = pseudo_losses(loaded.model, ids, hiding, n=9, is_causal=is_causal)
-    np.testing.assert_allclose(found, run.array(f"{name}losses.9"), rtol=1e-5)
-    total = run.array(f"{name}total.9")
-    assert total == pytest.approx(found[1:].sum(), rel=1e-5)
-    assert run.array(f"{name}perplexity.9") == pytest.approx(perplexity(found), rel=1e-5)
-
-
-def test_losses_of_a_model_that_looks_back_are_the_same(tmp_path: Path) -> None:
-    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "back", max_seq_len=64), "cpu")
-    ids = loaded.tokenizer.encode(SENTENCE)
-    run = IndependentRun(loaded.files, np.array(ids), None, texts_of(loaded.folder))
-    losses = next_token_losses(loaded.trace(SENTENCE).trace.logits, np.array(ids))[:8]
-    np.testing.assert_allclose(run.array("before.losses.9"), losses, rtol=1e-5)
-    assert run.array("before.total.9") == pytest.approx(losses.sum(), rel=1e-5)
-    assert run.array("before.perplexity.9") == pytest.approx(perplexity(losses), rel=1e-5)

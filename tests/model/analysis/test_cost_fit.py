@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from model.analysis.cost_fit import by_length, by_operations, explained, fit_rounds, fitted
-from model.analysis.cost_measured import Measured
-from model.analysis.cost_timing import ASKED, PASS, Counted
 from model.analysis.sizes import pass_operations, shape_of
-from model.analysis.timing import Timing
 from model.sources import checkpoint
-from model.verify.texts import NO_WORDS
-from model.verify.timed import IndependentTimes
 
 LENGTHS = (32, 64, 96, 160, 192, 224)
 
@@ -51,59 +46,6 @@ def test_the_band_is_of_fits_to_single_rounds() -> None:
 def test_too_few_lengths_are_refused_with_both_numbers() -> None:
     with pytest.raises(ValueError, match="2 lengths cannot fix 3 numbers"):
         fitted(by_length([4, 8]), np.ones(2))
-
-
-@pytest.mark.parametrize("name", ["stories", "translate", "digits"])
-def test_fitted_once_more_in_fractions_it_is_the_same(name: str) -> None:
-    found = checkpoint.load(name, "cpu")
-    rng = np.random.default_rng(4)
-    asked = 128
-    timings = [
-        Timing(PASS, n, float(1e-3 + 2e-5 * n * rng.uniform(0.8, 1.5)))
-        for _ in range(7)
-        for n in LENGTHS
-    ]
-    timings += [Timing(ASKED, asked, float(rng.uniform(3e-3, 5e-3))) for _ in range(7)]
-    timings += [
-        Counted("counted", n, 0.0, operations=1, peak=1, peak_with_maps=1, maps=1)
-        for n in (*LENGTHS, asked)
-    ]
-    ours = Measured.of(shape_of(found.config), timings)
-    assert ours is not None
-    places = ours.places
-    theirs = IndependentTimes(
-        found.files,
-        NO_WORDS,
-        LENGTHS,
-        np.array(list(ours.rounds.values())).T,
-        asked,
-        np.array(ours.again),
-        places,
-    )
-    low, median, high = ours.quartiles
-    fits = zip(("length", "work"), ours.fits, ours.terms(places), strict=True)
-    expected = {
-        "medians": median[:-1],
-        "low": low[:-1],
-        "high": high[:-1],
-        "asked": [median[-1], low[-1], high[-1]],
-        "rates": ours.rates,
-        "rate": 1 / ours.by_work.coefficients[1],
-        "predicted": ours.predicted,
-        "off": ours.predicted[:, 0] / median[-1] - 1,
-    }
-    for name_of_fit, fit, terms in fits:
-        band = 1000 * fit.between(terms)
-        expected |= {
-            name_of_fit: 1000 * fit.at(terms),
-            f"{name_of_fit}_low": band[0],
-            f"{name_of_fit}_high": band[1],
-            f"{name_of_fit}_terms": fit.coefficients,
-            f"{name_of_fit}_explained": fit.r_squared,
-        }
-    assert {f"timed.{x}" for x in expected} == set(theirs.made())
-    for address, array in expected.items():
-        np.testing.assert_allclose(theirs.array(f"timed.{address}"), array, rtol=1e-7)
 
 
 def test_operations_of_a_pass_are_those_of_the_file() -> None:

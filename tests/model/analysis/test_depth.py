@@ -19,9 +19,6 @@ from model.analysis.depth import (
 )
 from model.blocks import Block
 from model.positions import POSITIONS
-from model.reference import DEFAULTS, Files, Reader
-from model.verify import backward
-from model.verify.deep import DEEP
 from tests.model.builders import GROUPED, tiny_model
 
 IDS = [3, 1, 4, 1, 5, 9]
@@ -36,15 +33,6 @@ VARIANTS = [
 def blocks(depth: int, seed: int) -> list[Block]:
     """The first blocks of a draw."""
     return [drawn_block(config_of("pre", depth), layer, seed) for layer in range(depth)]
-
-
-@pytest.mark.parametrize("depth", [2, 4, 8, 16])
-@pytest.mark.parametrize("kind", KINDS)
-def test_lengths_are_those_of_gradients_by_hand(kind: Kind, depth: int) -> None:
-    found = gradient_lengths(blocks(depth, seed=7), kind, seed=7)
-    expected = DEEP["deep.layers"](None, KINDS.index(kind), depth, 7)
-    assert found.shape == (depth + 1,)
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
 def test_every_kind_and_depth_is_measured_with_the_same_blocks() -> None:
@@ -92,29 +80,6 @@ def test_a_network_of_no_sum_forgets_the_stream() -> None:
     inner = block.attn(block.attn_norm(stream), position, mask=None)
     expected = block.ffn(block.ffn_norm(inner))
     np.testing.assert_allclose(block(stream, position).detach(), expected.detach(), atol=1e-12)
-
-
-@pytest.mark.parametrize("changes", VARIANTS)
-def test_gradients_by_hand_are_those_of_differences(changes: dict[str, object]) -> None:
-    """Central differences along random directions, through one block of each variant."""
-    rng = np.random.default_rng(4)
-    model = tiny_model(**changes).double()
-    weights = {name: x.detach().numpy() for name, x in model.state_dict().items()}
-    sizes = {name: getattr(model.config, name) for name in ("n_heads", "n_kv_heads", "d_model")}
-    config = DEFAULTS | sizes | changes
-    part = Reader(Files(config, weights)).part("blocks.1")
-    x = rng.normal(size=(5, model.config.d_model))
-    after, mask, step = rng.normal(size=x.shape), np.tri(5, dtype=bool), 1e-6
-
-    def forward(x: np.ndarray) -> float:
-        middle = backward.forward_half(part, x, mask, "attn", 1.0)
-        return float((backward.forward_half(part, middle, mask, "ffn", 1.0) * after).sum())
-
-    before = backward.block(part, x, mask, after)
-    for _ in range(4):
-        way = rng.normal(size=x.shape)
-        slope = (forward(x + step * way) - forward(x - step * way)) / (2 * step)
-        assert slope == pytest.approx(float((before * way).sum()), rel=1e-5, abs=1e-6)
 
 
 def test_own_gradients_are_one_for_each_place_of_the_stream() -> None:

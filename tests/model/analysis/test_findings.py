@@ -5,7 +5,6 @@ import pytest
 
 from model.analysis.circuits import value_norms
 from model.analysis.findings import heaviest_arrow, settled_from, strongest_copy
-from model.verify.independent import IndependentRun
 from tests.viz.builders import stories, stories_trace
 
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
@@ -61,15 +60,3 @@ def test_a_single_token_has_no_arrow_to_choose() -> None:
 )
 def test_an_answer_settles_where_it_changes_for_the_last_time(best: list[int], row: int) -> None:
     assert settled_from(best) == row
-
-
-def test_the_independent_run_finds_the_same() -> None:
-    trace, loaded = stories_trace(TOM), stories()
-    run = IndependentRun(loaded.files, trace.ids)
-    copy = strongest_copy(trace)
-    norms = [value_norms(record, loaded.model) for record in trace.attention]
-    heaviest = heaviest_arrow(trace.attention, norms)
-    assert copy is not None
-    assert heaviest is not None
-    assert float(run.array("found.copy")) == pytest.approx(copy.value, rel=1e-5)
-    assert float(run.array("found.longest")) == pytest.approx(heaviest.value, rel=1e-5)

@@ -1,12 +1,11 @@
 """Protects what is said of a picture's patches: rollout, distances, and runs with other patches."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from model.analysis.cosine import cosine_similarity
+from model import reference
 from model.analysis.patches import (
     logits_of,
     logits_without_each,
@@ -14,11 +13,8 @@ from model.analysis.patches import (
     rollout,
     shuffled,
 )
-from model.capture import capture_image
 from model.sources import checkpoint
-from model.verify.independent import IndependentRun
 from tests.model.builders import tiny_picture, tiny_vision
-from viz.figures.patches import tiles_of
 
 HALF = np.array([[0.5, 0.5], [0.0, 1.0]])
 
@@ -71,32 +67,7 @@ def test_each_masked_patch_is_an_independent_run_under_that_mask(
     for patch in range(9):
         mask = np.ones((10, 10), bool)
         mask[:, patch + 1] = np.arange(10) == patch + 1
-        expected = IndependentRun(found.files, picture, mask).array("output").ravel()
+        expected = dict(reference.arrays(found.files, picture, mask))["output"].ravel()
         np.testing.assert_allclose(logits[patch], expected, rtol=1e-4, atol=1e-5)
     whole = logits_of(found.model, picture[None])
     assert np.abs(logits - whole).max() > 1e-3, "a patch counts"
-
-
-def test_figures_are_what_the_independent_run_works_out(run: tuple[Path, np.ndarray]) -> None:
-    folder, picture = run
-    found = checkpoint.load(folder, "cpu")
-    trace = capture_image(found.model, picture)
-    patterns = [record.pattern for record in trace.attention]
-    independent = IndependentRun(found.files, trace.given)
-    np.testing.assert_allclose(rollout(patterns), independent.array("rollout"), atol=1e-6)
-    looks = np.concatenate([mean_distances(pattern, 3, 4) for pattern in patterns])
-    np.testing.assert_allclose(looks, independent.array("distances"), rtol=1e-5)
-    positions = trace.main.positions
-    assert positions is not None
-    tiles = tiles_of(cosine_similarity(positions[1:]))
-    np.testing.assert_allclose(tiles, independent.array("positions.tiles"), atol=1e-6)
-    assert tiles.shape == (11, 11)
-    assert np.isnan(tiles[3]).all()
-
-
-def test_labels_of_patches_are_known_without_the_model(run: tuple[Path, np.ndarray]) -> None:
-    folder, picture = run
-    found = checkpoint.load(folder, "cpu")
-    trace = capture_image(found.model, picture)
-    assert IndependentRun(found.files, trace.given).labels() == list(trace.main.labels)
-    assert json.loads((folder / "config.json").read_text())["patch_size"] == 4

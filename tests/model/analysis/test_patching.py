@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from model import reference
 from model.analysis.branching import Branch, logits_at
 from model.analysis.interventions import Given, run_rows
 from model.analysis.metrics import METRICS, Metric, telling_tokens
@@ -24,9 +25,6 @@ from model.analysis.patching import (
 from model.architectures.base import Transformer
 from model.sources import checkpoint
 from model.tap import Recorder, attach, set_at
-from model.verify.asked import Wanted
-from model.verify.patched import IndependentPatches
-from model.verify.texts import texts_of
 from tests.model.builders import (
     softmax,
     tiny_checkpoint,
@@ -53,30 +51,43 @@ def filled(pair: Pair) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("kind", METRICS)
 @pytest.mark.parametrize("position", ["sinusoidal", "rope", "alibi"])
-def test_every_cell_is_an_independent_run(kind: str, position: str, tmp_path: Path) -> None:
+def test_every_cell_is_a_run_with_one_value_of_the_other(
+    kind: str, position: str, tmp_path: Path
+) -> None:
     changes = {"norm": "rms", "feedforward": "swiglu"} if position == "rope" else {}
-    folder = tiny_checkpoint(tmp_path / "model", position=position, **changes)
-    loaded = checkpoint.load(folder, "cpu")
-    pair = Pair(loaded.decoder, BASE, SOURCE, Metric(kind, 6, 8, 11))
-    independent = IndependentPatches(
-        loaded.files,
-        tuple(BASE),
-        Wanted(kind, 6, 8, 11),
-        texts_of(folder),
-        tuple(BASE),
-        tuple(SOURCE),
-    )
+    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "model", position=position, **changes))
+    metric = Metric(kind, 6, 8, 11)
+    pair = Pair(loaded.decoder, BASE, SOURCE, metric)
+    files, source = loaded.files, dict(reference.arrays(loaded.files, SOURCE))
+    places = {"resid_pre": "resid_pre", "attn_out": "attn.out", "ffn_out": "ffn_out", "z": "attn.z"}
     for name, found in filled(pair).items():
-        expected = independent.array(f"answer.patch.{name}")
-        assert np.abs(found - expected).max() / max(1.0, np.abs(expected).max()) <= 1e-5
+        layer, column, of_head = 1, 2, name == "z"
+        address = f"blocks.{layer}.{'attn.z' if of_head else name}"
+
+        there = f"blocks.{layer}.{places[name]}"
+
+        def change(
+            place: str,
+            array: np.ndarray,
+            there: str = there,
+            at: str = address,
+            column: object = column,
+        ) -> np.ndarray:
+            if place != there:
+                return array
+            array = array.copy()
+            array[column] = source[f"decoder.{at}"][column]
+            return array
+
+        changed = reference.Files(files.config, files.weights, change)
+        logits = dict(reference.arrays(changed, BASE))["output"][6]
+        expected = {
+            "difference": logits[8] - logits[11],
+            "logit": logits[8],
+            "loss": -np.log(softmax(logits)[8]),
+        }[kind]
+        assert found[layer, column] == pytest.approx(expected, rel=1e-5, abs=1e-5), name
         assert np.ptp(found) > 1e-3, "patching does something"
-        one = float(independent.array(f"answer.patch.{name}[1,2]"))
-        assert one == expected[1, 2]
-    base, source = (float(independent.array(f"patch.{name}")) for name in ("base", "source"))
-    kept = begin(pair).kept
-    assert (kept.of_base, kept.of_source) == pytest.approx((base, source), abs=1e-5)
-    shares = (independent.array("answer.patch.z") - base) / (source - base)
-    np.testing.assert_allclose(independent.array("patch.z"), shares)
 
 
 def test_cells_are_a_plain_forward_with_the_other_value() -> None:

@@ -14,7 +14,6 @@ from model.analysis.several import (
     spectra,
     weights_of,
 )
-from model.verify.several import SEVERAL, SEVERAL_OF_A_SITE
 from tests.model.builders import GROUPED, tiny_config, tiny_model, tiny_trace
 
 torch = pytest.importorskip("torch")
@@ -81,8 +80,3 @@ def test_what_the_config_refuses_is_left_out() -> None:
     """RoPE rotates pairs: 8 heads of 3 columns are refused."""
     found = cuts(tiny_config(d_model=24, n_heads=3, position="rope"))
     assert [cut.n_heads for cut in found] == [1, 2, 3, 4]
-
-
-def test_the_independent_side_has_an_entry_for_each() -> None:
-    assert set(SEVERAL) == {"heads.parameters", "heads.width"}
-    assert len(SEVERAL_OF_A_SITE) == 9

@@ -22,8 +22,8 @@ from model.analysis.sizes import (
 )
 from model.sources import checkpoint
 from model.tap import Recorder, attach
-from model.verify import sized
 from tests.model.builders import GROUPED, tiny_checkpoint
+from viz.frame import ASSETS
 
 # Of the released weights; of GPT-3 the sum of its tensors, 175 billion in the paper.
 PUBLISHED = {
@@ -46,7 +46,7 @@ VARIANTS = {
 
 def known() -> Mapping[str, Shape]:
     """The shapes of the file by their names."""
-    entries = tomllib.loads(sized.KNOWN.read_text(encoding="utf-8"))["model"]
+    entries = tomllib.loads((ASSETS / "known_shapes.toml").read_text(encoding="utf-8"))["model"]
     made = {"latent": Latent, "experts": Experts}
     return {
         entry["name"]: Shape(
@@ -96,18 +96,6 @@ def test_a_cache_is_kept_where_later_tokens_are_hidden() -> None:
     assert memory(both, 7)["cache"] == 2 * memory(decoder, 7)["cache"]
     assert memory(Shape(**sizes, is_causal=False), 7)["cache"] == 0
     assert memory(both, 7)["maps"] == (5 + 2 * 3) * 2 * 7 * 7 * 2
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_counted_tensor_by_tensor_it_is_the_same(name: str) -> None:
-    shape = known()[name]
-    sizes = next(entry for entry in sized._known() if entry["name"] == name)
-    counts, total, met = [*parameters(shape).values()], sum(parameters(shape).values()), 0
-    met = sum(parameters(shape, only_active=True).values())
-    assert sized._parameters(sizes).tolist() == [*counts, total, met]
-    by_part = operations(shape, 1000)
-    assert sized._operations(sizes, 1000).tolist() == [*by_part.values(), sum(by_part.values())]
-    assert sized._memory(sizes, 1000).tolist() == [*memory(shape, 1000).values()]
 
 
 def test_a_block_is_12_d_squared() -> None:

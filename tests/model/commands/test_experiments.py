@@ -10,8 +10,6 @@ from model.analysis.ablation import EVERYTHING
 from model.commands import ablate, attribute
 from model.data.tokenizer import MASK
 from model.sources import checkpoint
-from model.verify.edited import Off
-from model.verify.independent import IndependentRun
 from tests.model.builders import (
     SENTENCE,
     softmax,
@@ -19,14 +17,14 @@ from tests.model.builders import (
     tiny_translation_checkpoint,
 )
 from tests.model.conftest import Command
+from tests.model.without import Off, arrays_of, losses_of
 
 
 def loss_of(folder: Path, off: Off | None) -> np.ndarray:
     """−ln p of each token of the sentence but the first, by the independent run."""
     loaded = checkpoint.load(folder, "cpu")
     ids = np.array(loaded.tokenizer.encode(SENTENCE))
-    probs = softmax(IndependentRun(loaded.files, ids, off=off).array("output")[:-1])
-    return -np.log(probs[np.arange(len(probs)), ids[1:]])
+    return losses_of(arrays_of(loaded.files, ids, off)["output"], ids)
 
 
 def test_shares_of_one_token_against_another_sum_to_the_difference(
@@ -41,11 +39,9 @@ def test_shares_of_one_token_against_another_sum_to_the_difference(
     loaded = checkpoint.load(folder, "cpu")
     ids = loaded.tokenizer.encode(SENTENCE)
     one, other = (loaded.tokenizer.encode(text)[0] for text in "at")
-    run = IndependentRun(loaded.files, np.array(ids))
-    exact = run.array(f"direct.parts.4.{one}.{other}")
-    assert list(answer["shares"].values()) == pytest.approx(exact.tolist(), abs=1e-5)
+    logits = arrays_of(loaded.files, np.array(ids))["output"][4]
     assert answer["error"] <= answer["allowed"] == 1e-4
-    assert answer["logit"] == pytest.approx(exact.sum(), abs=1e-5)
+    assert answer["logit"] == pytest.approx(logits[one] - logits[other], abs=1e-4)
     assert len(answer["heads"]) == 2 and len(answer["neurons"]) == 10
     assert result.out[0].startswith("embedding")
 
@@ -111,7 +107,7 @@ def test_a_blank_of_an_encoder_is_hidden_and_asked_for(command: Command) -> None
     true = np.array(loaded.tokenizer.encode(text))
     hidden = true.copy()
     hidden[place] = loaded.tokenizer.id_of(MASK)
-    output = IndependentRun(loaded.files, hidden).array("output")
+    output = arrays_of(loaded.files, hidden)["output"]
     answer = json.loads(command(attribute, *words).out[-1])
     assert (answer["position"], answer["error"] <= 1e-4) == (place, True)
     assert answer["logit"] == pytest.approx(output[place].max(), abs=1e-4)
@@ -127,8 +123,8 @@ def test_the_mean_of_the_survey_stands_in(command: Command) -> None:
     answer = json.loads(command(ablate, "--checkpoint", "stories", *words).out[-1])
     loaded = checkpoint.load("stories", "cpu")
     ids = np.array(loaded.tokenizer.encode("Tom ran home."))
-    run = IndependentRun(loaded.files, ids, off=Off((part,), "survey"))
-    assert answer["loss_off"] == pytest.approx(float(run.array("judged.next").mean()), rel=1e-5)
+    output = arrays_of(loaded.files, ids, Off((part,), "survey"))["output"]
+    assert answer["loss_off"] == pytest.approx(losses_of(output, ids).mean(), rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
 from model.trace import Trace
-from model.verify.independent import IndependentRun, check_independently
+from model.verify.independent import check_independently
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
 
 
@@ -59,29 +59,3 @@ def test_what_is_missing_or_too_much_is_an_infinite_error(loaded: Checkpoint) ->
     added = with_record(plain, 0, bias=np.zeros_like(plain.attention[0].scores))
     (error,) = failed(added, sinusoidal).values()
     assert error == math.inf
-
-
-def test_arrays_by_address(loaded: Checkpoint) -> None:
-    trace = loaded.trace(SENTENCE).trace
-    run = IndependentRun(loaded.files, trace.ids)
-    record = trace.attention[1]
-    site = record.site.address
-    near = {"abs": 1e-5}
-    assert run.array(f"{site}.pattern[2]") == pytest.approx(record.pattern[2], **near)
-    assert run.array("output[-1]") == pytest.approx(trace.logits[-1], **near)
-    assert (run.array(f"{site}.mask[2]") == record.mask).all()
-    products = record.q[2] @ record.k[record.kv_head(2)].T
-    assert run.array(f"{site}.product[2]") == pytest.approx(products, **near)
-    assert run.array(f"{site}.scaled[2]") == pytest.approx(products * record.scale, **near)
-    assert run.array(f"{site}.scores").dtype == np.float64
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["", "output[99]", "output[-99]", "decoder.blocks.9.attn.q", "product", "a b", "x" * 99,
-     "decoder.blocks.0.product", "output[1][2]"],
-)  # fmt: skip
-def test_an_address_of_nothing_is_refused(address: str, loaded: Checkpoint) -> None:
-    run = IndependentRun(loaded.files, loaded.trace(SENTENCE).trace.ids)
-    with pytest.raises(ValueError, match=r"independent run has no array|has no part"):
-        run.array(address)

@@ -9,7 +9,7 @@ import torch
 from model import reference
 from model.sources.checkpoint import own_weights
 from model.trace import Site, Trace
-from model.verify.independent import IndependentRun, check_independently
+from model.verify.independent import check_independently
 from model.verify.self_check import check
 from tests.model.builders import every_trace, tiny_translator, translation_trace, with_cell
 
@@ -90,16 +90,6 @@ def test_weights_that_are_not_the_files_are_noticed(name: str) -> None:
     changed = next(x for x in files.weights if "q_proj.weight" in x)
     other = reference.Files(files.config, {**files.weights, changed: files.weights[changed] * 1.02})
     assert not all(item.passed for item in check_independently(trace, other))
-
-
-def test_arrays_of_the_independent_run_by_address() -> None:
-    model, trace = every_trace()["encoder_decoder"]
-    run = IndependentRun(files_of(model), trace.given)
-    pattern = run.array("decoder.blocks.1.cross_attn.pattern[2]")
-    record = trace.record(Site("decoder", "cross", 1))
-    np.testing.assert_allclose(pattern, record.pattern[2], atol=1e-6)
-    assert pattern.shape == (3, 5)
-    assert run.array("encoder.blocks.2.attn.product").shape == (3, 5, 5)
 
 
 def test_a_mask_makes_no_sense_for_a_translation() -> None:

@@ -61,8 +61,8 @@ def test_each_part_is_drawn_where_it_is_open(page: str) -> None:
     assert len(app.code) > 0
     assert not app.latex
     assert any("The run: Verified: " in line for line in captions(inspected(app, "check")))
-    (independent,) = app.code
-    assert independent.value.rstrip() == inspect.getsource(reference).rstrip()
+    (source,) = app.code
+    assert source.value.rstrip() == inspect.getsource(reference).rstrip()
     inspected(app, "export")
     labels = {x.proto.label for x in app.get("download_button")}
     assert "Whole trace (npz)" in labels

@@ -154,7 +154,7 @@ def translated(**changes: object) -> Data:
     } | changes
     return translation_data(
         "a key",
-        Kept(trace, "a run", has_independent=False),
+        Kept(trace, "a run"),
         Target(WRITTEN, Sampling(temperature=0.8, top_p=0.9), n_forced=1),
         Words(words, {START: "⟨start⟩", END: "⟨end⟩"}),
         settings,
@@ -176,8 +176,8 @@ def cloze(**changes: object) -> Data:
         "top_p": 0.9,
     } | changes
     return cloze_data(
-        KeptTrace(trace, "a run", has_independent=False),
-        Whole(ids, [words[i] for i in ids], "another run"),
+        KeptTrace(trace, "a run"),
+        Whole(ids, [words[i] for i in ids]),
         words,
         settings,
     )

@@ -2,7 +2,6 @@
 
 import gc
 import http.client
-import importlib
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,57 +13,10 @@ from safetensors.numpy import load
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from model.reference import Files
-from model.sources import checkpoint
 from model.trace import Trace
-from model.verify.additive import ADDITIVE_OF_A_SITE
-from model.verify.answered import ANSWERED
-from model.verify.arrows import IndependentArrowsOf
-from model.verify.asked import Wanted
-from model.verify.attributed import ATTRIBUTED, ATTRIBUTED_OF_A_SITE
-from model.verify.blanked import BLANKED
-from model.verify.blocked import BLOCKED
-from model.verify.boxed import BOXED
-from model.verify.by_hand import STEPS as BY_HAND
-from model.verify.cheapened import CHEAPENED, CHEAPENED_OF_A_SITE
-from model.verify.counted import COUNTED, COUNTED_OF_A_SITE
-from model.verify.deep import DEEP
-from model.verify.derived import DERIVED
-from model.verify.edited import EDITED
-from model.verify.explained import IndependentArrows
-from model.verify.facts import FACTS
-from model.verify.found import FOUND, FOUND_IN_A_GROUP
-from model.verify.habits import OF_HABITS
-from model.verify.independent import NUMBERED, IndependentRun
-from model.verify.lettered import LETTERED, LETTERED_OF_A_SITE
-from model.verify.merged import MERGED
-from model.verify.patched import GRIDS, IndependentPatches
-from model.verify.recurred import IndependentRecurrence
-from model.verify.sampled import SAMPLED
-from model.verify.saturated import SATURATED, SATURATED_OF_A_SITE
-from model.verify.scaled import SCALED
-from model.verify.schemes import OF_SCHEMES, SCHEMES_OF_A_SITE
-from model.verify.searched import IndependentTexts, Tree
-from model.verify.several import SEVERAL, SEVERAL_OF_A_SITE
-from model.verify.similar import SIMILAR, SIMILAR_OF_A_SITE
-from model.verify.sized import SIZED
-from model.verify.smoothed import SMOOTHED, SMOOTHED_OF_A_SITE
-from model.verify.texts import NO_WORDS, texts_of
-from model.verify.timed import IndependentTimes
-from model.verify.translated import IndependentTranslation
-from model.verify.weighed import WEIGHED
-from model.verify.worded import WORDED, WORDED_OF_A_SITE
-from model.verify.worth import IndependentWorth
-from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint, tiny_model, tiny_trace
+from tests.model.builders import GROUPED, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
 from viz.live import files, routes, store
-from viz.live.about import OF_HEADS, OF_PAGES, OF_SITES
-from viz.live.about_costs import OF_COSTS
-from viz.live.about_experiments import MORE_OF_EXPERIMENTS
-from viz.live.about_lessons import MORE_OF_LESSONS, SITES_OF_LESSONS
-from viz.live.about_recurrence import OF_RECURRENCE
-from viz.live.about_views import MORE_OF_HEADS, MORE_OF_VIEWS, SITES_OF_VIEWS
-from viz.live.origins import OF_FIGURES, OF_TRACE
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 VARIANTS = {
@@ -83,7 +35,6 @@ SERVED = {
     "/live/microscope/views/map.js": "microscope/views/map.js",
     "/live/core/core.css": "core/core.css",
     "/live/offline/page.html": "offline/page.html",
-    "/live/offline/program.js": "offline/program.js",
 }
 OUTSIDE = [
     "/live/routes.py",
@@ -142,9 +93,7 @@ def test_arrays_of_a_head_are_those_of_the_trace(variant: str, client: TestClien
                 "v": np.repeat(record.v, shared, axis=0)[head],
                 "mask": record.mask.astype(np.uint8),
                 "scale": np.array([[record.scale]]),
-                "scores": record.scores[head],
                 "pattern": record.pattern[head],
-                "z": record.z[head],
             }
             if record.bias is not None:
                 expected["bias"] = record.bias[head]
@@ -231,135 +180,6 @@ def test_without_the_key_there_is_nothing(address: str, client: TestClient) -> N
     assert client.get(f"/live/arrays/{key}/{address}").status_code == 200
 
 
-def test_arrays_of_the_independent_run_by_address(client: TestClient, tmp_path: Path) -> None:
-    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "tiny"), "cpu")
-    trace = loaded.trace(SENTENCE).trace
-    run = IndependentRun(loaded.files, trace.ids)
-    key = store.put(trace, run)
-    found = arrays(client, f"/live/independent/{key}/decoder.blocks.1.attn.pattern[1]")["value"]
-    assert found == pytest.approx(trace.attention[1].pattern[1], abs=1e-5)
-    last = arrays(client, f"/live/independent/{key}/output[-1]")["value"]
-    assert last == pytest.approx(trace.logits[-1:], abs=1e-5)
-    for nothing in ("output[999]", "decoder.blocks.1.attn.pattern", "x", "%2e%2e", "output[1]x"):
-        response = client.get(f"/live/independent/{key}/{nothing}")
-        assert response.status_code == 404, nothing
-        assert "Traceback" not in response.text
-    without, _kept = offered()
-    for wrong in (without, "nonsense", key[:-1]):
-        assert client.get(f"/live/independent/{wrong}/output[-1]").status_code == 404
-
-
-def test_texts_of_ids_and_the_origin_of_a_number(client: TestClient, tmp_path: Path) -> None:
-    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "tiny"), "cpu")
-    trace = loaded.trace(SENTENCE).trace
-    run = IndependentRun(loaded.files, trace.ids, None, texts_of(loaded.folder))
-    key = store.put(trace, run)
-    texts = client.get(f"/live/independent/{key}/texts/last").json()["texts"]
-    assert "".join(texts).strip() == SENTENCE.strip()
-    first = int(trace.ids[0])
-    assert client.get(f"/live/independent/{key}/texts/{first},{first}").json()["texts"] == [
-        texts[0],
-        texts[0],
-    ]
-    words = client.get(f"/live/independent/{key}/words/decoder.ids;decoder.ids[0]").json()["words"]
-    assert words == [texts, texts[:1]]
-    nowhere = "words/output;decoder.ids[999];x;decoder.ids[0]=min2"
-    assert client.get(f"/live/independent/{key}/{nowhere}").json()["words"] == [None] * 4
-    for nothing in ("texts/", "texts/x", "texts/1,", "texts/9999999", "texts/-1", "words/"):
-        assert client.get(f"/live/independent/{key}/{nothing}").status_code == 404, nothing
-    address = "decoder.blocks.1.attn.pattern[1,3,2]"
-    told = client.get(f"/live/origins/{key}/{address}").json()
-    assert told["address"] == address
-    assert told["value"] == float(trace.attention[1].pattern[1, 3, 2])
-    assert told["reference"] == pytest.approx(told["value"], abs=1e-6)
-    assert told["reference"] != told["value"], "another run's number"
-    assert "softmax" in told["formula"]
-    assert told["source"] == "model.attention.attention_pattern"
-    masked = client.get(f"/live/origins/{key}/decoder.blocks.1.attn.unmasked_pattern[1,2,3]").json()
-    assert masked["reference"] is None
-    figure = client.get(f"/live/origins/{key}/lens.top[1,2]").json()
-    assert (figure["value"], figure["source"]) == (None, "model.analysis.lens.logit_lens")
-    for nothing in ("output", "output[-1]", "x[1]", "lens.top[99,0]"):
-        assert client.get(f"/live/origins/{key}/{nothing}").status_code == 404, nothing
-
-
-def test_every_origin_names_code_that_there_is() -> None:
-    of_pages = {**OF_PAGES, **MORE_OF_VIEWS, **MORE_OF_EXPERIMENTS, **MORE_OF_LESSONS}
-    of_sites = {**OF_SITES, **SITES_OF_VIEWS, **SITES_OF_LESSONS}
-    tables = (OF_TRACE, OF_FIGURES, of_pages, OF_COSTS, of_sites, OF_RECURRENCE, OF_HEADS)
-    tables += (MORE_OF_HEADS,)
-    for about in (about for table in tables for about in table.values()):
-        module, _, name = about.source.rpartition(".")
-        try:
-            holder = importlib.import_module(module)
-        except ModuleNotFoundError:
-            module, _, kind = module.rpartition(".")
-            holder = getattr(importlib.import_module(module), kind)
-        assert hasattr(holder, name), about.source
-    assert set(OF_FIGURES) == set(DERIVED) - {"given"}
-    of_texts = IndependentTexts(Files({}, {}), (), Tree(()), 0.0, NO_WORDS).made()
-    nothing = (Files({}, {}), (), Wanted("logit", 0, 0, 0), NO_WORDS)
-    of_edits = {
-        *IndependentPatches(*nothing, (), ()).made(),
-        *IndependentArrows(*nothing).made(),
-        *(
-            NUMBERED.fullmatch(name)[1]
-            for name in IndependentArrowsOf(*nothing, (), "", 0, (1, 1, 1)).made()
-        ),
-        *(NUMBERED.fullmatch(name)[1] for name in IndependentWorth(*nothing).made()),
-    }
-    parts = ("heads", "sublayers", "positions")
-    of_costs = {"losses.pruned", "prunable.pruned", *(f"costs.{x}" for x in parts)}
-    of_costs |= {f"costs.sizes.{x}" for x in parts}
-    translation = IndependentTranslation(Files({}, {}), (), (), NO_WORDS, 0)
-    of_translations = {*translation.made(), "align.words", "align.agreement", "align.rates"}
-    assert set(of_pages) == {
-        *OF_SCHEMES, *COUNTED, *MERGED, *BLANKED, *ATTRIBUTED, *EDITED, *SAMPLED, *FOUND,
-        *SATURATED, *SMOOTHED, *SIMILAR, *SEVERAL, *BLOCKED, *DEEP, *of_texts, "given",
-        *of_edits, *of_costs, *of_translations, "shuffled.classes", "right.gained",
-        *FACTS, *CHEAPENED, *LETTERED, *SCALED, *ANSWERED, *BOXED, *WORDED,
-        *(f"row.patch.{grid}" for grid in GRIDS),
-        *(f"hand.{step}" for step in BY_HAND),
-    }  # fmt: skip
-    times = IndependentTimes(Files({}, {}), NO_WORDS, (), np.zeros((0, 0)), 0, np.zeros(0), ())
-    assert set(OF_COSTS) == {*SIZED, *WEIGHED, *times.made()}
-    assert set(OF_RECURRENCE) == set(IndependentRecurrence("copy", "ab").made())
-    unmasked = {
-        name.removeprefix("unmasked_")
-        for name in (
-            *SCHEMES_OF_A_SITE,
-            *COUNTED_OF_A_SITE,
-            *ATTRIBUTED_OF_A_SITE,
-            *SATURATED_OF_A_SITE,
-            *SMOOTHED_OF_A_SITE,
-            *SIMILAR_OF_A_SITE,
-            *SEVERAL_OF_A_SITE,
-            *CHEAPENED_OF_A_SITE,
-            *ADDITIVE_OF_A_SITE,
-            *LETTERED_OF_A_SITE,
-            *WORDED_OF_A_SITE,
-        )
-    }
-    assert set(of_sites) == unmasked
-    own = [x for x in (*OF_HABITS, *FOUND_IN_A_GROUP) if not x.endswith("_queries")]
-    assert set(own) <= {*OF_HEADS, *MORE_OF_HEADS}
-
-
-def test_single_numbers_are_asked_for_together(client: TestClient, tmp_path: Path) -> None:
-    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "tiny"), "cpu")
-    trace = loaded.trace(SENTENCE).trace
-    run = IndependentRun(loaded.files, trace.ids)
-    key = store.put(trace, run)
-    found = client.get(f"/live/independent/{key}/numbers/losses.mean;output[2,3];output;x[1]")
-    mean, one, many, nothing = found.json()["values"]
-    assert mean == pytest.approx(float(run.array("losses").mean()))
-    assert one == float(run.array("output[2,3]"))
-    assert many is nothing is None
-    for wrong in (";".join(["losses.mean"] * 33), "a" * 131, ";"):
-        assert client.get(f"/live/independent/{key}/numbers/{wrong}").status_code == 404
-    assert client.get("/live/independent/nobody/numbers/losses.mean").status_code == 404
-
-
 def test_keys_are_long_and_never_the_same() -> None:
     """Also for the same trace twice: a key tells nothing about what it opens."""
     trace = tiny_trace(tiny_model())
@@ -433,7 +253,7 @@ def test_every_module_of_the_page_is_loaded_ahead(client: TestClient) -> None:
     """Those that hold types alone, and those the page never imports, are not."""
     assert {"main.js", "core/maths.js", "microscope/views/map.js"} <= set(files.MODULES)
     assert not [name for name in files.MODULES if name.endswith("wire.js")]
-    assert not {"loader.js", "preload.js", "offline/program.js"} & set(files.MODULES)
+    assert not {"loader.js", "preload.js"} & set(files.MODULES)
     for name in files.MODULES:
         assert client.get(f"/live/{name}").status_code == 200, name
 
@@ -461,7 +281,7 @@ def test_the_running_app_gives_only_what_is_served(app_url: str) -> None:
         "/live/main.js": 200,
         "/live/plotly.min.js": 200,
         "/live/live.css": 200,
-        "/live/offline/program.js": 200,
+        "/live/offline/modules.json": 200,
         f"/live/arrays/nonsense/{FIRST_HEAD}": 404,
         f"/live/arrays/nonsense/{SUMMARY}": 404,
         "/live/routes.py": 404,

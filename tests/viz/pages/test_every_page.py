@@ -36,6 +36,15 @@ from viz.figures.labels import token_labels
 OF_SENTENCES = [page for page in PAGES if page not in OWN_MODEL]
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_opens_with_its_model_and_with_another(page: str) -> None:
+    for query in ({}, {"model": "positions-rope", "sentence": "Tom ran."}):
+        app = open_page(page, **query)
+        assert lines(app, "error") == []
+        for table in checks_shown(app)[:1]:
+            assert {row["verdict"] for row in table} == {"passed"}
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
     tiny_checkpoint(shelf / variant, **VARIANTS[variant])

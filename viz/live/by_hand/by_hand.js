@@ -1,14 +1,10 @@
 // Attention by hand: Q, K and V to change cell by cell, and every step redrawn at each key.
 
-import { same } from "../core/conversation.js";
 import { digits, fillOnce, html } from "../core/dom.js";
 import { Instrument } from "../core/instrument.js";
 import { cellAfter } from "../core/keyboard.js";
-import { point } from "../core/pointed.js";
-import * as screen from "../core/screen.js";
 import { NAMES, numberIn, read, write } from "./cells.js";
 import { aboutOf, showChoices } from "./choices.js";
-import { readByHand } from "./proof.js";
 import { lineOf } from "./said.js";
 import { cellOf, fill, inputTable, stepTable } from "./tables.js";
 import { workOut } from "./worked.js";
@@ -20,8 +16,6 @@ import { workOut } from "./worked.js";
 /** @import { ByHandData } from "./wire.js" */
 /** @import { StepName, Worked } from "./worked.js" */
 
-const BY_HAND = "by_hand"; // what it is called among the figures
-const CHECK_REST_MS = 150; // after the last key: a check is never in the way of the hand
 /** @type {Record<Name, [title: string, about: string]>} */
 const GIVEN = {
   q: ["Q", "a query each row"],
@@ -44,7 +38,6 @@ export class ByHand extends Instrument {
   #worked;
   /** @type {Spot} */
   #spot = { step: "weights", head: 0, row: 0, column: 0 };
-  #cancelCheck = () => {};
 
   /**
    * @param {HTMLElement} root
@@ -64,7 +57,6 @@ export class ByHand extends Instrument {
     for (const event of ["pointerover", "focusin"])
       this.lifetime.listen(root, event, ({ target }) => this.#look(target));
     this.lifetime.listen(root, "keydown", (event) => this.#move(event));
-    this.lifetime.keep(() => screen.isGone(BY_HAND, this));
   }
 
   /** @override */
@@ -85,7 +77,6 @@ export class ByHand extends Instrument {
     this.#showGiven();
     this.#showSteps();
     this.#showLine();
-    this.#checkSoon();
     this.root.dataset.drawn = `${this.data.key} by_hand`;
   }
 
@@ -225,15 +216,6 @@ export class ByHand extends Instrument {
     const { step = "weights", head = "0" } = table.dataset;
     this.#spot = { step, head: Number(head), row, column };
     this.#showLine();
-    const { run, of } = this.data.origin;
-    if (!same(of, this.settings)) return;
-    const address = `${cell.dataset.number}[${row},${column}]`;
-    const drawn = this.#matrixOf(step, Number(head)).values[row * this.#columns() + column];
-    point({ run, address, drawn, of: table.caption?.textContent ?? "", host: cell });
-  }
-
-  #columns() {
-    return this.#matrixOf(this.#spot.step, this.#spot.head).columns;
   }
 
   /** How the cell came about, and the numbers it came from framed. */
@@ -305,24 +287,6 @@ export class ByHand extends Instrument {
     if (!table || !to) return;
     event.preventDefault();
     cellOf(table, ...to)?.focus();
-  }
-
-  // --- the check ----------------------------------------------------------------------------------
-
-  /** Once Python has worked out the same numbers; until then nothing is said of them. */
-  #checkSoon() {
-    this.#cancelCheck();
-    screen.changes(BY_HAND, this);
-    if (!same(this.data.origin.of, this.settings)) return;
-    this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
-  }
-
-  async #check() {
-    const { data, settings } = this;
-    const found = await readByHand(this.root, data.origin).catch(() => null);
-    if (data !== this.data || settings !== this.settings || this.lifetime.isOver) return;
-    if (found) screen.wasRead({ figure: BY_HAND, token: data.key, ...found }, this);
-    else screen.isGone(BY_HAND, this);
   }
 }
 

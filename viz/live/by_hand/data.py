@@ -1,10 +1,10 @@
-"""What attention by hand is sent: examples to begin with, and where it is worked out again."""
+"""What attention by hand is sent: examples to begin with, and the numbers that were chosen."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from model.analysis.worked import LARGEST, MOST_COLUMNS, MOST_HEADS, MOST_ROWS
-from viz.live.core.wire import ALLOWED_ERROR, Data, Settings
+from viz.live.core.wire import Data, Settings
 
 BY_HAND = "by_hand"
 MASKING = {"none": "all keys", "causal": "causal", "valid": "valid length"}
@@ -18,11 +18,11 @@ class Given(NamedTuple):
     settings: Settings
 
 
-def by_hand_data(key: str, examples: Sequence[Given], settings: Settings, run: str) -> Data:
+def by_hand_data(key: str, examples: Sequence[Given], settings: Settings) -> Data:
     """The numbers as the browser takes them.
 
     settings: cells as `model.analysis.worked.read_cells` reads them, heads, masking, valid and
-    scaled. `run` is the key of the independent run of these settings.
+    scaled.
     """
     return {
         "instrument": BY_HAND,
@@ -35,6 +35,5 @@ def by_hand_data(key: str, examples: Sequence[Given], settings: Settings, run: s
             "heads": MOST_HEADS,
             "size": LARGEST,
         },
-        "origin": {"run": run, "of": settings, "allowed_error": ALLOWED_ERROR},
         "settings": settings,
     }

@@ -19,8 +19,6 @@
  * @property {{name: string, about: string, settings: ByHandSettings}[]} examples
  * @property {Record<string, string>} maskings what each is called
  * @property {{rows: number, columns: number, heads: number, size: number}} most
- * @property {{run: string, of: ByHandSettings, allowed_error: number}} origin the independent run, and
- *   of which settings it is
  * @property {ByHandSettings} settings
  */
 

@@ -2,24 +2,18 @@
 // change; this one is drawn again in its place.
 
 import { html } from "../core/dom.js";
-import { unescaped } from "../core/heatmap.js";
 import { Lifetime } from "../core/lifetime.js";
 import { NO_CLOUD, loadPlotly } from "../core/plotly.js";
-import * as pointing from "../core/pointed.js";
-import * as screen from "../core/screen.js";
 import { roomOnWall } from "../core/wall.js";
-import { drawnRows, readBack } from "./proof.js";
 
 /** @import { Chart as Drawn } from "../core/plotly.js" */
 /** @import { Receiver } from "../core/wire.js" */
-/** @import { ChartData, OriginPlace } from "./wire.js" */
+/** @import { ChartData } from "./wire.js" */
 
 /** @typedef {{data: object[], layout: Record<string, unknown>}} Figure */
 
 const PATIENCE_MS = 300; // how long a figure out of sight lets others go before it
 const NARROW = 500; // pixels; titles of wider figures are in one line
-const CHECK_REST_MS = 150; // after the last thing drawn: a check is never in the way of the hand
-const TRIES = 3;
 const STRETCH = 1.5; // how much higher than Python says a figure may be to fill a wall
 const LETTER = 6.6; // pixels of an average letter of a title in several lines
 const FULL_SCREEN = {
@@ -46,19 +40,6 @@ function titleWithin(title, width) {
   return { ...title, text: lines.join("<br>"), font: { ...title.font, size: 13 } };
 }
 
-/**
- * What an axis says of a value: its title, and the label that stands there.
- *
- * @param {any} axis
- * @param {number | string} value
- */
-function nameOn(axis, value) {
-  const at = axis?.tickvals?.indexOf(value) ?? -1;
-  const label = at < 0 ? value : axis.ticktext?.[at];
-  const title = axis?.title?.text;
-  return title ? `${title} ${unescaped(String(label))}` : unescaped(String(label));
-}
-
 export class Chart {
   /** @type {ChartData} */
   data;
@@ -69,7 +50,6 @@ export class Chart {
   #listens = false;
   /** @type {Promise<unknown>} */
   #drawing = Promise.resolve();
-  #cancelCheck = () => {};
 
   /**
    * @param {HTMLElement} root
@@ -94,9 +74,8 @@ export class Chart {
     this.root.toggleAttribute("data-clicks", data.is_clickable);
     if (before?.image_format !== data.image_format || before?.name !== data.name)
       this.#config = this.#configOf(data);
-    else if (before.spec === data.spec && before.token === data.token) return;
+    else if (before.spec === data.spec) return;
     this.#figure = JSON.parse(data.spec);
-    this.#withdraw();
     this.#draw();
   }
 
@@ -139,42 +118,10 @@ export class Chart {
     const size = { width: this.#width, height: this.#height };
     const shown = { ...layout, ...size, title: titleWithin(layout.title, this.#width) };
     await Plotly.react(this.chart, data, shown, this.#config);
-    this.#checkSoon();
     if (this.#listens || this.lifetime.isOver) return;
     this.#listens = true;
     this.chart.on("plotly_click", (event) => this.#clicked(event));
-    this.chart.on("plotly_hover", (event) => this.#pointed(event));
     this.chart.on("plotly_relayout", (event) => this.#dragged(event));
-  }
-
-  // --- the check ----------------------------------------------------------------------------------
-
-  /** What was said of the last drawing counts no more. */
-  #withdraw() {
-    this.#cancelCheck();
-    if (this.data.origin.length) screen.changes(this.data.key, this);
-    else screen.isGone(this.data.key, this);
-  }
-
-  #checkSoon() {
-    this.#cancelCheck();
-    if (!this.data.origin.length || this.lifetime.isOver) return;
-    this.#cancelCheck = this.lifetime.timeout(() => this.#check(TRIES), CHECK_REST_MS);
-  }
-
-  /**
-   * Read the figure back; where the run stays away, nothing is said of it.
-   *
-   * @param {number} tries how often it is asked for again
-   */
-  async #check(tries) {
-    const { key, token, origin, allowed_error } = this.data;
-    const found = await readBack(this.chart, origin, allowed_error).catch(() => null);
-    if (token !== this.data.token || this.lifetime.isOver) return;
-    if (found) screen.wasRead({ figure: key, token, ...found }, this);
-    else if (tries)
-      this.#cancelCheck = this.lifetime.timeout(() => this.#check(tries - 1), CHECK_REST_MS);
-    else screen.isGone(key, this);
   }
 
   get #isInSight() {
@@ -207,33 +154,6 @@ export class Chart {
     this.receiver.picked?.({ handle: Number(handle), x: shape.xanchor, y: shape.yanchor });
   }
 
-  /** @param {any} event */
-  #pointed(event) {
-    const [at] = event?.points ?? [];
-    const { origin } = this.data;
-    const indices = [at?.pointNumber ?? at?.pointIndex].flat();
-    const place =
-      origin.find(({ trace }) => trace === at?.curveNumber) ??
-      origin.find(({ property }) => property === "z" && indices.length > 1); // a hatched cell
-    if (!place) return pointing.pointAway();
-    const address = pointing.within(place.address, indices);
-    const of = [at.yaxis, at.xaxis].map((axis, i) => nameOn(axis, i ? at.x : at.y)).join(", ");
-    const drawn = at[place.property] ?? this.#written(place, indices[0]);
-    pointing.point({ run: place.run, address, drawn, of, host: this.root });
-  }
-
-  /**
-   * The number that a label has.
-   *
-   * @param {OriginPlace} place
-   * @param {number} at
-   */
-  #written(place, at) {
-    if (place.property === "z") return null;
-    const text = String(drawnRows(this.chart, place)[0][at] ?? "").replace("−", "-");
-    return text === "" ? null : Number(text);
-  }
-
   /** @param {unknown} error */
   #say(error) {
     if (this.lifetime.isOver) return;
@@ -253,7 +173,6 @@ export class Chart {
 
   /** It was taken off the page: release everything. */
   destroy() {
-    if (this.data) screen.isGone(this.data.key, this);
     this.lifetime.end();
   }
 }

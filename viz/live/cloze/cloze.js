@@ -7,11 +7,8 @@ import { called } from "../core/groups.js";
 import { HeatMap } from "../core/heatmap.js";
 import { Instrument } from "../core/instrument.js";
 import { pairsInWords, pictured, shownPattern, weightScale } from "../core/patterns.js";
-import { point } from "../core/pointed.js";
-import { changes, isGone, wasRead } from "../core/screen.js";
 import { Filled } from "./filled.js";
 import { FoundTable } from "./found.js";
-import { readBack } from "./proof.js";
 import { Words } from "./words.js";
 
 /** @import { Matrices } from "../core/arrays.js" */
@@ -19,10 +16,8 @@ import { Words } from "./words.js";
 /** @import { Chosen } from "../core/groups.js" */
 /** @import { ClozeData, ClozeSettings } from "./wire.js" */
 
-const FIGURE = "cloze";
 const QUIET_MS = 30; // a click acts at once
 const BETWEEN_MS = 1100; // two words, when each is hidden in turn
-const CHECK_REST_MS = 150;
 // Pixels of the map: what a window has beyond what stands above it, within reason.
 const MAP = { above: 430, least: 260, most: 440 };
 const ALL_HIDDEN =
@@ -36,9 +31,6 @@ export class Cloze extends Instrument {
   #drawing = 0;
   #isPlaying = false;
   #cancelPlay = () => {};
-  #cancelCheck = () => {};
-  /** @type {{chosen: Chosen, head: Matrices} | null} */
-  #loaded = null;
 
   /**
    * @param {HTMLElement} root
@@ -68,14 +60,13 @@ export class Cloze extends Instrument {
     this.grids = new Grids(grids, this.lifetime, (at) => this.set({ at }));
     root.replaceChildren(html("div", { class: "hl-cloze" }, ...this.#panels(grids)));
     this.map = new HeatMap(this.host, this.lifetime, {
-      point: (row, column) => this.#point(row, column),
+      point: (row, column) => this.map.mark(row, column),
       most: Math.min(MAP.most, Math.max(MAP.least, innerHeight - MAP.above)),
       drag: false,
     });
     this.lifetime.watchSize(this.filled.node, () => {
       if (this.data) this.#showFilled();
     });
-    this.lifetime.keep(() => isGone(FIGURE, this));
   }
 
   /** @param {HTMLElement} grids */
@@ -98,11 +89,6 @@ export class Cloze extends Instrument {
       panel("All heads", "hl-cloze-middle", grids),
       panel("One head", "hl-cloze-right", this.title, this.host),
     ];
-  }
-
-  /** @override */
-  get run() {
-    return this.data.run || this.data.key;
   }
 
   /**
@@ -155,7 +141,6 @@ export class Cloze extends Instrument {
   #steer(changed) {
     this.setQuietly(changed);
     this.#showFilled();
-    this.#checkSoon();
   }
 
   #togglePlay() {
@@ -184,27 +169,6 @@ export class Cloze extends Instrument {
       if (next < this.data.labels.length) this.#take([next], next);
       else this.#stop();
     }, BETWEEN_MS);
-  }
-
-  /**
-   * The mouse is over a cell of the map: it may be asked where its number comes from.
-   *
-   * @param {number} row
-   * @param {number} column
-   */
-  #point(row, column) {
-    const { chosen } = this.#loaded ?? {};
-    if (!chosen) return;
-    this.map.mark(row, column);
-    if (!this.data.run) return;
-    const { labels } = this.data.stream;
-    point({
-      run: this.data.run,
-      address: `${chosen.group.sites[chosen.layer]}.pattern[${chosen.head},${row},${column}]`,
-      drawn: this.map.drawnAt(row, column),
-      of: `${labels[row]} → ${labels[column]}`,
-      host: this.host,
-    });
   }
 
   // --- drawing ------------------------------------------------------------------------------------
@@ -237,11 +201,9 @@ export class Cloze extends Instrument {
     const head = await this.#library.fetch(address).catch((error) => this.#fail(error));
     if (!head || turn !== this.#drawing || this.lifetime.isOver) return;
     this.failure.hidden = true;
-    this.#loaded = { chosen, head };
     await this.#drawMap(chosen, head);
     if (turn !== this.#drawing || this.lifetime.isOver) return;
     this.root.dataset.drawn = `${data.key} cloze ${settings.at}`;
-    this.#checkSoon();
   }
 
   /**
@@ -287,35 +249,5 @@ export class Cloze extends Instrument {
     this.title.textContent = called(chosen);
     pictured(this.host, `${called(chosen)}: ${pairsInWords(shown)}`);
     await this.map.draw({ ...shown, scale: weightScale(shown) }, this.palette);
-  }
-
-  // --- the check ----------------------------------------------------------------------------------
-
-  #checkSoon() {
-    changes(FIGURE, this);
-    this.#cancelCheck();
-    this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
-  }
-
-  /** Compare what is on screen with an independent run, where there is one. */
-  async #check() {
-    const { data, settings } = this;
-    const loaded = this.#loaded;
-    if (!data.run || !loaded || this.conversation.isAwaiting) return;
-    const screen = {
-      words: this.words.node,
-      table: this.found.body,
-      title: this.filled.title,
-      bars: this.filled.bars,
-      cells: this.map.drawnCells,
-      grids: this.grids.grids.map(({ picture }) => picture),
-      palette: this.palette,
-    };
-    const of = { data, settings, chosen: loaded.chosen };
-    const found = await readBack(of, screen).catch(() => null);
-    const isOther = data !== this.data || settings !== this.settings || loaded !== this.#loaded;
-    if (isOther || this.lifetime.isOver) return;
-    if (found) wasRead({ figure: FIGURE, token: data.key, ...found }, this);
-    else isGone(FIGURE, this);
   }
 }

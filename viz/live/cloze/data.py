@@ -13,7 +13,6 @@ from viz.live.core.arrays import encoded, head_address, head_arrays
 from viz.live.core.sampling import BOUNDS, limits_data
 from viz.live.core.tiles import MASKED, group_data
 from viz.live.core.wire import (
-    ALLOWED_ERROR,
     Data,
     Settings,
     bounds_data,
@@ -27,19 +26,17 @@ MOST_SENT_ALONG = 400_000  # bytes of a map; a larger one is fetched
 
 
 class Whole(NamedTuple):
-    """The sentence as it stands: the ids of its tokens, their strings, and the key of its run."""
+    """The sentence as it stands: the ids of its tokens, and their strings."""
 
     ids: Sequence[int]
     tokens: Sequence[str]
-    run: str
 
 
 class Kept(NamedTuple):
-    """A trace, the key it is in the store under, and whether an independent run goes with it."""
+    """A trace, and the key it is in the store under."""
 
     trace: Trace
     key: str
-    has_independent: bool
 
 
 def cloze_data(kept: Kept, whole: Whole, vocabulary: Sequence[str], settings: Settings) -> Data:
@@ -55,8 +52,6 @@ def cloze_data(kept: Kept, whole: Whole, vocabulary: Sequence[str], settings: Se
         "instrument": CLOZE,
         "key": f"{kept.key}-{shown}",
         "arrays_key": kept.key,
-        "run": kept.key if kept.has_independent else "",
-        "whole_run": whole.run,
         "labels": labels,
         "words": word_groups(whole.tokens),
         "stream": stream_data(trace.main),
@@ -67,7 +62,6 @@ def cloze_data(kept: Kept, whole: Whole, vocabulary: Sequence[str], settings: Se
         "tile_codes": {"masked": MASKED},
         **limits_data(),
         "bounds": {name: bounds_data(BOUNDS[name]) for name in ("temperature", "top_p")},
-        "allowed_error": ALLOWED_ERROR,
         "settings": settings,
     }
 

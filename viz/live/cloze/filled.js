@@ -4,7 +4,7 @@
 import { floatsOf } from "../core/arrays.js";
 import { drawBars } from "../core/bars.js";
 import { digits, html, slider, svg } from "../core/dom.js";
-import { applied, probabilities, sampledFrom, sortedIds } from "../core/sampling.js";
+import { applied, probabilities, sortedIds } from "../core/sampling.js";
 
 /** @import { Palette } from "../core/wire.js" */
 /** @import { ClozeData, ClozeSettings } from "./wire.js" */
@@ -64,7 +64,7 @@ export class Filled {
    * @param {ClozeSettings} settings
    * @param {Palette} palette
    */
-  #drawBars({ shown, slack, run }, { temperature, top_p }, palette) {
+  #drawBars({ shown, slack }, { temperature, top_p }, palette) {
     if (!shown) return;
     /** @type {import("../core/sampling.js").SamplerSettings} */
     const sampling = { temperature, top_p, top_k: null, min_p: 0, order: ["temperature", "top_p"] };
@@ -72,7 +72,6 @@ export class Filled {
     const before = probabilities(this.#sorted, 1);
     const tempered = probabilities(this.#sorted, temperature);
     const after = probabilities(this.#sorted, temperature, count);
-    const address = run ? sampledFrom(shown.place, sampling)("") : null;
     const rows = shown.named.map(({ id, label }, i) => {
       const place = this.#places[i];
       const isKept = place < count;
@@ -84,7 +83,6 @@ export class Filled {
         lost: isKept ? 0 : tempered[place],
         mark: isTrue,
         number: isKept ? digits(after[place]) : "removed",
-        address: address && `${address}[${id}]`,
       };
     });
     const named = new Set(this.#places);

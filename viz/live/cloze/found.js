@@ -40,7 +40,7 @@ export class FoundTable {
    * @param {Found} found
    * @param {boolean} isShown
    */
-  #row({ place, id, label, prob, rank, nats, best, best_prob }, isShown) {
+  #row({ place, label, prob, rank, nats, best, best_prob }, isShown) {
     const name = html("bdi", null, label);
     const choose = button(name, () => this.pick(place), {
       class: "hl-cloze-pick",
@@ -48,14 +48,13 @@ export class FoundTable {
       "data-place": String(place),
       title: "Show all that was predicted here",
     });
-    /** @type {(what: string, text: string, address?: string | null) => HTMLElement} */
-    const cell = (what, text, address = null) =>
-      html("td", { "data-number": what, "data-address": address }, text);
+    /** @type {(what: string, text: string) => HTMLElement} */
+    const cell = (what, text) => html("td", { "data-number": what }, text);
     return html(
       "tr",
       { class: isShown ? "hl-looked" : null, "data-place": String(place) },
       html("th", { scope: "row" }, choose),
-      cell("p", digits(prob ?? NaN, 3), `probs[${place},${id}]`),
+      cell("p", digits(prob ?? NaN, 3)),
       cell("rank", (rank + 1).toLocaleString("en")),
       cell("nats", digits(nats ?? NaN, 2)),
       html(
@@ -63,11 +62,7 @@ export class FoundTable {
         null,
         html("bdi", null, best.label),
         " ",
-        html(
-          "small",
-          { "data-number": "best", "data-address": `probs[${place},${best.id}]` },
-          digits(best_prob ?? NaN, 3),
-        ),
+        html("small", { "data-number": "best" }, digits(best_prob ?? NaN, 3)),
       ),
     );
   }

@@ -49,8 +49,6 @@
 /**
  * @typedef {object} ClozeFields
  * @property {string} arrays_key under which maps are fetched
- * @property {string} run the key of an independent run, empty where there is none
- * @property {string} whole_run the same of the sentence with nothing hidden
  * @property {string[]} labels of the sentence with nothing hidden
  * @property {number[]} words the word each token belongs to
  * @property {Stream} stream the tokens as the model was given them
@@ -61,7 +59,6 @@
  * @property {{masked: number}} tile_codes bytes of tiles that are no weight
  * @property {Record<string, Bounds>} bounds
  * @property {number} slack a cut of top-p that rounding alone would move
- * @property {number} allowed_error between what is shown and an independent run
  * @property {ClozeSettings} settings
  */
 

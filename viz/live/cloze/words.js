@@ -49,8 +49,8 @@ export class Words {
   }
 
   /** @param {ClozeData} data */
-  #build({ labels, words, whole_run }) {
-    const built = JSON.stringify([labels, whole_run]);
+  #build({ labels, words }) {
+    const built = JSON.stringify([labels, words]);
     if (built === this.#built) return;
     this.#built = built;
     const buttons = labels.map((label, place) =>

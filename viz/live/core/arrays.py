@@ -8,7 +8,7 @@ from model.trace import AttentionRecord, HeadGroup, Site
 
 
 def head_arrays(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
-    """What the browser computes a head from (q, k, v, mask, scale, bias) and what it compares with.
+    """What the browser computes a head from (q, k, v, mask, scale, bias), and its map.
 
     The scale is 1 × 1, in float64: what is computed from it must be as exact as the rest.
     """
@@ -19,9 +19,7 @@ def head_arrays(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
         "v": record.v[kv_head],
         "mask": record.mask_of(head).astype(np.uint8),
         "scale": np.array([[record.scale]], np.float64),
-        "scores": record.scores[head],
         "pattern": record.pattern[head],
-        "z": record.z[head],
     }
     if record.bias is not None:
         arrays["bias"] = record.bias[head]

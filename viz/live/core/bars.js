@@ -52,12 +52,7 @@ export function drawBars(node, rows, { palette, width, legend }) {
  * @param {{left: number, scale: number, palette: Palette}} place
  * @returns {SVGElement[]}
  */
-function rowNodes(
-  { before, after, lost = 0, mark, number, address },
-  name,
-  y,
-  { left, scale, palette },
-) {
+function rowNodes({ before, after, lost = 0, mark, number }, name, y, { left, scale, palette }) {
   /** @type {(value: number, top: number, attributes: Record<string, string | number>) => SVGElement} */
   const bar = (value, top, attributes) => {
     const box = { x: left, y: y + top, height: 7, width: Math.max(0, value * scale) };
@@ -76,8 +71,7 @@ function rowNodes(
   const dashed = { fill: "none", stroke: palette.accent, "stroke-dasharray": "3 2" };
   if (lost) nodes.push(bar(lost, 11, dashed));
   const said = number ?? digits(after);
-  const from = { "data-address": address ?? null };
-  return [...nodes, text({ ...end, fill: palette.muted, ...from }, said)];
+  return [...nodes, text({ ...end, fill: palette.muted }, said)];
 }
 
 /**

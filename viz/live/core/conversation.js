@@ -28,8 +28,6 @@ export class Conversation {
   #sent = {};
   /** What Python's settings were the last time. @type {Record<string, unknown> | null} */
   #fromPython = null;
-  /** What else Python is sent with each message. @type {Record<string, unknown>} */
-  #facts = {};
   #cancel = () => {};
 
   /**
@@ -84,18 +82,6 @@ export class Conversation {
     this.#sendSoon();
   }
 
-  /**
-   * Something found out here that Python should know; sent when it is new.
-   *
-   * @param {string} name
-   * @param {unknown} value
-   */
-  report(name, value) {
-    if (same(this.#facts[name], value)) return;
-    this.#facts[name] = value;
-    this.#sendSoon();
-  }
-
   /** Whether Python has yet to answer: what came last was made without what it was sent. */
   get isAwaiting() {
     return (this.#turn ?? 0) > this.#acked;
@@ -121,7 +107,7 @@ export class Conversation {
     const changes = this.#unacknowledged();
     for (const [name, value] of Object.entries(changes))
       this.#sent[name] = [...(this.#sent[name] ?? []), value].slice(-REMEMBERED);
-    this.send({ turn, changes, ...this.#facts });
+    this.send({ turn, changes });
   }
 
   /** The values changed here that Python has not acknowledged. */

@@ -123,16 +123,14 @@ export function digits(number, most = 4) {
 }
 
 /**
- * A number as it stands in a text, with a name to read it back by and the address it comes from.
+ * A number as it stands in a text, by its name.
  *
  * @param {number} value
  * @param {string} name
- * @param {string | null} [address]
  * @param {number} [most] digits after the point
  */
-export function traced(value, name, address = null, most = 4) {
-  const from = { "data-number": name, "data-address": address };
-  return html("span", from, digits(value, most));
+export function numbered(value, name, most = 4) {
+  return html("span", { "data-number": name }, digits(value, most));
 }
 
 /**

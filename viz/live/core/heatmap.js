@@ -4,7 +4,6 @@
 
 import { html, setAll, svg } from "./dom.js";
 import { BAR, ZOOMED_FROM, isInside, layout, span, ticks, traces, unnamed } from "./figure.js";
-import { COLUMN_RIGHT, ROW_DOWN, namesAt } from "./names.js";
 import { NO_CLOUD, loadPlotly } from "./plotly.js";
 import { enlargement, roomOnWall } from "./wall.js";
 
@@ -39,6 +38,9 @@ const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
  * @property {number} [most] pixels of the height
  * @property {"zoom" | false} [drag]
  */
+
+// Pixels between the middle of a row or a column and where its label stands.
+const [ROW_DOWN, COLUMN_RIGHT] = [4, 3];
 
 export class HeatMap {
   /** What is drawn. @type {Picture | undefined} */
@@ -143,36 +145,6 @@ export class HeatMap {
   async #purge() {
     await this.#drawing.catch(() => {});
     if (this.chart._fullLayout) (await loadPlotly()).purge(this.chart);
-  }
-
-  /**
-   * The values on screen, as Plotly worked them out to be drawn: row by row, NaN where masked.
-   *
-   * @returns {ArrayLike<number>[]}
-   */
-  get drawnCells() {
-    return this.#calculated.map((row) => Float64Array.from(row, (value) => value ?? NaN));
-  }
-
-  /** @returns {(number | undefined)[][]} */
-  get #calculated() {
-    return this.chart.calcdata?.[0]?.[0]?.z ?? [];
-  }
-
-  /**
-   * The value on screen in one cell; nothing where there is none, or before it is drawn.
-   *
-   * @param {number} row
-   * @param {number} column
-   */
-  drawnAt(row, column) {
-    return this.#calculated[row]?.[column];
-  }
-
-  /** The labels on screen, each with the row or the column that it stands at. */
-  get drawnNames() {
-    const drawn = this.chart._fullLayout;
-    return drawn ? namesAt(this.names, drawn) : [];
   }
 
   drawOverlays() {

@@ -4,7 +4,6 @@
 import { currentPalette, paletteVariables } from "./colors.js";
 import { Conversation, same } from "./conversation.js";
 import { Lifetime } from "./lifetime.js";
-import { shown } from "./stale.js";
 
 /** @import { InstrumentData, Palette, Receiver } from "./wire.js" */
 
@@ -52,16 +51,9 @@ export class Instrument {
     this.palette = currentPalette(data.themes, this.root);
     for (const [name, value] of paletteVariables(this.palette))
       this.root.style.setProperty(name, value);
-    this.root.dataset.run = this.run;
     const before = this.settings;
     this.settings = this.settle(this.conversation.settingsNow(data));
     this.update(isNew, !same(before, this.settings));
-    shown();
-  }
-
-  /** The key of the run that is shown, by which numbers are asked for by address. */
-  get run() {
-    return this.data.key;
   }
 
   /**

@@ -33,9 +33,7 @@
  * @property {Matrix} mask (Tq, Tk), 1 where attention is allowed
  * @property {Matrix} scale what q·kᵀ is multiplied with
  * @property {Matrix} [bias] (Tq, Tk), added to the scores
- * @property {Matrix} scores (Tq, Tk)
  * @property {Matrix} pattern (Tq, Tk)
- * @property {Matrix} z (Tq, Dh)
  */
 
 /**

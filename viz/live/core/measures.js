@@ -145,24 +145,6 @@ export function difference(a, b) {
 }
 
 /**
- * Largest |a − b|, divided by the largest |b| where that is above one; as model/verify.py has it.
- *
- * @param {Numbers} a
- * @param {Numbers} b
- */
-export function relativeError(a, b) {
-  let worst = 0;
-  let largest = 1;
-  for (let i = 0; i < b.length; i++) {
-    const error = Math.abs(a[i] - b[i]);
-    if (!Number.isFinite(error)) return NaN;
-    worst = Math.max(worst, error);
-    largest = Math.max(largest, Math.abs(b[i]));
-  }
-  return a.length === b.length ? worst / largest : NaN;
-}
-
-/**
  * @typedef {object} Pair
  * @property {number} query
  * @property {number} key

@@ -1,6 +1,6 @@
 // A pattern as it is shown: with the options a person chose, its scale, and its words.
 
-import { digits, html, traced } from "./dom.js";
+import { digits, html, numbered } from "./dom.js";
 import { matrix } from "./maths.js";
 import { isInformative, mergedMask, mergedWords, reach, strongestPairs } from "./measures.js";
 
@@ -195,18 +195,17 @@ export function pairsInWords(shown, what = "Strongest pairs") {
 }
 
 /**
- * The same with the place of each pair and the address of its weight.
+ * The same with the place of each pair.
  *
  * @param {Searched} shown
- * @param {(row: number, column: number) => string | null} addressOf
  * @returns {(Node | string)[]}
  */
-export function pairsTraced(shown, addressOf) {
+export function pairsPlaced(shown) {
   const { pairs, aside } = strongestOf(shown);
   const { rows, columns } = shown;
   if (!pairs.length) return [`Strongest pairs${aside}: none.`];
   const named = pairs.flatMap(({ query, key, weight }, i) => {
-    const number = traced(weight, "pair", addressOf(query, key), 3);
+    const number = numbered(weight, "pair", 3);
     const names = [rows[query], columns[key]].map((label) => html("bdi", null, label));
     const place = { "data-pair": `${query}-${key}` };
     const pair = html("span", place, names[0], " attends to ", names[1], " ", number);

@@ -162,31 +162,3 @@ export function draws(probs, n, random) {
     return probs.length - 1; // rounding left a little over
   });
 }
-
-const STEP_DIGITS = { temperature: 1, top_k: 2, top_p: 3, min_p: 4 };
-
-/**
- * The addresses of what is sampled from a row of logits, as model/verify/sampled.py reads them: given
- * the last part of the name, "" for the probabilities. None where a setting has more than six digits
- * after the point, as one in a link may.
- *
- * @param {number} row
- * @param {SamplerSettings} sampling
- * @returns {(what: string) => string | null}
- */
-export function sampledFrom(row, { order, temperature, top_k, top_p, min_p }) {
-  const [t, p, m] = [temperature, top_p, min_p].map((x) => Math.round(1e6 * x));
-  const isExact = [temperature, top_p, min_p].every((x, i) => [t, p, m][i] / 1e6 === x);
-  const steps = order.map((name) => STEP_DIGITS[name]).join("");
-  const settings = [row, steps, t, top_k ?? 0, p, m].join(".");
-  return (what) => (isExact ? `sampled${what && `.${what}`}.${settings}` : null);
-}
-
-/** As the model predicts them, before any step. @type {SamplerSettings} */
-export const UNTOUCHED = {
-  temperature: 1,
-  top_k: null,
-  top_p: 1,
-  min_p: 0,
-  order: ["temperature"],
-};

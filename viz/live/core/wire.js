@@ -2,8 +2,6 @@
 // snake_case. Only types: nothing is loaded from here. What one instrument alone is sent stands in
 // its own folder; a test compares all of it with what Python sends.
 
-/** @import { Failure } from "../screen/wire.js" */
-
 /**
  * An array as Plotly's JSON has it.
  *
@@ -106,8 +104,7 @@
  */
 
 /**
- * What an instrument sends: the settings changed here that Python has not acknowledged, and what
- * else it found out (the microscope: `checked`).
+ * What an instrument sends: the settings changed here that Python has not acknowledged.
  *
  * @typedef {object} Message
  * @property {number} turn
@@ -123,7 +120,6 @@
  * @property {(n: number) => void} [tick] ready for the next part of a text
  * @property {(place: {x: unknown, y: unknown, handle?: number}) => void} [picked] where a person
  *   clicked in a chart, or dragged a handle to
- * @property {(failures: Failure[]) => void} [found] figures that are not the model's
  */
 
 export {};

@@ -12,7 +12,6 @@ from viz.figures.labels import clipped, escape, token_labels, visible, word_grou
 from viz.theme import FONT, Palette
 
 LONGEST_TICK = 16  # characters of a label on an axis
-ALLOWED_ERROR = 1e-4  # between what the browser computes and the trace
 
 Data = dict[str, Any]
 Settings = dict[str, Any]

@@ -11,23 +11,18 @@ import { cellAfter, within } from "../core/keyboard.js";
 import { matrix } from "../core/maths.js";
 import { strongestPairs } from "../core/measures.js";
 import { focusable, pairsInWords, weightScale } from "../core/patterns.js";
-import { Reader } from "../core/reader.js";
-import { fill } from "../core/stale.js";
 import * as edits from "./edits.js";
 import { editMarks } from "./marks.js";
 import { NextTokens } from "./next_tokens.js";
 import { keepFingers, paintFrom } from "./painting.js";
-import { readEditor } from "./proof.js";
 import { RUNNING, cellInWords, editsInWords, emptyRowsInWords } from "./words.js";
 
 /** @import { Cell } from "../core/keyboard.js" */
 /** @import { Matrix } from "../core/maths.js" */
-/** @import { Tally } from "../core/tally.js" */
 /** @import { Receiver, Stream } from "../core/wire.js" */
 /** @import { EditorData } from "./wire.js" */
 
 const QUIET_MS = 20; // a click is meant at once; moves of a painting mouse come closer than this
-const FIGURE = "mask editor"; // what it is called among what is read back
 
 /** @extends {Instrument<EditorData>} */
 export class Editor extends Instrument {
@@ -76,7 +71,6 @@ export class Editor extends Instrument {
     this.next.node.append(this.changed, this.empty);
     const editor = html("div", { class: "hl-editor" }, this.#layoutMap(), this.next.node);
     root.replaceChildren(this.spoken, editor);
-    this.reader = new Reader(this.lifetime, FIGURE);
     this.lifetime.watchSize(this.next.node, () => this.next.draw());
   }
 
@@ -115,22 +109,6 @@ export class Editor extends Instrument {
     buttons.append(this.resetButton, this.rowButton, this.keyButton, this.drag);
     const label = { class: "hl-main", "aria-label": "The mask and the pattern" };
     return html("section", label, head, buttons, this.said, this.map);
-  }
-
-  // --- the check ----------------------------------------------------------------------------------
-
-  /** @override */
-  get run() {
-    return this.data.run || this.data.key;
-  }
-
-  /** Read back what is on screen, once all of it is of the edits a person sees. */
-  #readSoon() {
-    const { data } = this;
-    if (!data.run) return this.reader.gone();
-    if (this.#isWaiting) return this.reader.withdraw();
-    const read = (/** @type {Tally} */ tally) => readEditor(data, this, tally);
-    this.reader.soon({ token: data.run, allowed: data.allowed_error, read });
   }
 
   // --- what Python sends --------------------------------------------------------------------------
@@ -181,7 +159,7 @@ export class Editor extends Instrument {
     }
     if (data !== this.data || this.lifetime.isOver) return; // a newer answer is being drawn
     this.#shown = { data, values };
-    fill(this.title, this.run, `${data.head} under this mask`);
+    this.title.textContent = `${data.head} under this mask`;
     this.drag.hidden = this.#columns <= ZOOMED_FROM;
     const says = `Pattern of ${data.head}. ${pairsInWords(picture)}`;
     focusable(this.map, `${says} Arrow keys move the cell, Space or Enter hides or shows it.`);
@@ -351,13 +329,12 @@ export class Editor extends Instrument {
     const weight = this.#isWaiting ? undefined : this.#shown?.values.values[this.#place(cell)];
     const isHidden = !this.#mask[this.#place(cell)];
     const what = { isHidden, isEdited: this.#edits.has(this.#place(cell)), weight };
-    fill(this.said, this.run, ...cellInWords(this.data, this.#stream, cell, what));
+    this.said.replaceChildren(...cellInWords(this.#stream, cell, what));
     this.said.dataset.pair = cell.join("-");
-    this.#readSoon();
   }
 
   #showWords() {
-    fill(this.changed, this.run, ...editsInWords(this.#stream, this.#mask, this.#edits));
+    this.changed.replaceChildren(...editsInWords(this.#stream, this.#mask, this.#edits));
     const rows = edits.emptyRows(this.#mask, this.#columns);
     this.empty.replaceChildren(...emptyRowsInWords(this.#stream, rows));
     this.empty.hidden = !rows.length;

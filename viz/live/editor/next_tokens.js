@@ -34,15 +34,14 @@ export class NextTokens {
   /** Draw again, in the width there is now. */
   draw() {
     if (!this.#shown) return;
-    const [{ bars, bars_title, run, ids, position }, palette] = this.#shown;
+    const [{ bars, bars_title }, palette] = this.#shown;
     this.title.textContent = bars_title;
     if (!bars.length) return this.bars.replaceChildren();
-    const rows = bars.map(({ label, before, after }, i) => ({
+    const rows = bars.map(({ label, before, after }) => ({
       label,
       before: before ?? 0,
       after: after ?? 0,
       number: changeInWords(before, after),
-      address: run ? `probs[${position},${ids[i]}]` : null,
     }));
     drawBars(this.bars, rows, {
       palette,

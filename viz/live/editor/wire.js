@@ -25,13 +25,6 @@
  * @property {PackedArray} pattern (T, T) under the edited mask
  * @property {PackedArray} mask (T, T) the edited mask
  * @property {PackedArray} base (T, T) the mask as it was
- * @property {string} site the address of its layer's attention
- * @property {number} head_number
- * @property {string} run the key of the independent run under the edited mask; empty where there is none
- * @property {string} base_run that under the mask as it was
- * @property {number} position the token after which the bars are
- * @property {number[]} ids of the bars
- * @property {number} allowed_error
  * @property {EditorBar[]} bars
  * @property {string} bars_title
  * @property {EditorSettings} settings

@@ -69,20 +69,18 @@ export function emptyRowsInWords(stream, rows) {
 /**
  * What is in a cell: its weight, or that the key is hidden.
  *
- * @param {EditorData} data
  * @param {Stream} stream
  * @param {Cell} cell
  * @param {{isHidden: boolean, isEdited: boolean, weight: number | undefined}} what there is no weight
  *   before the model has answered
  * @returns {Words}
  */
-export function cellInWords({ run, site, head_number }, stream, cell, what) {
+export function cellInWords(stream, cell, what) {
   const [query, key] = cell.map((token) => quoted(stream, token));
   const edited = what.isEdited ? " (edited)" : "";
   if (what.isHidden) return [...key, " is hidden from ", ...query, edited];
   const pair = [...query, " attends to ", ...key];
   if (what.weight === undefined) return [...pair, `: ${RUNNING}`, edited];
-  const address = run ? `${site}.pattern[${head_number},${cell}]` : null;
-  const from = { "data-number": "weight", "data-address": address };
-  return [...pair, ": ", html("b", from, digits(what.weight)), edited];
+  const number = { "data-number": "weight" };
+  return [...pair, ": ", html("b", number, digits(what.weight)), edited];
 }

@@ -10,10 +10,8 @@ from model.analysis.probabilities import distribution
 from model.decoding.filters import SLACK, Sampling
 from model.trace import AttentionRecord, Trace
 from viz.figures.labels import signs, visible
-from viz.live.core.arrays import head_arrays
 from viz.live.core.sampling import BOUNDS
 from viz.live.core.wire import (
-    ALLOWED_ERROR,
     Bounds,
     Data,
     Settings,
@@ -30,15 +28,11 @@ TEMPERATURE: Bounds = BOUNDS["temperature"]
 
 
 class ShownHead(NamedTuple):
-    """One head of one layer, and what it is called.
-
-    `run` is the key of an independent run that what is drawn can be compared with, or empty.
-    """
+    """One head of one layer, and what it is called."""
 
     record: AttentionRecord
     head: int
     name: str
-    run: str = ""
 
 
 class Following(NamedTuple):
@@ -55,7 +49,7 @@ def home_data(
 
     `key` is new when anything but the settings is.
     """
-    record, head, head_name, run = shown_head
+    record, head, head_name = shown_head
     vocabulary, why_no_more = following
     n_left_out = max(0, len(record.pattern[head]) - MOST_TOKENS)
     shown = slice(n_left_out, None)
@@ -69,34 +63,18 @@ def home_data(
         "instrument": HOME,
         "key": key,
         "head": head_name,
-        "independent": {"run": run, "sites": [item.site.address for item in trace.attention]},
         "stream": _last(stream_data(trace.stream(record.queries)), n_left_out),
         "n_left_out": n_left_out,
         "pattern": packed(pattern.astype(np.float32)),
         "mask": packed(mask.astype(np.uint8)),
-        "inputs": _inputs(record, head, shown),
         "telling": [query, its_key, finite(pattern[query, its_key])],
         "logits": packed(logits),
         "leading": leading,
         "signs": "; ".join(signs(token["label"] for token in leading)),
         "bounds": {"temperature": bounds_data(TEMPERATURE)},
         "slack": SLACK,
-        "allowed_error": ALLOWED_ERROR,
         "why_no_more": why_no_more,
         "settings": settings,
-    }
-
-
-def _inputs(record: AttentionRecord, head: int, shown: slice) -> Data:
-    """What the browser computes the weights of the shown queries from, on all keys."""
-    arrays = head_arrays(record, head)
-    bias = arrays.get("bias")
-    return {
-        "q": packed(arrays["q"][shown].astype(np.float32)),
-        "k": packed(arrays["k"].astype(np.float32)),
-        "mask": packed(arrays["mask"][shown]),
-        "bias": None if bias is None else packed(bias[shown].astype(np.float32)),
-        "scale": record.scale,
     }
 
 

@@ -15,7 +15,6 @@ from model.trace import AttentionKind, HeadGroup, Trace
 from viz.live.core.arrays import encoded, head_address, head_arrays
 from viz.live.core.tiles import MASKED, group_tiles
 from viz.live.core.wire import (
-    ALLOWED_ERROR,
     Bounds,
     Data,
     Option,
@@ -28,7 +27,6 @@ from viz.live.core.wire import (
 )
 
 MICROSCOPE = "microscope"
-ALL_HEADS = "all heads"  # what the browser calls the small maps it reads back
 MASS = Bounds(0.1, 1.0, 0.05)  # cumulative attention shown
 TAU = Bounds(0.1, 4.0, 0.1)  # attention temperature
 MOST_SENT_ALONG = 400_000  # bytes; larger heads are fetched, so that the page does not wait
@@ -101,13 +99,11 @@ def microscope_data(
     runs: Sequence[OtherRun] = (),
     *,
     takes_text: bool = True,
-    has_independent: bool = False,
 ) -> Data:
     """What the browser needs before it asks for a head; at most a megabyte.
 
     `key` is the one under which the trace is in the store. `runs` are compared with; `takes_text`
-    says whether a person can have another one by typing, `has_independent` whether what is drawn
-    can be compared with an independent run of the input.
+    says whether a person can have another one by typing.
     """
     return {
         "instrument": MICROSCOPE,
@@ -129,8 +125,6 @@ def microscope_data(
         "against": options_data(against_of(trace, takes_text=takes_text)),
         "how": options_data([Option(name, text) for name, text in HOW.items()]),
         "bounds": {"mass": bounds_data(MASS), "tau": bounds_data(TAU)},
-        "has_independent": has_independent,
-        "allowed_error": ALLOWED_ERROR,
         "tile_codes": {"masked": MASKED},
     }
 

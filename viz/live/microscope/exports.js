@@ -237,8 +237,8 @@ function asElement(drawing) {
 /** @param {Microscope} scope */
 async function saveHtml(scope) {
   await scope.redraw(); // so that what is on screen is among the arrays kept
-  const parts = ["offline/page.html", "plotly.min.js", "offline/program.js", "live.css"];
-  const [page, plotly, program, style] = await Promise.all(parts.map(textOf));
+  const parts = ["offline/page.html", "plotly.min.js", "offline/modules.json", "live.css"];
+  const [page, plotly, modules, style] = await Promise.all(parts.map(textOf));
   const contents = {
     data: { ...scope.data, arrays: {}, settings: scope.settings },
     arrays: await scope.library.packed(),
@@ -247,7 +247,7 @@ async function saveHtml(scope) {
   const fillings = {
     style,
     plotly: plotly.replaceAll("</script", "<\\/script"),
-    program: program.replaceAll("</script", "<\\/script"),
+    modules,
     contents: JSON.stringify(contents).replaceAll("<", "\\u003c"),
   };
   const filled = page.replace(PLACE, (_, name) => fillings[name]);

@@ -2,27 +2,19 @@
 
 import { headAddress } from "../core/arrays.js";
 import { steps } from "../core/maths.js";
-import { relativeError } from "../core/measures.js";
 
 /** @import { Source } from "../core/arrays.js" */
-/** @import { HeadArrays, StepName, Steps } from "../core/maths.js" */
+/** @import { HeadArrays, Steps } from "../core/maths.js" */
 /** @import { Between } from "../core/patterns.js" */
 /** @import { Stream } from "../core/wire.js" */
 /** @import { Group, MicroscopeData } from "./wire.js" */
 
 /**
- * A head as the browser has it: its arrays, its steps, and the largest error between these and what
- * the trace has.
+ * A head as the browser has it: its arrays and its steps.
  *
- * @typedef {{head: HeadArrays, steps: Steps, error: number}} LoadedHead
+ * @typedef {{head: HeadArrays, steps: Steps}} LoadedHead
  */
 
-/** The array of the trace that a step must equal. @type {["scores" | "pattern" | "z", StepName][]} */
-const TRACED = [
-  ["scores", "biased"],
-  ["pattern", "weights"],
-  ["z", "output"],
-];
 /** So that a head seen again is not computed again. @type {WeakMap<HeadArrays, LoadedHead>} */
 const computed = new WeakMap();
 
@@ -40,11 +32,7 @@ export async function loadHead(library, key, site, number) {
   const head = /** @type {HeadArrays} */ (/** @type {unknown} */ (matrices));
   const known = computed.get(head);
   if (known) return known;
-  const all = steps(head);
-  const errors = TRACED.map(([traced, step]) =>
-    relativeError(all[step].values, head[traced].values),
-  );
-  const loaded = { head, steps: all, error: Math.max(...errors) };
+  const loaded = { head, steps: steps(head) };
   computed.set(head, loaded);
   return loaded;
 }

@@ -4,13 +4,11 @@ import { Library, MissingArrays, headAddress, summaryAddress } from "../core/arr
 import { same } from "../core/conversation.js";
 import { check, html } from "../core/dom.js";
 import { Instrument } from "../core/instrument.js";
-import { fill } from "../core/stale.js";
 import { Controls } from "./controls.js";
 import { exportMenu } from "./exports.js";
 import { between, groupOf, headName, loadHead } from "./heads.js";
 import { Overview } from "./overview.js";
 import { inWords } from "./roles.js";
-import { Verdict } from "./verdict.js";
 import { CompareView } from "./views/compare.js";
 import { LinesView } from "./views/lines.js";
 import { MapView } from "./views/map.js";
@@ -68,7 +66,6 @@ export class Microscope extends Instrument {
     this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
     this.title = html("h2", { class: "hl-title" });
     this.does = html("p", { class: "hl-does" });
-    this.verdict = new Verdict(this);
     this.stage = html("div", { class: "hl-stage" });
     this.slot = html("div"); // room below the overview, for a view whose map needs the width
     this.controls = new Controls(this);
@@ -78,13 +75,7 @@ export class Microscope extends Instrument {
     const label = { class: "hl-panel hl-instrument", "aria-label": "One head" };
     const instrument = html("section", label);
     instrument.append(
-      html(
-        "div",
-        { class: "hl-row hl-head-row" },
-        this.title,
-        this.verdict.node,
-        this.controls.options,
-      ),
+      html("div", { class: "hl-row hl-head-row" }, this.title, this.controls.options),
       this.does,
       this.controls.tabs,
       this.controls.reasons,
@@ -209,7 +200,7 @@ export class Microscope extends Instrument {
   // --- what is drawn ------------------------------------------------------------------------------
 
   /**
-   * Draw what is chosen. The title and the check change with the numbers, never before them.
+   * Draw what is chosen. The title changes with the numbers, never before them.
    *
    * @override
    */
@@ -276,8 +267,7 @@ export class Microscope extends Instrument {
     const input = this.between.queries.kind === "text" ? "sentence" : "input";
     const does = inWords(this.data, this.group, layer, head);
     const says = view === "summary" ? [] : [`On this ${input}: `, ...does];
-    fill(this.does, this.data.key, ...says);
-    this.verdict.headChanged();
+    this.does.replaceChildren(...says);
   }
 
   /**
@@ -322,7 +312,6 @@ export class Microscope extends Instrument {
     this.complain(null);
     this.root.removeAttribute("aria-busy");
     this.#onScreen = this.#wanted();
-    this.verdict.viewDrawn();
     this.root.dataset.drawn = `${this.data.key} ${this.headName} ${view} ${stage}`;
   }
 
@@ -365,7 +354,6 @@ export class Microscope extends Instrument {
   #clear() {
     this.title.textContent = "";
     this.does.textContent = "";
-    this.verdict.clear();
     this.stage.replaceChildren();
     this.root.dataset.drawn = "";
   }

@@ -23,7 +23,6 @@ const CAPTIONS = {
   given: "weight × value in this dimension, key by key; their sum is its z",
 };
 
-/** @typedef {(step: StepName, row: number, column: number) => string | null} AddressOf */
 /** @typedef {{head: HeadArrays, steps: Steps, queries: Stream, keys: Stream}} Opened */
 
 export class Operands {
@@ -40,8 +39,6 @@ export class Operands {
   #parts;
   /** @type {Map<StepName, HTMLElement>} */
   #values = new Map();
-  /** @type {AddressOf} */
-  #addressOf = () => null;
 
   /**
    * @param {HTMLElement} host
@@ -61,11 +58,9 @@ export class Operands {
    *
    * @param {Opened} opened
    * @param {Palette} palette
-   * @param {AddressOf} [addressOf] where a number of a step comes from
    */
-  open(opened, palette, addressOf = () => null) {
+  open(opened, palette) {
     const { head } = opened;
-    this.#addressOf = addressOf;
     this.#opened = opened;
     this.#palette = palette;
     this.#signed = ramp(palette.diverging);
@@ -125,12 +120,8 @@ export class Operands {
       const value =
         name === "output" ? rowOf(steps.output, query)[dimension] : steps[name].values[at];
       node.textContent = digits(value);
-      const address = this.#addressOf(name, query, name === "output" ? dimension : key);
-      if (address) node.setAttribute("data-address", address);
-      else node.removeAttribute("data-address");
       node.parentElement?.classList.toggle("hl-now", name === stage);
     }
-    this.numbers.dataset.of = `${queries.labels[query]} → ${keys.labels[key]}`;
     this.outputTerm.textContent = `z[${dimension}]`;
     this.maskTerm.textContent = head.mask.values[at] ? "mask: open" : "mask: hidden";
     this.title.replaceChildren(

@@ -4,19 +4,14 @@
 
 import { digits, html, setAll, svg } from "../core/dom.js";
 import { mean } from "../core/measures.js";
-import { point, pointAway } from "../core/pointed.js";
-import { Reader } from "../core/reader.js";
 import { atlas } from "../core/atlas.js";
-import { readOverview } from "./reading/overview.js";
 import { GAP, pitchOf, spaced } from "./tiling.js";
-import { chips, headsOf, pairsInWords, rolesInWords, says, sourceOf } from "./roles.js";
+import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
 
 /** @import { Lifetime } from "../core/lifetime.js" */
-/** @import { Tally } from "../core/tally.js" */
 /** @import { Palette } from "../core/wire.js" */
 /** @import { Group, MicroscopeData } from "./wire.js" */
 
-const ALL_HEADS = "all heads"; // what they are called among what is read back
 const MARGIN = { left: 30, top: 22, bars: 44 };
 const REST =
   "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum";
@@ -51,7 +46,6 @@ export class Overview {
   #width = 0;
   /** @type {Grid[]} */
   #grids = [];
-  #readOf = ""; // what was read back last
 
   /**
    * @param {HTMLElement} host
@@ -66,7 +60,6 @@ export class Overview {
     this.longest = html("p", { "aria-hidden": "true" }); // unseen, it keeps room for what may be said
     const said = html("div", { class: "hl-said" }, this.caption, this.longest);
     host.append(this.pictures, said);
-    this.reader = new Reader(lifetime, ALL_HEADS);
     lifetime.watchSize(host, () => {
       if (this.#data) this.draw(this.#data, this.#chosen, this.#palette);
     });
@@ -111,26 +104,6 @@ export class Overview {
     this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
     const all = [this.#atRest(), ...this.#grids.flatMap((grid) => grid.sayings())];
     this.longest.textContent = all.reduce((a, b) => (b.length > a.length ? b : a));
-    this.#readSoon(data, palette);
-  }
-
-  /**
-   * Another picture is there: what was said of the last one counts no more.
-   *
-   * @param {OverviewData} data
-   * @param {Palette} palette
-   */
-  #readSoon(data, palette) {
-    if (!data.has_independent) return this.reader.gone();
-    const now = `${data.key} ${palette.background} ${this.#width}`;
-    if (now !== this.#readOf) this.reader.withdraw(); // the same drawn again is as right as it was
-    this.#readOf = now;
-    /** @param {Tally} tally */
-    const read = async (tally) => {
-      for (const { group, picture } of this.#grids)
-        await readOverview(data, group, picture, palette, tally);
-    };
-    this.reader.soon({ token: data.key, allowed: data.allowed_error, read });
   }
 
   /** Say what there is to see while nobody points at a head. */
@@ -315,28 +288,13 @@ class Grid {
       this.#place(this.#hoverFrame, layer, head);
       this.overview.say(says(this.data, this.group, layer, head));
       this.overview.actions.near?.({ attention: this.group.name, layer, head });
-      this.#pointAt(sourceOf(this.data, this.group, layer, head));
     } else if (layer !== undefined) {
       const value = digits(this.#layerSharpness(layer), 2);
       this.overview.say(`L${layer}: mean sharpness of its heads ${value}. Click for the mean map.`);
-      const address = `${this.group.name}.layer_sharpness[${layer}]`;
-      this.#pointAt({ address, drawn: this.#layerSharpness(layer), of: `L${layer}` });
     } else if (head !== undefined) {
       const value = digits(this.#headSharpness(head), 2);
       this.overview.say(`H${head}: mean sharpness over layers ${value}. Click for the mean map.`);
-      const address = `${this.group.name}.head_sharpness[${head}]`;
-      this.#pointAt({ address, drawn: this.#headSharpness(head), of: `H${head}` });
     } else this.#rest();
-  }
-
-  /**
-   * Who asks may hear where the number comes from that is said of what the mouse is on.
-   *
-   * @param {{address: string, drawn: number, of: string}} number
-   */
-  #pointAt(number) {
-    if (!this.data.has_independent) return pointAway();
-    point({ run: this.data.key, host: this.picture, ...number });
   }
 
   #rest() {

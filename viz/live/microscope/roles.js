@@ -1,7 +1,7 @@
 // What heads do on this input, in words: for the chip on a small map, for the line above the large
 // one, and for those who do not see them.
 
-import { digits, html, svg, traced } from "../core/dom.js";
+import { digits, html, svg, numbered } from "../core/dom.js";
 import { isInformative } from "../core/measures.js";
 import { ASIDE } from "../core/patterns.js";
 import { headName } from "./heads.js";
@@ -62,18 +62,16 @@ export function inWords(data, group, layer, head) {
   const role = roleOf(data, group, layer, head);
   if (role) {
     const { words, value, n_queries } = role;
-    const [name, at] = [`${group.name}.${words.name}`, `[${layer},${head}]`];
-    const mean = traced(value, "role", name + at, 2);
-    const over = traced(n_queries, "queries", `${name}_queries${at}`, 0);
+    const mean = numbered(value, "role", 2);
+    const over = numbered(n_queries, "queries", 0);
     const queries = n_queries === 1 ? " query." : " queries.";
     return [`${words.says}, `, mean, `${words.of} on average over `, over, queries];
   }
   if (data.streams[group.keys].labels.length < 2) return ["there is one token alone to attend to."];
   const { query, key, weight, aside } = strongestPair(data, group, layer, head);
   const [row, column] = group.strongest[layer][head];
-  const address = `${group.sites[layer]}.pattern[${head},${row},${column}]`;
   const names = [html("bdi", null, query), " → ", html("bdi", null, key)];
-  const number = traced(weight, "pair", address, 2);
+  const number = numbered(weight, "pair", 2);
   const pair = html("span", { "data-pair": `${row}-${column}` }, names, ", ", number);
   return ["no single role; its strongest pair is ", pair, `${aside}.`];
 }
@@ -92,28 +90,6 @@ export function says(data, group, layer, head) {
   const { query, key, weight, aside } = strongestPair(data, group, layer, head);
   const pair = `strongest: ${query} → ${key} ${digits(weight, 3)}${aside}`;
   return `${headName(data, group, layer, head)}${does} · ${pair}`;
-}
-
-/**
- * Where the number comes from that is said of a head first.
- *
- * @param {Said} data
- * @param {Group} group
- * @param {number} layer
- * @param {number} head
- */
-export function sourceOf(data, group, layer, head) {
-  const of = headName(data, group, layer, head);
-  const role = roleOf(data, group, layer, head);
-  if (role) {
-    const { words, value } = role;
-    const address = `${group.name}.${words.name}[${layer},${head}]`;
-    return { address, drawn: value, of: `${of} · ${words.text}` };
-  }
-  const [row, column, weight] = group.strongest[layer][head];
-  const { query, key } = strongestPair(data, group, layer, head);
-  const address = `${group.sites[layer]}.pattern[${head},${row},${column}]`;
-  return { address, drawn: weight ?? NaN, of: `${of} · ${query} → ${key}` };
 }
 
 /**
@@ -179,10 +155,8 @@ export function chips(data, group, pitch, corner) {
     const number = pitch.x < CHIP.withNumber ? "" : digits(role.value, 2);
     const words = `${role.words.chip} ${number}`.trim();
     const width = CHIP.letter * words.length + CHIP.pad;
-    const address = `${group.name}.${role.words.name}[${layer},${head}]`;
-    const from = { "data-number": "role", "data-address": address };
     const children = number
-      ? [`${role.words.chip} `, svg("tspan", from, number)]
+      ? [`${role.words.chip} `, svg("tspan", { "data-number": "role" }, number)]
       : [role.words.chip];
     const [right, y] = [corner.x + head * pitch.x, corner.y + layer * pitch.y];
     const box = { x: right - width, y, width, height: CHIP.height };

@@ -5,7 +5,6 @@ import { shownPattern } from "../core/patterns.js";
 /** @import { Matrix, Numbers } from "../core/maths.js" */
 /** @import { Drawing, Table } from "../core/patterns.js" */
 /** @import { Microscope } from "./microscope.js" */
-/** @import { Tally } from "../core/tally.js" */
 
 /** One way of looking at the chosen head. */
 export class View {
@@ -26,37 +25,6 @@ export class View {
    * @returns {void | Promise<void>}
    */
   draw(_isCurrent) {}
-
-  /**
-   * Read back what it has drawn and compare it with the independent run.
-   *
-   * @param {Tally} _tally gets what is found
-   * @returns {Promise<void>}
-   */
-  async read(_tally) {}
-
-  /**
-   * Where a weight of the chosen head comes from; null between words, which are made of several, and
-   * where there is no independent run.
-   *
-   * @param {number} row
-   * @param {number} column
-   */
-  weightAddress(row, column) {
-    const { data, group, settings } = this.scope;
-    const { layer, head, words } = settings;
-    if (words || !data.has_independent) return null;
-    return `${group.sites[layer]}.pattern[${head},${row},${column}]`;
-  }
-
-  /**
-   * What is drawn has changed.
-   *
-   * @param {boolean} [isOther] whether all of it has, not what the mouse is on
-   */
-  changed(isOther = true) {
-    this.scope.verdict.screenChanged(isOther);
-  }
 
   /** Another view takes its place; it may come back. */
   leave() {}

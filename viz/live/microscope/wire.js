@@ -94,21 +94,9 @@
  * @property {Option[]} against
  * @property {Option[]} how
  * @property {{mass: Bounds, tau: Bounds}} bounds
- * @property {boolean} has_independent whether an independent run of the input can be asked for
- * @property {number} allowed_error between what is computed here and the trace
  * @property {{masked: number}} tile_codes bytes of tiles that are no weight
  */
 
 /** @typedef {InstrumentData & MicroscopeFields} MicroscopeData */
-
-/**
- * The check of the head on screen, sent as `checked`; a broken number is null.
- *
- * @typedef {object} Checked
- * @property {string} key
- * @property {string} site
- * @property {number} head
- * @property {number | null} error
- */
 
 export {};

@@ -19,7 +19,7 @@ export function open(root, { data, arrays }) {
   const scope = new Microscope(root, {}, { library: new PackedLibrary(arrays), isOffline: true });
   const [first] = data.groups;
   document.title = `Headlight: ${data.streams[first.queries].labels.join(" ")}`;
-  scope.receive({ ...data, has_independent: false }); // there is no app to ask
+  scope.receive(data);
   return scope;
 }
 

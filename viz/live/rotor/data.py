@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from viz.live.core.wire import ALLOWED_ERROR, Data, Settings, packed
+from viz.live.core.wire import Data, Settings, packed
 
 ROTOR = "rotor"
 
@@ -16,20 +16,6 @@ class ActualScore(NamedTuple):
     first: int
     second: int
     score: float
-
-
-class RotorOrigin(NamedTuple):
-    """Where an independent run has the same query and key: its key, and of which head they are.
-
-    No site where both are positions.
-    """
-
-    run: str
-    site: str = ""
-    head: int = 0
-    kv_head: int = 0
-    query: int = 0
-    key: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +35,6 @@ class Rotation:
     last_position: int
     names: tuple[str, str]
     actual: ActualScore | None = None
-    origin: RotorOrigin | None = None
 
 
 def rotor_data(key: str, rotation: Rotation, settings: Settings) -> Data:
@@ -71,6 +56,5 @@ def rotor_data(key: str, rotation: Rotation, settings: Settings) -> Data:
             "second": int(actual.second),
             "score": float(actual.score),
         },
-        "origin": rotation.origin and {**rotation.origin._asdict(), "allowed_error": ALLOWED_ERROR},
         "settings": settings,
     }

@@ -3,19 +3,14 @@
 import { floatsOf } from "../core/arrays.js";
 import { digits, html, inputOf, slider } from "../core/dom.js";
 import { Instrument } from "../core/instrument.js";
-import { point, pointAway } from "../core/pointed.js";
-import * as screen from "../core/screen.js";
 import { DistanceChart } from "./chart.js";
 import { Hands, degrees, signed } from "./hands.js";
-import { addressOf, readRotor } from "./proof.js";
 import * as rotation from "./rotation.js";
 
 /** @import { Receiver } from "../core/wire.js" */
 /** @import { RotorData } from "./wire.js" */
 
 const SHOWN = 16; // pairs drawn; the score takes all
-const ROTOR = "rotor"; // what it is called among the figures
-const CHECK_REST_MS = 150; // after the last thing drawn: a check is never in the way of the hand
 /**
  * What the two kinds of pairs are called.
  *
@@ -56,7 +51,6 @@ export class Rotor extends Instrument {
   #before = null;
   /** @type {{input: HTMLInputElement, output: Element}[]} */
   #controls = [];
-  #cancelCheck = () => {};
   #scoreTerm = html("dt");
   /** @type {Map<Fact, HTMLElement>} */
   #numbers = new Map();
@@ -84,9 +78,6 @@ export class Rotor extends Instrument {
     this.lifetime.watchSize(this.chart.node, () => {
       if (this.data) this.#drawChart();
     });
-    for (const event of ["pointerover", "focusin"])
-      this.lifetime.listen(root, event, ({ target }) => this.#point(target));
-    this.lifetime.keep(() => screen.isGone(ROTOR, this));
   }
 
   /**
@@ -241,47 +232,6 @@ export class Rotor extends Instrument {
     }
     this.#showFacts(m - n, shares);
     this.chart.moveTo(m - n);
-    this.#checkSoon();
-  }
-
-  // --- the check ----------------------------------------------------------------------------------
-
-  /** What was said of the last drawing counts no more. */
-  #checkSoon() {
-    this.#cancelCheck();
-    if (!this.data.origin) return screen.isGone(ROTOR, this);
-    screen.changes(ROTOR, this);
-    this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
-  }
-
-  /** Read it back; where the run is gone, nothing is said of it. */
-  async #check() {
-    const { data, settings } = this;
-    if (!data.origin) return;
-    const shown = { root: this.root, before: this.#before, picked: this.#picked };
-    const found = await readRotor(shown, data.origin).catch(() => null);
-    if (data !== this.data || settings !== this.settings || this.lifetime.isOver) return;
-    if (found) screen.wasRead({ figure: ROTOR, token: data.key, ...found }, this);
-    else screen.isGone(ROTOR, this);
-  }
-
-  /**
-   * A number that a person points at may be asked where it comes from.
-   *
-   * @param {EventTarget | null} target
-   */
-  #point(target) {
-    if (!this.data?.origin || !(target instanceof Element)) return;
-    const [m, n] = this.#positions();
-    const pair = target.closest("[data-pair]")?.getAttribute("data-pair");
-    const name = pair ? "share" : target.closest("[data-number]")?.getAttribute("data-number");
-    if (name !== "share" && name !== "score") return pointAway();
-    const i = pair ? Number(pair) : this.#picked;
-    const shares = rotation.sharesAt(this.#sides, m, n);
-    const drawn = name === "share" ? shares[i] : shares.reduce((sum, share) => sum + share, 0);
-    const of = name === "share" ? this.#kind.dims(i, shares.length) : this.#kind.score;
-    const address = addressOf(this.data.origin, name, m, n, i);
-    point({ run: this.data.origin.run, address, drawn, of, host: this.root });
   }
 
   /** @param {number} pair */

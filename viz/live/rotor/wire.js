@@ -9,19 +9,6 @@
  */
 
 /**
- * Where an independent run has the same query and key; no site where both are positions.
- *
- * @typedef {object} RotorOrigin
- * @property {string} run its key
- * @property {string} site such as decoder.blocks.2.attn
- * @property {number} head
- * @property {number} kv_head
- * @property {number} query
- * @property {number} key
- * @property {number} allowed_error
- */
-
-/**
  * @typedef {object} RotorFields
  * @property {"rope" | "wave"} kind rope pairs dimensions i and i + Dh/2, wave 2i and 2i + 1
  * @property {PackedArray} first (n_pairs, 2), x and y of each pair before rotation
@@ -31,7 +18,6 @@
  * @property {number} last_position
  * @property {{first: string, second: string}} names
  * @property {{first: number, second: number, score: number} | null} actual what the model itself got
- * @property {RotorOrigin | null} origin
  * @property {RotorSettings} settings
  */
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from model.analysis.patches import rollout
 from model.trace import Trace
-from viz.live.core.wire import ALLOWED_ERROR, Data, Settings, packed
+from viz.live.core.wire import Data, Settings, packed
 
 SKETCH = "sketch"
 WAYS = {"head": "one head", "mean": "mean of the layer", "rollout": "rollout"}
@@ -54,9 +54,7 @@ def sketch_data(
         "pixels": packed(np.frombuffer(pixels, np.uint8)),
         "answer": answer_data(trace, 0),
         "group": trace.groups[0].name,
-        "sites": [record.site.address for record in trace.attention],
         "shipped": {**shipped._asdict(), "wrong": list(shipped.wrong)},
         "ways": [{"name": name, "text": text} for name, text in WAYS.items()],
-        "allowed_error": ALLOWED_ERROR,
         "settings": settings,
     }

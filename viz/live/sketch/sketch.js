@@ -4,19 +4,15 @@ import { bytesOf, floatsOf } from "../core/arrays.js";
 import { ramp } from "../core/colors.js";
 import { button, check, digits, html, radios } from "../core/dom.js";
 import { Instrument } from "../core/instrument.js";
-import { changes, isGone, wasRead } from "../core/screen.js";
 import { Classes } from "./classes.js";
 import { Pad } from "./pad.js";
 import { Picture, drawThumbnail } from "./picture.js";
-import { readBack } from "./proof.js";
 import { Shipped } from "./shipped.js";
 
 /** @import { Receiver } from "../core/wire.js" */
 /** @import { Answer, SketchData } from "./wire.js" */
 
 const REST_MS = 350; // after the last stroke the page runs on what was drawn
-const CHECK_REST_MS = 150;
-const FIGURE = "sketch";
 
 /** @extends {Instrument<SketchData>} */
 export class Sketch extends Instrument {
@@ -28,7 +24,6 @@ export class Sketch extends Instrument {
   #isAsking = false;
   #isStale = false; // another picture or row came while the last one was asked for
   #cancelRest = () => {};
-  #cancelCheck = () => {};
   /** @type {HTMLButtonElement[]} */
   #heads = [];
 
@@ -53,7 +48,6 @@ export class Sketch extends Instrument {
     this.ways = html("div");
     this.shipped = new Shipped((digit) => this.#take(digit));
     root.replaceChildren(html("div", { class: "hl-sketch" }, ...this.#panels()));
-    this.lifetime.keep(() => isGone(FIGURE, this));
   }
 
   #panels() {
@@ -125,7 +119,7 @@ export class Sketch extends Instrument {
     this.#ask();
   }
 
-  /** A stroke has ended: after a moment the page runs on the drawing, and all of it is checked. */
+  /** A stroke has ended: after a moment the page runs on the drawing. */
   #rest() {
     this.#cancelRest = this.lifetime.timeout(async () => {
       const pixels = this.#pixels;
@@ -161,7 +155,6 @@ export class Sketch extends Instrument {
 
   /** Ask for the picture and the row on screen; one question at a time, the newest counts. */
   async #ask() {
-    changes(FIGURE, this);
     this.#isStale = true;
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -218,7 +211,6 @@ export class Sketch extends Instrument {
     this.#showHeads();
     this.#showTitle();
     this.root.dataset.drawn = `${this.data.key} sketch`;
-    this.#checkSoon();
   }
 
   get #head() {
@@ -255,17 +247,6 @@ export class Sketch extends Instrument {
       for (let h = 0; h < n_heads; h++) sum += this.#rowOf(layer, h)[i];
       return sum / n_heads;
     });
-  }
-
-  /** Where the independent run has these weights: the rows whose mean they are. */
-  #addresses() {
-    const { layer, head } = this.#head;
-    const { way } = this.settings;
-    const query = this.#query;
-    if (way === "rollout") return [`rollout[${query}]`];
-    const { n_heads } = this.#sizes;
-    const heads = way === "head" ? [head] : Array.from({ length: n_heads }, (_, h) => h);
-    return heads.map((h) => `${this.data.sites[layer]}.pattern[${h},${query}]`);
   }
 
   #showTitle() {
@@ -319,37 +300,6 @@ export class Sketch extends Instrument {
       i % n_heads ? [node] : [html("span", null, `L${i / n_heads}`), node],
     );
     this.grid.replaceChildren(html("span"), ...names, ...rows);
-  }
-
-  // --- the check ----------------------------------------------------------------------------------
-
-  #checkSoon() {
-    changes(FIGURE, this);
-    this.#cancelCheck();
-    this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
-  }
-
-  /** Compare what is drawn with an independent run, once the page has run on this very picture. */
-  async #check() {
-    const { key, pixels, allowed_error } = this.data;
-    const isOfRun = bytesOf(pixels.bdata).every((value, i) => value === this.#pixels[i]);
-    if (this.#isAsking || !isOfRun) return;
-    const screen = {
-      picture: this.picture.image.getAttribute("href") ?? "",
-      says: this.says.textContent ?? "",
-      line: this.line.textContent ?? "",
-      shipped: this.shipped.says.textContent ?? "",
-      classes: this.classes.drawn,
-      patches: this.picture.drawn,
-      addresses: this.#addresses(),
-      query: this.#query,
-      heads: this.#heads.map((node) => /** @type {HTMLCanvasElement} */ (node.firstChild)),
-      colors: this.palette.sequential,
-    };
-    const found = await readBack(key, screen, allowed_error).catch(() => null);
-    if (key !== this.data.key || this.lifetime.isOver) return;
-    if (found) wasRead({ figure: FIGURE, token: key, ...found }, this);
-    else isGone(FIGURE, this);
   }
 }
 

@@ -24,11 +24,9 @@
  * @property {PackedArray} pixels (S · S,)
  * @property {Answer} answer
  * @property {string} group
- * @property {string[]} sites the addresses of attention, by layer
  * @property {{chosen: number, label: number | null, n: number, wrong: number[]}} shipped the shipped
  *   pictures: which is shown and its class, how many there are, and those the model gets wrong
  * @property {{name: string, text: string}[]} ways
- * @property {number} allowed_error
  * @property {SketchSettings} settings
  */
 

@@ -16,7 +16,6 @@ from viz.figures.labels import visible
 from viz.live.core.arrays import encoded, head_address, head_arrays, summary_arrays
 from viz.live.core.tiles import MASKED, group_data
 from viz.live.core.wire import (
-    ALLOWED_ERROR,
     Bounds,
     Data,
     Settings,
@@ -60,11 +59,10 @@ class Words(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A trace, the key it is in the store under, and whether an independent run goes with it."""
+    """A trace, and the key it is in the store under."""
 
     trace: Trace
     key: str
-    has_independent: bool
 
 
 def translation_data(
@@ -81,7 +79,6 @@ def translation_data(
         "instrument": TRANSLATION,
         "key": key,
         "arrays_key": kept.key,
-        "run": kept.key if kept.has_independent else "",
         "streams": {stream.name: _stream(trace, stream.name, words) for stream in trace.streams},
         "groups": [group_data(group) for group in trace.groups],
         "steps": [_step(trace, target, words, n) for n in range(len(trace.main))],
@@ -90,7 +87,6 @@ def translation_data(
         "bounds": {name: bounds_data(found) for name, found in bounds.items()},
         "arrays": _sent_along(trace, kept.key, settings),
         "tile_codes": {"masked": MASKED},
-        "allowed_error": ALLOWED_ERROR,
         "settings": settings,
     }
 

@@ -53,16 +53,6 @@ export function addressOf(key, { group, layer, head, over }) {
 }
 
 /**
- * Where an independent run has the same map.
- *
- * @param {Chosen} chosen
- */
-export function originOf({ group, layer, head, over }) {
-  if (over === "head") return `${group.sites[layer]}.pattern[${head}]`;
-  return `${over === "layer" ? group.sites[layer] : group.name}.mean_pattern`;
-}
-
-/**
  * The streams a group's attention is between.
  *
  * @param {TranslationData} data

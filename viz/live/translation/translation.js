@@ -2,7 +2,6 @@
 // attention, and at each place of the German what else might have come.
 
 import { Library } from "../core/arrays.js";
-import { badge, showScreenCheck, withdraw } from "../core/badge.js";
 import { check, digits, fillOnce, html, radios } from "../core/dom.js";
 import { Grids } from "../core/grids.js";
 import { called } from "../core/groups.js";
@@ -10,19 +9,9 @@ import { HeatMap } from "../core/heatmap.js";
 import { Instrument } from "../core/instrument.js";
 import { rowOf } from "../core/maths.js";
 import { pairsInWords, pictured, shownPattern, weightScale } from "../core/patterns.js";
-import { point } from "../core/pointed.js";
 import { Candidates } from "./candidates.js";
 import { Controls, asRadios } from "./controls.js";
-import {
-  addressOf,
-  between,
-  chosenHead,
-  headsOfLines,
-  originOf,
-  rowOfToken,
-  strongestIn,
-} from "./heads.js";
-import { compare, expectedOf } from "./proof.js";
+import { addressOf, between, chosenHead, headsOfLines, rowOfToken, strongestIn } from "./heads.js";
 import { Rows } from "./rows.js";
 
 /** @import { Receiver } from "../core/wire.js" */
@@ -34,7 +23,6 @@ import { Rows } from "./rows.js";
 const MAP = { above: 590, least: 200, most: 420 };
 const REPLAYED_MS = 420; // from one word to the next
 const WRITTEN_MS = 120; // all words of a new translation: they follow the typing hand
-const CHECK_REST_MS = 150; // after the last thing drawn
 
 /** @extends {Instrument<TranslationData>} */
 export class Translation extends Instrument {
@@ -43,15 +31,11 @@ export class Translation extends Instrument {
   #looked = null;
   #shown = 0; // German words written by now
   #cancelPlay = () => {};
-  #cancelCheck = () => {};
   /** @type {{chosen: Chosen, map: Matrix, lines: Matrix, heads: Chosen} | null} */
   #loaded = null;
   /** @type {(number | null)[]} */
   #before = [];
   #drawing = 0;
-  /** The data and the settings of which what is on screen was drawn. @type {any[]} */
-  #drawnOf = [];
-  #reported = "";
 
   /**
    * @param {HTMLElement} root
@@ -61,7 +45,6 @@ export class Translation extends Instrument {
     super(root, receiver);
     this.controls = new Controls(this);
     this.says = html("p", { class: "hl-tr-says", role: "status" });
-    this.badge = badge();
     this.failure = html("p", { class: "hl-error", role: "alert", hidden: true });
     const words = html("div");
     this.rows = new Rows(words, this.lifetime, {
@@ -87,9 +70,8 @@ export class Translation extends Instrument {
       drag: false,
     });
     this.candidates = new Candidates(next, (id) => this.#choose(id));
-    const line = html("div", { class: "hl-tr-line-row" }, this.says, this.badge);
     const columns = html("div", { class: "hl-tr-columns" }, heads, head, next);
-    root.replaceChildren(this.controls.node, words, line, this.failure, columns);
+    root.replaceChildren(this.controls.node, words, this.says, this.failure, columns);
   }
 
   /**
@@ -189,18 +171,6 @@ export class Translation extends Instrument {
       this.#look(Math.min(Math.max(n, 0), this.data.n_written - 1));
     }
     this.map.mark(row, column);
-    if (!this.data.run) return;
-    const origin = originOf(chosen).replace(/\[(\d+)\]$/, "[$1,");
-    const address = `${origin.endsWith(",") ? origin : `${origin}[`}${row},${column}]`;
-    const { queries, keys } = between(this.data, chosen.group);
-    const of = `${queries.labels[row]} → ${keys.labels[column]}`;
-    point({
-      run: this.data.run,
-      address,
-      drawn: this.map.drawnAt(row, column),
-      of,
-      host: this.host,
-    });
   }
 
   // --- drawing ------------------------------------------------------------------------------------
@@ -222,7 +192,6 @@ export class Translation extends Instrument {
     if (turn !== this.#drawing || this.lifetime.isOver) return;
     this.#mark();
     this.root.dataset.drawn = `${data.key} ${settings.at}`;
-    this.#checkSoon();
   }
 
   /** @param {Chosen} chosen */
@@ -271,11 +240,9 @@ export class Translation extends Instrument {
   }
 
   #showAll() {
-    this.#drawnOf = [this.data, this.settings];
     this.#showWords();
     this.#showCandidates();
     this.#mark();
-    this.#checkSoon();
   }
 
   #showWords() {
@@ -337,52 +304,5 @@ export class Translation extends Instrument {
     if (row === null) return;
     const own = rowOf(map, row);
     this.map.mark(row, strongestIn(own));
-  }
-
-  // --- the check ----------------------------------------------------------------------------------
-
-  #checkSoon() {
-    this.#cancelCheck();
-    withdraw(this.badge, false);
-    this.#cancelCheck = this.lifetime.timeout(() => this.#check(), CHECK_REST_MS);
-  }
-
-  /** Whether all of what is there by now is on screen. */
-  get #isDrawn() {
-    const [data, settings] = this.#drawnOf;
-    return data === this.data && settings === this.settings && this.#shown >= data.n_written;
-  }
-
-  /** Compare what is on screen with an independent run, where there is one. */
-  async #check() {
-    const { data, settings } = this;
-    const loaded = this.#loaded;
-    if (!loaded || !data.run || !this.#isDrawn) return;
-    const now = this.#now;
-    const shown = { data, settings, now, chosen: loaded.chosen, heads: loaded.heads };
-    const grids = this.grids.grids.map(({ picture }) => picture);
-    const expected = await expectedOf(shown, grids).catch(() => null);
-    const isSame =
-      loaded === this.#loaded && now === this.#now && data === this.data && this.#isDrawn;
-    const isOther = !isSame || this.lifetime.isOver;
-    if (!expected || isOther || !this.map.chart.data) return;
-    const screen = {
-      cells: this.map.drawnCells,
-      english: this.rows.english,
-      german: this.rows.german,
-      lines: this.rows.lines,
-      says: this.says,
-      grids,
-      palette: this.palette,
-      title: this.candidates.title,
-      list: this.candidates.list,
-      rest: this.candidates.rest,
-    };
-    const found = compare(shown, expected, screen);
-    const error = showScreenCheck(this.badge, found, data.allowed_error);
-    const verdict = `${data.key} ${settings.at} ${found.error <= data.allowed_error}`;
-    if (verdict === this.#reported) return;
-    this.#reported = verdict;
-    this.conversation.report("checked", { key: data.key, error, address: found.address });
   }
 }

@@ -44,7 +44,6 @@
 /**
  * @typedef {object} TranslationFields
  * @property {string} arrays_key under which maps are fetched
- * @property {string} run the key of an independent run, empty where there is none
  * @property {Record<string, Stream>} streams
  * @property {Group[]} groups
  * @property {Step[]} steps one for each row of the target's stream
@@ -53,18 +52,9 @@
  * @property {Record<string, Bounds>} bounds
  * @property {Record<string, string>} arrays safetensors in base64, by address
  * @property {{masked: number}} tile_codes bytes of tiles that are no weight
- * @property {number} allowed_error between what is shown and an independent run
  * @property {TranslationSettings} settings
  */
 
 /** @typedef {InstrumentData & TranslationFields} TranslationData */
-
-/**
- * The check of what is on screen, sent as `checked`; a broken number is null.
- *
- * @typedef {object} Checked
- * @property {string} key
- * @property {number | null} error
- */
 
 export {};

@@ -7,12 +7,9 @@ import numpy as np
 
 from viz.figures.labels import token_labels
 from viz.live.core.sampling import limits_data
-from viz.live.core.wire import ALLOWED_ERROR, Data, Settings, axis_labels, finite
+from viz.live.core.wire import Data, Settings, axis_labels, finite
 
 WRITER = "writer"
-ATTENDED = "new tokens"  # what the browser calls the map of the new tokens
-DISTRIBUTION = "next token"  # what the browser calls the distribution it reads back
-WRITTEN = "written text"  # what it calls the words of the text and what is told of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +47,6 @@ class WrittenText:
     is_running: bool
     note: str
     address: str  # where the browser asks for more of it
-    runs: Sequence[Data] = ()  # keys of independent runs of it, by the tokens that were dropped
 
 
 def writer_data(
@@ -60,12 +56,10 @@ def writer_data(
     settings: Settings,
     *,
     is_greedy: bool = False,
-    run: str = "",
 ) -> Data:
     """The text, its steps, and `shown`, as `distribution_data` gives it.
 
-    `key` is new when anything but head, steps and settings is. `run` is the key of an independent
-    run of the prompt, empty where there is none.
+    `key` is new when anything but head, steps and settings is.
     """
     labels = token_labels(text.tokens)
     return {
@@ -81,9 +75,6 @@ def writer_data(
         "running": text.is_running,
         "note": text.note,
         "address": text.address,
-        "run": run,
-        "runs": list(text.runs),
-        "allowed_error": ALLOWED_ERROR,
         "greedy": is_greedy,
         "shown": shown,
         "settings": settings,

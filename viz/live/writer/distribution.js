@@ -1,17 +1,18 @@
 // One token's distribution over the whole vocabulary: bars to choose from, draws, and what is left.
 
 import { floatsOf } from "../core/arrays.js";
-import { button, digits, equals, fillOnce, html, math, operand, svg, traced } from "../core/dom.js";
 import {
-  applied,
-  draws,
-  entropy,
-  powers,
-  probabilities,
-  sampledFrom,
-  sortedIds,
-  UNTOUCHED,
-} from "../core/sampling.js";
+  button,
+  digits,
+  equals,
+  fillOnce,
+  html,
+  math,
+  numbered,
+  operand,
+  svg,
+} from "../core/dom.js";
+import { applied, draws, entropy, powers, probabilities, sortedIds } from "../core/sampling.js";
 import { drawCurve, spacedRanks } from "./curve.js";
 import { NAMES } from "./sliders.js";
 
@@ -67,10 +68,6 @@ export class Distribution {
   #data;
 
   canPut = false;
-  /** Addresses of what is drawn from, and of what was predicted. @type {(what: string) => string | null} */
-  address = () => null;
-  /** @type {(what: string) => string | null} */
-  addressBefore = () => null;
 
   /**
    * @param {(id: number) => void} pick a person chose the token of a bar, or the one drawn
@@ -149,14 +146,10 @@ export class Distribution {
    * Everything from the logits: called for every movement of a slider.
    *
    * @param {SamplerSettings} sampling
-   * @param {{palette: Palette, slack: number, title: string, from: {run: string, row: number}, canPut: boolean, isOver: boolean, isRunning: boolean}} look
-   *   `isOver` says that a token is there already, which a chosen one would replace; `from` which
-   *   independent run has these logits, and in which row
+   * @param {{palette: Palette, slack: number, title: string, canPut: boolean, isOver: boolean, isRunning: boolean}} look
+   *   `isOver` says that a token is there already, which a chosen one would replace
    */
-  show(sampling, { palette, slack, title, from, canPut, isOver, isRunning }) {
-    for (const node of [this.node, this.left]) node.dataset.run = from.run;
-    this.address = sampledFrom(from.row, sampling);
-    this.addressBefore = sampledFrom(from.row, UNTOUCHED);
+  show(sampling, { palette, slack, title, canPut, isOver, isRunning }) {
     const sorted = this.#sorted;
     const { steps, count } = applied(sorted, sampling, slack);
     const tempered = probabilities(sorted, sampling.temperature);
@@ -205,7 +198,7 @@ export class Distribution {
       const n = this.#counts.get(place) ?? 0;
       bar.count.hidden = !n;
       bar.count.style.left = percent(n / Math.max(this.#nDrawn, 1));
-      const probability = isKept && traced(after, "sampled", this.#addressOf(i));
+      const probability = isKept && numbered(after, "sampled");
       bar.number.replaceChildren(probability || "removed");
       if (this.#nDrawn > 1 && isKept) bar.number.append(` · ${n}×`);
       bar.name.disabled = !this.canPut;
@@ -228,12 +221,6 @@ export class Distribution {
     this.list.setAttribute("aria-label", `Leading tokens. ${top.join("; ")}.`);
     this.append.disabled = !this.canPut || this.#drawn === null;
     this.#sayDrawn();
-  }
-
-  /** @param {number} i of a bar */
-  #addressOf(i) {
-    const address = this.address("");
-    return address && `${address}[${this.#data.ids[i]}]`;
   }
 
   /** @param {Step[]} steps */
@@ -259,9 +246,8 @@ export class Distribution {
     ]);
     steps.forEach(({ count, mass }, i) => {
       const [left, share] = this.table.tBodies[0].rows[i].querySelectorAll("td");
-      const [ofCount, ofMass] = ["left", "mass"].map((what) => this.address(what));
-      fill(left, count.toLocaleString("en"), ofCount && `${ofCount}[${i}]`);
-      fill(share, digits(mass), ofMass && `${ofMass}[${i}]`);
+      left.textContent = count.toLocaleString("en");
+      share.textContent = digits(mass);
     });
   }
 
@@ -275,9 +261,7 @@ export class Distribution {
     ];
     this.facts.replaceChildren(
       ...facts.map(([title, name, value, key]) => {
-        const [what, when] = key.split("-");
-        const address = when === "before" ? this.addressBefore(what) : this.address(what);
-        const number = { "data-number": key, "data-address": address };
+        const number = { "data-number": key };
         return html("div", { title }, html("dt", null, name), html("dd", number, value));
       }),
     );
@@ -349,19 +333,6 @@ function axis() {
     return tick;
   });
   return html("div", { class: "hl-dist-axis", "aria-hidden": "true" }, html("div", null, ticks));
-}
-
-/**
- * A cell's number, and the address it comes from.
- *
- * @param {HTMLElement} cell
- * @param {string} text
- * @param {string | null} address
- */
-function fill(cell, text, address) {
-  cell.textContent = text;
-  if (address) cell.dataset.address = address;
-  else delete cell.dataset.address;
 }
 
 /**

@@ -35,12 +35,6 @@
  */
 
 /**
- * The key of an independent run of the text without its first `n_dropped` tokens.
- *
- * @typedef {{n_dropped: number, run: string}} WrittenRun
- */
-
-/**
  * What changed before a new token, in words.
  *
  * @typedef {object} Mark
@@ -74,9 +68,6 @@
  * @property {boolean} running
  * @property {string} note what there is to say about the whole text
  * @property {string} address where to ask for more of it
- * @property {string} run the key of the prompt's independent run; empty where there is none
- * @property {WrittenRun[]} runs of the text with its new tokens; none while it is written
- * @property {number} allowed_error between what is drawn and that
  * @property {boolean} greedy whether the most likely token is taken, whatever the sliders say
  * @property {ShownDistribution} shown
  * @property {SliderBounds} bounds
@@ -105,7 +96,6 @@
  * @property {Mark[]} marks
  * @property {boolean} running
  * @property {string} note
- * @property {WrittenRun[]} runs
  * @property {ShownDistribution} shown
  */
 

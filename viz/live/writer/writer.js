@@ -7,16 +7,12 @@ import { button, check, digits, html, radios } from "../core/dom.js";
 import { HeatMap } from "../core/heatmap.js";
 import { Instrument } from "../core/instrument.js";
 import { argmax } from "../core/measures.js";
-import { Reader } from "../core/reader.js";
-import { Attended } from "./attended.js";
 import { pictureOf } from "./picture.js";
 import { Distribution } from "./distribution.js";
 import { Feed } from "./feed.js";
-import { runBefore, Verdict } from "./verdict.js";
 import { Sliders } from "./sliders.js";
 import { Text } from "./text.js";
 import { beforeAnyStep, stepInWords } from "./step.js";
-import { readWritten } from "./spoken.js";
 
 /** @import { Receiver, SamplerSettings } from "../core/wire.js" */
 /** @import { Look } from "./text.js" */
@@ -29,7 +25,6 @@ const OUTDATED_MS = 200; // what a change outdates is drawn only where its answe
 const MAP_REST_MS = 600; // between two drawings of the map
 const NO_MAP = "Nothing is written yet. Each new token gets a row: what it attended to when drawn.";
 const MAP_HEIGHT = 130;
-const WRITTEN = "written text"; // what it is called among what is read back
 
 /** @extends {Instrument<WriterData>} */
 export class Writer extends Instrument {
@@ -64,7 +59,6 @@ export class Writer extends Instrument {
     this.noMap = html("p", { class: "hl-caption" }, NO_MAP);
     this.heatMap = new HeatMap(this.map, this.lifetime, {
       pick: (row) => this.go(this.data.n_prompt + row),
-      point: (row, column) => this.attended.point(row, column, this.map),
       most: MAP_HEIGHT,
     });
     const heads = [
@@ -92,9 +86,6 @@ export class Writer extends Instrument {
     this.lifetime.watchSize(root, () => {
       if (this.data) this.redraw();
     });
-    this.verdict = new Verdict(this.lifetime);
-    this.attended = new Attended(this.lifetime);
-    this.reader = new Reader(this.lifetime, WRITTEN);
   }
 
   #layOut() {
@@ -230,7 +221,6 @@ export class Writer extends Instrument {
   /** @override */
   redraw() {
     this.#cancelMap();
-    this.attended.withdraw();
     const { steps, key, note, n_prompt, labels } = this.data;
     const { at, averaged } = this.settings;
     check(this.averaged, averaged ? "yes" : "no");
@@ -242,7 +232,6 @@ export class Writer extends Instrument {
     this.distribution.take(this.data.shown);
     this.#showDistribution();
     this.#sayStep();
-    this.#readSoon();
     if (steps.length) this.#showMapSoon();
     this.map.hidden = !steps.length;
     this.noMap.hidden = steps.length > 0;
@@ -263,10 +252,9 @@ export class Writer extends Instrument {
     const [isOver, isPrompt] = [shown.at < labels.length, shown.at < n_prompt];
     const drawnFrom = then ? "Drawn from" : "Drawn from, sliders as now";
     const title = isPrompt ? "Predicted in the prompt" : isOver ? drawnFrom : "Next token";
-    const look = { palette: this.palette, slack, title, from: runBefore(this.data) };
+    const look = { palette: this.palette, slack, title };
     const can = { canPut: !isPrompt, isOver, isRunning: running };
     this.distribution.show(then ?? now, { ...look, ...can });
-    this.verdict.soon(this.data, this.distribution, then ?? now);
   }
 
   /**
@@ -335,18 +323,6 @@ export class Writer extends Instrument {
     this.says.replaceChildren(...words);
   }
 
-  /** Once the text rests, what is said of it is read back. */
-  #readSoon() {
-    const { data, text, says } = this;
-    const { run, runs, steps, running, allowed_error, key } = data;
-    if (running || !run || (steps.length && !runs.length)) return this.reader.gone();
-    this.reader.withdraw();
-    const { averaged } = this.settings;
-    const bars = this.distribution.list;
-    const shown = { data, text: text.node, says, bars, at: this.#at(), averaged };
-    this.reader.soon({ token: key, allowed: allowed_error, read: (by) => readWritten(shown, by) });
-  }
-
   // --- the map ------------------------------------------------------------------------------------
 
   /** The map takes longer than a token does, so while text streams in it is drawn now and then. */
@@ -381,12 +357,5 @@ export class Writer extends Instrument {
     this.#mapped = wanted;
     const step = steps[at];
     if (step) this.heatMap.mark(at, step.n_dropped + argmax(this.#weights(step)));
-    this.attended.soon({
-      data,
-      map: this.heatMap,
-      says: this.says.textContent ?? "",
-      at,
-      averaged,
-    });
   }
 }

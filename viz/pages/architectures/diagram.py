@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -13,8 +12,7 @@ from model.verify.check import Check
 from viz import formulas, runs
 from viz.figures.diagram import Box, Boxes, diagram
 from viz.frame import inspector, layout, notices, tables
-from viz.frame.numbers import Said, html_of
-from viz.frame.numbers import count as whole
+from viz.frame.said import html_of
 from viz.frame.view import View
 
 TITLE = "Diagram"
@@ -66,7 +64,7 @@ def render(view: View) -> None:
     has_cross = any(group.kind == "cross" for group in view.run.trace.groups)
     columns = runs.anatomy(view.handle, tuple(map(len, view.run.trace.streams)))
     config = runs.checkpoint(view.handle).config
-    drawn = [_drawn(number, column, config, view) for number, column in enumerate(columns)]
+    drawn = [_drawn(column, config, view) for column in columns]
     st.html(diagram(_with_memory(drawn, has_cross=has_cross), html_of))
     written = formulas.block(config.norm_placement, has_cross=has_cross)
     inspector.formula("model.blocks.Block", written.latex, written.reference)
@@ -84,34 +82,28 @@ def _with_memory(columns: Sequence[Boxes], *, has_cross: bool) -> Sequence[Boxes
     return [replace(encoder, after=[*encoder.after, memory]), *others]
 
 
-def _drawn(number: int, column: Column, config: BlockConfig, view: View) -> Boxes:
-    """One stack; its boxes have their numbers in the order of the forward pass."""
-    numbers = count()
+def _drawn(column: Column, config: BlockConfig, view: View) -> Boxes:
+    """One stack."""
 
     def boxes(parts: Sequence[Part]) -> list[Box]:
-        places = (f"boxes.{number}[{next(numbers)}" for _ in parts)
-        return [_box(part, config, view, at) for part, at in zip(parts, places, strict=True)]
+        return [_box(part, config, view) for part in parts]
 
-    run = view.run
     stream = view.run.trace.stream(column.name)
     unit = "patches" if stream.kind == "patches" else "tokens"
     return Boxes(
         column.name.capitalize(),
-        [whole(run, f"boxes.{number}[0,0]", len(stream)), f" {unit}"],
+        f"{len(stream):,} {unit}",
         boxes(column.before),
         [boxes(sublayer) for sublayer in column.sublayers],
-        ["× ", whole(run, f"boxes.layers.{number}", column.n_layers), " layers"],
+        f"× {column.n_layers:,} layers",
         boxes(column.after),
     )
 
 
-def _box(part: Part, config: BlockConfig, view: View, at: str) -> Box:
-    """A box; its rows, columns and weights have their addresses from `at` on."""
-    rows, columns = (whole(view.run, f"{at},{i}]", size) for i, size in enumerate(part.shape))
-    shape: Said = [rows, " × ", columns]
-    weights: Said = ""
-    if part.n_parameters:
-        weights = [whole(view.run, f"{at},2]", part.n_parameters), " weights"]
+def _box(part: Part, config: BlockConfig, view: View) -> Box:
+    """A box of the diagram, a link to the view that shows it."""
+    shape = " × ".join(f"{size:,}" for size in part.shape)
+    weights = f"{part.n_parameters:,} weights" if part.n_parameters else ""
     href = _address(part, config, view)
     return Box(part.kind, _title(part, config), _detail(part, config), shape, weights, href)
 

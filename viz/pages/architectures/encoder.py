@@ -6,27 +6,15 @@ import numpy as np
 
 from model.analysis.blanks import perplexity
 from model.analysis.probabilities import next_token_losses
-from model.verify.independent import LONGEST_NAME
 from viz import formulas, runs
 from viz.digits import digits
 from viz.figures.blanks import Predicted, paired_bars
 from viz.figures.labels import token_labels, visible
 from viz.frame import blanks as hidden
-from viz.frame import (
-    inspector,
-    layout,
-    memory,
-    notices,
-    screen,
-    settings,
-    state,
-    tables,
-    words,
-)
-from viz.frame.numbers import Said, number
+from viz.frame import inspector, layout, notices, settings, state, tables, words
 from viz.frame.view import View
 from viz.live import component
-from viz.live.cloze.data import CLOZE, Kept, Whole, cloze_data
+from viz.live.cloze.data import Kept, Whole, cloze_data
 from viz.live.core.wire import Data, Settings
 from viz.runs import Run, blanks
 
@@ -55,16 +43,14 @@ def render(view: View) -> None:
     )
     notices.show()
     whole = runs.run(view.handle, view.sentence)
-    memory.keep_alive(WHOLE, whole)
     chosen = _chosen(view)
     data = cloze_data(
-        Kept(view.run.trace, view.run.key, view.run.independent is not None),
-        Whole(whole.trace.ids.tolist(), whole.trace.tokens, whole.key),
+        Kept(view.run.trace, view.run.key),
+        Whole(whole.trace.ids.tolist(), whole.trace.tokens),
         runs.vocabulary(view.handle),
         chosen,
     )
     component.show(data, on_change=state.take_over)
-    screen.drew({"key": CLOZE, "token": data["key"]})
     _inspect(view)
     n = min(len(whole.trace.ids), MOST_IN_TURN)
     open_losses = blanks.in_turn(view.handle, view.sentence, n, is_causal=False)
@@ -120,7 +106,6 @@ def _beside(view: View, whole: Run) -> tuple[str, Run] | None:
     if runs.FIRST_MODEL not in runs.model_names("decoder"):
         return None
     run = runs.run(runs.handle_of(runs.FIRST_MODEL, view.handle.device), view.sentence)
-    memory.keep_alive(BESIDE, run)
     n = min(len(run.trace.tokens), len(whole.trace.tokens), MOST_IN_TURN)
     is_same = run.trace.tokens[:n] == whole.trace.tokens[:n] and n > 1
     return (runs.FIRST_MODEL, run) if is_same else None
@@ -150,65 +135,41 @@ def _both_sides(view: View, whole: Run, losses: np.ndarray) -> dict[str, np.ndar
     name, run = found
     before = next_token_losses(run.trace.logits[:n], run.trace.ids[:n])
     pair = Predicted(view.model, losses), Predicted(name, before, 1)
-    places = {(0, "y"): f"pseudo.losses.{n}"}
     layout.show_figure(
         paired_bars(whole.trace.tokens[:n], pair, view.colors, "Loss of each token"),
         key="both-sides",
         alt=_alt(whole, pair),
-        origin=[
-            *screen.origin(whole, places, tokens="x"),
-            *screen.origin(run, {(1, "y"): f"before.losses.{n}"}),
-        ],
     )
-    _worth(view, whole, losses, (name, run, before))
-    _perplexities(view, whole, losses, (name, run, before))
+    _worth(view, losses, (name, run, before))
+    _perplexities(view, losses, (name, run, before))
     return {name: np.concatenate([[np.nan], before])}
 
 
-def _worth(view: View, whole: Run, losses: np.ndarray, other: tuple[str, Run, np.ndarray]) -> None:
+def _worth(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndarray]) -> None:
     """The losses of both models, and how far they are apart."""
-    name, run, before = other
-    n = len(losses)
+    name, _, before = other
     gained = float(before.sum() - losses[1:].sum())
-    gain = blanks.beside_decoder(whole, run, n, (whole.key, run.key))
-    if gain:
-        memory.keep_alive(GAIN, gain)
-    own = f"pseudo.total.{n}"
-    of_decoder = number(run, f"before.total.{n}", before.sum(), digits(before.sum(), 2))
     words.facts(
         [
-            (
-                [number(whole, own, losses[1:].sum(), digits(losses[1:].sum(), 2)), " nats"],
-                f"{view.model}, all tokens but the first",
-            ),
-            ([of_decoder, " nats"], f"{name}, the same tokens"),
-            (
-                [
-                    number(gain, f"right.gained.{n}", gained, digits(gained, 2))
-                    if gain
-                    else digits(gained, 2),
-                    " nats",
-                ],
-                "worth of the context on the right",
-            ),
+            (f"{digits(losses[1:].sum(), 2)} nats", f"{view.model}, all tokens but the first"),
+            (f"{digits(before.sum(), 2)} nats", f"{name}, the same tokens"),
+            (f"{digits(gained, 2)} nats", "worth of the context on the right"),
         ]
     )
 
 
-def _perplexities(
-    view: View, whole: Run, losses: np.ndarray, other: tuple[str, Run, np.ndarray]
-) -> None:
+def _perplexities(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndarray]) -> None:
     name, run, before = other
     n = len(losses)
     pseudo, plain = perplexity(losses), perplexity(before)
     words.facts(
         [
             (
-                number(whole, f"pseudo.perplexity.{n}", pseudo, digits(pseudo, 2)),
+                digits(pseudo, 2),
                 f"pseudo-perplexity of {view.model}",
             ),
             (
-                number(run, f"before.perplexity.{n}", plain, digits(plain, 2)),
+                digits(plain, 2),
                 f"perplexity of {name}",
             ),
         ]
@@ -252,25 +213,15 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, chosen: Settings
     n = len(losses)
     masked = blanks.in_turn(view.handle, view.sentence, n, is_causal=True)
     pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
-    named = {NO_MASK: "pseudo.losses", MASKED: "pseudo.causal_losses"}
     layout.show_figure(
         paired_bars(whole.trace.tokens[:n], pair, view.colors, "Loss of each token"),
         key="under-the-mask",
         alt=_alt(whole, pair),
-        origin=screen.origin(
-            whole, {(i, "y"): f"{named[one.name]}.{n}" for i, one in enumerate(pair)}, tokens="x"
-        ),
     )
-    both = ((NO_MASK, "pseudo.", losses), (MASKED, "pseudo.causal_", masked))
     words.facts(
         [
-            (
-                number(
-                    whole, f"{what}perplexity.{n}", perplexity(found), digits(perplexity(found), 2)
-                ),
-                f"pseudo-perplexity, {name}",
-            )
-            for name, what, found in both
+            (digits(perplexity(found), 2), f"pseudo-perplexity, {name}")
+            for name, found in ((NO_MASK, losses), (MASKED, masked))
         ]
     )
     _cost_of_blanks(view, whole, chosen)
@@ -284,23 +235,16 @@ def _cost_of_blanks(view: View, whole: Run, chosen: Settings) -> None:
     if not places or not chosen["causal"]:
         return
     free = blanks.run_blanked(view.handle, view.sentence, tuple(places))
-    memory.keep_alive(OPEN, free)
     targets = whole.trace.ids[places]
     words.facts(
         [
-            (_loss_of_blanks(run, places, targets), f"mean of the hidden tokens, {name}")
+            (
+                f"{digits(_mean_loss(run, places, targets), 3)} nats",
+                f"mean of the hidden tokens, {name}",
+            )
             for name, run in ((NO_MASK, free), (MASKED, view.run))
         ]
     )
-
-
-def _loss_of_blanks(run: Run, places: list[int], targets: np.ndarray) -> Said:
-    """The mean in nats as it is printed, with its address while that is not too long."""
-    mean = _mean_loss(run, places, targets)
-    pairs = (str(x) for pair in zip(places, targets.tolist(), strict=True) for x in pair)
-    address, text = ".".join(("hidden.mean", *pairs)), digits(mean, 3)
-    has_address = len(address) <= LONGEST_NAME
-    return [number(run, address, mean, text) if has_address else text, " nats"]
 
 
 def _mean_loss(run: Run, places: list[int], targets: np.ndarray) -> float:

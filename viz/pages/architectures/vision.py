@@ -10,23 +10,12 @@ from model.analysis.patches import mean_distances
 from model.config import VisionConfig
 from viz.digits import digits
 from viz.figures.patches import distance_curve, similarity_grid, without_map
-from viz.frame import (
-    controls,
-    given,
-    inspector,
-    layout,
-    notices,
-    numbers,
-    screen,
-    state,
-    tables,
-    words,
-)
+from viz.frame import controls, given, inspector, layout, notices, state, tables, words
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
 from viz.live import component
 from viz.live.core.wire import Settings
-from viz.live.sketch.data import SKETCH, Shipped, sketch_data
+from viz.live.sketch.data import Shipped, sketch_data
 from viz.runs import pictures
 
 TITLE = "Vision"
@@ -56,7 +45,6 @@ def render(view: View) -> None:
     key, _ = pictures.answers(view.handle)
     data = sketch_data(view.run.key, view.run.trace, pixels, key, _shipped(view), _settings(view))
     component.show(data, on_change=state.take_over)
-    screen.drew({"key": SKETCH, "token": view.run.key})
     left, right = layout.two_up("patches")
     with left:
         _needed(view, pixels, config)
@@ -116,26 +104,13 @@ def _needed(view: View, pixels: bytes, config: VisionConfig) -> None:
         key="without",
         alt=f"Grid of patches: without one the probability of {best} is between "
         f"{digits(float(after.min()), 3)} and {digits(float(after.max()), 3)}.",
-        origin=screen.origin(view.run, {(0, "z"): "without"}),
     )
     side = config.image_size // config.patch_size
     row, column = divmod(int(after.argmin()), side)
     least = float(after.min())
-    place = numbers.stated(view.run, "without", (row, column), "min")
     words.caption(
-        [
-            "Of ",
-            numbers.number(view.run, f"classes[{best}]=max", before, digits(before, 3)),
-            " for ",
-            *numbers.stated(view.run, "classes", (best,)),
-            " at the least ",
-            numbers.number(view.run, f"without[{row},{column}]", least, digits(least, 3)),
-            " is left: without the patch in row ",
-            place[0],
-            ", column ",
-            place[1],
-            ".",
-        ]
+        f"Of {digits(before, 3)} for {best} at the least {digits(least, 3)} is left: without the "
+        f"patch in row {row}, column {column}."
     )
 
 
@@ -154,26 +129,11 @@ def _order(view: View, pixels: bytes, config: VisionConfig) -> None:
     n = (config.image_size // config.patch_size) ** 2
     found = _probabilities(pictures.shuffled(view.handle, pixels, _shuffling(n, seed)))
     other = int(found.argmax())
-
-    shuffled = f"shuffled.classes.{seed}"
-    answer = numbers.stated(view.run, "classes", (best,))
-
-    def said(answer: int, which: str = "") -> numbers.Number:
-        address = f"{shuffled}[{answer}]{which}"
-        probability = float(found[answer])
-        return numbers.number(view.run, address, probability, digits(probability, 3))
-
     words.facts(
         [
-            (
-                numbers.number(view.run, f"classes[{best}]", before, digits(before, 3)),
-                [*answer, ", in order"],
-            ),
-            (said(best), [*answer, ", shuffled"]),
-            (
-                [*numbers.stated(view.run, shuffled, (other,)), ", p = ", said(other, "=max")],
-                "is said of the shuffled",
-            ),
+            (digits(before, 3), f"{best}, in order"),
+            (digits(float(found[best]), 3), f"{best}, shuffled"),
+            (f"{other}, p = {digits(float(found[other]), 3)}", "is said of the shuffled"),
         ]
     )
 
@@ -193,7 +153,6 @@ def _positions(view: View) -> None:
         similarity_grid(similar, view.colors, "Similarity of positions"),
         key="places",
         alt=f"Grid of {len(similar)} small grids: cosine similarity of the positions of patches.",
-        origin=screen.origin(view.run, {(0, "z"): "positions.tiles"}),
     )
 
 
@@ -210,7 +169,6 @@ def _distances(view: View, config: VisionConfig) -> None:
         key="distances",
         alt="Mean attention distance of each head by layer: "
         + ", ".join(f"L{i} {digits(float(x.mean()), 1)} pixels" for i, x in enumerate(found)),
-        origin=screen.origin(view.run, {(0, "y"): "distances"}),
     )
 
 

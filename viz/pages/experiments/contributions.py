@@ -17,8 +17,7 @@ from viz.figures.attribution import (
     waterfall,
 )
 from viz.figures.labels import unique
-from viz.frame import answers, inspector, layout, links, notices, screen, state, tables, words
-from viz.frame.numbers import number
+from viz.frame import answers, inspector, layout, links, notices, state, tables, words
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, NEURON
 from viz.frame.view import View
 from viz.live import component
@@ -42,12 +41,6 @@ class Asked:
     found: Attribution
     record: AttentionRecord  # the site of the chosen head
     head: int
-
-    @property
-    def place(self) -> str:
-        """Position and tokens, as addresses of the independent run end."""
-        two = [] if self.answer.against is None else [self.answer.against]
-        return ".".join(map(str, [self.answer.position, self.answer.token, *two]))
 
     @property
     def head_name(self) -> str:
@@ -102,18 +95,12 @@ def _facts(asked: Asked) -> None:
             f"Showing {_row_name(asked.record.site)}."
         )
     total = float(found.parts.sum())
-    address = f"direct.logit.{asked.place}"  # also of the sum: the shares are all there is
-    logit = number(view.run, address, found.logit)
-    probability = number(
-        view.run,
-        f"judged.probs.{answer.position}.{answer.token}[0]",
-        answer.probability,
-        digits(answer.probability, 3),
-    )
+    logit = digits(found.logit)
+    probability = digits(answer.probability, 3)
     words.facts(
         [
             (logit, "logit of the model" if answer.against is None else "difference of two logits"),
-            (number(view.run, address, total), f"sum of {len(found.parts)} shares"),
+            (digits(total), f"sum of {len(found.parts)} shares"),
             (f"{found.error:.0e}", f"error (allowed {ALLOWED:.0e})"),
             (probability, f"probability of the {answer.kind}"),
         ]
@@ -132,7 +119,6 @@ def _waterfall(asked: Asked) -> None:
         key="waterfall",
         alt=f"Waterfall of {len(found.parts)} shares that sum to {digits(found.logit, 3)}. The "
         f"largest is that of {found.names[largest]}, {digits(float(found.parts[largest]), 3)}.",
-        origin=screen.origin(asked.view.run, {(0, "y"): f"direct.parts.{asked.place}"}),
     )
 
 
@@ -160,7 +146,6 @@ def _heads(asked: Asked) -> None:
         alt=f"Map of {len(own)} × {values.shape[1]} heads by their share in the logit. The largest "
         f"is that of {names[row]} H{column}, {digits(float(values[row, column]), 3)}.",
         on_pick=look_at,
-        origin=screen.origin(asked.view.run, {(0, "z"): f"direct.heads.{asked.place}"}),
     )
 
 
@@ -187,12 +172,7 @@ def _one_head(asked: Asked) -> None:
         pushed = attributing.by_head(
             asked.view.handle, asked.view.run, site, head, asked.answer.position
         )
-        end = f"{head}.{asked.answer.position}.{_ends(asked)}"
-        places = {
-            (0, "x"): f"{site.address}.direct_words.{end}",
-            (0, "words.ticks.y"): f"{site.address}.direct_ids.{end}",
-        }
-        _words(asked, pushed, f"Pushed by {asked.head_name}", ("head-words", places))
+        _words(asked, pushed, f"Pushed by {asked.head_name}", "head-words")
 
 
 def _keys(asked: Asked) -> None:
@@ -211,13 +191,6 @@ def _keys(asked: Asked) -> None:
         key="keys",
         alt=f"Shares of {asked.head_name} by key. The largest is that of token {best}, "
         f"“{labels[best]}”, {digits(float(values[best]), 3)}.",
-        origin=screen.origin(
-            view.run,
-            {
-                (0, "y"): f"{address}.direct_keys.{asked.head}.{asked.place}",
-                **({} if keys.ids is None else {(0, "words.x"): f"{keys.name}.ids"}),
-            },
-        ),
     )
 
 
@@ -226,13 +199,8 @@ def _ends(asked: Asked) -> int:
     return min(MOST_WORDS, len(asked.answer.names) // 2)
 
 
-def _words(
-    asked: Asked, pushed: np.ndarray, title: str, shown: tuple[str, dict[tuple[int, str], str]]
-) -> None:
-    """The tokens with most added to them and most taken; `shown`: the key, and what is where."""
-    key, places = shown
-    if "vocabulary" not in asked.view.offers:  # they are classes
-        places = {place: at for place, at in places.items() if place == (0, "x")}
+def _words(asked: Asked, pushed: np.ndarray, title: str, key: str) -> None:
+    """The tokens with most added to them and most taken."""
     falling, most = np.argsort(-pushed, kind="stable"), _ends(asked)
     ids = [*falling[:most], *falling[-most:]]
     names = [asked.answer.names[i] for i in ids]
@@ -240,7 +208,6 @@ def _words(
         named_bars(names, pushed[ids], asked.view.colors, ("added to the logit", title)),
         key=key,
         alt=f"{title}: up {', '.join(names[:most])}; down {', '.join(names[most:])}.",
-        origin=screen.origin(asked.view.run, places),
     )
 
 
@@ -276,26 +243,11 @@ def _neurons(asked: Asked) -> None:
                 for name, value in zip(names, shares.ravel()[order], strict=True)
             ),
             on_pick=lambda cell: state.put((setting, list(places[int(cell["y"])]))),
-            origin=screen.origin(
-                view.run, {(0, "x"): f"direct.neurons.{len(order)}.{asked.place}"}
-            ),
         )
     with right:
         position = asked.answer.position
         pushed = attributing.by_neuron(view.handle, view.run, layer, neuron, position)
-        end = f"{layer}.{neuron}.{position}.{_ends(asked)}"
-        _words(
-            asked,
-            pushed,
-            f"Pushed by neuron L{layer} N{neuron}",
-            (
-                "neuron-words",
-                {
-                    (0, "x"): f"direct.words_of_neuron.{end}",
-                    (0, "words.ticks.y"): f"direct.ids_of_neuron.{end}",
-                },
-            ),
-        )
+        _words(asked, pushed, f"Pushed by neuron L{layer} N{neuron}", "neuron-words")
 
 
 # --- the rest ---------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from dataclasses import asdict
 
 from model.decoding.beam import Candidate
 from model.verify.check import Check
-from model.verify.searched import Text, Tree
 from viz import runs
 from viz.digits import digits
 from viz.figures.beam import Node, beam_tree
@@ -14,18 +13,14 @@ from viz.frame import (
     controls,
     inspector,
     layout,
-    memory,
     notices,
     settings,
     state,
     tables,
     words,
 )
-from viz.frame.beams import nodes_of, origin_of, tree_of, winner_of
-from viz.frame.numbers import number, word
+from viz.frame.beams import nodes_of, winner_of
 from viz.frame.view import View
-from viz.runs import searching
-from viz.runs.beside import Beside
 
 TITLE = "Beam search"
 ICON = ":material/account_tree:"
@@ -53,19 +48,15 @@ def render(view: View) -> None:
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
     winner, greedy_winner = winner_of(steps), winner_of(greedy)
     nodes = nodes_of(steps, runs.vocabulary(view.handle))
-    found, searched = _searched(
-        view, tree_of(nodes, width, _end_of(view), greedy_winner.ids), penalty
-    )
     layout.show_figure(
         beam_tree(nodes, view.tokens[-1], view.colors),
         key="beam",
         alt=f"A tree of {sum(len(step.candidates) for step in steps)} candidates in {len(steps)} "
         f"steps. The winner's score is {digits(winner.score, 3)}.",
-        origin=origin_of(found, nodes),
     )
     if width > 1:
         words.notice(verdict(winner, greedy_winner))
-    _texts(view, (winner, greedy_winner), (found, searched))
+    _texts(view, winner, greedy_winner)
     inspector.formula("model.decoding.beam.normalised_score")
     inspector.formula(
         "model.decoding.beam.normalised_score",
@@ -75,24 +66,16 @@ def render(view: View) -> None:
     inspector.export(view, {"Candidates": lambda: _csv(nodes)})
 
 
-def _texts(
-    view: View, winners: tuple[Candidate, Candidate], beside: tuple[Beside, Sequence[Text]]
-) -> None:
+def _texts(view: View, winner: Candidate, greedy: Candidate) -> None:
     """The winner of the beams and of greedy decoding, with what they got."""
-    (winner, greedy), (found, searched) = winners, beside
     texts = {"Beam search": winner, "Greedy": greedy}
     if winner.ids == greedy.ids:  # two runs of one text differ by rounding alone
         texts = {"Beam search and greedy": winner}
     prompt = runs.decode(view.handle, list(view.ids)).removeprefix(" ")
     for name, text in texts.items():
-        at, is_winner = searched.index(text.ids), text is winner
-        total = number(found, f"texts.{'totals' if is_winner else 'greedy'}[{at}]", text.total)
-        which = f"winners[{at}]=max" if is_winner else f"scores[{at}]"
-        score = number(found, f"texts.{which}", text.score)
-        words.caption([f"{name}: log probability ", total, ", score ", score])
-        n_said = len(text.ids) - (text.ids[-1] == _end_of(view))
-        said = runs.decode(view.handle, list(text.ids))
-        words.continued(prompt, word(found, f"texts.ids[{at},0:{n_said}]", said))
+        total, score = digits(text.total), digits(text.score)
+        words.caption(f"{name}: log probability {total}, score {score}")
+        words.continued(prompt, runs.decode(view.handle, list(text.ids)))
 
 
 def checks(view: View) -> Sequence[Check]:
@@ -133,15 +116,3 @@ def verdict(winner: Candidate, greedy: Candidate) -> str:
 def _csv(nodes: Sequence[Node]) -> bytes:
     frame = tables.frame([asdict(node) for node in nodes])
     return tables.frame_csv(frame.drop(columns="ids"))
-
-
-def _end_of(view: View) -> int:
-    return runs.tokenizer(view.handle).end_id
-
-
-def _searched(view: View, tree: Tree, penalty: float) -> tuple[Beside, tuple[Text, ...]]:
-    """All texts of the tree, and the greedy one, to be run again."""
-    prompt = tuple(view.run.trace.ids.tolist())
-    found = searching.independent_texts(view.handle, view.run, view.run.key, prompt, tree, penalty)
-    memory.keep_alive("beams", found)
-    return found, tree.found

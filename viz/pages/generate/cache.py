@@ -11,23 +11,12 @@ from model.analysis.timing import fed_at_once
 from model.decoding.cache_run import CacheRun
 from viz import runs
 from viz.digits import digits
-from viz.figures.cache import cache_map
+from viz.figures.cache import bytes_text, cache_map
 from viz.formulas import cache_with_numbers
-from viz.frame import (
-    ASSETS,
-    controls,
-    inspector,
-    layout,
-    notices,
-    screen,
-    settings,
-    tables,
-    words,
-)
-from viz.frame.numbers import Number, Said, count, size
+from viz.frame import ASSETS, controls, inspector, layout, notices, settings, tables, words
+from viz.frame.said import Said
 from viz.frame.view import View
 from viz.pages.generate import timing
-from viz.runs import Run
 
 TITLE = "KV cache"
 ICON = ":material/database:"
@@ -76,7 +65,7 @@ def render(view: View) -> None:
     )
     _check(view, cached, shown.n_cached)
     known = _known_models()
-    n_tokens = _sizes(view, known)
+    n_tokens = _sizes(known)
     summary = timing.section(view)
     csv_files = {
         f"Lengths of {shown.part}": lambda: _lengths_csv(view, lengths[:, : shown.n_cached]),
@@ -119,13 +108,6 @@ def _lengths(cached: CacheRun, shown: Shown) -> np.ndarray:
     return lengths.mean(axis=1) if shown.kv_head is None else lengths[:, shown.kv_head]
 
 
-def _address(shown: Shown) -> str:
-    """Where the independent run has the same lengths, (L, tokens cached)."""
-    if shown.kv_head is None:
-        return f"cache.mean_{shown.part}[:,:{shown.n_cached}]"
-    return f"cache.{shown.part}[:,{shown.kv_head},:{shown.n_cached}]"
-
-
 def _picture(view: View, lengths: np.ndarray, shown: Shown) -> None:
     n_layers, n_tokens = lengths.shape
     config, kv_head, n_cached = view.config, shown.kv_head, shown.n_cached
@@ -139,7 +121,6 @@ def _picture(view: View, lengths: np.ndarray, shown: Shown) -> None:
         alt=f"Length of the {shown.part} of each token in each of {n_layers} layers, {of}{span}. "
         f"The cache has {n_cached} of {n_tokens} tokens; the first {shown.n_prefill} enter at "
         "once.",
-        origin=screen.origin(view.run, {(0, "z"): _address(shown)}, tokens="x"),
     )
     if kv_head is not None and config.n_kv_heads < config.n_heads:
         group = config.n_heads // config.n_kv_heads
@@ -158,12 +139,7 @@ def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
         ),
     }
     with st.container(key="cache-bytes"):
-        words.facts(
-            [
-                (size(view.run, f"cache.bytes.{n_tokens}", n_bytes), name)
-                for name, (n_bytes, n_tokens) in figures.items()
-            ]
-        )
+        words.facts([(bytes_text(n_bytes), name) for name, (n_bytes, _) in figures.items()])
     st.caption(
         "Measured from the cache's tensors: element size × number of elements, for each layer "
         "and KV head; a query is used once and not kept."
@@ -203,7 +179,7 @@ def _known_models() -> list[KnownModel]:
     return [KnownModel(**entry) for entry in tomllib.loads(text)["model"]]
 
 
-def _sizes(view: View, known: list[KnownModel]) -> int:
+def _sizes(known: list[KnownModel]) -> int:
     """The table of known models; gives back the number of tokens it is for."""
     layout.section(
         "KV-cache size in well-known models",
@@ -216,7 +192,7 @@ def _sizes(view: View, known: list[KnownModel]) -> int:
     )
     n_tokens = controls.number(settings.CONTEXT)
     notices.show()
-    rows = [_row(view.run, i, model, n_tokens) for i, model in enumerate(known)]
+    rows = [_row(model, n_tokens) for model in known]
     words.table({name: [row[name] for row in rows] for name in rows[0]})
     short = [model.name for model in known if model.max_seq_len < n_tokens]
     if short:
@@ -227,7 +203,7 @@ def _sizes(view: View, known: list[KnownModel]) -> int:
     return n_tokens
 
 
-def _row(run: Run, place: int, model: KnownModel, n_tokens: int) -> dict[str, Said]:
+def _row(model: KnownModel, n_tokens: int) -> dict[str, Said]:
     """One model of the table; what equals the published cache says so."""
     sizes = cache_variants(model, n_tokens)
     same = {
@@ -236,34 +212,21 @@ def _row(run: Run, place: int, model: KnownModel, n_tokens: int) -> dict[str, Sa
         "latent": bool(model.latent),
     }
     texts: dict[str, Said] = {
-        name: "–"
-        if n_bytes is None
-        else "= published"
-        if same.get(key)
-        else size(run, f"known.bytes.{n_tokens}[{place},{column}]", n_bytes)
-        for column, ((key, name), n_bytes) in enumerate(
-            zip(COLUMNS.items(), sizes.values(), strict=True)
-        )
+        name: "–" if n_bytes is None else "= published" if same.get(key) else bytes_text(n_bytes)
+        for (key, name), n_bytes in zip(COLUMNS.items(), sizes.values(), strict=True)
     }
-    return {"model": model.name, "values per token": _values_per_token(run, place, model)} | {
+    return {"model": model.name, "values per token": _values_per_token(model)} | {
         **texts,
-        "context": _known(run, place, "max_seq_len", model.max_seq_len),
+        "context": f"{model.max_seq_len:,}",
         "source": model.source,
     }
 
 
-def _values_per_token(run: Run, place: int, model: KnownModel) -> Said:
+def _values_per_token(model: KnownModel) -> str:
     """How many values are cached per token: layers × those of one layer, as published."""
-    layers = _known(run, place, "n_layers", model.n_layers)
     if model.latent:
-        return [layers, " × ", _known(run, place, "latent", model.latent)]
-    kv_heads = _known(run, place, "n_kv_heads", model.n_kv_heads)
-    return [layers, " × 2 × ", kv_heads, " × ", _known(run, place, "d_head", model.d_head)]
-
-
-def _known(run: Run, place: int, name: str, n: int) -> Number:
-    """One of the sizes of a known model, as the file has it."""
-    return count(run, f"known.sizes[{place},{SIZES.index(name)}]", n)
+        return f"{model.n_layers} × {model.latent}"
+    return f"{model.n_layers} × 2 × {model.n_kv_heads} × {model.d_head}"
 
 
 def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:

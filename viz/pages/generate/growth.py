@@ -16,7 +16,7 @@ from viz.live import store
 from viz.live.core.sampling import distribution_data
 from viz.live.core.wire import Data, Settings
 from viz.live.writer.data import WrittenText, marks_data, new_labels, step_data, writer_data
-from viz.runs.writing import Again, Writing, again
+from viz.runs.writing import Writing
 
 MORE_SECONDS = 0.03  # how long to write for one question of the browser
 NAMES = {
@@ -60,7 +60,6 @@ class Growth:
     vocabulary: Sequence[str]
     is_greedy: bool = False
     address: str = field(init=False)  # where the browser asks for more
-    compared: dict[int, Again] = field(default_factory=dict)  # by tokens that were dropped
 
     def __post_init__(self) -> None:
         """Let the browser ask, as long as somebody keeps this."""
@@ -94,7 +93,6 @@ class Growth:
                 "marks": marks_data(self._marks()),
                 "running": writing.is_running,
                 "note": self.state(),
-                "runs": self._runs(),
                 "shown": self._distribution(_whole(asked.get("at"), len(tokens)))[0],
             }
 
@@ -113,12 +111,8 @@ class Growth:
             is_running=self.writing.is_running,
             note=note,
             address=self.address,
-            runs=self._runs(),
         )
-        run = self.view.run.key if self.view.run.independent is not None else ""
-        data = writer_data(
-            self.key, text, distribution, settings, is_greedy=self.is_greedy, run=run
-        )
+        data = writer_data(self.key, text, distribution, settings, is_greedy=self.is_greedy)
         return data, shown
 
     def state(self) -> str:
@@ -157,31 +151,6 @@ class Growth:
 
     def _marks(self) -> dict[int, str]:
         return marks_of(self.writing.course, len(self.writing.steps))
-
-    def _runs(self) -> list[Data]:
-        """Keys of independent runs of the whole text; none of it while it is written.
-
-        Tokens that were dropped from the context have no part in what was attended to after, so
-        each number of them has a run of its own, from its first step to its last.
-        """
-        if self.view.run.independent is None or self.writing.is_running:
-            return []
-        steps, n_prompt = self.writing.steps, len(self.view.ids)
-        ids = (*self.view.ids, *(step.token_id for step in steps))
-        ends = {step.n_dropped: n_prompt + number for number, step in enumerate(steps)}
-        if steps:  # what comes after all of it, too
-            last = steps[-1].n_dropped
-            ends[last] = min(len(ids), last + self.view.config.max_seq_len)
-        self.compared = {
-            dropped: self._again(dropped, ids[dropped:end]) for dropped, end in ends.items()
-        }
-        runs = self.compared.items()
-        return [{"n_dropped": dropped, "run": again.key} for dropped, again in runs]
-
-    def _again(self, n_dropped: int, ids: tuple[int, ...]) -> Again:
-        """The independent run of some ids, the one there is if it is of them."""
-        kept = self.compared.get(n_dropped)
-        return kept if kept and kept.ids == ids else again(self.request.handle, ids, self.view.run)
 
     def _logits(self, at: int) -> np.ndarray | None:
         """Logits (V,) of token `at` of the whole text, or None where they are gone."""

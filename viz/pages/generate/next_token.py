@@ -12,24 +12,13 @@ from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL
 from viz import runs
 from viz.figures.labels import visible
-from viz.frame import (
-    address,
-    controls,
-    inspector,
-    layout,
-    memory,
-    notices,
-    screen,
-    settings,
-    state,
-    tables,
-)
+from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
 from viz.frame.sampling import drawing, is_greedy, sliders
 from viz.frame.view import View
 from viz.live import component
 from viz.live.callbacks import is_awaited
 from viz.live.core.sampling import sampling_data
-from viz.live.writer.data import ATTENDED, DISTRIBUTION, WRITER, WRITTEN
+from viz.live.writer.data import WRITER
 from viz.pages.generate.growth import Growth, Request, Shown
 from viz.runs.writing import Writing, write
 
@@ -260,9 +249,6 @@ def _show(growth: Growth, notes: Sequence[str]) -> Shown:
     }
     data, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))
     component.show(data, on_change=lambda changes: _take_over(growth.view, changes))
-    screen.drew({"key": DISTRIBUTION, "token": data["shown"]["key"]})
-    for what in (ATTENDED, WRITTEN):
-        screen.drew({"key": what, "token": data["key"]})
     return shown
 
 

@@ -10,9 +10,8 @@ from model.verify.check import Check
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures import block as figures
-from viz.frame import controls, inspector, layout, notices, screen, state, tables, verdicts, words
+from viz.frame import controls, inspector, layout, notices, state, tables, verdicts, words
 from viz.frame.lessons import BLOCK_COLOUR, BLOCK_NORM, BLOCK_TOKEN
-from viz.frame.numbers import number, per_cent
 from viz.frame.settings import LAYER
 from viz.frame.view import View
 from viz.runs.blocks import inside as run_inside
@@ -92,7 +91,6 @@ def _tables(view: View, found: Inside, token: int) -> inspector.Tables:
 def _steps(view: View, found: Inside, token: int) -> None:
     values, names = found.of_token(token), STEPS[found.placement]
     lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
-    at = f"{view.layer}.{token}"
     left, right = layout.two_up("block-steps", (3, 2))
     is_shared = state.value(BLOCK_COLOUR) == "one"
     largest = np.abs(values).max(axis=-1, keepdims=True)
@@ -108,9 +106,6 @@ def _steps(view: View, found: Inside, token: int) -> None:
             key="block-steps",
             alt=f"Heat map of {values.shape[-1]} values after each of {len(names)} steps; the "
             f"largest magnitude is {digits(np.abs(values).max(), 2)}.",
-            origin=screen.origin(
-                view.run, {(0, "z"): f"block.{'steps' if is_shared else 'shares'}.{at}"}
-            ),
         )
     with right:
         layout.show_figure(
@@ -118,7 +113,6 @@ def _steps(view: View, found: Inside, token: int) -> None:
             key="block-lengths",
             alt="Lengths: "
             + ", ".join(f"{n} {digits(x, 1)}" for n, x in zip(names, lengths, strict=True)),
-            origin=screen.origin(view.run, {(0, "x"): f"block.lengths.{at}"}),
         )
     checks = [Check(name, error, ALLOWED) for name, error in blocks.identities(found).items()]
     columns = layout.two_up("block-identities")
@@ -152,36 +146,30 @@ def _norms(view: View, found: Inside, token: int) -> None:
     after = {kind: blocks.normed(given, kind, found.eps) for kind in KINDS}
     left, right = layout.two_up("block-norms")
     with left:
-        _before_and_after(view, given[token], after, f"{view.layer}.{which}", token)
+        _before_and_after(view, given[token], after, token)
     with right:
-        _gain(view, found, norm, f"{view.layer}.{which}")
+        _gain(view, found, norm)
     left, right = layout.two_up("block-spreads")
     with left:
-        _spread(view, after, "tokens", f"{view.layer}.{which}")
+        _spread(view, after, "tokens")
     with right:
-        _spread(view, after, "dimensions", f"{view.layer}.{which}")
-    _statistics(view, found, given[token], f"{view.layer}.{which}.{token}")
+        _spread(view, after, "dimensions")
+    _statistics(view, found, given[token])
 
 
 def _before_and_after(
-    view: View, before: np.ndarray, after: dict[str, np.ndarray], at: str, token: int
+    view: View, before: np.ndarray, after: dict[str, np.ndarray], token: int
 ) -> None:
     shown = {KINDS[kind]: values[token] for kind, values in after.items()}
-    places = {
-        (number, axis): f"block.normed.{kind}.{at}.{token}"
-        for number in range(len(shown))
-        for axis, kind in (("x", 0), ("y", number + 1))
-    }
     layout.show_figure(
         figures.norm_scatter(before, shown, view.colors, f"Token {token}, before and after"),
         key="block-norm",
         alt=f"Each of {len(before)} numbers of token {token} before and after three norms: of "
         "LayerNorm and RMSNorm on a line each, of BatchNorm scattered.",
-        origin=screen.origin(view.run, places),
     )
 
 
-def _gain(view: View, found: Inside, norm: str, at: str) -> None:
+def _gain(view: View, found: Inside, norm: str) -> None:
     """Gain, and the offset where there is one."""
     offset = found.offsets[norm]
     weights = {"gain": found.gains[norm]} | ({"offset": offset} if offset.any() else {})
@@ -190,14 +178,10 @@ def _gain(view: View, found: Inside, norm: str, at: str) -> None:
         key="block-gain",
         alt=f"Gain of each number: from {digits(weights['gain'].min(), 2)} to "
         f"{digits(weights['gain'].max(), 2)}.",
-        origin=screen.origin(
-            view.run,
-            {(trace, "y"): f"block.{name}.{at}" for trace, name in enumerate(weights)},
-        ),
     )
 
 
-def _spread(view: View, after: dict[str, np.ndarray], over: str, at: str) -> None:
+def _spread(view: View, after: dict[str, np.ndarray], over: str) -> None:
     """How large tokens, or numbers across the tokens, are after each norm."""
     axis = {"tokens": -1, "dimensions": 0}[over]
     sizes = {KINDS[kind]: blocks.root_mean_square(x, axis) for kind, x in after.items()}
@@ -221,25 +205,16 @@ def _spread(view: View, after: dict[str, np.ndarray], over: str, at: str) -> Non
         key=f"block-{over}",
         alt=f"{titles[over]}: LayerNorm from {digits(layer.min(), 2)} to {digits(layer.max(), 2)}, "
         f"BatchNorm from {digits(batch.min(), 2)} to {digits(batch.max(), 2)}.",
-        origin=screen.origin(
-            view.run,
-            {(trace, "y"): f"block.{over}.{trace + 1}.{at}" for trace in range(len(shown))},
-            tokens="x" if over == "tokens" else "",
-        ),
     )
 
 
-def _statistics(view: View, found: Inside, before: np.ndarray, at: str) -> None:
+def _statistics(view: View, found: Inside, before: np.ndarray) -> None:
     numbers = blocks.statistics(before, found.eps)
-    shown = [
-        number(view.run, f"block.statistics.{at}[{place}]", value)
-        for place, value in enumerate(numbers)
-    ]
+    mean, deviation, root = map(digits, numbers)
     words.caption(
-        ["Of this vector: mean ", shown[0], ", deviation ", shown[1], ", root mean square ",
-         shown[2], ". LayerNorm subtracts the first and divides by the second, RMSNorm divides by "
-         "the third."]
-    )  # fmt: skip
+        f"Of this vector: mean {mean}, deviation {deviation}, root mean square {root}. LayerNorm "
+        "subtracts the first and divides by the second, RMSNorm divides by the third."
+    )
     formula = formulas.norm(found.norm, *numbers, has_offset=view.config.bias)
     inspector.formula(f"model.norms.{found.norm}_norm", formula.latex, formula.reference)
 
@@ -265,32 +240,29 @@ def _neurons(view: View, found: Inside, token: int) -> None:
             else "What leaves the function is how much the neuron adds of its own output vector."
         ),
     )
-    at = f"{view.layer}.{token}"
     left, right = layout.two_up("block-neurons")
     with left:
-        _function(view, kind, before, after, at)
+        _function(view, kind, before, after)
     with right:
         layout.show_figure(
             figures.neuron_bars(activation, view.colors, "Activation of each neuron"),
             key="block-neurons",
             alt=f"Activation of {len(before)} neurons: the largest is "
             f"{digits(activation.max(), 2)}.",
-            origin=screen.origin(view.run, {(0, "y"): f"block.activations.{at}"}),
         )
-    share = per_cent(view.run, f"block.concentration.{at}", blocks.concentration(activation))
+    share = digits(100 * blocks.concentration(activation), 1)
     words.caption(
-        [f"The {blocks.N_LARGEST} largest neurons have ", share, " % of the sum of all squares."]
+        f"The {blocks.N_LARGEST} largest neurons have {share} % of the sum of all squares."
     )
     formula = formulas.neurons(kind)
     inspector.formula("model.feedforward.FeedForward", formula.latex, formula.reference)
 
 
-def _function(view: View, kind: str, before: np.ndarray, after: np.ndarray, at: str) -> None:
+def _function(view: View, kind: str, before: np.ndarray, after: np.ndarray) -> None:
     """The model's own function with its neurons, and others."""
     reach = blocks.reach_of(before)
     names = list(dict.fromkeys((*blocks.USUAL, kind)))
     curves = {FUNCTIONS[name]: blocks.curve(name, reach) for name in names}
-    numbers = [list(blocks.FUNCTIONS).index(name) for name in names]
     layout.show_figure(
         figures.activation_points(
             curves, FUNCTIONS[kind], (before, after), view.colors, "Neurons on their function"
@@ -298,15 +270,6 @@ def _function(view: View, kind: str, before: np.ndarray, after: np.ndarray, at: 
         key="block-function",
         alt=f"{len(before)} neurons on {FUNCTIONS[kind]}, beside other functions: from "
         f"{digits(before.min(), 2)} to {digits(before.max(), 2)} before it.",
-        origin=screen.origin(
-            view.run,
-            {
-                **{(i, "x"): f"block.places.{reach}" for i in range(len(names))},
-                **{(i, "y"): f"block.curve.{n}.{reach}" for i, n in enumerate(numbers)},
-                (len(names), "x"): f"block.before.{at}",
-                (len(names), "y"): f"block.after.{at}",
-            },
-        ),
     )
 
 
@@ -352,14 +315,6 @@ def _all_blocks(view: View, token: int) -> None:
         key="block-heights",
         alt=f"The stream is {digits(stream[0], 1)} long before the first block and "
         f"{digits(stream[-1], 1)} after the last.",
-        origin=screen.origin(
-            view.run,
-            {
-                (0, "y"): f"block.heights.{token}",
-                (1, "y"): f"block.attn.{token}",
-                (2, "y"): f"block.ffn.{token}",
-            },
-        ),
     )
     same = {"model": view.model, "sentence": view.sentence, "after": token}
     words.ways(

@@ -5,18 +5,17 @@ from urllib.parse import urlencode
 import numpy as np
 
 from model.analysis.heads import strongest_pair
-from model.analysis.worked import Example, read_cells
+from model.analysis.worked import Example, Worked, read_cells, work_out
 from viz.digits import digits
 from viz.figures.labels import token_labels
-from viz.frame import inspector, layout, memory, notices, screen, state, tables, words
+from viz.frame import inspector, layout, notices, state, tables, words
 from viz.frame.kinds import Setting
 from viz.frame.lessons import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
-from viz.frame.numbers import count, number, word
+from viz.frame.said import Word
 from viz.frame.view import View
 from viz.live import component
-from viz.live.by_hand.data import BY_HAND, Given, by_hand_data
+from viz.live.by_hand.data import Given, by_hand_data
 from viz.live.core.wire import Settings
-from viz.runs.by_hand import ByHand, by_hand
 
 TITLE = "Attention by hand"
 ICON = ":material/calculate:"
@@ -101,12 +100,11 @@ def render(view: View) -> None:
     )
     settings, example = _chosen()
     notices.show()
-    run = _run(view, example)
+    key = " ".join(map(str, settings.values()))
     component.show(
-        by_hand_data(run.key, EXAMPLES, settings, run.key),
+        by_hand_data(key, EXAMPLES, settings),
         on_change=lambda changes: state.take_over(changes, PREFIX),
     )
-    screen.drew({"key": BY_HAND, "token": run.key})
     _question()
     _in_the_model(view)
     inspector.formula("model.attention.scaled_dot_product")
@@ -115,7 +113,7 @@ def render(view: View) -> None:
         "model.attention.attention_scores",
         "model.attention.attention_pattern",
     )
-    inspector.export(view, _tables(run), has_charts=False)
+    inspector.export(view, _tables(work_out(example)), has_charts=False)
 
 
 def _chosen() -> tuple[Settings, Example]:
@@ -138,14 +136,6 @@ def _example(settings: Settings) -> Example:
     )
 
 
-def _run(view: View, example: Example) -> ByHand:
-    found: ByHand | None = memory.remembered(BY_HAND, (example, view.run.key))
-    if found is None:
-        found = by_hand(example, view.run.trace)
-        memory.remember(BY_HAND, (example, view.run.key), found)
-    return found
-
-
 def _question() -> None:
     """What to try, and a way to see it done."""
     usual = {setting.name: "" for setting in SETTINGS.values()}
@@ -160,25 +150,19 @@ def _in_the_model(view: View) -> None:
     """The same steps in the head above, for its strongest weight."""
     record, head = view.record, view.head
     query, key = strongest_pair(view.pattern)
-    labels, site = token_labels(view.tokens), record.site.address
+    labels = token_labels(view.tokens)
     address = {"page": "Attention", "model": view.model, "sentence": view.sentence}
     address |= {"layer": view.layer, "head": head, "cell": f"{query}-{key}"}
-    place = f"[{head},{query},{key}]"
     score, weight = record.scores[head, query, key], record.pattern[head, query, key]
     layout.section("The same in the model", f"{view.head_name} of the sentence above.")
     words.caption(
         [
             "“",
-            word(view.run, f"{site}.strongest[{head},0]", labels[query]),
+            Word(labels[query]),
             "” → “",
-            word(view.run, f"{site}.strongest[{head},1]", labels[key]),
-            "”: score ",
-            number(view.run, f"{site}.scores{place}", float(score)),
-            ", weight ",
-            number(view.run, f"{site}.pattern{place}", float(weight)),
-            ", of a query and a key with ",
-            count(view.run, f"{site}.size_dh", view.config.d_head),
-            " columns.",
+            Word(labels[key]),
+            f"”: score {digits(float(score))}, weight {digits(float(weight))}, of a query and a "
+            f"key with {view.config.d_head:,} columns.",
         ]
     )
     words.ways(
@@ -192,7 +176,7 @@ def _in_the_model(view: View) -> None:
     )
 
 
-def _tables(run: ByHand) -> inspector.Tables:
+def _tables(worked: Worked) -> inspector.Tables:
     """The weights of each head."""
 
     def csv(weights: np.ndarray) -> bytes:
@@ -201,5 +185,5 @@ def _tables(run: ByHand) -> inspector.Tables:
 
     return {
         f"Weights of head {h}": lambda weights=weights: csv(weights)
-        for h, weights in enumerate(run.worked.weights)
+        for h, weights in enumerate(worked.weights)
     }

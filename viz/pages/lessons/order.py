@@ -13,9 +13,9 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
-from viz.frame import controls, inspector, layout, memory, notices, screen, tables, words
+from viz.frame import controls, inspector, layout, memory, notices, tables, words
 from viz.frame.lessons import ORDER_TEXT
-from viz.frame.numbers import Number, number, word
+from viz.frame.said import Word
 from viz.frame.view import View
 from viz.pages.ideas.positions.compare import NAMES
 from viz.runs import positions
@@ -39,11 +39,6 @@ class Case:
     name: str
     is_masked: bool
     found: Reordered
-
-    @property
-    def prefix(self) -> str:
-        """How addresses of outputs under this mask begin."""
-        return "order." if self.is_masked else "order.open_"
 
 
 def render(view: View) -> None:
@@ -98,9 +93,8 @@ def _cases(view: View, text: str) -> list[Case]:
     if schemeless is not None and schemeless != view.handle:
         handles = {schemeless.name: schemeless, **handles}
     found = []
-    for place, (name, handle) in enumerate(handles.items()):
+    for name, handle in handles.items():
         run = runs.run(handle, text)
-        memory.keep_alive(f"order-{place}", run)
         own = replace(view, handle=handle, run=run, layer=0, head=0)
         order = _order(len(run.trace.tokens))
         found += [
@@ -169,7 +163,6 @@ def _maps(case: Case, key: str) -> None:
     tokens, found = case.view.tokens, case.found
     other = [tokens[i] for i in _order(len(tokens))]
     most, largest = float(np.abs(found.difference).max()), float(np.abs(found.first).max())
-    last = len(tokens) - 1
     with st.container(key=f"narrow-chart-{key}"):
         layout.show_figure(
             output_maps(
@@ -184,36 +177,24 @@ def _maps(case: Case, key: str) -> None:
             key=key,
             alt=f"Outputs of {case.name} {MASKS[case.is_masked]} in both orders; with the rows put "
             f"back they differ by at most {most:.2g}.",
-            origin=screen.origin(
-                case.view.run,
-                {
-                    (0, "z"): f"{case.prefix}outputs",
-                    (1, "z"): f"{case.prefix}swapped.0.{last}",
-                    (2, "z"): f"{case.prefix}changed.0.{last}",
-                },
-                size=largest,
-            ),
         )
     row = int(np.abs(found.difference).max(axis=1).argmax())
-    label = word(case.view.run, f"{case.prefix}at.0.{last}", visible(tokens[row]))
+    label = Word(visible(tokens[row]))
     at = [" at “", label, "”"] if found.error > SAME else []
     words.caption(
         [
-            f"{case.name}, {MASKS[case.is_masked]}: rows put back differ by at most ",
-            _most(case),
+            f"{case.name}, {MASKS[case.is_masked]}: rows put back differ by at most {_most(case)}",
             *at,
-            "; the largest output is ",
-            number(case.view.run, f"{case.prefix}largest", largest, digits(largest, 2)),
-            f"; colours end where {digits(100 * IN_COLOURS, 0)} % of them lie.",
+            f"; the largest output is {digits(largest, 2)}; colours end where "
+            f"{digits(100 * IN_COLOURS, 0)} % of them lie.",
         ]
     )
 
 
-def _most(case: Case) -> Number:
+def _most(case: Case) -> str:
     """The largest difference, as it is or as the rounding it is."""
     most = float(np.abs(case.found.difference).max())
-    address = f"{case.prefix}most.0.{len(case.view.tokens) - 1}"
-    return number(case.view.run, address, most, f"{most:.1e}" if most < 0.01 else digits(most, 2))
+    return f"{most:.1e}" if most < 0.01 else digits(most, 2)
 
 
 def _table(cases: list[Case]) -> None:

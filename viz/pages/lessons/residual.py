@@ -7,7 +7,7 @@ from model.analysis.depth import DEPTHS, KINDS
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.depth import gradient_lines
-from viz.frame import controls, gradual, inspector, layout, memory, notices, screen, tables, words
+from viz.frame import controls, gradual, inspector, layout, memory, notices, tables, words
 from viz.frame.lessons import DEPTH, DEPTH_SEED
 from viz.frame.view import View
 from viz.runs import depths
@@ -45,11 +45,11 @@ def render(view: View) -> None:
     work = _work(seed)
     if work.is_done:
         with st.container():
-            _figures(view, work, depth, seed)
+            _figures(view, work, depth)
     else:
         gradual.draw(
             work,
-            lambda: _figures(view, work, depth, seed),
+            lambda: _figures(view, work, depth),
             lambda: f"{len(work.found)} of {work.n_networks} networks",
             lambda: _left(len(work.found), work.n_networks),
         )
@@ -113,7 +113,7 @@ def _work(seed: int) -> Measuring:
     return found
 
 
-def _figures(view: View, work: Measuring, depth: int, seed: int) -> None:
+def _figures(view: View, work: Measuring, depth: int) -> None:
     left, right = layout.two_up("residual")
     with left:
         _lines(
@@ -121,7 +121,6 @@ def _figures(view: View, work: Measuring, depth: int, seed: int) -> None:
             list(DEPTHS),
             {NAMES[kind]: work.first(kind) for kind in KINDS},
             ("depth-first", "Gradient at the first block", "blocks"),
-            [f"deep.first.{number}.{seed}" for number in range(len(KINDS))],
         )
     with right:
         _lines(
@@ -129,16 +128,11 @@ def _figures(view: View, work: Measuring, depth: int, seed: int) -> None:
             list(range(depth + 1)),
             {NAMES[kind]: work.layers(kind, depth) for kind in KINDS},
             ("depth-layers", f"Gradient by layer, {depth} blocks", "before block"),
-            [f"deep.layers.{number}.{depth}.{seed}" for number in range(len(KINDS))],
         )
 
 
 def _lines(
-    view: View,
-    places: list[int],
-    lengths: dict[str, np.ndarray],
-    names: tuple[str, str, str],
-    addresses: list[str],
+    view: View, places: list[int], lengths: dict[str, np.ndarray], names: tuple[str, str, str]
 ) -> None:
     """A figure by its key, its title and its axis; compared once all of it is measured."""
     key, title, x = names
@@ -157,11 +151,6 @@ def _lines(
             else "not all of it is measured yet"
         )
         + ".",
-        origin=screen.origin(
-            view.run, {(trace, "y"): address for trace, address in enumerate(addresses)}
-        )
-        if is_whole
-        else (),
     )
 
 
@@ -192,7 +181,6 @@ def _in_the_model(view: View) -> None:
         key="depth-own",
         alt=f"The gradient is {digits(found[0], 5)} long before the first block and "
         f"{digits(found[-1], 5)} after the last.",
-        origin=screen.origin(view.run, {(0, "y"): "deep.own"}),
     )
     formula = formulas.gradient_of_loss()
     inspector.formula("model.tap.Gradients", formula.latex, formula.reference)

@@ -9,9 +9,8 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.masks import pattern_map
 from viz.figures.saturation import by_dimension, weight_bars
-from viz.frame import controls, inspector, layout, notices, screen, words
+from viz.frame import controls, inspector, layout, notices, words
 from viz.frame.lessons import ROOT_DIMENSION, ROOT_SEED
-from viz.frame.numbers import number
 from viz.frame.view import View
 from viz.runs import drawing
 
@@ -42,13 +41,13 @@ def render(view: View) -> None:
     drawn = drawing.products(seed)
     left, right = layout.two_up("root")
     with left:
-        _variances(view, drawn, seed)
+        _variances(view, drawn)
     with right:
-        _row(view, drawn[dimension], dimension, seed)
+        _row(view, drawn[dimension], dimension)
     left, right = layout.two_up("root-sharpness")
     for place, name in zip((left, right), MEASURES, strict=True):
         with place:
-            _by_dimension(view, drawn, name, seed)
+            _by_dimension(view, drawn, name)
     words.ask(
         "At which dimension does the largest of 16 weights first take more than 0.9 on average, "
         "without the division? Choose it above, and compare the two kinds of bars.",
@@ -64,7 +63,7 @@ def render(view: View) -> None:
     inspector.export(view, inspector.pattern_table(view))
 
 
-def _variances(view: View, drawn: dict[int, np.ndarray], seed: int) -> None:
+def _variances(view: View, drawn: dict[int, np.ndarray]) -> None:
     """The variance of the products against d, on a scale where equal ratios are equal steps."""
     found = np.array([variance(products) for products in drawn.values()])
     values = {WITHOUT: found, WITH: found / np.array(DIMENSIONS)}
@@ -82,16 +81,12 @@ def _variances(view: View, drawn: dict[int, np.ndarray], seed: int) -> None:
         alt=f"Variance by dimension: from {digits(found[0], 2)} at 1 to {digits(found[-1], 0)} at "
         f"{DIMENSIONS[-1]}; divided by √d, between {digits(values[WITH].min(), 2)} and "
         f"{digits(values[WITH].max(), 2)}.",
-        origin=screen.origin(
-            view.run,
-            {(0, "y"): f"root.variances.{seed}", (1, "y"): f"root.divided_variances.{seed}"},
-        ),
     )
     formula = formulas.variance(DIMENSIONS[-1], float(found[-1]))
     inspector.formula("model.analysis.saturation.random_products", formula.latex, formula.reference)
 
 
-def _row(view: View, products: np.ndarray, d: int, seed: int) -> None:
+def _row(view: View, products: np.ndarray, d: int) -> None:
     """The first query's weights over its keys."""
     scores = {WITHOUT: products[0], WITH: products[0] / math.sqrt(d)}
     weights = {name: softmax(row) for name, row in scores.items()}
@@ -101,10 +96,6 @@ def _row(view: View, products: np.ndarray, d: int, seed: int) -> None:
         alt=f"Weights over 16 keys at d = {d}: the largest is "
         f"{digits(weights[WITHOUT].max(), 3)} without the division, "
         f"{digits(weights[WITH].max(), 3)} with it.",
-        origin=screen.origin(
-            view.run,
-            {(0, "y"): f"root.weights.{d}.{seed}.0", (1, "y"): f"root.weights.{d}.{seed}.1"},
-        ),
     )
 
 
@@ -121,13 +112,12 @@ def _saturated(drawn: dict[int, np.ndarray]) -> int:
     return next((d for d, sharp in measured if sharp.largest > 0.9), DIMENSIONS[-1])
 
 
-def _by_dimension(view: View, drawn: dict[int, np.ndarray], name: str, seed: int) -> None:
+def _by_dimension(view: View, drawn: dict[int, np.ndarray], name: str) -> None:
     """What softmax makes of the products at each dimension."""
     values = {
         label: np.array([getattr(sharp, name) for sharp in _measured(drawn, is_divided=divided)])
         for label, divided in ((WITHOUT, False), (WITH, True))
     }
-    address = {"largest": "root.largest", "gradient": "root.gradients"}[name]
     title = MEASURES[name]
     layout.show_figure(
         by_dimension(
@@ -141,17 +131,13 @@ def _by_dimension(view: View, drawn: dict[int, np.ndarray], name: str, seed: int
         key=f"root-{name}",
         alt=f"{title} by dimension: at {DIMENSIONS[-1]} it is {digits(values[WITHOUT][-1], 3)} "
         f"without the division, {digits(values[WITH][-1], 3)} with it.",
-        origin=screen.origin(
-            view.run,
-            {(0, "y"): f"{address}.{seed}.0", (1, "y"): f"{address}.{seed}.1"},
-        ),
     )
 
 
 def _in_the_model(view: View) -> None:
     """The head above as it is, and with its scores not divided."""
     record, head, d_head = view.record, view.head, view.config.d_head
-    mask, site = record.mask_of(head), record.site.address
+    mask = record.mask_of(head)
     bias = np.zeros_like(record.scores[head]) if record.added is None else record.added[head]
     other = undivided(record.scores[head], bias, mask, d_head)
     layout.section(
@@ -167,24 +153,14 @@ def _in_the_model(view: View) -> None:
                 key=f"root-{name}",
                 alt=f"Weights of {view.head_name}, {titles[name]}: the largest of a row is "
                 f"{digits(sharpness(pattern).largest, 3)} on average.",
-                origin=screen.origin(
-                    view.run,
-                    {(0, "z"): f"{site}.unmasked_{name}[{head}]"},
-                    tokens="xy",
-                ),
             )
-    rows = {"as it is": ("divided", view.pattern), "undivided": ("undivided", other)}
+    rows = {"as it is": view.pattern, "undivided": other}
     words.table(
         {
             view.head_name: list(rows),
             **{
                 MEASURES[name]: [
-                    number(
-                        view.run,
-                        f"{site}.{kind}_{name}[{head}]",
-                        float(getattr(sharpness(pattern), name)),
-                    )
-                    for kind, pattern in rows.values()
+                    digits(float(getattr(sharpness(pattern), name))) for pattern in rows.values()
                 ]
                 for name in MEASURES
             },

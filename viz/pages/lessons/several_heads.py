@@ -16,9 +16,8 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
-from viz.frame import controls, inspector, layout, notices, screen, words
+from viz.frame import controls, inspector, layout, notices, words
 from viz.frame.lessons import SPLIT_TOKEN
-from viz.frame.numbers import Piece, count, number, stated
 from viz.frame.settings import HEAD, LAYER
 from viz.frame.view import View
 from viz.runs import heads as head_runs
@@ -63,7 +62,7 @@ def render(view: View) -> None:
 
 def _one_token(view: View, weights: Weights, token: int) -> None:
     """One token's slices side by side, and the matrix they are multiplied by."""
-    record, head, site = view.record, view.head, view.site.address
+    record, head = view.record, view.head
     label, w_o = token_labels(view.query_tokens)[token], _whole(weights)
     left, right = layout.two_up("several-token")
     with left:
@@ -72,16 +71,18 @@ def _one_token(view: View, weights: Weights, token: int) -> None:
             key="several-z",
             alt=f"What the {record.n_heads} heads of L{view.layer} found for token {token}, "
             f"“{label}”: {record.z.shape[-1]} numbers each.",
-            origin=screen.origin(view.run, {(0, "z"): f"{site}.z[:,{token}]"}),
         )
     with right:
         layout.show_figure(
-            output_map(w_o, (head, record.n_heads), view.colors, "W_O, transposed: the framed "
-                       f"columns meet H{head}’s z"),
+            output_map(
+                w_o,
+                (head, record.n_heads),
+                view.colors,
+                f"W_O, transposed: the framed columns meet H{head}’s z",
+            ),
             key="several-out",
             alt=f"W_O of L{view.layer}, {w_o.shape[0]} by {w_o.shape[1]}; those of H{head} framed.",
-            origin=screen.origin(view.run, {(0, "z"): f"{site}.out_weights"}),
-        )  # fmt: skip
+        )
     formula = formulas.several_heads(record.n_heads, record.z.shape[-1], len(w_o))
     inspector.formula("model.attention.MultiHeadAttention", formula.latex, formula.reference)
 
@@ -93,7 +94,7 @@ def _whole(weights: Weights) -> np.ndarray:
 
 def _all_tokens(view: View, weights: Weights) -> None:
     """How much each head writes, and of how many directions that is made."""
-    record, head, site = view.record, view.head, view.site.address
+    record, head = view.record, view.head
     lengths = np.linalg.norm(contributions(record, weights), axis=-1)
     values = spectra(weights)
     ranks, sizes = effective_rank(values), np.linalg.norm(weights.outputs, axis=(1, 2))
@@ -106,7 +107,6 @@ def _all_tokens(view: View, weights: Weights) -> None:
             key="several-written",
             alt=f"Length of what each head writes for each token; H{head} "
             f"{digits(lengths[head].mean(), 2)} on average.",
-            origin=screen.origin(view.run, {(0, "z"): f"{site}.written"}),
         )
     with right:
         layout.show_figure(
@@ -114,9 +114,6 @@ def _all_tokens(view: View, weights: Weights) -> None:
             key="several-spectra",
             alt=f"Singular values of {len(values)} heads, falling; effective rank of H{head} "
             f"{digits(ranks[head], 1)} of {values.shape[1]}.",
-            origin=screen.origin(
-                view.run, {(h, "y"): f"{site}.spectra[{h}]" for h in range(len(values))}
-            ),
         )
     _of_each_head(view, sizes, lengths.mean(axis=-1), ranks, values.shape[1])
 
@@ -125,32 +122,19 @@ def _of_each_head(
     view: View, sizes: np.ndarray, written: np.ndarray, ranks: np.ndarray, d_head: int
 ) -> None:
     """One row for each head: its part of W_O, what it writes, its rank. (H,) each."""
-    run, site = view.run, view.site.address
     words.table(
         {
             f"L{view.layer}": [f"H{h}" for h in range(len(sizes))],
-            "size of its part of W_O": [
-                number(run, f"{site}.out_norms[{h}]", float(x), digits(float(x), 2))
-                for h, x in enumerate(sizes)
-            ],
-            "mean of what it writes": [
-                number(run, f"{site}.written_mean[{h}]", float(x), digits(float(x), 2))
-                for h, x in enumerate(written)
-            ],
-            f"effective rank, of {d_head}": [
-                number(run, f"{site}.effective_ranks[{h}]", float(x), digits(float(x), 1))
-                for h, x in enumerate(ranks)
-            ],
+            "size of its part of W_O": [digits(float(x), 2) for x in sizes],
+            "mean of what it writes": [digits(float(x), 2) for x in written],
+            f"effective rank, of {d_head}": [digits(float(x), 1) for x in ranks],
         }
     )
     words.caption(
-        [
-            "A head of ",
-            count(run, f"{site}.size_dh", d_head),
-            " columns can write in at most so many directions, whatever it finds. The effective "
-            "rank says how evenly it uses them: all of them where its singular values are equal, 1 "
-            "where one is all there is. The norm before W_V is left out.",
-        ]
+        f"A head of {d_head:,} columns can write in at most so many directions, whatever it "
+        "finds. The effective rank says how evenly it uses them: all of them where its "
+        "singular values are equal, 1 where one is all there is. The norm before W_V is left "
+        "out."
     )
     formula = formulas.effective_rank()
     inspector.formula("model.analysis.several.effective_rank", formula.latex, formula.reference)
@@ -174,14 +158,13 @@ def _cut_otherwise(view: View) -> None:
             "heads": [f"{cut.n_heads}{' (as here)' * (cut.n_heads == config.n_heads)}"
                       for cut in found],
             "columns of a head": [
-                count(view.run, f"heads.width.{cut.n_heads}", cut.d_head) for cut in found
+                f"{cut.d_head:,}" for cut in found
             ],
             "parameters": [
-                count(view.run, f"heads.parameters.{cut.n_heads}", cut.parameters) for cut in found
+                f"{cut.parameters:,}" for cut in found
             ],
             "weights in all patterns of this input": [
-                count(view.run, f"{view.site.address}.map_weights.{cut.n_heads}",
-                      cut.n_heads * cells) for cut in found
+                f"{cut.n_heads * cells:,}" for cut in found
             ],
         }
     )  # fmt: skip
@@ -197,7 +180,7 @@ def _cut_otherwise(view: View) -> None:
 
 def _likeness(view: View, weights: Weights) -> None:
     """Which heads look at the same, and which write the same."""
-    record, head, site = view.record, view.head, view.site.address
+    record, head = view.record, view.head
     layout.section(
         "Do heads repeat each other?",
         f"How alike the heads of L{view.layer} are on this input: {BOTH['patterns']}, and "
@@ -222,14 +205,13 @@ def _likeness(view: View, weights: Weights) -> None:
                 key=f"alike-{name}",
                 alt=f"Cosine of every two heads of L{view.layer} in {BOTH[name]}; H{head} is most "
                 f"like H{nearest[name]}, {digits(cosines[head, nearest[name]], 2)}.",
-                origin=screen.origin(view.run, {(0, "z"): f"{site}.alike_{name}"}),
             )
     words.caption(
         [
             f"Most like H{head} in {BOTH['patterns']}: ",
-            *_most_like(view, "patterns", found["patterns"][head], nearest["patterns"]),
+            _most_like(found["patterns"][head], nearest["patterns"]),
             f". In {BOTH['written']}: ",
-            *_most_like(view, "written", found["written"][head], nearest["written"]),
+            _most_like(found["written"][head], nearest["written"]),
             ".",
         ]
     )
@@ -242,12 +224,9 @@ def _likeness(view: View, weights: Weights) -> None:
     )
 
 
-def _most_like(view: View, name: str, cosines: np.ndarray, other: int) -> list[Piece]:
+def _most_like(cosines: np.ndarray, other: int) -> str:
     """The head that is most like the one above, and how much; nothing is more like it than it."""
-    of_head = f"{view.site.address}.alike_{name}[{view.head},:]"
-    (named,) = stated(view.run, of_head, [other], "max2")
-    cosine = number(view.run, f"{of_head}[{other}]=max2", float(cosines[other]))
-    return ["H", named, ", cosine ", cosine]
+    return f"H{other}, cosine {digits(float(cosines[other]))}"
 
 
 def _nearest(cosines: np.ndarray, head: int) -> int:

@@ -13,11 +13,10 @@ from model.analysis.similarity import (
     products,
 )
 from viz import formulas_lessons as formulas
-from viz.digits import digits
+from viz.digits import digits, or_none
 from viz.figures.similarity import arrows, compared_map, nearest_bars
-from viz.frame import controls, inspector, layout, notices, screen, state, tables, words
+from viz.frame import controls, inspector, layout, notices, state, tables, words
 from viz.frame.lessons import A_X, A_Y, B_TIMES, B_X, B_Y, NEAR_COUNT, NEAR_TOKEN
-from viz.frame.numbers import Number, Said, number
 from viz.frame.view import View
 from viz.live import component
 from viz.runs import embedding
@@ -31,7 +30,6 @@ NORMS = {
     "layer": "LayerNorm, which takes off the mean and divides by the deviation",
     "rms": "RMSNorm, which divides by the root mean square",
 }
-AS_IT_IS = 10  # tenths: b multiplied by 1
 
 
 def render(view: View) -> None:
@@ -70,7 +68,7 @@ def render(view: View) -> None:
 
 
 def _two_vectors(view: View, a: np.ndarray, b: np.ndarray, times: float) -> None:
-    scaled, at = times * b, _address(a, b, times)
+    scaled = times * b
     left, right = layout.two_up("similarity", (3, 2))
     alike = compare(a, scaled)
     with left:
@@ -80,18 +78,9 @@ def _two_vectors(view: View, a: np.ndarray, b: np.ndarray, times: float) -> None
             on_pick=lambda place: _drag(place, times),
             alt=f"Two arrows from 0: a to {_point(a)} and b to {_point(scaled)}; dot product "
             f"{digits(alike.product, 3)}.",
-            origin=screen.origin(
-                view.run,
-                {
-                    (trace, axis): f"pair.{name}.{at}[{row}]"
-                    for trace, name in enumerate(("a", "b", "dropped"))
-                    for row, axis in enumerate("xy")
-                },
-            ),
         )
     with right:
-        _compared(view, {"b": (compare(a, b), _address(a, b, AS_IT_IS / 10)),
-                         f"{times:g} · b": (alike, at)})  # fmt: skip
+        _compared({"b": compare(a, b), f"{times:g} · b": alike})
         if not all(alike.lengths):
             words.notice(
                 "A vector of length 0 has no direction: there is neither cosine nor angle."
@@ -112,34 +101,21 @@ def _drag(place: component.Place, times: float) -> None:
         state.put((setting, value))
 
 
-def _compared(view: View, pairs: dict[str, tuple[Alike, str]]) -> None:
+def _compared(pairs: dict[str, Alike]) -> None:
     """What two vectors have in common, with b as it is and multiplied."""
-
-    def cell(name: str, value: float, at: str) -> Said:
-        return number(view.run, f"pair.{name}.{at}", value) if np.isfinite(value) else "–"
-
     words.table(
         {
             "": ["dot product a · b", "length of a", "length of b", "cosine", "angle, degrees"],
             **{
                 f"a and {name}": [
-                    cell("product", alike.product, at),
-                    cell("length_a", alike.lengths[0], at),
-                    cell("length_b", alike.lengths[1], at),
-                    cell("cosine", alike.cosine, at),
-                    cell("degrees", alike.degrees, at),
+                    or_none(value)
+                    for value in (alike.product, *alike.lengths, alike.cosine, alike.degrees)
                 ]
-                for name, (alike, at) in pairs.items()
+                for name, alike in pairs.items()
             },
         }
     )
     words.caption("Move “b times”: the first and the third row change, the last two do not.")
-
-
-def _address(a: np.ndarray, b: np.ndarray, times: float) -> str:
-    """The end of the addresses of two vectors; see `model.verify.similar`."""
-    shifted = [round(10 * (float(component) + 5)) for component in (*a, *b)]
-    return ".".join(map(str, [*shifted, round(10 * times)]))
 
 
 def _point(vector: np.ndarray) -> str:
@@ -167,59 +143,32 @@ def _in_the_embedding(view: View) -> inspector.Tables:
     assert stream.ids is not None  # what has a vocabulary has ids
     token, table = int(stream.ids[chosen]), embedding.table(view.handle)
     found: dict[By, Nearest] = {by: nearest(table, token, count, by) for by in ORDERS}
-    columns = zip(layout.two_up("nearest"), enumerate(ORDERS.items()), strict=True)
-    for place, (order, (by, name)) in columns:
+    for place, (by, name) in zip(layout.two_up("nearest"), ORDERS.items(), strict=True):
         with place:
-            _bars(view, found[by], token, (order, count, name))
+            _bars(view, found[by], token, name)
     _lengths(view, token, found, table)
     return {f"Nearest by {ORDERS[by]}": lambda by=by: _csv(view, found[by]) for by in ORDERS}
 
 
-def _bars(view: View, found: Nearest, token: int, what: tuple[int, int, str]) -> None:
-    """One order of the nearest tokens; `what`: its number, how many were asked for, its name."""
-    order, count, name = what
+def _bars(view: View, found: Nearest, token: int, name: str) -> None:
+    """One order of the nearest tokens, by its name."""
     names = embedding.names(view.handle)
     labels, key = [names[i] for i in found.ids], name.replace(" ", "-")
-    at = f"{order}.{token}.{count}"
     layout.show_figure(
         nearest_bars((labels, found.ids, found.values), token, view.colors, (name, f"By {name}")),
         key=f"nearest-{key}",
         alt=f"Nearest to “{names[token]}” by {name}: {', '.join(labels[:5])} …",
-        origin=screen.origin(
-            view.run,
-            {
-                (0, "x"): f"near.values.{at}",
-                (0, "said.1"): f"near.ids.{at}",
-                (0, "words.said.0"): f"near.ids.{at}",
-                (0, "words.ticks.y"): f"near.ids.{at}",
-            },
-        ),
     )
 
 
 def _lengths(view: View, token: int, found: dict[By, Nearest], table: np.ndarray) -> None:
     """How long the rows are that each order brings, and what else there is to know of rows."""
-    count, run = len(found["cosine"].ids), view.run
-
-    def mean(order: int, by: By) -> Number:
-        value = float(found[by].lengths.mean())
-        return number(run, f"near.mean_length.{order}.{token}.{count}", value, digits(value, 2))
-
+    cosine, product = (digits(float(found[by].lengths.mean()), 2) for by in ORDERS)
     own, every = np.linalg.norm(table[token]), np.linalg.norm(table, axis=-1).mean()
     words.caption(
-        [
-            "Length of this token’s row: ",
-            number(run, f"near.length.{token}", float(own), digits(float(own), 2)),
-            ". Mean length of those above by cosine: ",
-            mean(0, "cosine"),
-            ", by dot product: ",
-            mean(1, "product"),
-            ", of all ",
-            number(run, "near.rows", len(table), f"{len(table):,}"),
-            ": ",
-            number(run, "near.length_of_all", float(every), digits(float(every), 2)),
-            ".",
-        ]
+        f"Length of this token’s row: {digits(float(own), 2)}. Mean length of those above by "
+        f"cosine: {cosine}, by dot product: {product}, of all {len(table):,}: "
+        f"{digits(float(every), 2)}."
     )
     words.caption(_what_is_done_with_rows(view))
 
@@ -263,7 +212,7 @@ def _csv(view: View, found: Nearest) -> bytes:
 
 def _in_the_head(view: View) -> None:
     """The head's queries and keys, by dot product and by cosine."""
-    record, head, site = view.record, view.head, view.record.site.address
+    record, head = view.record, view.head
     q, k, mask = record.q[head], record.k[record.kv_head(head)], record.mask_of(head)
     layout.section(
         "The same in the model",
@@ -276,7 +225,6 @@ def _in_the_head(view: View) -> None:
         "products": (products(q, k), "q · k", "q · k, as it runs"),
         "cosines": (cosines(q, k), "cosine", "cosine of q and k"),
     }
-    is_own = record.queries == record.keys == view.run.trace.main.name
     columns = zip(layout.two_up("similarity-head"), maps.items(), strict=True)
     for place, (name, (values, scale, title)) in columns:
         with place:
@@ -286,27 +234,15 @@ def _in_the_head(view: View) -> None:
                     (scale, f"{view.head_name}: {title}"),
                 ),
                 key=f"similar-{name}",
-                alt=f"{title} of each query and key of {view.head_name}.",
-                origin=screen.origin(
-                    view.run,
-                    {(0, "z"): f"{site}.unmasked_{name}[{head}]"},
-                    tokens="xy" if is_own else "",
-                ),
-            )  # fmt: skip
+                alt=f"{title} of each query and key of {view.head_name}.")  # fmt: skip
     _ways_on(view, np.linalg.norm(k.astype(np.float64), axis=-1))
 
 
 def _ways_on(view: View, lengths: np.ndarray) -> None:
     """How long the head's keys are, (Tk,), and where its products lead."""
-    site, head = view.site.address, view.head
     words.caption(
-        [
-            "Lengths of its keys: from ",
-            number(view.run, f"{site}.shortest_key[{head}]", float(lengths.min())),
-            " to ",
-            number(view.run, f"{site}.longest_key[{head}]", float(lengths.max())),
-            ".",
-        ]
+        f"Lengths of its keys: from {digits(float(lengths.min()))} to "
+        f"{digits(float(lengths.max()))}."
     )
     words.ways(
         [

@@ -7,7 +7,7 @@ from model.analysis.findings import Found, strongest_copy
 from model.trace import AttentionRecord, Site, Stream
 from viz.digits import digits
 from viz.frame import answers, links
-from viz.frame.numbers import Number, Piece, Said, Word, number, stated, word
+from viz.frame.said import Piece, Said, Word
 from viz.frame.view import View
 from viz.pages.experiments.ablation.shared import name_of, probability_of
 from viz.runs.finding import Scan
@@ -44,41 +44,27 @@ def copied(shown: Shown) -> Finding | None:
         return None
     found = strongest_copy(trace)
     if found is None:
-        none: Said = [
-            "No token comes twice with another after it, as far as a head may attend: weight ",
-            number(shown.view.run, "found.copy", 0.0, "0"),
-            ".",
-        ]
+        none = "No token comes twice with another after it, as far as a head may attend: weight 0."
         return "No copy", none, shown.link("Heads")
     stream = trace.stream(shown.record(found.site).queries)
-    layer, head, query, key = _place(shown, found, "copies")
     said: list[Piece] = [
         "From “",
-        token_of(shown, stream, found.query),
-        "” (",
-        query,
-        ") it attends to “",
-        token_of(shown, stream, found.key),
-        "” (",
-        key,
-        "), which came after “",
-        token_of(shown, stream, found.key - 1),
-        "” before: weight ",
-        number(shown.view.run, "found.copy", found.value, digits(found.value, 3)),
-        ", the largest of this kind",
+        token_of(stream, found.query),
+        f"” ({found.query}) it attends to “",
+        token_of(stream, found.key),
+        f"” ({found.key}), which came after “",
+        token_of(stream, found.key - 1),
+        f"” before: weight {digits(found.value, 3)}, the largest of this kind",
     ]
     if trace.facts.architecture == "decoder":
         copied = int(trace.ids[found.key])
         probability = probability_of(shown.view.run, found.query, copied)
-        address = f"judged.probs.{found.query}.{copied}[0]"
         said += [
             ". The model gives “",
-            token_of(shown, stream, found.key),
-            "” as the next token p = ",
-            number(shown.view.run, address, probability, digits(probability, 3)),
+            token_of(stream, found.key),
+            f"” as the next token p = {digits(probability, 3)}",
         ]
-    title = [*_name(shown, found, layer, head), " looks for a copy"]
-    return title, [*said, "."], _cell(shown, found)
+    return f"{_name(shown, found)} looks for a copy", [*said, "."], _cell(shown, found)
 
 
 def heaviest(shown: Shown) -> Finding | None:
@@ -88,56 +74,34 @@ def heaviest(shown: Shown) -> Finding | None:
         return None
     record = shown.record(found.site)
     trace = view.run.trace
-    layer, head, query, key = _place(shown, found, "arrows")
+    weight = float(record.pattern[found.head, found.query, found.key])
     return (
-        [*_name(shown, found, layer, head), " carries most"],
+        f"{_name(shown, found)} carries most",
         [
             "“",
-            token_of(shown, trace.stream(record.queries), found.query),
-            "” (",
-            query,
-            ") → “",
-            token_of(shown, trace.stream(record.keys), found.key),
-            "” (",
-            key,
-            ") adds a vector of length ",
-            number(view.run, "found.longest", found.value, digits(found.value, 2)),
-            ", the longest of all arrows: its weight is ",
-            _weight(shown, found),
-            ", times its value through W_O.",
+            token_of(trace.stream(record.queries), found.query),
+            f"” ({found.query}) → “",
+            token_of(trace.stream(record.keys), found.key),
+            f"” ({found.key}) adds a vector of length {digits(found.value, 2)}, the longest of all "
+            f"arrows: its weight is {digits(weight, 3)}, times its value through W_O.",
         ],
         _cell(shown, found),
     )
 
 
-def _weight(shown: Shown, found: Found) -> Number:
-    record = shown.record(found.site)
-    weight = float(record.pattern[found.head, found.query, found.key])
-    address = f"{found.site.address}.pattern[{found.head},{found.query},{found.key}]"
-    return number(shown.view.run, address, weight, digits(weight, 3))
-
-
-def _place(shown: Shown, found: Found, what: str) -> list[Number]:
-    """Layer, head, query and key of an arrow that is said to have the most of its kind."""
-    place = (found.site.layer, found.head, found.query, found.key)
-    return stated(shown.view.run, f"{found.site.group}.{what}", place)
-
-
-def token_of(shown: Shown, stream: Stream, place: int) -> str | Word:
+def token_of(stream: Stream, place: int) -> str | Word:
     """The label of a token, or of a patch by its place."""
     label = answers.labels_of(stream)[place]
     if stream.ids is None:
         return label
-    return word(shown.view.run, f"{stream.name}.ids[{place}]", label)
+    return Word(label)
 
 
-def _name(shown: Shown, found: Found, layer: Number, head: Number) -> list[Piece]:
-    """The head's name, of whose layer and number an address has said that they are right."""
+def _name(shown: Shown, found: Found) -> str:
     part = Part(
         found.site.stack, found.site.address.rpartition(".")[2], found.site.layer, found.head
     )
-    trace = shown.view.run.trace
-    return [name_of(part, trace)] if len(trace.streams) > 1 else ["L", layer, " H", head]
+    return name_of(part, shown.view.run.trace)
 
 
 def _cell(shown: Shown, found: Found) -> str:

@@ -1,17 +1,15 @@
 """Attention: all heads at a glance, and one head under the microscope."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from model.verify.check import Check
 from viz import runs
-from viz.frame import inspector, layout, links, memory, notices, screen, settings, state, words
+from viz.frame import inspector, layout, links, memory, notices, settings, state, words
 from viz.frame.examples import what_to_try
 from viz.frame.kinds import Setting
 from viz.frame.view import View
 from viz.live import component
 from viz.live.core.wire import Settings
-from viz.live.microscope.data import ALL_HEADS, OtherRun, microscope_data
+from viz.live.microscope.data import OtherRun, microscope_data
 
 TITLE = "Attention"
 ICON = ":material/grid_view:"
@@ -35,12 +33,6 @@ PLAIN = (  # settings that depend on nothing but themselves
 )
 
 
-def checks(view: View) -> Sequence[Check]:
-    """What the browser found when it compared the head it shows."""
-    is_independent = view.run.independent is not None
-    return component.browser_checks(view.run.key, view.site, view.head, is_independent)
-
-
 def render(view: View) -> None:
     """Draw the page."""
     layout.heading(
@@ -56,17 +48,8 @@ def render(view: View) -> None:
     notices.show()
     trace, key = view.run.trace, view.run.key
     takes_text = "text" in view.offers
-    data = microscope_data(
-        trace,
-        key,
-        view.model,
-        chosen,
-        others,
-        takes_text=takes_text,
-        has_independent=view.run.independent is not None,
-    )
+    data = microscope_data(trace, key, view.model, chosen, others, takes_text=takes_text)
     component.show(data, on_change=state.take_over)
-    screen.drew({"key": ALL_HEADS, "token": key})
     _ways_on(view, chosen)
     inspector.source(
         "model.attention.scaled_dot_product",

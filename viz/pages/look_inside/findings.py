@@ -21,15 +21,13 @@ from viz.frame import (
     tables,
     words,
 )
-from viz.frame.numbers import Number, Piece, Word, head, number, word
+from viz.frame.said import Word
 from viz.frame.view import View
 from viz.live import component
-from viz.live.chart.data import Origin
 from viz.pages.experiments.ablation.costs import row_name, row_of
-from viz.pages.experiments.ablation.shared import beside_costs, name_of, origin_of
+from viz.pages.experiments.ablation.shared import name_of
 from viz.pages.look_inside.arrows import Finding, Shown, copied, heaviest, token_of
-from viz.runs import Run, ablating, attributing, blanks, costing
-from viz.runs.beside import Beside
+from viz.runs import ablating, attributing, blanks
 from viz.runs.finding import Scan, scan
 
 TITLE = "Findings"
@@ -100,24 +98,14 @@ def _costliest(shown: Shown) -> Finding:
     work = shown.scan
     place = int(work.costs.argmax())
     part, cost = work.parts[place], float(work.costs[place])
-    edited = _without(shown, part)
-    rises = work.judged.losses(edited.trace) - work.before
+    rises = work.judged.losses(work.without(part).trace) - work.before
     worst = int(rises.argmax())
     return (
-        [*_head(shown, part, "costs.heads", "max"), " costs most"],
+        f"{_head(shown, part)} costs most",
         [
-            "Without it the mean loss rises by ",
-            _rise(shown, edited, cost),
-            " nats; most at “",
+            f"Without it the mean loss rises by {_signed(cost)} nats; most at “",
             _target(shown, worst),
-            "”, by ",
-            number(
-                edited,
-                f"{work.judged.rise}[{worst}]=max",
-                float(rises[worst]),
-                _signed(rises[worst]),
-            ),
-            ".",
+            f"”, by {_signed(rises[worst])}.",
         ],
         shown.link("Ablation", off=part.text),
     )
@@ -129,37 +117,19 @@ def _idlest(shown: Shown) -> Finding:
     place = int(np.abs(work.costs).argmin())
     part, cost = work.parts[place], float(work.costs[place])
     return (
-        [*_head(shown, part, "costs.sizes.heads", "min"), " does least"],
-        [
-            "Without it the mean loss changes by ",
-            _rise(shown, _without(shown, part), cost),
-            " nats, less than without any other head.",
-        ],
+        f"{_head(shown, part)} does least",
+        f"Without it the mean loss changes by {_signed(cost)} nats, less than without any other "
+        "head.",
         shown.link("Ablation", off=part.text),
     )
 
 
-def _head(shown: Shown, part: Part, address: str, which: str) -> list[Piece]:
-    """The name of a head that is said to have the most or the least of all costs."""
-    trace, found = shown.view.run.trace, _beside(shown)
-    if len(trace.streams) > 1 or found is None:
-        return [name_of(part, trace)]
-    rows = list(dict.fromkeys(map(row_of, shown.scan.parts)))
-    return head(found, address, (rows.index(row_of(part)), part.unit or 0), which)
-
-
-def _rise(shown: Shown, edited: Run, cost: float) -> Number:
-    return number(edited, shown.scan.judged.mean_rise, cost, _signed(cost))
+def _head(shown: Shown, part: Part) -> str:
+    return name_of(part, shown.view.run.trace)
 
 
 def _signed(value: float) -> str:
     return digits(value, 5 if abs(value) < 0.001 else 3)
-
-
-def _without(shown: Shown, part: Part) -> Run:
-    edited = shown.scan.without(part)
-    memory.keep_alive(f"{SCAN}-{part.text}", edited)
-    return edited
 
 
 def _target(shown: Shown, place: int) -> str | Word:
@@ -167,7 +137,7 @@ def _target(shown: Shown, place: int) -> str | Word:
     judged, trace = shown.scan.judged, shown.view.run.trace
     at = judged.places[place]
     if at >= 0:
-        return token_of(shown, trace.main, at)
+        return token_of(trace.main, at)
     assert trace.output is not None
     names = attributing.names_of_answers(shown.view.handle, trace.output.shape[-1])
     return names[int(judged.targets.ids[place])]
@@ -181,19 +151,14 @@ def _settled(shown: Shown) -> Finding | None:
     lens, last = runs.lens(view.handle, view.sentence), len(view.tokens) - 1
     row = settled_from(lens.ids[:, last, 0].tolist())
     answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, last, 0])])
-    layer = number(view.run, f"found.settled_layer.{last}", row - 1, str(row - 1))
-    where: list[Piece] = ["after L", layer] if row else ["before the first layer"]
+    where = f"after L{row - 1}" if row else "before the first layer"
     probability = float(lens.probs[row, last, 0])
     return (
-        ["The answer is there ", *where],
+        f"The answer is there {where}",
         [
-            "After ",
-            number(view.run, f"found.settled.{last}", row, str(row)),
-            f" of {len(lens.ids) - 1} layers the logit lens has “",
-            word(view.run, f"lens.words[{row},{last},0]", answer),
-            "” as the most likely next token, and keeps it: p = ",
-            number(view.run, f"lens.falling[{row},{last},0]", probability, digits(probability, 3)),
-            ".",
+            f"After {row} of {len(lens.ids) - 1} layers the logit lens has “",
+            Word(answer),
+            f"” as the most likely next token, and keeps it: p = {digits(probability, 3)}.",
         ],
         shown.link("Logit lens", layer=max(row - 1, 0), after=last),
     )
@@ -224,19 +189,7 @@ def _map(shown: Shown) -> None:
         key="head-costs",
         alt=f"{title} in nats: {int((~missing).sum())} of {len(work.parts)} are known.",
         on_pick=lambda place: _choose(shown, rows, place),
-        origin=_origin(shown) if work.is_done else (),
     )
-
-
-def _origin(shown: Shown) -> Origin:
-    """Independent runs without each head."""
-    return origin_of(_beside(shown), "costs.heads", float(shown.scan.before.mean()))
-
-
-def _beside(shown: Shown) -> Beside | None:
-    """The same costs by independent runs."""
-    view, work = shown.view, shown.scan
-    return beside_costs(view, work.judged, "heads", costing.heads(view.handle, view.run))
 
 
 def _choose(shown: Shown, rows: list[tuple[str, str, int]], place: component.Place) -> None:

@@ -10,7 +10,6 @@ from viz import formulas, runs
 from viz.digits import digits
 from viz.figures.labels import clipped, token_labels, visible
 from viz.figures.lens import (
-    ENTROPY_LINE,
     MOST_POSITIONS,
     Grid,
     entropy_scale,
@@ -23,8 +22,8 @@ from viz.figures.lens import (
     window_of,
 )
 from viz.formulas import lens_with_numbers
-from viz.frame import controls, inspector, layout, notices, screen, state, tables, words
-from viz.frame.numbers import word
+from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame.said import Word
 from viz.frame.settings import AFTER, LAYER, LENS_COLOUR, LENS_START
 from viz.frame.view import View
 from viz.live import component
@@ -36,7 +35,6 @@ NEEDS = ("decoder", "residuals", "vocabulary")
 AROUND = LENS_START.default  # the window that follows the chosen token
 ALLOWED = 1e-5
 LABEL_CHARACTERS = 24
-_SHOWN = {"probability": "top", "entropy": "entropy"}  # arrays by what the colours mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,32 +133,7 @@ def _grid(reading: Reading, colour: str, window: range) -> None:
     )
     _say_window(reading, window)
     with st.container(key=grid.frame(reading.position)):
-        layout.show_figure(
-            figure,
-            key="lens",
-            alt=_grid_alt(grid, colour),
-            on_pick=_look_at,
-            origin=screen.origin(
-                reading.view.run,
-                _places(colour, f"{window.start}:{window.stop}", lens.ids.shape[-1]),
-                tokens="x",
-            ),
-        )
-
-
-def _places(colour: str, span: str, n_words: int) -> dict[tuple[int, str], str]:
-    """Where the independent run has what the map shows, and what it says of each cell on hover."""
-    said = {(0, f"said.{ENTROPY_LINE}"): f"lens.entropy[:,{span}]"}
-    for place in range(n_words):
-        line = ENTROPY_LINE + 1 + place
-        said[0, f"said.{line}"] = f"lens.falling[:,{span},{place}]"
-        said[0, f"words.said.{line}"] = f"lens.words[:,{span},{place}]"
-    return {
-        (0, "z"): f"lens.{_SHOWN[colour]}[:,{span}]",
-        (1, "words.text"): f"lens.words[:,{span},0]",
-        (1, "bold"): f"lens.bold[:,{span}]",
-        **said,
-    }
+        layout.show_figure(figure, key="lens", alt=_grid_alt(grid, colour), on_pick=_look_at)
 
 
 def _look_at(cell: component.Place) -> None:
@@ -207,13 +180,6 @@ def _cell(reading: Reading) -> None:
             key="rank",
             alt=f"{rank_title} by layer: "
             + ", ".join(f"{name} {place:,}" for name, place in ranks),
-            origin=screen.origin(
-                reading.view.run,
-                {
-                    (0, "y"): f"lens.place[:,{position}]",
-                    (0, "words.title"): f"lens.words[{len(places) - 1},{position},0]",
-                },
-            ),
         )
     with right:
         layout.show_figure(
@@ -221,14 +187,6 @@ def _cell(reading: Reading) -> None:
             key="most-likely",
             alt=f"Most likely tokens at {reading.cell_name}: "
             + ", ".join(f"{label} {digits(p, 3)}" for label, p in zip(labels, probs, strict=True)),
-            origin=screen.origin(
-                reading.view.run,
-                {
-                    (0, "x"): f"lens.falling[{reading.row},{position},0:{len(probs)}]",
-                    (0, "words.ticks.y"): f"lens.words[{reading.row},{position},0:{len(probs)}]",
-                    (0, "words.title"): f"decoder.ids[{position}]",
-                },
-            ),
         )
 
 
@@ -236,11 +194,7 @@ def _formulas(reading: Reading) -> None:
     lens, at = reading.lens, (reading.row, reading.position)
     written = formulas.lens(has_final_norm=_has_final_norm(reading.view))
     inspector.formula("model.analysis.lens.logit_lens", written.latex, written.reference)
-    best = word(
-        reading.view.run,
-        f"lens.words[{reading.row},{reading.position},0]",
-        visible(reading.vocabulary[lens.ids[at][0]]),
-    )
+    best = Word(visible(reading.vocabulary[lens.ids[at][0]]))
     inspector.beside_formula(
         lambda: words.token_line(
             f"The most likely token after L{reading.view.layer} at position {reading.position}:",

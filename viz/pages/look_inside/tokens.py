@@ -14,11 +14,10 @@ from model.data.tokenizer import UNKNOWN, Merges
 from model.verify.check import Check
 from viz import runs
 from viz.figures.labels import clipped, visible
-from viz.figures.merges import HEX, IDS, RANKS, drawable, label_of, merge_trees, n_bytes
+from viz.figures.merges import drawable, label_of, merge_trees, n_bytes
 from viz.formulas import merge_with_numbers
-from viz.frame import controls, inspector, layout, memory, notices, screen, tables, words
-from viz.frame.numbers import Number, Piece, Said, number
-from viz.frame.numbers import count as count_of
+from viz.frame import controls, inspector, layout, memory, notices, tables, words
+from viz.frame.said import Said
 from viz.frame.settings import PRE_TOKEN
 from viz.frame.view import View
 from viz.runs import Run
@@ -96,13 +95,6 @@ class Reading:
     def n_single(self) -> int:
         """Tokens of a single byte where no merge joined it to its neighbours."""
         return n_single_bytes(self.forest)
-
-    @property
-    def end(self) -> str:
-        """How addresses end of what is counted: so many tokens, 1 where a space was put first."""
-        text = _text(self.view)
-        has_space = self.given.strings[0].startswith(" ") and not text.startswith(" ")
-        return f".{len(self.tokens)}.{int(has_space)}"
 
     @property
     def few(self) -> float:
@@ -193,47 +185,28 @@ def _controls(reading: Reading) -> int:
 def _facts(reading: Reading) -> list[tuple[Said, str]]:
     counts, context = reading.counts, reading.view.run.trace.facts.max_seq_len
     per_word = counts.tokens_per_word
-    run, end = reading.given.run, reading.end
-    used: list[Piece] = [count_of(run, f"text.sizes{end}[3]", counts.tokens)]
-    fertility: Said = "–"
-    if per_word is not None:
-        fertility = number(run, f"text.tokens_per_word{end}", per_word, f"{per_word:.2f}")
+    used = f"{counts.tokens:,}"
+    fertility = "–" if per_word is None else f"{per_word:.2f}"
     sizes = {"character": counts.characters, "byte": counts.bytes, "word": counts.words}
     return [
-        *(
-            (count_of(run, f"text.sizes{end}[{place}]", n), noun if n == 1 else f"{noun}s")
-            for place, (noun, n) in enumerate(sizes.items())
-        ),
+        *((f"{n:,}", noun if n == 1 else f"{noun}s") for noun, n in sizes.items()),
         (
-            [*used, f" / {context:,}"] if context else used,
+            f"{used} / {context:,}" if context else used,
             "tokens / context" if context else "tokens",
         ),
         (fertility, "tokens per word"),
-        (_bytes_per_token(reading), "bytes per token"),
+        (f"{counts.bytes_per_token:.2f}", "bytes per token"),
         *_reference(reading),
     ]
-
-
-def _bytes_per_token(reading: Reading) -> Number:
-    ratio = reading.counts.bytes_per_token
-    at = f"text.bytes_per_token{reading.end}"
-    return number(reading.given.run, at, ratio, f"{ratio:.2f}")
 
 
 def _reference(reading: Reading) -> list[tuple[Said, str]]:
     """Bytes per token of text held out from the training, from the least to the most."""
     if not reading.held_out:
         return []
-    low, high = (_held_out_ratio(reading, which) for which in ("min", "max"))
-    return [(low if low.text == high.text else [low, "–", high], "on held-out text")]
-
-
-def _held_out_ratio(reading: Reading, which: str) -> Number:
-    """The least or the most bytes per token of the texts held out."""
-    ratios = list(reading.held_out.values())
-    ratio = min(ratios) if which == "min" else max(ratios)
-    at = f"text.held_out[{ratios.index(ratio)}]={which}"
-    return number(reading.given.run, at, ratio, f"{ratio:.2f}")
+    ratios = reading.held_out.values()
+    low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return [(low if low == high else f"{low}–{high}", "on held-out text")]
 
 
 def _drawn(reading: Reading, chosen: int) -> list[PreToken]:
@@ -259,17 +232,7 @@ def _trees(reading: Reading, chosen: int, n_rules: int) -> None:
             key="merges",
             alt=f"Trees of {n_merges} merges: {n_bytes(drawn)} bytes become {len(made)} tokens, "
             f"{', '.join(map(label_of, made))}",
-            origin=screen.origin(
-                reading.given.run, _places(f"{first}.{first + len(made)}", has_merges=n_merges > 0)
-            ),
         )
-
-
-def _places(tokens: str, *, has_merges: bool) -> dict[tuple[int, str], str]:
-    """Where an independent reading of the tokenizer's file has the numbers of the labels."""
-    ranks = {(RANKS, "text"): f"merges.ranks.{tokens}"} if has_merges else {}
-    ids, content = f"merges.ids.{tokens}", f"merges.bytes.{tokens}"
-    return {(IDS, "text"): ids, (HEX, "hex"): content} | ranks
 
 
 def _note(reading: Reading) -> None:
@@ -277,16 +240,11 @@ def _note(reading: Reading) -> None:
     counts, held_out = reading.counts, reading.held_out
     if not reading.falls_apart:
         return
-    said: list[Piece] = [
-        "This text falls into many pieces: ",
-        _bytes_per_token(reading),
-        " bytes per token",
-    ]
+    said = f"This text falls into many pieces: {counts.bytes_per_token:.2f} bytes per token"
     if held_out:
         name = min(held_out, key=lambda name: held_out[name])
-        ratio = _held_out_ratio(reading, "min")
-        said += [", against ", ratio, f" in {name}, held out from the training"]
-    lines = [f". {reading.n_single} of {counts.tokens} tokens are single bytes"]
+        said += f", against {held_out[name]:.2f} in {name}, held out from the training"
+    lines = [f"{said}. {reading.n_single} of {counts.tokens} tokens are single bytes"]
     lines += [
         f"{share.script}: {share.bytes} bytes in {share.tokens} tokens"
         for share in by_script(reading.forest)[:MOST_SCRIPTS]
@@ -296,35 +254,27 @@ def _note(reading: Reading) -> None:
         "Merges are learnt from frequent pairs, so such text was rare where this tokenizer was "
         "made; expect little of the model on it"
     )
-    words.notice([*said, ". ".join(lines) + "."])
+    words.notice(". ".join(lines) + ".")
 
 
 def _cards(reading: Reading) -> None:
     """Every token with its id and how it was made."""
-    made, run, end = reading.tokens, reading.given.run, f".{len(reading.tokens)}"
-
-    def numbers(address: str, values: Sequence[int]) -> list[Said]:
-        return [number(run, f"{address}{end}[{i}]", n, str(n)) for i, n in enumerate(values)]
-
+    made = reading.tokens
     rows = {
-        "id": numbers("merges.ids.0", [token.id for token in made]),
-        "bytes": numbers("merges.bytes_of_each", [len(token.bytes) for token in made]),
+        "id": [str(token.id) for token in made],
+        "bytes": [str(len(token.bytes)) for token in made],
     }
     if reading.merges is not None:
         rows |= {
-            "merges": numbers("merges.of_each", [token.n_merges for token in made]),
-            "last merge": [
-                _rank(run, f"merges.last_of_each{end}[{i}]", x) for i, x in enumerate(made)
-            ],
+            "merges": [str(token.n_merges) for token in made],
+            "last merge": [_rank(token) for token in made],
         }
     titles = [f"token {i}: bytes {token.bytes.hex(' ')}" for i, token in enumerate(made)]
     words.token_cards(reading.given.strings, rows, titles)
 
 
-def _rank(run: Run, address: str, node: Node) -> Said:
-    if node.rank is None:
-        return "–"
-    return ["#", number(run, address, node.rank + 1, str(node.rank + 1))]
+def _rank(node: Node) -> str:
+    return "–" if node.rank is None else f"#{node.rank + 1}"
 
 
 def _formulas(reading: Reading, chosen: int, n_rules: int) -> None:

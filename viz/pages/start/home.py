@@ -1,8 +1,5 @@
 """Home: the sentence, what its words attend to, and what comes next, before any explaining."""
 
-from collections.abc import Sequence
-
-from model.verify.check import Check
 from viz import runs
 from viz.frame import inspector, layout, memory, notices, state, words
 from viz.frame.settings import SEED, SENTENCE, TEMPERATURE
@@ -38,11 +35,6 @@ WAYS_ON = (
 )
 
 
-def checks(view: View) -> Sequence[Check]:
-    """What the browser found when it compared what Home shows."""
-    return component.home_checks(_key(view), view.head_name, bool(_independent_run(view)))
-
-
 def render(view: View) -> None:
     """Draw the page."""
     layout.heading(
@@ -61,17 +53,13 @@ def render(view: View) -> None:
     data = home_data(
         _key(view),
         view.run.trace,
-        ShownHead(view.record, view.head, view.head_name, _independent_run(view)),
+        ShownHead(view.record, view.head, view.head_name),
         Following(runs.vocabulary(view.handle), _why_no_more(view)),
         {"temperature": temperature, "n_tokens": len(view.tokens)},
     )
     component.show(data, on_change=lambda changes: _take_over(view, changes))
     words.ways(WAYS_ON)
     _inspect(view)
-
-
-def _independent_run(view: View) -> str:
-    return view.run.key if view.run.independent is not None else ""
 
 
 def _inspect(view: View) -> None:

@@ -37,11 +37,6 @@ def assert_drawn(page: Page, example: Example) -> None:
         np.testing.assert_allclose(shown, worked.output, atol=5.1e-4)
 
 
-def verified(page: Page) -> None:
-    """What is on screen was read back and is right."""
-    expect(page.locator(".hl-verdict")).to_contain_text("verified")
-
-
 def test_every_example_is_drawn_as_python_computes_it(page: Page) -> None:
     visit(page, page=TITLE)
     for given in EXAMPLES[1:]:
@@ -52,7 +47,6 @@ def test_every_example_is_drawn_as_python_computes_it(page: Page) -> None:
         )
         assert_drawn(page, example)
         wait_until_idle(page)
-        verified(page)
 
 
 def test_a_cell_that_is_typed_redraws_all_and_one_that_is_none_nothing(page: Page) -> None:
@@ -63,7 +57,6 @@ def test_a_cell_that_is_typed_redraws_all_and_one_that_is_none_nothing(page: Pag
     page.wait_for_url("**hand_cells=**")
     assert query(page)["hand_cells"] == "1,0;0,1|1,0;-1.5,1|1,0;0,1|"
     wait_until_idle(page)
-    verified(page)
     cell.fill("1e99")
     expect(page.locator(".hl-hand-fault")).to_contain_text("K row 2, column 1: type a number")
     assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;-1.5,1|1,0;0,1|")))
@@ -85,7 +78,6 @@ def test_sizes_heads_and_masks_are_changed_here(page: Page) -> None:
     grown = read_cells("1,0;0,1;0,0|1,0;0,1;0,0|1,0;0,1;0,0|")
     assert_drawn(page, Example(*grown, masking="causal", is_scaled=False))
     wait_until_idle(page)
-    verified(page)
 
 
 def test_each_size_keeps_what_the_others_and_the_hand_did(page: Page) -> None:
@@ -102,13 +94,6 @@ def test_each_size_keeps_what_the_others_and_the_hand_did(page: Page) -> None:
     page.get_by_label("Example", exact=True).select_option(label="Two tokens")
     expect(page.get_by_role("slider", name="Columns of V")).to_have_value("2")
     expect(page.get_by_role("slider", name="Tokens")).to_have_value("2")
-
-
-def test_the_largest_numbers_are_read_back_right(page: Page) -> None:
-    largest = "1000,-1000;1000,1000|1000,1000;-1000,999.999|1000,-1000;1000,0.001|"
-    visit(page, page=TITLE, hand_cells=largest)
-    wait_until_idle(page)
-    verified(page)
 
 
 def test_a_cell_says_how_it_came_about_by_mouse_and_by_keyboard(page: Page) -> None:

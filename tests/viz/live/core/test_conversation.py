@@ -127,16 +127,6 @@ def test_lists_and_nothing_are_values_too(page: Page) -> None:
     assert now(page, 1, cell=[1, 2], order=["b", "a"])["cell"] is None
 
 
-def test_a_report_is_sent_when_it_is_new_and_comes_along_with_changes(page: Page) -> None:
-    now(page, 0, layer=1)
-    page.evaluate("conversation.report('checked', {head: 1, error: 0.5})")
-    assert rest(page) == [{"turn": 1, "changes": {}, "checked": {"head": 1, "error": 0.5}}]
-    page.evaluate("conversation.report('checked', {head: 1, error: 0.5})")
-    assert len(rest(page)) == 1
-    change(page, layer=2)
-    assert rest(page)[-1]["checked"] == {"head": 1, "error": 0.5}
-
-
 def test_turns_go_on_from_where_python_is(page: Page) -> None:
     """An instrument that comes back to a page must not begin at one again."""
     now(page, 41, layer=1)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
-from safetensors.numpy import load, save
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -119,8 +118,6 @@ def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page, ke
         found = shown(bare, "map")
         assert found.shape == values.shape
         assert found == pytest.approx(values, abs=1e-5, nan_ok=True), stage
-    expect(bare.locator(".hl-badge")).to_contain_text("recomputed in your browser (max error ")
-    assert float(bare.locator(".hl-badge").get_attribute("data-check")) < 1e-6
 
 
 def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> None:
@@ -156,8 +153,6 @@ def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> Non
     last = "kind => sent.at(-1)?.changes?.attention === kind && sent.at(-1).changes"
     changes = bare.wait_for_function(last, arg=CROSS).json_value()
     assert {"attention": CROSS, "layer": 1, "head": 2}.items() <= changes.items()
-    checked = bare.wait_for_function("sent.at(-1)?.checked").json_value()
-    assert (checked["site"], checked["head"]) == ("target.blocks.1.cross_attn", 2)
 
 
 def test_grids_are_as_high_as_their_maps(bare: Page, key: str) -> None:
@@ -358,31 +353,6 @@ def test_exports_name_the_kind_and_both_streams(bare: Page, key: str) -> None:
     text = content(file).decode()
     assert "Target cross-attention L1 H2" in text
     assert all(" ".join(LABELS[name][2:5]) in text for name in LABELS)
-
-
-@pytest.mark.parametrize("wrong", ["scale", "mask", "bias"])
-def test_a_wrong_array_is_shown_in_red(wrong: str, bare: Page, key: str) -> None:
-    """What makes these heads other than a decoder's is part of the check."""
-    open_microscope(bare, key)
-
-    def corrupt(route: Route) -> None:
-        response = TestClient(Starlette(routes=routes.ROUTES)).get(
-            "/live/" + route.request.url.split("/live/")[1]
-        )
-        arrays = load(response.content)
-        if wrong == "mask":
-            arrays["mask"] = np.ones_like(arrays["mask"])
-        else:
-            arrays[wrong] = arrays[wrong] * arrays[wrong].dtype.type(1.01)
-        route.fulfill(status=200, body=save(arrays))
-
-    address = "**/live/arrays/*/head/target.blocks.1.cross_attn/1"
-    bare.route(address, corrupt)
-    bare.evaluate(
-        "instrument.set({attention: 'target.cross_attn', layer: 1, head: 1, view: 'map'})"
-    )
-    expect(bare.locator(".hl-badge.hl-bad")).to_contain_text("not the model’s numbers")
-    bare.unroute(address)
 
 
 def test_an_echo_does_not_take_the_word_of_a_lost_app_away(bare: Page, key: str) -> None:

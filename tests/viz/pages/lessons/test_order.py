@@ -7,7 +7,6 @@ import pytest
 
 from model.analysis.order import reordered
 from model.architectures.decoder import DecoderTransformer
-from model.verify.independent import IndependentRun
 from tests.viz.apps import TOM, captions, chart, lines, open_page, tables_shown
 from tests.viz.builders import numbers, scheme_model, stories, trace_of
 
@@ -20,20 +19,6 @@ def shown(text: str) -> dict[str, list[np.ndarray]]:
     app = open_page("Order", sentence=TOM, order_text=text)
     assert lines(app, "error") == []
     return {key: [numbers(part["z"]) for part in chart(app, key).data] for key in KEYS}
-
-
-def test_figures_are_those_of_the_independent_code() -> None:
-    found = shown(DOG)
-    for key, loaded, prefix in (
-        ("order-open", scheme_model("none"), "order.open_"),
-        ("order-causal", scheme_model("none"), "order."),
-        ("order-running", stories(), "order.open_"),
-    ):
-        ids = trace_of(loaded, DOG).ids
-        run, last = IndependentRun(loaded.files, ids), len(ids) - 1
-        names = ("outputs", f"swapped.0.{last}", f"changed.0.{last}")
-        for drawn, name in zip(found[key], names, strict=True):
-            np.testing.assert_allclose(drawn, run.array(f"{prefix}{name}"), atol=2e-5)
 
 
 def test_without_positions_and_mask_only_the_places_of_rows_change() -> None:

@@ -1,40 +1,32 @@
-"""Protects the lesson on several heads: its figures and numbers are those of independent code."""
+"""Protects the lesson on several heads: its figures are those of the head."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from model.verify.independent import IndependentRun
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
 from tests.viz.apps import TOM, captions, chart, lines, open_page, tables_shown
-from tests.viz.builders import numbers, stories, stories_trace
+from tests.viz.builders import numbers, stories_trace
 
 TITLE = "Several heads"
 SITE = "decoder.blocks.3.attn"
 
 
-def independent() -> IndependentRun:
-    return IndependentRun(stories().files, stories_trace(TOM).ids)
-
-
-def test_figures_are_those_of_the_independent_code() -> None:
+def test_figures_are_those_of_the_trace() -> None:
     app = open_page(TITLE, sentence=TOM, layer="3", head="5", split_token="4")
     assert lines(app, "error") == lines(app, "note") == []
-    run = independent()
-    for key, address in (
-        ("several-z", f"{SITE}.z[:,4]"),
-        ("several-out", f"{SITE}.out_weights"),
-        ("several-written", f"{SITE}.written"),
-        ("alike-patterns", f"{SITE}.alike_patterns"),
-        ("alike-written", f"{SITE}.alike_written"),
-    ):
-        shown, expected = numbers(chart(app, key).data[0]["z"]), run.array(address)
-        assert shown.shape == expected.shape
-        np.testing.assert_allclose(shown, expected, atol=1e-5 * np.abs(expected).max())
-    spectra = run.array(f"{SITE}.spectra")
-    for head, line in enumerate(chart(app, "several-spectra").data):
-        np.testing.assert_allclose(numbers(line["y"]), spectra[head], rtol=1e-6)
+    record = stories_trace(TOM).attention[3]
+    np.testing.assert_allclose(numbers(chart(app, "several-z").data[0]["z"]), record.z[:, 4])
+    shown = numbers(chart(app, "alike-patterns").data[0]["z"])
+    np.testing.assert_allclose(shown, _alike(record.pattern), atol=1e-5)
+
+
+def _alike(patterns: np.ndarray) -> np.ndarray:
+    """Cosines of all pairs of heads, each pattern as one vector."""
+    flat = patterns.reshape(len(patterns), -1).astype(np.float64)
+    unit = flat / np.linalg.norm(flat, axis=1, keepdims=True)
+    return unit @ unit.T
 
 
 def test_the_frame_is_round_the_columns_of_the_chosen_head() -> None:
@@ -53,24 +45,12 @@ def test_every_cut_of_the_width_has_as_many_parameters() -> None:
     assert table["weights in all patterns of this input"]["2"] == f"{2 * n_cells:,}"
 
 
-def test_numbers_of_each_head_are_those_of_the_independent_code() -> None:
-    app = open_page(TITLE, sentence=TOM, layer="3")
-    table, run = tables_shown(app)[0], independent()
-    for column, name, places in (
-        ("size of its part of W_O", "out_norms", 2),
-        ("mean of what it writes", "written_mean", 2),
-        ("effective rank, of 32", "effective_ranks", 1),
-    ):
-        shown = [float(x) for x in table[column].values()]
-        assert shown == pytest.approx(run.array(f"{SITE}.{name}"), abs=0.51 * 10**-places)
-
-
 def test_show_me_leads_to_the_two_that_look_most_alike() -> None:
     app = open_page(TITLE, sentence=TOM)
     (link,) = [e.proto.body for e in app.get("html") if "hl-question" in e.proto.body]
-    run, found = independent(), []
+    found = []
     for layer in range(6):
-        cosines = np.triu(run.array(f"decoder.blocks.{layer}.attn.alike_patterns"), 1)
+        cosines = np.triu(_alike(stories_trace(TOM).attention[layer].pattern), 1)
         found.append((cosines.max(), layer, int(cosines.max(axis=1).argmax())))
     _, layer, head = max(found)
     assert f'data-with="layer={layer}&amp;head={head}"' in link

@@ -1,4 +1,4 @@
-"""Protects the lesson on similarity: its figures and numbers are those of independent code."""
+"""Protects the lesson on similarity: its figures and numbers are those of the vectors."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from model.sources import checkpoint
-from model.verify.independent import IndependentRun
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import TOM, captions, chart, lines, open_page, query_of, tables_shown
 from tests.viz.builders import numbers, stories, stories_trace
@@ -15,32 +14,22 @@ from viz.figures.similarity import token_names
 
 TITLE = "Similarity"
 VECTORS = {"a_x": "-2", "a_y": "1.5", "b_x": "0.7", "b_y": "4", "b_times": "2.5"}
-AT = "30.65.57.90.25"
 
 
-def independent() -> IndependentRun:
-    return IndependentRun(stories().files, stories_trace(TOM).ids)
-
-
-def test_two_vectors_are_those_of_the_independent_code() -> None:
+def test_two_vectors_are_drawn_and_compared() -> None:
     app = open_page(TITLE, sentence=TOM, **VECTORS)
     assert lines(app, "error") == lines(app, "note") == []
-    run, drawn = independent(), chart(app, "two-vectors").data
-    for trace, name in enumerate(("a", "b", "dropped")):
-        expected = run.array(f"pair.{name}.{AT}")
-        np.testing.assert_allclose(numbers(drawn[trace]["x"]), expected[0], atol=1e-12)
-        np.testing.assert_allclose(numbers(drawn[trace]["y"]), expected[1], atol=1e-12)
+    drawn = chart(app, "two-vectors").data
     assert numbers(drawn[1]["x"]).tolist() == [0, 1.75]
     (table, *_) = tables_shown(app)
     rows = ("dot product a · b", "length of a", "length of b", "cosine", "angle, degrees")
-    for name, row in zip(
-        ("product", "length_a", "length_b", "cosine", "degrees"), rows, strict=True
-    ):
-        shown = float(table["a and 2.5 · b"][row])
-        assert shown == pytest.approx(float(run.array(f"pair.{name}.{AT}")), abs=1e-4)
-    assert float(table["a and 2.5 · b"][rows[0]]) == 11.5  # (−2 · 0.7 + 1.5 · 4) · 2.5
+    a, b = np.array([-2, 1.5]), 2.5 * np.array([0.7, 4])
+    lengths = np.linalg.norm(a), np.linalg.norm(b)
+    cosine = a @ b / np.prod(lengths)
+    expected = (a @ b, *lengths, cosine, np.degrees(np.arccos(cosine)))
+    shown = [float(table["a and 2.5 · b"][row]) for row in rows]
+    assert shown == pytest.approx(expected, abs=1e-4)
     assert float(table["a and b"][rows[0]]) == 4.6
-    assert table["a and b"]["cosine"] == table["a and 2.5 · b"]["cosine"]
 
 
 def test_a_vector_without_a_direction_is_said_and_drawn() -> None:
@@ -52,20 +41,21 @@ def test_a_vector_without_a_direction_is_said_and_drawn() -> None:
 
 
 @pytest.mark.parametrize("token", [3, 4])
-def test_nearest_tokens_are_those_of_the_independent_code(token: int) -> None:
+def test_nearest_tokens_are_those_of_the_embedding(token: int) -> None:
     app = open_page(TITLE, sentence=TOM, near_token=str(token), near_count="6")
-    run, token_id = independent(), int(stories_trace(TOM).ids[token])
-    vocabulary = token_names([stories().tokenizer.token_strings([i])[0] for i in range(4096)])
-    for order, key in enumerate(("nearest-cosine", "nearest-dot-product")):
+    token_id = int(stories_trace(TOM).ids[token])
+    table = np.asarray(stories().files.weights["embed.weight"], np.float64)
+    names = token_names([stories().tokenizer.token_strings([i])[0] for i in range(4096)])
+    by_dot = table @ table[token_id]
+    lengths = np.linalg.norm(table, axis=1)
+    by_cosine = by_dot / lengths / lengths[token_id]
+    for key, values in (("nearest-cosine", by_cosine), ("nearest-dot-product", by_dot)):
         (bars,) = chart(app, key).data
-        at = f"{order}.{token_id}.6"
-        np.testing.assert_allclose(numbers(bars["x"]), run.array(f"near.values.{at}"), rtol=1e-9)
+        best = np.argsort(-values)[:6]
+        np.testing.assert_allclose(np.sort(numbers(bars["x"])), np.sort(values[best]), rtol=1e-6)
         ids = [int(re.findall(r"<br>id (\d+)<br>", text)[0]) for text in bars["hovertext"]]
-        assert ids == run.array(f"near.ids.{at}").tolist()
-        labels = chart(app, key).layout["yaxis"]["ticktext"]
-        assert labels == [vocabulary[i] for i in ids]
-        mean = f"{float(run.array(f'near.mean_length.{at}')):.2f}"
-        assert any(mean in line for line in captions(app) if "Length of this" in line)
+        assert set(ids) == set(best.tolist())
+        assert chart(app, key).layout["yaxis"]["ticktext"] == [names[i] for i in ids]
     assert "near_count" in query_of(app)
 
 
@@ -78,9 +68,10 @@ def test_colours_are_near_colours_in_the_shipped_model() -> None:
 
 def test_a_head_s_products_and_cosines_are_those_of_its_vectors() -> None:
     app = open_page(TITLE, sentence=TOM, layer="2", head="4")
-    run, mask = independent(), stories_trace(TOM).attention[2].mask_of(4)
-    for name in ("products", "cosines"):
-        expected = run.array(f"decoder.blocks.2.attn.unmasked_{name}[4]")
+    record = stories_trace(TOM).attention[2]
+    mask, products = record.mask_of(4), record.q[4] @ record.k[4].T
+    lengths = [np.linalg.norm(x, axis=1) for x in (record.q[4], record.k[4])]
+    for name, expected in (("products", products), ("cosines", products / np.outer(*lengths))):
         shown = numbers(chart(app, f"similar-{name}").data[0]["z"])
         assert (np.isfinite(shown) == mask).all()
         np.testing.assert_allclose(shown[mask], expected[mask], atol=1e-4)

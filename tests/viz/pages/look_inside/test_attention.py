@@ -5,13 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.model.builders import SENTENCE, tiny_checkpoint
-from tests.viz.apps import HOSTILE, TOM, checks_shown, lines, open_page, query_of, tell
+from tests.viz.apps import HOSTILE, TOM, lines, open_page, query_of, tell
 from tests.viz.builders import latex_numbers, live_data, live_json, stories, stories_trace, unpacked
 from tests.viz.live.instruments import microscope_settings
 from tests.viz.sent import assert_model_is_sent, assert_sentence_is_sent
 from viz import theme
 from viz.frame.examples import examples
-from viz.live import component
 
 EXAMPLE = examples()[0]
 
@@ -92,35 +91,6 @@ def test_second_sentence_beyond_the_context_says_how_many_tokens_are_cut() -> No
     (line,) = lines(app, "note")
     assert latex_numbers(line) == [n_tokens - context]
     assert len(live_data(app)["runs"][0]["streams"]["decoder"]["labels"]) == context
-
-
-@pytest.mark.parametrize(
-    ("error", "shown", "verdict"),
-    [(3e-7, "3.0e-07", "passed"), (2e-3, "2.0e-03", "FAILED"), (None, "nan", "FAILED")],
-    ids=["right", "wrong", "not-a-number"],
-)
-def test_browser_check_joins_the_others(
-    error: float | None, shown: str, verdict: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the browser found for the head and sentence shown is listed; for others it is not."""
-    app = open_page("Attention", sentence=TOM, layer="L1", head="H2")
-    n_checks = len(checks_shown(app)[0])
-    place = {"site": "decoder.blocks.1.attn", "head": 2}
-    checked = {"key": live_data(app)["key"], **place, "error": error}
-    sent: dict[str, object] = {"checked": checked}
-    monkeypatch.setattr(component, "sent", lambda key: sent)
-    app.run()
-    table = checks_shown(app)[0]
-    assert len(table) == n_checks + 1
-    assert table[-1]["check"].startswith("L1 H2")
-    assert (table[-1]["max error"], table[-1]["verdict"]) == (shown, verdict)
-    n = n_checks + 1
-    count = f"Verified: {n} of {n} " if verdict == "passed" else f" 1 of {n} checks failed"
-    assert count in app.get("popover")[0].proto.popover.label
-    for other in ({"head": 3}, {"site": "decoder.blocks.0.attn"}, {"key": "another"}):
-        sent["checked"] = checked | other
-        app.run()
-        assert len(checks_shown(app)[0]) == n_checks
 
 
 def test_first_visit_has_the_defaults_and_a_short_url() -> None:

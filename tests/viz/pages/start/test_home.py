@@ -5,12 +5,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources import checkpoint
-from tests.viz.apps import TOM, checks_shown, lines, open_page
+from tests.viz.apps import TOM, lines, open_page
 from tests.viz.builders import live_data, stories_trace, unpacked
 from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame.view import View
-from viz.live import component
 from viz.live.home.data import MOST_TOKENS
 
 LONG = " ".join(12 * ["The red ball was big."])
@@ -38,27 +37,6 @@ def test_what_is_sent_is_the_run_s() -> None:
     assert data["head"] == "L1 H5"
     assert data["settings"] == {"temperature": 1.3, "n_tokens": len(trace.tokens)}
     assert data["why_no_more"] is None
-
-
-@pytest.mark.parametrize(
-    ("error", "verdict"), [(3e-7, "passed"), (2e-3, "FAILED"), (None, "FAILED")], ids=str
-)
-def test_the_browser_s_check_joins_the_others(
-    error: float | None, verdict: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the browser found of the head and sentence shown is listed; of others it is not."""
-    app = open_page("Home", sentence=TOM, layer="1", head="5")
-    n_checks = len(checks_shown(app)[0])
-    sent: dict[str, object] = {"checked": {"key": live_data(app)["key"], "error": error}}
-    monkeypatch.setattr(component, "sent", lambda key: sent)
-    app.run()
-    table = checks_shown(app)[0]
-    assert len(table) == n_checks + 1
-    assert table[-1]["check"] == "L1 H5 and next tokens on screen = an independent run"
-    assert table[-1]["verdict"] == verdict
-    sent["checked"] = {"key": "another", "error": error}
-    app.run()
-    assert len(checks_shown(app)[0]) == n_checks
 
 
 def test_of_a_long_sentence_the_last_tokens_are_shown_and_the_others_counted() -> None:

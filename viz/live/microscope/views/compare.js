@@ -1,8 +1,7 @@
 // Two heads, or one head on two inputs, and the signed difference.
 
-import { check, fillOnce, html, radios, select, traced } from "../../core/dom.js";
+import { check, fillOnce, html, radios, select, numbered } from "../../core/dom.js";
 import { HeatMap } from "../../core/heatmap.js";
-import { fill } from "../../core/stale.js";
 import { mapped } from "../../core/maths.js";
 import { difference, mean } from "../../core/measures.js";
 import {
@@ -18,13 +17,11 @@ import {
 } from "../../core/patterns.js";
 import { asRadios, reasonsOf } from "../controls.js";
 import { between, headName } from "../heads.js";
-import { readComparison } from "../reading/maps.js";
 import { View } from "../view.js";
 
 /** @import { Matrix } from "../../core/maths.js" */
 /** @import { Between, Shown } from "../../core/patterns.js" */
 /** @import { LoadedHead } from "../heads.js" */
-/** @import { Tally } from "../../core/tally.js" */
 /** @import { Microscope } from "../microscope.js" */
 /** @import { Run } from "../wire.js" */
 
@@ -89,7 +86,7 @@ export class CompareView extends View {
     if (!isCurrent()) return;
     this.#sides = null;
     for (const { host, title } of this.maps) host.hidden = title.hidden = !other;
-    fill(this.says, this.scope.data.key, "Type a second sentence, then press Enter.");
+    this.says.replaceChildren("Type a second sentence, then press Enter.");
     if (other) await this.#drawMaps(other);
   }
 
@@ -163,11 +160,9 @@ export class CompareView extends View {
     const cut = cutInWords(first.values, second.values, delta);
     const labels = this.#kind === "head" ? "" : " Tokens are compared by position, not by word.";
     const left = blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-    fill(
-      this.says,
-      this.scope.data.key,
+    this.says.replaceChildren(
       "Mean absolute difference over cells not masked: ",
-      traced(mean(open), "mean"),
+      numbered(mean(open), "mean"),
       `. Orange: more on the left; blue: more on the right.${cut}${labels}${left}`,
     );
   }
@@ -242,15 +237,6 @@ export class CompareView extends View {
     );
     const pair = `${first.rows[row] ?? row} attends to ${first.columns[column] ?? column}`;
     this.scope.say(`${pair}: ${said.join(" against ")}`, false);
-  }
-
-  /**
-   * @override
-   * @param {Tally} tally
-   */
-  async read(tally) {
-    const { maps, says } = this;
-    if (this.#sides) await readComparison(this.scope, { maps, says, other: this.#other }, tally);
   }
 
   /** @override */

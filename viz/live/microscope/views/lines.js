@@ -1,16 +1,13 @@
 // Lines between the tokens that attend and those attended to.
 
-import { digits, fillOnce, html, select, setAll, slider, svg, traced } from "../../core/dom.js";
+import { digits, fillOnce, html, select, setAll, slider, svg, numbered } from "../../core/dom.js";
 import { rowOf } from "../../core/maths.js";
 import { leading } from "../../core/measures.js";
 import { clipped, pairsInWords, patternTable } from "../../core/patterns.js";
-import { readLines } from "../reading/lines.js";
-import { fill } from "../../core/stale.js";
 import { View } from "../view.js";
 
 /** @import { Drawing, Shown } from "../../core/patterns.js" */
 /** @import { Matrix } from "../../core/maths.js" */
-/** @import { Tally } from "../../core/tally.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const MOST_WIDTH = 640;
@@ -55,7 +52,6 @@ export class LinesView extends View {
       (share) => {
         scope.setQuietly({ mass: share });
         this.#redraw();
-        this.changed();
       },
     );
     const frame = { class: "hl-scroll", tabindex: 0, role: "group", "aria-label": "Lines" };
@@ -110,13 +106,11 @@ export class LinesView extends View {
     const lines = kept.reduce((sum, keys) => sum + keys.length, 0);
     const isFirstHidden = this.#shown.blank.some(Boolean);
     const left = isFirstHidden ? " on all but the first token, which is hidden by choice" : "";
-    fill(
-      this.says,
-      this.scope.data.key,
+    this.says.replaceChildren(
       "Queries left, keys right. For each query the fewest keys that hold ",
-      traced(Math.round(100 * settings.mass), "mass", null, 0),
+      numbered(Math.round(100 * settings.mass), "mass", 0),
       ` % of its weight${left}: `,
-      traced(lines, "lines", null, 0),
+      numbered(lines, "lines", 0),
       " lines. Point at a token to see only its own.",
     );
     const words = `Lines of ${this.scope.headName}. ${pairsInWords(this.#shown)}`;
@@ -186,26 +180,14 @@ export class LinesView extends View {
     const [row, column] = side === "key" ? [token.at, i] : [i, token.at];
     const at = row * values.columns + column;
     if (hidden[at] || blank[at] || values.values[at] < LEAST_TOLD) return [];
-    const from = { "data-number": "weight", "data-address": this.weightAddress(row, column) };
-    return ["  ", svg("tspan", from, digits(values.values[at], 2))];
+    return ["  ", svg("tspan", { "data-number": "weight" }, digits(values.values[at], 2))];
   }
 
   /** @param {Focus | null} focus */
   #look(focus) {
     this.#focus = focus;
     this.#cancelFrame();
-    this.#cancelFrame = this.lifetime.frame(() => {
-      this.#redraw();
-      this.changed(false);
-    });
-  }
-
-  /**
-   * @override
-   * @param {Tally} tally
-   */
-  read(tally) {
-    return readLines(this.scope, this, tally);
+    this.#cancelFrame = this.lifetime.frame(() => this.#redraw());
   }
 
   /** @override */

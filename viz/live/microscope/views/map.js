@@ -14,13 +14,10 @@ import {
 } from "../../core/patterns.js";
 import { Formula, scaleText } from "../formulas.js";
 import { Operands } from "../operands.js";
-import { addressesOf, pointAt } from "../proof.js";
-import { readSteps } from "../reading/steps.js";
 import { View } from "../view.js";
 
 /** @import { Picture, Sides } from "../../core/figure.js" */
 /** @import { HeadArrays, StepName } from "../../core/maths.js" */
-/** @import { Tally } from "../../core/tally.js" */
 /** @import { Drawing, Shown, Table } from "../../core/patterns.js" */
 /** @import { Palette } from "../../core/wire.js" */
 /** @import { LoadedHead } from "../heads.js" */
@@ -80,7 +77,7 @@ export class MapView extends View {
     this.says.textContent = stage.says;
     this.#dimension = Math.min(this.#dimension, loaded.head.q.columns - 1);
     if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette) {
-      this.operands.open({ ...loaded, ...between }, palette, addressesOf(this.scope));
+      this.operands.open({ ...loaded, ...between }, palette);
       this.formula.open(loaded.head);
     }
     this.#openFor = [loaded, palette];
@@ -243,18 +240,6 @@ export class MapView extends View {
     this.heatMap.mark(query, this.#isOutput ? dimension : key, isPinned);
     this.operands.show(query, key, { isPinned, stage, dimension });
     this.formula.show(stage, { ...loaded, query, key, dimension });
-    this.changed(false);
-    const column = this.#isOutput ? dimension : key;
-    const drawn = this.heatMap.drawnAt(query, column);
-    pointAt(this.scope, { step: stage, row: query, column, drawn });
-  }
-
-  /**
-   * @override
-   * @param {Tally} tally
-   */
-  read(tally) {
-    return readSteps(this.scope, this, tally);
   }
 
   /** @param {KeyboardEvent} event */

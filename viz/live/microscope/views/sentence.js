@@ -1,7 +1,7 @@
 // One token against all others, as the sentence itself in shades.
 
 import { colorAt, inkOn, ramp } from "../../core/colors.js";
-import { digits, fillOnce, html, select, setAll, svg, traced } from "../../core/dom.js";
+import { digits, fillOnce, html, select, setAll, svg, numbered } from "../../core/dom.js";
 import { rowOf } from "../../core/maths.js";
 import { argmax } from "../../core/measures.js";
 import {
@@ -11,13 +11,11 @@ import {
   clipped,
   patternTable,
 } from "../../core/patterns.js";
-import { readSentence } from "../reading/sentence.js";
 import { View } from "../view.js";
 
 /** @import { Numbers } from "../../core/maths.js" */
 /** @import { Drawing, Shown } from "../../core/patterns.js" */
 /** @import { Palette } from "../../core/wire.js" */
-/** @import { Tally } from "../../core/tally.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const LEAST_WIDTH = 300;
@@ -42,7 +40,6 @@ const SAYS =
  * @property {(i: number) => boolean} isBlank hidden by choice
  * @property {number} chosen the word with a frame, or −1
  * @property {(i: number) => void} pick
- * @property {(i: number) => string | null} addressOf a word's weight
  */
 
 /** What one token attends to, and what attends to it. */
@@ -121,7 +118,6 @@ export class SentenceView extends View {
     const chooseKey = (j) => {
       this.#key = j;
       this.#paint();
-      this.changed();
     };
     /** @type {Shades} */
     const ofRow = {
@@ -129,14 +125,12 @@ export class SentenceView extends View {
       isMasked: (j) => isMasked(token, j),
       isBlank: (j) => isBlank(token, j),
       pick: isSelf ? choose : chooseKey,
-      addressOf: (j) => this.weightAddress(token, j),
     };
     /** @type {Shades} */
     const ofColumn = {
       ...{ labels: rows, weights: column, chosen: token, pick: choose },
       isMasked: (i) => isMasked(i, key),
       isBlank: (i) => isBlank(i, key),
-      addressOf: (i) => this.weightAddress(i, key),
     };
     const high = Math.max(0, ...visible(ofRow), ...visible(ofColumn)) || 1;
     this.#title(0, [html("bdi", null, rows[token]), " attends to: its row"], ofRow);
@@ -156,10 +150,9 @@ export class SentenceView extends View {
   #title(part, words, shades) {
     const most = Math.max(...visible(shades));
     const isHidden = most === -Infinity; // the column of the hidden token
-    const address = shades.addressOf(strongest(shades)[0] ?? 0);
     const said = isHidden
       ? ["hidden by choice"]
-      : [`largest${asideOf(shades)} `, traced(most, "largest", address, 3)];
+      : [`largest${asideOf(shades)} `, numbered(most, "largest", 3)];
     const largest = html("small", null, said);
     this.parts[part].title.replaceChildren(...words, largest);
   }
@@ -174,7 +167,7 @@ export class SentenceView extends View {
   #draw(part, shades, high) {
     const { palette } = this.scope;
     const { picture } = this.parts[part];
-    const { labels, weights, isMasked, isBlank, chosen, pick, addressOf } = shades;
+    const { labels, weights, isMasked, isBlank, chosen, pick } = shades;
     const table = ramp(palette.sequential);
     const top = strongest(shades);
     const width = Math.max(LEAST_WIDTH, (picture.parentElement?.clientWidth ?? 0) - 4);
@@ -185,12 +178,8 @@ export class SentenceView extends View {
       const isOut = isBlank(i);
       const number = isStrong && !isOut ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
       const marks = { isOut, isMasked: isMasked(i), isChosen: i === chosen };
-      const look = { color, number, address: addressOf(i), ...marks };
-      return svg(
-        "g",
-        { class: "hl-word", "data-of": labels[i], onclick: () => pick(i) },
-        word(box, look, palette),
-      );
+      const look = { color, number, ...marks };
+      return svg("g", { class: "hl-word", onclick: () => pick(i) }, word(box, look, palette));
     });
     setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
     picture.replaceChildren(...nodes);
@@ -208,14 +197,6 @@ export class SentenceView extends View {
     );
     const said = named.length ? named.join("; ") : "hidden by choice";
     this.parts[part].picture.setAttribute("aria-label", `${words}${asideOf(shades)}: ${said}.`);
-  }
-
-  /**
-   * @override
-   * @param {Tally} tally
-   */
-  read(tally) {
-    return readSentence(this.scope, this.parts, tally);
   }
 
   /** @override */
@@ -290,13 +271,13 @@ function placed(labels, width) {
  * A word in its box, with its weight below.
  *
  * @param {Box} box
- * @param {{color: string, number: string | null, address: string | null, isMasked: boolean,
- *   isOut: boolean, isChosen: boolean}} look
+ * @param {{color: string, number: string | null, isMasked: boolean, isOut: boolean,
+ *   isChosen: boolean}} look
  * @param {Palette} palette
  */
 function word({ x, y, width, text }, look, palette) {
-  const { color, number, address, isMasked, isOut, isChosen } = look;
-  const from = { "data-number": "weight", "data-address": address };
+  const { color, number, isMasked, isOut, isChosen } = look;
+  const from = { "data-number": "weight" };
   const middle = { x: x + width / 2, "text-anchor": "middle" };
   const line = isChosen
     ? { stroke: palette.frame, "stroke-width": 2.5 }

@@ -1,24 +1,21 @@
 // Many heads in one map: their mean or their maximum.
 
-import { fillOnce, html, select, traced } from "../../core/dom.js";
+import { fillOnce, html, select, numbered } from "../../core/dom.js";
 import { HeatMap } from "../../core/heatmap.js";
-import { fill } from "../../core/stale.js";
 import { rowOf } from "../../core/maths.js";
 import {
   FIRST_HIDDEN,
   pairsInWords,
-  pairsTraced,
+  pairsPlaced,
   patternTable,
   pictured,
   weightAt,
   weightScale,
 } from "../../core/patterns.js";
-import { readSummary } from "../reading/maps.js";
 import { View } from "../view.js";
 
 /** @import { Matrix } from "../../core/maths.js" */
 /** @import { Shown } from "../../core/patterns.js" */
-/** @import { Tally } from "../../core/tally.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const SLACK = 1e-4; // of a sum of float32 weights
@@ -56,9 +53,9 @@ export class SummaryView extends View {
     const shown = this.shown(pattern, mask.values);
     this.#shown = shown;
     const hidden = shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-    const pairs = pairsTraced(shown, (row, column) => this.#addressOf(row, column));
+    const pairs = pairsPlaced(shown);
     const said = [`${name}. `, ...rowSumsInWords(shown.values), " ", ...pairs, hidden];
-    fill(this.says, this.scope.data.key, ...said);
+    this.says.replaceChildren(...said);
     pictured(this.map, `${name}. ${pairsInWords(shown)}`);
     await this.heatMap.draw({ ...shown, scale: weightScale(shown) }, palette);
   }
@@ -94,19 +91,6 @@ export class SummaryView extends View {
     ];
   }
 
-  /**
-   * Where a cell comes from; null between words, and where there is no independent run.
-   *
-   * @param {number} row
-   * @param {number} column
-   */
-  #addressOf(row, column) {
-    const { how, over, layer, head, words } = this.scope.settings;
-    if (words || !this.scope.data.has_independent) return null;
-    const index = { layer: `${layer},`, head: `${head},`, all: "" }[over];
-    return `${this.scope.group.name}.${how}_${over}[${index}${row},${column}]`;
-  }
-
   /** What the map shows: Mean over all heads of L2. */
   #name() {
     const { how, over } = this.scope.settings;
@@ -125,14 +109,6 @@ export class SummaryView extends View {
     const { rows, columns } = this.#shown;
     const weight = weightAt(this.#shown, row, column);
     this.scope.say(`${rows[row]} attends to ${columns[column]}: ${weight}`, false);
-  }
-
-  /**
-   * @override
-   * @param {Tally} tally
-   */
-  read(tally) {
-    return readSummary(this.scope, this.says, this.heatMap, tally);
   }
 
   /** @override */
@@ -164,6 +140,6 @@ export function rowSumsInWords(values) {
   if (!open.length) return ["All rows are zero."];
   const isOne = Math.abs(low - 1) < SLACK && Math.abs(high - 1) < SLACK;
   if (isOne) return ["Rows sum to one.", empty];
-  const [least, most] = [traced(low, "low", null, 2), traced(high, "high", null, 2)];
+  const [least, most] = [numbered(low, "low", 2), numbered(high, "high", 2)];
   return ["Rows sum to ", least, " to ", most, ".", empty];
 }

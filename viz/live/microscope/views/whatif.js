@@ -1,8 +1,7 @@
 // One thing changed: no scale, no mask, another temperature; both sides shown.
 
-import { check, digits, html, radios, setAll, slider, svg, traced } from "../../core/dom.js";
+import { check, digits, html, radios, setAll, slider, svg, numbered } from "../../core/dom.js";
 import { HeatMap } from "../../core/heatmap.js";
-import { fill } from "../../core/stale.js";
 import { mapped, steps } from "../../core/maths.js";
 import { argmax, leakedShare, mean, rowEntropies } from "../../core/measures.js";
 import {
@@ -15,12 +14,10 @@ import {
   weightAt,
 } from "../../core/patterns.js";
 import { asRadios, reasonsOf } from "../controls.js";
-import { readChange } from "../reading/maps.js";
 import { View } from "../view.js";
 
 /** @import { Matrix, Numbers } from "../../core/maths.js" */
 /** @import { Shown } from "../../core/patterns.js" */
-/** @import { Tally } from "../../core/tally.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const HEIGHT = 480;
@@ -52,8 +49,7 @@ export class WhatIfView extends View {
       { bounds: bounds.tau, value: scope.settings.tau, show },
       (tau) => {
         scope.setQuietly({ tau });
-        this.changed();
-        this.draw().then(() => this.changed());
+        this.draw();
       },
     );
     this.says = html("p", { class: "hl-caption", role: "status" });
@@ -123,17 +119,15 @@ export class WhatIfView extends View {
    */
   #summarise(before, after, mask) {
     const entropies = [before, after].map(rowEntropies);
-    const { data, group, settings } = this.scope;
-    const { layer, head, change } = settings;
-    const address = data.has_independent ? `${group.sites[layer]}.mean_entropy[${head}]` : null;
-    const was = traced(mean(entropies[0]), "before", address, 3);
-    const is = traced(mean(entropies[1]), "after", null, 3);
-    const share = traced(100 * leakedShare(after, mask), "leaked", null, 1);
+    const { change } = this.scope.settings;
+    const was = numbered(mean(entropies[0]), "before", 3);
+    const is = numbered(mean(entropies[1]), "after", 3);
+    const share = numbered(100 * leakedShare(after, mask), "leaked", 1);
     const leak =
       change === "mask" ? [" ", share, " % of the attention goes to cells the mask forbids."] : [];
     const left = this.#sides[0].blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
     const said = ["Mean row entropy: ", was, " bits original, ", is, " modified.", ...leak, left];
-    fill(this.says, data.key, ...said);
+    this.says.replaceChildren(...said);
     this.#drawEntropies(entropies[0], entropies[1], after.columns);
   }
 
@@ -197,14 +191,6 @@ export class WhatIfView extends View {
     const [a, b] = this.#sides.map((side) => weightAt(side, row, column));
     const pair = `${original.rows[row]} attends to ${original.columns[column]}`;
     this.scope.say(`${pair}: ${a} original, ${b} modified`, false);
-  }
-
-  /**
-   * @override
-   * @param {Tally} tally
-   */
-  read(tally) {
-    return readChange(this.scope, this, tally);
   }
 
   /** @override */

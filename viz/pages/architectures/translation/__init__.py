@@ -1,6 +1,5 @@
 """Translation: English and German words, three kinds of attention, and what they are worth."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import numpy as np
 from model.analysis.language import looks_german
 from model.data.tokenizer import START_OF_TEXT
 from model.decoding.translation import Way, Written
-from model.verify.check import Check
 from viz import formulas, runs
 from viz.figures.labels import visible
 from viz.frame import controls, inspector, layout, notices, settings, state, translating, words
@@ -40,11 +38,6 @@ IN_THE_INSTRUMENT: tuple[Setting[Any], ...] = (
     settings.BEAMS,
     settings.SEED,
 )
-
-
-def checks(view: View) -> Sequence[Check]:
-    """What the browser found when it compared what the instrument shows."""
-    return component.translation_checks(_key(view, *_written(view)), view.head_name)
 
 
 def render(view: View) -> None:
@@ -142,7 +135,7 @@ def _data(view: View, way: Way, written: Written, chosen: Chosen) -> dict[str, o
     }
     return translation_data(
         _key(view, way, written),
-        Kept(view.run.trace, view.run.key, view.run.independent is not None),
+        Kept(view.run.trace, view.run.key),
         Target(written.ids, way.sampling if is_drawn else None, _n_forced(view)),
         Words(runs.vocabulary(view.handle), specials),
         chosen,

@@ -8,24 +8,20 @@ from model.analysis.alignment import strongest_links
 from viz.digits import digits
 from viz.figures.labels import words_of
 from viz.figures.translation import alignment_map, error_rate_map
-from viz.frame import inspector, layout, memory, screen, settings, state, tables, words
-from viz.frame.numbers import Number, number
+from viz.frame import inspector, layout, settings, state, tables, words
 from viz.frame.pairs import Pair, pair_of, pairs
 from viz.frame.view import View
 from viz.live.translation.data import CROSS
 from viz.runs import translating
-from viz.runs.beside import Beside
 from viz.runs.translating import Example, Picked
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """The heads that are shown: their name, their pattern, and how an address ends in them."""
+    """The heads that are shown: their name and their pattern."""
 
     name: str
     picked: Picked
-    address: str
-    beside: Beside
 
 
 def section(view: View) -> inspector.Tables:
@@ -50,7 +46,6 @@ def section(view: View) -> inspector.Tables:
             key="error-rates",
             alt=f"Alignment error rate of {rates.size} heads and means: smallest "
             f"{digits(rates.min(), 3)} in L{best[0]}, largest {digits(rates.max(), 3)}.",
-            origin=screen.origin(shown.beside, {(0, "z"): "align.rates"}),
         )
     with right:
         _map(view, shown)
@@ -65,35 +60,26 @@ def section(view: View) -> inspector.Tables:
 
 def _agreement(view: View, shown: Shown) -> None:
     found = translating.agreement_of(view.handle, _examples(), shown.picked, is_input=_is_input())
-
-    def said(place: int, value: float) -> Number:
-        address = f"align.agreement{shown.address}[{place}]"
-        return number(shown.beside, address, value, digits(value, 3))
-
     words.facts(
         [
-            (said(0, found.error_rate), f"alignment error rate, {shown.name}"),
-            (said(1, found.precision), "precision"),
-            (said(2, found.recall), "recall"),
+            (digits(found.error_rate, 3), f"alignment error rate, {shown.name}"),
+            (digits(found.precision, 3), "precision"),
+            (digits(found.recall, 3), "recall"),
         ]
     )
 
 
 def _shown(view: View) -> Shown:
     """The heads the instrument shows; the mean of all where those attend within one language."""
-    found = translating.beside_alignments(
-        view.handle, view.run, view.run.key, _examples(), is_input=_is_input()
-    )
-    memory.keep_alive("alignments", found)
     over = state.value(settings.SHOWN_HEADS)
     layer, head = view.layer, view.head
     if view.attention != CROSS or over == "all":
-        return Shown("mean of all cross-attention", lambda x: x.mean(axis=(0, 1)), "", found)
+        return Shown("mean of all cross-attention", lambda x: x.mean(axis=(0, 1)))
     if over == "layer":
         name = f"cross-attention, mean of L{layer}"
-        return Shown(name, lambda x: x[layer].mean(axis=0), f".{layer}", found)
+        return Shown(name, lambda x: x[layer].mean(axis=0))
     name = f"cross-attention L{layer} H{head}"
-    return Shown(name, lambda x: x[layer, head], f".{layer}.{head}", found)
+    return Shown(name, lambda x: x[layer, head])
 
 
 def _is_input() -> bool:
@@ -113,12 +99,10 @@ def _map(view: View, shown: Shown) -> None:
     run = translating.aligned(view.handle, pair.source, pair.target)
     matrix = translating.between_words(shown.picked(run.patterns), run, is_input=_is_input())
     sides = (words_of(run.source)[1], words_of(run.target)[1])
-    address = f"align.words.{pairs().index(pair)}{shown.address}"
     layout.show_figure(
         alignment_map(matrix, sides, pair.links, view.colors, f"This sentence, {shown.name}"),
         key="alignment",
         alt=_alt(matrix, sides, pair),
-        origin=screen.origin(shown.beside, {(0, "z"): address}),
     )
 
 

@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from model.decoding.translation import LENGTH_PENALTY, Written
-from model.verify.searched import Text, Tree
 from viz import runs
 from viz.digits import digits
 from viz.figures.beam import Node, beam_tree
 from viz.formulas import score_with_numbers
-from viz.frame import inspector, layout, memory, tables, words
-from viz.frame.beams import nodes_of, origin_of, tree_of, winner_of
+from viz.frame import inspector, layout, tables, words
+from viz.frame.beams import nodes_of, winner_of
 from viz.frame.view import View
-from viz.runs import searching
-from viz.runs.beside import Beside
 
 MOST_STEPS = 12  # that a tree has room for
 
@@ -34,14 +31,11 @@ def section(view: View, written: Written) -> inspector.Tables:
         words.notice(f"The first {MOST_STEPS} of {n_steps} steps are drawn.")
     begun = len(written.ids) - len(winner.ids)
     shown = [node for node in nodes if node.step < MOST_STEPS]
-    width = sum(node.kept for node in nodes if node.step == 0)
-    found = _searched(view, tree_of(shown, width, _end_of(view)), written.ids[:begun])
     layout.show_figure(
         beam_tree(shown, view.tokens[begun] if begun else "⟨start⟩", view.colors),
         key="beam",
         alt=f"A tree of {len(nodes)} candidates in {n_steps} steps. The winner’s score is "
         f"{digits(winner.score, 3)}.",
-        origin=origin_of(found, shown),
     )
     inspector.formula("model.decoding.beam.normalised_score")
     inspector.formula(
@@ -50,28 +44,6 @@ def section(view: View, written: Written) -> inspector.Tables:
     )
     inspector.source("model.decoding.beam.beam_search")
     return {"Candidates": lambda: _csv(nodes)}
-
-
-def _end_of(view: View) -> int:
-    return runs.tokenizer(view.handle).end_id
-
-
-def _searched(view: View, tree: Tree, begun: Text) -> Beside:
-    """All texts of the tree, to be run again."""
-    source, target = (stream.ids for stream in view.run.trace.streams)
-    assert source is not None and target is not None, "a translation has two rows of tokens"
-    prompt = (int(target[0]), *begun)
-    found = searching.independent_texts(
-        view.handle,
-        view.run,
-        view.run.key,
-        prompt,
-        tree,
-        LENGTH_PENALTY,
-        tuple(source.tolist()),
-    )
-    memory.keep_alive("beams", found)
-    return found
 
 
 def _csv(nodes: Sequence[Node]) -> bytes:

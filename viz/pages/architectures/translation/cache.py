@@ -7,11 +7,9 @@ from viz import runs
 from viz.figures.cache import bytes_text
 from viz.figures.translation import cache_growth
 from viz.formulas import cache_with_numbers
-from viz.frame import inspector, layout, memory, screen, tables, words
-from viz.frame.numbers import size
+from viz.frame import inspector, layout, tables, words
 from viz.frame.view import View
 from viz.runs import translating
-from viz.runs.beside import Beside
 
 
 def section(view: View, written: Written) -> inspector.Tables:
@@ -24,37 +22,30 @@ def section(view: View, written: Written) -> inspector.Tables:
     end_id = runs.tokenizer(view.handle).end_id
     target = tuple(i for i in written.ids if i != end_id)
     parts = translating.cache_parts(view.handle, view.sentence, target)
-    found = translating.beside_translation(view.handle, view.run, view.run.key, target)
-    memory.keep_alive("cache-parts", found)
     layout.show_figure(
         cache_growth(parts.own, parts.of_source, view.colors, "Bytes in the cache, by token"),
         key="cache-parts",
         alt=f"The cache after {len(parts.own) - 1} German tokens: {bytes_text(parts.own[-1])} of "
         f"self-attention and {bytes_text(parts.of_source[-1])} of cross-attention.",
-        origin=screen.origin(found, {(0, "y"): "parts.of_source", (1, "y"): "parts.own"}),
     )
-    _bytes(view, parts, found)
+    _bytes(view, parts)
     inspector.source(
         "model.decoding.kv_cache.StaticLayerCache", "model.decoding.cache_run.two_parts"
     )
     return {"Bytes of the cache": lambda: _csv(parts)}
 
 
-def _bytes(view: View, parts: TwoParts, found: Beside) -> None:
+def _bytes(view: View, parts: TwoParts) -> None:
     """What was measured, and what the sizes in the config give."""
     model = translating.translator(view.handle)
     config, n_bytes_of_one = model.config, model.dtype.itemsize
     n_source, n_target = len(view.run.trace.streams[0]), len(parts.own) - 1
     measured = (parts.own[-1], parts.of_source[-1])
-    last = n_target
     words.facts(
         [
-            (
-                size(found, "parts.own[1]", parts.own[1]),
-                "self-attention, per German token",
-            ),
-            (size(found, f"parts.own[{last}]", measured[0]), "self-attention, now"),
-            (size(found, f"parts.of_source[{last}]", measured[1]), "cross-attention, fixed"),
+            (bytes_text(parts.own[1]), "self-attention, per German token"),
+            (bytes_text(measured[0]), "self-attention, now"),
+            (bytes_text(measured[1]), "cross-attention, fixed"),
         ]
     )
     sizes = (config.n_layers, config.n_kv_heads, config.d_head)

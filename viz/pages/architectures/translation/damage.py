@@ -8,11 +8,9 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.labels import words_of
 from viz.figures.translation import damage_map
-from viz.frame import controls, inspector, layout, memory, notices, screen, settings, tables, words
-from viz.frame.numbers import number
+from viz.frame import controls, inspector, layout, notices, settings, tables, words
 from viz.frame.view import View
 from viz.runs import translating
-from viz.runs.beside import Beside
 
 ALLOWED = 1e-4  # nats, of losses that should be the same
 
@@ -40,23 +38,20 @@ def section(view: View, written: Written, fed: tuple[int, ...]) -> inspector.Tab
     groups, labels = words_of(tokens) if target else ([], [])
     groups, labels = [*groups, len(labels)], [*labels, "⟨end⟩"]
     by_word = {name: np.bincount(groups, weights=values) for name, values in losses.items()}
-    found = translating.beside_translation(view.handle, view.run, view.run.key, target, seed)
-    memory.keep_alive("damage", found)
     layout.show_figure(
         damage_map(labels, by_word, view.colors, "Loss of each German word, in nats"),
         key="damage",
         alt="Loss of the German, in nats: "
         + ", ".join(f"{name} {digits(float(x.sum()), 1)}" for name, x in losses.items()),
-        origin=screen.origin(found, {(0, "z"): "damage.losses"}),
     )
-    _verdict(losses, found)
+    _verdict(losses)
     inspector.source(
         "model.analysis.source.losses_when_damaged", "model.analysis.source.target_losses"
     )
     return {"Losses under damage": lambda: _csv(labels, by_word)}
 
 
-def _verdict(losses: dict[str, np.ndarray], found: Beside) -> None:
+def _verdict(losses: dict[str, np.ndarray]) -> None:
     error = float(np.abs(losses[OUTPUT_SHUFFLED] - losses[AS_IT_IS]).max())
     inspector.check(
         error <= ALLOWED,
@@ -68,9 +63,7 @@ def _verdict(losses: dict[str, np.ndarray], found: Beside) -> None:
     if worst == AS_IT_IS:
         words.notice("Nothing is lost here: the German is as likely under each.")
         return
-    address = f"damage.lost[{list(more).index(worst)}]=max"
-    lost = number(found, address, more[worst], digits(more[worst], 1))
-    words.notice([f"Most is lost under “{worst}”: ", lost, " nats more than as it is."])
+    words.notice(f"Most is lost under “{worst}”: {digits(more[worst], 1)} nats more than as it is.")
 
 
 def _csv(labels: list[str], losses: dict[str, np.ndarray]) -> bytes:

@@ -9,24 +9,13 @@ from viz.digits import digits
 from viz.figures.labels import clipped, token_labels, visible, words_of
 from viz.figures.translation import loss_bars
 from viz.formulas import loss_with_numbers
-from viz.frame import (
-    controls,
-    inspector,
-    layout,
-    memory,
-    notices,
-    screen,
-    settings,
-    tables,
-    words,
-)
+from viz.frame import controls, inspector, layout, notices, settings, tables, words
 from viz.frame.kinds import Text
-from viz.frame.numbers import Number, count, number, word
 from viz.frame.pairs import pair_of
+from viz.frame.said import Word
 from viz.frame.view import View
 from viz.runs import Run, translating
 
-ALIVE, FREE = "forced-run", "free-run"
 LABEL = 24
 
 
@@ -47,7 +36,6 @@ def section(view: View) -> tuple[inspector.Tables, tuple[int, ...]]:
         words.notice("Type the German of the sentence above to feed it in.")
         return {}, ()
     run = runs.run_translation(view.handle, view.sentence, fed)
-    memory.keep_alive(ALIVE, run)
     _say_what_was_cut(view, text, run)
     losses = next_token_losses(run.trace.logits, run.trace.ids)
     _draw(view, run, losses)
@@ -87,26 +75,17 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
             f"{label} {digits(loss, 2)}"
             for label, loss in zip(token_labels(tokens), losses, strict=True)
         ),
-        origin=screen.origin(
-            run,
-            {(0, "y"): "losses", (0, "words.text"): "best.others"},
-            tokens="x",
-            first_token=1,
-        ),
-    )
-    words.facts(
-        [
-            ([_per_word(run), " nats"], "loss per word, fed in"),
-            ([_per_word(_free(view)), " nats"], "loss per word, running free"),
-            (
-                [count(run, "best.agrees", int(agrees.sum())), f" of {len(tokens)}"],
-                "tokens the model would have written",
-            ),
-        ]
     )
     free = _free(view)
-    words.token_row("fed in", tokens, run, "decoder.ids", first=1)
-    words.token_row("running free, greedy", free.trace.tokens[1:], free, "best.ids")
+    words.facts(
+        [
+            (f"{_per_word(run)} nats", "loss per word, fed in"),
+            (f"{_per_word(free)} nats", "loss per word, running free"),
+            (f"{int(agrees.sum())} of {len(tokens)}", "tokens the model would have written"),
+        ]
+    )
+    words.token_row("fed in", tokens)
+    words.token_row("running free, greedy", free.trace.tokens[1:])
     if not agrees.all():
         first = int(np.argmin(agrees))
         _say_first_other(run, first, visible(vocabulary[int(most_likely[first])]))
@@ -123,34 +102,25 @@ def _say_first_other(run: Run, first: int, own_way: str) -> None:
     """The first token that was not the most likely one, and what would have been."""
     label = clipped(token_labels(run.trace.tokens[1:])[first], LABEL)
     words.token_line(
-        [
-            "It would first have gone its own way at token ",
-            count(run, "best.first", first + 1),
-            ", “",
-            word(run, f"decoder.ids[{first + 1}]", label),
-            "”, to",
-        ],
-        word(run, f"best.ids[{first}]", own_way),
+        [f"It would first have gone its own way at token {first + 1:,}, “", Word(label), "”, to"],
+        Word(own_way),
     )
 
 
 def _free(view: View) -> Run:
     """What the model writes when it takes the most likely token each time, fed in once more."""
     written = translating.written(view.handle, view.sentence, Way())
-    run = runs.run_translation(view.handle, view.sentence, written.ids)
-    memory.keep_alive(FREE, run)
-    return run
+    return runs.run_translation(view.handle, view.sentence, written.ids)
 
 
-def _per_word(run: Run) -> str | Number:
+def _per_word(run: Run) -> str:
     """Nats per word of the text fed in; a dash where there is none."""
     trace = run.trace
     if len(trace.main) < 2:
         return "–"
     losses, n_words = next_token_losses(trace.logits, trace.ids), len(words_of(trace.tokens[1:])[1])
     per_word = float(losses.sum()) / n_words
-    mean = float(losses.mean())
-    return number(run, "losses.mean", mean, digits(per_word, 3), times=len(losses) / n_words)
+    return digits(per_word, 3)
 
 
 def _csv(run: Run, losses: np.ndarray) -> bytes:

@@ -15,7 +15,6 @@ from viz.frame import (
     tables,
     words,
 )
-from viz.frame.numbers import number
 from viz.frame.view import View
 from viz.pages.experiments.ablation import costs, effect, positions, pruning
 from viz.pages.experiments.ablation.shared import (
@@ -114,30 +113,20 @@ def _facts(experiment: Experiment, position: int) -> None:
     names = attributing.names_of_answers(view.handle, logits_of(view.run).shape[-1])
     was, now = (int(logits_of(run)[position].argmax()) for run in (view.run, edited))
     said = [
-        number(
-            run,
-            f"judged.probs.{position}.{best}[0]",
-            probability_of(run, position, best),
-            digits(probability_of(run, position, best), 4),
-        )
+        digits(probability_of(run, position, best), 4)
         for run, best in ((view.run, was), (edited, now))
     ]
-    mean = [
-        number(run, judged.mean, loss, digits(loss, 3))
-        for run, loss in ((view.run, before), (edited, after))
-    ]
-    rise = number(edited, judged.mean_rise, change, digits(change, 3))
     words.facts(
         [
-            ([mean[0], " nats"], f"mean loss of each {judged.targets.name}"),
-            ([mean[1], " nats"], "mean loss with parts off"),
-            (["+" if change > 0 else "", rise, " nats"], "change of the mean loss"),
+            (f"{digits(before, 3)} nats", f"mean loss of each {judged.targets.name}"),
+            (f"{digits(after, 3)} nats", "mean loss with parts off"),
+            (f"{'+' if change > 0 else ''}{digits(change, 3)} nats", "change of the mean loss"),
             (
-                [*answer_of(view, view.run, position, was, names), " ", said[0]],
+                [answer_of(view, was, names), f" {said[0]}"],
                 "most likely, with its probability",
             ),
             (
-                [*answer_of(view, edited, position, now, names), " ", said[1]],
+                [answer_of(view, now, names), f" {said[1]}"],
                 "most likely with parts off",
             ),
         ]
@@ -159,7 +148,6 @@ def _inspect(experiment: Experiment) -> None:
         "model.analysis.ablation.costs",
         "model.analysis.ablation.pruned",
     )
-    inspector.checked("The run with parts off", lambda: experiment.edited.checks)
     inspector.export(experiment.view, _tables(experiment))
 
 

@@ -12,17 +12,13 @@ from viz.figures.attribution import Marked, head_axes, part_map
 from viz.figures.heatmap import Axis, Hidden
 from viz.figures.labels import unique
 from viz.frame import layout, memory, notices, settings, state, words
-from viz.frame.numbers import Piece, head, number
 from viz.frame.view import View
 from viz.live import component
-from viz.live.chart.data import Origin
-from viz.pages.experiments.ablation.shared import Experiment, beside_costs, name_of, origin_of
-from viz.runs import ablating, costing
-from viz.runs.beside import Beside
+from viz.pages.experiments.ablation.shared import Experiment, name_of
+from viz.runs import ablating
 
 TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
 RANKING = "ranking"
-HEADS, SUBLAYERS = "heads", "sublayers"
 
 
 def section(experiment: Experiment) -> None:
@@ -38,15 +34,14 @@ def section(experiment: Experiment) -> None:
 def begun(experiment: Experiment) -> ablating.Ranking:
     """The ranking of this input, as far as it has got; begun where there is none."""
     view = experiment.view
-    made_with = (view.run.key, experiment.judged.address)
-    found: ablating.Ranking | None = memory.remembered(RANKING, made_with)
+    found: ablating.Ranking | None = memory.remembered(RANKING, view.run.key)
     if found is None:
         parts = [
             *ablating.heads(view.handle, view.run),
             *ablating.sublayers(view.handle, view.run),
         ]
         found = ablating.ranking(view.handle, view.run, parts, experiment.judged.targets)
-        memory.remember(RANKING, made_with, found)
+        memory.remember(RANKING, view.run.key, found)
     return found
 
 
@@ -59,32 +54,19 @@ def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
         ranking.advance(TICK_SECONDS)
     known = dict(zip(ranking.parts, ranking.losses, strict=False))
     cost = {part: loss - experiment.whole_loss for part, loss in known.items()}
-    grids = _grids(experiment) if not ranking.is_running else {}
     left, right = layout.two_up("costs")
     with left:
         of_heads = [part for part in ranking.parts if part.unit is not None]
-        _cost_map(experiment, cost, of_heads, grids.get(HEADS))
+        _cost_map(experiment, cost, of_heads)
     with right:
         others = [part for part in ranking.parts if part.unit is None]
-        _sublayer_map(experiment, cost, others, grids.get(SUBLAYERS))
-    _say_ranking(experiment.view, cost, grids.get(HEADS), is_whole=not ranking.is_running)
+        _sublayer_map(experiment, cost, others)
+    _say_ranking(experiment.view, cost, is_whole=not ranking.is_running)
     if was_running and not ranking.is_running:
         notices.run_again()  # the clock of the fragment stops with the whole page
 
 
-def _grids(experiment: Experiment) -> dict[str, Beside | None]:
-    """Independent runs without each part, by the name of the map."""
-    view, judged = experiment.view, experiment.judged
-    made = {HEADS: costing.heads, SUBLAYERS: costing.sublayers}
-    return {
-        name: beside_costs(view, judged, name, make(view.handle, view.run))
-        for name, make in made.items()
-    }
-
-
-def _cost_map(
-    experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part], found: Beside | None
-) -> None:
+def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:
     trace = experiment.view.run.trace
     rows = list(dict.fromkeys(row_of(part) for part in parts))
     n_heads = 1 + max(part.unit or 0 for part in parts)
@@ -99,13 +81,10 @@ def _cost_map(
         head_axes(names, n_heads),
         ("head-costs", "Cost of each head: click one"),
         (rows.index(own), experiment.view.head),
-        origin_of(found, f"costs.{HEADS}", experiment.whole_loss),
     )
 
 
-def _sublayer_map(
-    experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part], found: Beside | None
-) -> None:
+def _sublayer_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:
     trace = experiment.view.run.trace
     kinds = {"attn": "attention", "cross_attn": "cross", "ffn": "feed-forward"}
     columns = [module for module in kinds if any(part.module == module for part in parts)]
@@ -123,7 +102,6 @@ def _sublayer_map(
         axes,
         ("sublayer-costs", "Cost of each sublayer: click one"),
         None,
-        origin_of(found, f"costs.{SUBLAYERS}", experiment.whole_loss),
     )
 
 
@@ -134,7 +112,6 @@ def _map(
     axes: tuple[Axis, Axis],
     shown: tuple[str, str],
     chosen: tuple[int, int] | None,
-    origin: Origin,
 ) -> None:
     """One map of costs; a click switches that part."""
     key, title = shown
@@ -162,7 +139,6 @@ def _map(
         key=key,
         alt=f"{title} in nats: {int((~missing).sum())} of {len(by_place)} are known.",
         on_pick=switch,
-        origin=origin,
     )
 
 
@@ -178,33 +154,17 @@ def row_name(row: tuple[str, str, int], trace: Trace) -> str:
     return f"{first}L{layer}{' cross' if module == 'cross_attn' else ''}"
 
 
-def _say_ranking(
-    view: View, cost: dict[Part, float], found: Beside | None, *, is_whole: bool
-) -> None:
+def _say_ranking(view: View, cost: dict[Part, float], *, is_whole: bool) -> None:
     """Which of the heads that are known costs most, and which least."""
     heads = {part: value for part, value in cost.items() if part.unit is not None}
     if not heads:
         return
-    trace = view.run.trace
-    rows = list(dict.fromkeys(map(row_of, heads)))
 
-    def said(part: Part, which: str) -> list[Piece]:
-        text, name = digits(heads[part], 3), name_of(part, trace)
-        if found is None:
-            return [f"{name} ({text} nats)"]
-        place, of = (rows.index(row_of(part)), part.unit or 0), f"costs.{HEADS}"
-        named = head(found, of, place, which) if len(trace.streams) == 1 else [name]
-        at = f"{of}[{place[0]},{place[1]}]={which}"
-        return [*named, " (", number(found, at, heads[part], text), " nats)"]
+    def said(part: Part) -> str:
+        return f"{name_of(part, view.run.trace)} ({digits(heads[part], 3)} nats)"
 
     most, least = max(heads, key=heads.__getitem__), min(heads, key=heads.__getitem__)
     words.caption(
-        [
-            "" if is_whole else "So far: ",
-            "The head that costs most is ",
-            *said(most, "max"),
-            ", the one that costs least ",
-            *said(least, "min"),
-            ".",
-        ]
+        f"{'' if is_whole else 'So far: '}The head that costs most is {said(most)}, the one that "
+        f"costs least {said(least)}."
     )

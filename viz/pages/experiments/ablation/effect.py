@@ -8,8 +8,7 @@ from viz.figures.ablation import paired_answers
 from viz.figures.attribution import named_bars, token_bars
 from viz.figures.heatmap import Axis, Hidden, heat_map, weights
 from viz.figures.labels import unique
-from viz.frame import answers, controls, layout, screen, settings, state
-from viz.frame.view import View
+from viz.frame import answers, controls, layout, settings, state
 from viz.live import component
 from viz.pages.experiments.ablation.costs import row_name
 from viz.pages.experiments.ablation.shared import Experiment, logits_of, name_of, probability_of
@@ -62,7 +61,6 @@ def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:
         part = Part(site.stack, module, site.layer, view.head, query, to)
         state.put((settings.OFF, list(experiment.toggled(part.text))))
 
-    address = f"{view.site.address}.unmasked_pattern[{view.head}]"
     layout.show_figure(
         heat_map(
             pattern,
@@ -76,9 +74,6 @@ def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:
         alt=f"{title}: weights of {view.head_name}, {len(queries)} queries by {len(keys)} keys. "
         f"Largest difference from the run as it was: {digits(spread, 3)}.",
         on_pick=cut if run is view.run else None,
-        origin=screen.origin(
-            run, {(0, "z"): address}, 1.0, tokens="xy" if view.record.site.kind == "self" else ""
-        ),
     )
 
 
@@ -93,7 +88,6 @@ def _answers(experiment: Experiment, position: int) -> None:
         np.array([probability_of(run, position, i) for i in ids])
         for run in (view.run, experiment.edited)
     ]
-    address = f"judged.probs.{position}.{'.'.join(map(str, ids))}"
     shown = [names[i] for i in ids]
     layout.show_figure(
         paired_answers(shown, (both[0], both[1]), view.colors, "Most likely answers"),
@@ -103,17 +97,7 @@ def _answers(experiment: Experiment, position: int) -> None:
             f"{name} {digits(float(x), 3)} and {digits(float(y), 3)}"
             for name, x, y in zip(shown, *both, strict=True)
         ),
-        origin=[
-            *screen.origin(view.run, {(0, "x"): address}),
-            *screen.origin(experiment.edited, {(1, "x"): address} | _words(view, position)),
-        ],
     )
-
-
-def _words(view: View, position: int) -> dict[tuple[int, str], str]:
-    """Where the ids of the answers are that are named, where they are tokens."""
-    address = f"best.both.{position}.{MOST_ANSWERS}"
-    return {(0, "words.ticks.y"): address} if "vocabulary" in view.offers else {}
 
 
 def _losses(experiment: Experiment) -> None:
@@ -133,13 +117,6 @@ def _losses(experiment: Experiment) -> None:
         key="loss-change",
         alt=f"Change of −ln p of each {what} in nats. The largest is {digits(rises[worst], 3)} at "
         f"“{shown[worst]}”.",
-        origin=screen.origin(
-            experiment.edited,
-            {(0, "y"): judged.rise},
-            max(1.0, float(experiment.before.max())),
-            tokens="x" if judged.places[0] >= 0 else "",
-            first_token=max(0, judged.places[0]),
-        ),
     )
 
 
@@ -176,9 +153,6 @@ def neurons(experiment: Experiment, position: int) -> None:
         alt="Neurons with the largest shares: "
         + ", ".join(f"{x} {digits(float(y), 3)}" for x, y in zip(names, values, strict=True)),
         on_pick=switch,
-        origin=screen.origin(
-            view.run, {(0, "x"): f"direct.neurons.{len(order)}.{position}.{token}"}
-        ),
     )
     _any_neuron(experiment)
 

@@ -9,9 +9,8 @@ from viz.figures.heatmap import Axis, Hidden
 from viz.figures.labels import unique
 from viz.frame import answers, controls, layout, memory, notices, settings, state
 from viz.live import component
-from viz.live.chart.data import Origin
-from viz.pages.experiments.ablation.shared import Experiment, beside_costs, origin_of
-from viz.runs import ablating, costing
+from viz.pages.experiments.ablation.shared import Experiment
+from viz.runs import ablating
 
 TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
 POSITIONS, BUTTON = "position-ranking", "positions"
@@ -20,7 +19,7 @@ POSITIONS, BUTTON = "position-ranking", "positions"
 def section(experiment: Experiment) -> None:
     """A button, and the map as far as it is known."""
     view = experiment.view
-    made_with = (view.run.key, experiment.judged.address, view.attention, view.layer)
+    made_with = (view.run.key, view.attention, view.layer)
     found: ablating.Ranking | None = memory.remembered(POSITIONS, made_with)
     if memory.pressed(BUTTON) == "begin":
         found = ablating.ranking(
@@ -51,14 +50,6 @@ def _parts(experiment: Experiment) -> list[Part]:
         for head in range(record.n_heads)
         for query in range(record.q.shape[1])
     ]
-
-
-def _origin(experiment: Experiment) -> Origin:
-    """Independent runs without each of the heads at each of the positions."""
-    view = experiment.view
-    grid = costing.positions(view.attention, view.layer, *view.record.q.shape[:2])
-    found = beside_costs(view, experiment.judged, "positions", grid)
-    return origin_of(found, "costs.positions", experiment.whole_loss)
 
 
 def _costs(experiment: Experiment, found: ablating.Ranking) -> None:
@@ -94,7 +85,6 @@ def _costs(experiment: Experiment, found: ablating.Ranking) -> None:
         key="position-costs",
         alt=f"{title}, in nats: {int((~missing).sum())} of {missing.size} are known.",
         on_pick=switch,
-        origin=() if found.is_running else _origin(experiment),
     )
     if was_running and not found.is_running:
         notices.run_again()  # the clock of the fragment stops with the whole page

@@ -7,16 +7,12 @@ from model.analysis.ablation import n_prunable
 from viz.digits import digits
 from viz.figures.ablation import pruning_curve
 from viz.frame import layout, memory, notices, words
-from viz.frame.numbers import Piece, count, head
-from viz.live.chart.data import Origin
-from viz.pages.experiments.ablation.costs import HEADS
-from viz.pages.experiments.ablation.shared import Experiment, beside_costs, name_of, origin_of
-from viz.runs import ablating, costing
-from viz.runs.beside import Beside
+from viz.pages.experiments.ablation.shared import Experiment, name_of
+from viz.runs import ablating
 
 TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
 RISE = 0.05  # of the loss, up to which heads can go
-PRUNING, PRUNED = "pruning", "pruned"
+PRUNING = "pruning"
 
 
 def section(experiment: Experiment) -> None:
@@ -28,7 +24,7 @@ def section(experiment: Experiment) -> None:
         "here it is on this one input, so that more heads can go than on all texts together.",
     )
     view = experiment.view
-    made_with = (view.run.key, experiment.judged.address)
+    made_with = view.run.key
     found: ablating.Pruning | None = memory.remembered(PRUNING, made_with)
     is_running = found is not None and found.is_running
     draw = notices.guarded(lambda: _prune_on(experiment, made_with))
@@ -75,44 +71,8 @@ def _curve(experiment: Experiment, found: ablating.Pruning) -> None:
         key="pruning",
         alt=f"{title}. Mean loss in nats by the number of heads that are off, from "
         f"{digits(whole, 3)} with none to {digits(float(losses[-1]), 3)} with {len(steps)}.",
-        origin=() if found.is_running else _origin(experiment, found),
     )
-    n_said = "" if is_known else "at least "
     words.caption(
-        [
-            "The first head to go is ",
-            *_first(experiment, found),
-            f". Of {found.n} heads {n_said}",
-            _number(experiment, found, n),
-            " can go before the loss rises by 5%.",
-        ]
+        f"The first head to go is {name_of(steps[0].part, trace)}. Of {found.n} heads "
+        f"{'' if is_known else 'at least '}{n} can go before the loss rises by 5%."
     )
-
-
-def _beside(experiment: Experiment, found: ablating.Pruning) -> Beside | None:
-    """Independent runs without the heads that are gone by each step, once it rests."""
-    if found.is_running:
-        return None
-    grid = costing.one_by_one([step.part.text for step in found.steps])
-    return beside_costs(experiment.view, experiment.judged, PRUNED, grid)
-
-
-def _number(experiment: Experiment, found: ablating.Pruning, n: int) -> Piece:
-    beside = _beside(experiment, found)
-    return str(n) if beside is None else count(beside, f"prunable.{PRUNED}", n)
-
-
-def _first(experiment: Experiment, found: ablating.Pruning) -> list[Piece]:
-    """The head that goes first, which costs least of all."""
-    view, part = experiment.view, found.steps[0].part
-    if len(view.run.trace.streams) > 1 or found.is_running:
-        return [name_of(part, view.run.trace)]
-    heads = beside_costs(view, experiment.judged, HEADS, costing.heads(view.handle, view.run))
-    if heads is None:
-        return [name_of(part, view.run.trace)]
-    return head(heads, f"costs.{HEADS}", (part.layer, part.unit or 0), "min")
-
-
-def _origin(experiment: Experiment, found: ablating.Pruning) -> Origin:
-    beside = _beside(experiment, found)
-    return origin_of(beside, f"losses.{PRUNED}", experiment.whole_loss, "y")

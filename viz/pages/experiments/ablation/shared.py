@@ -7,16 +7,12 @@ import numpy as np
 
 from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, Part, parting
 from model.trace import Trace
-from model.verify.costed import Grid
 from viz import runs
-from viz.frame import answers, memory, screen, settings, state
-from viz.frame.numbers import Piece, stated, word
+from viz.frame import answers, settings, state
+from viz.frame.said import Piece, Word
 from viz.frame.view import View
-from viz.live.chart.data import Origin
-from viz.runs import Run, ablating, blanks, costing
-from viz.runs.beside import Beside
+from viz.runs import Run, ablating, blanks
 
-EDITED, OTHER_RUN = "edited-run", "other-run"
 WORDS = {
     ZERO: "zero",
     MEAN: "mean over this input",
@@ -73,7 +69,6 @@ def experiment_of(view: View, way: str) -> Experiment:
     other = _other(view) if way == OTHER else None
     key = "" if other is None else other.key
     edited = ablating.without(view.handle, view.run, view.run.key, off, way, other, key)
-    memory.keep_alive(EDITED, edited)
     true_ids = None
     if view.run.trace.facts.architecture == "encoder":
         true_ids = blanks.ids_of(view.handle, view.sentence)
@@ -88,26 +83,10 @@ def _other(view: View) -> Run:
     if not text.strip():
         raise ValueError("the other sentence is empty; type one with as many tokens")
     run = runs.run(view.handle, text)
-    memory.keep_alive(OTHER_RUN, run)
     own, other = view.run.trace.tokens, run.trace.tokens
     if len(own) != len(other):
         raise ValueError(parting(own, other))
     return run
-
-
-def beside_costs(view: View, judged: ablating.Judged, name: str, grid: Grid) -> Beside | None:
-    """Independent runs without the parts of a grid, kept while the page shows it; or None."""
-    found = costing.independent_costs(view.run, view.run.key, judged.address, name, grid)
-    if found is not None:
-        memory.keep_alive(f"costs-{name}", found)
-    return found
-
-
-def origin_of(found: Beside | None, address: str, whole_loss: float, axis: str = "z") -> Origin:
-    """What a figure of costs is compared with, where anything is; they differ by rounding."""
-    if found is None:
-        return ()
-    return screen.origin(found, {(0, axis): address}, max(1.0, whole_loss))
 
 
 def name_of(part: Part, trace: Trace) -> str:
@@ -135,13 +114,9 @@ def logits_of(run: Run) -> np.ndarray:
     return run.trace.output
 
 
-def answer_of(
-    view: View, run: Run, position: int, best: int, names: Sequence[str]
-) -> Sequence[Piece]:
+def answer_of(view: View, best: int, names: Sequence[str]) -> Piece:
     """The most likely answer of a run by its name, a token or the number of a class."""
-    if "vocabulary" not in view.offers:
-        return stated(run, f"output[{position}]", (best,))
-    return [word(run, f"best.ids[{position}]", names[best])]
+    return Word(names[best]) if "vocabulary" in view.offers else str(best)
 
 
 def probability_of(run: Run, position: int, token: int) -> float:

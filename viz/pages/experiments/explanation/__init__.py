@@ -6,7 +6,7 @@ import streamlit as st
 from model.analysis.explanation import HEAVY, LIGHT, spearman
 from model.analysis.metrics import Metric
 from viz import formulas_patching as formulas
-from viz.digits import NONE, or_none
+from viz.digits import NONE, digits, or_none
 from viz.figures.explanation import Cloud, arrow_scatter
 from viz.frame import (
     controls,
@@ -16,20 +16,17 @@ from viz.frame import (
     memory,
     notices,
     one_input,
-    screen,
     state,
     tables,
     words,
 )
 from viz.frame import patching as asked
-from viz.frame.numbers import number
 from viz.frame.one_input import One
 from viz.frame.settings import ARROW, ASKED, EXPLAINED, MEASURE
 from viz.frame.view import View
 from viz.live import component
-from viz.live.chart.data import Origin
 from viz.pages.experiments.explanation import tokens
-from viz.pages.experiments.explanation.shared import OF_ONE, Arrow, Shown
+from viz.pages.experiments.explanation.shared import Shown
 from viz.runs import attributing, patching
 from viz.runs.explaining import Explaining, Request, explain
 
@@ -68,7 +65,7 @@ def render(view: View) -> None:
         metric = _metric(view, one, (group, query))
         measure = controls.segments(MEASURE)
     notices.show()
-    work = _work(view, Request(view.handle, one.given, metric, group, query))
+    work = _work(Request(view.handle, one.given, metric, group, query))
     shown = Shown(view, one, group, query, metric, work)
     if work.is_done:
         with st.container():
@@ -100,12 +97,11 @@ def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
     return Metric(kind, one.position, answer, other)
 
 
-def _work(view: View, request: Request) -> Explaining:
+def _work(request: Request) -> Explaining:
     found: Explaining | None = memory.remembered(EXPLAINING, request)
     if found is None:
-        found = explain(request, view.run.trace)
+        found = explain(request)
         memory.remember(EXPLAINING, request, found)
-    memory.keep_alive(RUN, found)
     return found
 
 
@@ -143,22 +139,7 @@ def _scatter(shown: Shown, measure: str) -> None:
         alt=f"{title}: {what} across, what the metric loses "
         f"without the arrow upward. {_found(shown, values)}",
         on_pick=lambda place: _look_at(shown, values, place),
-        origin=_origin(shown, measure, list(telling.values())) if work.has_arrows else (),
     )
-
-
-def _origin(shown: Shown, measure: str, ringed: list[Arrow]) -> Origin:
-    """Independent runs of every arrow, or, where these take too long, of those that are ringed."""
-    size = max(1.0, abs(shown.work.measured.value))
-    if shown.is_whole:
-        places = {(0, "x"): f"explain.{measure}", (0, "y"): "explain.effects"}
-        return screen.origin(shown.work, places, size)
-    if shown.is_decoder:
-        return ()
-    across = {(i + 1, "x"): shown.address(measure, x) for i, x in enumerate(ringed)}
-    up = {(i + 1, "y"): shown.address("effects", x) for i, x in enumerate(ringed)}
-    cheap = {} if measure in OF_ONE else {(0, "x"): f"explain.{measure}"}
-    return screen.origin(shown.work, {**cheap, **across, **up}, size)
 
 
 def _found(shown: Shown, values: np.ndarray) -> str:
@@ -190,11 +171,10 @@ def _correlations(shown: Shown) -> None:
     """How well each measure ranks the arrows as their removal does."""
     effects = shown.work.effects
     signed = {
-        name: shown.correlation(f"explain.rho.{name}", values, effects)
-        for name, values in shown.measures.items()
+        name: or_none(spearman(values, effects), 3) for name, values in shown.measures.items()
     }
     sizes = {
-        name: shown.correlation(f"explain.rho_sizes.{name}", np.abs(values), np.abs(effects))
+        name: or_none(spearman(np.abs(values), np.abs(effects)), 3)
         for name, values in shown.measures.items()
     }
     words.table(
@@ -218,14 +198,9 @@ def _named(shown: Shown) -> None:
     weights, effects = work.measured.weights, work.effects
     ways = [
         words.Way(
-            shown.said(arrow, name),
-            [
-                f"{NAMED[name]}: weight ",
-                shown.number("weights", arrow, float(weights[arrow]), 3),
-                ", effect ",
-                shown.number("effects", arrow, float(effects[arrow]), 3),
-                ".",
-            ],
+            shown.said(arrow),
+            f"{NAMED[name]}: weight {digits(float(weights[arrow]), 3)}, effect "
+            f"{digits(float(effects[arrow]), 3)}.",
             query=shown.link(arrow),
         )
         for name, arrow in work.telling.items()
@@ -249,22 +224,22 @@ def _one(shown: Shown) -> None:
         "if the metric were linear in the weight.",
     )
     words.pair(
-        shown.word("explain.asker[0]", shown.asker),
-        shown.word(f"explain.keys[{arrow[2]}]", shown.labels[arrow[2]]),
+        shown.asker,
+        shown.labels[arrow[2]],
         f"L{arrow[0]} H{arrow[1]}:",
     )
     words.facts(
         [
             *(
                 (
-                    shown.number(name, arrow, float(values[arrow])),
+                    digits(float(values[arrow])),
                     MEASURE.words(name),
                 )
                 for name, values in shown.measures.items()
             ),
-            (shown.number("effects", arrow, effect), "lost without it"),
+            (digits(effect), "lost without it"),
             (
-                number(work, "explain.answer", work.measured.value),
+                digits(work.measured.value),
                 asked.metric_name(shown.view, shown.metric),
             ),
         ]

@@ -2,18 +2,15 @@
 
 import numpy as np
 
+from model.analysis.explanation import spearman
 from viz import formulas_patching as formulas
-from viz.digits import digits
+from viz.digits import digits, or_none
 from viz.figures.explanation import token_rows
-from viz.frame import inspector, layout, memory, screen, words
-from viz.frame.numbers import Piece, Word, number, word
-from viz.live.chart.data import Origin
+from viz.frame import inspector, layout, words
+from viz.frame.said import Word
 from viz.pages.experiments.explanation.shared import Shown
 from viz.runs.explaining import MOST_TOKENS, Explaining
 
-MOST_READ_BACK = 2048  # tokens of the runs along the path of integrated gradients
-MOST_OF_TWO = 6000  # of a translation's, a run for each token
-MOST_TO_FLOW = 24  # tokens that all attend to all, between which every flow is found once more
 COMPLETE = 0.01  # of the difference that integrated gradients may miss
 
 
@@ -53,7 +50,6 @@ def section(shown: Shown) -> None:
         + " ".join(
             f"{name}: most {shown.tokens[int(np.abs(x).argmax())]}." for name, x in rows.items()
         ),
-        origin=_origin(shown, list(rows)),
     )
     if not len(work.flows):
         words.caption(TWO_STACKS)
@@ -64,65 +60,15 @@ def section(shown: Shown) -> None:
 def _table(shown: Shown, rows: dict[str, np.ndarray]) -> None:
     """How well each measure ranks the tokens as their removal does, and which it finds largest."""
     removed, *others = rows
-    named = _named(shown)
     words.table(
         {
             "measure": others,
             f"ρ with |{removed}|": [
-                shown.correlation(
-                    f"worth.rho.{named[name]}" if name in named else "",
-                    np.abs(rows[name]),
-                    np.abs(rows[removed]),
-                    shown.work.worth,
-                )
-                for name in others
+                or_none(spearman(np.abs(rows[name]), np.abs(rows[removed])), 3) for name in others
             ],
-            "largest at": [_largest(shown, rows[name], named.get(name, "")) for name in others],
+            "largest at": [Word(shown.tokens[int(np.abs(rows[name]).argmax())]) for name in others],
         }
     )
-
-
-def _named(shown: Shown) -> dict[str, str]:
-    """What measures that are read back are called there, by their names on screen."""
-    work = shown.work
-    assert work.integrated is not None, "which is worked out last"
-    named = {"mean weight": "weights", "rollout": "rollout"}
-    if shown.is_decoder or len(shown.tokens) <= MOST_TO_FLOW:
-        named["flow"] = "flow"
-    if _is_read(work):
-        named["integrated gradients"] = f"integrated.{work.integrated.n_steps}"
-    return named
-
-
-def _largest(shown: Shown, values: np.ndarray, name: str) -> Piece:
-    """The token that is worth most by a measure."""
-    label = shown.tokens[int(np.abs(values).argmax())]
-    if not name or shown.is_picture:
-        return Word(label)
-    return word(shown.work.worth, f"worth.largest.{name}[0]", label)
-
-
-def _origin(shown: Shown, rows: list[str]) -> Origin:
-    """Independent runs of each measure, of the last two where that does not take too long."""
-    work = shown.work
-    memory.keep_alive("worth", work.worth)
-    largest = float(np.abs(work.token_effects).max()) or 1.0
-    removed = screen.origin(
-        work.worth, {(0, "z.0"): "worth.removed"}, max(1.0, abs(work.measured.value) / largest)
-    )
-    named = _named(shown)
-    others = {
-        (0, f"z.{row}"): f"worth.{named[name]}" for row, name in enumerate(rows) if name in named
-    }
-    return [*removed, *screen.origin(work.worth, others, tokens="x")]
-
-
-def _is_read(work: Explaining) -> bool:
-    """Whether integrated gradients have an independent run, which takes its time."""
-    steps = work.integrated.n_steps if work.integrated else 0
-    n = len(work.token_effects)
-    is_of_one = len(work.flows) > 0
-    return steps * n <= MOST_READ_BACK if is_of_one else 2 * steps * n**2 <= MOST_OF_TWO
 
 
 def _token_measures(work: Explaining) -> dict[str, np.ndarray]:
@@ -140,13 +86,11 @@ def _completeness(work: Explaining) -> None:
     found = work.integrated
     assert found is not None
     total = float(found.attributions.sum())
-    address = f"worth.sum.{found.n_steps}"
-    summed = number(work.worth, address, total) if _is_read(work) else digits(total)
     words.facts(
         [
-            (summed, "sum of the integrated gradients"),
+            (digits(total), "sum of the integrated gradients"),
             (
-                number(work.worth, "worth.difference", found.value - found.baseline),
+                digits(found.value - found.baseline),
                 "difference they explain",
             ),
             (f"{digits(100 * found.error, 3)} %", f"completeness error, {found.n_steps} steps"),

@@ -5,11 +5,10 @@ import streamlit as st
 
 from model.analysis.patching import GRIDS, OVER_HEADS
 from viz import formulas_patching as formulas
-from viz.digits import digits
+from viz.digits import digits, or_none
 from viz.figures.patching import Grid, patch_map
-from viz.frame import gradual, inspector, layout, memory, notices, screen, state, tables, words
+from viz.frame import gradual, inspector, layout, memory, notices, state, tables, words
 from viz.frame import patching as asked
-from viz.frame.numbers import head, number
 from viz.frame.settings import PATCH
 from viz.frame.two_inputs import two_of
 from viz.frame.view import View
@@ -23,7 +22,7 @@ ICON = ":material/healing:"
 NEEDS = ("weights",)
 OPENS_INSPECTOR = False
 
-PATCHING, RUN = "patching", "patched"  # of this visitor
+PATCHING = "patching"  # of this visitor
 MOST_UNASKED = 64  # tokens up to which it begins by itself
 ALLOWED = 1e-5
 
@@ -64,11 +63,10 @@ def _work(view: View, request: Request) -> Patching:
     """The patching of this request, begun or gone on with."""
     found: Patching | None = memory.remembered(PATCHING, request)
     if found is None:
-        found = patch(request, view.run.trace)
+        found = patch(request)
         n_tokens = sum(len(stream) for stream in view.run.trace.streams)
         found.is_running = n_tokens <= MOST_UNASKED and bool(found.patched.kept.gap)
         memory.remember(PATCHING, request, found)
-    memory.keep_alive(RUN, found)
     return found
 
 
@@ -138,18 +136,18 @@ def _left(work: Patching) -> str:
 
 def _ends(shown: Shown) -> None:
     """The metric of both sentences as they are."""
-    work, kept = shown.work, shown.work.patched.kept
+    kept = shown.work.patched.kept
     ends = {
-        shown.is_forward: ("source", kept.of_source),
-        not shown.is_forward: ("base", kept.of_base),
+        shown.is_forward: kept.of_source,
+        not shown.is_forward: kept.of_base,
     }
     words.facts(
         [
             (
-                number(work, f"patch.{name}", value),
+                digits(value),
                 f"{asked.metric_name(shown.view, shown.request.metric)}, {which}",
             )
-            for which, (name, value) in (
+            for which, value in (
                 (f"first {shown.kind}", ends[True]),
                 (f"second {shown.kind}", ends[False]),
             )
@@ -169,7 +167,6 @@ def _grids(shown: Shown) -> None:
 def _grid(shown: Shown, name: str, chosen: tuple[str, int, int]) -> None:
     patched = shown.work.patched
     shares = patched.kept.restored(patched.values[name])
-    is_whole = bool(np.isfinite(shares).all())
     grid = Grid(
         TITLES[name],
         shares,
@@ -178,15 +175,11 @@ def _grid(shown: Shown, name: str, chosen: tuple[str, int, int]) -> None:
         "head" if name == OVER_HEADS else "position",
         chosen[1:] if chosen[0] == name else None,
     )
-    places = shown.origin(name, chosen[1]) if is_whole else {}
-    is_text = shown.kind == "sentence"
-    along = "x" if is_text and name != OVER_HEADS else ""
     layout.show_figure(
         patch_map(grid, shown.view.colors),
         key=f"patched-{name.replace('_', '-')}",
         alt=_alt(grid),
         on_pick=lambda place: _look_at(name, place),
-        origin=screen.origin(shown.work, places, shown.size, tokens=along) if places else (),
     )
 
 
@@ -242,20 +235,15 @@ def _cell(shown: Shown) -> None:
         "changes nothing. Below 0: it moves the metric away from it. Shares of several cells do "
         "not sum to 1, for a value is carried on from cell to cell.",
     )
-    address = f"answer.patch.{name}[{layer},{column}]"
     words.facts(
         [
-            (number(work, address, value), "metric with this one value"),
-            (shown.said(f"patch.{name}[{layer},{column}]", share), "put back"),
-            (
-                shown.said(f"slope.patch.{name}[{layer},{column}]", guess),
-                "estimate: gradient × difference",
-            ),
+            (digits(value), "metric with this one value"),
+            (or_none(share, 3), "put back"),
+            (or_none(guess, 3), "estimate: gradient × difference"),
         ]
     )
     if name == OVER_HEADS and (layer, column) == _strongest(shown):
-        place = head(work, f"patch.{OVER_HEADS}", (layer, column), "size")
-        words.caption(["Of all heads, ", *place, " changes the metric most."])
+        words.caption(f"Of all heads, L{layer} H{column} changes the metric most.")
     _ways_on(shown, name, layer, column)
     use_formula("pieces", formulas.PATCHED)
     inspector.formula(

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from model.analysis.patching import GRIDS, OVER_HEADS, correlation
+from model.analysis.patching import GRIDS, correlation
 from viz import formulas_patching as formulas
 from viz.digits import or_none
 from viz.figures.patching import estimate_scatter
-from viz.frame import layout, screen, words
+from viz.frame import layout, words
 from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
 
 
@@ -33,28 +33,17 @@ def section(shown: Shown) -> None:
             f"{TITLES[name]}: r {or_none(correlation(exact[name], estimate[name]), 3)}."
             for name in GRIDS
         ),
-        origin=screen.origin(shown.work, _cells(shown), shown.size),
     )
     words.table(
         {
             "grid": [TITLES[name] for name in GRIDS],
             "runs": [str(exact[name].size) for name in GRIDS],
             "correlation r": [
-                shown.said(f"r.patch.{name}", correlation(exact[name], estimate[name]))
-                for name in GRIDS
+                or_none(correlation(exact[name], estimate[name]), 3) for name in GRIDS
             ],
             "largest error": [
-                shown.said(f"off.patch.{name}", float(np.abs(exact[name] - estimate[name]).max()))
-                for name in GRIDS
+                or_none(float(np.abs(exact[name] - estimate[name]).max()), 3) for name in GRIDS
             ],
         }
     )
     use_formula("estimated", formulas.ESTIMATED)
-
-
-def _cells(shown: Shown) -> dict[tuple[int, str], str]:
-    """Where the independent run has estimates and exact shares, of heads where not of all."""
-    has_heads = shown.has_slopes_of_heads
-    names = GRIDS if shown.is_short else (OVER_HEADS,) if has_heads else ()
-    across = {(GRIDS.index(name), "x"): f"cells.slope.patch.{name}" for name in names}
-    return across | {(GRIDS.index(name), "y"): f"cells.patch.{name}" for name in names}

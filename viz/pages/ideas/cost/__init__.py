@@ -10,15 +10,14 @@ from model.analysis.sizes import (
     operations,
     parameters,
 )
-from model.verify.independent import LONGEST_NAME
 from viz import formulas_cost as formulas
 from viz import runs
+from viz.figures.cache import bytes_text
 from viz.figures.cost import operation_lines, share_bars
 from viz.formulas import Formula
-from viz.frame import controls, inspector, layout, notices, screen, settings, tables, words
-from viz.frame.numbers import Said, count, number, size
+from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame.said import Said
 from viz.frame.view import View
-from viz.live.chart.data import Origin
 from viz.pages.ideas.cost import measured, rule, sized
 from viz.pages.ideas.cost.sized import Sized
 
@@ -58,8 +57,8 @@ def render(view: View) -> None:
     notices.show()
     _parameters(view, chosen, [running, *known])
     _operations(view, chosen, n_tokens)
-    _memory(view, chosen, n_tokens)
-    rows = _kinds_of_layers(view, chosen, n_tokens)
+    _memory(chosen, n_tokens)
+    rows = _kinds_of_layers(chosen, n_tokens)
     csv_files = measured.section(view, running.shape)
     inspector.source(
         "model.analysis.sizes.parameters",
@@ -96,7 +95,6 @@ def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
             view.colors,
         ),
         key="shares",
-        origin=_origin_of_shares(view, shown),
         alt="Share of each part in the weights. "
         + "; ".join(
             f"{one.name}: {', '.join(f'{p} {n / sum(c.values()):.1%}' for p, n in c.items() if n)}"
@@ -104,58 +102,32 @@ def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
         )
         + ".",
     )
-    _totals(view, chosen)
+    _totals(chosen)
     columns: dict[str, list[Said]] = {"model": [one.name for one in shown]}
-    for place, part in enumerate(PARTS):
-        columns[part] = [
-            count(view.run, f"{one.address('parameters')}[{place}]", each[part])
-            for one, each in zip(shown, counts, strict=True)
-        ]
-    columns["all"] = [_total(view, one) for one in shown]
+    for part in PARTS:
+        columns[part] = [f"{each[part]:,}" for each in counts]
+    columns["all"] = [_total(one) for one in shown]
     words.table(columns)
     said = (f"{one.name}: {one.source}" for one in shown if one.source)
     words.caption(f"Sizes as in: {'; '.join(said)}.")
     if chosen.shape.latent is None and chosen.shape.experts is None:
-        rule.table(view, chosen)
+        rule.table(chosen)
 
 
-def _origin_of_shares(view: View, shown: list[Sized]) -> Origin:
-    """Where an independent run has the shares, a person’s own after those of the model above."""
-    own = [one.place for one in shown if one.table == "shape"]
-    shares, counts = (".".join([f"running.{what}", *own]) for what in ("shares", "counts"))
-    if len(shares) > LONGEST_NAME:
-        return ()
-    return screen.origin(
-        view.run,
-        {
-            **{(i, "x"): f"{shares}[{i}]" for i in range(len(PARTS))},
-            **{(i, "customdata"): f"{counts}[{i}]" for i in range(len(PARTS))},
-        },
-    )
+def _total(one: Sized) -> str:
+    return f"{sum(parameters(one.shape).values()):,}"
 
 
-def _total(view: View, one: Sized) -> Said:
-    total = sum(parameters(one.shape).values())
-    return count(view.run, f"{one.address('parameters')}[{len(PARTS)}]", total)
-
-
-def _totals(view: View, chosen: Sized) -> None:
+def _totals(chosen: Sized) -> None:
     """The weights of the chosen model, of one block, and what the rule of thumb makes of it."""
     shape = chosen.shape
     active = sum(parameters(shape, only_active=True).values())
-    address = chosen.address("parameters")
     words.facts(
         [
-            (_total(view, chosen), f"weights of {chosen.name}"),
-            (count(view.run, f"{address}[{len(PARTS) + 1}]", active), "met by one token"),
-            (
-                count(view.run, f"{chosen.address('block')}[3]", attention_parameters(shape)),
-                "attention of one layer",
-            ),
-            (
-                count(view.run, f"{chosen.address('block')}[4]", feedforward_parameters(shape)),
-                "one feed-forward of a dense layer",
-            ),
+            (_total(chosen), f"weights of {chosen.name}"),
+            (f"{active:,}", "met by one token"),
+            (f"{attention_parameters(shape):,}", "attention of one layer"),
+            (f"{feedforward_parameters(shape):,}", "one feed-forward of a dense layer"),
         ]
     )
     _formula("parameters", formulas.PARAMETERS)
@@ -178,27 +150,16 @@ def _operations(view: View, chosen: Sized, n_tokens: int) -> None:
     layout.show_figure(
         operation_lines(LENGTHS, {p: [found[n][p] for n in LENGTHS] for p in names}, view.colors),
         key="operations",
-        origin=screen.origin(
-            view.run,
-            {(i, "y"): f"{chosen.address('growth')}[{i}]" for i in range(len(names))},
-        ),
         alt=f"Operations for one token of {chosen.name} by context. At {LENGTHS[3]:,} tokens: "
         + ", ".join(f"{name} {found[LENGTHS[3]][name]:,}" for name in names)
         + ".",
     )
     here = operations(chosen.shape, n_tokens)
-    address = chosen.address("operations", n_tokens)
     total = sum(here.values())
     words.facts(
         [
-            (
-                count(view.run, f"{address}[{len(names)}]", total),
-                f"for one {_one_of(chosen)} of {n_tokens:,}",
-            ),
-            *(
-                (count(view.run, f"{address}[{place}]", here[name]), name)
-                for place, name in enumerate(names)
-            ),
+            (f"{total:,}", f"for one {_one_of(chosen)} of {n_tokens:,}"),
+            *((f"{here[name]:,}", name) for name in names),
         ]
     )
     _formula("operations", formulas.OPERATIONS)
@@ -211,7 +172,7 @@ def _one_of(chosen: Sized) -> str:
     return "token each of source and target" if chosen.shape.n_encoder_layers else "token"
 
 
-def _memory(view: View, chosen: Sized, n_tokens: int) -> None:
+def _memory(chosen: Sized, n_tokens: int) -> None:
     layout.section(
         "Memory",
         f"For one text of {n_tokens:,} tokens, values of two bytes.",
@@ -220,18 +181,18 @@ def _memory(view: View, chosen: Sized, n_tokens: int) -> None:
         "et al. 2020, §3.1). All maps of attention are n² numbers a head; FlashAttention computes "
         "them in tiles and keeps none (Dao et al. 2022).",
     )
-    found, address = memory(chosen.shape, n_tokens), chosen.address("memory", n_tokens)
+    found = memory(chosen.shape, n_tokens)
     words.facts(
         [
-            (size(view.run, f"{address}[{place}]", found[name]), text)
-            for place, (name, text) in enumerate(MEMORY.items())
+            (bytes_text(found[name]), text)
+            for name, text in MEMORY.items()
             if name != "cache" or chosen.shape.is_causal
         ]
     )
     _formula("memory", formulas.MEMORY)
 
 
-def _kinds_of_layers(view: View, chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
+def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
     d_model = chosen.shape.d_model
     layout.section(
         "Attention, recurrence, convolution",
@@ -244,13 +205,9 @@ def _kinds_of_layers(view: View, chosen: Sized, n_tokens: int) -> tuple[LayerCos
         kernel = controls.number(settings.KERNEL)
         window = controls.number(settings.COST_WINDOW)
     rows = layer_costs(n_tokens, d_model, kernel, window)
-    address = f"layers.costs.{n_tokens}.{d_model}.{kernel}.{window}"
     columns: dict[str, list[Said]] = {"layer": [row.name for row in rows]}
-    for place, (what, name) in enumerate(ORDERS.items()):
-        columns[name] = [
-            number(view.run, f"{address}[{i},{place}]", value, f"{value:,.0f}")
-            for i, value in enumerate(getattr(row, what) for row in rows)
-        ]
+    for what, name in ORDERS.items():
+        columns[name] = [f"{getattr(row, what):,.0f}" for row in rows]
     words.table(columns)
     _formula("layer_costs", formulas.LAYERS)
     return rows

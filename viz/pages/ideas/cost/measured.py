@@ -1,22 +1,19 @@
 """What the sizes predict of the model above, beside what its file, torch and the clock say."""
 
-from collections.abc import Callable
-from functools import partial
-
 from model.analysis.cost_measured import Measured
 from model.analysis.sizes import Shape, parameters, pass_operations
 from viz import formulas_cost as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cost_times import BY_LENGTH, BY_WORK, Curve, Forecast, pass_times
-from viz.frame import controls, inspector, layout, memory, notices, screen, settings, tables, words
+from viz.frame import controls, inspector, layout, notices, settings, tables, words
 from viz.frame.measured import UNSTEADY, measured_when_asked
-from viz.frame.numbers import Number, Said, count, number
+from viz.frame.said import Said
 from viz.frame.view import View
-from viz.runs import Compared, counting
+from viz.runs import counting
 from viz.runs.measuring import measure_passes
 
-MEASURING, FITTED = "measuring-passes", "fitted-passes"  # of this visitor
+MEASURING = "measuring-passes"  # of this visitor
 ALLOWED = 0.05  # of operations against torch's counter
 GIGA, IN_MS = 1e-9, 1000.0
 
@@ -48,10 +45,9 @@ def section(view: View, shape: Shape) -> inspector.Tables:
     if found is None:
         words.notice("Stopped before the length left out was timed; there is nothing to compare.")
         return {}
-    compared = _compared(view, found)
-    _figure(view, found, compared)
-    _forecast(found, compared)
-    _by_length(view, found, compared)
+    _figure(view, found)
+    _forecast(found)
+    _by_length(found)
     formula = formulas.TIMES
     inspector.formula("model.analysis.cost_fit.fit_rounds", formula.latex, formula.reference)
     _memory(found)
@@ -73,13 +69,12 @@ def _file(view: View, shape: Shape) -> None:
     """Weights and bytes from the sizes, beside those of the file and of memory."""
     total, file = sum(parameters(shape).values()), counting.stored(view.handle)
     per_number = counting.BYTES.get(file.kind, 0)
-    run = view.run
     rows: list[tuple[str, str, Said]] = [
-        ("weights", f"{total:,}", count(run, "running.parameters[6]", file.numbers)),
+        ("weights", f"{total:,}", f"{file.numbers:,}"),
     ]
     if per_number:
         name = f"bytes in the file, {per_number} each ({file.kind})"
-        stored = count(run, "running.bytes", file.bytes)
+        stored = f"{file.bytes:,}"
         rows.append((name, f"{total * per_number:,}", stored))
     size = file.in_memory // max(1, file.numbers)
     name = f"bytes in memory, {size} each ({file.kind_in_memory})"
@@ -107,18 +102,7 @@ def _file(view: View, shape: Shape) -> None:
 # --- the clock --------------------------------------------------------------------------------
 
 
-def _compared(view: View, found: Measured) -> Compared | None:
-    """What browsers compare with: the fits of these times, made once more; kept with them."""
-    made_with = (view.run.key, found.asked, tuple(found.again))
-    kept = memory.remembered(FITTED, made_with)
-    if kept is None:
-        again = (found.asked, found.again)
-        kept = counting.independent_times(view.run, view.handle, found.rounds, again, found.places)
-        memory.remember(FITTED, made_with, kept)
-    return kept
-
-
-def _figure(view: View, found: Measured, compared: Compared | None) -> None:
+def _figure(view: View, found: Measured) -> None:
     places = found.places
     curves = [
         Curve(name, 1000 * fit.at(terms), *(1000 * fit.between(terms)))
@@ -142,21 +126,6 @@ def _figure(view: View, found: Measured, compared: Compared | None) -> None:
         f"{found.lengths[0]} to {digits(quartiles[1, -2], 2)} at {found.lengths[-2]}. At "
         f"{found.asked} the fits say {digits(predicted[0, 0], 2)} and {digits(predicted[1, 0], 2)};"
         f" measured: {digits(median, 2)}.",
-        origin=screen.origin(
-            compared,
-            {
-                **{
-                    (3 * i + at, "y"): f"timed.{name}{what}"
-                    for i, name in enumerate(("length", "work"))
-                    for at, what in enumerate(("_low", "_high", ""))
-                },
-                (7, "y"): "timed.medians",
-                (8, "y"): "timed.predicted[:,0]",
-                (9, "y"): "timed.asked[0:1]",
-            },
-        )
-        if compared is not None
-        else (),
     )
     if found.spread > UNSTEADY:
         words.notice(
@@ -166,96 +135,55 @@ def _figure(view: View, found: Measured, compared: Compared | None) -> None:
         )
 
 
-def _said(
-    compared: Compared | None, name: str, value: float, places: int = 2, times: float = 1.0
-) -> str | Number:
-    """A number made of the times, and where they are fitted once more."""
-    text = digits(times * value, places)
-    return text if compared is None else number(compared, f"timed.{name}", value, text, times)
+def _in_ms(value: float, places: int = 2) -> str:
+    return digits(IN_MS * value, places)
 
 
-def added(
-    said: Callable[..., str | Number], name: str, value: float, places: int
-) -> tuple[str, str | Number]:
+def _added(value: float, places: int) -> str:
     """A further term of a sum of milliseconds, with its sign before it."""
-    sign, times = (" − ", -IN_MS) if value < 0 else (" + ", IN_MS)
-    return sign, said(name, value, places, times)
+    return f"{' − ' if value < 0 else ' + '}{_in_ms(abs(value), places)}"
 
 
-def _forecast(found: Measured, compared: Compared | None) -> None:
+def _forecast(found: Measured) -> None:
     """Both fits, how well they fit, and what they say of the length that was left out."""
-    said = partial(_said, compared)
     predicted, (low, median, high) = found.predicted, found.quartiles[:, -1]
     start, each, pair = found.by_length.coefficients
     waiting, of_one = found.by_work.coefficients
-    by_length: Said = [
-        *(said("length_terms[0]", start, 3, IN_MS), " ms"),
-        *(*added(said, "length_terms[1]", each, 4), " ms · n"),
-        *(*added(said, "length_terms[2]", pair, 6), " ms · n²"),
-    ]
-    by_work: Said = [
-        *(said("work_terms[0]", waiting, 3, IN_MS), " ms + operations / "),
-        *(said("rate", 1 / of_one, 2, GIGA), " billion a second"),
-    ]
-    columns: dict[str, list[Said]] = {
+    by_length = f"{_in_ms(start, 3)} ms{_added(each, 4)} ms · n{_added(pair, 6)} ms · n²"
+    rate = digits(GIGA / of_one, 2)
+    by_work = f"{_in_ms(waiting, 3)} ms + operations / {rate} billion a second"
+    columns = {
         f"{found.asked:,} tokens, left out": [BY_LENGTH, BY_WORK, "then measured"],
         "fit": [by_length, by_work, "–"],
-        "R²": [
-            said("length_explained", found.by_length.r_squared, 4),
-            said("work_explained", found.by_work.r_squared, 4),
-            "–",
-        ],
-        "ms": [
-            *(said(f"predicted[{i},0]", row[0]) for i, row in enumerate(predicted)),
-            said("asked[0]", median),
-        ],
+        "R²": [digits(fit.r_squared) for fit in (found.by_length, found.by_work)] + ["–"],
+        "ms": [digits(row[0], 2) for row in predicted] + [digits(median, 2)],
         "middle half": [
-            *(
-                [said(f"predicted[{i},1]", row[1]), " – ", said(f"predicted[{i},2]", row[2])]
-                for i, row in enumerate(predicted)
-            ),
-            [said("asked[1]", low), " – ", said("asked[2]", high)],
+            *(f"{digits(row[1], 2)} – {digits(row[2], 2)}" for row in predicted),
+            f"{digits(low, 2)} – {digits(high, 2)}",
         ],
         "off by": [
-            *(
-                [said(f"off[{i}]", row[0] / median - 1, 1, 100.0), " %"]
-                for i, row in enumerate(predicted)
-            ),
+            *(f"{digits(100 * (row[0] / median - 1), 1)} %" for row in predicted),
             "–",
         ],
     }
     words.table(columns, texts=("fit",))
     words.caption(
         f"Medians of {len(found.again)} rounds. Bands and the middle half: quartiles of fits to "
-        "single rounds. No second run takes the same times, so they cannot be checked; what is "
-        "made of them is made once more, independently, from the points shown."
+        "single rounds. No second run takes the same times, so they cannot be checked."
     )
 
 
-def _by_length(view: View, found: Measured, compared: Compared | None) -> None:
+def _by_length(found: Measured) -> None:
     """Operations and time at each length."""
-    said = partial(_said, compared)
-    lengths, low_median_high = found.lengths, found.quartiles
-    n_fitted = len(found.rounds)
-    names = [
-        *((f"low[{at}]", f"medians[{at}]", f"high[{at}]") for at in range(n_fitted)),
-        ("asked[1]", "asked[0]", "asked[2]"),
-    ]
+    lengths, (low, median, high) = found.lengths, found.quartiles
     columns: dict[str, list[Said]] = {
         "tokens": [*(f"{n:,}" for n in found.rounds), f"{found.asked:,}, left out"],
-        "operations from the sizes": [
-            count(view.run, f"running.pass.{n}", pass_operations(found.shape, n)) for n in lengths
-        ],
+        "operations from the sizes": [f"{pass_operations(found.shape, n):,}" for n in lengths],
         "torch’s counter": [f"{found.counted[n].operations:,}" for n in lengths],
         "apart": [f"{digits(100 * found.apart(n), 2)} %" for n in lengths],
-        "ms": [said(name[1], low_median_high[1, at]) for at, name in enumerate(names)],
-        "middle half": [
-            [said(name[0], low_median_high[0, at]), " – ", said(name[2], low_median_high[2, at])]
-            for at, name in enumerate(names)
-        ],
-        "billion operations a second": [
-            said(f"rates[{at}]", rate, 2, GIGA) for at, rate in enumerate(found.rates)
-        ],
+        "ms": [digits(ms, 2) for ms in median],
+        "middle half": [f"{digits(a, 2)} – {digits(b, 2)}" for a, b in zip(low, high, strict=True)],
+        "billion operations a second": [digits(GIGA * rate, 2) for rate in found.rates],
     }
     words.table(columns)
 

@@ -15,48 +15,32 @@ LAST_OWN = "own-sizes"  # those of this visitor that went together
 
 @dataclass(frozen=True)
 class Sized:
-    """A model by its sizes, and where the independent count has it."""
+    """A model by its sizes."""
 
     name: str
     shape: Shape
-    table: str
-    place: str
     source: str = ""
-
-    def address(self, what: str, n_tokens: int | None = None) -> str:
-        """Of an array: `what` is parameters, operations or memory; the last two by tokens."""
-        tokens = "" if n_tokens is None else str(n_tokens)
-        return ".".join(part for part in (self.table, what, tokens, self.place) if part)
 
 
 def known() -> list[Sized]:
     """The models of assets/known_shapes.toml."""
     text = (ASSETS / "known_shapes.toml").read_text(encoding="utf-8")
-    return [_published(place, entry) for place, entry in enumerate(tomllib.loads(text)["model"])]
+    return [_published(entry) for entry in tomllib.loads(text)["model"]]
 
 
-def _published(place: int, entry: dict) -> Sized:
+def _published(entry: dict) -> Sized:
     sizes = {key: value for key, value in entry.items() if key not in ("name", "source")}
     if "latent" in sizes:
         sizes["latent"] = Latent(**sizes["latent"])
     if "experts" in sizes:
         sizes["experts"] = Experts(**sizes["experts"])
-    return Sized(entry["name"], Shape(**sizes), "shapes", str(place), entry["source"])
-
-
-def _by_sizes(name: str, shape: Shape, source: str = "") -> Sized:
-    """A model without experts or latents: its address has all of its sizes."""
-    switches = (shape.norm_vectors, shape.biases, shape.gated, shape.tied, shape.final_norm)
-    sizes = (shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.d_head,
-             shape.d_ff, shape.vocab_size, shape.positions)  # fmt: skip
-    place = ".".join(map(str, (*sizes, "".join(str(int(x)) for x in switches))))
-    return Sized(name, shape, "shape", place, source)
+    return Sized(entry["name"], Shape(**sizes), entry["source"])
 
 
 def running(view: View) -> Sized:
-    """The model above, of any architecture; counted independently from the tensors of its file."""
+    """The model above, of any architecture."""
     shape = shape_of(runs.checkpoint(view.handle).config)
-    return Sized(view.model, shape, "running", "", "the model above")
+    return Sized(view.model, shape, "the model above")
 
 
 def chosen(found: list[Sized], context: int) -> tuple[Sized, int]:
@@ -66,7 +50,7 @@ def chosen(found: list[Sized], context: int) -> tuple[Sized, int]:
         name = controls.select(settings.SHAPE.given(options=names, default=names[0]), width=260)
         n_tokens = controls.number(settings.COST_TOKENS.given(default=context))
     if name == OWN:
-        return _by_sizes(OWN, _own()), n_tokens
+        return Sized(OWN, _own()), n_tokens
     return next(one for one in found if one.name == name), n_tokens
 
 

@@ -9,23 +9,13 @@ from model.analysis.probabilities import leading_tokens
 from viz import runs
 from viz.digits import equals
 from viz.figures.labels import token_labels, visible
-from viz.frame import (
-    controls,
-    inspector,
-    layout,
-    memory,
-    notices,
-    screen,
-    state,
-    tables,
-    words,
-)
-from viz.frame.numbers import Piece, count, word
+from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame.said import Piece, Word
 from viz.frame.settings import EDITS, EDITS_OF
 from viz.frame.view import View
 from viz.live import component
 from viz.live.core.wire import Settings
-from viz.live.editor.data import FIGURE, NextTokens, editor_data
+from viz.live.editor.data import NextTokens, editor_data
 from viz.pages.ideas.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
 
 NOTHING = EDITS_OF.default
@@ -40,7 +30,6 @@ def draw(view: View) -> None:
     edits, mask = _edited(chosen)
     notices.show()
     base, run = run_under(view, chosen, chosen.mask), run_under(view, chosen, mask)
-    memory.keep_alive("edited", run)
     tokens = run.trace.tokens
     key = f"{view.model}-{chosen.ids}-{chosen.kind}-{chosen.sizes}-{view.head_name}-{position}"
     after = _next_tokens(view, base, run, position)
@@ -48,7 +37,6 @@ def draw(view: View) -> None:
         editor_data(run.trace, key, view.site, view.head, chosen.mask, after, edits),
         on_change=state.take_over,
     )
-    screen.drew({"key": FIGURE, "token": run.key})
     _say_empty(run, mask)
     inspector.checked("under this mask", lambda: run.checks)
     inspector.attention(run.trace.attention[view.layer])
@@ -69,9 +57,6 @@ def _next_tokens(view: View, base: runs.Run, run: runs.Run, position: int) -> Ne
     return NextTokens(
         f"What comes after “{token_labels(run.trace.tokens)[position]}”",
         [(visible(vocabulary[i]), first, second) for i, first, second in leading],
-        [i for i, _, _ in leading],
-        position,
-        ("", "") if run.independent is None else (base.key, run.key),
     )
 
 
@@ -106,7 +91,7 @@ def _say_empty(run: runs.Run, mask: np.ndarray) -> None:
         return
     labels = token_labels(run.trace.tokens)
     named = enumerate(rows[:NAMED].tolist())
-    names = [piece for place, row in named for piece in _row_name(run, place, row, labels[row])]
+    names = [piece for place, row in named for piece in _row_name(place, row, labels[row])]
     more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
     largest = max(np.abs(record.z[:, rows]).max() for record in run.trace.attention)
     words.notice(
@@ -119,7 +104,6 @@ def _say_empty(run: runs.Run, mask: np.ndarray) -> None:
     )
 
 
-def _row_name(run: runs.Run, place: int, row: int, label: str) -> list[Piece]:
+def _row_name(place: int, row: int, label: str) -> list[Piece]:
     """The number and the token of a row without a key; `place` is which of these it is."""
-    own = count(run, f"mask.empty[{place}]", row)
-    return [", " if place else "", own, " “", word(run, f"decoder.ids[{row}]", label), "”"]
+    return [f"{', ' if place else ''}{row} “", Word(label), "”"]

@@ -6,6 +6,7 @@ import streamlit as st
 from model.analysis.mask_kinds import TWO_SIDED, n_pairs, source_of
 from model.analysis.masking import layers_to_reach
 from model.analysis.probabilities import next_token_losses
+from viz.digits import digits
 from viz.figures.masks import (
     EVERY_PAIR,
     cost_curves,
@@ -15,8 +16,7 @@ from viz.figures.masks import (
     receptive_field_map,
 )
 from viz.formulas import share_with_numbers, with_causal
-from viz.frame import inspector, layout, notices, screen, tables, words
-from viz.frame.numbers import count, number
+from viz.frame import inspector, layout, notices, tables, words
 from viz.frame.view import View
 from viz.pages.ideas.masks.shared import (
     NAMES,
@@ -41,7 +41,7 @@ def draw(view: View) -> None:
     _matrix_and_pattern(view, chosen, run)
     with st.container(key="said-of-mask"):  # as many parts below it, whatever there is to say
         notices.show()
-        words.paragraph([*in_words(chosen, run), f" {_trained(view, chosen)}"])
+        words.paragraph(f"{in_words(chosen)} {_trained(view, chosen)}")
         _say_loss(view, chosen, run)
     source = source_of(chosen.kind)
     inspector.formula(source)
@@ -49,7 +49,7 @@ def draw(view: View) -> None:
         inspector.formula(source, with_causal(source))
     layers = layers_to_reach(chosen.mask)
     _receptive_field(view, layers, run)
-    _cost(view, chosen, run)
+    _cost(view, chosen)
     inspector.checked(chosen.name, lambda: run.checks)
     inspector.source(source, "model.analysis.masking.layers_to_reach")
     inspector.export(view, _tables(view, chosen, run, layers))
@@ -84,10 +84,6 @@ def _matrix_and_pattern(view: View, chosen: Chosen, run: Run) -> None:
             mask_map(chosen.mask, tokens, view.colors, f"The mask: {chosen.name}"),
             key="mask",
             alt=f"The mask: {int((~chosen.mask).sum())} of {chosen.mask.size} cells are masked.",
-            origin=[
-                *screen.origin(run, {(0, "z"): "mask.allowed"}, tokens="xy"),
-                *screen.origin(run, {(0, "z"): f"masks.{chosen.kind}.{_sizes(chosen)}"}),
-            ],
         )
     with right:
         title = f"{view.head_name} of this model under it"
@@ -96,9 +92,6 @@ def _matrix_and_pattern(view: View, chosen: Chosen, run: Run) -> None:
             key="pattern",
             alt=f"Attention weights of {view.head_name} under the mask; "
             f"{words.row_sums(record.pattern[view.head])}.",
-            origin=screen.origin(
-                run, {(0, "z"): f"{record.site.address}.unmasked_pattern[{view.head}]"}, tokens="xy"
-            ),
         )
 
 
@@ -116,15 +109,9 @@ def _say_loss(view: View, chosen: Chosen, run: Run) -> None:
         if np.triu(chosen.mask, 1).any()
         else ""
     )
-    n_pads = len(chosen.ids) - len(view.tokens)
     words.notice(
-        [
-            "Loss on this sentence: ",
-            number(view.run, "losses.mean", own.mean()),
-            " nats per token under the model's own mask, ",
-            number(run, f"losses.without_pads.{n_pads}", here.mean()),
-            f" under this one.{leakage}",
-        ]
+        f"Loss on this sentence: {digits(own.mean())} nats per token under the model's own "
+        f"mask, {digits(here.mean())} under this one.{leakage}"
     )
 
 
@@ -149,7 +136,6 @@ def _receptive_field(view: View, layers: np.ndarray, run: Run) -> None:
             key="reach",
             alt=f"Layers until each token can be influenced by each other, up to {longest}; "
             f"{n_never} pairs never.",
-            origin=screen.origin(run, {(0, "z"): "mask.reach"}, tokens="xy"),
         )
     with right:
         layout.show_figure(
@@ -157,37 +143,17 @@ def _receptive_field(view: View, layers: np.ndarray, run: Run) -> None:
             key="known",
             alt=f"The last token can be influenced by {after_one} tokens after one layer, "
             f"{after_all} after {n_layers}.",
-            origin=screen.origin(run, {(0, "y"): f"mask.known.{n_tokens - 1}"}),
         )
     inspector.formula("model.analysis.masking.layers_to_reach")
-    of_pairs = [count(run, "mask.never", n_never), " of ", count(run, "mask.pairs", layers.size)]
-    never = ["; ", *of_pairs, " pairs never are"] if n_never else []
-    of_last = f"mask.known.{n_tokens - 1}[{n_layers}]"
+    never = f"; {n_never:,} of {layers.size:,} pairs never are" if n_never else ""
     words.notice(
-        [
-            "After ",
-            count(view.run, "letter.l", n_layers),
-            " layers, all this model has, the last token can be influenced by ",
-            count(run, of_last, after_all),
-            " of ",
-            count(view.run, "letter.t", n_tokens),
-            " tokens. Every reachable pair is connected within ",
-            count(run, "mask.longest", longest),
-            f" layer{'' if longest == 1 else 's'}",
-            *never,
-            ".",
-        ]
+        f"After {n_layers:,} layers, all this model has, the last token can be influenced by "
+        f"{after_all:,} of {n_tokens:,} tokens. Every reachable pair is connected within "
+        f"{longest:,} layer{'' if longest == 1 else 's'}{never}."
     )
 
 
-def _sizes(chosen: Chosen) -> str:
-    """The sizes of a mask as they end its address."""
-    sizes = chosen.sizes
-    numbers = (sizes.window, sizes.prefix_len, sizes.n_global, sizes.n_pads, int(sizes.is_causal))
-    return ".".join(map(str, numbers))
-
-
-def _cost(view: View, chosen: Chosen, run: Run) -> None:
+def _cost(view: View, chosen: Chosen) -> None:
     layout.section(
         "Cost",
         "Each pair that may attend costs a product of d_head numbers in every head and layer.",
@@ -204,13 +170,6 @@ def _cost(view: View, chosen: Chosen, run: Run) -> None:
         key="cost",
         alt=f"Attended pairs by length; at {LENGTHS[-1]} tokens "
         + ", ".join(f"{name} {counts[-1]:,}" for name, counts in pairs.items()),
-        origin=screen.origin(
-            run,
-            {
-                (number, "y"): f"pairs.{kind}.{_sizes(chosen)}"
-                for number, kind in enumerate((*kinds, "everything"))
-            },
-        ),
     )
     inspector.formula(
         source_of(chosen.kind), share_with_numbers(int(chosen.mask.sum()), len(chosen.ids))

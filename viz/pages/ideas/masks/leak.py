@@ -10,8 +10,8 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
-from viz.frame import inspector, layout, screen, tables, words
-from viz.frame.numbers import Piece, count, head, number, per_cent, word
+from viz.frame import inspector, layout, tables, words
+from viz.frame.said import Word
 from viz.frame.view import View
 from viz.runs import Run, masks
 
@@ -28,7 +28,7 @@ def draw(view: View) -> None:
         return
     _loss(view, open_run)
     _future(view, open_run)
-    _past(view, everything, open_run)
+    _past(view, everything)
     inspector.checked(WITHOUT, lambda: open_run.checks)
     inspector.source(
         "model.analysis.probabilities.next_token_losses", "model.analysis.masking.future_share"
@@ -70,24 +70,12 @@ def _loss(view: View, open_run: Run) -> None:
         alt="; ".join(
             f"mean loss {name} {digits(values.mean())} nats" for name, values in losses.items()
         ),
-        origin=[
-            *screen.origin(view.run, {(0, "y"): "losses"}, tokens="x", first_token=1),
-            *screen.origin(open_run, {(1, "y"): "losses"}),
-        ],
     )
     before, after = (float(values.mean()) for values in losses.values())
     n_ahead = _n_ahead(view)
     words.notice(
-        [
-            f"Mean loss {WITH}: ",
-            number(view.run, "losses.mean", before),
-            f" nats per token. {WITHOUT.capitalize()}: ",
-            number(open_run, "losses.mean", after),
-            ", ",
-            *_verdict(open_run, before, after, n_ahead),
-            ". ",
-            *_leakage(view, n_ahead),
-        ]
+        f"Mean loss {WITH}: {digits(before)} nats per token. {WITHOUT.capitalize()}: "
+        f"{digits(after)}, {_verdict(before, after, n_ahead)}. {_leakage(view, n_ahead)}"
     )
     inspector.formula("model.analysis.probabilities.next_token_losses")
     for name, values in losses.items():
@@ -103,32 +91,28 @@ def _n_ahead(view: View) -> int:
     return int(np.diagonal(own_mask(view.config, len(view.ids)), 1).sum())
 
 
-def _verdict(open_run: Run, before: float, after: float, n_ahead: int) -> list[Piece]:
+def _verdict(before: float, after: float, n_ahead: int) -> str:
     """What became of the loss, and why where the mask shows nothing that lies ahead."""
     if after == before:
-        return ["the same"]
+        return "the same"
     if after < before:
-        by = number(open_run, "losses.lower", before - after)
-        return ["lower by ", by, ": what it can now attend to helps it"]
+        return f"lower by {digits(before - after)}: what it can now attend to helps it"
     never = "" if n_ahead else "it never learnt to use what lies ahead, and "
-    by = number(open_run, "losses.higher", after - before)
-    return ["higher by ", by, f": {never}{'it ' if n_ahead else ''}is confused by it"]
+    by = digits(after - before)
+    return f"higher by {by}: {never}{'it ' if n_ahead else ''}is confused by it"
 
 
-def _leakage(view: View, n_ahead: int) -> list[Piece]:
+def _leakage(view: View, n_ahead: int) -> str:
     """Which of the two numbers say nothing of how well the model predicts."""
     if not n_ahead:
-        return [
+        return (
             "The second number says nothing of how well it predicts: label leakage, tokens "
             "attended to their own targets."
-        ]
-    return [
-        "Neither number says how well it predicts: under its own mask, too, ",
-        count(view.run, "mask.ahead", n_ahead),
-        " of ",
-        count(view.run, "letter.t", len(view.ids)),
-        " tokens attended to their own targets (label leakage).",
-    ]
+        )
+    return (
+        f"Neither number says how well it predicts: under its own mask, too, {n_ahead:,} of "
+        f"{len(view.ids):,} tokens attended to their own targets (label leakage)."
+    )
 
 
 def _future(view: View, open_run: Run) -> None:
@@ -143,25 +127,16 @@ def _future(view: View, open_run: Run) -> None:
         key="future",
         alt="Share of attention on later tokens in each head, "
         f"{digits(shares.mean(), 3)} on average.",
-        origin=screen.origin(open_run, {(0, "z"): "mask.future"}),
     )
     most = np.unravel_index(shares.argmax(), shares.shape)
     words.notice(
-        [
-            "Without a mask ",
-            per_cent(open_run, "mask.future_mean", shares.mean()),
-            "% of all attention goes to later tokens, most in ",
-            *head(open_run, "mask.future", [int(i) for i in most]),
-            " (",
-            per_cent(open_run, "mask.future_most", shares.max()),
-            "%). With its mask: ",
-            per_cent(view.run, "mask.future_mean", own.mean()),
-            "%.",
-        ]
+        f"Without a mask {digits(100 * shares.mean(), 1)}% of all attention goes to later tokens, "
+        f"most in L{most[0]} H{most[1]} ({digits(100 * shares.max(), 1)}%). With its mask: "
+        f"{digits(100 * own.mean(), 1)}%."
     )
 
 
-def _past(view: View, everything: np.ndarray, open_run: Run) -> None:
+def _past(view: View, everything: np.ndarray) -> None:
     """Change the last token: what was predicted before it must not change."""
     ids, trace = view.ids, view.run.trace
     guess = most_likely_other(trace.logits[-2], ids[-1])
@@ -180,7 +155,7 @@ def _past(view: View, everything: np.ndarray, open_run: Run) -> None:
         + (f" Its own mask lets {n_before} earlier tokens attend to it." if n_before else ""),
     )
     old, new = map(visible, names)
-    words.token_row("Last token, and what it becomes", names, view.run, "past.exchanged")
+    words.token_row("Last token, and what it becomes", names)
     layout.show_figure(
         change_bars(
             changes,
@@ -191,23 +166,14 @@ def _past(view: View, everything: np.ndarray, open_run: Run) -> None:
         key="past",
         alt=f"Largest changes: {digits(changes[WITH].max())} with the mask, "
         f"{digits(changes[WITHOUT].max())} without.",
-        origin=[
-            *screen.origin(
-                view.run, {(0, "y"): f"past.changes.{guess}[:{last}]"}, size=1.0, tokens="x"
-            ),
-            *screen.origin(open_run, {(1, "y"): f"past.changes.{guess}[:{last}]"}, size=1.0),
-        ],
     )
     words.notice(
         [
             "“",
-            word(view.run, "past.exchanged[0]", old),
+            Word(old),
             "” becomes “",
-            word(view.run, "past.exchanged[1]", new),
-            "”. With its mask the probabilities before it change by at most ",
-            number(view.run, f"past.largest.{guess}", changes[WITH].max()),
-            "; without, by up to ",
-            number(open_run, f"past.largest.{guess}", changes[WITHOUT].max()),
-            ".",
+            Word(new),
+            "”. With its mask the probabilities before it change by at most "
+            f"{digits(changes[WITH].max())}; without, by up to {digits(changes[WITHOUT].max())}.",
         ]
     )

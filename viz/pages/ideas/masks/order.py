@@ -7,8 +7,8 @@ from model.analysis.masking import empty_row, masking_alternatives
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.masks import leak_curves, pattern_map, score_map
-from viz.frame import inspector, layout, screen, tables, words
-from viz.frame.numbers import number, word
+from viz.frame import inspector, layout, tables, words
+from viz.frame.said import Word
 from viz.frame.view import View
 
 
@@ -52,20 +52,16 @@ def _scores(view: View) -> None:
     n_masked = int((~record.mask).sum())
     after = f"{n_masked} cells are minus infinity"
     maps = (
-        ("scores-before", None, "scores before the mask", span, "scores"),
-        ("scores-after", record.mask, "scores after it", after, "unmasked_scores"),
+        ("scores-before", None, "scores before the mask", span),
+        ("scores-after", record.mask, "scores after it", after),
     )
-    site = record.site.address
-    for column, (key, mask, what, alt, array) in zip(layout.two_up("scores"), maps, strict=True):
+    for column, (key, mask, what, alt) in zip(layout.two_up("scores"), maps, strict=True):
         with column:
             title = f"{name}: {what}"
             layout.show_figure(
                 score_map(scores, mask, view.tokens, view.colors, title, scale_of=scores),
                 key=key,
                 alt=f"{name}, {what}: {alt}.",
-                origin=screen.origin(
-                    view.run, {(0, "z"): f"{site}.{array}[{view.head}]"}, 1.0, tokens="xy"
-                ),
             )
     left, right = layout.two_up("weights")
     with left:
@@ -74,9 +70,6 @@ def _scores(view: View) -> None:
             pattern_map(view.pattern, record.mask, view.tokens, view.colors, title),
             key="pattern",
             alt=f"Attention weights of {name}; {words.row_sums(view.pattern)}.",
-            origin=screen.origin(
-                view.run, {(0, "z"): f"{site}.unmasked_pattern[{view.head}]"}, tokens="xy"
-            ),
         )
     with right:
         layout.section(
@@ -101,36 +94,18 @@ def _why_before(view: View, sums: dict[str, np.ndarray]) -> None:
         f"{digits(sums['before'].min(), 3)} with minus infinity before softmax, down to "
         f"{digits(sums['score_zero'].min(), 3)} with score 0, down to "
         f"{digits(sums['after'].min(), 3)} with zero after.",
-        origin=screen.origin(
-            view.run,
-            {
-                (number, "y"): f"{view.record.site.address}.kept_{how}[{view.head}]"
-                for number, how in enumerate(sums)
-            },
-            tokens="x",
-        ),
     )
     label = token_labels(view.tokens)[query]
     said = {
-        how: number(
-            view.run,
-            f"{view.record.site.address}.kept_{how}[{view.head},{query}]",
-            sums[how][query],
-            digits(sums[how][query], places),
-        )
+        how: digits(sums[how][query], places)
         for how, places in (("before", 6), ("score_zero", 4), ("after", 4))
     }
     words.notice(
         [
             "For the query “",
-            word(view.run, f"decoder.ids[{query}]", label),
-            f"” in {view.head_name} the visible weights sum to ",
-            said["before"],
-            " with −∞ before softmax, ",
-            said["score_zero"],
-            " with score 0 before, ",
-            said["after"],
-            " with zero after.",
+            Word(label),
+            f"” in {view.head_name} the visible weights sum to {said['before']} with −∞ before "
+            f"softmax, {said['score_zero']} with score 0 before, {said['after']} with zero after.",
         ]
     )
 
@@ -155,10 +130,8 @@ def _empty_row(view: View) -> None:
     words.notice(
         [
             "The scores of “",
-            word(view.run, "decoder.ids[-1]", label),
+            Word(label),
             f"” in {view.head_name}, with all of its cells masked: softmax alone gives {plain}, "
-            "this model's attention sums to ",
-            number(view.run, f"{view.site.address}.emptied[{view.head}]", float(row.ours.sum())),
-            ".",
+            f"this model's attention sums to {digits(float(row.ours.sum()))}.",
         ]
     )

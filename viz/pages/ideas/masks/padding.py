@@ -10,11 +10,10 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.masks import pattern_map, share_map
 from viz.formulas import with_causal
-from viz.frame import controls, inspector, layout, memory, notices, screen, tables, words
-from viz.frame.numbers import Said, number, per_cent
+from viz.frame import controls, inspector, layout, notices, tables, words
 from viz.frame.settings import PADDED_SENTENCE, PADDING_SIDE
 from viz.frame.view import View
-from viz.runs import Run, masks
+from viz.runs import masks
 
 SAME = 1e-5  # relative; less is float32's own rounding
 ABSOLUTE = ("sinusoidal", "learned")  # schemes that add a vector for each position
@@ -23,26 +22,16 @@ MOST_PADDING = 12  # pad tokens written out in a row
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """The same two sentences as one batch with a padding mask and without one.
-
-    `runs` are the shorter sentence in both.
-    """
+    """The same two sentences as one batch with a padding mask and without one."""
 
     masked: Padded
     unmasked: Padded
     is_left: bool
-    runs: tuple[Run, Run]
 
     @property
     def n_pad(self) -> int:
         """Pad tokens of the shorter sentence."""
         return int(self.masked.is_pad.sum())
-
-    @property
-    def pads(self) -> str:
-        """Where they stand, as an address ends."""
-        start = int(self.masked.is_pad.argmax())
-        return f"{start}.{start + self.n_pad}"
 
 
 def draw(view: View) -> None:
@@ -61,22 +50,15 @@ def draw(view: View) -> None:
         masks.padded(view.handle, ids, is_left, is_masked=True),
         masks.padded(view.handle, ids, is_left, is_masked=False),
         is_left,
-        (
-            masks.padded_run(view.handle, ids, is_left, is_masked=True),
-            masks.padded_run(view.handle, ids, is_left, is_masked=False),
-        ),
     )
-    for name, run in zip(("hidden", "seen"), batch.runs, strict=True):
-        memory.keep_alive(f"padded-{name}", run)
     _patterns(view, batch)
-    _rows(view, batch)
+    _rows(batch)
     shares = _pad_shares(batch.unmasked)
     layout.show_figure(
         share_map(shares, view.colors, "Attention on pad tokens, by head, without a padding mask"),
         key="pad-shares",
         alt="Share of attention on pad tokens in each head, "
         f"{digits(shares.mean(), 3)} on average.",
-        origin=screen.origin(batch.runs[1], {(0, "z"): f"pads.shares.{batch.pads}"}),
     )
     _say_shares(view, batch)
     _say_logits(view, batch)
@@ -112,29 +94,23 @@ def _fitting(view: View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]]
     return view.ids, found[:context]
 
 
-def _rows(view: View, batch: Batch) -> None:
+def _rows(batch: Batch) -> None:
     """Both rows of the batch as they ran; much padding is counted instead of written."""
     padded, n_pad = batch.masked, batch.n_pad
     for row, trace in enumerate(padded.traces):
-        tokens, address = list(trace.tokens), f"pads.ids.{batch.pads}"
+        tokens = list(trace.tokens)
         if row == padded.short and n_pad > MOST_PADDING:
             start = int(padded.is_pad.argmax())
             tokens[start : start + n_pad] = [f"{PAD} × {n_pad}"]
-            address = f"pads.row.{batch.pads}"
-        if row == padded.short:
-            words.token_row(f"Row {row}", tokens, batch.runs[0], address)
-        elif row == 0:  # the sentence above
-            words.token_row(f"Row {row}", tokens, view.run, "decoder.ids")
-        else:
-            words.token_row(f"Row {row}", tokens)
+        words.token_row(f"Row {row}", tokens)
 
 
 def _patterns(view: View, batch: Batch) -> None:
     pairs = (
-        ("hidden", batch.masked, batch.runs[0], "with a padding mask"),
-        ("seen", batch.unmasked, batch.runs[1], "without one"),
+        ("hidden", batch.masked, "with a padding mask"),
+        ("seen", batch.unmasked, "without one"),
     )
-    for column, (key, padded, run, what) in zip(layout.two_up("padded"), pairs, strict=True):
+    for column, (key, padded, what) in zip(layout.two_up("padded"), pairs, strict=True):
         trace = padded.traces[padded.short]
         record = trace.attention[view.layer]
         title = f"The shorter sentence, {view.head_name}: {what}"
@@ -145,14 +121,6 @@ def _patterns(view: View, batch: Batch) -> None:
                 ),
                 key=f"padded-{key}",
                 alt=f"Attention of {view.head_name} in the padded sentence {what}.",
-                origin=screen.origin(
-                    run,
-                    {
-                        (0, "z"): f"{record.site.address}.unmasked_pattern[{view.head}]",
-                        (0, "words.ticks.x"): f"pads.ids.{batch.pads}",
-                        (0, "words.ticks.y"): f"pads.ids.{batch.pads}",
-                    },
-                ),
             )
 
 
@@ -170,40 +138,27 @@ def _pad_shares(padded: Padded) -> np.ndarray:
 def _say_shares(view: View, batch: Batch) -> None:
     """How much attention pad tokens get, and why the side matters."""
     with_mask, without = (_pad_shares(x).mean() for x in (batch.masked, batch.unmasked))
-    address = f"pads.mean.{batch.pads}"
     words.notice(
-        [
-            f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them ",
-            per_cent(batch.runs[0], address, with_mask),
-            "% of their attention with a padding mask, ",
-            per_cent(batch.runs[1], address, without),
-            "% without.",
-        ]
+        f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them "
+        f"{digits(100 * with_mask, 1)}% of their attention with a padding mask, "
+        f"{digits(100 * without, 1)}% without."
     )
     words.notice(_of_left(view, batch) if batch.is_left else _of_right(view, batch))
 
 
-def _of_left(view: View, batch: Batch) -> Said:
+def _of_left(view: View, batch: Batch) -> str:
     """What rows of pad tokens before a sentence hold."""
     record = batch.masked.traces[batch.masked.short].attention[view.layer]
-    largest = number(
-        batch.runs[0],
-        f"{record.site.address}.largest_of_pads.{batch.n_pad}",
-        float(record.pattern[:, : batch.n_pad].max()),
-    )
+    largest = digits(float(record.pattern[:, : batch.n_pad].max()))
     if record.mask[: batch.n_pad].any():
-        return [
+        return (
             f"With left padding, pad tokens attend to text all the same: the {_own(view)} mask "
-            "lets them look ahead (largest weight ",
-            largest,
-            "). Their rows are thrown away.",
-        ]
-    return [
+            f"lets them look ahead (largest weight {largest}). Their rows are thrown away."
+        )
+    return (
         "With left padding, pad tokens may attend to nothing, not even to themselves: their rows "
-        "are empty and come out as zeros (largest weight ",
-        largest,
-        ").",
-    ]
+        f"are empty and come out as zeros (largest weight {largest})."
+    )
 
 
 def _of_right(view: View, batch: Batch) -> str:
@@ -238,19 +193,10 @@ def _say_logits(view: View, batch: Batch) -> None:
         because = "The padding mask keeps the sentence as it is alone."
     else:
         because = f"Here the {_own(view)} mask alone keeps the sentence as it is by itself."
-    address = f"pads.change.{batch.pads}"
-    with_mask, without = (
-        number(run, address, padded.alone, f"{padded.alone:.1e}")
-        for run, padded in zip(batch.runs, (batch.masked, batch.unmasked), strict=True)
-    )
     words.notice(
-        [
-            "Logits of the sentence in the batch against the sentence alone: relative error ",
-            with_mask,
-            " with a padding mask, ",
-            without,
-            f" without. {because}",
-        ]
+        "Logits of the sentence in the batch against the sentence alone: relative error "
+        f"{batch.masked.alone:.1e} with a padding mask, {batch.unmasked.alone:.1e} without. "
+        f"{because}"
     )
 
 

@@ -9,7 +9,6 @@ from model.config import DecoderConfig
 from viz import runs
 from viz.frame import controls, notices, settings, tables
 from viz.frame.kinds import Number
-from viz.frame.numbers import Piece, count
 from viz.frame.view import View
 from viz.runs import Run, masks
 
@@ -49,60 +48,57 @@ class Chosen:
         return NAMES[self.kind]
 
 
-def in_words(chosen: Chosen, run: Run) -> list[Piece]:
+def in_words(chosen: Chosen) -> str:
     """What the mask lets tokens attend to, with its own numbers and its own sides."""
     general, sizes = WORDS[chosen.kind], chosen.sizes
     if chosen.kind == "sliding_window":
-        return [*_near(sizes, run), f" {general}"]
+        return f"{_near(sizes)} {general}"
     if chosen.kind == "prefix":
         if sizes.prefix_len < 2:
-            return [f"{WORDS['causal']} {general}"]
-        first = _the_first(min(sizes.prefix_len, len(chosen.ids)), sizes.prefix_len, run)
-        return ["The ", *first, f" all attend to each other; the rest is causal. {general}"]
+            return f"{WORDS['causal']} {general}"
+        first = _the_first(min(sizes.prefix_len, len(chosen.ids)))
+        return f"The {first} all attend to each other; the rest is causal. {general}"
     if chosen.kind == "global_tokens":
-        return _global_in_words(chosen, general, run)
+        return _global_in_words(chosen, general)
     if chosen.kind == "padding":
         others = "itself and to what came before" if sizes.is_causal else "all others"
-        return [f"{general} Else each attends to {others}."]
-    return [general]
+        return f"{general} Else each attends to {others}."
+    return general
 
 
-def _near(sizes: MaskSizes, run: Run) -> list[Piece]:
+def _near(sizes: MaskSizes) -> str:
     """What a window lets each token attend to."""
     near = sizes.window - 1
     if not near:
-        return ["Each token attends to itself alone."]
+        return "Each token attends to itself alone."
     sides = "before it" if sizes.is_causal else "before it, and as many after it"
-    return [
-        "Each token attends to itself and to at most ",
-        count(run, f"window.before.{sizes.window}", near),
-        f" token{'' if near == 1 else 's'} {sides}.",
-    ]
-
-
-def _the_first(n: int, asked: int, run: Run) -> list[Piece]:
-    """How many of the first tokens there are, of so many that were asked for."""
     return (
-        ["first token"] if n == 1 else ["first ", count(run, f"first.tokens.{asked}", n), " tokens"]
+        f"Each token attends to itself and to at most {near:,} token{'' if near == 1 else 's'} "
+        f"{sides}."
     )
 
 
-def _global_in_words(chosen: Chosen, general: str, run: Run) -> list[Piece]:
+def _the_first(n: int) -> str:
+    """How many of the first tokens there are, of so many that were asked for."""
+    return "first token" if n == 1 else f"first {n:,} tokens"
+
+
+def _global_in_words(chosen: Chosen, general: str) -> str:
     """A window and global tokens, if there are any."""
     sizes, n = chosen.sizes, min(chosen.sizes.n_global, len(chosen.ids))
-    near, first = _near(sizes, run), _the_first(n, sizes.n_global, run)
+    near, first = _near(sizes), _the_first(n)
     if not n:
-        return [*near, " Without a global token it is a sliding window."]
+        return f"{near} Without a global token it is a sliding window."
     verb = "attends" if n == 1 else "attend"
     if sizes.is_causal:
-        return [
-            *near, " To the ", *first, f" all later ones may attend. {general} With the causal "
-            "mask nothing that comes later is passed on through it.",
-        ]  # fmt: skip
-    return [
-        *near, " The ", *first, f" {verb} to all, and all may attend to "
-        f"{'it' if n == 1 else 'them'}. {general} So anything reaches anything in two layers.",
-    ]  # fmt: skip
+        return (
+            f"{near} To the {first} all later ones may attend. {general} With the causal mask "
+            "nothing that comes later is passed on through it."
+        )
+    return (
+        f"{near} The {first} {verb} to all, and all may attend to {'it' if n == 1 else 'them'}. "
+        f"{general} So anything reaches anything in two layers."
+    )
 
 
 def is_of_config(config: DecoderConfig, chosen: Chosen) -> bool:

@@ -12,7 +12,6 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.formulas import loss_with_numbers
 from viz.frame import inspector, tables, words
-from viz.frame.numbers import number
 from viz.frame.view import View
 from viz.runs import masks
 
@@ -46,11 +45,8 @@ def draw(view: View) -> None:
         [*strings, END][: room + 1],
         target_probabilities(run.trace.logits, targets),
     )
-    numbers = [
-        number(run, f"probabilities.{target}[{i}]", p, digits(p, 3))
-        for i, (target, p) in enumerate(zip(targets, shown.probabilities, strict=True))
-    ]
-    words.training_targets(shown.inputs, shown.targets, numbers, run)
+    numbers = [digits(p, 3) for p in shown.probabilities]
+    words.training_targets(shown.inputs, shown.targets, numbers)
     st.markdown(_what_each_sees(view, len(inputs)))
     _say_loss(shown, is_whole)
     inspector.checked("with the start token", lambda: run.checks)

@@ -8,7 +8,7 @@ import streamlit as st
 from model.sources.handle import ModelHandle
 from model.verify.check import Check
 from viz import runs
-from viz.frame import bar, controls, inspector, layout, memory, notices, settings, state, words
+from viz.frame import bar, controls, inspector, layout, notices, settings, state, words
 from viz.frame.kinds import Choice
 from viz.frame.view import View
 from viz.live.callbacks import unbroken
@@ -83,7 +83,6 @@ def _shown(view: View, tab: str) -> View:
         return view
     handle = _family(view)[tab]
     run = runs.run(handle, view.sentence)
-    memory.keep_alive("scheme", run)
     group = run.trace.group(view.attention)
     layer, head = min(view.layer, len(group.records) - 1), min(view.head, group.n_heads - 1)
     return replace(view, handle=handle, run=run, layer=layer, head=head)

@@ -12,8 +12,7 @@ from viz.figures.labels import token_labels
 from viz.figures.masks import pattern_map
 from viz.figures.schemes import bias_map, difference_map, slope_bars
 from viz.formulas import alibi, bias_with_numbers
-from viz.frame import controls, inspector, layout, screen, tables, verdicts, words
-from viz.frame.numbers import Piece, Said, number, word
+from viz.frame import controls, inspector, layout, tables, verdicts, words
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
 from viz.runs import positions
@@ -53,11 +52,8 @@ def _slopes(view: View) -> None:
             slope_bars(slopes, view.colors, f"Slopes of {whose}"),
             key="slopes",
             alt=f"Slopes of {whose}: {', '.join(f'{slope:.4g}' for slope in slopes)}.",
-            origin=screen.origin(
-                view.run, {(0, "y"): "positions.slopes" if is_own else f"alibi.slopes.{n_heads}"}
-            ),
         )
-        words.caption(_ratio(view, slopes))
+        words.caption(_ratio(slopes))
         if not is_own:  # those of the model are among its properties below
             verdicts.properties((check_slopes(slopes),))
     with right:
@@ -73,11 +69,6 @@ def _slopes(view: View) -> None:
             key="bias",
             alt=f"Bias of {view.head_name}, from {digits(bias[record.mask].min(), 3)} to "
             f"{digits(bias[record.mask].max(), 3)}.",
-            origin=screen.origin(
-                view.run,
-                {(0, "z"): f"{record.site.address}.unmasked_bias[{view.head}]"},
-                tokens="xy",
-            ),
         )
     verdicts.properties(positions.checks(view.handle, view.sentence))
     written = alibi(config.n_heads)
@@ -85,26 +76,22 @@ def _slopes(view: View) -> None:
     _numbers(view)
 
 
-def _ratio(view: View, slopes: np.ndarray) -> list[Piece]:
+def _ratio(slopes: np.ndarray) -> str:
     n_heads = len(slopes)
     below = 2 ** int(np.log2(n_heads))
     # The first slope is the ratio too: the one before it would be 1.
-    factor = number(view.run, f"alibi.slopes.{below}[0]", 2 ** (-8 / below))
+    factor = digits(2 ** (-8 / below))
     if below == n_heads:
-        named = [f"2^(−8/{n_heads}) = ", factor]
-        if below == 1:
-            return ["It is ", *named, "."]
-        return ["Each slope is ", *named, " times the one before."]
+        named = f"2^(−8/{n_heads}) = {factor}"
+        return f"It is {named}." if below == 1 else f"Each slope is {named} times the one before."
     others = n_heads - below
     rest = (
         "the other one is the first slope" if others == 1 else f"the other {others} are every other"
     )
-    return [
+    return (
         f"{n_heads} is not a power of two: the first {below} are those of {below} heads, each "
-        f"2^(−8/{below}) = ",
-        factor,
-        f" times the one before; {rest} of {2 * below} heads.",
-    ]
+        f"2^(−8/{below}) = {factor} times the one before; {rest} of {2 * below} heads."
+    )
 
 
 def _numbers(view: View) -> None:
@@ -114,10 +101,9 @@ def _numbers(view: View) -> None:
     slope = float(head_slopes(view.config.n_heads)[view.head])
     scaled = float(record.scores[view.head, query, key] - record.added[view.head, query, key])
     labels, aside = token_labels(view.tokens), words.passed_over(query, key)
-    at = f"{record.site.address}.strongest[{view.head}"
     words.pair(
-        word(view.run, f"{at},0]", labels[query]),
-        word(view.run, f"{at},1]", labels[key]),
+        labels[query],
+        labels[key],
         f"The strongest pair of {view.head_name}{aside}:",
     )
     inspector.formula(
@@ -134,10 +120,10 @@ def _pattern(view: View) -> None:
     )
     plain = without_bias(record, view.head)
     patterns = (
-        ("pattern", view.pattern, "with the bias, as it runs", "unmasked_pattern"),
-        ("pattern-plain", plain, "without the bias", "unmasked_unbiased"),
+        ("pattern", view.pattern, "with the bias, as it runs"),
+        ("pattern-plain", plain, "without the bias"),
     )
-    for column, (key, values, what, name) in zip(layout.two_up("patterns"), patterns, strict=True):
+    for column, (key, values, what) in zip(layout.two_up("patterns"), patterns, strict=True):
         with column:
             layout.show_figure(
                 pattern_map(
@@ -146,9 +132,6 @@ def _pattern(view: View) -> None:
                 key=key,
                 alt=f"Attention weights of {view.head_name} {what}; mean distance "
                 f"{digits(_mean_distance(values), 2)} tokens.",
-                origin=screen.origin(
-                    view.run, {(0, "z"): f"{record.site.address}.{name}[{view.head}]"}, tokens="xy"
-                ),
             )
     left, right = layout.two_up("difference")
     with left:
@@ -164,12 +147,6 @@ def _pattern(view: View) -> None:
             key="pattern-difference",
             alt=f"What the bias changes in {view.head_name}, at most "
             f"{digits(np.abs(difference).max(), 3)}.",
-            origin=screen.origin(
-                view.run,
-                {(0, "z"): f"{record.site.address}.bias_effect[{view.head}]"},
-                size=1.0,
-                tokens="xy",
-            ),
         )
     with right:
         _distances(view)
@@ -182,25 +159,16 @@ def _distances(view: View) -> None:
         f"Mean distance in tokens between a query and what it attends to, by head of L{view.layer}:"
     )
     plain = [without_bias(record, head) for head in range(len(record.q))]
-    site = record.site.address
 
-    def mean_distances(name: str, patterns: Iterable[np.ndarray]) -> list[Said]:
-        values = map(_mean_distance, patterns)
-        return [
-            number(view.run, f"{site}.{name}[{head}]", value, digits(value, 2))
-            for head, value in enumerate(values)
-        ]
+    def mean_distances(patterns: Iterable[np.ndarray]) -> list[str]:
+        return [digits(_mean_distance(pattern), 2) for pattern in patterns]
 
-    slopes = enumerate(map(float, head_slopes(len(plain))))
     words.table(
         {
             "head": [f"H{head}" for head in range(len(plain))],
-            "slope": [
-                number(view.run, f"positions.slopes[{head}]", slope, f"{slope:.4g}")
-                for head, slope in slopes
-            ],
-            "with the bias": mean_distances("distances", record.pattern),
-            "without": mean_distances("unbiased_distances", plain),
+            "slope": [f"{slope:.4g}" for slope in map(float, head_slopes(len(plain)))],
+            "with the bias": mean_distances(record.pattern),
+            "without": mean_distances(plain),
         }
     )
 

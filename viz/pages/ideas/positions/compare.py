@@ -13,10 +13,9 @@ from model.training.evaluation import Evaluation
 from viz.digits import digits
 from viz.figures.schemes import LossCurve, loss_curves, pattern_row
 from viz.figures.sides import Part
-from viz.frame import inspector, layout, screen, tables, words
-from viz.frame.numbers import Said, number, text_of
+from viz.frame import inspector, layout, tables, words
+from viz.frame.said import Said
 from viz.frame.view import View
-from viz.live.chart.data import Origin
 from viz.runs import Run, positions
 
 if TYPE_CHECKING:
@@ -121,15 +120,6 @@ def _patterns(view: View, found: dict[str, Run]) -> None:
         ),
         key="patterns",
         alt=f"Attention of L{layer} H{head} in {len(found)} models side by side.",
-        origin=[
-            place
-            for number, (scheme, record) in enumerate(records.items())
-            for place in screen.origin(
-                found[scheme],  # each part is two traces: its weights, and what is hidden
-                {(2 * number, "z"): f"{record.site.address}.unmasked_pattern[{head}]"},
-                tokens="x",
-            )
-        ],
     )
     if (layer, head) != (view.layer, view.head):
         st.caption(f"The models have no {view.head_name}: this is the nearest they have.")
@@ -168,11 +158,6 @@ def _losses(view: View, found: dict[str, Run]) -> None:
             f"{x.name} {digits(x.losses[0], 2)} at first, {digits(x.losses[-1], 2)} at last"
             for x in curves
         ),
-        origin=[
-            place
-            for number, scheme in enumerate(scheme for scheme, one in stored.items() if one)
-            for place in _curve_origin(found[scheme], number, max(stored[scheme]))
-        ],
     )
     st.caption(
         "Bits per byte on the held-out text that the cards name, in windows of each length; stored "
@@ -182,18 +167,10 @@ def _losses(view: View, found: dict[str, Run]) -> None:
     lengths = sorted({window for windows in stored.values() for window in windows})
     for length in lengths:
         table[f"{length} tokens"] = [
-            number(found[scheme], f"stored.bits.{length}", windows[length].bits_per_byte)
-            if length in windows
-            else "no row"
-            for scheme, windows in stored.items()
+            digits(windows[length].bits_per_byte) if length in windows else "no row"
+            for windows in stored.values()
         ]
     words.table(table)
-
-
-def _curve_origin(run: Run, number: int, window: int) -> Origin:
-    """What the files of one scheme's checkpoint say of the longest windows."""
-    places = {(number, "x"): f"stored.places.{window}", (number, "y"): f"stored.losses.{window}"}
-    return screen.origin(run, places)
 
 
 def _common(trained: Mapping[str, int | None]) -> int | None:
@@ -228,15 +205,13 @@ def _properties(view: View, found: dict[str, Run]) -> "pd.DataFrame":
         for scheme, run in found.items()
     }
     changes = {scheme: _change(view, scheme, shift) for scheme, shift in shifts.items()}
-    columns: dict[str, Callable[[str], Said]] = {
+    columns: dict[str, Callable[[str], str]] = {
         "scheme": NAMES.__getitem__,
         "what it does": ACTS.__getitem__,
-        "parameters added": lambda scheme: _parameters(view, scheme, found[scheme]),
-        "shifted, a probability changes by": lambda scheme: _size(
-            changes[scheme], shifts[scheme], found[scheme]
-        ),
-        "positions are": lambda scheme: _kind(view, scheme, changes[scheme], found[scheme]),
-        "loss past the trained length": lambda scheme: _extrapolates(view, scheme, found[scheme]),
+        "parameters added": lambda scheme: _parameters(view, scheme),
+        "shifted, a probability changes by": lambda scheme: _size(changes[scheme], shifts[scheme]),
+        "positions are": lambda scheme: _kind(view, scheme, changes[scheme]),
+        "loss past the trained length": lambda scheme: _extrapolates(view, scheme),
     }
     cells = {name: [cell(x) for x in found] for name, cell in columns.items()}
     words.table(cells)
@@ -247,16 +222,12 @@ def _properties(view: View, found: dict[str, Run]) -> "pd.DataFrame":
         "a difference; none, if it does not. “Past”: mean loss in the second half of the windows "
         "a model was trained on, and at later positions."
     )
-    return tables.frame({name: list(map(text_of, column)) for name, column in cells.items()})
+    return tables.frame(cells)
 
 
-def _parameters(view: View, scheme: str, run: Run) -> Said:
+def _parameters(view: View, scheme: str) -> str:
     added, total = positions.n_parameters(_handle(view, scheme))
-    return [
-        number(run, "positions.parameters[0]", added, f"{added:,}"),
-        " of ",
-        number(run, "positions.parameters[1]", total, f"{total:,}"),
-    ]
+    return f"{added:,} of {total:,}"
 
 
 def _change(view: View, scheme: str, shift: int) -> float | None:
@@ -266,14 +237,14 @@ def _change(view: View, scheme: str, shift: int) -> float | None:
     return positions.change_when_moved(_handle(view, scheme), view.sentence, shift)
 
 
-def _size(change: float | None, shift: int, run: Run) -> Said:
+def _size(change: float | None, shift: int) -> str:
     if change is None:
         return "no room to shift"
     by = f" (shifted by {shift})" if shift < SHIFT else ""
-    return [number(run, f"positions.moved.{shift}", change, f"{change:.1e}"), by]
+    return f"{change:.1e}{by}"
 
 
-def _kind(view: View, scheme: str, change: float | None, run: Run) -> Said:
+def _kind(view: View, scheme: str, change: float | None) -> str:
     """Which kind of positions there are, and the change that tells relative ones from none."""
     if change is None:
         return "not measured"
@@ -284,10 +255,10 @@ def _kind(view: View, scheme: str, change: float | None, run: Run) -> Said:
         return "not measured"
     kind = "relative" if rolled > SAME_OUTPUT else "none"
     text = f"{rolled:.1e}" if rolled <= SAME_OUTPUT else digits(rolled, 2)
-    return [f"{kind} (another order changes ", number(run, "order.rolled", rolled, text), ")"]
+    return f"{kind} (another order changes {text})"
 
 
-def _extrapolates(view: View, scheme: str, run: Run) -> Said:
+def _extrapolates(view: View, scheme: str) -> str:
     """Loss beyond the trained length against the loss before its end, and what that means."""
     handle = _handle(view, scheme)
     windows, trained = positions.scores(handle), positions.trained_window(handle)
@@ -304,10 +275,4 @@ def _extrapolates(view: View, scheme: str, run: Run) -> Said:
     inside, beyond = losses[end // 2 : end].mean(), losses[end:].mean()
     does = beyond <= inside
     verdict = "extrapolates" if does else "does not extrapolate"
-    at, name = f"{max(windows)}.{trained}", "no_more" if does else "more"
-    return [
-        number(run, f"stored.inside.{at}", float(inside), digits(inside, 2)),
-        " → ",
-        number(run, f"stored.{name}.{at}", float(beyond), digits(beyond, 2)),
-        f": {verdict}",
-    ]
+    return f"{digits(inside, 2)} → {digits(beyond, 2)}: {verdict}"

@@ -10,8 +10,7 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.positions import similarity_map, wave_map
 from viz.formulas import learned_position
-from viz.frame import inspector, layout, screen, tables, verdicts, words
-from viz.frame.numbers import Number, number
+from viz.frame import inspector, layout, tables, verdicts, words
 from viz.frame.view import View
 from viz.pages.ideas.positions.shared import MOST_POSITIONS, apart, embedding_sum, neighbours
 from viz.runs import positions
@@ -64,46 +63,32 @@ def _table(view: View, table: np.ndarray) -> None:
         wave_map(table, view.colors, n_used=len(view.tokens), title="The table as trained"),
         key="wave",
         alt=f"Heat map of {len(table)} trained position vectors of {table.shape[1]} dimensions.",
-        origin=screen.origin(view.run, {(0, "z"): "positions.table"}),
     )
     left, right = layout.two_up("similarity")
     pairs = (
-        (left, learned, "similarity", "Similarity between positions: learned", "positions"),
-        (right, waves, "similarity-waves", "The same for sinusoidal positions", "waves"),
+        (left, learned, "similarity", "Similarity between positions: learned"),
+        (right, waves, "similarity-waves", "The same for sinusoidal positions"),
     )
-    for column, values, key, title, name in pairs:
+    for column, values, key, title in pairs:
         with column:
             layout.show_figure(
                 similarity_map(values, view.colors, title),
                 key=key,
                 alt=f"{title}: neighbours have a cosine of "
                 f"{digits(neighbours(values), 3)} on average.",
-                origin=screen.origin(view.run, {(0, "z"): f"{name}.cosines[:{n},:{n}]"}),
             )
-    _say_cosines(view, learned, waves)
+    _say_cosines(learned, waves)
     verdicts.properties(positions.checks(view.handle, view.sentence))
     written = learned_position(scale_embeddings=config.scale_embeddings)
     inspector.formula("model.positions.LearnedPosition", written.latex, written.reference)
 
 
-def _say_cosines(view: View, learned: np.ndarray, waves: np.ndarray) -> None:
+def _say_cosines(learned: np.ndarray, waves: np.ndarray) -> None:
     """How alike positions are, beside one another and far apart, in both tables."""
-
-    def cosine(address: str, value: float) -> Number:
-        return number(view.run, address, value, digits(value, 3))
-
     words.notice(
-        [
-            "Cosine of neighbouring positions: ",
-            cosine("positions.neighbours", neighbours(learned)),
-            " on average in the learned table, ",
-            cosine("waves.neighbours", neighbours(waves)),
-            " in the sinusoidal one. Of positions half a table apart: ",
-            cosine("positions.apart", apart(learned)),
-            " and ",
-            cosine("waves.apart", apart(waves)),
-            ".",
-        ]
+        f"Cosine of neighbouring positions: {digits(neighbours(learned), 3)} on average in the "
+        f"learned table, {digits(neighbours(waves), 3)} in the sinusoidal one. Of positions half a "
+        f"table apart: {digits(apart(learned), 3)} and {digits(apart(waves), 3)}."
     )
 
 

@@ -1,6 +1,5 @@
 """No positions: another order of the words gives the same outputs in another order."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,8 +9,8 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
-from viz.frame import controls, inspector, layout, notices, screen, state, verdicts, words
-from viz.frame.numbers import Number, number, word
+from viz.frame import controls, inspector, layout, notices, state, verdicts, words
+from viz.frame.said import Word
 from viz.frame.settings import SENTENCE, SWAP, SWAP_WITH
 from viz.frame.view import View
 from viz.live.callbacks import unbroken
@@ -37,7 +36,7 @@ def draw(view: View) -> None:
     order = _order(view)
     for way in _ways(view):
         _outputs(view, order, way)
-    words.token_row("One order", view.tokens, view.run, "decoder.ids")
+    words.token_row("One order", view.tokens)
     words.token_row("The other", [view.tokens[i] for i in order])
     inspector.source(positions.SOURCES["none"], "model.analysis.positions.permutation_error")
     inspector.export(view, {})
@@ -112,28 +111,16 @@ def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
         output_maps(parts, view.colors),
         key=way.key,
         alt=f"{way.title}: outputs of both orders and their difference, at most {most:.2g}.",
-        origin=screen.origin(view.run, _places(order, way), size=largest),
     )
     token = int(abs(found.difference).max(axis=1).argmax())
-    name, swap = "" if way.is_masked else "open_", "{}.{}".format(*_swapped(order))
-    label = word(view.run, f"order.{name}at.{swap}", visible(view.tokens[token]))
+    label = Word(visible(view.tokens[token]))
     at = [] if most < 0.01 else [", at “", label, "”"]
     text = f"{most:.1e}" if most < 0.01 else digits(most, 2)
-    error = number(
-        view.run,
-        f"order.{name}relative.{swap}",
-        found.error,
-        f"{found.error:.1e}" if found.error <= SAME else digits(found.error, 2),
-    )
     words.notice(
         [
-            f"{way.title}: with the rows put back, outputs differ by at most ",
-            number(view.run, f"order.{name}most.{swap}", most, text),
+            f"{way.title}: with the rows put back, outputs differ by at most {text}",
             *at,
-            "; the largest output is ",
-            number(view.run, f"order.{name}largest", largest, digits(largest, 2)),
-            ". ",
-            *_verdict(order, error),
+            f"; the largest output is {digits(largest, 2)}. {_verdict(order, found.error)}",
         ]
     )
     if not way.is_masked:
@@ -141,26 +128,10 @@ def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
         inspector.formula("model.positions.Position")
 
 
-def _places(order: tuple[int, ...], way: Way) -> dict[tuple[int, str], str]:
-    """Where the independent run has the outputs in both orders, and their difference."""
-    first, second = _swapped(order)
-    name = "" if way.is_masked else "open_"
-    return {
-        (0, "z"): f"order.{name}outputs",
-        (1, "z"): f"order.{name}swapped.{first}.{second}",
-        (2, "z"): f"order.{name}changed.{first}.{second}",
-    }
-
-
-def _swapped(order: tuple[int, ...]) -> tuple[int, int]:
-    """The two tokens that change places; 0 and 0 where none do."""
-    moved = [i for i, token in enumerate(order) if i != token]
-    return (moved[0], moved[-1]) if moved else (0, 0)
-
-
-def _verdict(order: tuple[int, ...], error: Number) -> Sequence[str | Number]:
+def _verdict(order: tuple[int, ...], error: float) -> str:
     """What the largest difference means, relative to the largest output."""
     if order == tuple(sorted(order)):
-        return ("Both orders are the same.",)
-    difference = "no difference beyond rounding" if error.value <= SAME else "a difference"
-    return ("Relative to that, ", error, f": the order makes {difference}.")
+        return "Both orders are the same."
+    if error <= SAME:
+        return f"Relative to that, {error:.1e}: the order makes no difference beyond rounding."
+    return f"Relative to that, {digits(error, 2)}: the order makes a difference."

@@ -10,10 +10,10 @@ from viz.figures.masks import score_map
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
 from viz.formulas import distance_with_numbers
-from viz.frame import controls, inspector, layout, notices, screen, tables, verdicts, words
+from viz.frame import controls, inspector, layout, notices, tables, verdicts, words
 from viz.frame.settings import KEY_TOKEN, QUERY_TOKEN
 from viz.frame.view import View
-from viz.live.rotor.data import ActualScore, Rotation, RotorOrigin
+from viz.live.rotor.data import ActualScore, Rotation
 from viz.pages.ideas.positions.shared import show_rotor, two_positions, wave_formula
 from viz.runs import positions
 
@@ -105,17 +105,8 @@ def _rotor(view: View, query: int, key: int, q: np.ndarray, k: np.ndarray) -> No
         last_position=config.max_seq_len - 1,
         names=(f"query “{labels[query]}”", f"key “{labels[key]}”"),
         actual=actual,
-        origin=_origin(view, query, key),
     )
     show_rotor(f"{view.run.key}-{view.head_name}-{query}-{key}", rotation, places)
-
-
-def _origin(view: View, query: int, key: int) -> RotorOrigin | None:
-    """Where the independent run has the query and the key."""
-    if view.run.independent is None:
-        return None
-    kv_head = view.head * len(view.record.k) // len(view.record.q)
-    return RotorOrigin(view.run.key, view.site.address, view.head, kv_head, query, key)
 
 
 def _points(x: np.ndarray) -> np.ndarray:
@@ -141,16 +132,11 @@ def _before_and_after(view: View) -> None:
     )
     record = view.record
     scores = (
-        ("scores-before", _scores_before(*_unrotated(view)), "before RoPE", "unmasked_unrotated"),
-        (
-            "scores-after",
-            record.scores[view.head],
-            "after RoPE, as the model has them",
-            "unmasked_scores",
-        ),
+        ("scores-before", _scores_before(*_unrotated(view)), "before RoPE"),
+        ("scores-after", record.scores[view.head], "after RoPE, as the model has them"),
     )
-    seen = np.stack([values[record.mask] for _, values, _, _ in scores])
-    for column, (key, values, when, name) in zip(layout.two_up("scores"), scores, strict=True):
+    seen = np.stack([values[record.mask] for _, values, _ in scores])
+    for column, (key, values, when) in zip(layout.two_up("scores"), scores, strict=True):
         title = f"{view.head_name}: {when}"
         with column:
             layout.show_figure(
@@ -158,12 +144,6 @@ def _before_and_after(view: View) -> None:
                 key=key,
                 alt=f"Scores of {view.head_name} {when}, from {digits(values.min(), 2)} to "
                 f"{digits(values.max(), 2)}.",
-                origin=screen.origin(
-                    view.run,
-                    {(0, "z"): f"{record.site.address}.{name}[{view.head}]"},
-                    size=1.0,
-                    tokens="xy",
-                ),
             )
 
 
@@ -185,7 +165,6 @@ def _angles(view: View) -> None:
             angle_map(frequencies, n_shown, view.colors),
             key="angles",
             alt=f"Angle of each of {len(frequencies)} pairs at each position, as share of a turn.",
-            origin=screen.origin(view.run, {(0, "z"): f"rope.turns[:{n_shown}]"}),
         )
     with right:
         layout.show_figure(
@@ -197,5 +176,4 @@ def _angles(view: View) -> None:
             ),
             key="wavelengths",
             alt=f"Wavelength of each pair, from {lengths[0]:.2f} to {lengths[-1]:,.0f} positions.",
-            origin=screen.origin(view.run, {(0, "y"): "rope.wavelengths"}),
         )

@@ -5,12 +5,11 @@ import numpy as np
 from viz.digits import digits
 from viz.figures.positions import sum_maps
 from viz.formulas import operand, with_base
-from viz.frame import inspector, layout, screen, state, words
-from viz.frame.numbers import Number, number
+from viz.frame import inspector, layout, state, words
 from viz.frame.settings import FIRST_POSITION, SECOND_POSITION
 from viz.frame.view import View
 from viz.live import component
-from viz.live.rotor.data import ROTOR, Rotation, rotor_data
+from viz.live.rotor.data import Rotation, rotor_data
 
 MOST_POSITIONS = 256  # rows of a table in similarity maps; more would be a megabyte
 
@@ -32,28 +31,10 @@ def embedding_sum(view: View) -> None:
         sum_maps(trace.embed, trace.positions, total, trace.tokens, view.colors),
         key="sum",
         alt=f"Three heat maps, token by dimension: {embedding.lower()}, position, and their sum.",
-        origin=screen.origin(
-            view.run,
-            {
-                (0, "z"): "decoder.embed",
-                (1, "z"): "decoder.positions",
-                (2, "z"): "positions.embedded",
-            },
-            tokens="y",
-        ),
     )
-    parts = {"embed": trace.embed, "positions": trace.positions, "embedded": total}
-    sizes = [_size(view, name, x) for name, x in parts.items()]
     words.caption(
-        [
-            f"Typical size (root mean square): {embedding.lower()} ",
-            sizes[0],
-            ", position ",
-            sizes[1],
-            ", input ",
-            sizes[2],
-            ".",
-        ]
+        f"Typical size (root mean square): {embedding.lower()} {_size(trace.embed)}, position "
+        f"{_size(trace.positions)}, input {_size(total)}."
     )
     token = len(trace.tokens) - 1
     inspector.numbers(
@@ -62,9 +43,8 @@ def embedding_sum(view: View) -> None:
     )
 
 
-def _size(view: View, name: str, values: np.ndarray) -> Number:
-    size = float(np.sqrt(np.mean(values**2)))
-    return number(view.run, f"size.{name}", size, digits(size, 3))
+def _size(values: np.ndarray) -> str:
+    return digits(float(np.sqrt(np.mean(values**2))), 3)
 
 
 def neighbours(similarity: np.ndarray) -> float:
@@ -89,10 +69,8 @@ def two_positions(view: View, first: int, second: int, chosen_for: object) -> di
 
 
 def show_rotor(key: str, rotation: Rotation, places: dict[str, int]) -> None:
-    """The rotor of two sides, which the browser reads back."""
+    """The rotor of two sides."""
     component.show(rotor_data(key, rotation, places), on_change=take_over_positions)
-    if rotation.origin:
-        screen.drew({"key": ROTOR, "token": key})
 
 
 def take_over_positions(changes: dict[str, object]) -> None:

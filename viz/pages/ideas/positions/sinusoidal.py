@@ -1,7 +1,5 @@
 """Sinusoidal positions: fixed waves, and the one rotation that shifts them all."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from model.analysis.cosine import cosine_similarity
@@ -15,11 +13,10 @@ from viz.figures.positions import (
     wavelength_curve,
 )
 from viz.formulas import rotation_with_numbers, wave_with_numbers
-from viz.frame import controls, inspector, layout, notices, screen, tables, verdicts, words
-from viz.frame.numbers import number
+from viz.frame import controls, inspector, layout, notices, tables, verdicts, words
 from viz.frame.settings import DIMENSIONS, PICTURE
 from viz.frame.view import View
-from viz.live.rotor.data import Rotation, RotorOrigin
+from viz.live.rotor.data import Rotation
 from viz.pages.ideas.positions.shared import (
     MOST_POSITIONS,
     apart,
@@ -50,10 +47,6 @@ def draw(view: View) -> None:
     inspector.export(view, csv_files)
 
 
-# What each picture shows of the independent run: a surface has the sines alone.
-_SHOWN = {"map": "positions.table", "surface": "positions.table[:,::2]"}
-
-
 def _waves(view: View, table: np.ndarray) -> None:
     config = view.config
     lengths = 2 * np.pi / rotation_speeds(config.d_model, config.position_base)
@@ -76,7 +69,6 @@ def _waves(view: View, table: np.ndarray) -> None:
             key="wave",
             alt=f"{PICTURE.words(picture)} of {len(table)} position vectors of {table.shape[1]} "
             "dimensions.",
-            origin=screen.origin(view.run, {(0, "z"): _SHOWN[picture]}),
         )
     with right:
         shown = cosine_similarity(table[:MOST_POSITIONS])
@@ -86,9 +78,6 @@ def _waves(view: View, table: np.ndarray) -> None:
             alt="Cosine similarity between positions: "
             f"{digits(neighbours(shown), 3)} of neighbours on average, "
             f"{digits(apart(shown), 3)} of positions half of these apart.",
-            origin=screen.origin(
-                view.run, {(0, "z"): f"positions.cosines[:{len(shown)},:{len(shown)}]"}
-            ),
         )
 
 
@@ -110,7 +99,6 @@ def _curves(view: View, table: np.ndarray) -> None:
                 dimension_curves(table, chosen, view.colors, n_used=len(view.tokens)),
                 key="curves",
                 alt=f"Value over position of dimensions {', '.join(map(str, chosen))}.",
-                origin=screen.origin(view.run, _curve_places(chosen, len(view.tokens))),
             )
         else:
             words.notice("Choose at least one dimension to see its curve.")
@@ -122,16 +110,8 @@ def _curves(view: View, table: np.ndarray) -> None:
             ),
             key="wavelengths",
             alt=f"Wavelength of each pair, from {lengths[0]:.2f} to {lengths[-1]:,.0f} positions.",
-            origin=screen.origin(view.run, {(0, "y"): "positions.wavelengths"}),
         )
     _one_value(view, table, lengths, chosen[-1] if chosen else 0)
-
-
-def _curve_places(dimensions: Sequence[int], n_used: int) -> dict[tuple[int, str], str]:
-    """Of each dimension there is a line over all positions, and points on the sentence's."""
-    lines = {(2 * i, "y"): f"positions.table[:,{d}]" for i, d in enumerate(dimensions)}
-    points = {(2 * i + 1, "y"): f"positions.table[:{n_used},{d}]" for i, d in enumerate(dimensions)}
-    return lines | points
 
 
 def _one_value(view: View, table: np.ndarray, lengths: np.ndarray, dimension: int) -> None:
@@ -139,17 +119,8 @@ def _one_value(view: View, table: np.ndarray, lengths: np.ndarray, dimension: in
     config = view.config
     first, last, base = float(lengths[0]), float(lengths[-1]), float(config.position_base)
     words.caption(
-        [
-            "Wavelengths from 2π = ",
-            number(view.run, "positions.wavelengths[0]", first, f"{first:.2f}"),
-            " to ",
-            number(view.run, "positions.wavelengths[-1]", last, f"{last:,.0f}"),
-            " positions. They approach ",
-            number(view.run, "positions.base", base, f"{base:,.0f}"),
-            " · 2π = ",
-            number(view.run, "positions.limit", 2 * np.pi * base, f"{2 * np.pi * base:,.0f}"),
-            ", which a next pair would have.",
-        ]
+        f"Wavelengths from 2π = {first:.2f} to {last:,.0f} positions. They approach "
+        f"{base:,.0f} · 2π = {2 * np.pi * base:,.0f}, which a next pair would have."
     )
     wave_formula(view, "model.positions.sinusoidal_encoding")
     position = len(view.tokens) - 1
@@ -165,9 +136,8 @@ def _one_value(view: View, table: np.ndarray, lengths: np.ndarray, dimension: in
     )
     pair = dimension // 2
     length = float(lengths[pair])
-    every = number(view.run, f"positions.wavelengths[{pair}]", length, f"{length:,.1f}")
     inspector.beside_formula(
-        lambda: words.caption([f"Dimension {dimension} repeats every ", every, " positions."])
+        lambda: words.caption(f"Dimension {dimension} repeats every {length:,.1f} positions.")
     )
 
 
@@ -194,7 +164,6 @@ def _rotation(view: View) -> None:
         divisor=1.0,
         last_position=config.max_seq_len - 1,
         names=("the first", "the second"),
-        origin=None if view.run.independent is None else RotorOrigin(view.run.key),
     )
     show_rotor(view.run.key, rotation, places)
     verdicts.properties(positions.checks(view.handle, view.sentence))

@@ -21,9 +21,9 @@ from viz import formulas_cheaper as formulas
 from viz.digits import digits
 from viz.figures.cheaper import error_lines
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, notices, screen, words
+from viz.frame import controls, inspector, layout, notices, words
 from viz.frame.lessons import CHEAPER, KEPT_GLOBAL, KEPT_RANK, KEPT_WINDOW
-from viz.frame.numbers import Said, count, number
+from viz.frame.said import Said
 from viz.frame.view import View
 from viz.pages.lessons.cheaper import tiles, times
 
@@ -32,13 +32,6 @@ ICON = ":material/speed:"
 NEEDS = ("decoder",)
 
 ALLOWED_ERROR = 1e-5  # of the running sum against its weights
-# What the independent run calls each way.
-NAMES = {
-    "window": "windowed",
-    "global": "global",
-    "linear": "linear",
-    "low_rank": "low_rank",
-}
 
 
 def render(view: View) -> None:
@@ -82,22 +75,6 @@ def render(view: View) -> None:
     inspector.export(view, csv_files | ({"Times": summary} if summary else {}))
 
 
-def place(view: View, name: str, *sizes: int) -> str:
-    """Where the independent run has an array of the head above."""
-    numbers = ".".join(map(str, (view.head, *sizes)))
-    return f"{view.record.site.address}.{name}.{numbers}"
-
-
-def _set_by(way: str, sizes: Sizes) -> tuple[int, ...]:
-    """The sizes that a way depends on."""
-    return {
-        "window": (sizes.window,),
-        "global": (sizes.window, sizes.n_global),
-        "linear": (),
-        "low_rank": (sizes.rank,),
-    }[way]
-
-
 def _in_words(way: str, sizes: Sizes) -> str:
     return {
         "window": f"w = {sizes.window}",
@@ -110,7 +87,7 @@ def _in_words(way: str, sizes: Sizes) -> str:
 def _maps(view: View, head: Head, way: str, sizes: Sizes, weights: np.ndarray) -> None:
     """The exact weights beside those of the chosen way."""
     apart = difference(head, weights)
-    mask, name, site = MASKS[way](head, sizes), CHEAPER.words(way), view.record.site.address
+    mask, name = MASKS[way](head, sizes), CHEAPER.words(way)
     left, right = layout.two_up("cheaper")
     with left:
         layout.show_figure(
@@ -119,9 +96,6 @@ def _maps(view: View, head: Head, way: str, sizes: Sizes, weights: np.ndarray) -
             ),
             key="cheaper-exact",
             alt=f"Weights of {view.head_name} over all keys it may attend to.",
-            origin=screen.origin(
-                view.run, {(0, "z"): f"{site}.unmasked_pattern[{view.head}]"}, tokens="xy"
-            ),
         )
     with right:
         title = f"{name}: error of z {digits(apart.error, 3)}"
@@ -131,11 +105,6 @@ def _maps(view: View, head: Head, way: str, sizes: Sizes, weights: np.ndarray) -
             alt=f"Weights of {view.head_name}, {name}, {_in_words(way, sizes)}: z is off by "
             f"{digits(apart.error, 3)} of its length, {digits(apart.moved, 3)} of the weight "
             "moves.",
-            origin=screen.origin(
-                view.run,
-                {(0, "z"): place(view, f"unmasked_{NAMES[way]}", *_set_by(way, sizes))},
-                tokens="xy",
-            ),
         )
     formula = formulas.way(way, *sizes)
     source = f"model.analysis.cheaper.{way}_weights"
@@ -150,7 +119,7 @@ def _errors(
     with left:
         _by_size(view, head, way, sizes)
     with right:
-        _table(view, head, sizes, {name: difference(head, found[name]) for name in found})
+        _table(head, sizes, {name: difference(head, found[name]) for name in found})
         words.caption(
             "Error: ‖z′ − z‖ / ‖z‖ over all tokens. Moved: weight that sits on other keys, mean "
             "over rows. Multiplications of this head on this text, for scores and z: on a short "
@@ -169,41 +138,31 @@ def _errors(
             )
 
 
-def _table(view: View, head: Head, sizes: Sizes, apart: Mapping[str, Difference]) -> None:
+def _table(head: Head, sizes: Sizes, apart: Mapping[str, Difference]) -> None:
     columns: dict[str, list[Said]] = {
         "way": ["exact"],
         "set by": ["–"],
         "error": ["0"],
         "moved": ["0"],
-        "multiplications": [_multiplications(view, head, "exact", sizes, "exact")],
+        "multiplications": [f"{multiplications(head, 'exact', sizes):,}"],
     }
     for way, found in apart.items():
-        name, given = NAMES[way], _set_by(way, sizes)
         row: tuple[Said, ...] = (
             CHEAPER.words(way),
             _in_words(way, sizes),
-            number(view.run, place(view, f"{name}_error", *given), found.error),
-            number(view.run, place(view, f"{name}_moved", *given), found.moved),
-            _multiplications(view, head, way, sizes, name, *given),
+            digits(found.error),
+            digits(found.moved),
+            f"{multiplications(head, way, sizes):,}",
         )
         for cells, cell in zip(columns.values(), row, strict=True):
             cells.append(cell)
     words.table(columns, texts=("set by",))
 
 
-def _multiplications(
-    view: View, head: Head, way: str, sizes: Sizes, name: str, *given: int
-) -> Said:
-    return count(
-        view.run, place(view, f"{name}_products", *given), multiplications(head, way, sizes)
-    )
-
-
 def _by_size(view: View, head: Head, way: str, sizes: Sizes) -> None:
     """How the error falls as each way keeps more."""
     tried = sizes_tried(len(head.q))
     errors = {name: errors_by_size(head, name, sizes) for name in WAYS}
-    at = {"global": (sizes.n_global,)}
     halved = {
         name: next(size for size, error in zip(tried, found, strict=True) if error < 0.1)
         for name, found in errors.items()
@@ -219,14 +178,6 @@ def _by_size(view: View, head: Head, way: str, sizes: Sizes) -> None:
         ),
         key="cheaper-errors",
         alt=f"Error of z by window or rank. Below a tenth: {alt or 'none'}.",
-        origin=screen.origin(
-            view.run,
-            {
-                (i, "y"): place(view, f"{NAMES[name]}_errors", *at.get(name, ()))
-                for i, name in enumerate(errors)
-            },
-            1.0,
-        ),
     )
 
 

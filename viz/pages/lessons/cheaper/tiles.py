@@ -10,9 +10,8 @@ from viz import formulas_cheaper as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cheaper import memory_lines, output_bars, tile_bars
-from viz.frame import controls, inspector, layout, screen, words
+from viz.frame import controls, inspector, layout, words
 from viz.frame.lessons import TILE_SIZE, TILED_QUERY, TILES_DONE
-from viz.frame.numbers import Said, count, number, size
 from viz.frame.view import View
 
 ALLOWED_ERROR = 1e-5  # as in model.verify
@@ -40,13 +39,12 @@ def section(view: View, head: Head) -> None:
     scores, exact = record.scores[view.head][query], record.z[view.head][query]
     values = record.v[record.kv_head(view.head)][keys]
     states = over_tiles(scores[keys], values, size_of_tile)
-    at = f"{record.site.address}", f"{view.head}.{query}.{size_of_tile}"
     left, right = layout.two_up("tiles")
     with left:
-        _scores(view, scores[keys], keys, states[:n_done], at)
+        _scores(view, scores[keys], keys, states[:n_done], size_of_tile)
     with right:
-        _output(view, states, n_done, exact, at)
-    _table(view, states, n_done, at)
+        _output(view, states, n_done, exact)
+    _table(states, n_done)
     _say_how_exact(states[-1], exact, n_done == n_tiles)
     formula = formulas.tiles(states[n_done - 1].maximum, states[n_done - 1].total)
     inspector.formula("model.analysis.tiles.over_tiles", formula.latex, formula.reference)
@@ -54,37 +52,24 @@ def section(view: View, head: Head) -> None:
 
 
 def _scores(
-    view: View, scores: np.ndarray, keys: np.ndarray, done: list[State], at: tuple[str, str]
+    view: View, scores: np.ndarray, keys: np.ndarray, done: list[State], size_of_tile: int
 ) -> None:
-    site, numbers = at
-    head_and_query, _, size_of_tile = numbers.rpartition(".")
     tokens = [view.tokens[key] for key in keys]
     layout.show_figure(
         tile_bars(
             scores,
             tokens,
             np.array([state.maximum for state in done]),
-            int(size_of_tile),
+            size_of_tile,
             view.colors,
         ),
         key="tile-scores",
         alt=f"Scores of one query over {len(keys)} keys; the largest of the {len(done)} tiles that "
         f"are done is {digits(done[-1].maximum, 3)}.",
-        origin=screen.origin(
-            view.run,
-            {
-                (0, "y"): f"{site}.tile_scores.{head_and_query}",
-                (1, "y"): f"{site}.tile_maxima.{numbers}[0:{len(done)}]",
-            },
-        ),
     )
 
 
-def _output(
-    view: View, states: list[State], n_done: int, exact: np.ndarray, at: tuple[str, str]
-) -> None:
-    site, numbers = at
-    query = numbers.split(".")[1]
+def _output(view: View, states: list[State], n_done: int, exact: np.ndarray) -> None:
     output = states[n_done - 1].output
     apart = float(np.linalg.norm(output - exact) / np.linalg.norm(exact))
     title = f"Output after {n_done} of {len(states)} tiles"
@@ -92,35 +77,22 @@ def _output(
         output_bars(output, exact, view.colors, title),
         key="tile-output",
         alt=f"{title}, beside the exact z: it is off by {digits(apart, 3)} of its length.",
-        origin=screen.origin(
-            view.run,
-            {
-                (0, "y"): f"{site}.tile_outputs.{numbers}[{n_done - 1}]",
-                (1, "y"): f"{site}.z[{view.head},{query}]",
-            },
-        ),
     )
 
 
-def _table(view: View, states: list[State], n_done: int, at: tuple[str, str]) -> None:
+def _table(states: list[State], n_done: int) -> None:
     """What was kept after each of the last tiles that are done."""
-    site, numbers = at
     shown = range(max(0, n_done - MOST_ROWS), n_done)
 
-    def column(name: str, values: list[float]) -> list[Said]:
-        return [
-            number(view.run, f"{site}.{name}.{numbers}[{tile}]", values[tile]) for tile in shown
-        ]
+    def column(values: list[float]) -> list[str]:
+        return [digits(values[tile]) for tile in shown]
 
     words.table(
         {
-            "after tile": [
-                [f"{tile + 1} of ", count(view.run, f"{site}.tile_count.{numbers}", len(states))]
-                for tile in shown
-            ],
-            "maximum m": column("tile_maxima", [state.maximum for state in states]),
-            "sum ℓ": column("tile_sums", [state.total for state in states]),
-            "weight so far": column("tile_seen", [seen(state, states[-1]) for state in states]),
+            "after tile": [f"{tile + 1} of {len(states):,}" for tile in shown],
+            "maximum m": column([state.maximum for state in states]),
+            "sum ℓ": column([state.total for state in states]),
+            "weight so far": column([seen(state, states[-1]) for state in states]),
         }
     )
 
@@ -155,33 +127,24 @@ def _memory(view: View) -> None:
             alt=f"Bytes of one layer of {n_heads} heads, {LENGTHS[0]} to {LENGTHS[-1]:,} tokens: "
             f"maps up to {bytes_text(sizes['maps, n²'][-1])}, what tiles keep up to "
             f"{bytes_text(sizes['running maximum and sum, n'][-1])}.",
-            origin=screen.origin(view.run, {(0, "y"): "memory.maps", (1, "y"): "memory.running"}),
         )
     with right:
-        _memory_table(view, n_heads)
+        _memory_table(n_heads)
         words.caption(
-            [
-                "By formula, for a layer of ",
-                count(view.run, f"{view.record.site.address}.size_h", n_heads),
-                " heads in float32, beside q, k, v and z, which both need. Fewer bytes to move is "
-                "also why tiles are faster on a GPU, though they multiply as often.",
-            ]
+            f"By formula, for a layer of {n_heads} heads in float32, beside q, k, v and z, which "
+            "both need. Fewer bytes to move is also why tiles are faster on a GPU, though they "
+            "multiply as often."
         )
     formula = formulas.memory(n_heads, context)
     inspector.formula("model.analysis.tiles.map_bytes", formula.latex, formula.reference)
 
 
-def _memory_table(view: View, n_heads: int) -> None:
+def _memory_table(n_heads: int) -> None:
     shown = [0, 4, 8, len(LENGTHS) - 1]
     words.table(
         {
             "tokens": [f"{LENGTHS[i]:,}" for i in shown],
-            "maps": [
-                size(view.run, f"memory.maps[{i}]", map_bytes(n_heads, LENGTHS[i])) for i in shown
-            ],
-            "maximum and sum": [
-                size(view.run, f"memory.running[{i}]", running_bytes(n_heads, LENGTHS[i]))
-                for i in shown
-            ],
+            "maps": [bytes_text(map_bytes(n_heads, LENGTHS[i])) for i in shown],
+            "maximum and sum": [bytes_text(running_bytes(n_heads, LENGTHS[i])) for i in shown],
         }
     )

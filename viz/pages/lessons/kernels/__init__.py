@@ -11,7 +11,6 @@ from model.analysis.additive import (
 )
 from model.analysis.cheaper import softmax
 from model.analysis.kernels import (
-    KERNELS,
     LAST,
     drawn_points,
     estimate,
@@ -24,9 +23,8 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, notices, screen, words
+from viz.frame import controls, inspector, layout, notices, words
 from viz.frame.lessons import ADDITIVE_SEED, ASKED_AT, POINTS, SMOOTHING, WIDTH
-from viz.frame.numbers import count, number
 from viz.frame.view import View
 from viz.pages.lessons.kernels import houses
 
@@ -61,7 +59,7 @@ def render(view: View) -> None:
         see="kernel-curve",
         **{WIDTH.name: "3", SMOOTHING.name: "constant"},
     )
-    houses.section(view, kind)
+    houses.section(kind)
     _in_the_model(view)
     _additive(view)
     inspector.source(
@@ -78,8 +76,6 @@ def _regression(view: View, kind: str, width: float, query: float, seed: int) ->
     found = estimate(PLACES, points, kind, width)
     weights = kernel_weights(np.array([query]), points.x, kind, width)[0]
     answer = float(estimate(np.array([query]), points, kind, width)[0])
-    place = f"{list(KERNELS).index(kind)}.{round(100 * width)}"
-    at = f"{place}.{round(100 * query)}.{seed}"
     left, right = layout.two_up("kernels", (3, 2))
     with left:
         layout.show_figure(
@@ -87,16 +83,6 @@ def _regression(view: View, kind: str, width: float, query: float, seed: int) ->
             key="kernel-curve",
             alt=f"50 points, the truth, and the mean by a {SMOOTHING.words(kind)} kernel of width "
             f"{digits(width, 2)}; at x = {digits(query, 2)} it is {digits(answer, 3)}.",
-            origin=screen.origin(
-                view.run,
-                {
-                    (0, "y"): "kernel.truth",
-                    (1, "y"): f"kernel.curve.{place}.{seed}",
-                    (2, "x"): f"kernel.places.{seed}",
-                    (2, "y"): f"kernel.values.{seed}",
-                    (3, "y"): f"kernel.answer.{at}",
-                },
-            ),
         )
     with right:
         layout.show_figure(
@@ -104,27 +90,18 @@ def _regression(view: View, kind: str, width: float, query: float, seed: int) ->
             key="kernel-weights",
             alt=f"Weights of 50 points for x = {digits(query, 2)}: the largest is "
             f"{digits(weights.max(), 3)}, {int((weights > 0).sum())} are not 0.",
-            origin=screen.origin(
-                view.run, {(0, "x"): f"kernel.places.{seed}", (0, "y"): f"kernel.weights.{at}"}
-            ),
         )
     if np.isnan(answer):
         words.notice(f"No point is within a width of {digits(width, 2)} of x: nothing to answer.")
     else:
-        words.caption(
-            [
-                f"At x = {digits(query, 2)} the answer is ",
-                number(view.run, f"kernel.answer.{at}", answer),
-                ".",
-            ]
-        )
+        words.caption(f"At x = {digits(query, 2)} the answer is {digits(answer)}.")
     formula = formulas.regression(kind)
     inspector.formula("model.analysis.kernels.estimate", formula.latex, formula.reference)
 
 
 def _in_the_model(view: View) -> None:
     """The head above beside the same queries and keys weighted by distance."""
-    record, head, site = view.record, view.head, view.record.site.address
+    record, head = view.record, view.head
     mask = record.mask_of(head)
     q, k = record.q[head], record.k[head // (len(record.q) // len(record.k))]
     other = gaussian_attention(q, k, mask)
@@ -146,18 +123,12 @@ def _in_the_model(view: View) -> None:
                 pattern_map(pattern, mask, view.tokens, view.colors, f"{view.head_name} {what}"),
                 key=f"kernel-{name}",
                 alt=f"Weights of {view.head_name} {what}.",
-                origin=screen.origin(
-                    view.run, {(0, "z"): f"{site}.unmasked_{name}[{head}]"}, tokens="xy"
-                ),
             )
     apart = moved_weight(view.pattern, other)
     has_bias = record.added is not None and bool(np.any(record.added[head]))
     words.caption(
-        [
-            "Weight that sits on other keys, mean over rows: ",
-            number(view.run, f"{site}.gaussian_apart[{head}]", apart),
-            f" of 1{'; the right one goes without the bias of the scheme' if has_bias else ''}.",
-        ]
+        f"Weight that sits on other keys, mean over rows: {digits(apart)} of 1"
+        f"{'; the right one goes without the bias of the scheme' if has_bias else ''}."
     )
     formula = formulas.distance_as_product()
     inspector.formula("model.analysis.kernels.gaussian_attention", formula.latex, formula.reference)
@@ -180,18 +151,16 @@ def _additive(view: View) -> None:
     drawn = drawn_weights(record.q.shape[-1], seed)
     mask, keys = record.mask_of(head), record.k[record.kv_head(head)]
     other = softmax(additive_scores(record.q[head], keys, drawn), mask)
-    site, at = record.site.address, f"{head}.{seed}"
     left, right = layout.two_up("additive")
-    for place, name, pattern, what, address in (
-        (left, "dot", view.pattern, "by scaled dot products", f"unmasked_pattern[{head}]"),
-        (right, "drawn", other, "by a drawn network", f"unmasked_additive.{at}"),
+    for place, name, pattern, what in (
+        (left, "dot", view.pattern, "by scaled dot products"),
+        (right, "drawn", other, "by a drawn network"),
     ):
         with place:
             layout.show_figure(
                 pattern_map(pattern, mask, view.tokens, view.colors, f"{view.head_name} {what}"),
                 key=f"additive-{name}",
                 alt=f"Weights of {view.head_name} {what}.",
-                origin=screen.origin(view.run, {(0, "z"): f"{site}.{address}"}, tokens="xy"),
             )
     if record.bias is not None:
         words.notice(
@@ -200,33 +169,31 @@ def _additive(view: View) -> None:
             "difference is the bias alone.",
             kind="hint",
         )
-    _costs(view, drawn, mask)
+    _costs(drawn, mask)
     words.caption(
-        [
-            "Weight that sits on other keys, mean over rows: ",
-            number(view.run, f"{site}.additive_apart.{at}", moved_weight(view.pattern, other)),
-            " of 1. Parameters and operations are those of the scores of this head on this text; "
-            "there are as many hidden units as a query has numbers.",
-        ]
+        "Weight that sits on other keys, mean over rows: "
+        f"{digits(moved_weight(view.pattern, other))} of 1. Parameters and operations are "
+        "those of the scores of this head on this text; there are as many hidden units as a "
+        "query has numbers."
     )
     formula = formulas.additive(record.q.shape[-1])
     inspector.formula("model.analysis.additive.additive_scores", formula.latex, formula.reference)
 
 
-def _costs(view: View, drawn: Drawn, mask: np.ndarray) -> None:
+def _costs(drawn: Drawn, mask: np.ndarray) -> None:
     """What both scores have to learn and to compute; W and U are square, so all widths are one."""
-    site, n, pairs = view.record.site.address, len(mask), int(mask.sum())
-    per_pair = count(view.run, f"{site}.dot_products", pairs * len(drawn.v))
+    n, pairs = len(mask), int(mask.sum())
+    per_pair = f"{pairs * len(drawn.v):,}"
     products = n_multiplications(n, pairs, drawn)
     words.table(
         {
             "score": ["scaled dot product", "additive"],
             "parameters": [
-                "0", count(view.run, f"{site}.additive_parameters", n_parameters(drawn)),
+                "0", f"{n_parameters(drawn):,}",
             ],
             "multiplications": [
                 per_pair,
-                count(view.run, f"{site}.additive_products", products),
+                f"{products:,}",
             ],
             "tanh": ["0", per_pair],
         }

@@ -2,17 +2,16 @@
 
 import numpy as np
 
-from model.analysis.kernels import HOUSES, KERNELS, estimate, kernel_weights
+from model.analysis.kernels import HOUSES, estimate, kernel_weights
 from viz.digits import digits
 from viz.frame import controls, layout, words
 from viz.frame.lessons import HOUSE_SIZE, HOUSE_WIDTH, SMOOTHING
-from viz.frame.numbers import Said, number
-from viz.frame.view import View
+from viz.frame.said import Said
 
 PLACES = 3
 
 
-def section(view: View, kind: str) -> None:
+def section(kind: str) -> None:
     """Draw it, with the kernel that is chosen above."""
     with layout.section(
         "What is a house worth?",
@@ -24,40 +23,28 @@ def section(view: View, kind: str) -> None:
         size = controls.slider(HOUSE_SIZE)
         width = controls.slider(HOUSE_WIDTH)
     weights = kernel_weights(np.array([float(size)]), HOUSES.x, kind, width)[0]
-    at = f"{list(KERNELS).index(kind)}.{round(width)}.{round(size)}"
     rows = range(len(weights))
     columns: dict[str, list[Said]] = {
-        "size, m²": [
-            number(view.run, f"house.sizes[{i}]", x, digits(x, 0)) for i, x in enumerate(HOUSES.x)
-        ],
-        "price, thousand": [
-            number(view.run, f"house.prices[{i}]", y, digits(y, 0)) for i, y in enumerate(HOUSES.y)
-        ],
-        "distance in widths": [
-            number(view.run, f"house.distances.{at}[{i}]", (size - HOUSES.x[i]) / width)
-            for i in rows
-        ],
-        "weight": [number(view.run, f"house.weights.{at}[{i}]", weights[i]) for i in rows],
-        "weight · price": [
-            number(view.run, f"house.parts.{at}[{i}]", weights[i] * HOUSES.y[i]) for i in rows
-        ],
+        "size, m²": [digits(x, 0) for x in HOUSES.x],
+        "price, thousand": [digits(y, 0) for y in HOUSES.y],
+        "distance in widths": [digits((size - HOUSES.x[i]) / width) for i in rows],
+        "weight": [digits(weights[i]) for i in rows],
+        "weight · price": [digits(weights[i] * HOUSES.y[i]) for i in rows],
     }
     words.table(columns)
-    _price(view, kind, float(size), float(width))
+    _price(kind, float(size), float(width))
 
 
-def _price(view: View, kind: str, size: float, width: float) -> None:
+def _price(kind: str, size: float, width: float) -> None:
     """The answer of the kernel, beside the plain mean."""
     shown = []
     for name in dict.fromkeys((kind, "constant")):
         price = float(estimate(np.array([size]), HOUSES, name, width)[0])
-        at = f"{list(KERNELS).index(name)}.{round(width)}.{round(size)}"
         what = f"thousand: {digits(size, 0)} m² by a {SMOOTHING.words(name)} kernel"
         if np.isnan(price):
             words.notice(
                 f"No house is within {digits(width, 0)} m² of {digits(size, 0)}: nothing to answer."
             )
         else:
-            text = digits(price, PLACES)
-            shown.append((number(view.run, f"house.price.{at}", price, text), what))
+            shown.append((digits(price, PLACES), what))
     words.facts(shown)

@@ -82,7 +82,7 @@ def _csv(view: View) -> bytes:
             "symbol": symbol.name,
             "LaTeX": symbol.row.latex,
             "means": symbol.row.meaning,
-            "shape": shapes.plain(symbol, known, architecture),
+            "shape": shapes.said(symbol, known, architecture),
             "in code": symbol.row.code,
             "on screen": ", ".join(symbol.pages),
         }

@@ -1,8 +1,7 @@
 """What the letters of shapes stand for in the model that runs, and shapes with these numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
-from viz.frame.numbers import Number, Said, count, text_of
 from viz.frame.view import View
 from viz.pages.lessons.notation.symbols import Symbol
 
@@ -11,7 +10,7 @@ OF_THE_HEAD = ("H", "G", "Tq", "Tk", "Dh")
 # Symbols of these pages alone are of one architecture.
 ONLY = {"Vision": "vision", "Translation": "encoder_decoder"}
 
-Letters = Mapping[str, Number]
+Letters = Mapping[str, str]
 
 
 def letters(view: View) -> Letters:
@@ -29,18 +28,12 @@ def letters(view: View) -> Letters:
     )
     of_head = (len(record.q), len(record.k), *record.scores.shape[1:], record.q.shape[-1])
     found = {
-        letter: count(view.run, f"letter.{letter.lower()}", n)
-        for letter, n in zip(OF_THE_MODEL, known, strict=True)
-        if n is not None
+        letter: f"{n:,}" for letter, n in zip(OF_THE_MODEL, known, strict=True) if n is not None
     }
-    site = view.site.address
-    return found | {
-        letter: count(view.run, f"{site}.size_{letter.lower()}", n)
-        for letter, n in zip(OF_THE_HEAD, of_head, strict=True)
-    }
+    return found | {letter: f"{n:,}" for letter, n in zip(OF_THE_HEAD, of_head, strict=True)}
 
 
-def said(symbol: Symbol, known: Letters, architecture: str) -> Said:
+def said(symbol: Symbol, known: Letters, architecture: str) -> str:
     """The shape of a symbol in letters, and in numbers where all of them are known."""
     shape = symbol.row.shape
     only = {ONLY.get(page, "") for page in symbol.pages}
@@ -53,22 +46,9 @@ def said(symbol: Symbol, known: Letters, architecture: str) -> Said:
     written = f"({', '.join(map(_letter, sizes))})"
     if is_elsewhere or any(x not in known for size in sizes for x in size.split("·")):
         return written
-    return [f"{written} = (", *_with_numbers(sizes, known), ")"]
+    numbers = ("·".join(known[letter] for letter in size.split("·")) for size in sizes)
+    return f"{written} = ({', '.join(numbers)})"
 
 
 def _letter(size: str) -> str:
     return "n_max" if size == "nmax" else size
-
-
-def _with_numbers(sizes: Sequence[str], known: Letters) -> Iterator[str | Number]:
-    """The same with numbers: a product keeps its factors, which have an address each."""
-    for place, size in enumerate(sizes):
-        yield ", " if place else ""
-        for factor, letter in enumerate(size.split("·")):
-            yield "·" if factor else ""
-            yield known[letter]
-
-
-def plain(symbol: Symbol, known: Letters, architecture: str) -> str:
-    """The same without addresses."""
-    return text_of(said(symbol, known, architecture))

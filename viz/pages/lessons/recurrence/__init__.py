@@ -6,12 +6,11 @@ from model.recurrence import stored
 from model.recurrence.task import LONGEST, TRAINED
 from viz.digits import digits
 from viz.figures.recurrence import accuracy_lines
-from viz.frame import controls, inspector, layout, notices, screen, tables, words
+from viz.frame import controls, inspector, layout, notices, tables, words
 from viz.frame.lessons import JUDGED_BY, ROW_LETTERS, ROW_TASK
-from viz.frame.numbers import count, per_cent
 from viz.frame.view import View
 from viz.pages.lessons.recurrence import row, times
-from viz.pages.lessons.recurrence.shared import NAMES, Shown, letters_of, place, shown_of
+from viz.pages.lessons.recurrence.shared import NAMES, Shown, letters_of, shown_of
 
 TITLE = "Recurrence"
 ICON = ":material/replay:"
@@ -79,55 +78,31 @@ def _by_length(shown: Shown, judged: str) -> None:
                 f"{digits(100 * values[-1], 1)} % at {lengths[-1]}."
                 for name, (lengths, values) in shares.items()
             ),
-            origin=screen.origin(
-                shown.beside,
-                {
-                    (number, axis): place(f"{name}.{array}.{shown.task}")
-                    for number, name in enumerate(stored.NAMES)
-                    for axis, array in (("x", "length"), ("y", judged))
-                },
-            ),
         )
     with right:
-        _table(shown, judged, shares)
+        _table(shown, shares)
 
 
-def _table(shown: Shown, judged: str, shares: dict[str, tuple[list[int], list[float]]]) -> None:
+def _table(shown: Shown, shares: dict[str, tuple[list[int], list[float]]]) -> None:
     """The models, their sizes, and some of the shares."""
     names = stored.NAMES
     words.table(
         {
             "model": [NAMES[name] for name in names],
-            "parameters": [
-                count(shown.beside, place(f"{name}.parameters"), shown.sizes[name][0])
-                for name in names
-            ],
-            "rows in training": [
-                count(shown.beside, place(f"{name}.seen"), shown.rows_seen[name]) for name in names
-            ],
+            "parameters": [f"{shown.sizes[name][0]:,}" for name in names],
+            "rows in training": [f"{shown.rows_seen[name]:,}" for name in names],
             **{
-                f"% at {n}": [
-                    per_cent(
-                        shown.beside,
-                        place(f"{name}.{judged}.{shown.task}[{n - 1}]"),
-                        shares[NAMES[name]][1][n - 1],
-                    )
-                    for name in names
-                ]
+                f"% at {n}": [digits(100 * shares[NAMES[name]][1][n - 1], 1) for name in names]
                 for n in LENGTHS
             },
         }
     )
     n_rows = stored.read_scores(stored.SHIPPED / names[0])[0].n_rows
     words.caption(
-        [
-            "Of ",
-            count(shown.beside, place(f"{names[0]}.of_each.{shown.task}[0]"), n_rows),
-            f" random rows at each length from 1 to {LONGEST}, written greedily by the shipped "
-            f"weights; none is longer than {TRAINED} in training. Beyond, the Transformer meets "
-            "positions that it was never trained on; additive attention has none and goes on for "
-            "a few letters. python -m model recurrence trains and scores them.",
-        ]
+        f"Of {n_rows:,} random rows at each length from 1 to {LONGEST}, written greedily by the "
+        f"shipped weights; none is longer than {TRAINED} in training. Beyond, the Transformer "
+        "meets positions that it was never trained on; additive attention has none and goes on "
+        "for a few letters. python -m model recurrence trains and scores them."
     )
 
 

@@ -9,11 +9,12 @@ from model.recurrence import stored
 from model.recurrence.task import LETTERS, answer_of, source_of
 from model.recurrence.task import NAMES as TOKENS
 from viz import formulas_recurrence as formulas
+from viz.digits import digits
 from viz.figures.recurrence import alignment_map
-from viz.frame import controls, inspector, layout, screen, tables, words
+from viz.frame import controls, inspector, layout, tables, words
 from viz.frame.lessons import ROW_HEAD, ROW_LETTERS, ROW_PLACE
-from viz.frame.numbers import Number, Piece, Said, count, number, word
-from viz.pages.lessons.recurrence.shared import DRAW, NAMES, Shown, place
+from viz.frame.said import Piece, Said, Word
+from viz.pages.lessons.recurrence.shared import DRAW, NAMES, Shown
 
 Made = dict[str, Callable[[], bytes]]
 N_SHOWN = 3  # numbers of a context in the formula
@@ -69,11 +70,11 @@ def _head(shown: Shown) -> Chosen:
     return Chosen((layer, head), chosen < 0)
 
 
-def _text(shown: Shown, name: str, ids: Sequence[int]) -> list[Piece]:
-    """Tokens at an address as one line: letters joined, any other by its name."""
+def _text(ids: Sequence[int]) -> list[Piece]:
+    """Tokens as one line: letters joined, any other by its name."""
     found: list[Piece] = []
     for i, token in enumerate(ids):
-        label = word(shown.beside, place(f"{name}[{i}]"), TOKENS[token])
+        label = Word(TOKENS[token])
         found += [label] if token < len(LETTERS) else [" [" if i else "[", label, "]"]
     return found
 
@@ -81,17 +82,14 @@ def _text(shown: Shown, name: str, ids: Sequence[int]) -> list[Piece]:
 def _written(shown: Shown) -> None:
     """What each model wrote, beside what was right."""
     n = len(shown.letters)
-    right = _text(shown, "answer", answer_of(shown.task, shown.letters))
-    n_right: list[Said] = [
-        [count(shown.beside, place(f"{name}.right"), shown.row.n_right[name]), f" of {n}"]
-        for name in stored.NAMES
-    ]
+    right = _text(answer_of(shown.task, shown.letters))
+    n_right: list[Said] = [f"{shown.row.n_right[name]:,} of {n}" for name in stored.NAMES]
     words.table(
         {
             "model": ["right would be", *(NAMES[name] for name in stored.NAMES)],
             "writes": [
                 right,
-                *(_text(shown, f"{x}.written", shown.row.written[x]) for x in stored.NAMES),
+                *(_text(shown.row.written[x]) for x in stored.NAMES),
             ],
             "letters at their place": [f"{n} of {n}", *n_right],
         },
@@ -117,7 +115,7 @@ def _additive(shown: Shown, row: int) -> None:
         weights,
         labels,
         _place_of(shown, "additive", row),
-        ("recurrence-additive", "Additive attention", "additive.weights"),
+        ("recurrence-additive", "Additive attention"),
     )
 
 
@@ -129,18 +127,10 @@ def _transformer(shown: Shown, row: int, chosen: Chosen) -> None:
         weights,
         labels,
         _place_of(shown, "transformer", row),
-        (
-            "recurrence-cross",
-            f"Cross-attention, L{layer} H{head} of the Transformer",
-            f"transformer.patterns[{layer},{head}]",
-        ),
+        ("recurrence-cross", f"Cross-attention, L{layer} H{head} of the Transformer"),
     )
-    own = number(
-        shown.beside,
-        place(f"transformer.own[{layer},{head}]") + "=max" * chosen.is_clearest,
-        shown.row.own[layer, head],
-    )
-    words.caption(["Mean weight of this head on the letter that is due: ", own, "."])
+    own = digits(shown.row.own[layer, head])
+    words.caption(f"Mean weight of this head on the letter that is due: {own}.")
 
 
 def _map(
@@ -148,10 +138,10 @@ def _map(
     weights: np.ndarray,
     labels: tuple[list[str], list[str]],
     row: int,
-    names: tuple[str, str, str],
+    names: tuple[str, str],
 ) -> None:
-    """A map by its key, its title and its address."""
-    key, title, address = names
+    """A map by its key and its title."""
+    key, title = names
     written, source = labels
     most = [f"{written[i]} to {source[j]}" for i, j in enumerate(weights.argmax(axis=1))]
     layout.show_figure(
@@ -159,14 +149,6 @@ def _map(
         key=key,
         alt=f"{title}: each token written and the token of the source it attends to most: "
         f"{', '.join(most[:12])}.",
-        origin=screen.origin(
-            shown.beside,
-            {
-                (0, "z"): place(address),
-                (0, "words.ticks.y"): place(f"{address.partition('.')[0]}.written"),
-            },
-            tokens="x",
-        ),
     )
 
 
@@ -176,38 +158,21 @@ def _cell(shown: Shown, row: int) -> None:
     i = _place_of(shown, "additive", row)
     j = int(found.weights[i].argmax())
     energy, weight = float(found.energies[i, j]), float(found.weights[i, j])
+    context = ", ".join(digits(float(x)) for x in found.contexts[i, :N_SHOWN])
     words.caption(
         [
             f"With additive attention token {i + 1}, “",
-            word(shown.beside, place(f"additive.written[{i}]"), written[i]),
+            Word(written[i]),
             "”, attends most to “",
-            word(shown.beside, place(f"source[{j}]"), source[j]),
-            f"”, token {j + 1} of the source: energy ",
-            number(shown.beside, place(f"additive.energies[{i},{j}]"), energy),
-            ", weight ",
-            number(shown.beside, place(f"additive.weights[{i},:][{j}]=max"), weight),
-            "; its context begins ",
-            *_joined(
-                [
-                    number(shown.beside, place(f"additive.contexts[{i},{k}]"), float(x))
-                    for k, x in enumerate(found.contexts[i, :N_SHOWN])
-                ]
-            ),
-            ".",
+            Word(source[j]),
+            f"”, token {j + 1} of the source: energy {digits(energy)}, weight {digits(weight)}; "
+            f"its context begins {context}.",
         ]
     )
     cell = formulas.looked(i + 1, j + 1, energy, weight, found.contexts[i, :N_SHOWN].tolist())
     inspector.formula("model.recurrence.translators.AdditiveAttention", cell.latex, cell.reference)
     unit = formulas.GATED_UNIT
     inspector.formula("model.recurrence.gru.GatedUnit", unit.latex, unit.reference)
-
-
-def _joined(items: Sequence[Number]) -> list[str | Number]:
-    """With commas between."""
-    parts: list[str | Number] = []
-    for item in items:
-        parts += [", ", item] if parts else [item]
-    return parts
 
 
 def _csv(shown: Shown, weights: np.ndarray, name: str) -> bytes:

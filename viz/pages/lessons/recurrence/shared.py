@@ -11,7 +11,6 @@ from viz.frame import memory, state, words
 from viz.frame.lessons import ROW_LETTERS
 from viz.frame.view import View
 from viz.runs import recurring
-from viz.runs.beside import Beside
 
 NAMES = {
     "fixed": "recurrent, one vector",
@@ -31,7 +30,6 @@ class Shown:
     letters: tuple[int, ...]
     row: recurring.Row
     sizes: dict[str, tuple[int, Steps]]  # parameters, and steps for this row
-    beside: Beside
 
     @property
     def rows_seen(self) -> dict[str, int]:
@@ -59,12 +57,5 @@ def letters_of() -> tuple[int, ...]:
 
 def shown_of(view: View, task: str, letters: tuple[int, ...]) -> Shown:
     """Run all three models on the row."""
-    found = recurring.beside_row(view.run, view.run.key, task, shown(letters))
-    memory.keep_alive("recurrence", found)
     row = recurring.row_of(task, letters)
-    return Shown(view, task, letters, row, recurring.sizes(len(letters)), found)
-
-
-def place(name: str) -> str:
-    """Where the independent side has something."""
-    return f"recurrence.{name}"
+    return Shown(view, task, letters, row, recurring.sizes(len(letters)))

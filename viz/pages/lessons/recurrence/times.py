@@ -10,8 +10,7 @@ from viz.digits import digits
 from viz.figures.recurrence import time_lines
 from viz.frame import inspector, layout, tables, words
 from viz.frame.measured import UNSTEADY, measured_when_asked
-from viz.frame.numbers import count
-from viz.pages.lessons.recurrence.shared import NAMES, Shown, place
+from viz.pages.lessons.recurrence.shared import NAMES, Shown
 from viz.runs import recurring
 
 ALLOWED_ERROR = 1e-5  # of logits one after the other against all at once
@@ -58,12 +57,7 @@ def _counted(shown: Shown) -> None:
         {
             "model": [NAMES[name] for name in names],
             **{
-                title: [
-                    count(
-                        shown.beside, place(f"{name}.{what}"), getattr(shown.sizes[name][1], what)
-                    )
-                    for name in names
-                ]
+                title: [f"{getattr(shown.sizes[name][1], what):,}" for name in names]
                 for what, title in COLUMNS.items()
             },
         }

@@ -17,21 +17,18 @@ from viz import formulas_scaling as formulas
 from viz.digits import digits
 from viz.figures.scaling import best_sizes, equal_compute
 from viz.formulas import Formula
-from viz.frame import controls, inspector, layout, notices, screen, tables, words
+from viz.frame import controls, inspector, layout, notices, tables, words
 from viz.frame.lessons import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES
-from viz.frame.numbers import Number, Piece, number
 from viz.frame.view import View
 from viz.pages.lessons.scaling import own
-from viz.pages.lessons.scaling.quantities import in_words, quantity
+from viz.pages.lessons.scaling.quantities import in_words
 
 TITLE = "Scaling"
 ICON = ":material/trending_up:"
 NEEDS = ("decoder",)
 
-NAMES = list(LAWS)
 BILLION = 1e9
 GIVEN = {"printed": PRINTED, "refitted": REFITTED}
-BESIDE = -int(OCTAVES[0])  # octave 0 in addresses, where numbers have no sign
 
 
 def render(view: View) -> None:
@@ -58,8 +55,8 @@ def render(view: View) -> None:
         _sizes(view, compute, here)
     with right:
         _equal(view, name, tenths, octave, here)
-    _here(view, name, tenths, octave, here)
-    _by_law(view, tenths)
+    _here(name, tenths, octave, here)
+    _by_law(tenths)
     words.ask(
         "Gopher took 10^23.76 operations and has 280 billion parameters, about four times the best "
         "size by the refitted law. What did that cost in loss?",
@@ -99,28 +96,16 @@ def _sizes(view: View, compute: float, here: Choice) -> None:
         key="scaling-sizes",
         alt="Best number of parameters by compute, from 10^17 to 10^27 operations, by five laws. "
         "Kaplan’s line is the steepest; GPT-3 and Gopher lie near it, Chinchilla on its own.",
-        origin=screen.origin(
-            view.run,
-            {
-                **{(i, "y"): f"scaling.best_sizes.{i}" for i in range(len(LAWS))},
-                (len(LAWS), "x"): "scaling.known_compute",
-                (len(LAWS), "y"): "scaling.known_sizes",
-                (len(LAWS), "text"): "scaling.known_billions",
-            },
-        ),
     )
-    said: list[Piece] = ["Diamonds: published models and their parameters in billions. "]
-    for place, run in enumerate(KNOWN_RUNS):
-        address = f"scaling.size_of_{run.name.lower().replace('-', '')}"
-        size = number(view.run, address, run.parameters, digits(run.parameters / BILLION, 0),
-                      1 / BILLION)  # fmt: skip
-        said += [", " if place else "", f"{run.name} ", size]
-    words.caption([*said, "."])
+    known = (f"{run.name} {digits(run.parameters / BILLION, 0)}" for run in KNOWN_RUNS)
+    words.caption(
+        f"Diamonds: published models and their parameters in billions. {', '.join(known)}."
+    )
 
 
 def _equal(view: View, name: str, tenths: int, octave: int, here: Choice) -> None:
     """Loss of all sizes at this compute, at a tenth and at ten times of it."""
-    law, number_of = LAWS[name], NAMES.index(name)
+    law = LAWS[name]
     assert law.loss is not None  # the laws to choose from have one
     curves, best = [], []
     powers = [tenths - 10, tenths, tenths + 10]
@@ -141,14 +126,6 @@ def _equal(view: View, name: str, tenths: int, octave: int, here: Choice) -> Non
         alt=f"Loss by size at three computes by {SCALING_LAW.words(name)}; at the middle one the "
         f"law calls {in_words(best[1].size)} parameters best, with a loss of "
         f"{digits(best[1].loss, 3)}.",
-        origin=screen.origin(
-            view.run,
-            {
-                (i, axis): f"scaling.iso_{what}.{number_of}.{power}"
-                for i, power in enumerate(powers)
-                for axis, what in (("x", "sizes"), ("y", "losses"))
-            },
-        ),
     )
     formula = _formula(name, here)
     inspector.formula("model.analysis.scaling.iso_compute", formula.latex, formula.reference)
@@ -161,22 +138,15 @@ def _formula(name: str, here: Choice) -> Formula:
     return formulas.kaplan(here.size, here.tokens, here.loss)
 
 
-def _here(view: View, name: str, tenths: int, octave: int, here: Choice) -> None:
+def _here(name: str, tenths: int, octave: int, here: Choice) -> None:
     """Size, tokens and loss that are chosen, and what the best size would have."""
-    at = f"scaling.choice.{NAMES.index(name)}.{tenths}"
     best = chosen(LAWS[name], 10 ** (tenths / 10))
-    said: list[str | Number] = [
-        f"The circle: by {SCALING_LAW.words(name)}, 10^{digits(tenths / 10, 1)} operations ",
-        "pay for ",
-        *quantity(view.run, f"{at}.{BESIDE + octave}[0]", here.size),
-        " parameters and ",
-        *quantity(view.run, f"{at}.{BESIDE + octave}[1]", here.tokens),
-        " tokens: loss ",
-        number(view.run, f"{at}.{BESIDE + octave}[2]", here.loss),
-    ]
-    if octave:
-        said += [", at the best size ", number(view.run, f"{at}.{BESIDE}[2]", best.loss)]
-    words.caption([*said, "."])
+    at_best = f", at the best size {digits(best.loss)}" if octave else ""
+    words.caption(
+        f"The circle: by {SCALING_LAW.words(name)}, 10^{digits(tenths / 10, 1)} operations pay for "
+        f"{in_words(here.size)} parameters and {in_words(here.tokens)} tokens: loss "
+        f"{digits(here.loss)}{at_best}."
+    )
     if name == "kaplan":
         words.caption(
             "Kaplan’s L(N, D) alone is lowest at smaller sizes than the law’s best (the diamonds): "
@@ -185,28 +155,17 @@ def _here(view: View, name: str, tenths: int, octave: int, here: Choice) -> None
         )
 
 
-def _by_law(view: View, tenths: int) -> None:
+def _by_law(tenths: int) -> None:
     """What every law says of the compute that is chosen."""
     found = [chosen(law, 10 ** (tenths / 10)) for law in LAWS.values()]
-    at = [f"scaling.choice.{i}.{tenths}.{BESIDE}" for i in range(len(found))]
-    pairs = list(zip(at, found, strict=True))
     words.table(
         {
             "law": [law.name for law in LAWS.values()],
-            "N grows as C to the": [
-                number(view.run, f"scaling.powers[{i}]", law.exponent, digits(law.exponent, 3))
-                for i, law in enumerate(LAWS.values())
-            ],
-            "parameters": [quantity(view.run, f"{a}[0]", one.size) for a, one in pairs],
-            "tokens": [quantity(view.run, f"{a}[1]", one.tokens) for a, one in pairs],
-            "tokens per parameter": [
-                number(view.run, f"{a}[3]", one.tokens / one.size, digits(one.tokens / one.size, 2))
-                for a, one in pairs
-            ],
-            "loss, nats": [
-                "–" if np.isnan(one.loss) else number(view.run, f"{a}[2]", one.loss)
-                for a, one in pairs
-            ],
+            "N grows as C to the": [digits(law.exponent, 3) for law in LAWS.values()],
+            "parameters": [in_words(one.size) for one in found],
+            "tokens": [in_words(one.tokens) for one in found],
+            "tokens per parameter": [digits(one.tokens / one.size, 2) for one in found],
+            "loss, nats": ["–" if np.isnan(one.loss) else digits(one.loss) for one in found],
             "source": [law.source for law in LAWS.values()],
         },
         texts=["source"],

@@ -9,12 +9,12 @@ from model.analysis.scaling_runs import Stored, StoredRun
 from viz import formulas_scaling as formulas
 from viz.digits import digits
 from viz.figures.scaling import own_runs, training_curves
-from viz.frame import controls, inspector, layout, screen, tables, words
+from viz.frame import controls, inspector, layout, tables, words
 from viz.frame.inspector import Tables
 from viz.frame.lessons import SCALING_COUNTED
-from viz.frame.numbers import Said, count, number
+from viz.frame.said import Said
 from viz.frame.view import View
-from viz.pages.lessons.scaling.quantities import in_words, quantity
+from viz.pages.lessons.scaling.quantities import in_words
 from viz.runs import scaling
 
 GRID = 2.0 ** np.linspace(16, 26, 41)  # tokens: 65,536 to 67,108,864
@@ -43,18 +43,14 @@ def section(view: View) -> Tables:
         _points(view, stored, counted, held)
     with right:
         _curves(view, stored)
-    _spread(view, counted, held)
-    _runs(view, stored, counted, held)
-    _beside(view, stored.beside, counted, held)
+    _spread(held)
+    _runs(stored, counted, held)
+    _beside(stored.beside, counted, held)
     words.ways([words.Way("Cost", "Parameters and operations of any model, by part.", page="Cost")])
     return {
         "Own runs": lambda: _csv(stored, counted, held),
         "Training losses": lambda: _curves_csv(stored),
     }
-
-
-def _number_of(counted: str) -> int:
-    return SCALING_COUNTED.options.index(counted)
 
 
 def _name(run: StoredRun, counted: str) -> str:
@@ -64,7 +60,7 @@ def _name(run: StoredRun, counted: str) -> str:
 def _points(view: View, stored: Stored, counted: str, held: Held) -> None:
     """Measured losses and the fitted law, by tokens."""
     sizes = [stored.of_width(width) for width in stored.widths]
-    beside, way = stored.beside, _number_of(counted)
+    beside = stored.beside
     figure = own_runs(
         GRID,
         [
@@ -84,21 +80,11 @@ def _points(view: View, stored: Stored, counted: str, held: Held) -> None:
         ),
         view.colors,
     )
-    n = len(sizes)
     layout.show_figure(
         figure,
         key="scaling-own",
         alt="Held-out loss of our own models by tokens: it falls with both. The largest residual "
         f"of the fit is {digits(np.abs(residuals(held.law, stored.points(counted))).max(), 3)}.",
-        origin=screen.origin(
-            view.run,
-            {
-                **{(i, "y"): f"scaling.fit_curve.{way}.{i}" for i in range(n)},
-                **{(n + i, "x"): f"scaling.tokens_of.{i}" for i in range(n)},
-                **{(n + i, "y"): f"scaling.losses_of.{i}" for i in range(n)},
-                (2 * n, "y"): f"scaling.fit_curve.{way}.{n}",
-            },
-        ),
     )
     formula = formulas.huber(DELTA)
     inspector.formula("model.analysis.scaling_fit.fit", formula.latex, formula.reference)
@@ -115,36 +101,20 @@ def _curves(view: View, stored: Stored) -> None:
         training_curves(drawn, view.colors),
         key="scaling-curves",
         alt="Loss in training by tokens, a line for each run, colours as on the left.",
-        origin=screen.origin(
-            view.run,
-            {
-                (i, axis): f"scaling.curve_{what}.{i}"
-                for i in range(len(drawn))
-                for axis, what in (("x", "tokens"), ("y", "losses"))
-            },
-        ),
     )
 
 
-def _spread(view: View, counted: str, held: Held) -> None:
+def _spread(held: Held) -> None:
     """The five numbers of the law, and how far they move when one run is left out."""
-    way = _number_of(counted)
     columns: dict[str, Sequence[Said]] = {
         "": ["all runs", "lowest without one run", "highest without one run"]
     }
-    for i, (name, field) in enumerate(UNKNOWNS.items()):
+    for name, field in UNKNOWNS.items():
         others = [getattr(law, field) for law in held.without]
         values = (getattr(held.law, field), min(others), max(others))
-        places = ("fit", "fit_lowest", "fit_highest")
-        columns[name] = [
-            number(view.run, f"scaling.{place}.{way}[{i}]", value)
-            for place, value in zip(places, values, strict=True)
-        ]
+        columns[name] = list(map(digits, values))
     others = [law.exponent for law in held.without]
-    columns["β / (α + β)"] = [
-        number(view.run, f"scaling.exponents.{way}[{i}]", value)
-        for i, value in enumerate((held.law.exponent, min(others), max(others)))
-    ]
+    columns["β / (α + β)"] = [*map(digits, (held.law.exponent, min(others), max(others)))]
     words.table(columns)
     words.caption(
         f"Five unknowns from {len(held.without)} runs, one seed each, are barely held: leaving out "
@@ -154,66 +124,35 @@ def _spread(view: View, counted: str, held: Held) -> None:
     )
 
 
-def _runs(view: View, stored: Stored, counted: str, held: Held) -> None:
+def _runs(stored: Stored, counted: str, held: Held) -> None:
     """Every run with what the law says of it, and what the other runs say."""
-    points, way = stored.points(counted), _number_of(counted)
-    fitted = held.law.loss(points.n, points.d)
+    points = stored.points(counted)
     columns = {
-        "measured": ("run_losses", points.loss),
-        "fit": (f"fitted.{way}", fitted),
-        "measured − fit": (f"residuals.{way}", residuals(held.law, points)),
-        "measured − fit to the others": (
-            f"left_out_off.{way}",
-            points.loss - held.left_out(points),
-        ),
+        "measured": points.loss,
+        "fit": held.law.loss(points.n, points.d),
+        "measured − fit": residuals(held.law, points),
+        "measured − fit to the others": points.loss - held.left_out(points),
     }
     words.table(
         {
             "d_model × layers": [f"{run.d_model} × {run.n_layers}" for run in stored.runs],
-            "parameters": [
-                count(view.run, f"scaling.run_sizes.{way}[{i}]", run.size(counted))
-                for i, run in enumerate(stored.runs)
-            ],
-            "tokens": [
-                count(view.run, f"scaling.run_tokens[{i}]", run.tokens)
-                for i, run in enumerate(stored.runs)
-            ],
-            "operations": [
-                quantity(view.run, f"scaling.run_flops[{i}]", run.flops)
-                for i, run in enumerate(stored.runs)
-            ],
-            **{
-                name: [
-                    number(view.run, f"scaling.{place}[{i}]", float(value), digits(value, 3))
-                    for i, value in enumerate(values)
-                ]
-                for name, (place, values) in columns.items()
-            },
+            "parameters": [f"{run.size(counted):,}" for run in stored.runs],
+            "tokens": [f"{run.tokens:,}" for run in stored.runs],
+            "operations": [in_words(run.flops) for run in stored.runs],
+            **{name: [digits(value, 3) for value in values] for name, values in columns.items()},
         }
     )
 
 
-def _beside(view: View, beside: StoredRun, counted: str, held: Held) -> None:
+def _beside(beside: StoredRun, counted: str, held: Held) -> None:
     """What the law says of a model far outside of what it was fitted to."""
-    at = f"scaling.beside.{_number_of(counted)}"
     n, d = np.array(float(beside.size(counted))), np.array(float(beside.tokens))
     others = [float(law.loss(n, d)) for law in held.without]
     words.caption(
-        [
-            f"{beside.name}, ",
-            *quantity(view.run, f"{at}[4]", float(n)),
-            " parameters, ",
-            *quantity(view.run, f"{at}[5]", float(d)),
-            " tokens: measured ",
-            number(view.run, f"{at}[0]", beside.loss),
-            ", by the fit ",
-            number(view.run, f"{at}[1]", float(held.law.loss(n, d))),
-            ", without one run ",
-            number(view.run, f"{at}[2]", min(others)),
-            " to ",
-            number(view.run, f"{at}[3]", max(others)),
-            ". An extrapolation, far beyond the largest and longest run, and of another recipe.",
-        ]
+        f"{beside.name}, {in_words(float(n))} parameters, {in_words(float(d))} tokens: measured "
+        f"{digits(beside.loss)}, by the fit {digits(float(held.law.loss(n, d)))}, without one run "
+        f"{digits(min(others))} to {digits(max(others))}. An extrapolation, far beyond the largest "
+        "and longest run, and of another recipe."
     )
 
 

@@ -2,7 +2,7 @@
 
 from viz.digits import digits
 from viz.figures.heads import Measured, head_scatter
-from viz.frame import controls, inspector, layout, notices, screen, settings, state, words
+from viz.frame import controls, inspector, layout, notices, settings, state, words
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.look_inside.heads import counts, strongest, table
@@ -41,8 +41,8 @@ def render(view: View) -> None:
         words.caption(reading.about)
     with right:
         strongest.draw(view, reading, axes)
-    counts.draw(view, reading)
-    table.draw(view, reading, axes)
+    counts.draw(reading)
+    table.draw(reading, axes)
     _inspect(view, reading, axes)
 
 
@@ -75,15 +75,11 @@ def _axes(reading: Reading) -> tuple[str, str, str]:
 def _scatter(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     across, up, colour = (_measured(reading, name) for name in axes)
     chosen = view.layer * reading.n_heads + view.head
-    places = {(0, "x"): reading.address(axes[0]), (0, "y"): reading.address(axes[1])}
-    if all(map(_is_number, colour.values)):
-        places[0, "said.3"] = reading.address(axes[2])
     layout.show_figure(
         head_scatter(reading.names, across, up, colour, chosen, view.colors),
         key="heads",
         alt=_alt(reading, (across, up)),
         on_pick=lambda place: _choose(reading, (across, up), place),
-        origin=screen.origin(view.run, places),
     )
 
 

@@ -7,8 +7,7 @@ import numpy as np
 from model.analysis.heads import Averages, Trait, traits
 from model.lines import one_line
 from model.survey.stored import Strongest, command
-from viz.digits import digits
-from viz.frame.numbers import Number, Piece, claim, number
+from viz.digits import digits, or_none
 from viz.frame.view import View
 from viz.pages.look_inside.heads.measures import NO_ROLE, TRAITS, bound_of
 from viz.runs import heads
@@ -20,13 +19,11 @@ SURVEY, SENTENCE = "survey", "sentence"
 class Reading:
     """The measures of all heads of one kind of attention, (L, H) each, and what they are of.
 
-    `prefix` is what the independent run's names of them begin with. `strongest` are the inputs of a
-    survey that wake each head most, (L, H), and empty where there was no survey.
+    `strongest` are the inputs of a survey that wake each head most, (L, H), and empty where there
+    was no survey.
     """
 
-    group: str
     about: str
-    prefix: str
     measures: dict[str, Averages]
     strongest: list[list[Strongest]]
 
@@ -49,32 +46,13 @@ class Reading:
         """A measure of all heads in one row, (L·H,)."""
         return self.measures[name].values.ravel()
 
-    def address(self, name: str) -> str:
-        """Where the independent run has that row."""
-        return f"{self.group}.{self.prefix}{name}"
+    def number(self, name: str, head: int, places: int = 3) -> str:
+        """One value as it is printed; a dash where there is none."""
+        return or_none(float(self.values(name)[head]), places)
 
-    def number(
-        self, view: View, name: str, head: int, places: int = 3, which: str = ""
-    ) -> Number | str:
-        """One value as it is printed; a dash where there is none.
-
-        It may be said to be one of the largest, see `model.verify.stated`: =max2.
-        """
-        value = float(self.values(name)[head])
-        if not np.isfinite(value):
-            return "–"
-        at = f"{self.address(name)}[{head}]{which}"
-        return number(view.run, at, value, digits(value, places))
-
-    def words(self, view: View, head: int) -> list[Piece]:
-        """All words of a head, each with the bound that its measure reaches."""
-        said: list[Piece] = []
-        for trait in self.traits[head]:
-            name, is_small = trait
-            at = self.address(f"is_{'little_' if is_small else ''}{name}")
-            said += [", "] * bool(said)
-            said.append(claim(view.run, f"{at}[{head}]", TRAITS[trait].word))
-        return said or [NO_ROLE]
+    def words(self, head: int) -> str:
+        """All words of a head."""
+        return ", ".join(TRAITS[trait].word for trait in self.traits[head]) or NO_ROLE
 
     @property
     def traits(self) -> list[list[Trait]]:
@@ -102,7 +80,7 @@ def readings(view: View) -> tuple[Reading, Reading | str]:
     own = heads.on_this_input(view.handle, view.run)[group] | heads.of_weights(view.handle)
     n = len(view.run.trace.stream(view.group.queries))
     what = "picture" if view.run.trace.main.kind == "patches" else "sentence"
-    on_sentence = Reading(group, f"Measured on this {what}, {n} queries.", "all_", own, [])
+    on_sentence = Reading(f"Measured on this {what}, {n} queries.", own, [])
     return on_sentence, _surveyed(view)
 
 
@@ -124,9 +102,7 @@ def _surveyed(view: View) -> Reading | str:
     if view.run.trace.main.kind == "patches":
         about = f"Measured on {found.inputs:,} test pictures: {files}."
     return Reading(
-        view.attention,
         about,
-        "survey_",
         found.measured(view.attention),
         found.groups[view.attention].strongest,
     )

@@ -6,7 +6,7 @@ from model.survey.stored import Strongest
 from viz.digits import digits
 from viz.figures.labels import visible
 from viz.frame import layout, words
-from viz.frame.numbers import Number, Word, number, word
+from viz.frame.said import Word
 from viz.frame.view import View
 from viz.pages.look_inside.heads.measures import MEASURES, NO_ROLE, TRAITS
 from viz.pages.look_inside.heads.reading import Reading
@@ -22,38 +22,25 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
         "Each word is a measure that reaches its bound; the counts below have the bounds.",
     )
     names = list(dict.fromkeys([*axes, *(name for name, _ in said)]))
-    words.facts([(reading.number(view, name, head), MEASURES[name].short) for name in names])
+    words.facts([(reading.number(name, head), MEASURES[name].short) for name in names])
     found = reading.strongest[view.layer][view.head] if reading.strongest else None
     if found is not None:
-        _woken(view, found, head)
+        _woken(found)
     words.ways([_way_on(view, reading.names[head], found)])
 
 
-def _woken(view: View, found: Strongest, head: int) -> None:
+def _woken(found: Strongest) -> None:
     """The input on which an arrow of this head moves most."""
     if found.text:
         words.caption("The text that wakes it most; the arrow that moves most in it:")
         words.quote(found.text, found.target)
     else:
-        picture = _number(view, "number", head, found.number, str(found.number))
         words.caption(
-            ["Test picture ", picture, " wakes it most; the arrow that moves most in it:"]
+            f"Test picture {found.number} wakes it most; the arrow that moves most in it:"
         )
-    words.pair(*_labels(view, found, head), "")
-    words.caption(
-        [
-            "weight ",
-            _number(view, "weight", head, found.weight, digits(found.weight, 3)),
-            ", ‖αv·W_O‖ ",
-            _number(view, "norm", head, found.norm, digits(found.norm, 2)),
-            ", as the survey has it",
-        ]
-    )
-
-
-def _number(view: View, name: str, head: int, value: float, text: str) -> Number:
-    """What the survey has of the arrow of a head."""
-    return number(view.run, f"{view.attention}.woken_{name}[{head}]", value, text)
+    words.pair(*_labels(found), "")
+    weight, norm = digits(found.weight, 3), digits(found.norm, 2)
+    words.caption(f"weight {weight}, ‖αv·W_O‖ {norm}, as the survey has it")
 
 
 def _way_on(view: View, name: str, found: Strongest | None) -> words.Way:
@@ -71,13 +58,12 @@ def _way_on(view: View, name: str, found: Strongest | None) -> words.Way:
     )
 
 
-def _labels(view: View, found: Strongest, head: int) -> tuple[str | Word, str | Word]:
+def _labels(found: Strongest) -> tuple[str | Word, str | Word]:
     """Query and key; of a text they are tokens."""
     query, key = (visible(token) for token in (found.query_token, found.key_token))
     if not found.text:
         return query, key
-    at = f"{view.attention}.woken_words[{head}"
-    return word(view.run, f"{at},0]", query), word(view.run, f"{at},1]", key)
+    return Word(query), Word(key)
 
 
 def _own_address(view: View) -> dict[str, str]:

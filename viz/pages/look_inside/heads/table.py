@@ -4,12 +4,11 @@ import numpy as np
 
 from viz.figures.labels import visible
 from viz.frame import layout, tables, words
-from viz.frame.view import View
-from viz.pages.look_inside.heads.measures import MEASURES, NO_ROLE, TRAITS
+from viz.pages.look_inside.heads.measures import MEASURES
 from viz.pages.look_inside.heads.reading import Reading
 
 
-def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+def draw(reading: Reading, axes: tuple[str, str, str]) -> None:
     """Draw the words and the chosen measures of every head."""
     layout.section(
         "All heads",
@@ -19,10 +18,10 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     words.table(
         {
             "head": reading.names,
-            "words": [reading.words(view, head) for head in range(len(reading.names))],
+            "words": [reading.words(head) for head in range(len(reading.names))],
             **{
                 MEASURES[name].name: [
-                    reading.number(view, name, head) for head in range(len(reading.names))
+                    reading.number(name, head) for head in range(len(reading.names))
                 ]
                 for name in shown
             },
@@ -35,7 +34,7 @@ def csv(reading: Reading) -> bytes:
     """One line for each head: its words, every measure, and the text that wakes it most."""
     columns: dict[str, object] = {
         "head": [name.replace("\u00a0", " ") for name in reading.names],
-        "words": [_in_words(reading, head) for head in range(len(reading.names))],
+        "words": [reading.words(head) for head in range(len(reading.names))],
     }
     for name in MEASURES:
         if name in reading.measures:
@@ -53,7 +52,3 @@ def csv(reading: Reading) -> bytes:
             "norm moved": np.array([one.norm for one in found]),
         }
     return tables.frame_csv(tables.frame(columns))
-
-
-def _in_words(reading: Reading, head: int) -> str:
-    return ", ".join(TRAITS[trait].word for trait in reading.traits[head]) or NO_ROLE

@@ -1,27 +1,20 @@
-"""A run with parts switched off, in numpy float64 once more: see `derived`.
+"""A run with parts switched off, once more: `model.reference` with what stands in for them.
 
-The spelling of parts is taken apart here again, and what stands in for them is of independent
-runs.
+The spelling of parts is taken apart here again, and what stands in for them is of other such runs.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from model import reference
-
-if TYPE_CHECKING:
-    from model.verify.derived import Ran
+from model.given import Input, as_given
 
 Array = np.ndarray
 Arrays = Mapping[str, Array]
 Put = Callable[[Array], None]  # writes into an array what stands in for a part
-# Ids, of a translation two rows of them, or the bytes of float32 pixels.
-Input = tuple[int, ...] | tuple[tuple[int, ...], ...] | bytes
 WRITES = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
 
 
@@ -36,21 +29,21 @@ class Off:
     way: str = "zero"
     other: Input = ()
 
-    @property
-    def other_input(self) -> Array | tuple[Array, ...]:
-        """The other input as a run takes it."""
-        return as_given(self.other)
+
+def arrays_of(files: reference.Files, given: reference.Given, off: Off | None = None) -> Arrays:
+    """All arrays of a run by their addresses, with parts off if there are any."""
+    own = dict(reference.arrays(files, given))
+    if off is None:
+        return own
+    other = dict(reference.arrays(files, as_given(off.other))) if off.way == "other" else {}
+    return dict(reference.arrays(files_without(files, off, own, other), given))
 
 
-def as_given(given: Input) -> Array | tuple[Array, ...]:
-    """An input as a run takes it."""
-    if isinstance(given, bytes):
-        pixels = np.frombuffer(given, np.float32)
-        side = round(len(pixels) ** 0.5)
-        return pixels.reshape(side, side)
-    if given and isinstance(given[0], tuple):
-        return tuple(np.array(row) for row in given)
-    return np.array(given)
+def losses_of(logits: Array, ids: Array) -> Array:
+    """−ln p of each token but the first, (T − 1,)."""
+    from_top = logits - logits.max(axis=-1, keepdims=True)
+    log_probs = from_top - np.log(np.exp(from_top).sum(axis=-1, keepdims=True))
+    return -log_probs[np.arange(len(ids) - 1), np.asarray(ids)[1:]]
 
 
 def files_without(files: reference.Files, off: Off, own: Arrays, other: Arrays) -> reference.Files:
@@ -68,29 +61,6 @@ def files_without(files: reference.Files, off: Off, own: Arrays, other: Arrays) 
         array = array.copy()
         for put in wanted[place]:
             put(array)
-        return array
-
-    return _changed(files, change)
-
-
-def files_of_rows(
-    files: reference.Files, rows: Sequence[Sequence[str]], own: Arrays
-) -> reference.Files:
-    """The same files, but so many rows of one input, each with its own parts at zero.
-
-    own: the run with nothing off.
-    """
-    wanted = [_puts([_put(part, "zero", own, {}, files) for part in parts]) for parts in rows]
-
-    def change(place: str, array: Array) -> Array:
-        if place.endswith(".embed"):
-            return np.repeat(array[None], len(rows), axis=0)  # (B, T, D)
-        if not any(place in puts for puts in wanted):
-            return array
-        array = array.copy()
-        for row, puts in zip(array, wanted, strict=True):
-            for put in puts.get(place, ()):
-                put(row)
         return array
 
     return _changed(files, change)
@@ -193,64 +163,3 @@ def activation(files: reference.Files, ran: Arrays, stack: str, layer: int) -> A
     if kind == "swiglu":
         return reference.silu(part.part("ffn").linear("gate", x)) * up
     return reference.ACTIVATIONS[kind](up)
-
-
-# --- what is asked for by address -------------------------------------------------------------
-
-
-def _log_probs(logits: Array) -> Array:
-    from_top = logits - logits.max(axis=-1, keepdims=True)
-    return from_top - np.log(np.exp(from_top).sum(axis=-1, keepdims=True))
-
-
-def losses(ran: "Ran", first: int, *ids: int) -> Array:
-    """−ln p of these tokens, one at each position from `first` on, (N,)."""
-    rows = np.arange(first, first + len(ids))
-    return -_log_probs(ran.arrays["output"])[rows, list(ids)]
-
-
-def next_losses(ran: "Ran") -> Array:
-    """−ln p of every token of the last stream but its first, (T − 1,)."""
-    name = "decoder" if "decoder.ids" in ran.arrays else "encoder"
-    ids = ran.arrays[f"{name}.ids"]
-    return -_log_probs(ran.arrays["output"])[np.arange(len(ids) - 1), ids[1:]]
-
-
-def own_losses(ran: "Ran", *replaced: int) -> Array:
-    """−ln p of the token in each place, (T,); after a place the id that stood there instead."""
-    ids = ran.arrays["encoder.ids"].copy()
-    ids[list(replaced[::2])] = replaced[1::2]
-    return -_log_probs(ran.arrays["output"])[np.arange(len(ids)), ids]
-
-
-def probabilities(ran: "Ran", position: int, *ids: int) -> Array:
-    """The probabilities of these tokens at a position, (N,)."""
-    return np.exp(_log_probs(ran.arrays["output"][position]))[list(ids)]
-
-
-def _mean(work: Callable[..., Array]) -> Callable[..., Array]:
-    @wraps(work)
-    def mean(ran: "Ran", *given: int) -> Array:
-        return np.asarray(work(ran, *given).mean())
-
-    return mean
-
-
-EDITED: dict[str, Callable[..., Array]] = {
-    "judged.next": next_losses,
-    "judged.losses": losses,
-    "judged.own": own_losses,
-    "judged.own_rise": lambda ran, *replaced: (
-        own_losses(ran, *replaced) - own_losses(ran.unedited, *replaced)
-    ),
-    "judged.probs": probabilities,
-    "judged.rise": lambda ran, first, *ids: (
-        losses(ran, first, *ids) - losses(ran.unedited, first, *ids)
-    ),
-    "judged.next_rise": lambda ran: next_losses(ran) - next_losses(ran.unedited),
-}
-EDITED |= {
-    name.replace("judged.", "judged.mean_"): _mean(work)
-    for name, work in list(EDITED.items())
-    if name != "judged.probs"
-}

@@ -1,0 +1,85 @@
+"""What no tool holds of the files themselves: hosts, the README, versions, the lock, licences."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from model.commands import COMMANDS
+from viz import VERSION
+
+ROOT = Path(__file__).parent.parent
+SUFFIXES = (".py", ".js", ".css", ".html", ".toml")
+SOURCES = [
+    ROOT / "app.py",
+    ROOT / ".streamlit/config.toml",
+    *(path for room in ("model", "viz") for path in (ROOT / room).rglob("*")),
+]
+# What a browser would fetch: not a link a reader may follow, not the name of an XML dialect.
+READERS_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(https?://[^)]*\)|^\s*(?:#|//|\*).*$", re.MULTILINE)
+HOST = re.compile(r"[\"'(](?:https?:|wss?:)?//([\w-]+(?:\.[\w-]+)+)")
+HARMLESS = {"www.w3.org", "127.0.0.1", "moodle.school.example"}  # a dialect, here, an example
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TREE_LINE = re.compile(r"( *)(\S+(?: · \S+)*)")
+
+
+def test_no_source_names_another_host_or_lets_text_be_code() -> None:
+    texts = {p: p.read_text(encoding="utf-8") for p in SOURCES if p.suffix in SUFFIXES}
+    assert len(texts) > 300
+    hosts = {p: set(HOST.findall(READERS_LINK.sub("", text))) for p, text in texts.items()}
+    assert {p: found - HARMLESS for p, found in hosts.items() if found - HARMLESS} == {}
+    assert HOST.findall("import '//cdn.example.org/x.js'; f('https://example.org/')") != []
+    unsafe = re.compile(r"(?:unsafe_allow_html|allow_pickle)=(?!False)")
+    assert [p for p, text in texts.items() if p.suffix == ".py" and unsafe.search(text)] == []
+
+
+@pytest.fixture(scope="module")
+def readme() -> str:
+    """The README's text."""
+    return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_readme_tree_is_on_disk(readme: str) -> None:
+    """Two spaces a level, `a · b` is two paths, <name> any."""
+    (tree,) = (text for _, text in FENCE.findall(readme) if text.startswith("app.py"))
+    paths: list[str] = []
+    folders: list[str] = []
+    for line in filter(str.strip, tree.splitlines()):
+        found = TREE_LINE.match(line)
+        assert found
+        folders = folders[: len(found[1]) // 2]
+        names = [re.sub(r"<[^>]+>", "*", name) for name in found[2].split(" · ")]
+        paths += ["".join(folders) + name for name in names]
+        folders += [name for name in names if name.endswith("/")]
+    assert {"app.py", "model/", "viz/", "tests/"} <= set(paths)
+    assert [path for path in paths if not any(ROOT.glob(path))] == []
+
+
+def test_readme_commands_are_there(readme: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    assert phony
+    targets = set(re.findall(r"(?:^|`|[A-Z]+=\S+ )make ([a-z]+)", readme, re.MULTILINE))
+    assert {"run", "test"} <= targets <= set(phony[1].split())
+    assert set(re.findall(r"python3? -m model ([a-z]+)", readme)) == set(COMMANDS)
+
+
+def test_changelog_begins_with_this_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\d+\.\d+\.\d+)$", changelog, re.MULTILINE)[0] == VERSION
+
+
+def _pinned(name: str) -> dict[str, str]:
+    """Packages and versions of a requirements file."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    found = re.findall(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)", text, re.MULTILINE)
+    return {package.lower(): version for package, version in found if package != "torch"}
+
+
+def test_the_lock_is_of_the_requirements_and_every_licence_is_listed() -> None:
+    locked = _pinned("requirements.lock")
+    assert _pinned("requirements.txt").items() <= locked.items()
+    rows = (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8").splitlines()
+    licences = {row.split("|")[1].strip(): row.split("|")[2].strip() for row in rows if "|" in row}
+    assert {*locked, "torch"} <= set(licences)
+    assert all(licences.values())
