@@ -6,17 +6,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.screen import PATIENCE, PLACE, drawn, figure, query, visit
+from tests.screen import PLACE, drawn, figure, query, visit
 
 GIRL = "The girl lost the ball, so"
 FIRST = "The animal didn't cross the street because it was too tired."
-
-
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
 
 
 def click(page: Page, key: str, row: float, column: float) -> None:

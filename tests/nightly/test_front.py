@@ -24,13 +24,6 @@ from tests.viz.builders import stories_trace
 from viz.studio import PAGES
 
 
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-
-
 def box(page: Page) -> str:
     """What the sentence box holds."""
     return page.get_by_role("textbox", name="Sentence", exact=True).input_value()

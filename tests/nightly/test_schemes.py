@@ -13,7 +13,7 @@ from model.positions import rope_angles, rotate_pairs
 from model.sources.checkpoint import Checkpoint
 from model.trace import Trace
 from tests.model.builders import softmax
-from tests.screen import PATIENCE, TOM, drawn, look, query, visit, wait_until_idle
+from tests.screen import TOM, drawn, look, query, visit, wait_until_idle
 from tests.viz.builders import scheme_model, stories, stories_trace, trace_of
 from viz.figures.labels import token_labels
 
@@ -40,13 +40,6 @@ PLACE = """([selector, row, column]) => {
 }"""
 PATTERN = f"""() => Array.from(
     document.querySelector('{EDITOR} .js-plotly-plot').data[0].z, row => Array.from(row))"""
-
-
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
 
 
 def promises(page: Page) -> dict[str, tuple[float, float, str]]:

@@ -2,12 +2,11 @@
 
 import json
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from model.sources import checkpoint
 from model.survey.stored import STORED
-from tests.screen import PATIENCE, figure, query, visit, wait_for_charts
+from tests.screen import figure, query, visit, wait_for_charts
 
 POINT = """([key, i]) => {
     const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
@@ -18,12 +17,6 @@ POINT = """([key, i]) => {
 }"""
 LAYER, HEAD = 4, 5
 NAME = "L4\u00a0H5"
-
-
-@pytest.fixture(autouse=True)
-def patient() -> None:
-    """A busy machine is slow, which no test judges."""
-    expect.set_options(timeout=PATIENCE)
 
 
 def click_point(page: Page, i: int, name: str) -> None:

@@ -46,13 +46,6 @@ from viz.figures.labels import token_labels
 from viz.live.core.sampling import NAMED_TOKENS
 
 
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-
-
 def same(shown: np.ndarray, pattern: np.ndarray, mask: np.ndarray) -> bool:
     """Whether a heat map is a pattern with masked cells left out."""
     return np.allclose(shown[mask], pattern[mask], atol=1e-5) and bool(np.isnan(shown[~mask]).all())

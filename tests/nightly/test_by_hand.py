@@ -1,23 +1,15 @@
 """Protects attention by hand in the browser: each key redraws every step as Python computes it."""
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from model.analysis.worked import Example, read_cells, work_out
-from tests.screen import PATIENCE, query, visit, wait_until_idle
+from tests.screen import query, visit, wait_until_idle
 from viz.pages.lessons.by_hand import EXAMPLES
 
 TITLE = "Attention by hand"
 CELLS = """name => [...document.querySelectorAll(`td[data-number="${name}"]`)]
     .map(cell => cell.textContent.replace('−', '-').replace('∞', 'Infinity'))"""
-
-
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
 
 
 def drawn(page: Page, name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.nightly.test_browser import css
 from tests.screen import (
     PATIENCE,
     TOM,
@@ -16,7 +17,6 @@ from tests.screen import (
     visit,
     wait_until_idle,
 )
-from tests.test_browser import css
 from tests.viz.builders import stories_trace
 from viz import theme
 
@@ -53,13 +53,6 @@ VIEWS = {
 UNFRAMED = """() => [...document.querySelectorAll('.stMain .katex-display')].filter(formula =>
     formula.scrollWidth > formula.clientWidth + 1 && getComputedStyle(formula).overflowX !== 'auto'
 ).length"""
-
-
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
 
 
 def open_view(page: Page, name: str) -> None:

@@ -1,18 +1,12 @@
-"""Protects what holds on every page: it stands still, and everybody can read and use it."""
+"""Protects pages from moving while somebody reads or leads a tour."""
 
 import time
-from pathlib import Path
 
-import axe_playwright_python
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.screen import CHARTS, PATIENCE, turn_to, visit, wait_until_idle
+from tests.screen import visit, wait_until_idle
 
-AXE = Path(next(iter(axe_playwright_python.__path__))) / "axe.min.js"
-SERIOUS = """async () => (await axe.run(document)).violations
-    .filter(({impact}) => ['serious', 'critical'].includes(impact))
-    .flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 150)}`))"""
 # What moved without being asked to within half a second, as the browser itself scores it.
 SHIFTS = """() => {
     if (window.shifts) return;  // a page of several tests has this script several times
@@ -28,28 +22,6 @@ SHIFTS = """() => {
 MOST_SHIFTED = 0.05
 LATE_SECONDS = 3
 N_STEPS = "() => document.querySelector('.hl-tour progress').max"
-
-
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-
-
-def test_every_page_opens_and_axe_finds_nothing_serious(page: Page) -> None:
-    """Each once, every second one dark, with all its figures; what the console says fails it."""
-    found = {}
-    for is_dark, theme in enumerate(("light", "dark")):
-        page.emulate_media(color_scheme=theme)
-        visit(page)
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-        for title in list(CHARTS)[is_dark::2]:
-            turn_to(page, title)
-            expect(page.get_by_test_id("stException")).to_have_count(0)
-            found[title] = page.evaluate(SERIOUS)
-    assert len(found) == len(CHARTS)
-    assert {title: faults for title, faults in found.items() if faults} == {}
 
 
 @pytest.mark.parametrize("width", [1440, 1280, 390])

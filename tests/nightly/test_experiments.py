@@ -10,20 +10,13 @@ from model.capture import capture
 from model.tap import Editor, set_head, set_weight
 from model.trace import Trace
 from tests.model.builders import softmax
-from tests.screen import DRAWN, PATIENCE, PLACE, TOM, figure, query, visit, wait_until_idle
+from tests.screen import DRAWN, PLACE, TOM, figure, query, visit, wait_until_idle
 from tests.viz.builders import stories, stories_trace
 
 N_ANSWERS = 10  # the five most likely of the run as it is, and the first five of equal ones
 # Every cell of the map of heads has its number.
 ALL_KNOWN = """() => [...document.querySelectorAll('.st-key-figure-head-costs .js-plotly-plot')]
     .some(chart => chart._fullData?.length === 1)"""
-
-
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
 
 
 def click(page: Page, key: str, row: int, column: int) -> None:

@@ -98,13 +98,6 @@ LOW_TARGETS = """() => ['button', 'select', 'input', '.hl-word']
 MAP = ".hl-view-map .js-plotly-plot"
 
 
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-
-
 def wait_for(page: Page, head: str, view: str = "map", stage: str = "weights") -> None:
     """Wait until the microscope has drawn this."""
     state = re.compile(f"{head} {view} {stage}$")

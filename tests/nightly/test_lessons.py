@@ -1,16 +1,8 @@
 """Protects lessons in a real browser: arrows are dragged, and an answer comes into sight."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.screen import PATIENCE, PLACE, TOM, figure, look, query
-
-
-@pytest.fixture(autouse=True)
-def patient(page: Page) -> None:
-    """No step gives up because the machine is busy."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
+from tests.screen import PLACE, TOM, figure, look, query
 
 
 def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:

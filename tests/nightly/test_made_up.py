@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.model.made_up import RIGHT, made_up_trace
+from tests.nightly.test_microscope import DRAWN, MAP, shown, wait_for
 from tests.screen import content, download, visit
 from tests.serving import RunningApp, running_app
-from tests.test_microscope import DRAWN, MAP, shown, wait_for
 from tests.visiting import visitor_of
 from tests.viz.builders import csv_rows
 

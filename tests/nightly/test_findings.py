@@ -1,18 +1,11 @@
 """Protects the page Findings in a real browser: each line opens its view, and Back comes back."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from model.analysis.findings import strongest_copy
-from tests.screen import PATIENCE, query, visit, wait_for_charts
+from tests.screen import query, visit, wait_for_charts
 from tests.viz.apps import TOM
 from tests.viz.builders import stories_trace
-
-
-@pytest.fixture(autouse=True)
-def patient() -> None:
-    """A busy machine is slow, which no test judges."""
-    expect.set_options(timeout=PATIENCE)
 
 
 def test_a_line_opens_the_arrow_it_speaks_of_and_back_comes_back(page: Page) -> None:

@@ -1,0 +1,1 @@
+"""What only `make nightly` runs: matrices of settings, kills, long visits, trainings."""

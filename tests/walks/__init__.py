@@ -1,0 +1,1 @@
+"""The whole app in a real browser, as people use it."""
