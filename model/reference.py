@@ -2,7 +2,7 @@
 
 A decoder, an encoder, the two together, or a Vision Transformer: config.json says which.
 
-This is the proof's other side: it shares no line with the model that runs. It reads config.json and
+This is the other side of every check: it shares no line with the model that runs. It reads config.json and
 model.safetensors itself, knows no torch, and takes of `model` not a single function. Nothing here
 is fast; everything is one equation to a line, so that it can be read beside the papers. `arrays`
 gives every array at the address the trace has it at, such as decoder.blocks.3.attn.pattern.
@@ -47,7 +47,10 @@ STORED = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # by safeten
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """What the files of a model say, and what goes on for an array, by its place: itself."""
+    """What the files of a model say, and what goes on for an array, by its place: itself.
+
+    A place is an address of the trace, without the name of the stack where there is but one.
+    """
 
     config: Config
     weights: Weights
@@ -168,8 +171,11 @@ class Reader:
         """The config's kind of norm with the weights of this name."""
         gain, eps = self.get(f"{name}.gain"), self.config["norm_eps"]
         if self.config["norm"] == "rms":
-            return rms_norm(x, gain, eps)
-        return layer_norm(x, gain, self._weights.get(f"{self._part}{name}.offset", 0.0), eps)
+            scaled = rms_norm(x, gain, eps)
+        else:
+            offset = self._weights.get(f"{self._part}{name}.offset", 0.0)
+            scaled = layer_norm(x, gain, offset, eps)
+        return self.passed(f"{name}.scaled", scaled)
 
 
 def feed_forward(part: Reader, x: Array) -> Array:
@@ -204,8 +210,7 @@ def attention(part: Reader, x: Array, source: Array, mask: Array) -> Attended:
     found = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern, "z": z, "mask": mask}
     found |= {} if np.isscalar(bias) else {"bias": bias}
     in_turn = z.swapaxes(-3, -2)  # (Tq, H, Dh)
-    out = part.linear("out_proj", in_turn.reshape(*in_turn.shape[:-2], -1))
-    return found, part.passed("out", out)
+    return found, part.linear("out_proj", in_turn.reshape(*in_turn.shape[:-2], -1))
 
 
 def block(part: Reader, x: Array, mask: Array, memory: Array | None = None) -> Attended:
@@ -226,12 +231,14 @@ def block(part: Reader, x: Array, mask: Array, memory: Array | None = None) -> A
     x = part.passed("resid_pre", x)
     normed = read(x, "attn_norm")
     attended, attn_out = attention(part.part("attn"), normed, normed, mask)
+    attn_out = part.passed("attn_out", attn_out)
     middle = write(x, attn_out, "attn_norm")
     found = {f"attn.{name}": array for name, array in attended.items()}
     found |= {"resid_pre": x, "attn_out": attn_out, "resid_mid": middle}
     if memory is not None:
         cross, seen = part.part("cross_attn"), np.ones((x.shape[-2], memory.shape[-2]), bool)
         attended, cross_out = attention(cross, read(middle, "cross_norm"), memory, seen)
+        cross_out = part.passed("cross_out", cross_out)
         middle = write(middle, cross_out, "cross_norm")
         found |= {f"cross_attn.{name}": array for name, array in attended.items()}
         found |= {"cross_out": cross_out, "resid_cross": middle}
@@ -383,7 +390,7 @@ def stack(part: Reader, name: str, embed: Array, mask: Array, memory: Array | No
         for address, array in found.items():
             yield f"{name}.blocks.{layer}.{address}", array
     is_pre = part.config["norm_placement"] == "pre"
-    return part.passed("end", part.norm("final_norm", x) if is_pre else x)
+    return part.norm("final_norm", x) if is_pre else x
 
 
 def unembedded(model: Reader, stream: Array, embed: str) -> Array:

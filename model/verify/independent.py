@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 
 from model import reference
+from model.tap import Edit
 from model.trace import RESIDUAL_NAMES, Trace
 from model.verify.check import Check, relative_error
 
@@ -71,6 +73,27 @@ def _check(name: str, found: _Found, trace: Trace) -> Check:
     of = f" of {n_heads} heads" if name in OF_HEADS else ""
     where = f", first in {found.address}" if found.address else ""
     return Check(f"{name}{of} = an independent float64 run{where}", found.error, ALLOWED)
+
+
+def edited(files: reference.Files, edits: Sequence[Edit], device: torch.device) -> reference.Files:
+    """Files whose run is edited on the way, as that of the model is.
+
+    What an edit puts in place is the model's float32; all that follows from it is computed anew.
+    device: where those values are.
+    """
+    has_two = files.config["architecture"] == "encoder_decoder"
+    by_place: dict[str, list[Edit]] = {}
+    for edit in edits:
+        place = edit.address if has_two else edit.address.partition(".")[2]
+        by_place.setdefault(place, []).append(edit)
+
+    def change(place: str, array: np.ndarray) -> np.ndarray:
+        for edit in by_place.get(place, ()):
+            value = torch.from_numpy(array).to(device)[None]  # (1, …), as the model has it
+            array = edit.change(value)[0].cpu().numpy()
+        return array
+
+    return replace(files, change=change)
 
 
 def log_probability(files: reference.Files, prompt: Sequence[int], text: Sequence[int]) -> float:

@@ -15,6 +15,8 @@ from model.given import Input, as_given
 Array = np.ndarray
 Arrays = Mapping[str, Array]
 Put = Callable[[Array], None]  # writes into an array what stands in for a part
+# Without embeddings, sublayers and offsets of norms the stream is zero at its end.
+NOTHING = ("embed", "positions", "attn_out", "cross_out", "ffn_out", "scaled")
 WRITES = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
 
 
@@ -54,8 +56,7 @@ def files_without(files: reference.Files, off: Off, own: Arrays, other: Arrays) 
 
     def change(place: str, array: Array) -> Array:
         if is_all:
-            nothing = place.endswith(("embed", "positions", "out", "ffn_out", "end"))
-            return np.zeros_like(array) if nothing else array
+            return np.zeros_like(array) if place.endswith(NOTHING) else array
         if place not in wanted:
             return array
         array = array.copy()
@@ -104,8 +105,8 @@ def _put(
         return 0.0 if way == "zero" else values.mean(axis=axis) if way == "mean" else values
 
     if not inner:
-        place = f"{block}.ffn_out" if module == "ffn" else f"{block}.{module}.out"
-        values = source.get(f"{block}.{WRITES[module]}", np.zeros(1))
+        place = f"{block}.{WRITES[module]}"
+        values = source.get(place, np.zeros(1))
         return place, lambda array: _write(array, (slice(None),), stands_in(values))
     if module == "ffn":
         values = np.zeros(1) if way == "zero" else activation(files, source, stack, layer)

@@ -37,6 +37,7 @@ from model.sources.handle import ModelHandle
 from model.survey.stored import command
 from model.tap import Edit, Editor
 from model.trace import Trace
+from model.verify.independent import check_independently, edited
 from viz import runs
 from viz.live import store
 from viz.runs import Run
@@ -79,11 +80,12 @@ def without(
     trace = _run.trace
     edits = edits_for(handle, _run, off, way, _other)
     found = runs.checkpoint(handle)
-    edited = architecture(found.config.architecture).capture(
+    changed = architecture(found.config.architecture).capture(
         found.model, *_arguments(trace), attachments=[Editor(*edits)]
     )
-    checking = begin(edited, lambda trace: ())  # what is off is not what the files say
-    return Run(edited, checking, store.put(edited), _run.offers)
+    files = edited(found.files, edits, found.model.device)
+    checking = begin(changed, lambda trace: check_independently(trace, files))
+    return Run(changed, checking, store.put(changed), _run.offers)
 
 
 def edits_for(

@@ -25,6 +25,7 @@ from model.analysis.interventions import run_rows
 from model.capture import capture, capture_image, capture_translation
 from model.tap import Editor
 from model.trace import Trace
+from model.verify.independent import check_independently, edited
 from tests.model.builders import (
     GROUPED,
     tiny_encoder,
@@ -110,7 +111,12 @@ def test_each_edit_is_an_independent_forward_with_that_changed(name: str, way: s
     for texts in [*([text] for text in parts_of(name)), parts_of(name)[:3]]:
         parts = [part_of(text, sizes(name)) for text in texts]
         assert [part.text for part in parts] == texts
-        trace = trace_of(name, [Editor(*edits_of(parts, way, own, others))])
+        edits = edits_of(parts, way, own, others)
+        trace = trace_of(name, [Editor(*edits)])
+        files = edited(files_of(model), edits, model.device)
+        assert all(check.passed for check in check_independently(trace, files)), texts
+        if way == "zero":  # a mean may be what stands there already
+            assert not all(check.passed for check in check_independently(plain, files)), texts
         off = Off(tuple(texts), way, as_other(other))
         expected = arrays_of(files_of(model), plain.given, off)
         close(trace.output, expected["output"], texts)
@@ -139,6 +145,8 @@ def test_with_everything_off_the_bias_of_the_unembedding_is_left(name: str) -> N
     bias = model.unembed.bias
     expected = np.zeros(trace.output.shape[-1]) if bias is None else bias.numpy()
     np.testing.assert_allclose(trace.output, np.broadcast_to(expected, trace.output.shape))
+    files = edited(files_of(model), everything_off(model), model.device)
+    assert all(check.passed for check in check_independently(trace, files))
     run = arrays_of(files_of(model), trace_of(name, []).given, Off((EVERYTHING,)))
     close(trace.output, run["output"], name)
 

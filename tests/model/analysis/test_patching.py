@@ -59,7 +59,7 @@ def test_every_cell_is_a_run_with_one_value_of_the_other(
     metric = Metric(kind, 6, 8, 11)
     pair = Pair(loaded.decoder, BASE, SOURCE, metric)
     files, source = loaded.files, dict(reference.arrays(loaded.files, SOURCE))
-    places = {"resid_pre": "resid_pre", "attn_out": "attn.out", "ffn_out": "ffn_out", "z": "attn.z"}
+    places = {"resid_pre": "resid_pre", "attn_out": "attn_out", "ffn_out": "ffn_out", "z": "attn.z"}
     for name, found in filled(pair).items():
         layer, column, of_head = 1, 2, name == "z"
         address = f"blocks.{layer}.{'attn.z' if of_head else name}"

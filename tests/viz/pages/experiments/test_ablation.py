@@ -216,6 +216,7 @@ def test_other_architectures_have_it(name: str) -> None:
     (bars,) = chart(app, "loss-change").data
     assert np.abs(numbers(bars["y"])).max() > 1e-4
     tables = checks_shown(inspected(app, "check"))
+    assert len(tables) == 2, "the run as it is, and with the part off"
     assert {row["verdict"] for table in tables for row in table} == {"passed"}
 
 

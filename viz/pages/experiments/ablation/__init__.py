@@ -148,6 +148,8 @@ def _inspect(experiment: Experiment) -> None:
         "model.analysis.ablation.costs",
         "model.analysis.ablation.pruned",
     )
+    if experiment.off:
+        inspector.checked("The run with parts off", lambda: experiment.edited.checks)
     inspector.export(experiment.view, _tables(experiment))
 
 
