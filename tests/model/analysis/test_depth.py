@@ -11,6 +11,7 @@ from model.analysis.depth import (
     KINDS,
     N_TOKENS,
     Kind,
+    _drawn,
     config_of,
     drawn_block,
     gradient_lengths,
@@ -18,6 +19,7 @@ from model.analysis.depth import (
     own_gradients,
 )
 from model.blocks import Block
+from model.capture import capture
 from model.positions import POSITIONS
 from tests.model.builders import GROUPED, tiny_model
 
@@ -89,3 +91,55 @@ def test_own_gradients_are_one_for_each_place_of_the_stream() -> None:
     assert (found > 0).all()
     with pytest.raises(ValueError, match="1 token"):
         own_gradients(model, [3])
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_own_gradients_are_those_of_the_rest_of_the_model(changes: dict) -> None:
+    """From each place on, the blocks are run again without a tap and differentiated by autograd.
+
+    What a float32 trace rounds by 2⁻²⁴ of its size moves the gradient as little: rel 1e-5.
+    """
+    model = tiny_model(**changes).double()
+    ids, mask = torch.tensor(IDS), torch.ones(6, 6, dtype=torch.bool).tril()
+    if "window" in changes:
+        mask &= ~torch.ones_like(mask).tril(-changes["window"])
+    residuals = capture(model, IDS, list("abcdef")).residuals
+    streams = [*(x.resid_pre for x in residuals), residuals[-1].resid_post]
+    expected = []
+    for layer, stream in enumerate(streams):
+        start = torch.tensor(stream, dtype=torch.float64)[None].requires_grad_()
+        x = start
+        for block in model.blocks[layer:]:
+            x = block(x, model.position, mask=mask)
+        logits = model.unembed(model.final_norm(x))[0]
+        loss = torch.nn.functional.cross_entropy(logits[:-1], ids[1:])
+        expected.append(torch.autograd.grad(loss, start)[0].norm().item())
+    assert own_gradients(model, IDS) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_gradients_by_depth_are_those_of_one_graph(kind: Kind) -> None:
+    """All blocks in one graph, where the lesson works in pieces."""
+    deep = blocks(AT_ONCE + 2, seed=3)
+    found = gradient_lengths(deep, kind, 3)
+    streams = [_drawn("input", 3).detach().requires_grad_()]
+    mask, position = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool).tril(), POSITIONS["none"]
+    for block in deep:
+        streams.append(block(streams[-1], position(config_of("pre", 1)), mask=mask))
+    x, direction = streams[-1], _drawn("direction", 3)
+    if kind.placement == "pre":
+        x = torch.nn.functional.layer_norm(x, (D_MODEL,))
+    y = (x * direction).sum(dim=(1, 2)) / direction.flatten(1).norm(dim=1)
+    expected = [
+        torch.stack(
+            [
+                torch.autograd.grad(y[b], stream, retain_graph=True)[0][b].norm().log()
+                for b in range(len(y))
+            ]
+        )
+        .mean()
+        .exp()
+        .item()
+        for stream in streams
+    ]
+    assert found == pytest.approx(expected, rel=1e-9)

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from model.recurrence import stored
-from model.recurrence.task import TRAINED
+from model.recurrence.task import TRAINED, ids_of
+from tests.model.builders import softmax
 from tests.viz.apps import chart, charts, chosen, lines, open_page, tables_shown
 from tests.viz.builders import numbers
 from viz.frame import measured
+from viz.runs import recurring
 
 TITLE = "Recurrence"
 NAMES = ["recurrent, one vector", "recurrent, with attention", "Transformer"]
@@ -22,9 +24,18 @@ def test_accuracies_are_those_that_are_stored(task: str, text: str, judged: str)
     app = open_page(TITLE, row_task=task, row_letters=text, judged_by=judged, row_head="5")
     assert lines(app, "error") == []
     for name, line in zip(stored.NAMES, chart(app, "recurrence-accuracy").data, strict=False):
-        _, shares = stored.accuracy_by_length(stored.SHIPPED / name, task, of_rows=judged == "rows")
-        drawn = numbers(line["y"]).astype(float)
-        np.testing.assert_allclose(drawn, drawn[0] / shares[0] * np.array(shares), atol=1e-9)
+        found = stored.accuracy_by_length(stored.SHIPPED / name, task, of_rows=judged == "rows")
+        for axis, expected in zip("xy", found, strict=True):
+            np.testing.assert_array_equal(numbers(line[axis]), expected)
+    row = recurring.row_of(task, ids_of(text))
+    additive, cross = (
+        numbers(chart(app, f"recurrence-{kind}").data[0]["z"]) for kind in ("additive", "cross")
+    )
+    np.testing.assert_allclose(additive, softmax(row.attended.energies), atol=1e-6)
+    np.testing.assert_allclose(cross, row.patterns[1, 1], atol=1e-6)
+    assert (
+        chart(app, "recurrence-cross").layout["title"]["text"].startswith("Cross-attention, L1 H1")
+    )
 
 
 def test_each_model_says_what_it_writes_and_how_much_of_it_is_right() -> None:
