@@ -1,4 +1,4 @@
-"""A Transformer that can be watched: the maths, the models, their traces and their proof.
+"""A Transformer that can be watched: the maths, the models, their traces and their checks.
 
 Knows nothing of Streamlit or Plotly; everything can be imported in a notebook. Read in this order:
 config, positions, masks, attention, norms, feedforward, blocks, architectures (stack and decoder,

@@ -1,4 +1,4 @@
-"""What token ids stand for, read from tokenizer.json alone: the proof's other side for labels.
+"""What token ids stand for, read from tokenizer.json alone: the other side of the check of labels.
 
 Nothing of `model.data.tokenizer` is used, nor the library behind it.
 """
