@@ -29,7 +29,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist load
 quick: .venv/test.stamp
 	@$(PYTEST) -m "not browser and not slow and not nightly"
 
-# What CI runs: ten minutes on two cores.
+# The whole suite that protects a change, and what CI runs: see CONTRIBUTING.md.
 test: .venv/test.stamp
 	@$(BIN)/python -m tests.browser
 	@$(PYTEST) -m "not nightly"

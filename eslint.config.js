@@ -61,11 +61,11 @@ export default [
     files: [`viz/live/${name}/**`],
     rules: never(INSTRUMENTS.filter((other) => other !== name)),
   })),
-  // Timers and observers end with their instrument: only the lifetime starts them. The address and a
-  // tour are no instruments and outlive them all.
+  // Timers and observers end with their instrument: only the lifetime starts them. The address, a
+  // tour and the watch on what is under way are no instruments and outlive them all.
   {
     files: ["viz/live/**/*.js"],
-    ignores: ["viz/live/core/lifetime.js", "viz/live/address.js", "viz/live/tour.js"],
+    ignores: ["core/lifetime", "address", "settled", "tour"].map((name) => `viz/live/${name}.js`),
     rules: {
       "no-restricted-globals": [
         "error",

@@ -38,6 +38,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 VIEWPORT: ViewportSize = {"width": 1440, "height": 900}
+WALKS = "tests/walks/"
 FAILED = pytest.StashKey[bool]()
 BROWSER_FIXTURES = {"app", "browser"}
 # These draw whole pages on shipped models, train, or start programs: seconds for each file.
@@ -48,14 +49,11 @@ SLOW = (
     "tests/model/test_stories.py",
     "tests/model/test_tap.py::test_threads",
     "tests/model/training/test_interrupts.py",
-    "tests/model/training/test_other_objectives.py::test_a_toy",
     "tests/model/training/test_trainer.py",
     "tests/walks/test_walls.py",
     "tests/viz/frame/test_address.py",
     "tests/viz/frame/test_bar.py",
     "tests/viz/frame/test_navigation.py",
-    "tests/viz/frame/test_settings.py::test_a_setting_goes",
-    "tests/viz/frame/test_settings.py::test_an_impossible_setting",
     "tests/viz/frame/test_tours.py",
     "tests/viz/pages/",
     "tests/viz/test_runs.py",
@@ -143,7 +141,8 @@ def page(
     """A fresh visitor's page, not yet at the app: `page.goto("/")` opens it.
 
     It is the one of the test before, if that passed: a new one takes three times as long to load,
-    since the browser compiles the app's code for each. Its history alone goes on.
+    since the browser compiles the app's code for each. Its history alone goes on; of a walk the app
+    stays open, too.
     """
     page = profile.pages[0] if profile.pages else profile.new_page()
     page.set_default_timeout(PATIENCE)
@@ -170,7 +169,8 @@ def page(
         profile.on(event, listener)
     page.on("websocket", keep_socket)
     yield page
-    _leave(page, profile, app_url, has_failed=request.node.stash.get(FAILED, False))
+    is_walk = request.node.nodeid.startswith(WALKS)
+    _leave(page, profile, app_url, request.node.stash.get(FAILED, False), stays=is_walk)
     page.remove_listener("websocket", keep_socket)
     for event, listener in listeners.items():
         profile.remove_listener(event, listener)
@@ -179,7 +179,9 @@ def page(
     assert not world.calls, "the app asked another machine for something"
 
 
-def _leave(page: Page, profile: BrowserContext, app_url: str, has_failed: bool) -> None:
+def _leave(
+    page: Page, profile: BrowserContext, app_url: str, has_failed: bool, *, stays: bool
+) -> None:
     """The next visitor is another person: nothing this one chose, such as a theme, is kept."""
     storage = {"origin": app_url, "storageTypes": "local_storage,cookies"}
     session = profile.new_cdp_session(page)
@@ -189,7 +191,8 @@ def _leave(page: Page, profile: BrowserContext, app_url: str, has_failed: bool) 
         opened.close()
     if not has_failed:
         page.unroute_all()
-        page.goto("about:blank")
+        if not stays:
+            page.goto("about:blank")
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(VIEWPORT)
         page.mouse.move(1, 1)

@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.browser import find_browser
-from tests.screen import PATIENCE, query, visit, wait_until_idle
+from tests.screen import PATIENCE, query, settle, visit
 from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 
 RUN = "window.hacked=1"
@@ -156,7 +156,7 @@ def type_all(page: Page, texts: Sequence[str], outcome: Outcome) -> None:
         box.fill(text)
         box.press("Control+Enter")
         page.wait_for_timeout(120)
-        wait_until_idle(page)
+        settle(page)
         outcome.tried += 1
         if page.evaluate(PLANTED):
             outcome.executed.append(text)

@@ -1,5 +1,8 @@
 """What a person does and sees on the pages, for tests in the browser."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -8,7 +11,7 @@ from playwright.sync_api import Download, Locator, Page, expect
 
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
 HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> $x$ **b** %{y}"
-# What each page draws with Plotly in Python; two have an instrument of the browser instead.
+# What each page draws with Plotly in Python; some have an instrument of the browser instead.
 CHARTS = {
     "Home": [],
     "Tours": [],
@@ -76,17 +79,15 @@ CHARTS = {
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],
     "Vision": ["without", "distances", "places"],
 }
-# The instrument that draws a page; the last page's may be there a moment longer.
-INSTRUMENTS = {
-    "Home": "home",
-    "Attention": "microscope",
-    "Next token": "writer",
-    "Attention by hand": "by_hand",
-    "Encoder": "cloze",
-    "Translation": "translation",
-    "Vision": "sketch",
-}
 PATIENCE = 60_000  # milliseconds; a busy machine is slow, which no test judges
+SETTLED = "() => Number((document.documentElement.dataset.settled ?? '0').split(' ')[0])"
+# A link of the app's own leads to an address without loading anything anew.
+FOLLOW = """address => {
+    const link = Object.assign(document.createElement('a'), {href: address});
+    document.body.append(link);
+    link.click();
+    link.remove();
+}"""
 DRAWN = """key => {
     const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
     return [...(chart?.calcdata ?? [])].map(points => {
@@ -109,32 +110,37 @@ def figure(page: Page, key: str) -> Locator:
     return page.locator(f".st-key-figure-{key}")
 
 
-def wait_until_idle(page: Page) -> None:
-    """Wait for the end of the running script."""
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+def settle(page: Page, title: str = "") -> None:
+    """Wait until the app says that nothing is under way, on the page of this title if named."""
+    state = re.compile(rf"^\d+ {re.escape(title)}.* ")
+    expect(page.locator("html")).to_have_attribute("data-settled", state)
+
+
+@contextmanager
+def settling(page: Page) -> Iterator[None]:
+    """What is done in here has the app at work; wait until it has settled once more.
+
+    For what only Streamlit hears of: until its server answers, the page has settled still.
+    """
+    times = page.evaluate(SETTLED)
+    yield
+    page.wait_for_function(f"times => ({SETTLED})() > times", arg=times)
 
 
 def visit(page: Page, /, **query: str) -> None:
-    """Open the app and wait for the last chart of the page, Attention where none is named."""
+    """Open a view, Attention where none is named, and wait until it has settled.
+
+    Where the app is open it is followed as a link: the browser reads no script anew.
+    """
     query.setdefault("page", "Attention")
-    page.goto("/?" + urlencode(query))
-    wait_for_charts(page, query["page"])
-
-
-def look(page: Page, key: str, /, **query: str) -> None:
-    """Open the app and wait for one chart, on a page whose other charts are not the usual ones."""
-    page.goto("/?" + urlencode(query))
-    figure(page, key).locator(".js-plotly-plot .main-svg").first.wait_for()
-    wait_until_idle(page)
-
-
-def wait_for_charts(page: Page, title: str) -> None:
-    """Wait until every chart of a page is drawn."""
-    if title in INSTRUMENTS:
-        page.locator(f".st-key-{INSTRUMENTS[title]} .hl-live[data-drawn*=' ']").wait_for()
-    for key in CHARTS[title]:
-        figure(page, key).locator(".js-plotly-plot .main-svg").first.wait_for()
-    wait_until_idle(page)
+    address = "/?" + urlencode(query)
+    if urlsplit(page.url).hostname == "localhost":
+        settle(page)  # what was changed last counts wherever a person goes
+        with settling(page):
+            page.evaluate(FOLLOW, address[1:])
+    else:
+        page.goto(address)
+    settle(page, query["page"])
 
 
 def rail(page: Page) -> Locator:
@@ -145,7 +151,7 @@ def rail(page: Page) -> Locator:
 def turn_to(page: Page, title: str) -> None:
     """Go to another page by its name."""
     rail(page).get_by_role("link", name=title, exact=True).click()
-    wait_for_charts(page, title)
+    settle(page, title)
 
 
 def picked(page: Page, label: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from playwright.sync_api import CDPSession, Error, Locator, Page, expect, sync_playwright
 
 from tests.browser import find_browser
-from tests.screen import PATIENCE, turn_to, visit, wait_until_idle
+from tests.screen import PATIENCE, settle, turn_to, visit
 from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 from viz.studio import PAGES
 
@@ -60,7 +60,7 @@ class Visitor:
             if act():
                 break
         self.done[act.__name__] = self.done.get(act.__name__, 0) + 1
-        wait_until_idle(self.page)
+        settle(self.page)
 
     def turn(self) -> bool:
         """Go to any page."""
@@ -133,7 +133,7 @@ def measure(app: RunningApp, visitor: Visitor, session: CDPSession, count: int) 
         ticked.uncheck(force=True)
     visitor.page.mouse.move(1, 1)
     visitor.page.wait_for_timeout(REST)
-    wait_until_idle(visitor.page)
+    settle(visitor.page)
     for _ in range(2):  # what the first round frees may have held more
         session.send("HeapProfiler.collectGarbage")
         visitor.page.wait_for_timeout(REST)

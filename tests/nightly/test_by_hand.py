@@ -4,7 +4,7 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from model.analysis.worked import Example, read_cells, work_out
-from tests.screen import query, visit, wait_until_idle
+from tests.screen import query, settle, visit
 from viz.pages.lessons.by_hand import EXAMPLES
 
 TITLE = "Attention by hand"
@@ -38,7 +38,7 @@ def test_every_example_is_drawn_as_python_computes_it(page: Page) -> None:
             *read_cells(s["cells"]), s["heads"], s["masking"], s["valid"], s["scaled"]
         )
         assert_drawn(page, example)
-        wait_until_idle(page)
+        settle(page)
 
 
 def test_a_cell_that_is_typed_redraws_all_and_one_that_is_none_nothing(page: Page) -> None:
@@ -48,7 +48,7 @@ def test_a_cell_that_is_typed_redraws_all_and_one_that_is_none_nothing(page: Pag
     assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;-1.5,1|1,0;0,1|")))
     page.wait_for_url("**hand_cells=**")
     assert query(page)["hand_cells"] == "1,0;0,1|1,0;-1.5,1|1,0;0,1|"
-    wait_until_idle(page)
+    settle(page)
     cell.fill("1e99")
     expect(page.locator(".hl-hand-fault")).to_contain_text("K row 2, column 1: type a number")
     assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;-1.5,1|1,0;0,1|")))
@@ -69,7 +69,7 @@ def test_sizes_heads_and_masks_are_changed_here(page: Page) -> None:
     page.get_by_role("slider", name="Tokens").fill("3")
     grown = read_cells("1,0;0,1;0,0|1,0;0,1;0,0|1,0;0,1;0,0|")
     assert_drawn(page, Example(*grown, masking="causal", is_scaled=False))
-    wait_until_idle(page)
+    settle(page)
 
 
 def test_each_size_keeps_what_the_others_and_the_hand_did(page: Page) -> None:

@@ -5,7 +5,7 @@ import time
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.screen import visit, wait_until_idle
+from tests.screen import settle, visit
 
 # What moved without being asked to within half a second, as the browser itself scores it.
 SHIFTS = """() => {
@@ -36,7 +36,7 @@ def test_a_page_comes_without_moving_what_is_there(page: Page, title: str, width
     visit(page, page=title)
     page.evaluate("document.fonts.ready.then(() => {})")
     page.wait_for_timeout(1000)
-    wait_until_idle(page)
+    settle(page)
     shifts = page.evaluate("shifts")
     assert score(shifts) <= MOST_SHIFTED, [seen for seen in shifts if seen["value"] > 0.001]
 
@@ -54,14 +54,14 @@ def _late(route: Route) -> None:
 def test_a_tour_goes_by_keyboard_alone_and_nothing_jumps(page: Page) -> None:
     page.add_init_script(f"({SHIFTS})()")
     visit(page, page="Home", tour="twenty-minutes")
-    wait_until_idle(page)
+    settle(page)
     page.wait_for_timeout(1000)  # what hears the keys comes last
     panel = page.locator(".hl-tour")
     moved = {}
     for number in range(2, int(page.evaluate(N_STEPS)) + 1):
         page.keyboard.press("ArrowRight")
         expect(panel).to_contain_text(f"{number} of ")
-        wait_until_idle(page)
+        settle(page)
         page.evaluate("shifts.length = 0")  # that another page came was asked for
         page.wait_for_timeout(1000)  # what the browser draws after the script has ended
         moved[number] = page.evaluate("shifts")

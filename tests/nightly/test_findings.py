@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from model.analysis.findings import strongest_copy
-from tests.screen import query, visit, wait_for_charts
+from tests.screen import query, settle, visit
 from tests.viz.apps import TOM
 from tests.viz.builders import stories_trace
 
@@ -16,7 +16,7 @@ def test_a_line_opens_the_arrow_it_speaks_of_and_back_comes_back(page: Page) -> 
     assert copy is not None
     lines.nth(1).get_by_role("link").click()
     page.wait_for_function("location.search.includes('page=Attention')")
-    wait_for_charts(page, "Attention")
+    settle(page, "Attention")
     address = query(page)
     assert address["cell"] == f"{copy.query}-{copy.key}"
     assert (int(address["layer"]), int(address["head"])) == (copy.site.layer, copy.head)

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from model.sources import checkpoint
 from model.survey.stored import STORED
-from tests.screen import figure, query, visit, wait_for_charts
+from tests.screen import figure, query, settle, visit
 
 POINT = """([key, i]) => {
     const chart = document.querySelector(`.st-key-figure-${key} .js-plotly-plot`);
@@ -42,11 +42,11 @@ def test_a_click_on_a_point_chooses_its_head_and_its_sentence_opens(page: Page) 
     assert (query(page)["layer"], query(page)["head"]) == ("4", "5")
     page.get_by_role("link", name="Open on this sentence").click()
     page.wait_for_function("location.search.includes('cell=')")
-    wait_for_charts(page, "Attention")
+    settle(page, "Attention")
     address = query(page)
     assert address["sentence"] == strongest["text"]
     assert (address["layer"], address["head"]) == ("4", "5")
     assert address["cell"] == f"{strongest['query']}-{strongest['key']}"
     page.go_back()
     page.wait_for_function("location.search.includes('page=Heads')")
-    wait_for_charts(page, "Heads")
+    settle(page, "Heads")

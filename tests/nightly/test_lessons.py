@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.screen import PLACE, TOM, figure, look, query
+from tests.screen import PLACE, TOM, figure, query, visit
 
 
 def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
@@ -18,7 +18,7 @@ def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> No
 
 
 def test_an_arrow_is_dragged_by_its_end(page: Page) -> None:
-    look(page, "two-vectors", page="Similarity", sentence=TOM, b_times="2", b_x="1", b_y="2")
+    visit(page, page="Similarity", sentence=TOM, b_times="2", b_x="1", b_y="2")
     drag(page, (3.0, 1.5), (-2.0, 4.0))
     page.wait_for_url("**a_x=-2.0*a_y=4.0**")
     drag(page, (2.0, 4.0), (4.0, -3.0))  # the arrow shows b twice
@@ -28,7 +28,7 @@ def test_an_arrow_is_dragged_by_its_end(page: Page) -> None:
 
 def test_show_me_brings_the_figure_into_sight(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    look(page, "block-steps", page="The block", sentence=TOM)
+    visit(page, page="The block", sentence=TOM)
     wanted = figure(page, "block-heights")
     expect(wanted).not_to_be_in_viewport()
     page.get_by_role("link", name="Show me").click()

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.screen import PATIENCE, query, rail, visit, wait_for_charts
+from tests.screen import PATIENCE, query, rail, settle, visit
 from tests.viz.apps import TOM
 from tests.viz.builders import stories_trace
 
@@ -67,14 +67,6 @@ def test_labels_are_large_and_the_map_fills_the_height(wall: Page) -> None:
     assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 0
 
 
-def test_two_matrices_stand_side_by_side_on_a_smaller_wall(page: Page) -> None:
-    page.set_viewport_size({"width": 1400, "height": 900})
-    visit(page, page="Masks", sentence=TOM, present="yes")
-    left, right = (page.locator(".js-plotly-plot").nth(i).bounding_box() for i in range(2))
-    assert left["y"] == right["y"]
-    assert left["x"] + left["width"] <= right["x"]
-
-
 def test_the_mouse_finds_the_cell_it_is_on(wall: Page) -> None:
     tokens = [token.strip() for token in stories_trace(TOM).tokens]
     for row, column in ((9, 2), (4, 4), (11, 0)):
@@ -88,11 +80,11 @@ def test_the_mouse_finds_the_cell_it_is_on(wall: Page) -> None:
 def test_keys_go_from_view_to_view_and_back(wall: Page) -> None:
     wall.evaluate("() => document.activeElement.blur()")
     wall.keyboard.press("PageDown")
-    wait_for_charts(wall, "Heads")
+    settle(wall, "Heads")
     wall.wait_for_url("**page=Heads**")  # written at the end of a run
     assert query(wall)["present"] == "yes"
     wall.keyboard.press("ArrowLeft")
-    wait_for_charts(wall, "Attention")
+    settle(wall, "Attention")
     wall.keyboard.press("Escape")
     expect(way_back(wall)).to_have_count(0)
     expect(rail(wall)).to_be_visible()
@@ -106,12 +98,12 @@ def test_a_tour_goes_on_while_it_is_presented(page: Page) -> None:
     expect(way_back(page)).to_be_visible()
     count = page.locator(".hl-tour small")
     expect(count).to_contain_text("1 of ")
-    wait_for_charts(page, "Home")
+    settle(page, "Home")
     for key, (here, there) in zip(("ArrowRight", "PageDown"), pairwise((1, 2, 3)), strict=True):
         expect(count).to_contain_text(f"{here} of ")
         page.keyboard.press(key)
         expect(count).to_contain_text(f"{there} of ")
-        wait_for_charts(page, "Attention")
+        settle(page, "Attention")
     expect(way_back(page)).to_be_visible()
     way_back(page).click()
     expect(way_back(page)).to_have_count(0)

@@ -6,18 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from model import reference
-from model.sources.checkpoint import find_folder
-from tests.model.builders import softmax
 from tests.screen import query, visit
-from viz.digits import digits
+from tests.walks.test_models import INSTRUMENT, draw, expected, shown
 from viz.frame.given import shipped_digits
 from viz.frame.settings import DRAWING
-
-INSTRUMENT = ".st-key-sketch .hl-live"
-ONE = [(0.5, 0.12), (0.5, 0.4), (0.5, 0.65), (0.5, 0.88)]  # places on the pad, in sides of it
 
 
 @pytest.fixture
@@ -25,48 +19,6 @@ def sketch(page: Page) -> Page:
     """The page with the shipped model and the first of the test digits."""
     visit(page, page="Vision")
     return page
-
-
-def pad(page: Page) -> Locator:
-    """Where one draws."""
-    return page.get_by_role("img", name="Draw a digit here")
-
-
-def draw(page: Page, places: list[tuple[float, float]]) -> None:
-    """One stroke; the pen stays down."""
-    box = pad(page).bounding_box()
-    assert box is not None
-    for number, (x, y) in enumerate(places):
-        page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=3)
-        if not number:
-            page.mouse.down()
-
-
-def shown(page: Page) -> list[str]:
-    """The probability of each class, as printed."""
-    return page.locator(f"{INSTRUMENT} .hl-sketch-bars output").all_inner_texts()
-
-
-def expected(pixels: bytes) -> list[str]:
-    """What an independent run gives for the classes of a picture."""
-    image = np.frombuffer(pixels, np.uint8).reshape(28, 28) / 255
-    found = dict(reference.arrays(reference.read(find_folder("digits")), image))
-    return [digits(float(x), 3) for x in softmax(found["output"][0])]
-
-
-def test_the_classes_follow_a_stroke_and_the_run_what_was_drawn(sketch: Page) -> None:
-    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
-    expect(answer).to_contain_text("The model says 7")
-    draw(sketch, ONE)
-    expect(answer).to_contain_text("The model says 1,")  # the pen is still down
-    expect(answer).not_to_contain_text("wrong")
-    expect(sketch.locator(INSTRUMENT)).to_contain_text("your own picture")
-    assert "drawing" not in query(sketch)
-    sketch.mouse.up()
-    sketch.wait_for_url("**drawing=*")
-    pixels = DRAWING.pixels(query(sketch)["drawing"])
-    assert pixels is not None
-    assert shown(sketch) == expected(pixels)
 
 
 def test_the_first_stroke_replaces_a_test_digit_and_the_next_adds_to_it(sketch: Page) -> None:
@@ -83,20 +35,6 @@ def test_the_first_stroke_replaces_a_test_digit_and_the_next_adds_to_it(sketch: 
         assert pixels is not None
         columns = np.nonzero(np.frombuffer(pixels, np.uint8).reshape(28, 28).any(axis=0))[0]
         assert np.ptp(columns) + 1 in n_columns, "of one line, then of two"
-
-
-def test_an_empty_drawing_is_said_and_the_whole_page_follows_it(sketch: Page) -> None:
-    given = sketch.locator(".hl-given-picture")
-    before = given.get_attribute("src")
-    sketch.get_by_role("button", name="Clear", exact=True).click()
-    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
-    said = re.compile(r"^An empty picture: draw a digit\. Of nothing at all the model says (\d), p")
-    expect(answer).to_have_text(said)
-    expect(sketch).to_have_url(re.compile("drawing="))
-    expect(given).not_to_have_attribute("src", before or "")
-    best = said.match(answer.inner_text())
-    assert best is not None
-    expect(sketch.get_by_text(f" for {best[1]} at the least")).to_be_visible()
 
 
 def test_a_picture_of_nothing_is_refused_and_the_last_one_stays(

@@ -5,7 +5,8 @@ from pathlib import Path
 import axe_playwright_python
 from playwright.sync_api import Page, expect
 
-from tests.screen import CHARTS, turn_to, visit
+from tests.screen import CHARTS, figure, turn_to, visit
+from tests.viz.builders import PAGES
 
 AXE = Path(next(iter(axe_playwright_python.__path__))) / "axe.min.js"
 SERIOUS = """async () => (await axe.run(document)).violations
@@ -23,6 +24,8 @@ def test_every_page_opens_and_axe_finds_nothing_serious(page: Page) -> None:
         for title in list(CHARTS)[is_dark::2]:
             turn_to(page, title)
             expect(page.get_by_test_id("stException")).to_have_count(0)
+            for key in CHARTS[title]:
+                expect(figure(page, key).locator(".main-svg").first).to_be_attached()
             found[title] = page.evaluate(SERIOUS)
-    assert len(found) == len(CHARTS)
+    assert set(found) == set(PAGES)
     assert {title: faults for title, faults in found.items() if faults} == {}

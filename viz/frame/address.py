@@ -1,5 +1,6 @@
 """The browser's address: written after each run, and taken over when a person goes elsewhere."""
 
+import secrets
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -11,6 +12,8 @@ from viz.live import component
 
 WHOLE = "page"
 WENT = "messages-of-where-a-person-went"
+RUN = "key-of-the-run"
+SESSION = "session-of-the-address"
 ENTRIES = "entries-of-the-history"  # a count: of the runs of a busy session some are never seen
 
 
@@ -23,8 +26,16 @@ def write(page: str, part: str = WHOLE) -> None:
     turn = st.session_state["turn"] = st.session_state.get("turn", 0) + 1
     went = st.session_state.get(WENT, 0)
     entries = st.session_state[ENTRIES] = st.session_state.get(ENTRIES, 0) + state.is_step(address)
-    said = {"turn": turn, "query": urlencode(address), "entries": entries, "went": went}
-    data = {**said, "is_whole": part == WHOLE}
+    run = f"{page} {st.session_state.get(RUN, '')}" if part == WHOLE else ""
+    data = {
+        "session": st.session_state.setdefault(SESSION, secrets.token_hex(8)),
+        "turn": turn,
+        "query": urlencode(address),
+        "entries": entries,
+        "went": went,
+        "run": run,
+        "is_whole": part == WHOLE,
+    }
     with st.container(key=f"address-{part}"):
         component.keep_address(f"address-of-{part}", data, on_went=_go)
 

@@ -50,6 +50,7 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
         architecture = getattr(page, "ARCHITECTURE", "")
         view = bar.open_view(above, architecture, has_caret=takes_caret)
+        st.session_state[address.RUN] = view.run.key
         if not architecture:  # else it has a model of its own, of which the others know nothing
             st.session_state[LACKING] = _lacking(pages, view)
         lacking: Lacking = st.session_state.get(LACKING, {})

@@ -6,11 +6,13 @@
 
 /**
  * @typedef {object} AddressData
+ * @property {string} session whose turns and messages are counted
  * @property {number} turn which run of the page wrote it
  * @property {string} query the address after the question mark
  * @property {number} entries of the history so far; one more: Back shall lead to what was before
  * @property {boolean} is_whole whether the page wrote it, not a part that runs again alone
  * @property {number} went the last message of this page that Python has taken over
+ * @property {string} run the page and the key of its run, for `settled.js`
  */
 
 /**
@@ -24,10 +26,13 @@
 
 /** Where the component is on the page, the newest call last. @type {Map<HTMLElement, Call>} */
 const alive = new Map();
+let session = "";
 let written = -1; // the turn whose address the browser has
 let entered = 0; // entries of the history that the browser has
 let sent = 0; // messages to Python
 let known = 0; // the last of them that Python has taken over
+/** Where the last message led. @type {{page?: string, query?: string, is_new?: boolean}} */
+let going = {};
 const AGAIN_MS = 6_000;
 const TRIES = 3;
 let background = "";
@@ -57,13 +62,17 @@ export default function keepAddress(call) {
 }
 
 /**
- * `is_new` says of a query that it is a link's: Back shall lead to what was before it.
+ * `is_new` says of a query that it is a link's: Back shall lead to what was before it. To nowhere, in
+ * another theme, is where a person is going already: Python hears only the last of two messages.
  *
  * @param {{page?: string, query?: string, is_new?: boolean}} to
  */
 function go(to) {
+  const isSomewhere = to.page !== undefined || to.query !== undefined;
+  if (isSomewhere || known >= sent) going = to;
   sent += 1;
-  say({ ...to, n: sent }, TRIES);
+  sayWhetherHeard();
+  say({ ...going, n: sent }, TRIES);
 }
 
 /**
@@ -84,6 +93,11 @@ function say(message, tries) {
   }, AGAIN_MS);
 }
 
+/** Whether Python knows where a person went; `settled.js` waits for it. */
+function sayWhetherHeard() {
+  document.documentElement.toggleAttribute("data-busy", known < sent);
+}
+
 /** @param {"addEventListener" | "removeEventListener"} how */
 function listen(how) {
   window[how]("popstate", goBack, true); // before Streamlit's own listener
@@ -99,10 +113,17 @@ function listen(how) {
  *
  * @param {AddressData} data
  */
-function write({ turn, query, entries, went }) {
-  if (turn < written) sent = entered = 0; // another session: it has heard of nothing yet
+function write({ session: of, turn, query, entries, went, run }) {
+  if (of !== session) {
+    session = of; // it has heard of nothing yet
+    written = -1;
+    sent = entered = 0;
+  }
+  if (turn <= written) return; // parts of a page are called in any order
   known = went;
-  if (turn === written || went < sent) return;
+  sayWhetherHeard();
+  if (went < sent) return;
+  if (run) document.documentElement.dataset.run = run;
   written = turn;
   const address = new URLSearchParams(query).toString();
   const isEntry = entries > entered;

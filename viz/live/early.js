@@ -3,6 +3,7 @@
 // `modulepreload`, those that can wait in `data-later` of this script.
 
 import { loadPlotly } from "./core/plotly.js";
+import { watch } from "./settled.js";
 
 function loadTheRest() {
   const script = document.querySelector("script[data-later]");
@@ -15,5 +16,6 @@ function loadTheRest() {
   }
 }
 
+watch();
 // Where it does not load now, whoever needs it tries again and says so.
 loadPlotly().then(loadTheRest, loadTheRest);

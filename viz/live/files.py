@@ -14,6 +14,7 @@ _NOT_LOADED = (
     "tour.js",
     "loader.js",
     "early.js",
+    "settled.js",
     "offline/offline.js",
 )
 _IMPORTED = re.compile(r'^(import\b[^;]*?")(\.[\w./]+)(";)$', re.MULTILINE)

@@ -223,6 +223,7 @@ LEARNERS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_toy_is_learnt(name: str, tmp_path: Path) -> None:
     """What comes next in a circle of letters, a word from its end, and which half is bright."""

@@ -160,6 +160,7 @@ def test_every_setting_has_a_place_in_these_tests() -> None:
     assert set(names) | FOLLOWING | {"device", "attention"} | of_architectures == set(SETTINGS)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: "-".join(place.values)[:40])
 def test_a_setting_goes_into_the_address_and_comes_back_from_it(place: Place) -> None:
     app = open_page(place.page, **{"sentence": TOM} | place.query)
@@ -182,6 +183,7 @@ def assert_kept(app: object, place: Place) -> None:
     assert not any("exist" in line or "using" in line for line in lines(visitor, "note"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: "-".join(place.values)[:40])
 def test_an_impossible_setting_becomes_the_nearest_with_one_line(place: Place) -> None:
     tried = {

@@ -63,3 +63,8 @@ def open_instrument(page: Page, name: str, data: dict[str, Any], width: int = 10
 def receive(page: Page, data: dict[str, Any]) -> None:
     """Let the instrument have new data."""
     page.evaluate("data => instrument.receive(data)", data)
+
+
+def rest(page: Page, milliseconds: int) -> None:
+    """Let what the page itself does within this time be done; its timers go off in their order."""
+    page.evaluate("ms => new Promise(resolve => setTimeout(resolve, ms))", milliseconds)

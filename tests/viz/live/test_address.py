@@ -12,7 +12,7 @@ CALL = """async (turn) => {
     const {default: keepAddress} = await import('/live/address.js');
     globalThis.root ??= document.body.appendChild(document.createElement('div'));
     globalThis.sent ??= [];
-    const data = {turn, query: 'layer=4', entries: 1, is_whole: true, went: 0};
+    const data = {turn, query: 'layer=4', entries: 1, is_whole: true, went: 0, session: 'one'};
     const setTriggerValue = (name, value) => sent.push([turn, name, value]);
     globalThis.end = keepAddress({data, parentElement: root, setTriggerValue});
 }"""
@@ -75,6 +75,29 @@ def test_what_python_has_not_heard_of_is_said_again_and_no_more_after_that(page:
     page.evaluate(CALL.replace("went: 0", "went: 1"), 2)
     page.clock.run_for(60_000)
     assert len(page.evaluate("sent")) == 2
+
+
+def test_parts_of_a_page_are_called_in_any_order(page: Page) -> None:
+    """An older call after a newer one was taken for another session: the next click was lost."""
+    page.evaluate(CALL, 3)
+    page.evaluate(FOLLOW)
+    page.evaluate(CALL, 2)
+    page.evaluate(FOLLOW)
+    page.evaluate(CALL.replace("'one'", "'two'"), 1)
+    page.evaluate(FOLLOW)
+    assert [value["n"] for *_, value in page.evaluate("sent")] == [1, 2, 1]
+
+
+def test_another_theme_does_not_swallow_a_click(page: Page) -> None:
+    """Python hears the last of two messages alone."""
+    page.evaluate(FOLLOW)
+    for turn, color in ((2, "white"), (3, "black")):
+        page.evaluate(f"root.style.setProperty('--st-background-color', '{color}')")
+        page.evaluate(CALL, turn)
+    assert [value for *_, value in page.evaluate("sent")] == [
+        {"page": "Masks", "n": 1},
+        {"page": "Masks", "n": 2},
+    ]
 
 
 def test_it_is_not_said_for_ever_nor_once_a_person_went_elsewhere(page: Page) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.viz.live.harness import as_sent, bare_page
+from tests.viz.live.harness import as_sent, bare_page, rest
 from tests.viz.live.instruments import rotor
 
 # Calls as Streamlit does, several before the first has been answered; what each gave back is kept.
@@ -52,7 +52,7 @@ def data(first: int) -> dict[str, Any]:
 def moved(page: Page) -> list[list[Any]]:
     """What is sent when a person moves the slider: which call, under which name, and what."""
     page.evaluate(MOVE)
-    page.wait_for_timeout(400)  # longer than a person must rest
+    rest(page, 400)  # longer than a person must rest
     return page.evaluate("sent.splice(0)")
 
 

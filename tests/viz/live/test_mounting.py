@@ -1,12 +1,12 @@
 """Protects how Streamlit puts instruments on the page and takes them off again."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
-from tests.screen import PATIENCE, wait_until_idle
+from tests.screen import PATIENCE
 from tests.serving import RunningApp, running_app
 from tests.viz.live.instruments import INSTRUMENTS
 
@@ -26,6 +26,11 @@ COUNTING = """() => {
     globalThis.watching = root => [...watched.values()].filter(node => root.contains(node)).length;
 }"""
 LONGER_THAN_A_TICK = 3500  # milliseconds: a writer without an answer asks again after 2500
+
+
+def wait_until_idle(page: Page) -> None:
+    """Wait for the end of the running script."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +135,16 @@ def test_what_is_changed_is_kept_and_acknowledged(page: Page) -> None:
     expect(slider).to_have_value("0.5")
 
 
+def comes_to_rest(page: Page, seen: Callable[[], object]) -> bool:
+    """Whether nothing comes for longer than a tick, once what was asked for before has come."""
+    for _ in range(5):
+        before = seen()
+        page.wait_for_timeout(LONGER_THAN_A_TICK)
+        if seen() == before:
+            return True
+    return False
+
+
 def test_a_writer_that_is_taken_off_asks_for_no_more(page: Page) -> None:
     """While it is there it asks for token after token; afterwards nothing is sent at all."""
     frames: list[int] = []
@@ -146,10 +161,7 @@ def test_a_writer_that_is_taken_off_asks_for_no_more(page: Page) -> None:
     put(page, "nothing")
     expect(page.locator(".hl-live")).to_have_count(0)
     run = page.get_by_text(re.compile(r"^run \d+$"))
-    page.wait_for_timeout(500)  # what was asked for before has been answered
-    n, number = len(frames), run.text_content()
-    page.wait_for_timeout(LONGER_THAN_A_TICK)
-    assert (len(frames), run.text_content()) == (n, number)
+    assert comes_to_rest(page, lambda: (len(frames), run.text_content()))
 
 
 def test_a_page_left_before_the_modules_are_there_stays_quiet(page: Page) -> None:
@@ -167,9 +179,7 @@ def test_a_page_left_before_the_modules_are_there_stays_quiet(page: Page) -> Non
         route.continue_()
     page.wait_for_load_state("networkidle")  # all that is asked for late is there
     wait_until_idle(page)
-    number = run.text_content()
-    page.wait_for_timeout(LONGER_THAN_A_TICK)
-    assert run.text_content() == number
+    assert comes_to_rest(page, run.text_content)
 
 
 def test_data_that_comes_before_the_modules_are_there_is_shown(page: Page) -> None:

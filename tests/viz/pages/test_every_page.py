@@ -45,6 +45,7 @@ def test_every_page_opens_with_its_model_and_with_another(page: str) -> None:
             assert {row["verdict"] for row in table} == {"passed"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
     tiny_checkpoint(shelf / variant, **VARIANTS[variant])
@@ -84,6 +85,7 @@ ON_EVERY_PAGE = {name: ODD_SENTENCES[name] for name in ALONE} | {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ON_EVERY_PAGE)
 def test_odd_sentence_is_text_on_every_page(name: str) -> None:
     assert_is_text(ON_EVERY_PAGE[name], OF_SENTENCES)
@@ -114,6 +116,7 @@ def assert_is_text(text: str, pages: Sequence[str]) -> None:
             assert_model_is_sent(app, trace)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", OF_SENTENCES)
 def test_sentence_beyond_the_context_says_how_many_tokens_are_cut(page: str) -> None:
     text = 300 * "word "

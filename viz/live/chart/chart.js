@@ -104,9 +104,14 @@ export class Chart {
   /** One drawing after the other, and only the newest figure of those that wait. */
   #draw() {
     const figure = this.#figure;
-    this.#drawing = this.#drawing
+    this.root.toggleAttribute("data-busy", true);
+    const drawing = this.#drawing
       .then(() => (figure === this.#figure && !this.lifetime.isOver ? this.#react() : null))
-      .catch((error) => this.#say(error));
+      .catch((error) => this.#say(error))
+      .then(() => {
+        if (this.#drawing === drawing) this.root.removeAttribute("data-busy");
+      });
+    this.#drawing = drawing;
   }
 
   async #react() {

@@ -87,6 +87,11 @@ export class Conversation {
     return (this.#turn ?? 0) > this.#acked;
   }
 
+  /** Whether something changed here is not sent yet, or not acknowledged. */
+  get isPending() {
+    return Object.keys(this.#changes).length > 0;
+  }
+
   /** Send at once what waits for rest; says whether anything did. */
   flush() {
     const waits = Object.values(this.#changes).some(({ turn }) => turn === null);

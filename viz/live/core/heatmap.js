@@ -57,6 +57,7 @@ export class HeatMap {
   #marked;
   /** @type {Promise<unknown>} */
   #drawing = Promise.resolve();
+  #nDrawings = 0; // that are under way
 
   /**
    * @param {HTMLElement} host
@@ -107,6 +108,21 @@ export class HeatMap {
    * @param {Palette} palette
    */
   async draw(picture, palette) {
+    this.#nDrawings += 1;
+    this.host.toggleAttribute("data-busy", true);
+    try {
+      await this.#react(picture, palette);
+    } finally {
+      this.#nDrawings -= 1;
+      this.host.toggleAttribute("data-busy", this.#nDrawings > 0);
+    }
+  }
+
+  /**
+   * @param {Picture} picture
+   * @param {Palette} palette
+   */
+  async #react(picture, palette) {
     const Plotly = await loadPlotly();
     if (this.lifetime.isOver) return;
     this.picture = picture;

@@ -53,6 +53,7 @@ export class Instrument {
       this.root.style.setProperty(name, value);
     const before = this.settings;
     this.settings = this.settle(this.conversation.settingsNow(data));
+    this.#sayWhetherHeard();
     this.update(isNew, !same(before, this.settings));
   }
 
@@ -94,6 +95,12 @@ export class Instrument {
   setQuietly(changes) {
     this.settings = { ...this.settings, ...changes };
     this.conversation.change(changes);
+    this.#sayWhetherHeard();
+  }
+
+  /** Whether Python knows of every choice made here; `settled.js` waits for it. */
+  #sayWhetherHeard() {
+    this.root.toggleAttribute("data-busy", this.conversation.isPending);
   }
 
   /**

@@ -57,12 +57,17 @@ def test_python_s_settings_count_at_first(page: Page) -> None:
 
 
 def test_a_change_counts_until_its_turn_is_acknowledged(page: Page) -> None:
+    pending = "conversation.isPending"
     now(page, 7, layer=1)
+    assert not page.evaluate(pending)
     change(page, layer=3)
     assert now(page, 7, layer=1) == {"layer": 3}, "not sent yet"
+    assert page.evaluate(pending)
     assert rest(page) == [{"turn": 8, "changes": {"layer": 3}}]
     assert now(page, 7, layer=1) == {"layer": 3}, "sent, but Python has not answered"
+    assert page.evaluate(pending)
     assert now(page, 8, layer=2) == {"layer": 2}, "Python has it, and may say otherwise"
+    assert not page.evaluate(pending)
 
 
 def test_a_newer_change_outlives_the_answer_to_an_older_one(page: Page) -> None:

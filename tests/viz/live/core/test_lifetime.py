@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
+from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive, rest
 from tests.viz.live.instruments import INSTRUMENTS, microscope
 
 # Counts what is under way: timers, frames, observers, and listeners on what outlives an instrument.
@@ -158,7 +158,7 @@ def test_an_instrument_that_is_gone_does_nothing(name: str, bare: Page) -> None:
     assert any(thing.startswith(("timer", "interval")) for thing in before), "it has more to do"
     assert after == []
     bare.wait_for_function("![...document.querySelectorAll('.hl-chart')].some(x => x._fullLayout)")
-    bare.wait_for_timeout(400)  # longer than a person must rest
+    rest(bare, 400)  # longer than a person must rest
     assert bare.evaluate("[sent.length, ticks.length]") == said
     assert alive(bare) == []
 

@@ -22,6 +22,7 @@ def text(n: int, key: str = "a text", **changes: object) -> dict[str, Any]:
     return as_sent(written(n, key, **changes))
 
 
+IDLE = "() => !document.querySelector('[aria-busy], .hl-map[data-busy]')"
 # Lets the map of the first text wait until the second has come, then notes what is marked.
 LATE = """async ([next, row]) => {
     const {heatMap} = instrument;
@@ -37,6 +38,8 @@ LATE = """async ([next, row]) => {
     instrument.receive(next);
     release();
     await new Promise(resolve => setTimeout(resolve, 900));
+    while (document.querySelector('.hl-map[data-busy]'))
+        await new Promise(resolve => setTimeout(resolve, 50));
     return marked;
 }"""
 
@@ -44,7 +47,8 @@ LATE = """async ([next, row]) => {
 @pytest.mark.parametrize("n_next", [0, 2])
 def test_another_text_comes_while_the_map_of_the_first_is_drawn(bare: Page, n_next: int) -> None:
     open_instrument(bare, "Writer", text(6))
-    bare.wait_for_timeout(700)
+    bare.wait_for_function("document.querySelector('.hl-chart .main-svg')")
+    bare.wait_for_function(IDLE)
     other = text(6, at=6, averaged=True)
     bare.evaluate("data => instrument.receive(data)", other)
     marked = bare.evaluate(LATE, [text(n_next, "another text"), 4])

@@ -19,7 +19,9 @@ from tests.model.builders import SENTENCE
 from tests.model.conftest import Command
 from tests.model.training.builders import CORPUS, TOML, assert_same_run
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.nightly
+
+ROOT = Path(__file__).parents[3]
 LONG = TOML.replace("steps = 5", "steps = 250").replace("warmup", 'optimizer = "adamw"\nwarmup')
 
 

@@ -3,10 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from model.commands import check
 from tests.hostile import sentences
 from tests.model.builders import tiny_checkpoint
 from tests.model.conftest import Command
+
+pytestmark = pytest.mark.nightly
 
 
 def test_all_are_text_or_one_line(tmp_path: Path, command: Command) -> None:

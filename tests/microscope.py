@@ -1,0 +1,102 @@
+"""The microscope in the browser: what a test waits for, points at, and reads."""
+
+import re
+
+import numpy as np
+from playwright.sync_api import Page, expect
+
+from model.trace import AttentionRecord
+from tests.viz.builders import latex_numbers
+
+VIEWS = ("map", "lines", "sentence", "whatif", "compare", "summary")
+MAP = ".hl-view-map .js-plotly-plot"
+DRAWN = """selector => document.querySelector(selector).data[0].z.map(row => Array.from(row))"""
+PLACE = """([selector, row, column]) => {
+    const chart = document.querySelector(selector), {xaxis, yaxis} = chart._fullLayout;
+    chart.scrollIntoView({block: 'center'});
+    const {left, top} = chart.getBoundingClientRect();
+    return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
+}"""
+TILE = """([layer, head]) => {
+    const frame = document.querySelector('.hl-frame:not(.hl-frame-hover)');
+    const image = document.querySelector('.hl-overview image');
+    image.scrollIntoView({block: 'center'});
+    const {left, top} = image.getBoundingClientRect();
+    const pitch = frame.width.baseVal.value;
+    return [left + (head + 0.4) * pitch, top + (layer + 0.4) * pitch];
+}"""
+
+
+def wait_for(page: Page, head: str, view: str = "map", stage: str = "weights") -> None:
+    """Wait until the microscope has drawn this."""
+    state = re.compile(f"{head} {view} {stage}$")
+    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", state)
+
+
+def shown(page: Page, selector: str = MAP) -> np.ndarray:
+    """The values of a heat map."""
+    return np.array(page.evaluate(DRAWN, selector), dtype=float)
+
+
+def point_at(page: Page, row: int, column: int) -> tuple[float, float]:
+    """Move the mouse onto a cell of the map."""
+    x, y = page.evaluate(PLACE, [MAP, row, column])
+    page.mouse.move(x - 1, y - 1)
+    page.mouse.move(x, y)
+    return x, y
+
+
+def pin(page: Page, row: int, column: int) -> None:
+    """Click a cell of the map."""
+    page.mouse.click(*point_at(page, row, column))
+
+
+def open_head(page: Page, layer: int, head: int) -> None:
+    """Click a tile of the overview."""
+    page.mouse.click(*page.evaluate(TILE, [layer, head]))
+
+
+def number(page: Page, name: str) -> float:
+    """One number of the panel; the last in its text."""
+    text = page.locator(f"[data-number={name}]").text_content()
+    return latex_numbers(text.replace("−", "-"))[-1 if name == "output" else 0]
+
+
+def terms(page: Page) -> dict[str, list[float]]:
+    """The numbers below the terms of the formula, by the step they belong to."""
+    found = page.locator(".hl-formula [data-value]").evaluate_all(
+        "nodes => nodes.map(node => [node.dataset.value, node.textContent])"
+    )
+    numbers: dict[str, list[float]] = {}
+    for step, text in found:
+        plain = re.sub(r"([-+]) ", r"\1", text.replace("−", "-"))
+        numbers.setdefault(step, []).extend(latex_numbers(plain))
+    return numbers
+
+
+def choose(page: Page, name: str, value: str) -> None:
+    """Click a radio button of the microscope."""
+    radio = page.locator(f"input[name=hl-{name}][value={value}]")
+    radio.evaluate("node => node.scrollIntoView({block: 'center'})")  # not below the sticky bar
+    radio.click(force=True)
+
+
+def steps_of(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
+    """Every step of one head in float64."""
+    q, k = (x[head].astype(np.float64) for x in (record.q, record.k))
+    product = q @ k.T
+    scaled = product / np.sqrt(q.shape[1])
+    return {
+        "product": product,
+        "scaled": scaled,
+        "biased": scaled,
+        "masked": np.where(record.mask, scaled, np.nan),
+        "weights": np.where(record.mask, record.pattern[head], np.nan),
+        "output": record.z[head],
+    }
+
+
+def softmax_rows(scores: np.ndarray) -> np.ndarray:
+    """Softmax of each row."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)

@@ -1,0 +1,312 @@
+"""A person looks into attention: every number on the way is the model's."""
+
+import json
+import re
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.analysis.summary import summarise_patterns
+from tests.conftest import PageLog
+from tests.microscope import (
+    choose,
+    number,
+    open_head,
+    pin,
+    point_at,
+    shown,
+    softmax_rows,
+    steps_of,
+    terms,
+    wait_for,
+)
+from tests.screen import (
+    HOSTILE,
+    TOM,
+    content,
+    download,
+    pick,
+    picked,
+    query,
+    settle,
+    strip,
+    visit,
+)
+from tests.viz.builders import csv_rows, stories_trace
+from viz.figures.labels import token_labels
+from viz.frame.examples import examples
+
+
+def test_type_click_pin_read(page: Page) -> None:
+    """The whole way of a person: sentence, head, cell, and its numbers to four digits."""
+    visit(page)
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    trace = stories_trace(TOM)
+    expect(strip(page)).to_have_text(token_labels(trace.tokens))
+    settle(page)
+    open_head(page, 4, 1)
+    wait_for(page, "L4 H1")
+    record = trace.attention[4]
+    for row, column in [(9, 4), (11, 0), (5, 5)]:
+        pin(page, row, column)
+        expect(page.locator(".hl-cell-title small")).to_contain_text("pinned")
+        steps = {
+            name: x[row, column] for name, x in steps_of(record, 1).items() if name != "output"
+        }
+        assert number(page, "product") == pytest.approx(steps["product"], abs=2e-4)
+        assert number(page, "scaled") == pytest.approx(steps["scaled"], abs=1e-4)
+        assert number(page, "masked") == pytest.approx(steps["scaled"], abs=1e-4)
+        assert number(page, "weights") == pytest.approx(steps["weights"], abs=1e-4)
+        assert number(page, "output") == pytest.approx(record.z[1, row, 0], abs=1e-4)
+        title = page.locator(".hl-cell-title bdi")
+        expect(title).to_have_text([token_labels(trace.tokens)[i] for i in (row, column)])
+    page.wait_for_url(re.compile("cell=5-5"))
+    settle(page)
+    assert (picked(page, "Layer"), picked(page, "Head")) == ("L4", "H1")
+    assert query(page) | {"sentence": TOM, "layer": "4", "head": "1"} == query(page)
+    assert terms(page)["weights"][-1] == pytest.approx(record.pattern[1, 5, 5], abs=1e-4)
+
+
+def test_every_stage_is_the_model_s(page: Page) -> None:
+    visit(page, sentence=TOM, layer="1", head="6")
+    record = stories_trace(TOM).attention[1]
+    for stage, values in steps_of(record, 6).items():
+        if stage == "biased":
+            expect(page.locator("input[name=hl-stage][value=biased]")).to_be_disabled()
+            continue
+        choose(page, "stage", stage)
+        wait_for(page, "L1 H6", stage=stage)
+        assert shown(page) == pytest.approx(values, abs=1e-5, rel=1e-5, nan_ok=True), stage
+        expect(page.locator(f"math[data-stage={stage}]")).to_be_visible()
+        lit = page.locator(".hl-formula .hl-now").evaluate_all("x => x.map(y => y.dataset.of)")
+        assert set(lit) == {stage}
+
+
+def test_hover_shows_the_masked_cell_as_masked(page: Page) -> None:
+    visit(page, sentence=TOM)
+    point_at(page, 2, 9)
+    expect(page.locator("[data-number=masked]")).to_have_text("−∞")
+    expect(page.locator("[data-term=masked]")).to_have_text("mask: hidden")
+    assert number(page, "weights") == 0
+    point_at(page, 9, 2)
+    expect(page.locator("[data-term=masked]")).to_have_text("mask: open")
+
+
+def test_the_formula_has_the_numbers_of_the_hovered_cell(page: Page) -> None:
+    visit(page, sentence=TOM, layer="2", head="5")
+    record = stories_trace(TOM).attention[2]
+    scores = record.scores[5].astype(float)
+    for row, column in [(9, 4), (3, 3), (2, 9)]:
+        point_at(page, row, column)
+        expect(page.locator(".hl-cell-title small")).to_have_text(f"query {row}, key {column}")
+        found = terms(page)
+        assert found["product"] == [
+            pytest.approx(steps_of(record, 5)["product"][row, column], abs=2e-4)
+        ]
+        assert found["scaled"] == [pytest.approx(np.sqrt(32), abs=1e-4)]
+        assert "biased" not in found, "this model adds none"
+        total = np.log(np.exp(scores[row, : row + 1]).sum())
+        weight = record.pattern[5, row, column] if column <= row else 0
+        assert found["weights"] == pytest.approx([-total, weight], abs=1e-4)
+        z, *share, dimension = found["output"]
+        assert z == pytest.approx(record.z[5, row, 0], abs=1e-4)
+        assert share == pytest.approx([weight, record.v[5, column, 0]], abs=1e-4)
+        assert dimension == 0
+        assert found["masked"] == ([0] if column <= row else [])
+    assert page.locator(".katex").count() == 0, "the formula stands once"
+
+
+def test_keyboard_alone_reaches_every_cell(page: Page) -> None:
+    visit(page, sentence="The dog ran.", layer="0", head="0")
+    tokens = token_labels(stories_trace("The dog ran.").tokens)
+    page.locator(".hl-overview").focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp"):
+        page.keyboard.press(key)
+    wait_for(page, "L0 H2")
+    page.locator(".hl-view-map .hl-map").focus()
+    seen = set()
+    page.keyboard.press("Home")
+    for _ in tokens:
+        page.keyboard.press("ArrowUp")
+    for row in range(len(tokens)):
+        page.keyboard.press("Home")
+        for column in range(len(tokens)):
+            expect(page.locator(".hl-cell-title small")).to_have_text(f"query {row}, key {column}")
+            seen.add((row, column))
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
+    assert len(seen) == len(tokens) ** 2
+    expect(page.locator("[aria-live=polite]")).to_contain_text(f"{tokens[-1]} attends to")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hl-cell-title small")).to_contain_text("pinned")
+    page.keyboard.press("Escape")
+    expect(page.locator(".hl-cell-title small")).not_to_contain_text("pinned")
+
+
+def test_what_if_shows_both_sides(page: Page) -> None:
+    visit(page, sentence=TOM, view="whatif", layer="2", head="1")
+    wait_for(page, "L2 H1", view="whatif")
+    record = stories_trace(TOM).attention[2]
+    scores = record.scores[1].astype(np.float64)
+    changes = {
+        "scale": softmax_rows(np.where(record.mask, scores * np.sqrt(32), -np.inf)),
+        "mask": softmax_rows(scores),
+        "temperature": softmax_rows(np.where(record.mask, scores / 2, -np.inf)),
+    }
+    for change, expected in changes.items():
+        choose(page, "change", change)
+        says = page.locator(".hl-view-whatif [role=status]")
+        entropy = np.mean([-(row[row > 0] * np.log2(row[row > 0])).sum() for row in expected])
+        expect(says).to_contain_text(f"{entropy:.3f} modified")
+        open_cells = np.ones_like(record.mask) if change == "mask" else record.mask
+        changed = shown(page, ".hl-view-whatif section:nth-child(2) .js-plotly-plot")
+        assert changed[open_cells] == pytest.approx(expected[open_cells], abs=1e-5)
+    leaked = changes["mask"][~record.mask].sum() / len(scores)
+    choose(page, "change", "mask")
+    expect(page.locator(".hl-view-whatif [role=status]")).to_contain_text(f"{100 * leaked:.1f} %")
+
+
+def test_compare_two_heads_and_two_sentences(page: Page) -> None:
+    visit(page, sentence=TOM, view="compare", layer="1", head="3", other="5-2")
+    wait_for(page, "L1 H3", view="compare")
+    trace, mask = stories_trace(TOM), stories_trace(TOM).attention[0].mask
+    delta = ".hl-view-compare section:nth-child(3) .js-plotly-plot"
+    expected = trace.attention[1].pattern[3] - trace.attention[5].pattern[2]
+    assert shown(page, delta)[mask] == pytest.approx(expected[mask], abs=1e-6)
+    choose(page, "against", "sentence")
+    box = page.get_by_label("Second sentence")
+    second = "Sam had a blue ball."
+    box.fill(second)
+    box.press("Enter")
+    page.wait_for_url(re.compile(f"second={quote(second, safe='.').replace('%20', '.')}"))
+    other = stories_trace(second).attention[1].pattern[3]
+    page.wait_for_function(
+        f"n => document.querySelector({json.dumps(delta)})?.data?.[0].z.length === n",
+        arg=len(other),
+    )
+    n = len(other)
+    expected = trace.attention[1].pattern[3][:n, :n] - other
+    assert shown(page, delta)[mask[:n, :n]] == pytest.approx(expected[mask[:n, :n]], abs=1e-6)
+    expect(page.locator(".hl-view-compare [role=status]")).to_contain_text(f"the first {n}")
+
+
+def test_lines_hold_the_mass_and_one_token_s_shades_are_its_weights(page: Page) -> None:
+    visit(page, sentence=TOM, view="lines", layer="4", head="1", mass="0.5")
+    wait_for(page, "L4 H1", view="lines")
+    pattern = stories_trace(TOM).attention[4].pattern[1]
+    ordered = -np.sort(-pattern, axis=1)
+    kept = (np.cumsum(ordered, axis=1) - ordered < 0.5 - 1e-9).sum()
+    expect(page.locator(".hl-view-lines .hl-caption")).to_contain_text(f"{kept} lines")
+    segments = page.eval_on_selector_all(
+        ".hl-lines path", "paths => paths.map(p => p.getAttribute('d').split('M').length - 1)"
+    )
+    assert sum(segments) == kept
+    choose(page, "view", "sentence")
+    page.get_by_label("Token", exact=True).select_option("8")
+    top = np.argsort(-pattern[8])[:1]
+    labels = token_labels(stories_trace(TOM).tokens)
+    name = f"{labels[8]} attends to: {labels[top[0]]} {pattern[8, top[0]]:.3f}"
+    expect(page.locator(".hl-sentence").first).to_have_attribute("aria-label", re.compile(name))
+
+
+def test_lost_connection_says_what_is_missing(page: Page, page_log: PageLog) -> None:
+    visit(page, sentence=TOM, layer="0", head="0")
+    wait_for(page, "L0 H0")
+    page.route("**/live/arrays/**", lambda route: route.abort())
+    open_head(page, 1, 1)
+    expect(page.locator(".hl-live [role=alert]")).to_contain_text("The app does not answer")
+    expect(page.locator(".hl-title")).to_have_text("L0 H0")  # what is shown keeps its name
+    record = stories_trace(TOM).attention[0]
+    mask = record.mask
+    assert shown(page)[mask] == pytest.approx(record.pattern[0][mask], abs=1e-5)
+    open_head(page, 0, 0)
+    wait_for(page, "L0 H0")
+    expect(page.locator(".hl-live [role=alert]")).to_be_hidden()
+    page.unroute("**/live/arrays/**")
+    open_head(page, 1, 1)
+    wait_for(page, "L1 H1")
+    page_log.console_errors.clear()
+
+
+def test_example_shows_its_pair(page: Page) -> None:
+    visit(page)
+    example = examples()[1]
+    pick(page, "Examples", example.title)
+    place = "query {}, key {}, pinned".format(*example.cell.split("-"))
+    expect(page.locator(".hl-cell-title small")).to_have_text(place)
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    expect(strip(page)).to_have_text(token_labels(stories_trace(TOM).tokens))
+    expect(page.locator(".hl-cell-title small")).not_to_contain_text("pinned")
+    open_head(page, 1, 1)  # the example must not come back with what is sent later
+    wait_for(page, "L1 H1")
+    page.wait_for_url("**layer=1**")  # Python has heard of it
+    pick(page, "Layer", "L3")
+    wait_for(page, "L3 H1")
+    expect(strip(page)).to_have_text(token_labels(stories_trace(TOM).tokens))
+
+
+def test_exports_are_what_is_on_screen(page: Page) -> None:
+    visit(page, sentence='He said "no, no" <b>.', layer="3", head="1", stage="scaled")
+    trace = stories_trace('He said "no, no" <b>.')
+    expected = steps_of(trace.attention[3], 1)["scaled"]
+    save_as = page.get_by_role("group", name="Save what is on screen")
+    file = download(page, save_as.get_by_role("button", name="CSV"))
+    assert file.suggested_filename == "headlight-l3-h1-scaled.csv"
+    header, *rows = csv_rows(content(file))
+    labels = [f"{i} {label}" for i, label in enumerate(token_labels(trace.tokens))]
+    assert header[1:] == [row[0] for row in rows] == labels
+    assert np.array([row[1:] for row in rows], float) == pytest.approx(expected, abs=1e-5)
+    file = download(page, save_as.get_by_role("button", name="SVG"))
+    drawing = "".join(ElementTree.fromstring(content(file)).itertext())
+    assert "L3 H1" in drawing
+    assert "said" in drawing
+    file = download(page, save_as.get_by_role("button", name="PNG"))
+    assert content(file).startswith(b"\x89PNG\r\n")
+
+
+def test_saved_page_works_alone(page: Page, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The HTML file opens offline from the disk, and hovering shows the same numbers."""
+    visit(page, sentence=HOSTILE, layer="2", head="3")
+    file = download(page, page.get_by_role("button", name="HTML"))
+    path = tmp_path_factory.mktemp("saved") / "view.html"
+    path.write_bytes(content(file))
+    context = page.context.browser.new_context(
+        offline=True, viewport={"width": 1300, "height": 900}
+    )
+    alone = context.new_page()
+    errors: list[str] = []
+    alone.on("pageerror", lambda error: errors.append(str(error)))
+    alone.on(
+        "request",
+        lambda request: errors.append(request.url) if request.url.startswith("http") else None,
+    )
+    alone.goto(path.as_uri())
+    wait_for(alone, "L2 H3")
+    point_at(alone, 7, 3)
+    expected = stories_trace(HOSTILE).attention[2].pattern[3, 7, 3]
+    assert number(alone, "weights") == pytest.approx(expected, abs=1e-4)
+    open_head(alone, 0, 0)
+    expect(alone.locator("[role=alert]")).to_contain_text("not in the saved file")
+    expect(alone.locator(".hl-title")).to_have_text("L2 H3")
+    record = stories_trace(HOSTILE).attention[2]
+    still = shown(alone)[record.mask]
+    assert still == pytest.approx(record.pattern[3][record.mask], abs=1e-5)
+    assert alone.evaluate("window.hacked") is None
+    assert errors == []
+    context.close()
+
+
+@pytest.mark.parametrize("over", ["layer", "head", "all"])
+def test_summaries_are_python_s(page: Page, over: str) -> None:
+    visit(page, sentence=TOM, view="summary", how="maximum", over=over, layer="3", head="2")
+    wait_for(page, "L3 H2", view="summary")
+    records = stories_trace(TOM).attention
+    patterns = np.stack([record.pattern for record in records])
+    expected = summarise_patterns(
+        patterns, "maximum", over, {"layer": 3, "head": 2, "all": 0}[over]
+    )
+    values = shown(page, ".hl-view-summary .js-plotly-plot")
+    assert values[records[0].mask] == pytest.approx(expected[records[0].mask], abs=1e-6)

@@ -1,0 +1,248 @@
+"""A person takes the model apart: heads off, values patched, masks edited, positions turned."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Locator, Page, expect
+
+from model.analysis.attribution import attribute
+from model.capture import capture
+from model.positions import rope_angles, rotate_pairs
+from model.sources.checkpoint import Checkpoint
+from model.tap import Editor, set_head, set_weight
+from model.trace import Trace
+from tests.model.builders import softmax
+from tests.screen import PLACE, TOM, drawn, figure, query, settle, settling, visit
+from tests.viz.builders import scheme_model, stories, stories_trace, trace_of
+
+EDITOR = ".hl-live:has(.hl-editor)"
+CELL = """([row, column]) => {
+    const chart = document.querySelector('.hl-editor .js-plotly-plot');
+    chart.scrollIntoView({block: 'center'});
+    const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
+    return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
+}"""
+PATTERN = f"""() => Array.from(
+    document.querySelector('{EDITOR} .js-plotly-plot').data[0].z, row => Array.from(row))"""
+GIRL = "The girl lost the ball, so"
+# Every cell of the map of heads has its number.
+ALL_KNOWN = """() => [...document.querySelectorAll('.st-key-figure-head-costs .js-plotly-plot')]
+    .some(chart => chart._fullData?.length === 1)"""
+
+
+def click(page: Page, key: str, row: int, column: int) -> None:
+    """Click a cell of a map, or a bar."""
+    page.evaluate(PLACE, [key, 0, row, column])
+    settle(page)  # a figure that was out of sight is drawn once it is scrolled to
+    with settling(page):
+        page.mouse.click(*page.evaluate(PLACE, [key, 0, row, column]))
+
+
+def expect_drawn(page: Page, key: str, expected: np.ndarray, trace: int = 0) -> None:
+    """A figure shows these numbers."""
+    settle(page)
+    np.testing.assert_allclose(drawn(page, key)[trace], expected, atol=1e-4)
+
+
+def losses(trace: Trace) -> np.ndarray:
+    """−ln p of each token but the first."""
+    probs = softmax(trace.logits[:-1].astype(np.float64))
+    return -np.log(probs[np.arange(len(probs)), trace.ids[1:]])
+
+
+def test_a_head_is_clicked_and_split_by_key(page: Page) -> None:
+    visit(page, page="Contributions", sentence=TOM)
+    trace = stories_trace(TOM)
+    last = len(trace.tokens) - 1
+    found = attribute(trace, stories().model, last, int(trace.logits[last].argmax()))
+    expect_drawn(page, "heads", np.stack(list(found.heads.values())))
+    click(page, "heads", 4, 3)
+    expect(page.get_by_role("heading", name="Head L4 H3")).to_be_visible()
+    assert (query(page)["layer"], query(page)["head"]) == ("4", "3")
+    expect_drawn(page, "keys", found.keys["decoder.blocks.4.attn"][3])
+    page.get_by_text("L4 H3 on Attention").click()
+    page.wait_for_url("**/*page=Attention*layer=4*head=3*")
+
+
+def test_a_head_and_an_arrow_are_switched_off_and_on(page: Page) -> None:
+    visit(page, page="Ablation", sentence=TOM, layer="L2", head="H4")
+    before = stories_trace(TOM)
+    ids, tokens, model = before.ids.tolist(), before.tokens, stories().model
+    click(page, "head-costs", 0, 7)
+    expect(page.get_by_text("Off, set to zero: L0 H7.")).to_be_visible()
+    assert query(page)["off"] == "decoder.attn.0.7"
+    first = set_head("decoder.blocks.0.attn", 7)
+    after = capture(model, ids, tokens, attachments=[Editor(first)])
+    expect_drawn(page, "loss-change", losses(after) - losses(before))
+    shown = drawn(page, "pattern-after")[0]
+    expected = after.attention[2].pattern[4]
+    np.testing.assert_allclose(shown[np.isfinite(shown)], expected[np.tri(len(ids)) > 0], atol=1e-4)
+    click(page, "pattern-before", 9, 4)
+    page.wait_for_url("**/*off=decoder.attn.0.7%2Cdecoder.attn.2.4.9.4")
+    arrow = set_weight("decoder.blocks.2.attn", 4, 9, 4)
+    after = capture(model, ids, tokens, attachments=[Editor(first, arrow)])
+    expect_drawn(page, "loss-change", losses(after) - losses(before))
+    click(page, "head-costs", 0, 7)
+    page.wait_for_url("**/*off=decoder.attn.2.4.9.4")
+
+
+def test_costs_fill_in_and_heads_are_pruned_while_one_looks(page: Page) -> None:
+    visit(page, page="Ablation", sentence="Tom had a red ball.")
+    expect(page.get_by_text("The head that costs most is")).to_be_visible()
+    trace = stories_trace("Tom had a red ball.")
+    page.wait_for_function(ALL_KNOWN)
+    costs = drawn(page, "head-costs")[0]
+    assert np.isfinite(costs).all()
+    for layer, head in ((0, 0), (3, 5)):
+        editor = Editor(set_head(f"decoder.blocks.{layer}.attn", head))
+        with torch.inference_mode():
+            run = capture(stories().model, trace.ids.tolist(), trace.tokens, attachments=[editor])
+        assert costs[layer, head] == pytest.approx(
+            losses(run).mean() - losses(trace).mean(), abs=1e-4
+        )
+    page.get_by_role("button", name="Prune heads").click()
+    expect(figure(page, "pruning").locator(".main-svg").first).to_be_visible()
+    expect(page.get_by_role("button", name="Prune again")).to_be_visible()
+    (curve,) = drawn(page, "pruning")
+    assert len(curve) == 49
+    assert curve[0] == pytest.approx(losses(trace).mean(), abs=1e-4)
+
+
+def test_a_grid_finds_the_subject_and_a_cell_leads_to_its_head(page: Page) -> None:
+    visit(page, page="Patching", sentence=GIRL)
+    (stream,) = drawn(page, "patched-resid-pre")
+    assert stream[0].argmax() == 1
+    assert stream[0, 1] == pytest.approx(1, abs=1e-4)
+    assert np.isfinite(stream).all()
+    marked = page.locator(".hl-marked bdi")
+    expect(marked).to_have_text(["girl", "boy"])
+    click(page, "patched-z", 3, 4)
+    page.wait_for_url("**patch=z.3.4*")
+    expect(page.get_by_role("heading", name="L3 H4")).to_be_visible()
+    page.locator(".hl-way", has_text="L3 H4").click()
+    page.wait_for_url("**page=Attention*")
+    assert (query(page)["layer"], query(page).get("head", "4")) == ("3", "4")
+
+
+def test_another_pair_is_chosen_and_another_second_sentence_typed(page: Page) -> None:
+    visit(page, page="Patching", sentence=GIRL)
+    page.get_by_role("combobox", name="Pairs").select_option("What Mia wants to help")
+    expect(page.locator(".hl-marked bdi")).to_have_text(["bird", "frog"])
+    figure(page, "patching-estimate").locator(".main-svg").first.wait_for()
+    box = page.get_by_role("textbox", name="Second sentence")
+    expect(box).to_have_value("Mia saw a little frog. She wanted to help the")
+    box.fill("Mia saw a frog. She wanted to help the")
+    expect(page.locator(".hl-error")).to_have_text(
+        "the first sentence has 11 tokens, the second 10; they part at “little” and “frog”: give "
+        "both as many"
+    )
+    box.fill("Mia saw a little dog. She wanted to help the")
+    expect(page.locator(".hl-marked bdi")).to_have_text(["bird", "dog"])
+    expect(page.locator(".hl-error")).to_have_count(0)
+
+
+def number(page: Page, name: str) -> float:
+    """A number of the hands at full precision."""
+    return float(page.locator(f".hl-rotor [data-number={name}]").get_attribute("data-value"))
+
+
+def slide(page: Page, setting: str, value: int) -> Locator:
+    """Move one of the sliders under the hands."""
+    slider = page.locator(f"[data-setting={setting}]")
+    slider.fill(str(value))
+    return slider
+
+
+def test_moving_both_hands_changes_no_score(page: Page) -> None:
+    visit(page, page="Positions", sentence=TOM, model="positions-rope",
+         layer="2", head="1", query="8", key="3")  # fmt: skip
+    loaded = scheme_model("rope")
+    record = trace_of(loaded, TOM).attention[2]
+    page.locator(".hl-live[data-drawn$=' rotor']").wait_for()
+    assert number(page, "score") == pytest.approx(record.scores[1, 8, 3], abs=1e-4)
+    assert number(page, "error") < 1e-4
+    slide(page, "both", 300)
+    assert number(page, "distance") == 5
+    assert abs(number(page, "drift")) < 1e-4
+    slide(page, "first", 17)
+    slide(page, "second", 2)
+    back = [rope_angles(torch.tensor([-at]), 32) for at in (8, 3)]
+    there = [rope_angles(torch.tensor([at]), 32) for at in (17, 2)]
+    sides = [torch.tensor(x)[None, None, None] for x in (record.q[1, 8], record.k[1, 3])]
+    turned = [
+        rotate_pairs(rotate_pairs(x, old), new)
+        for x, old, new in zip(sides, back, there, strict=True)
+    ]
+    expected = (turned[0] * turned[1]).sum().item() / np.sqrt(32)
+    assert number(page, "score") == pytest.approx(expected, abs=1e-4)
+    page.wait_for_url(re.compile(r"place_first=17.*place_second=2|place_second=2.*place_first=17"))
+
+
+def test_kinds_of_mask_and_what_they_cost(page: Page) -> None:
+    visit(page, page="Masks", sentence=TOM, layer="2", head="5")
+    ids = stories_trace(TOM).ids.tolist()
+    page.get_by_role("radio", name="sliding window", exact=True).click()
+    expect(page.locator(".katex-html").filter(has_text="attended pairs")).to_contain_text("46")
+    settle(page)
+    mask = np.tri(len(ids), dtype=bool) & ~np.tri(len(ids), k=-4, dtype=bool)
+    pattern = under(stories(), ids, mask).attention[2].pattern[5]
+    shown = drawn(page, "pattern")[0]
+    assert shown[mask] == pytest.approx(pattern[mask], abs=1e-5)
+    assert np.isnan(shown[~mask]).all()
+    assert query(page)["mask"] == "sliding_window"
+
+
+def under(loaded: Checkpoint, ids: list[int], mask: np.ndarray) -> Trace:
+    """What a model does on ids under a mask."""
+    return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids), mask)
+
+
+def open_editor(page: Page, /, **more: str) -> None:
+    """The editable mask, with the model's first answer on screen."""
+    page.goto("/?" + "&".join(f"{name}={value}" for name, value in {
+        "page": "Masks", "masks": "edit", "layer": "2", "head": "5",
+        "sentence": TOM.replace(" ", "+"),
+    }.items() | more.items()))  # fmt: skip
+    answered(page, more.get("edits", ""))
+
+
+def answered(page: Page, edits: str) -> None:
+    """Wait until the model has answered these edits."""
+    editor = page.locator(EDITOR)
+    expect(editor).to_have_attribute("data-drawn", re.compile(rf" editor {re.escape(edits)}$"))
+    expect(page.locator(f"{EDITOR}[data-waiting]")).to_have_count(0)
+
+
+def flip(page: Page, row: int, column: int) -> None:
+    """Click a cell of the editable mask."""
+    page.mouse.click(*page.evaluate(CELL, [row, column]))
+
+
+def shown_pattern(page: Page) -> np.ndarray:
+    """The weights on screen; hidden cells are NaN."""
+    return np.array(page.evaluate(PATTERN), dtype=float)
+
+
+def test_a_clicked_cell_changes_the_pattern_and_what_comes_next(page: Page) -> None:
+    open_editor(page)
+    loaded, trace = stories(), stories_trace(TOM)
+    ids, mask = trace.ids.tolist(), trace.attention[0].mask.copy()
+    for row, column, edits in ((7, 3, "7-3"), (2, 9, "2-9.7-3")):
+        flip(page, row, column)
+        answered(page, edits)
+        mask[row, column] = not mask[row, column]
+    after = under(loaded, ids, mask)
+    shown = shown_pattern(page)
+    assert shown[mask] == pytest.approx(after.attention[2].pattern[5][mask], abs=1e-5)
+    assert np.isnan(shown[~mask]).all()
+    probs = softmax(after.logits[-1])
+    bars = page.locator(f"{EDITOR} .hl-bars [data-after]")
+    assert float(bars.first.get_attribute("data-after")) == pytest.approx(probs.max(), abs=1e-5)
+    page.wait_for_url("**edits=2-9.7-3*")
+    page.locator(".st-key-inspect-check button").click()
+    expect(page.get_by_text("under this mask: Verified: 23 of 23")).to_be_visible()
+    page.reload()
+    answered(page, "2-9.7-3")
+    assert shown_pattern(page) == pytest.approx(shown, abs=1e-6, nan_ok=True)

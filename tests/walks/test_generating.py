@@ -1,0 +1,194 @@
+"""A person has the model write: what is drawn, from what, and what each token attends to."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from model.capture import capture
+from model.decoding.filters import Sampling
+from model.decoding.sampling import generate
+from tests.model.builders import softmax
+from tests.screen import TOM, query, settle, visit
+from tests.viz.builders import stories, stories_trace
+from viz.figures.labels import token_labels
+from viz.live.core.sampling import NAMED_TOKENS
+
+# What the bars show: the numbers of all rows and of all others, and the lengths drawn for them.
+BARS = """() => {
+    const bars = [...document.querySelectorAll('.hl-dist-after')];
+    const others = document.querySelector('.hl-distribution p[data-after]').dataset.after;
+    const values = bars.map(bar => Number(bar.dataset.after));
+    const width = bar => bar.getBoundingClientRect().width;
+    return [[...values, Number(others)], bars.map(bar => width(bar) / width(bar.parentElement))];
+}"""
+
+
+def test_probabilities_follow_the_slider_while_it_is_dragged(page: Page) -> None:
+    """Three probabilities against Python in the middle of a drag, before the mouse is released."""
+    visit(page, page="Next token", sentence=TOM, top_p="1")
+    slider = page.get_by_label("Temperature", exact=True)
+    track = slider.bounding_box()
+    logits = stories_trace(TOM).logits[-1].astype(np.float64)
+    top = np.argsort(-logits, kind="stable")[:NAMED_TOKENS]
+
+    def point_at(share: float) -> None:
+        slider.hover(position={"x": track["width"] * share, "y": track["height"] / 2})
+
+    point_at(0.3)
+    page.mouse.down()
+    value = page.locator(".hl-order .hl-value").first
+    seen = {value.text_content()}
+    for share in (0.5, 0.75, 0.2):
+        point_at(share)
+        expect(value).not_to_have_text(re.compile("|".join(map(re.escape, seen))))
+        seen.add(value.text_content())
+        temperature = float(value.text_content())
+        expected = softmax(logits / temperature)[top]
+        kept, drawn_as = page.evaluate(BARS)
+        assert drawn_as == pytest.approx(kept[:-1], abs=5e-3), "on one scale, from 0 to 1"
+        assert kept[:-1] == pytest.approx(expected, abs=1e-6)
+        assert sum(kept) == pytest.approx(1, abs=1e-6)
+    page.mouse.up()
+    page.wait_for_url(re.compile(f"temperature={temperature:g}"))
+
+
+def test_order_of_the_filters_can_be_changed(page: Page) -> None:
+    visit(page, page="Next token", sentence=TOM, temperature="2", top_p="0.6")
+    left = page.locator("[data-step=top_p] td").first
+    first = left.text_content()
+    page.get_by_role("button", name="Top-p earlier").click()
+    page.get_by_role("button", name="Top-p earlier").click()
+    logits = stories_trace(TOM).logits[-1].astype(np.float64)
+    for temperature, text in ((2.0, first), (1.0, None)):
+        mass = np.cumsum(-np.sort(-softmax(logits / temperature)))
+        expected = f"{int(np.searchsorted(mass, 0.6)) + 1:,}"
+        assert text in (None, expected)
+    expect(left).to_have_text(expected)
+    page.wait_for_url(re.compile("order="))
+
+
+def generated(page: Page) -> Locator:
+    """The tokens written so far."""
+    return page.locator(".hl-token-button.hl-new")
+
+
+def test_generate_stop_scrub_and_find_the_same_attention(page: Page) -> None:
+    """Forty tokens with a seed; an earlier one's row is what the whole prefix gives."""
+    options = {"temperature": "0.9", "seed": "11", "new_tokens": "40", "layer": "4", "head": "1"}
+    visit(page, page="Next token", sentence=TOM, **options)
+    page.get_by_role("button", name="Start", exact=False).first.click()
+    loaded, trace = stories(), stories_trace(TOM)
+    sampling, end_id = Sampling(temperature=0.9, top_p=0.95, seed=11), loaded.tokenizer.end_id
+    ids = trace.ids.tolist()
+    steps = list(generate(loaded.model, ids, sampling, max_new_tokens=40, end_id=end_id))
+    expect(generated(page)).to_have_count(len(steps))
+    written = loaded.tokenizer.token_strings([step.token_id for step in steps])
+    tokens = [*trace.tokens, *written]
+    expect(generated(page)).to_have_text(token_labels(tokens)[len(ids) :])
+    at = len(steps) // 2
+    generated(page).nth(at).click()
+    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", re.compile(f" {at}$"))
+    prefix = ids + [step.token_id for step in steps[:at]]
+    whole = capture(loaded.model, prefix, tokens[: len(prefix)])
+    row = whole.attention[4].pattern[1, -1]
+    shades = page.locator(".hl-token-button").evaluate_all(
+        "all => all.map(one => one.title.match(/[0-9.]+/)?.[0]).filter(Boolean).map(Number)"
+    )
+    assert shades == pytest.approx(row, abs=6e-5)
+    expect(page.locator(".hl-says")).to_contain_text(
+        f"probability {float(steps[at].probs[steps[at].token_id]):.4f}"
+    )
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", re.compile(f" {at - 1}$"))
+
+
+def test_a_stream_is_stopped_and_stepped(page: Page) -> None:
+    visit(page, page="Next token", sentence=TOM, new_tokens="200", seed="11")
+    page.get_by_role("button", name="Start", exact=False).first.click()
+    generated(page).nth(3).wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Continue").wait_for()
+    note = page.locator(".hl-note-line")
+    expect(note).to_have_text(re.compile(r"^\d+ new tokens\.$"))
+    n = int((note.text_content() or "").split()[0])
+    assert generated(page).count() == n
+    settle(page)
+    assert generated(page).count() == n
+    page.get_by_role("button", name="Step", exact=True).click()
+    expect(generated(page)).to_have_count(n + 1)
+
+
+def test_another_choice_is_put_and_the_text_goes_on_from_there(page: Page) -> None:
+    """By keyboard: to a token, to another choice in what it was drawn from, and draws of it."""
+    visit(page, page="Next token", sentence=TOM, new_tokens="6", seed="11", written="6")
+    expect(generated(page)).to_have_count(6)
+    before = generated(page).all_text_contents()
+    generated(page).nth(5).focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    expect(page.locator(".hl-chosen")).to_have_text(before[3])
+    expect(page.locator(".hl-is-drawn .hl-dist-name")).to_contain_text(before[3])
+    other = page.locator(".hl-dist li:not(.hl-is-drawn) .hl-dist-name").first
+    name = other.locator("bdi").text_content()
+    other.focus()
+    page.keyboard.press("Enter")
+    expect(generated(page)).to_have_text([*before[:3], name])
+    expect(page.locator(".hl-says")).to_contain_text("put here")
+    page.get_by_role("button", name="Draw 100").click()
+    counts = page.locator(".hl-dist-number").all_text_contents()
+    others = page.locator(".hl-distribution p[data-after]").text_content()
+    times = [int(found) for text in [*counts, others] for found in re.findall(r"(\d+)×", text)]
+    assert sum(times) == 100
+    page.get_by_role("button", name="Draw one").click()
+    page.get_by_role("button", name="Append").click()
+    expect(generated(page)).to_have_count(5)
+
+
+def shares(page: Page) -> list[str]:
+    """The numbers below the words."""
+    return page.locator(".hl-home-word small").all_text_contents()
+
+
+def test_home_shows_what_a_touched_word_attends_to(page: Page) -> None:
+    visit(page, page="Home", sentence=TOM, layer="1", head="5")
+    pattern = stories_trace(TOM).attention[1].pattern[5]
+    for query_token in (9, 3):
+        page.locator(".hl-home-word").nth(query_token).hover()
+        expect(page.locator(".hl-home-word").nth(query_token)).to_have_class(re.compile("looked"))
+        row = pattern[query_token]
+        found = [float(text) for text in shares(page)[: query_token + 1]]
+        assert found == pytest.approx(row[: query_token + 1].tolist(), abs=0.006)
+        assert set(shares(page)[query_token + 1 :]) == {"–"}
+    page.locator(".hl-home-word").nth(5).focus()
+    expect(page.locator(".hl-home-says")).to_contain_text("attends to")
+
+
+def test_home_s_bars_are_the_model_s_at_the_slider_s_temperature(page: Page) -> None:
+    visit(page, page="Home", sentence=TOM)
+    slider = page.get_by_role("slider", name="Temperature")
+    slider.focus()
+    for _ in range(20):
+        slider.press("ArrowRight")
+    temperature = float(slider.input_value())
+    assert temperature == pytest.approx(1.0)
+    logits = stories_trace(TOM).logits[-1].astype(np.float64) / temperature
+    expected = np.sort(np.exp(logits - np.logaddexp.reduce(logits)))[::-1][:8]
+    bars = page.locator(".hl-home-next [data-after]")
+    found = [float(x) for x in bars.evaluate_all("bars => bars.map(bar => bar.dataset.after)")]
+    assert found == pytest.approx(expected.tolist(), abs=1e-5)
+    page.wait_for_url("**temperature=1.0**")
+
+
+def test_home_writes_on_and_everything_follows(page: Page) -> None:
+    visit(page, page="Home", sentence="Once upon a time", temperature="0.4")
+    before = page.locator(".hl-home-word").count()
+    page.get_by_role("button", name="Write on").click()
+    expect(page.locator(".hl-home-word").nth(before + 3)).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    settle(page)
+    text = page.get_by_role("textbox", name="Sentence", exact=True).input_value()
+    assert text.startswith("Once upon a time") and len(text) > len("Once upon a time") + 3
+    expect(page.locator(".hl-home-word")).to_have_count(len(stories_trace(text).tokens))
+    assert query(page)["sentence"] == text

@@ -1,0 +1,140 @@
+"""A person draws a digit, hides a word, steers a translation: other models answer as they do."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from model import reference
+from model.given import Blanked
+from model.sources import checkpoint
+from model.sources.checkpoint import Checkpoint, find_folder
+from tests.model.builders import softmax
+from tests.screen import TOM, query, settle, visit
+from viz.digits import digits
+from viz.frame.settings import DRAWING
+
+INSTRUMENT = ".st-key-sketch .hl-live"
+RIDES = "A man rides a bicycle."
+ONE = [(0.5, 0.12), (0.5, 0.4), (0.5, 0.65), (0.5, 0.88)]  # places on the pad, in sides of it
+
+
+@pytest.fixture
+def sketch(page: Page) -> Page:
+    """The page with the shipped model and the first of the test digits."""
+    visit(page, page="Vision")
+    return page
+
+
+def pad(page: Page) -> Locator:
+    """Where one draws."""
+    return page.get_by_role("img", name="Draw a digit here")
+
+
+def draw(page: Page, places: list[tuple[float, float]]) -> None:
+    """One stroke; the pen stays down."""
+    box = pad(page).bounding_box()
+    assert box is not None
+    for number, (x, y) in enumerate(places):
+        page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=3)
+        if not number:
+            page.mouse.down()
+
+
+def shown(page: Page) -> list[str]:
+    """The probability of each class, as printed."""
+    return page.locator(f"{INSTRUMENT} .hl-sketch-bars output").all_inner_texts()
+
+
+def expected(pixels: bytes) -> list[str]:
+    """What an independent run gives for the classes of a picture."""
+    image = np.frombuffer(pixels, np.uint8).reshape(28, 28) / 255
+    found = dict(reference.arrays(reference.read(find_folder("digits")), image))
+    return [digits(float(x), 3) for x in softmax(found["output"][0])]
+
+
+def test_the_classes_follow_a_stroke_and_the_run_what_was_drawn(sketch: Page) -> None:
+    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    expect(answer).to_contain_text("The model says 7")
+    draw(sketch, ONE)
+    expect(answer).to_contain_text("The model says 1,")  # the pen is still down
+    expect(answer).not_to_contain_text("wrong")
+    expect(sketch.locator(INSTRUMENT)).to_contain_text("your own picture")
+    assert "drawing" not in query(sketch)
+    sketch.mouse.up()
+    sketch.wait_for_url("**drawing=*")
+    pixels = DRAWING.pixels(query(sketch)["drawing"])
+    assert pixels is not None
+    assert shown(sketch) == expected(pixels)
+
+
+def test_an_empty_drawing_is_said_and_the_whole_page_follows_it(sketch: Page) -> None:
+    given = sketch.locator(".hl-given-picture")
+    before = given.get_attribute("src")
+    sketch.get_by_role("button", name="Clear", exact=True).click()
+    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    said = re.compile(r"^An empty picture: draw a digit\. Of nothing at all the model says (\d), p")
+    expect(answer).to_have_text(said)
+    expect(sketch).to_have_url(re.compile("drawing="))
+    expect(given).not_to_have_attribute("src", before or "")
+    best = said.match(answer.inner_text())
+    assert best is not None
+    expect(sketch.get_by_text(f" for {best[1]} at the least")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def blank() -> Checkpoint:
+    """The shipped model that fills in hidden words, opened here."""
+    return checkpoint.load("blank", "cpu")
+
+
+def test_a_word_is_hidden_and_has_its_distribution_and_its_attention(
+    page: Page, blank: Checkpoint
+) -> None:
+    visit(page, page="Encoder", sentence=TOM, blanks="3")
+    words = page.locator(".hl-cloze-words button")
+    words.nth(1).click()
+    expect(page.locator(".hl-cloze-found tbody tr")).to_have_count(2)
+    settle(page)
+    assert query(page)["blanks"] == "1,3"
+    probs = softmax(blank.trace(Blanked(TOM, (1, 3))).trace.logits.astype(np.float64))
+    token = blank.tokenizer.encode(TOM)[1]
+    row = page.locator(".hl-cloze-found tr[data-place='1']")
+    expect(row.locator("[data-number=p]")).to_have_text(digits(probs[1, token], 3))
+    best = blank.tokenizer.token_strings([int(probs[1].argmax())])[0].strip()
+    expect(words.nth(1).locator(".hl-cloze-guess")).to_contain_text(best)
+    cells = (
+        "() => document.querySelector('.hl-cloze-right .js-plotly-plot').calcdata[0][0].z"
+        ".map((row) => Array.from(row).map((x) => x == null || Number.isNaN(x)))"
+    )
+    assert not np.array(page.evaluate(cells)).any()
+    page.get_by_role("radio", name="causal mask").check()
+    page.wait_for_url("**causal=yes*")
+    n = len(blank.tokenizer.encode(TOM))
+    page.wait_for_function(f"() => ({cells})()[0].some(Boolean)")
+    np.testing.assert_array_equal(np.array(page.evaluate(cells)), np.triu(np.ones((n, n), bool), 1))
+
+
+def test_a_german_word_finds_its_english_one_and_is_replaced(page: Page) -> None:
+    visit(page, page="Translation", source=RIDES)
+    german = page.locator(".hl-tr-row[aria-label=German] button")
+    english = page.locator(".hl-tr-row[aria-label=English] > *")
+    trace = checkpoint.load("translate", "cpu").trace(RIDES).trace
+    weights = trace.group("decoder.cross_attn").records[-1].pattern[0]
+    for n in (3, 1):
+        german.nth(n).hover()
+        expect(german.nth(n)).to_contain_class("hl-looked")
+        best = int(weights[n].argmax())
+        expect(english.nth(best)).to_contain_class("hl-tr-strongest")
+        expect(english.nth(best).locator("small")).to_have_text(digits(weights[n, best], 2))
+    german.nth(1).click()
+    option = page.locator("button.hl-tr-option").nth(4)
+    label = option.locator("bdi").inner_text()
+    option.click()
+    expect(german.nth(1).locator("bdi")).to_contain_text(label)
+    expect(german.nth(1)).to_contain_class("hl-tr-forced")
+    page.wait_for_url("**forced=*")
+    assert len(query(page)["forced"].split("-")) == 2
+    page.get_by_role("button", name="Undo your choices").click()
+    expect(page.locator(".hl-tr-forced")).to_have_count(0)

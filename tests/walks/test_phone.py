@@ -1,0 +1,66 @@
+"""A person holds a phone: nothing scrolls sideways, and a finger does what a mouse does."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.screen import HOSTILE, PATIENCE, TOM, settle, visit
+from tests.viz.builders import PAGES
+
+UNFRAMED = """() => [...document.querySelectorAll('.stMain .katex-display')].filter(formula =>
+    formula.scrollWidth > formula.clientWidth + 1 && getComputedStyle(formula).overflowX !== 'auto'
+).length"""
+
+# What the sentence would be, were it not text.
+MARKUP = "img[src='x'], .hl-text b, .hl-strip b, text.nums b, .ytick tspan[style*=bold]"
+
+
+@pytest.fixture(scope="module")
+def phone(browser: Browser, app_url: str) -> Iterator[Page]:
+    """A page of 390 pixels that is touched."""
+    context = browser.new_context(
+        base_url=app_url, viewport={"width": 390, "height": 844}, has_touch=True
+    )
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    yield page
+    context.close()
+
+
+def test_no_page_scrolls_sideways_and_markup_is_text(phone: Page) -> None:
+    """But what is wider than the screen, in its own frame."""
+    faults = {}
+    for title in PAGES:
+        visit(phone, page=title, sentence=HOSTILE)
+        main = phone.get_by_test_id("stMain")
+        widths = (
+            main.evaluate("main => main.scrollWidth - main.clientWidth"),
+            phone.evaluate("document.documentElement.scrollWidth - innerWidth"),
+            phone.evaluate(UNFRAMED),
+        )
+        if max(widths) > 0:
+            faults[title] = widths
+        assert phone.locator(MARKUP).count() == 0, title
+    assert faults == {}
+    assert phone.evaluate("window.hacked") is None
+
+
+def test_a_finger_paints_a_mask(phone: Page) -> None:
+    visit(phone, page="Masks", masks="edit", sentence=TOM)
+    chart = phone.locator(".hl-editor .hl-map .js-plotly-plot")
+    chart.evaluate("chart => chart.scrollIntoView({block: 'center'})")
+    place = """(chart, [row, column]) => {
+        const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
+        return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
+    }"""
+    scrolled = phone.get_by_test_id("stMain").evaluate("main => main.scrollTop")
+    session = phone.context.new_cdp_session(phone)
+    for kind, cell in (("touchStart", [6, 0]), ("touchMove", [6, 2]), ("touchMove", [6, 4])):
+        x, y = chart.evaluate(place, cell)
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect(phone.locator("[data-edits]")).to_contain_text("5 cells changed")
+    phone.wait_for_url("**edits=6-0.6-1.6-2.6-3.6-4*")
+    settle(phone)
+    assert phone.get_by_test_id("stMain").evaluate("main => main.scrollTop") == scrolled

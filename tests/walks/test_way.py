@@ -1,0 +1,262 @@
+"""A person finds the way: a link that restores the view, Back, a theme, a phone, a wall."""
+
+import io
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.verify.self_check import check
+from model.verify.texts import check_text, texts_of
+from tests.conftest import PageLog
+from tests.screen import (
+    HOSTILE,
+    PATIENCE,
+    TOM,
+    content,
+    download,
+    figure,
+    hover,
+    pick,
+    picked,
+    query,
+    rail,
+    settle,
+    settling,
+    strip,
+    turn_to,
+    visit,
+)
+from tests.viz.builders import csv_rows, stories, stories_trace
+from tests.walks.test_generating import BARS
+from viz import theme
+from viz.figures.labels import token_labels
+
+
+def test_url_brings_the_whole_view_back(page: Page) -> None:
+    """Set everything by hand, copy the URL to another visitor, read it there."""
+    visit(page, page="Next token", temperature="1.5")
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    expect(strip(page)).to_have_text(token_labels(stories_trace(TOM).tokens))
+    pick(page, "Layer", "L4")
+    pick(page, "Head", "H6")
+    page.locator(".hl-token-button").nth(3).click()
+    expect(page).to_have_url(re.compile("after=2"))
+    page.get_by_label("Top-p", exact=True).focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**top_p=0.94**")
+    settle(page)
+    view = seen(page)
+    assert (view["Layer"], view["Head"]) == ("L4", "H6")
+    assert view["sliders"] == ["1.50", "all", "0.94", "off"]
+    other = page.context.new_page()
+    other.set_default_timeout(PATIENCE)
+    other.goto(page.url)
+    settle(other, "Next token")
+    assert seen(other) == view
+    assert other.locator(".hl-note").count() == 0
+    other.close()
+    page.reload()
+    settle(page, "Next token")
+    assert seen(page) == view
+
+
+def seen(page: Page) -> dict[str, object]:
+    """What all controls of the Next token page are set to, and the bars."""
+    boxes = ("Model", "Layer", "Head")
+    return {
+        **{label: picked(page, label) for label in boxes},
+        "Sentence": page.get_by_label("Sentence", exact=True).input_value(),
+        "sliders": page.locator(".hl-order .hl-value").all_text_contents(),
+        "chosen": page.locator(".hl-chosen").all_text_contents(),
+        "bars": np.round(page.evaluate(BARS)[0], 6).tolist(),
+    }
+
+
+def css(color: str) -> str:
+    """#rrggbb as the browser reports it."""
+    return f"rgb({', '.join(str(int(color[i : i + 2], 16)) for i in (1, 3, 5))})"
+
+
+def test_figures_follow_a_switched_theme_with_the_next_change(page: Page) -> None:
+    """Streamlit tells the server of another theme only when the page is drawn again."""
+    visit(page, page="Masks")
+    expect(figure(page, "mask").locator(".gtitle")).to_have_css("fill", css(theme.LIGHT.text))
+    page.get_by_test_id("stMainMenuButton").click()
+    page.get_by_test_id("stMainMenuItem-theme-Dark").click()
+    app = page.get_by_test_id("stApp")
+    expect(app).to_have_css("background-color", css(theme.DARK.background))
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    title = figure(page, "mask").locator(".gtitle").last  # for a moment there are two charts
+    expect(title).to_have_css("fill", css(theme.DARK.text))
+
+
+def test_badge_lists_every_check(page: Page) -> None:
+    visit(page, sentence=TOM)
+    checks = check(stories_trace(TOM), stories().model, files=stories().files)
+    found = stories()
+    checks += found.recorded
+    checks += (check_text(TOM, found.tokenizer.encode(TOM), texts_of(found.folder), is_cut=False),)
+    turn_to(page, "Masks")
+    badge = page.get_by_test_id("stPopover").get_by_role("button").first
+    expect(badge).to_contain_text(f"Verified: {len(checks)} of {len(checks)}")
+    badge.click()
+    names = page.get_by_test_id("stPopoverBody").locator(".hl-checks td:first-child")
+    expect(names).to_have_text([item.name for item in checks])
+    verdicts = page.get_by_test_id("stPopoverBody").locator(".hl-checks td:last-child")
+    expect(verdicts).to_have_text(["passed"] * len(checks))
+
+
+def test_markup_is_text_under_the_mouse_and_in_a_text_that_is_written(page: Page) -> None:
+    """All other places: `test_phone.py`."""
+    visit(page, page="Masks", sentence=HOSTILE)
+    tokens = token_labels(stories_trace(HOSTILE).tokens)
+    expect(strip(page)).to_have_text(tokens)
+    sign = tokens.index("<")
+    assert f"key {tokens[sign]}" in hover(page, "pattern", sign, sign)
+    turn_to(page, "Next token")
+    page.get_by_role("button", name="Step", exact=True).click()
+    written = page.locator(".hl-live .hl-text bdi")
+    expect(written.nth(len(tokens))).to_be_visible()
+    assert written.all_text_contents()[: len(tokens)] == tokens
+    assert page.evaluate("window.hacked") is None
+
+
+def test_exports(page: Page) -> None:
+    visit(page, sentence=TOM, layer="L1", head="H4", inspect="export")
+    trace = stories_trace(TOM)
+    file = download(page, page.get_by_role("button", name="Pattern L1 H4 (CSV)"))
+    assert file.suggested_filename == "headlight-pattern-l1-h4.csv"
+    header, *rows = csv_rows(content(file))
+    labels = [f"{i} {token.strip()}" for i, token in enumerate(trace.tokens)]
+    assert header[1:] == [row[0] for row in rows] == labels
+    values = np.array([row[1:] for row in rows], float)
+    assert values == pytest.approx(trace.attention[1].pattern[4], abs=1e-5)
+
+    file = download(page, page.get_by_role("button", name="Whole trace (npz)"))
+    with np.load(io.BytesIO(content(file)), allow_pickle=False) as stored:
+        expected = dict(trace.arrays())
+        assert set(stored) == {*expected, "facts"}
+        assert stored["decoder.labels"].tolist() == list(trace.tokens)
+        for name in set(expected) - {"decoder.labels"}:
+            assert stored[name] == pytest.approx(expected[name], abs=1e-4), name
+
+    turn_to(page, "Masks")
+    chart = figure(page, "pattern").locator(".js-plotly-plot")
+    camera = chart.get_by_role("button", name="Download plot as a PNG")
+    chart.hover()
+    file = download(page, camera)
+    assert file.suggested_filename == "headlight-pattern.png"
+    assert content(file).startswith(b"\x89PNG\r\n")
+    with settling(page):
+        page.get_by_role("radio", name="SVG").click()
+    expect(camera).to_have_count(0)
+    chart.hover()
+    file = download(page, chart.locator(".modebar-btn").first)
+    assert file.suggested_filename == "headlight-pattern.svg"
+    drawing = "".join(ElementTree.fromstring(content(file)).itertext())
+    assert "L1 H4" in drawing
+    assert "ball" in drawing
+
+
+def test_a_broken_address_is_mended_and_says_so(page: Page, page_log: PageLog) -> None:
+    visit(page, layer="99", head="H1", model="nope")
+    notes = page.locator(".hl-note")
+    expect(notes).to_have_text([re.compile("^Model nope .*stories"), re.compile("^Layer 99 .*L5")])
+    assert (picked(page, "Layer"), picked(page, "Head")) == ("L5", "H1")
+    assert page_log.console_errors == []
+    pick(page, "Head", "H2")
+    expect(notes).to_have_count(0)
+
+
+def go(page: Page, where: str) -> None:
+    """Press Back or Forward. The page stays, so there is nothing to load."""
+    page.evaluate(f"history.{where}()")
+
+
+def test_back_and_forward_undo_page_head_and_model(page: Page) -> None:
+    visit(page, sentence=TOM)
+    pick(page, "Layer", "L4")
+    page.wait_for_url("**layer=4**")
+    turn_to(page, "Masks")
+    page.wait_for_url("**page=Masks**")
+    expect(page).to_have_title("Masks · Headlight")
+    go(page, "back")
+    settle(page, "Attention")
+    expect(page).to_have_title("Attention · Headlight")
+    layer = page.get_by_role("combobox", name="Layer", exact=True)
+    expect(layer).to_have_value("4")
+    go(page, "back")
+    expect(layer).to_have_value("2")
+    page.wait_for_url(lambda url: "layer" not in url)
+    go(page, "forward")
+    expect(layer).to_have_value("4")
+    go(page, "forward")
+    settle(page, "Masks")
+    page.wait_for_url("**page=Masks**")
+    assert query(page) == {"page": "Masks", "sentence": TOM, "layer": "4"}
+
+
+def test_typing_is_one_step_of_back(page: Page) -> None:
+    page = page.context.new_page()  # the history of the other may be as long as one can be
+    page.set_default_timeout(PATIENCE)
+    visit(page, sentence=TOM)
+    before = page.evaluate("history.length")
+    sentence = page.get_by_role("textbox", name="Sentence", exact=True)
+    for text in ("a cat", "a cat sat", "a cat sat down"):
+        sentence.fill(text)
+        sentence.blur()
+        page.wait_for_url(f"**sentence={text.replace(' ', '+')}")
+        settle(page)
+    assert page.evaluate("history.length") == before + 1
+    go(page, "back")
+    expect(sentence).to_have_value(TOM)
+    expect(strip(page).first).to_have_text("Tom")
+
+
+def test_a_tour_leads_by_its_arrows_and_keys(page: Page) -> None:
+    visit(page, page="Tours")
+    page.get_by_role("link", name="Five minutes").click()
+    panel = page.locator(".hl-tour")
+    expect(panel).to_contain_text("Five minutes · 1 of 7")
+    settle(page, "Home")
+    panel.get_by_role("link", name="Next").click()
+    expect(panel).to_contain_text("2 of 7")
+    settle(page, "Attention")
+    page.get_by_role("heading", name="Attention").click()  # the page itself has the focus then
+    page.keyboard.press("ArrowRight")
+    expect(panel).to_contain_text("3 of 7")
+    page.wait_for_url("**stage=scaled**")
+    page.keyboard.press("ArrowLeft")
+    expect(panel).to_contain_text("2 of 7")
+    page.wait_for_url("**step=2**")
+    for step in ("3", "2"):
+        page.go_back()
+        expect(panel).to_contain_text(f"{step} of 7")
+        page.wait_for_url(f"**step={step}**")
+    page.go_back()
+    expect(panel).to_contain_text("1 of 7")  # which an address leaves out
+    page.wait_for_url(lambda url: "step=" not in url)
+    page.go_forward()
+    expect(panel).to_contain_text("2 of 7")
+    panel.get_by_role("link", name="Leave").click()
+    expect(panel).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("tour|step"))
+    assert query(page)["page"] == "Attention", "the view stays"
+
+
+def test_a_folded_group_stays_folded(page: Page) -> None:
+    """On other pages and in the next visit, until it is unfolded."""
+    visit(page, page="Attention", sentence=TOM)
+    group = rail(page).locator("details", has_text="Generate")
+    group.locator("summary").click()
+    expect(rail(page).get_by_role("link", name="Next token", exact=True)).to_be_hidden()
+    turn_to(page, "Masks")
+    expect(group).not_to_have_attribute("open", "")
+    page.reload()
+    settle(page, "Masks")
+    expect(group).not_to_have_attribute("open", "")
+    group.locator("summary").press("Enter")
+    expect(rail(page).get_by_role("link", name="Next token", exact=True)).to_be_visible()
