@@ -2,10 +2,11 @@
 
 A decoder, an encoder, the two together, or a Vision Transformer: config.json says which.
 
-This is the other side of every check: it shares no line with the model that runs. It reads config.json and
-model.safetensors itself, knows no torch, and takes of `model` not a single function. Nothing here
-is fast; everything is one equation to a line, so that it can be read beside the papers. `arrays`
-gives every array at the address the trace has it at, such as decoder.blocks.3.attn.pattern.
+Every run of such a model is compared with this one, which shares no line with it: it reads
+config.json and model.safetensors itself, knows no torch, and takes of `model` not a single
+function. Nothing here is fast; everything is one equation to a line, so that it can be read beside
+the papers. `arrays` gives every array at the address the trace has it at, such as
+decoder.blocks.3.attn.pattern.
 
 Shapes: T tokens (Tq that attend, Tk attended to), D = d_model, H heads, G key-value heads,
 Dh = D / H, F = d_ff, V vocabulary; P patches of p × p pixels, S × S in all, C classes. Before

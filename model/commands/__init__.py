@@ -42,7 +42,7 @@ COMMANDS = {
         '--second "The boy lost the ball, so"',
     ),
     "check": About(
-        "run one sentence through a model and prove its numbers by another route",
+        "run one sentence through a model and recompute it by another route",
         'python -m model check --checkpoint stories --text "The cat sat."',
     ),
     "attribute": About(

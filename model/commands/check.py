@@ -1,4 +1,4 @@
-"""`python -m model check`: what a model shows of one sentence, recomputed by another route."""
+"""`python -m model check`: a model’s run on one sentence, recomputed by another route."""
 
 from argparse import ArgumentParser, Namespace
 

@@ -1,1 +1,1 @@
-"""The self-check: recompute what is shown, by another route, and say how far off it is."""
+"""The self-check of a run: its arrays recomputed by another route, with the largest errors."""

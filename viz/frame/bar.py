@@ -219,10 +219,8 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
         n_of_run = len(view.run.checks)
         st.caption(
             f"{n_of_run} checks of this run{_of_page(len(checks) - n_of_run)}. "
-            f"{_how_checked(view)} Attention is also recomputed in float64 from q, k, v and the "
-            "mask, and the whole sentence runs again without capture. Errors are the largest "
-            "difference found, relative to the largest value where above one. Red means: a number "
-            "here is not the model’s."
+            f"{_how_checked(view)} Errors are the largest difference found, relative to the "
+            "largest value where above one. Red: a check failed, and its line says what is off."
         )
         verdicts.checks_table(checks)
         if card := runs.card(view.handle):
@@ -234,14 +232,17 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
 
 def _of_page(n: int) -> str:
     """How many checks a page adds, where it adds any."""
-    return f", {n} of what this page shows" if n else ""
+    return f", {n} that this page adds" if n else ""
 
 
 def _how_checked(view: View) -> str:
     """What a run is compared with."""
     if not isinstance(runs.opened(view.handle), Checkpoint):
-        return "There are no files of this model to run once more."
-    return "Every array is compared with an independent run, numpy in float64 from its files."
+        return "Attention is recomputed in float64 from q, k, v and the mask."
+    return (
+        "Every array is compared with an independent run, numpy in float64 from the model’s files. "
+        "Attention is also recomputed, and the input runs again without capture."
+    )
 
 
 def _described(view: View) -> str:

@@ -79,7 +79,7 @@ def _texts(view: View, winner: Candidate, greedy: Candidate) -> None:
 
 
 def checks(view: View) -> Sequence[Check]:
-    """What the page says of the two texts, against an independent run of each."""
+    """The log probabilities of the two texts, against an independent run of each."""
     width, n_tokens, penalty = _chosen(view)
     found = {
         "winner of the beams": runs.beams(view.handle, view.ids, width, n_tokens, penalty),

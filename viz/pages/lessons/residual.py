@@ -134,7 +134,7 @@ def _figures(view: View, work: Measuring, depth: int) -> None:
 def _lines(
     view: View, places: list[int], lengths: dict[str, np.ndarray], names: tuple[str, str, str]
 ) -> None:
-    """A figure by its key, its title and its axis; compared once all of it is measured."""
+    """A figure by its key, its title and its axis."""
     key, title, x = names
     is_whole = all(np.isfinite(values).all() for values in lengths.values())
     layout.show_figure(

@@ -42,8 +42,8 @@ def render(view: View) -> None:
         TITLE,
         f"A Transformer of {len(view.group.records)} layers × {view.group.n_heads} heads runs on "
         "your sentence. Touch a word: what does it attend to?",
-        "All numbers are of the model named above, on the sentence above; the badge says how they "
-        "were checked. Change the sentence, the layer or the head: everything follows.",
+        "All numbers are of the model named above, on the sentence above; the badge says how this "
+        "run was checked. Change the sentence, the layer or the head: everything follows.",
     )
     notices.show()
     if not view.offers >= SHOWN:

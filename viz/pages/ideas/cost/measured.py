@@ -169,7 +169,7 @@ def _forecast(found: Measured) -> None:
     words.table(columns, texts=("fit",))
     words.caption(
         f"Medians of {len(found.again)} rounds. Bands and the middle half: quartiles of fits to "
-        "single rounds. No second run takes the same times, so they cannot be checked."
+        "single rounds."
     )
 
 
