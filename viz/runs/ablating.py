@@ -130,21 +130,10 @@ def _arguments(trace: Trace) -> tuple[object, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What is right in a run, and where an independent run has the losses of it.
-
-    `labels` are plain text, one for each target; losses are at `address`, how much they rose at
-    `rise`.
-    """
+    """What is right in a run, and which token of the last stream each is, −1 for a class."""
 
     targets: Targets
-    places: tuple[int, ...]  # which token of the last stream each is, −1 for a class
-    address: str
-    rise: str
-
-    @property
-    def mean(self) -> str:
-        """Where the mean of the losses is."""
-        return self.address.replace("judged.", "judged.mean_", 1)
+    places: tuple[int, ...]
 
     def losses(self, trace: Trace) -> np.ndarray:
         """−ln p of each target in a run, (N,)."""
@@ -154,22 +143,17 @@ class Judged:
 
 
 def judged(run: Run, true_ids: Sequence[int] | None = None) -> Judged:
-    """The targets of a run, and where an independent run has the losses of them.
+    """The targets of a run.
 
     true_ids: of a text some of whose tokens are hidden, the ids that stood there.
     """
     trace = run.trace
     targets = targets_of(trace, true_ids)
     if targets.name == IN_PLACE:
-        changed = np.flatnonzero(targets.ids != trace.ids)
-        pairs = "".join(f".{place}.{targets.ids[place]}" for place in changed)
-        places = tuple(targets.positions.tolist())
-        return Judged(targets, places, f"judged.own{pairs}", f"judged.own_rise{pairs}")
+        return Judged(targets, tuple(targets.positions.tolist()))
     if targets.name == CLASS or len(trace.tokens) == 1:
-        answer = f"0.{targets.ids[0]}"
-        return Judged(targets, (-1,), f"judged.losses.{answer}", f"judged.rise.{answer}")
-    after = tuple((targets.positions + 1).tolist())
-    return Judged(targets, after, "judged.next", "judged.next_rise")
+        return Judged(targets, (-1,))
+    return Judged(targets, tuple((targets.positions + 1).tolist()))
 
 
 # --- long work, piece by piece ----------------------------------------------------------------

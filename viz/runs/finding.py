@@ -56,7 +56,7 @@ class Scan:
         return found
 
     def without(self, part: Part) -> Run:
-        """The run without one head, as it is read back and checked."""
+        """The run without one head."""
         return ablating.without(self.handle, self.run, self.run.key, (part.text,))
 
     @cached_property

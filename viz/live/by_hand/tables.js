@@ -39,7 +39,7 @@ export function inputTable(title, about, rows, typed) {
  * @param {string} title
  * @param {string} about
  * @param {{rows: number, columns: number}} size
- * @param {string} name by which its cells are read back
+ * @param {string} name that its cells carry
  */
 export function stepTable(title, about, { rows, columns }, name) {
   const body = html("tbody");

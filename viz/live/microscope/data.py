@@ -1,7 +1,7 @@
 """What the microscope is sent: every head at a glance, labels, and where to fetch the rest.
 
 The browser computes everything of the head it shows from that head's own q, k and v, which it
-fetches by address (`viz.live.routes`), and says how far its numbers are from the trace.
+fetches by address (`viz.live.routes`).
 """
 
 import base64

@@ -46,12 +46,4 @@ export class Classes {
     });
     this.node.replaceChildren(...this.rows.map(({ row }) => row));
   }
-
-  /** What is drawn, read back: how long each bar is, from 0 to 1, and what stands beside it. */
-  get drawn() {
-    return this.rows.map(({ bar, number }) => ({
-      share: parseFloat(bar.style.width) / 100,
-      number: number.textContent ?? "",
-    }));
-  }
 }

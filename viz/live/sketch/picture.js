@@ -99,14 +99,6 @@ export class Picture {
     if (cell) setAll(this.frame, { x: cell.x.baseVal.value, y: cell.y.baseVal.value });
   }
 
-  /** What is drawn, read back: how dense each patch is, and what it says. */
-  get drawn() {
-    return this.#cells.map((cell) => ({
-      density: Number(cell.getAttribute("fill-opacity")) / 0.85,
-      number: cell.dataset.weight ?? "",
-    }));
-  }
-
   /** @param {number} query */
   #go(query) {
     if (query === this.#query) return;

@@ -1,7 +1,6 @@
 """One row of letters through all three models: what is written, and what each token attends to."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -45,18 +44,11 @@ def section(shown: Shown) -> Made:
     _cell(shown, row)
     return {
         "Additive attention": lambda: _csv(shown, shown.row.attended.weights, "additive"),
-        "Cross-attention": lambda: _csv(shown, shown.row.patterns[chosen.head], "transformer"),
+        "Cross-attention": lambda: _csv(shown, shown.row.patterns[chosen], "transformer"),
     }
 
 
-class Chosen(NamedTuple):
-    """The layer and the number of a head, and whether it was chosen for being the clearest."""
-
-    head: tuple[int, int]
-    is_clearest: bool
-
-
-def _head(shown: Shown) -> Chosen:
+def _head(shown: Shown) -> tuple[int, int]:
     """The layer and the head that are chosen; by default those that attend most to what is due."""
     n_layers, n_heads = shown.row.own.shape
     best = int(shown.row.own.argmax())
@@ -66,8 +58,7 @@ def _head(shown: Shown) -> Chosen:
 
     options = range(-1, n_layers * n_heads)
     chosen = controls.select(ROW_HEAD.given(options=options, words=name), width=220)
-    layer, head = divmod(best if chosen < 0 else chosen, n_heads)
-    return Chosen((layer, head), chosen < 0)
+    return divmod(best if chosen < 0 else chosen, n_heads)
 
 
 def _text(ids: Sequence[int]) -> list[Piece]:
@@ -119,9 +110,9 @@ def _additive(shown: Shown, row: int) -> None:
     )
 
 
-def _transformer(shown: Shown, row: int, chosen: Chosen) -> None:
-    layer, head = chosen.head
-    weights, labels = shown.row.patterns[chosen.head], _labels(shown, "transformer")
+def _transformer(shown: Shown, row: int, chosen: tuple[int, int]) -> None:
+    layer, head = chosen
+    weights, labels = shown.row.patterns[chosen], _labels(shown, "transformer")
     _map(
         shown,
         weights,
