@@ -160,7 +160,6 @@ def test_every_setting_has_a_place_in_these_tests() -> None:
     assert set(names) | FOLLOWING | {"device", "attention"} | of_architectures == set(SETTINGS)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: "-".join(place.values)[:40])
 def test_a_setting_goes_into_the_address_and_comes_back_from_it(place: Place) -> None:
     app = open_page(place.page, **{"sentence": TOM} | place.query)
