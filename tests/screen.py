@@ -143,6 +143,12 @@ def visit(page: Page, /, **query: str) -> None:
     settle(page, query["page"])
 
 
+def arrive(page: Page, /, **query: str) -> None:
+    """Open a view as a new visitor: whose visits to other pages left no choice there."""
+    page.goto("about:blank")
+    visit(page, **query)
+
+
 def rail(page: Page) -> Locator:
     """The links to all views."""
     return page.get_by_role("navigation", name="Views")

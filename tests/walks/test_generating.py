@@ -108,8 +108,8 @@ def test_a_stream_is_stopped_and_stepped(page: Page) -> None:
     visit(page, page="Next token", sentence=TOM, new_tokens="200", seed="11")
     page.get_by_role("button", name="Start", exact=False).first.click()
     generated(page).nth(3).wait_for()
-    page.get_by_role("button", name="Stop").click()
-    page.get_by_role("button", name="Continue").wait_for()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("button", name="Continue", exact=True).wait_for()
     note = page.locator(".hl-note-line")
     expect(note).to_have_text(re.compile(r"^\d+ new tokens\.$"))
     n = int((note.text_content() or "").split()[0])
@@ -136,13 +136,13 @@ def test_another_choice_is_put_and_the_text_goes_on_from_there(page: Page) -> No
     page.keyboard.press("Enter")
     expect(generated(page)).to_have_text([*before[:3], name])
     expect(page.locator(".hl-says")).to_contain_text("put here")
-    page.get_by_role("button", name="Draw 100").click()
+    page.get_by_role("button", name="Draw 100", exact=True).click()
     counts = page.locator(".hl-dist-number").all_text_contents()
     others = page.locator(".hl-distribution p[data-after]").text_content()
     times = [int(found) for text in [*counts, others] for found in re.findall(r"(\d+)×", text)]
     assert sum(times) == 100
-    page.get_by_role("button", name="Draw one").click()
-    page.get_by_role("button", name="Append").click()
+    page.get_by_role("button", name="Draw one", exact=True).click()
+    page.get_by_role("button", name="Append", exact=True).click()
     expect(generated(page)).to_have_count(5)
 
 

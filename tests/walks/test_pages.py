@@ -5,7 +5,7 @@ from pathlib import Path
 import axe_playwright_python
 from playwright.sync_api import Page, expect
 
-from tests.screen import CHARTS, figure, turn_to, visit
+from tests.screen import CHARTS, arrive, figure, turn_to
 from tests.viz.builders import PAGES
 
 AXE = Path(next(iter(axe_playwright_python.__path__))) / "axe.min.js"
@@ -19,7 +19,7 @@ def test_every_page_opens_and_axe_finds_nothing_serious(page: Page) -> None:
     found = {}
     for is_dark, theme in enumerate(("light", "dark")):
         page.emulate_media(color_scheme=theme)
-        visit(page)
+        arrive(page)
         page.evaluate(AXE.read_text(encoding="utf-8"))
         for title in list(CHARTS)[is_dark::2]:
             turn_to(page, title)

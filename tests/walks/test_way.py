@@ -15,6 +15,7 @@ from tests.screen import (
     HOSTILE,
     PATIENCE,
     TOM,
+    arrive,
     content,
     download,
     figure,
@@ -94,7 +95,7 @@ def test_figures_follow_a_switched_theme_with_the_next_change(page: Page) -> Non
 
 
 def test_badge_lists_every_check(page: Page) -> None:
-    visit(page, sentence=TOM)
+    arrive(page, sentence=TOM)
     checks = check(stories_trace(TOM), stories().model, files=stories().files)
     found = stories()
     checks += found.recorded
@@ -111,7 +112,7 @@ def test_badge_lists_every_check(page: Page) -> None:
 
 def test_markup_is_text_under_the_mouse_and_in_a_text_that_is_written(page: Page) -> None:
     """All other places: `test_phone.py`."""
-    visit(page, page="Masks", sentence=HOSTILE)
+    arrive(page, page="Masks", sentence=HOSTILE)
     tokens = token_labels(stories_trace(HOSTILE).tokens)
     expect(strip(page)).to_have_text(tokens)
     sign = tokens.index("<")
@@ -125,7 +126,7 @@ def test_markup_is_text_under_the_mouse_and_in_a_text_that_is_written(page: Page
 
 
 def test_exports(page: Page) -> None:
-    visit(page, sentence=TOM, layer="L1", head="H4", inspect="export")
+    arrive(page, sentence=TOM, layer="L1", head="H4", inspect="export")
     trace = stories_trace(TOM)
     file = download(page, page.get_by_role("button", name="Pattern L1 H4 (CSV)"))
     assert file.suggested_filename == "headlight-pattern-l1-h4.csv"
@@ -177,7 +178,7 @@ def go(page: Page, where: str) -> None:
 
 
 def test_back_and_forward_undo_page_head_and_model(page: Page) -> None:
-    visit(page, sentence=TOM)
+    arrive(page, sentence=TOM)
     pick(page, "Layer", "L4")
     page.wait_for_url("**layer=4**")
     turn_to(page, "Masks")
@@ -249,7 +250,7 @@ def test_a_tour_leads_by_its_arrows_and_keys(page: Page) -> None:
 
 def test_a_folded_group_stays_folded(page: Page) -> None:
     """On other pages and in the next visit, until it is unfolded."""
-    visit(page, page="Attention", sentence=TOM)
+    arrive(page, page="Attention", sentence=TOM)
     group = rail(page).locator("details", has_text="Generate")
     group.locator("summary").click()
     expect(rail(page).get_by_role("link", name="Next token", exact=True)).to_be_hidden()

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model import reference
 from model.analysis.attribution import attribute, words_of_head, words_of_neuron
 from model.architectures.base import Transformer
 from model.capture import capture, capture_image
 from model.trace import Site, Trace
 from tests.model.builders import (
     GROUPED,
+    all_arrays,
     tiny_encoder,
     tiny_model,
     tiny_picture,
@@ -19,8 +21,11 @@ from tests.model.builders import (
     tiny_vision,
     translation_trace,
 )
+from tests.model.verify.test_other_architectures import files_of
+from tests.model.without import activation
 
 IDS = [3, 1, 4, 1, 5, 9, 2]
+WRITTEN = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
 Make = Callable[..., Transformer]
 Changes = dict[str, Any]
 VARIANTS: tuple[Changes, ...] = (
@@ -76,6 +81,85 @@ def test_parts_sum_to_the_logit(make: Make, changes: Changes) -> None:
         assert found.error == pytest.approx(abs(found.parts.sum() - logit))
         assert len(found.names) == len(found.parts)
         assert np.abs(found.parts[2:]).max() > 0.05, "the layers matter"
+
+
+def shares_by_hand(
+    model: Transformer, trace: Trace, position: int, row: np.ndarray
+) -> dict[str, np.ndarray]:
+    """What `row` (D,) reads of each part at the end, in float64 from the weights.
+
+    Each vector is written into the stream and goes forward through every norm that follows, which
+    divides by the deviation of what this run gave it; by site heads (H,) or neurons (F,), and keys.
+    """
+    files, given, stack = files_of(model), all_arrays(trace), trace.main.name
+    ran = {name: x.astype(np.float64) for name, x in given.items()}
+    own = reference.Reader(
+        files, "decoder." if model.config.architecture == "encoder_decoder" else ""
+    )
+    begin = (ran[f"{stack}.{name}"][position] for name in ("embed", "positions"))
+    parts = dict(zip(("embedding", "positions", "biases"), (*begin, 0 * row), strict=True))
+
+    def pass_norm(name: str, x: np.ndarray) -> None:
+        norm, is_rms, x = own.part(name), files.config["norm"] == "rms", x.astype(np.float64)
+        scale = np.sqrt((x**2).mean() - (0 if is_rms else x.mean() ** 2) + files.config["norm_eps"])
+        for part, vectors in parts.items():
+            mean = 0 if is_rms else vectors.mean(axis=-1, keepdims=True)
+            parts[part] = (vectors - mean) / scale * norm.get("gain")
+        parts["biases"] = parts["biases"] + files.weights.get(f"{norm._part}offset", 0)
+
+    for layer in range(len(trace.main.residuals)):
+        block, before = f"{stack}.blocks.{layer}.", "resid_pre"
+        for kind, out in WRITTEN.items():
+            if block + out not in ran:
+                continue
+            part, site = own.part(f"blocks.{layer}.{kind}"), block + kind
+            if kind == "ffn":
+                fired = activation(files, ran, stack, layer)[position]
+                parts[site] = fired[:, None] * part.get("down.weight").T
+                bias = part.linear("down", 0 * fired)
+            else:
+                z, pattern, v = (ran[f"{site}.{name}"] for name in ("z", "pattern", "v"))
+                columns = list(enumerate(np.split(part.get("out_proj.weight"), len(z), axis=1)))
+                parts[site] = np.stack([w @ z[h, position] for h, w in columns])
+                parts[f"{site}.keys"] = np.stack(
+                    [
+                        np.diag(pattern[h, position]) @ v[h * len(v) // len(z)] @ w.T
+                        for h, w in columns
+                    ]
+                )
+                bias = part.linear("out_proj", 0 * z[:, position].ravel())
+            parts["biases"] = parts["biases"] + bias
+            if files.config["norm_placement"] == "post":
+                name = f"blocks.{layer}.{kind.removesuffix('_attn')}_norm"
+                pass_norm(name, (given[block + before] + given[block + out])[position])
+            before = "resid_cross" if kind == "cross_attn" else "resid_mid"
+    if files.config["norm_placement"] == "pre":
+        pass_norm("final_norm", given[f"{block}resid_post"][position])
+    return {name: vectors @ row for name, vectors in parts.items()}
+
+
+@pytest.mark.parametrize(("make", "changes"), CASES)
+def test_each_part_is_what_it_wrote_sent_forward(make: Make, changes: Changes) -> None:
+    """The run is float32; all that is worked out from it is float64 on both sides."""
+    model, trace = ran(make(**changes))
+    unembed = model.double().get_submodule("unembed")
+    for position, token, against in asked(trace):
+        pick = np.eye(trace.output.shape[-1])[token]
+        pick -= 0 if against is None else np.eye(len(pick))[against]
+        expected = shares_by_hand(model, trace, position, pick @ unembed.weight.numpy())
+        if unembed.bias is not None:
+            expected["biases"] = expected["biases"] + pick @ unembed.bias.numpy()
+        found = attribute(trace, model, position, token, against)
+        sites = [site for site in expected if site.endswith(tuple(WRITTEN))]
+        sums = [expected[name].sum() for name in ("embedding", "positions", *sites, "biases")]
+        np.testing.assert_allclose(found.parts, sums, rtol=0, atol=1e-9)
+        for site, shares in found.heads.items():
+            np.testing.assert_allclose(shares, expected[site], rtol=0, atol=1e-9)
+            np.testing.assert_allclose(
+                found.keys[site], expected[f"{site}.keys"], rtol=0, atol=1e-9
+            )
+        neurons = [expected[site] for site in sites if site.endswith("ffn")]
+        np.testing.assert_allclose(found.neurons, neurons, rtol=0, atol=1e-9)
 
 
 def close(actual: np.ndarray, expected: np.ndarray) -> None:
