@@ -25,7 +25,7 @@ from model.analysis.metrics import Metric
 from model.architectures.stack import Stack
 from model.capture import capture
 from model.sources import checkpoint
-from tests.model.builders import tiny_checkpoint, tiny_encoder, tiny_model
+from tests.model.builders import GROUPED, tiny_checkpoint, tiny_encoder, tiny_model
 from tests.model.plain import plain_logits
 from tests.model.without import Off, arrays_of
 
@@ -112,14 +112,18 @@ def test_both_sides_of_an_encoder_have_arrows() -> None:
     assert (found[..., 3:] != 0).all()
 
 
-def test_gradients_are_slopes_and_norms_are_of_what_is_written() -> None:
-    model = tiny_model().double()
-    question = Question(model, IDS, METRIC)
-    measured = measure(question)
-    trace = capture(model, IDS, list("abcdefg"))
-    for layer, head, key in product(range(2), range(3), range(7)):
-        weight = model.blocks[layer].attn.out_proj.weight.numpy()[:, 10 * head : 10 * head + 10]
-        written = weight @ trace.attention[layer].v[head, key]
+@pytest.mark.parametrize("changes", [{}, GROUPED], ids=str)
+def test_norms_are_of_what_a_weight_writes(changes: dict) -> None:
+    model = tiny_model(**changes).double()
+    measured = measure(Question(model, IDS, METRIC))
+    trace, d_head = capture(model, IDS, list("abcdefg")), model.config.d_head
+    for layer, head, key in np.ndindex(measured.norms.shape):
+        v = trace.attention[layer].v
+        own = slice(d_head * head, d_head * (head + 1))
+        written = (
+            model.blocks[layer].attn.out_proj.weight.numpy()[:, own]
+            @ (v[head * len(v) // model.config.n_heads, key])
+        )
         expected = measured.weights[layer, head, key] * np.sqrt((written**2).sum())
         assert measured.norms[layer, head, key] == pytest.approx(expected, rel=1e-5)
 

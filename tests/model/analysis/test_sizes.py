@@ -9,6 +9,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model.analysis.sizes import (
+    PARTS,
     Experts,
     Latent,
     Shape,
@@ -20,9 +21,17 @@ from model.analysis.sizes import (
     pass_operations,
     shape_of,
 )
+from model.architectures.base import Transformer
 from model.sources import checkpoint
 from model.tap import Recorder, attach
-from tests.model.builders import GROUPED, tiny_checkpoint
+from tests.model.builders import (
+    GROUPED,
+    tiny_checkpoint,
+    tiny_encoder,
+    tiny_model,
+    tiny_translator,
+    tiny_vision,
+)
 from viz.frame import ASSETS
 
 # Of the released weights; of GPT-3 the sum of its tensors, 175 billion in the paper.
@@ -85,6 +94,44 @@ def test_ours_have_as_many_weights_and_operations(variant: dict, tmp_path: Path)
         found.decoder(ids, tap=attach(Recorder(["pattern"])))
     assert pass_operations(shape, 7) == counter.get_total_flops()
     assert pass_operations(shape, 7) == 7 * sum(operations(shape, 7).values())
+
+
+OWN: dict[str, Transformer] = {
+    "decoder": tiny_model(position="learned", tied_embeddings=False),
+    "grouped, gated": tiny_model(**GROUPED, feedforward="swiglu", norm="rms"),
+    "encoder, post-norm": tiny_encoder(norm_placement="post"),
+    "translator": tiny_translator(norm_placement="pre", position="learned"),
+    "vision": tiny_vision(),
+}
+# What a tensor's name says of its part; the first that fits.
+WORDS = {
+    "unembed.": "unembedding",
+    "embed.": "embedding",
+    "position.": "positions",
+    "norm.": "norms",
+    "attn.": "attention",
+    "ffn.": "feed-forward",
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_each_part_has_the_tensors_that_are_named_after_it(name: str) -> None:
+    """All numbers, and two operations for each that stands in a matrix."""
+    model = OWN[name]
+    shape = shape_of(model.config)
+    numbers, multiplied = dict.fromkeys(PARTS, 0), dict.fromkeys(PARTS, 0)
+    for tensor, weight in model.named_parameters():  # a shared one once
+        part = next(part for word, part in WORDS.items() if word in tensor)
+        numbers[part] += weight.numel()
+        multiplied[part] += 2 * weight.numel() * (weight.ndim == 2)
+    assert parameters(shape) == numbers
+    found = operations(shape, 7)
+    assert found["projections"] == multiplied["attention"]
+    assert found["feed-forward"] == multiplied["feed-forward"]
+    if "patches" in found:
+        assert found["patches"] == 2 * model.get_submodule("embed.patches").weight.numel()
+    else:
+        assert found["unembedding"] == 2 * model.get_submodule("unembed").weight.numel()
 
 
 def test_a_cache_is_kept_where_later_tokens_are_hidden() -> None:

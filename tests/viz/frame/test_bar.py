@@ -1,5 +1,7 @@
 """Protects the bar: sentence, examples, models that can or cannot be used, and the checks."""
 
+import json
+import math
 import os
 from concurrent.futures import Future, wait
 from copy import deepcopy
@@ -9,6 +11,8 @@ import numpy as np
 import pytest
 
 from model.analysis.heads import strongest_pair
+from model.sources.recorded import RECORDED, REPRODUCED
+from model.verify.check import Check
 from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
 from tests.model.sources.damages import EVERY
 from tests.viz.apps import (
@@ -24,7 +28,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import OWN_MODEL, PAGES, given, live_data, stories_trace
 from viz.figures.labels import token_labels
-from viz.frame import bar
+from viz.frame import bar, inspector
 from viz.frame.examples import examples
 from viz.live import component
 
@@ -48,6 +52,27 @@ def test_checks_are_listed_and_counted() -> None:
     assert f"Verified: {len(table)} of {len(table)}" in badge.proto.popover.label
     worst = max(float(row["max error"]) for row in table)
     assert f"max error {worst:.0e}" in badge.proto.popover.label
+
+
+def test_a_check_that_failed_is_counted_and_named(shelf: Path) -> None:
+    """A logit that was noted when the model was saved is not what it gives now: no other fails."""
+    folder = tiny_checkpoint(shelf / "small")
+    noted = json.loads((folder / RECORDED).read_text())["logits"]
+    token = next(iter(noted))
+    edit_json(folder / RECORDED, lambda x: x["logits"].update({token: noted[token] + 0.1}))
+    app = open_page("Attention", sentence=SENTENCE)
+    table = checks_shown(app)[0]
+    assert [row["check"] for row in table if row["verdict"] == "FAILED"] == [REPRODUCED]
+    (badge,) = app.get("popover")
+    assert f" 1 of {len(table)} checks failed" in badge.proto.popover.label
+    assert "Verified" not in badge.proto.popover.label
+
+
+def test_what_a_further_run_failed_is_counted_and_a_number_that_is_none_has_failed() -> None:
+    checks = [Check("a", 1e-9, 1e-6), Check("b", 2e-6, 1e-6), Check("c", math.nan, 1e-6)]
+    assert inspector.verdict(checks, "Cut: ") == ":material/error: Cut: 2 of 3 checks failed"
+    passed = [Check("a", 1e-9, 1e-6), Check("b", 4e-7, 1e-6)]
+    assert inspector.verdict(passed, "") == ":material/verified: Verified: 2 of 2 (max error 4e-07)"
 
 
 @pytest.mark.parametrize("blank", ["", " ", " \t\u3000 "], ids=ascii)
