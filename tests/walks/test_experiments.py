@@ -105,6 +105,7 @@ def test_costs_fill_in_and_heads_are_pruned_while_one_looks(page: Page) -> None:
     page.get_by_role("button", name="Prune heads").click()
     expect(figure(page, "pruning").locator(".main-svg").first).to_be_visible()
     expect(page.get_by_role("button", name="Prune again")).to_be_visible()
+    settle(page)
     (curve,) = drawn(page, "pruning")
     assert len(curve) == 49
     assert curve[0] == pytest.approx(losses(trace).mean(), abs=1e-4)
