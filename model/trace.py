@@ -6,7 +6,6 @@ one set of checks, figures and exports serves them all. Nothing here knows torch
 Addresses are spelled as in the forward pass: `decoder.blocks.3.attn.pattern`.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -141,11 +140,6 @@ class AttentionRecord:
     def n_heads(self) -> int:
         """Number of query heads."""
         return len(self.q)
-
-    @property
-    def has_usual_scale(self) -> bool:
-        """Whether scores are divided by √d_head, as in Vaswani et al. 2017."""
-        return math.isclose(self.scale, self.q.shape[-1] ** -0.5, rel_tol=1e-6)
 
     @property
     def added(self) -> np.ndarray:

@@ -83,3 +83,10 @@ def test_the_lock_is_of_the_requirements_and_every_licence_is_listed() -> None:
     licences = {row.split("|")[1].strip(): row.split("|")[2].strip() for row in rows if "|" in row}
     assert {*locked, "torch"} <= set(licences)
     assert all(licences.values())
+
+
+def test_what_the_container_copies_is_there() -> None:
+    lines = (ROOT / "deploy/Containerfile").read_text(encoding="utf-8").splitlines()
+    copied = [x.split()[1:-1] for x in lines if x.startswith("COPY") and "--from" not in x]
+    assert copied
+    assert [name for names in copied for name in names if not (ROOT / name).exists()] == []

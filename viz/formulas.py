@@ -344,17 +344,6 @@ def score_with_numbers(total: float, n_tokens: int, alpha: float, score: float) 
     return rf"s = \frac{{{operand(total)}}}{{{divisor}}} {result(score)}"
 
 
-def probability_with_numbers(logit: float, temperature: float, log_total: float) -> str:
-    """One probability before top-k and top-p from its own numbers."""
-    scaled = logit / temperature
-    probability = math.exp(scaled - log_total)
-    return (
-        rf"p = \frac{{e^{{{operand(logit, 5)}/{temperature:g}}}}}"
-        rf"{{\sum_j e^{{\ell_j/{temperature:g}}}}}"
-        rf" = e^{{{operand(scaled, 5)} {minus(log_total)}}} {result(probability)}"
-    )
-
-
 def weight_with_numbers(product: float, d_head: int, score: float, log_total: float) -> str:
     """One attention weight from its own numbers: q · k, the score, and the row's sum."""
     weight = math.exp(score - log_total)

@@ -5,18 +5,16 @@ what the numbers are: the vectors of a head are repeated to each length.
 """
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from model.analysis.timing import Timing, medians, spread
+from model.analysis.timing import Timing, time_rounds
 from model.attention import additive_mask
-from model.device import one_thread
 from model.masks import causal
 from model.verify.check import relative_error
 
@@ -97,37 +95,14 @@ def time_ways(
     apart = _apart(windowed(*shortest, LENGTHS[0]), found[EXACT](*shortest))
     for way in found.values():
         way(*inputs[LENGTHS[1]])  # the first runs of a kind are slow
-    n_all, n_done, spent_s = ROUNDS * len(found) * len(LENGTHS), 0, 0.0
-    for number in range(ROUNDS):
-        for n in LENGTHS:
-            for name, way in found.items():
-                seconds = _timed(way, inputs[n])
-                n_done, spent_s = n_done + 1, spent_s + seconds
-                spent = min(spent_s / budget_s, n_done * ROUNDS / (LEAST_ROUNDS * n_all), 1.0)
-                yield Timing(name, n, seconds, max(n_done / n_all, spent), apart)
-        if number + 1 >= LEAST_ROUNDS and spent_s >= budget_s:
-            break
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Medians of a measurement: seconds by length for each way."""
-
-    seconds: Mapping[str, dict[int, float]]
-    n_rounds: int
-    spread: float  # 1 when all rounds took equally long; see `timing.spread`
-    difference: float  # between a window as long as the text and the exact way
-
-
-def summarise(timings: Sequence[Timing]) -> Summary | None:
-    """What the times so far amount to; None while fewer than two lengths ran in every way."""
-    found = {way: medians(timings, way) for way in (EXACT, WINDOW, LINEAR)}
-    common = set.intersection(*(set(seconds) for seconds in found.values()))
-    if len(common) < 2:
-        return None
-    seconds = {way: {n: s for n, s in by_n.items() if n in common} for way, by_n in found.items()}
-    n_rounds = sum((x.way, x.n_tokens) == (LINEAR, max(common)) for x in timings)
-    return Summary(seconds, n_rounds, spread(timings), max(x.difference for x in timings))
+    runs = {(name, n): partial(found[name], *inputs[n]) for n in LENGTHS for name in found}
+    yield from time_rounds(
+        runs,
+        dict.fromkeys(found, apart),
+        n_rounds=ROUNDS,
+        least_rounds=LEAST_ROUNDS,
+        budget_s=budget_s,
+    )
 
 
 def _repeated(x: np.ndarray, n: int) -> Tensor:
@@ -136,10 +111,3 @@ def _repeated(x: np.ndarray, n: int) -> Tensor:
 
 def _apart(actual: Tensor, expected: Tensor) -> float:
     return relative_error(actual.numpy(), expected.numpy())
-
-
-def _timed(way: Callable[..., Tensor], given: tuple[Tensor, ...]) -> float:
-    with one_thread():
-        start = time.perf_counter()
-        way(*given)
-        return time.perf_counter() - start

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from model.analysis.timing import Timing
+from model.analysis.timing import Timing, by_length
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.vision import VisionTransformer
@@ -224,9 +224,6 @@ def timed(run: Pass) -> float:
 
 def rounds(timings: Sequence[Timing], way: str) -> dict[int, list[float]]:
     """Seconds of every whole round by length, the lengths ascending; empty before the first."""
-    found: dict[int, list[float]] = {}
-    for timing in timings:
-        if timing.way == way:
-            found.setdefault(timing.n_tokens, []).append(timing.seconds)
+    found = by_length(timings, way)
     n_whole = min(map(len, found.values()), default=0)
-    return {n: found[n][:n_whole] for n in sorted(found)} if n_whole else {}
+    return {n: seconds[:n_whole] for n, seconds in found.items()}

@@ -54,9 +54,8 @@ def test_both_paths_are_torchs_scaled_dot_product(has_mask: bool, has_bias: bool
     torch.testing.assert_close(fused, expected, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_layer_is_torchs_multihead_attention(bias: bool) -> None:
-    attn, position = tiny_attention(bias=bias)
+def torchs_attention(attn: MultiHeadAttention, *, bias: bool = True) -> nn.MultiheadAttention:
+    """torch's layer with the same weights, full heads."""
     theirs = nn.MultiheadAttention(30, 3, bias=bias, batch_first=True)
     projections = (attn.q_proj, attn.k_proj, attn.v_proj)
     weights = {"in_proj_weight": torch.cat([p.weight for p in projections])}
@@ -65,6 +64,13 @@ def test_layer_is_torchs_multihead_attention(bias: bool) -> None:
         weights["in_proj_bias"] = torch.cat([p.bias for p in projections])
         weights["out_proj.bias"] = attn.out_proj.bias
     theirs.load_state_dict(weights)
+    return theirs.eval()
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_layer_is_torchs_multihead_attention(bias: bool) -> None:
+    attn, position = tiny_attention(bias=bias)
+    theirs = torchs_attention(attn, bias=bias)
     x, mask, recorder = normal(B, TK, 30), causal_rows(TK), Recorder()
     expected, pattern = theirs(x, x, x, attn_mask=~mask, average_attn_weights=False)
     out = attn(x, position, mask=mask, tap=attach(recorder))
@@ -181,21 +187,6 @@ def test_explicit_is_fused(inputs: tuple[Tensor, Tensor, Tensor, Tensor]) -> Non
     q, k, v, mask = inputs
     z, _ = scaled_dot_product(q, k, v, mask=mask)
     torch.testing.assert_close(fused_attention(q, k, v, mask=mask), z, atol=1e-5, rtol=0)
-
-
-def torchs_attention(attn: MultiHeadAttention) -> nn.MultiheadAttention:
-    """torch's layer with the same weights, full heads and biases."""
-    theirs = nn.MultiheadAttention(30, 3, batch_first=True)
-    projections = (attn.q_proj, attn.k_proj, attn.v_proj)
-    theirs.load_state_dict(
-        {
-            "in_proj_weight": torch.cat([p.weight for p in projections]),
-            "in_proj_bias": torch.cat([p.bias for p in projections]),
-            "out_proj.weight": attn.out_proj.weight,
-            "out_proj.bias": attn.out_proj.bias,
-        }
-    )
-    return theirs.eval()
 
 
 @pytest.mark.parametrize("is_explicit", [False, True])

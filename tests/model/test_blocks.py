@@ -9,6 +9,7 @@ from model.positions import POSITIONS, Position
 from model.tap import Recorder, attach
 from model.trace import RESIDUAL_NAMES
 from tests.model.builders import causal_rows, normal, randomise, tiny_config
+from tests.model.peers import torch_layer_weights
 
 
 def tiny_block(**changes: object) -> tuple[Block, Position]:
@@ -22,23 +23,7 @@ def torchs_layer(block: Block, activation: str, is_pre: bool) -> nn.TransformerE
     layer = nn.TransformerEncoderLayer(
         30, 3, 13, activation=activation, norm_first=is_pre, batch_first=True, layer_norm_eps=0.1
     )
-    projections = (block.attn.q_proj, block.attn.k_proj, block.attn.v_proj)
-    layer.load_state_dict(
-        {
-            "self_attn.in_proj_weight": torch.cat([p.weight for p in projections]),
-            "self_attn.in_proj_bias": torch.cat([p.bias for p in projections]),
-            "self_attn.out_proj.weight": block.attn.out_proj.weight,
-            "self_attn.out_proj.bias": block.attn.out_proj.bias,
-            "linear1.weight": block.ffn.up.weight,
-            "linear1.bias": block.ffn.up.bias,
-            "linear2.weight": block.ffn.down.weight,
-            "linear2.bias": block.ffn.down.bias,
-            "norm1.weight": block.attn_norm.gain,
-            "norm1.bias": block.attn_norm.offset,
-            "norm2.weight": block.ffn_norm.gain,
-            "norm2.bias": block.ffn_norm.offset,
-        }
-    )
+    layer.load_state_dict(torch_layer_weights(block))
     return layer.eval()
 
 

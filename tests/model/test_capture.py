@@ -112,7 +112,7 @@ def test_trace_says_what_it_is_of() -> None:
     for layer, record in enumerate(trace.attention):
         assert record.site == Site("decoder", "self", layer)
         assert trace.stream(record.queries) is trace.stream(record.keys) is trace.main
-        assert record.has_usual_scale
+        assert record.scale == pytest.approx(model.config.d_head**-0.5)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

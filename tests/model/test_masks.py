@@ -10,10 +10,6 @@ from tests.model.builders import picture, tiny_config
 CPU = torch.device("cpu")
 
 
-def test_causal_sees_itself_and_the_past() -> None:
-    assert picture(masks.causal(5)) == ["x....", "xx...", "xxx..", "xxxx.", "xxxxx"]
-
-
 def test_sliding_window_counts_the_token_itself_on_both_sides() -> None:
     assert picture(masks.sliding_window(5, 2)) == ["xx...", "xxx..", ".xxx.", "..xxx", "...xx"]
     assert picture(masks.sliding_window(3, 1)) == ["x..", ".x.", "..x"]
@@ -42,13 +38,6 @@ def test_global_tokens_see_all_and_are_seen() -> None:
 def test_left_padding_hides_the_pad_tokens_there() -> None:
     mask = masks.padding(torch.tensor([2, 0, 3]), 3, left=True)
     assert picture(mask[:, 0, 0]) == [".xx", "...", "xxx"]
-
-
-def test_padding_combines_with_causal() -> None:
-    mask = masks.causal(3) & masks.padding(torch.tensor([2, 3]), 3)
-    assert mask.shape == (2, 1, 3, 3)
-    assert picture(mask[0, 0]) == ["x..", "xx.", "xx."]
-    assert picture(mask[1, 0]) == ["x..", "xx.", "xxx"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from model.sources import checkpoint
 from model.sources.checkpoint import SHIPPED, Checkpoint
 from model.trace import Trace
 from model.verify.self_check import check
-from tests.model.builders import SENTENCE, pattern_of
 
 FOLDER = SHIPPED / "stories"
 EXAMPLE = "The animal didn't cross the street because it was too tired."
@@ -67,13 +66,6 @@ def test_card_names_the_licences_and_the_scores() -> None:
     assert "bits per byte" in card.lower()
 
 
-def test_first_word_is_the_token_it_is_anywhere() -> None:
-    tokenizer = stories().tokenizer
-    for word in ("The", "Once", "cat"):
-        ids = tokenizer.encode(word)
-        assert tokenizer.encode(f"{SENTENCE} {word}")[-len(ids) :] == ids
-
-
 def test_example_is_thirteen_tokens() -> None:
     assert stories().tokenizer.decode(trace_of(13).ids.tolist()) == f" {EXAMPLE}"
 
@@ -83,13 +75,6 @@ def test_every_check_passes(n_tokens: int) -> None:
     checks = check(trace_of(n_tokens), stories().model)
     assert len(trace_of(n_tokens).ids) == n_tokens
     assert [item for item in checks if not item.passed] == []
-
-
-@pytest.mark.parametrize("n_tokens", LENGTHS)
-def test_patterns_recomputed_in_float64(n_tokens: int) -> None:
-    for record in trace_of(n_tokens).attention:
-        assert np.abs(record.pattern - pattern_of(record)).max() <= 1e-5
-        assert np.abs(record.pattern.sum(axis=-1, dtype=np.float64) - 1).max() <= 1e-6
 
 
 @pytest.mark.parametrize("n_tokens", LENGTHS)
@@ -111,12 +96,3 @@ def test_greedy_text_is_the_stored_one() -> None:
         ", there was a little girl named Lily. She loved to play with her toys and eat snacks. "
         "One day, she found a big, red"
     )
-
-
-def test_it_has_learned_to_tell_stories() -> None:
-    """Far likelier than chance, which is 1 in 4096."""
-    ids = stories().tokenizer.encode("Once upon a time, there was a little girl named Lily.")
-    trace = capture(stories().model, ids, stories().tokenizer.token_strings(ids))
-    log_probs = torch.tensor(trace.logits).log_softmax(dim=-1)[:-1]
-    chances = log_probs.gather(1, torch.tensor(ids)[1:, None]).exp()
-    assert chances.mean() > 0.3

@@ -58,6 +58,13 @@ def chosen(app: AppTest, **settings: object) -> AppTest:
     return app.run()
 
 
+def faultless(app: AppTest) -> AppTest:
+    """The page, which must have no error; every check passes."""
+    assert lines(app, "error") == []
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    return app
+
+
 def checks_shown(app: AppTest) -> list[list[dict[str, str]]]:
     """Every table of checks, row by row; the first is the badge's."""
     bodies = [e.proto.body for e in app.get("html") if 'class="hl-checks"' in e.proto.body]

@@ -10,14 +10,20 @@ from model.sources import checkpoint
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def forgetful() -> Iterator[None]:
+    """The app remembers nothing of what was opened before, nor later of what is opened now."""
+    _forget()
+    yield
+    _forget()
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgetful: None) -> Path:
     """An empty folder the app takes its checkpoints from; it remembers nothing of others."""
     folder = tmp_path / "checkpoints"
     folder.mkdir()
     monkeypatch.setattr(checkpoint, "SHIPPED", folder)
-    _forget()
-    yield folder
-    _forget()
+    return folder
 
 
 def _forget() -> None:

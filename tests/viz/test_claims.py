@@ -178,11 +178,6 @@ def test_what_is_kept_is_a_half() -> None:
     assert float(link["top_p"]) == 0.5
 
 
-def test_every_config_read_here_is_a_shipped_one() -> None:
-    for scheme in SCHEMES:
-        assert read_config(SHIPPED / f"positions-{scheme}" / "config.json").position == scheme
-
-
 # --- cards, which the badge shows -----------------------------------------------------------------
 
 

@@ -1,11 +1,10 @@
 """Protects what the badge is for: a model that is not what its files say turns it red."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import streamlit as st
 import torch
 
 from model.architectures.decoder import DecoderTransformer
@@ -18,20 +17,13 @@ from viz import runs
 
 
 @pytest.fixture
-def stories(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Checkpoint], None]]:
+def stories(monkeypatch: pytest.MonkeyPatch, forgetful: None) -> Callable[[Checkpoint], None]:
     """Have the app open another checkpoint for `stories`; it forgets it in the end."""
 
     def put(found: Checkpoint) -> None:
         monkeypatch.setattr(runs.table, "open_model", lambda handle: found)
 
-    _forget()
-    yield put
-    _forget()
-
-
-def _forget() -> None:
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    return put
 
 
 def badge() -> str:

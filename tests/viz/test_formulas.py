@@ -25,7 +25,6 @@ from viz.formulas import (
     lens,
     lens_with_numbers,
     loss_with_numbers,
-    probability_with_numbers,
     rotation_with_numbers,
     scientific,
     score_with_numbers,
@@ -72,18 +71,6 @@ def test_one_value_of_the_wave(position: int, dimension: int) -> None:
     numerator, written_base, exponent, of, value = shown[2:]
     assert of == d_model
     assert value == pytest.approx(wave(numerator / written_base ** (exponent / of)), abs=6e-5)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("temperature", [0.05, 0.8, 1.0, 3.0])
-def test_one_probability_is_its_entry_of_the_softmax(seed: int, temperature: float) -> None:
-    logits = 5 * np.random.default_rng(seed).normal(size=17)
-    log_total = np.logaddexp.reduce(logits / temperature)
-    latex = probability_with_numbers(logits[0], temperature, log_total)
-    assert says_of(latex, softmax(logits / temperature)[0], "}")
-    logit, divisor = latex_numbers(latex)[:2]
-    assert logit == pytest.approx(logits[0], abs=6e-4)
-    assert divisor == temperature
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -164,7 +151,6 @@ def test_a_formula_has_the_base_of_the_config(name: str) -> None:
 
 
 def test_a_small_number_in_a_formula_is_not_zero() -> None:
-    assert probability_with_numbers(-9.0, 1.0, 3.0).endswith("} < 0.0001")
     assert lens_with_numbers(0.0, 0.0, 5, 0.0, 1).count("= 0,") == 1
     assert "0.0000" not in score_with_numbers(-1e-6, 3, 1.0, -1e-7)
     assert score_with_numbers(-1e-6, 3, 1.0, -1e-7).endswith("> -0.0001")

@@ -6,8 +6,8 @@ import torch
 
 from model.analysis import cheaper_timing
 from model.analysis.cheaper import WAYS, Head, Sizes
-from model.analysis.cheaper_timing import EXACT, LINEAR, WINDOW, summarise, time_ways, ways
-from model.analysis.timing import Timing
+from model.analysis.cheaper_timing import EXACT, LINEAR, WINDOW, time_ways, ways
+from model.analysis.timing import Timing, summarise_ways
 
 T, DH = 192, 5
 
@@ -35,7 +35,7 @@ def test_every_way_is_timed_at_every_length(monkeypatch: pytest.MonkeyPatch) -> 
     progress = [x.progress for x in timings]
     assert progress == sorted(progress)
     assert progress[-1] == 1
-    found = summarise(timings)
+    found = summarise_ways(timings, (EXACT, WINDOW, LINEAR))
     assert found is not None
     assert {way: list(x) for way, x in found.seconds.items()} == {
         way: [64, 128] for way in (EXACT, WINDOW, LINEAR)
@@ -45,4 +45,6 @@ def test_every_way_is_timed_at_every_length(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_one_length_is_nothing_to_show() -> None:
-    assert summarise([Timing(way, 64, 1.0) for way in (EXACT, WINDOW, LINEAR)]) is None
+    names = (EXACT, WINDOW, LINEAR)
+    assert summarise_ways([], names) is None
+    assert summarise_ways([Timing(way, 64, 1.0) for way in names], names) is None

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from model.analysis.cost_fit import by_length, by_operations, explained, fit_rounds, fitted
-from model.analysis.sizes import pass_operations, shape_of
-from model.sources import checkpoint
 
 LENGTHS = (32, 64, 96, 160, 192, 224)
 
@@ -74,11 +72,3 @@ def test_fits_of_noisy_rounds_are_those_of_numpys_polynomials(degree: int) -> No
 def test_too_few_lengths_are_refused_with_both_numbers() -> None:
     with pytest.raises(ValueError, match="2 lengths cannot fix 3 numbers"):
         fitted(by_length([4, 8]), np.ones(2))
-
-
-def test_operations_of_a_pass_are_those_of_the_file() -> None:
-    found = checkpoint.load("stories", "cpu")
-    shape = shape_of(found.config)
-    assert pass_operations(shape, 100) == 100 * (2 * 12 * 6 * 256**2 + 2 * 4096 * 256) + (
-        4 * 6 * 256 * 100 * 100
-    )

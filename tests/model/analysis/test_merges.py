@@ -14,7 +14,7 @@ from model.analysis.counts import by_script, count, n_single_bytes, script_of
 from model.analysis.merges import Node, merge_forest, merged, rules_of, walk
 from model.data.tokenizer import Merges, Tokenizer, train_bpe, train_characters
 from tests.model.builders import edit_json
-from tests.viz.builders import ODD_SENTENCES, stories
+from tests.viz.builders import stories
 
 CORPUS = ["the cat sat on the mat, the bat sat; aaaa aaaaa banana bananas abab 😀😀 مرحبا مرحبا"]
 
@@ -38,16 +38,6 @@ def by_definition(content: bytes, merges: Merges) -> list[int]:
         _, i = min(found)
         ids[i : i + 2] = [ranks[ids[i], ids[i + 1]][1]]
     return ids
-
-
-@pytest.mark.parametrize("text", ODD_SENTENCES.values(), ids=ODD_SENTENCES.keys())
-def test_trees_end_in_the_tokens_of_the_tokenizer(text: str) -> None:
-    tokenizer = stories().tokenizer
-    forest = merge_forest(tokenizer, tokenizer.merges(), text)
-    assert ids_of(forest) == tokenizer.encode(text)
-    leaves = [leaf for pre_token in forest for token in pre_token for leaf in token.leaves]
-    assert b"".join(leaf.bytes for leaf in leaves) in (text.encode(), b" " + text.encode())
-    assert all(len(leaf.bytes) == 1 for leaf in leaves)
 
 
 @given(st.text(alphabet="abnt sch,é😀م\n"))

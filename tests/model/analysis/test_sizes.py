@@ -155,13 +155,6 @@ def test_a_block_is_12_d_squared() -> None:
     assert found["feed-forward"] == feedforward_parameters(shape) == 8 * d * d
 
 
-def test_a_gate_takes_half_as_many_weights_again() -> None:
-    sizes = {"n_layers": 1, "d_model": 8, "n_heads": 2, "n_kv_heads": 2, "d_head": 4, "d_ff": 24,
-             "vocab_size": 10}  # fmt: skip
-    plain, gated = Shape(**sizes), Shape(**sizes, gated=True)
-    assert 2 * feedforward_parameters(gated) == 3 * feedforward_parameters(plain)
-
-
 def test_heads_that_cannot_share_are_refused() -> None:
     with pytest.raises(ValueError, match="12 heads cannot share 5 KV heads evenly"):
         Shape(n_layers=1, d_model=8, n_heads=12, n_kv_heads=5, d_head=4, d_ff=8, vocab_size=10)

@@ -3,14 +3,13 @@
 import pytest
 import torch
 
-from model.architectures.table import ARCHITECTURES, config_of
 from model.blocks import NORM_PLACEMENTS
 from model.config import EncoderDecoderConfig, VisionConfig
 from model.embeddings import patches_of
 from model.masks import padding
 from model.norms import NORMS
 from model.positions import POSITIONS
-from tests.model.builders import normal, tiny_encoder, tiny_translator, tiny_vision
+from tests.model.builders import GROUPED, normal, tiny_encoder, tiny_translator, tiny_vision
 
 IDS = torch.tensor([[3, 1, 4, 1, 5, 9, 2]])
 TARGET = torch.tensor([[9, 3, 2, 3]])
@@ -105,11 +104,10 @@ def test_the_class_depends_on_every_patch_and_on_where_it_is() -> None:
 @pytest.mark.parametrize("norm", NORMS)
 def test_every_variant_gives_finite_logits(norm: str, placement: str) -> None:
     variant = {"norm": norm, "norm_placement": placement, "feedforward": "swiglu", "bias": False}
-    grouped = {"d_model": 36, "n_heads": 6, "n_kv_heads": 2}
     outputs = (
-        tiny_encoder(**variant, **grouped)(IDS),
-        tiny_translator(**variant, **grouped)(IDS, TARGET),
-        tiny_vision(**variant, **grouped)(normal(2, 12, 12)),
+        tiny_encoder(**variant, **GROUPED)(IDS),
+        tiny_translator(**variant, **GROUPED)(IDS, TARGET),
+        tiny_vision(**variant, **GROUPED)(normal(2, 12, 12)),
     )
     assert [tuple(x.shape) for x in outputs] == [(1, 7, 17), (1, 4, 17), (2, 5)]
     assert all(x.isfinite().all() for x in outputs)
@@ -157,10 +155,3 @@ def test_both_depths_of_an_encoder_decoder_are_known() -> None:
         EncoderDecoderConfig(**sizes, n_encoder_layers=0)
     with pytest.raises(ValueError, match="position is 'alibi'"):
         EncoderDecoderConfig(**sizes, position="alibi")
-
-
-@pytest.mark.parametrize("model", [tiny_encoder, tiny_translator, tiny_vision])
-def test_a_config_is_itself_again_from_json(model: object) -> None:
-    config = model().config
-    assert config_of(config.to_dict()) == config
-    assert ARCHITECTURES[config.architecture].config is type(config)

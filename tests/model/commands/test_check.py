@@ -66,18 +66,3 @@ def test_a_model_of_any_source_is_checked(
     assert (answer["checkpoint"], answer["checks_passed"]) == ("two-streams", True)
     assert "scores = scale · q·kᵀ + bias, in float64" in answer["checks"]
     assert len(answer["checks"]) == len(result.out) - 1 == 6
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--text", ""), "the text is empty; give a sentence"),
-        (("--text", 24 * "a"), "24 tokens but the model's context is 23"),
-    ],
-)
-def test_bad_input_gets_one_line(
-    options: tuple[str, ...], message: str, tmp_path: Path, command: Command
-) -> None:
-    result = command(check, "--checkpoint", tiny_checkpoint(tmp_path), *options)
-    assert (result.code, result.out, len(result.err)) == (2, [], 1)
-    assert message in result.err[0]

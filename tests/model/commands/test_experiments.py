@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -128,38 +129,24 @@ def test_the_mean_of_the_survey_stands_in(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("module", "words", "said"),
     [
-        (("--off", "decoder.attn.5.0"), "5 is none of 0 to 1"),
-        (("--off", "heads"), "'heads' is not a part; give such as decoder.attn.3.4"),
-        (("--way", "survey"), "no survey is stored with mine; python -m model survey"),
-        (("--way", "other"), "--way other needs --other TEXT"),
-        (("--way", "other", "--other", "cat"), "has 3 tokens, this one 21; give one with as many"),
+        (ablate, ("--off", "decoder.attn.5.0"), "5 is none of 0 to 1"),
+        (ablate, ("--off", "heads"), "'heads' is not a part; give such as decoder.attn.3.4"),
+        (ablate, ("--way", "survey"), "no survey is stored with mine; python -m model survey"),
+        (ablate, ("--way", "other"), "--way other needs --other TEXT"),
+        (ablate, ("--way", "other", "--other", "cat"), "has 3 tokens, this one 21; give one with"),
+        (attribute, ("--position", 99), "position 99 is none of 0 to 20"),
+        (attribute, ("--token", "cat"), "'cat' is not one token of mine; give one, or its id as a"),
+        (attribute, ("--token", 99), "token 99 is none of the 13; give 0 to 12"),
+        (attribute, ("--token", "a", "--against", "a"), "against itself is 0 throughout"),
     ],
 )
-def test_mistakes_of_ablate_are_one_line(
-    words: tuple[str, ...], said: str, tmp_path: Path, command: Command
+def test_mistakes_are_one_line(
+    module: ModuleType, words: tuple[object, ...], said: str, tmp_path: Path, command: Command
 ) -> None:
     folder = tiny_checkpoint(tmp_path / "mine")
-    result = command(ablate, "--checkpoint", folder, "--text", SENTENCE, *words)
-    (line,) = result.err
-    assert result.code == 2 and said in line
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--position", 99), "position 99 is none of 0 to 20"),
-        (("--token", "cat"), "'cat' is not one token of mine; give one, or its id as a number"),
-        (("--token", 99), "token 99 is none of the 13; give 0 to 12"),
-        (("--token", "a", "--against", "a"), "against itself is 0 throughout"),
-    ],
-)
-def test_mistakes_of_attribute_are_one_line(
-    words: tuple[object, ...], said: str, tmp_path: Path, command: Command
-) -> None:
-    folder = tiny_checkpoint(tmp_path / "mine")
-    result = command(attribute, "--checkpoint", folder, "--text", SENTENCE, *words)
+    result = command(module, "--checkpoint", folder, "--text", SENTENCE, *words)
     (line,) = result.err
     assert result.code == 2 and said in line
 

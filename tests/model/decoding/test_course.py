@@ -78,15 +78,6 @@ def test_what_is_out_of_range_is_refused() -> None:
 # --- the text itself --------------------------------------------------------------------------
 
 
-def test_a_continuation_draws_what_generate_does() -> None:
-    model, generator = tiny_model(), torch.Generator().manual_seed(5)
-    expected = [step.token_id for step in generate(model, PROMPT, WARM, max_new_tokens=8)]
-    text = Continuation(model, PROMPT)
-    assert [text.draw(WARM, generator).token_id for _ in range(8)] == expected
-    assert text.ids == PROMPT + expected
-    assert text.is_full
-
-
 @pytest.mark.parametrize("mask", ["causal", "prefix", "sliding_window"])
 @pytest.mark.parametrize("n", [3, 4, 7])
 def test_a_text_that_is_cut_continues_as_if_nothing_had_been_after(n: int, mask: str) -> None:
@@ -109,7 +100,7 @@ def test_a_text_that_is_cut_continues_as_if_nothing_had_been_after(n: int, mask:
     assert torch.equal(text.prediction().logits, last)
 
 
-def test_looking_back_changes_nothing() -> None:
+def test_a_continuation_draws_what_generate_does_and_looking_back_changes_nothing() -> None:
     model = tiny_model()
     drawn = [step.token_id for step in generate(model, PROMPT, WARM, max_new_tokens=8)]
     text, generator = Continuation(model, PROMPT), torch.Generator().manual_seed(5)
@@ -117,6 +108,8 @@ def test_looking_back_changes_nothing() -> None:
         assert text.draw(WARM, generator).token_id == drawn[n]
         for place in range(3, 4 + n):
             text.prediction_before(place)
+    assert text.ids == PROMPT + drawn
+    assert text.is_full
 
 
 def test_what_has_been_dropped_cannot_be_gone_back_to() -> None:

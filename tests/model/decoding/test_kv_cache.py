@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model import masks
 from model.architectures.decoder import DecoderTransformer
-from model.decoding.kv_cache import KVCache, LayerCache, cache_bytes
+from model.decoding.kv_cache import KVCache, cache_bytes
 from model.masks import MASKS
 from model.positions import POSITIONS
 from model.tap import Recorder, attach
@@ -104,13 +104,6 @@ def test_rows_move_and_multiply(rows: list[int]) -> None:
     torch.testing.assert_close(model(ids[rows, -1:], cache=cache), expected, atol=1e-4, rtol=0)
 
 
-def test_gpt3_needs_ten_gigabytes_a_text() -> None:
-    """96 layers of 96 heads of 128, 2048 tokens, half precision (Brown et al. 2020, table 2.1)."""
-    assert cache_bytes(96, 96, 128, 2048) == 9_663_676_416
-    assert cache_bytes(96, 96, 128, 2048, batch=3) == 3 * 9_663_676_416
-    assert cache_bytes(96, 8, 128, 2048, bytes_per_value=4) == 9_663_676_416 // 6
-
-
 def test_bytes_measured_are_the_formulas() -> None:
     model = tiny_model(**GROUPED, n_layers=3)
     cache = KVCache(model.config, 8, batch_size=5)
@@ -131,14 +124,6 @@ def test_a_pass_that_breaks_off_adds_nothing(monkeypatch: pytest.MonkeyPatch) ->
         model(ids[:, 4:], cache=cache)
     assert cache.length == 4
     torch.testing.assert_close(model(ids[:, 4:], cache=cache), model(ids)[:, 4:])
-
-
-def test_appending_gives_all_so_far() -> None:
-    layer = LayerCache(torch.zeros(1, 2, 5, 3), torch.zeros(1, 2, 5, 3))
-    k, v = torch.ones(1, 2, 2, 3), torch.full((1, 2, 2, 3), 7.0)
-    keys, values = layer.append(k, v)
-    assert torch.equal(keys, k)
-    assert torch.equal(values, v)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ from model.decoding.filters import (
     entropy,
     filter_logits,
     min_p,
-    scale_temperature,
     top_k,
     top_p,
 )
@@ -130,13 +129,6 @@ def test_what_was_removed_stays_removed() -> None:
     assert kept(filter_logits(logits, Sampling(temperature=2.0))) == [0, 2, 3]
 
 
-def test_temperature_comes_before_top_p() -> None:
-    """At T=2 the nucleus of 0.8 needs three of 3, 2, 1, 0; at T=1 it needs two."""
-    logits = torch.tensor([3.0, 2.0, 1.0, 0.0])
-    assert kept(filter_logits(logits, Sampling(temperature=2.0, top_p=0.8))) == [0, 1, 2]
-    assert kept(scale_temperature(top_p(logits, 0.8), 2.0)) == [0, 1]
-
-
 def test_top_k_comes_before_top_p() -> None:
     """Of 3, 2, 1, 0 alone the first has 0.64 of the mass; of the first two it has 0.73."""
     logits = torch.tensor([3.0, 2.0, 1.0, 0.0])
@@ -232,17 +224,6 @@ def test_same_seed_same_text_whatever_happened_before() -> None:
     assert any(other != first for other in others)
 
 
-def test_top_k_1_is_the_argmax_of_the_whole_text_each_time() -> None:
-    model, ids = tiny_model(), list(PROMPT)
-    for step in drawn(model, Sampling(top_k=1)):
-        logits = model(torch.tensor([ids]))[0, -1]
-        torch.testing.assert_close(step.logits, logits)
-        assert step.token_id == int(logits.argmax())
-        assert step.probs[step.token_id] == 1
-        ids.append(step.token_id)
-    assert len(ids) == 11
-
-
 def test_a_step_says_what_was_left() -> None:
     for step in drawn(tiny_model(), Sampling(temperature=0.7, top_k=5)):
         assert step.logits.shape == step.kept.shape == step.probs.shape == (17,)
@@ -258,14 +239,6 @@ def test_generation_stops_behind_the_end_of_text() -> None:
     until_end = ids_of(drawn(model, Sampling(temperature=3.0), end_id=end_id))
     assert until_end == whole[: whole.index(end_id) + 1]
     assert len(until_end) < len(whole)
-
-
-@pytest.mark.parametrize(("max_new_tokens", "expected"), [(5, 5), (8, 8), (100, 8)])
-def test_generation_stops_when_told_or_when_the_context_is_full(
-    max_new_tokens: int, expected: int
-) -> None:
-    steps = drawn(tiny_model(), Sampling(), max_new_tokens=max_new_tokens)
-    assert len(steps) == expected
 
 
 @pytest.mark.parametrize("heads", [{}, GROUPED], ids=["full", "grouped"])
@@ -296,14 +269,16 @@ def test_only_new_tokens_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_last_step_says_why_it_is_the_last() -> None:
     model = tiny_model()
-    end_id = ids_of(drawn(model, GREEDY))[-1]
-    for options, reason in (
-        ({"max_new_tokens": 2}, "max_new_tokens"),
-        ({"max_new_tokens": 100}, "context full"),
-        ({"max_new_tokens": 100, "end_id": end_id}, "end of text"),
+    whole = ids_of(drawn(model, GREEDY))
+    end_id, n_until_end = whole[-1], whole.index(whole[-1]) + 1
+    for n, options, reason in (
+        (2, {"max_new_tokens": 2}, "max_new_tokens"),
+        (8, {"max_new_tokens": 8}, "max_new_tokens"),
+        (8, {"max_new_tokens": 100}, "context full"),
+        (n_until_end, {"max_new_tokens": 100, "end_id": end_id}, "end of text"),
     ):
         steps = drawn(model, GREEDY, **options)
-        assert [step.stopped for step in steps] == [*[None] * (len(steps) - 1), reason]
+        assert [step.stopped for step in steps] == [*[None] * (n - 1), reason]
 
 
 def test_steps_carry_the_rank_before_any_filter() -> None:
@@ -353,6 +328,7 @@ def test_a_stream_can_be_closed_at_any_moment() -> None:
     for n_steps in range(4):
         stream = generate(model, PROMPT, GREEDY, max_new_tokens=8)
         assert [next(stream).token_id for _ in range(n_steps)] == whole[:n_steps]
+        assert not torch.is_inference_mode_enabled(), "nor is the caller between two steps"
         stream.close()
         assert list(stream) == []
         assert not torch.is_inference_mode_enabled()
@@ -372,11 +348,6 @@ def test_two_threads_generate_what_each_would_alone() -> None:
     with ThreadPoolExecutor(2) as threads:
         for _ in range(20):
             assert list(threads.map(together, (1, 2))) == alone
-
-
-def test_between_steps_the_caller_is_not_in_inference_mode() -> None:
-    for _ in generate(tiny_model(), PROMPT, Sampling(), max_new_tokens=2):
-        assert not torch.is_inference_mode_enabled()
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from model.analysis.timing import Timing
+from model.analysis.timing import summarise_ways
 from model.recurrence import timing
 from model.recurrence.gru import GatedUnit
 from model.recurrence.steps import steps
-from model.recurrence.timing import summarise, time_translators
+from model.recurrence.timing import time_translators
 from model.recurrence.translators import Recurrent, Translator
 from tests.model.recurrence.test_translators import tiny
 
@@ -70,15 +70,10 @@ def test_every_model_is_timed_at_every_length(monkeypatch: pytest.MonkeyPatch) -
     assert len(timings) == 2 * 2 * timing.LEAST_ROUNDS
     assert [x.progress for x in timings] == sorted(x.progress for x in timings)
     assert timings[-1].progress == 1
-    found = summarise(timings)
+    found = summarise_ways(timings, list(models))
     assert found is not None
     assert {name: list(x) for name, x in found.seconds.items()} == {name: [3, 5] for name in models}
     for name, by_n in found.quartiles.items():
         for n, (low, high) in by_n.items():
             assert low <= found.seconds[name][n] <= high
     assert found.difference < 1e-5
-
-
-def test_one_length_is_nothing_to_show() -> None:
-    assert summarise([]) is None
-    assert summarise([Timing(name, 8, 1.0) for name in ("fixed", "transformer")]) is None

@@ -9,8 +9,8 @@ from tests.viz.test_theme import contrast
 from viz.digits import HOVER
 from viz.figures.build import label_width, room
 from viz.figures.lines import mark_line
-from viz.figures.masks import cost_curves, loss_bars, mask_map, receptive_field_map, share_map
-from viz.figures.positions import wave_surface, wavelength_curve
+from viz.figures.masks import loss_bars, mask_map, receptive_field_map, share_map
+from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import (
     LossCurve,
     angle_map,
@@ -94,11 +94,6 @@ def test_angles_are_turns_from_zero_to_one() -> None:
     figure = angle_map(np.array([np.pi / 2, 0.1]), 5, LIGHT)
     assert figure.data[0].z[:, 0] == pytest.approx([0, 0.25, 0.5, 0.75, 0], abs=1e-6)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
-
-
-def test_surface_has_every_other_dimension() -> None:
-    table = np.random.default_rng(0).normal(size=(7, 6)).astype(np.float32)
-    assert (wave_surface(table, LIGHT).data[0].z == table[:, [0, 2, 4]]).all()
 
 
 def test_bias_scale_ends_at_what_can_be_seen() -> None:
@@ -195,12 +190,6 @@ def test_bars_of_equal_tokens_stay_apart() -> None:
     figure = loss_bars({"a": np.ones(5), "b": np.zeros(5)}, TOKENS, LIGHT)
     assert [bar.name for bar in figure.data] == ["a", "b"]
     assert len(set(figure.data[0].x)) == 5
-
-
-def test_the_chosen_cost_is_the_strong_line() -> None:
-    figure = cost_curves([1, 2], {"a": [1, 3], "b": [1, 4]}, "b", LIGHT)
-    widths = {curve.name: curve.line.width for curve in figure.data}
-    assert widths["b"] > widths["a"]
 
 
 def test_mask_says_so_on_hover() -> None:

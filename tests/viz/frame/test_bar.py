@@ -143,16 +143,6 @@ def test_no_checkpoint_is_one_line(shelf: Path) -> None:
     assert "README" in line
 
 
-def test_another_model_can_be_chosen_beside_a_broken_one(shelf: Path) -> None:
-    truncate(tiny_checkpoint(shelf / "broken"))
-    tiny_checkpoint(shelf / "whole")
-    app = open_page("Attention", sentence=SENTENCE)
-    assert len(lines(app, "error")) == 1
-    chosen(app, model="whole")
-    assert lines(app, "error") == []
-    assert live_data(app)["model"] == "whole"
-
-
 def test_unknown_device_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_DEVICE", "abacus")
     (line,) = lines(open_page("Attention"), "error")

@@ -203,15 +203,6 @@ def test_an_impossible_setting_becomes_the_nearest_with_one_line(place: Place) -
     assert lines(app, "note") == lines(usual, "note"), "said once"
 
 
-def test_which_page_and_which_edits_come_back_too() -> None:
-    app = open_page("Masks", masks="edit", edits="3-1", sentence=TOM)
-    query = {name: value[-1] for name, value in query_of(app).items()}
-    assert query["page"] == "Masks"
-    assert query["edits_of"] == control(app, "edits_of") != ""
-    again = open_page(query.pop("page"), **query)
-    assert control(again, "edits_of") == control(app, "edits_of")
-
-
 def test_the_device_comes_back_where_there_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     first = runs.device_names()[0]
     monkeypatch.setattr(runs, "device_names", lambda: ["cpu:0", first])

@@ -8,9 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from tests.viz.apps import lines, open_page
-from tests.viz.builders import PAGES
 from viz.frame import tours
-from viz.frame.settings import SETTINGS
 
 GOOD = """title = "A tour"
 about = "of one step"
@@ -91,12 +89,3 @@ def test_text_of_a_tour_is_text(folder: Path) -> None:
     body = panel({"page": "Attention", "tour": "mine", "step": "1"})
     assert "<script" not in body
     assert body.count("&lt;script&gt;") == 3
-
-
-def test_links_of_the_shipped_tours_name_what_there_is() -> None:
-    for path in tours.FOLDER.glob("*.toml"):
-        tour = tours._read(path, 0, PAGES)
-        for step in tour.steps:
-            query = dict(parse_qsl(step.link))
-            assert query.pop("page") in PAGES
-            assert set(query) <= set(SETTINGS)

@@ -103,21 +103,6 @@ def test_arrays_of_a_head_are_those_of_the_trace(variant: str, client: TestClien
                 assert found[name].dtype == array.dtype
 
 
-def test_only_alibi_has_a_bias(client: TestClient) -> None:
-    for position, has_bias in [("alibi", True), ("rope", False)]:
-        key, _kept = offered(position=position)
-        assert ("bias" in arrays(client, f"/live/arrays/{key}/{FIRST_HEAD}")) == has_bias
-
-
-def test_what_arrives_computes_to_the_traced_scores(client: TestClient) -> None:
-    """With the wrong head among the shared ones, or without the bias, it would not."""
-    key, trace = offered(position="alibi", **GROUPED)
-    for head in range(6):
-        found = arrays(client, f"/live/arrays/{key}/head/decoder.blocks.1.attn/{head}")
-        scores = found["q"] @ found["k"].T / np.sqrt(found["q"].shape[1]) + found["bias"]
-        np.testing.assert_allclose(scores, trace.attention[1].scores[head], atol=1e-4)
-
-
 def test_summaries_are_over_the_heads_asked_for(client: TestClient) -> None:
     key, trace = offered()
     patterns = np.stack([record.pattern for record in trace.attention])  # (2, 3, 7, 7)

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from model.analysis.summary import summarise_patterns
 from model.trace import Site
 from tests.viz.builders import stories_trace
-from tests.viz.live.harness import as_sent, bare_page
+from tests.viz.live.harness import as_sent
 from tests.viz.live.instruments import INSTRUMENTS, chart, microscope_settings
 from viz.figures.labels import escape
 from viz.live.core.arrays import head_address
@@ -165,18 +165,11 @@ def test_parts_of_the_others_are_of_their_types() -> None:
 # --- what both sides know ---------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def page(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page of the app's own that can import modules."""
-    with bare_page(browser, app_url) as page:
-        yield page
-
-
-def test_each_view_and_stage_has_its_code(page: Page) -> None:
+def test_each_view_and_stage_has_its_code(bare: Page) -> None:
     views = "import('/live/microscope/microscope.js').then(module => Object.keys(module.VIEWS))"
-    assert page.evaluate(views) == list(VIEWS)
+    assert bare.evaluate(views) == list(VIEWS)
     terms = "import('/live/microscope/formulas.js').then(x => x.TERMS.map(({step}) => step))"
-    assert set(page.evaluate(terms)) == set(STAGES)
+    assert set(bare.evaluate(terms)) == set(STAGES)
 
 
 def test_summaries_can_be_asked_for_by_their_names() -> None:
@@ -187,9 +180,9 @@ def test_summaries_can_be_asked_for_by_their_names() -> None:
             assert summarise_patterns(patterns, how, over, 0).shape == patterns.shape[-2:]
 
 
-def test_addresses_are_python_s(page: Page) -> None:
+def test_addresses_are_python_s(bare: Page) -> None:
     site = Site("encoder_decoder", "cross", 3)
-    found = page.evaluate(
+    found = bare.evaluate(
         "([key, site, head]) => import('/live/core/arrays.js')"
         ".then(module => module.headAddress(key, site, head))",
         ["a key", site.address, 5],
@@ -197,9 +190,9 @@ def test_addresses_are_python_s(page: Page) -> None:
     assert found == head_address("a key", site, 5)
 
 
-def test_labels_are_unescaped_as_python_escapes_them(page: Page) -> None:
+def test_labels_are_unescaped_as_python_escapes_them(bare: Page) -> None:
     label = "".join(map(chr, range(32, 127))) + "⏎…é"
-    found = page.evaluate(
+    found = bare.evaluate(
         "label => import('/live/core/heatmap.js').then(module => module.unescaped(label))",
         escape(label),
     )

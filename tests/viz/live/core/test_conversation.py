@@ -1,12 +1,9 @@
 """Protects what a person changes in the browser: it stays until Python has it, and no longer."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
-
-from tests.viz.live.harness import bare_page
+from playwright.sync_api import Page
 
 # A conversation whose rest is over when a test says so, and all that it sent.
 HARNESS = """async () => {
@@ -21,18 +18,11 @@ HARNESS = """async () => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def modules(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page of the app's own with nothing but the conversation."""
-    with bare_page(browser, app_url, HARNESS) as page:
-        yield page
-
-
 @pytest.fixture
-def page(modules: Page) -> Page:
+def page(bare: Page) -> Page:
     """The page with a new conversation."""
-    modules.evaluate("begin()")
-    return modules
+    bare.evaluate("begin()")
+    return bare
 
 
 def now(page: Page, acked: int, **settings: object) -> dict[str, Any]:

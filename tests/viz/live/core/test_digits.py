@@ -1,13 +1,11 @@
 """Protects printed numbers: no digits beyond float32's, small is not zero, both languages agree."""
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
-from tests.viz.live.harness import bare_page
 from viz.digits import digits, equals, or_none
 
 HARNESS = """async () => {
@@ -67,17 +65,10 @@ def test_no_more_digits_than_float32_has_and_no_zero_that_is_none() -> None:
             assert len(re.sub(r"\D", "", text).strip("0")) <= 7
 
 
-@pytest.fixture(scope="module")
-def dom(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page with the module alone."""
-    with bare_page(browser, app_url, HARNESS) as page:
-        yield page
-
-
-def test_javascript_prints_the_same(dom: Page) -> None:
+def test_javascript_prints_the_same(bare: Page) -> None:
     given = [(value, places) for value, places, _ in KNOWN] + odd_numbers()
     expected = [[digits(*one), equals(*one)] for one in given]
-    assert dom.evaluate("given => printed(given)", [[repr(v), n] for v, n in given]) == expected
+    assert bare.evaluate("given => printed(given)", [[repr(v), n] for v, n in given]) == expected
 
 
 def test_where_there_is_no_number_stands_a_dash() -> None:

@@ -3,7 +3,7 @@
 import base64
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from safetensors.numpy import save
 
 from model import masks
@@ -20,7 +20,6 @@ from model.analysis.heads import strongest_pair
 from model.attention import attention_pattern, attention_scores, scaled_dot_product
 from model.verify.check import relative_error
 from tests.viz.builders import csv_rows, unpacked
-from tests.viz.live.harness import bare_page
 
 STEPS = ("product", "scaled", "biased", "masked", "weights", "output")
 SIZES = {1: 3, 2: 1, 17: 33, 129: 7}  # d_head by number of tokens
@@ -62,13 +61,6 @@ HARNESS = """async () => {
     live.decoded = base64 => each(live.decode(base64), write);
     live.stepsOf = ([base64, changes]) => each(live.steps(live.decode(base64), changes), write);
 }"""
-
-
-@pytest.fixture(scope="module")
-def modules(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page of the app's own that holds nothing but the modules under test."""
-    with bare_page(browser, app_url, HARNESS) as page:
-        yield page
 
 
 def call(page: Page, name: str, *values: object) -> Any:  # noqa: ANN401
@@ -137,10 +129,10 @@ def assert_same_steps(found: Head, expected: Head, most: float) -> None:
         assert relative_error(found[name][finite], array[finite]) <= most, name
 
 
-def test_values_reach_the_browser_and_come_back(modules: Page) -> None:
+def test_values_reach_the_browser_and_come_back(bare: Page) -> None:
     """Also those JSON has no words for, so that no test below compares nothing with nothing."""
     values = np.array([[1.5, -math.inf, math.nan], [0.1, 2, 1e-300]])
-    found = call(modules, "difference", values, np.zeros((2, 3)))
+    found = call(bare, "difference", values, np.zeros((2, 3)))
     np.testing.assert_array_equal(found, values)
 
 
@@ -151,11 +143,11 @@ def test_values_reach_the_browser_and_come_back(modules: Page) -> None:
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize(("n_tokens", "d_head"), list(SIZES.items()))
 def test_every_step_is_python_s(
-    n_tokens: int, d_head: int, mask: str, has_bias: bool, modules: Page
+    n_tokens: int, d_head: int, mask: str, has_bias: bool, bare: Page
 ) -> None:
     """Against numpy in float64, and against what the model itself runs in float32."""
     head = random_head(n_tokens, d_head, mask, has_bias=has_bias)
-    found = steps(modules, head)
+    found = steps(bare, head)
     assert_same_steps(found, expected_steps(head), 1e-12)
     allowed = torch.tensor(head["mask"] == 1)
     q, k, v = (torch.tensor(head[name])[None, None] for name in "qkv")
@@ -170,9 +162,9 @@ def test_every_step_is_python_s(
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_rows_sum_to_one_or_see_nothing(mask: str, modules: Page) -> None:
+def test_rows_sum_to_one_or_see_nothing(mask: str, bare: Page) -> None:
     head = random_head(17, 5, mask, has_bias=True)
-    found = steps(modules, head)
+    found = steps(bare, head)
     assert (found["weights"][head["mask"] == 0] == 0).all(), "masked cells are exactly zero"
     sums = found["weights"].sum(axis=1)
     assert sums == pytest.approx(head["mask"].any(axis=1).astype(float), abs=1e-12)
@@ -191,37 +183,37 @@ def test_rows_sum_to_one_or_see_nothing(mask: str, modules: Page) -> None:
     ids=str,
 )
 @pytest.mark.parametrize("mask", ["causal", "padding"])
-def test_one_thing_changed(mask: str, changes: dict[str, Any], modules: Page) -> None:
+def test_one_thing_changed(mask: str, changes: dict[str, Any], bare: Page) -> None:
     head = random_head(17, 5, mask, has_bias=True)
-    found = steps(modules, head, **changes)
+    found = steps(bare, head, **changes)
     assert_same_steps(found, expected_steps(head, **changes), 1e-12)
-    assert np.abs(found["weights"] - steps(modules, head)["weights"]).max() > 0.01
+    assert np.abs(found["weights"] - steps(bare, head)["weights"]).max() > 0.01
 
 
 @pytest.mark.parametrize("temperature", [0.1, 1, 4])
-def test_scores_far_from_zero_do_not_overflow(temperature: float, modules: Page) -> None:
+def test_scores_far_from_zero_do_not_overflow(temperature: float, bare: Page) -> None:
     """e^1000 is no number, yet the weights of such scores are."""
     head = random_head(17, 5, "causal", has_bias=False, loudness=3000.0)
     expected = expected_steps(head, temperature=temperature)
     assert np.abs(expected["scaled"]).max() > 1000
-    assert_same_steps(steps(modules, head, temperature=temperature), expected, 1e-9)
+    assert_same_steps(steps(bare, head, temperature=temperature), expected, 1e-9)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.37, 2.0])
-def test_another_scale_than_the_usual(scale: float, modules: Page) -> None:
+def test_another_scale_than_the_usual(scale: float, bare: Page) -> None:
     """It comes with the head, to the last digit."""
     head = random_head(17, 5, "causal", has_bias=True) | {"scale": np.array([[scale]])}
-    found = steps(modules, head)
+    found = steps(bare, head)
     assert_same_steps(found, expected_steps(head), 1e-12)
     assert found["scaled"] == pytest.approx(found["product"] * scale, rel=1e-15)
 
 
-def test_heads_of_more_keys_than_queries(modules: Page) -> None:
+def test_heads_of_more_keys_than_queries(bare: Page) -> None:
     """As when only the last tokens ask."""
     head = random_head(17, 5, "causal", has_bias=True)
     last = {name: head[name][-4:] for name in ("q", "mask", "bias")}
     cut = head | {name: np.ascontiguousarray(array) for name, array in last.items()}
-    assert_same_steps(steps(modules, cut), expected_steps(cut), 1e-12)
+    assert_same_steps(steps(bare, cut), expected_steps(cut), 1e-12)
 
 
 # --- what is asked of a pattern ---------------------------------------------------------------
@@ -251,28 +243,26 @@ def in_words(groups: list[int]) -> np.ndarray:
 
 
 @given(weights_of_rows)
-def test_entropy_of_rows(modules: Page, weights: np.ndarray) -> None:
+def test_entropy_of_rows(bare: Page, weights: np.ndarray) -> None:
     """In bits; zeros add nothing."""
     pattern = pattern_of(weights)
     logs = np.log2(pattern, out=np.zeros_like(pattern), where=pattern > 0)
     expected = -(pattern * logs).sum(axis=1)
-    assert call(modules, "rowEntropies", pattern) == pytest.approx(expected, abs=1e-12)
+    assert call(bare, "rowEntropies", pattern) == pytest.approx(expected, abs=1e-12)
 
 
-def test_entropy_by_hand(modules: Page) -> None:
+def test_entropy_by_hand(bare: Page) -> None:
     pattern = np.array([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.25] * 4, [0, 0, 0, 0]])
-    assert call(modules, "rowEntropies", pattern).tolist() == [0, 1, 2, 0]
+    assert call(bare, "rowEntropies", pattern).tolist() == [0, 1, 2, 0]
 
 
 @given(
     st.lists(st.integers(0, 8), min_size=1, max_size=9),
     st.sampled_from([0.125, 0.25, 0.5, 0.75, 1.0]),
 )
-def test_leading_are_the_fewest_that_hold_the_mass(
-    modules: Page, row: list[int], mass: float
-) -> None:
+def test_leading_are_the_fewest_that_hold_the_mass(bare: Page, row: list[int], mass: float) -> None:
     """Largest first, of equal ones the earlier; whole numbers, so that sums are exact."""
-    kept = call(modules, "leading", np.array(row, float), mass)
+    kept = call(bare, "leading", np.array(row, float), mass)
     order = sorted((j for j, x in enumerate(row) if x), key=lambda j: (-row[j], j))
     assert kept == order[: len(kept)]
     wanted = mass * sum(row)
@@ -294,55 +284,53 @@ def test_leading_are_the_fewest_that_hold_the_mass(
         ([0, 0], 0.5, []),
     ],
 )
-def test_leading_by_hand(row: list[float], mass: float, kept: list[int], modules: Page) -> None:
-    assert call(modules, "leading", np.array(row, float), mass) == kept
+def test_leading_by_hand(row: list[float], mass: float, kept: list[int], bare: Page) -> None:
+    assert call(bare, "leading", np.array(row, float), mass) == kept
 
 
 @given(st.data())
 def test_merged_words_sum_weights_to_and_average_weights_from(
-    modules: Page, data: st.DataObject
+    bare: Page, data: st.DataObject
 ) -> None:
     """Rows still sum to one, and nothing a word gets is lost."""
     weights = data.draw(weights_of_rows)
     pattern = pattern_of(weights)
     rows, columns = (data.draw(groups_of(n)) for n in pattern.shape)
-    merged = call(modules, "mergedWords", pattern, rows, columns)
+    merged = call(bare, "mergedWords", pattern, rows, columns)
     of_rows, of_columns = in_words(rows), in_words(columns)
     mean = of_rows / of_rows.sum(axis=1, keepdims=True)
     assert merged == pytest.approx(mean @ pattern @ of_columns.T, abs=1e-12)
     assert merged.sum(axis=1) == pytest.approx(mean @ pattern.sum(axis=1), abs=1e-12)
 
 
-def test_merged_words_by_hand(modules: Page) -> None:
+def test_merged_words_by_hand(bare: Page) -> None:
     pattern = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.25, 0.5]])
-    merged = call(modules, "mergedWords", pattern, [0, 1, 1], [0, 0, 1])
+    merged = call(bare, "mergedWords", pattern, [0, 1, 1], [0, 0, 1])
     assert merged.tolist() == [[1, 0], [0.75, 0.25]]
-    assert call(modules, "mergedWords", pattern, [0, 1, 2], [0, 1, 2]).tolist() == pattern.tolist()
+    assert call(bare, "mergedWords", pattern, [0, 1, 2], [0, 1, 2]).tolist() == pattern.tolist()
 
 
 @given(st.data())
-def test_a_word_may_attend_to_a_word_if_any_piece_may(modules: Page, data: st.DataObject) -> None:
+def test_a_word_may_attend_to_a_word_if_any_piece_may(bare: Page, data: st.DataObject) -> None:
     shape = data.draw(st.tuples(small, small))
     mask = data.draw(hnp.arrays(bool, shape))
     rows, columns = (data.draw(groups_of(n)) for n in shape)
-    merged = call(modules, "mergedMask", mask.ravel(), rows, columns)
+    merged = call(bare, "mergedMask", mask.ravel(), rows, columns)
     expected = in_words(rows) @ mask @ in_words(columns).T > 0
     assert merged.reshape(expected.shape).tolist() == expected.astype(int).tolist()
 
 
 @given(st.data())
-def test_difference_covers_what_both_have(modules: Page, data: st.DataObject) -> None:
+def test_difference_covers_what_both_have(bare: Page, data: st.DataObject) -> None:
     a, b = data.draw(weights_of_rows), data.draw(weights_of_rows)
     rows, columns = np.minimum(a.shape, b.shape)
     expected = a[:rows, :columns] - b[:rows, :columns]
-    assert call(modules, "difference", a, b).tolist() == expected.tolist()
+    assert call(bare, "difference", a, b).tolist() == expected.tolist()
 
 
 @given(weights_of_rows, st.integers(1, 60))
-def test_in_cross_attention_no_pair_is_passed_over(
-    modules: Page, weights: np.ndarray, n: int
-) -> None:
-    pairs = call(modules, "strongestPairs", weights, n, "cross")
+def test_in_cross_attention_no_pair_is_passed_over(bare: Page, weights: np.ndarray, n: int) -> None:
+    pairs = call(bare, "strongestPairs", weights, n, "cross")
     found = [(pair["query"], pair["key"]) for pair in pairs]
     assert found[:1] == [strongest_pair(weights, "cross")][: len(pairs)]
     order = [-weights[at] for at in found]
@@ -350,9 +338,9 @@ def test_in_cross_attention_no_pair_is_passed_over(
 
 
 @given(weights_of_rows, st.integers(1, 60))
-def test_strongest_pairs_begin_as_python_s(modules: Page, weights: np.ndarray, n: int) -> None:
+def test_strongest_pairs_begin_as_python_s(bare: Page, weights: np.ndarray, n: int) -> None:
     """Ties, the sink, the diagonal and rows without weight included."""
-    pairs = call(modules, "strongestPairs", weights, n)
+    pairs = call(bare, "strongestPairs", weights, n)
     away = np.arange(weights.shape[1]) != np.arange(len(weights))[:, None]
     away[:, 0] = False
     searched = np.where(away, weights, 0) if (weights[away] > 0).any() else weights
@@ -369,29 +357,29 @@ def test_strongest_pairs_begin_as_python_s(modules: Page, weights: np.ndarray, n
 
 @given(weights_of_rows, st.data())
 def test_leaked_share_is_what_lies_on_masked_cells(
-    modules: Page, weights: np.ndarray, data: st.DataObject
+    bare: Page, weights: np.ndarray, data: st.DataObject
 ) -> None:
     mask = data.draw(hnp.arrays(bool, weights.shape))
     expected = weights[~mask].sum() / weights.sum() if weights.any() else 0
-    found = call(modules, "leakedShare", weights, mask.ravel())
+    found = call(bare, "leakedShare", weights, mask.ravel())
     assert found == pytest.approx(expected, abs=1e-12)
 
 
 @given(hnp.arrays(np.float64, st.integers(1, 9), elements=st.floats(-800, 800)))
-def test_log_sum_exp_is_numpy_s(modules: Page, row: np.ndarray) -> None:
+def test_log_sum_exp_is_numpy_s(bare: Page, row: np.ndarray) -> None:
     expected = np.logaddexp.reduce(row)
-    assert call(modules, "logSumExp", row) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert call(bare, "logSumExp", row) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_small_sums_by_hand(modules: Page) -> None:
+def test_small_sums_by_hand(bare: Page) -> None:
     row = np.array([-math.inf, 0, -math.inf, 0])
-    assert call(modules, "logSumExp", row) == pytest.approx(math.log(2))
-    assert call(modules, "logSumExp", np.full(3, -math.inf)) == -math.inf
-    assert call(modules, "mean", np.array([1.0, 2, 6])) == 3
-    assert call(modules, "mean", np.array([])) == 0
-    assert call(modules, "reach", np.array([1, -3, math.inf, math.nan])) == 3
-    assert call(modules, "reach", np.zeros(2)) == 1
-    sums = call(modules, "columnSums", np.array([[1.0, 2], [3, 4], [5, 6]]))
+    assert call(bare, "logSumExp", row) == pytest.approx(math.log(2))
+    assert call(bare, "logSumExp", np.full(3, -math.inf)) == -math.inf
+    assert call(bare, "mean", np.array([1.0, 2, 6])) == 3
+    assert call(bare, "mean", np.array([])) == 0
+    assert call(bare, "reach", np.array([1, -3, math.inf, math.nan])) == 3
+    assert call(bare, "reach", np.zeros(2)) == 1
+    sums = call(bare, "columnSums", np.array([[1.0, 2], [3, 4], [5, 6]]))
     assert sums.tolist() == [9, 12]
 
 
@@ -403,10 +391,10 @@ matrices = hnp.arrays(
 
 
 @given(st.dictionaries(st.text("abc_é", min_size=1, max_size=4), matrices, min_size=1, max_size=5))
-def test_safetensors_are_read_as_written(modules: Page, named: Head) -> None:
+def test_safetensors_are_read_as_written(bare: Page, named: Head) -> None:
     """Whatever the order and the size of the parts; bytes push later floats off their places."""
     data = base64.b64encode(save(named, {"format": "a note to leave out"})).decode("ascii")
-    found = modules.evaluate("data => live.decoded(data)", data)
+    found = bare.evaluate("data => live.decoded(data)", data)
     assert found.keys() == named.keys()
     for name, array in named.items():
         assert unpacked(found[name]).dtype == array.dtype
@@ -422,11 +410,11 @@ any_label = st.text(st.characters(codec="utf-8") | st.sampled_from("\",;\n\r'= "
 
 
 @given(st.data())
-def test_csv_reads_back(modules: Page, data: st.DataObject) -> None:
+def test_csv_reads_back(bare: Page, data: st.DataObject) -> None:
     """Quotes, commas and line breaks in labels stay in their cell; no digit of float32 is lost."""
     values = data.draw(hnp.arrays(np.float64, st.tuples(small, small), elements=st.floats()))
     rows, columns = (data.draw(st.lists(any_label, min_size=n, max_size=n)) for n in values.shape)
-    text = call(modules, "csvText", table(values, rows, columns))
+    text = call(bare, "csvText", table(values, rows, columns))
     header, *lines = csv_rows(text.encode())
     assert header == ["query \\ key", *(f"{i} {label}" for i, label in enumerate(columns))]
     assert [line[0] for line in lines] == [f"{i} {label}" for i, label in enumerate(rows)]
@@ -437,10 +425,10 @@ def test_csv_reads_back(modules: Page, data: st.DataObject) -> None:
     assert all(len(digits) <= 9 or not digits.isdecimal() for digits in written)
 
 
-def test_csv_by_hand(modules: Page) -> None:
+def test_csv_by_hand(bare: Page) -> None:
     """One line a row, with the line ends of the format; columns without names have numbers."""
     values = np.array([[0.1 + 1e-12, -math.inf], [1e-7, 2]])
-    text = call(modules, "csvText", table(values, ['say "a, b"', "⏎"], None))
+    text = call(bare, "csvText", table(values, ['say "a, b"', "⏎"], None))
     assert text.split("\r\n") == [
         '"query \\ key",0,1',
         '"0 say ""a, b""",0.1,-Infinity',

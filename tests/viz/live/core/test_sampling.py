@@ -1,7 +1,6 @@
 """Protects the browser's sampler: the same survivors and probabilities as Python, in float64."""
 
 import base64
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 
@@ -10,10 +9,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from model.decoding.filters import DEFAULT_ORDER, SLACK, Sampling, filter_logits
-from tests.viz.live.harness import bare_page
 
 # Given logits in base64, settings and the slack: who survives, and with what probability.
 HARNESS = """async () => {
@@ -30,13 +28,6 @@ HARNESS = """async () => {
     };
 }"""
 SIZES = st.sampled_from([1, 2, 3, 10, 97, 400])
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page of the app's own with nothing but the sampler's functions."""
-    with bare_page(browser, app_url, HARNESS) as page:
-        yield page
 
 
 def in_browser(page: Page, logits: np.ndarray, sampling: Sampling) -> dict[str, list]:
@@ -80,35 +71,35 @@ def cases(draw: st.DrawFn) -> tuple[np.ndarray, Sampling]:
 
 @given(case=cases())
 @settings(max_examples=300)
-def test_the_same_tokens_survive(case: tuple[np.ndarray, Sampling], page: Page) -> None:
-    assert_same(page, *case)
+def test_the_same_tokens_survive(case: tuple[np.ndarray, Sampling], bare: Page) -> None:
+    assert_same(bare, *case)
 
 
 @pytest.mark.parametrize("order", list(permutations(DEFAULT_ORDER)), ids="-".join)
-def test_every_order_on_equal_logits(order: tuple[str, ...], page: Page) -> None:
+def test_every_order_on_equal_logits(order: tuple[str, ...], bare: Page) -> None:
     """Ten tokens of 0.1 each: cuts that fall on a sum exactly, whichever way it is added up."""
     for p in (0.1, 0.3, 0.5, 0.7, 0.9, 1.0):
         sampling = Sampling(temperature=1.7, top_p=p, top_k=8, order=order)
-        assert_same(page, np.zeros(10), sampling)
+        assert_same(bare, np.zeros(10), sampling)
 
 
-def test_the_order_matters(page: Page) -> None:
+def test_the_order_matters(bare: Page) -> None:
     """T = 2, p = 0.8 on logits 3, 2, 1, 0: three tokens with temperature first, else two."""
     logits, sampling = np.array([3.0, 2.0, 1.0, 0.0]), Sampling(temperature=2.0, top_p=0.8)
-    assert in_browser(page, logits, sampling)["kept"] == [0, 1, 2]
+    assert in_browser(bare, logits, sampling)["kept"] == [0, 1, 2]
     late = replace(sampling, order=("top_k", "top_p", "min_p", "temperature"))
-    assert in_browser(page, logits, late)["kept"] == [0, 1]
+    assert in_browser(bare, logits, late)["kept"] == [0, 1]
 
 
-def test_exactly_k_survive_ties(page: Page) -> None:
+def test_exactly_k_survive_ties(bare: Page) -> None:
     logits = np.array([1.0, 2.0, 1.0, 1.0, 0.0])
-    assert in_browser(page, logits, Sampling(top_k=2))["kept"] == [1, 0]
-    assert_same(page, logits, Sampling(top_k=2))
+    assert in_browser(bare, logits, Sampling(top_k=2))["kept"] == [1, 0]
+    assert_same(bare, logits, Sampling(top_k=2))
 
 
-def test_a_large_vocabulary(page: Page) -> None:
+def test_a_large_vocabulary(bare: Page) -> None:
     logits = np.random.default_rng(0).normal(size=50_257) * 4
-    assert_same(page, logits, Sampling(temperature=1.3, top_k=4000, top_p=0.97, min_p=0.001))
-    found = in_browser(page, logits, Sampling(temperature=0.9, top_k=50))
+    assert_same(bare, logits, Sampling(temperature=1.3, top_k=4000, top_p=0.97, min_p=0.001))
+    found = in_browser(bare, logits, Sampling(temperature=0.9, top_k=50))
     assert [step["count"] for step in found["steps"]] == [50_257, 50, 50, 50]
     assert found["steps"][0]["mass"] == 1

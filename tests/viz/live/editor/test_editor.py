@@ -1,19 +1,19 @@
 """Protects the mask editor: no click is lost, and no old weight is shown as the model's answer."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from model.trace import Trace
 from tests.model.builders import softmax
 from tests.viz.builders import causal, stories_trace, unpacked
-from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
+from tests.viz.live.harness import as_sent, open_instrument, receive
 from viz.frame.settings import EDITS
 from viz.live.core.wire import stream_data
 from viz.live.editor.data import EDITOR, NextTokens, editor_data
@@ -29,13 +29,6 @@ PLACE = """([row, column]) => {
     return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
 }"""
 SHOWN = """() => document.querySelector('.js-plotly-plot').data[0].z.map(row => Array.from(row))"""
-
-
-@pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page of the app's own with nothing but the editor."""
-    with bare_page(browser, app_url, HARNESS) as page:
-        yield page
 
 
 @pytest.fixture(scope="module")

@@ -1,21 +1,12 @@
 """Protects the lists of the bar: what is chosen is sent, and what Python chose is shown."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
+from tests.viz.live.harness import as_sent, open_instrument, receive
 from viz.live.core.wire import Option
 from viz.live.pickers.data import Picker, pickers_data
-
-
-@pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page for all tests of this file."""
-    with bare_page(browser, app_url) as page:
-        yield page
 
 
 def lists(layer: int = 0, *, n_layers: int = 3) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
+from tests.viz.live.harness import as_sent, open_instrument, receive
 from viz.live.rotor.data import ActualScore, Rotation, rotor_data
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
@@ -40,13 +39,6 @@ def data(first: int, second: int, **changes: object) -> dict[str, Any]:
         actual=ActualScore(9, 2, score(9, 2)),
     )
     return as_sent(rotor_data("a key", rotation, {"first": first, "second": second}), **changes)
-
-
-@pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page of the app's own with nothing but the rotor."""
-    with bare_page(browser, app_url) as page:
-        yield page
 
 
 def open_rotor(page: Page, sent: dict[str, Any]) -> None:

@@ -1,22 +1,14 @@
 """Protects the sentence box: what a person types stays, and is sent as it was typed."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
+from tests.viz.live.harness import as_sent, open_instrument, receive
 from viz.live.sentence_box.data import sentence_data
 
 FOUR_LINES = "one\ntwo\nthree\nfour"
-
-
-@pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page for all tests of this file."""
-    with bare_page(browser, app_url) as page:
-        yield page
 
 
 def data(text: str, *, acked: int = 0, has_caret: bool = False) -> dict[str, Any]:

@@ -1,12 +1,8 @@
 """Protects how a drawing becomes a picture like those of MNIST."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
-
-from tests.viz.live.harness import bare_page
+from playwright.sync_api import Page
 
 CALL = """async ([name, width, height, values, size]) => {
     const functions = await import('/live/sketch/normalise.js');
@@ -14,13 +10,6 @@ CALL = """async ([name, width, height, values, size]) => {
     const found = functions[name](picture, size);
     return Array.from('width' in found ? found.values : found);
 }"""
-
-
-@pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A page of the app's own with nothing on it."""
-    with bare_page(browser, app_url) as page:
-        yield page
 
 
 def called(page: Page, name: str, picture: np.ndarray, size: int = 28) -> np.ndarray:

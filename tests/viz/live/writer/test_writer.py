@@ -1,20 +1,12 @@
 """Protects the writer from its own delays: a map that is drawn late is not of another text."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
-from tests.viz.live.harness import as_sent, bare_page, open_instrument
+from tests.viz.live.harness import as_sent, open_instrument
 from tests.viz.live.instruments import written
-
-
-@pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A bare page; an error that nobody caught fails the tests of this file."""
-    with bare_page(browser, app_url) as page:
-        yield page
 
 
 def text(n: int, key: str = "a text", **changes: object) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from tests.model.analysis.test_blanks import encoder_checkpoint
 from tests.model.builders import SENTENCE, softmax, tiny_checkpoint, tiny_encoder, tiny_tokenizer
 from tests.viz.apps import (
     chart,
-    checks_shown,
     chosen,
     facts,
+    faultless,
     lines,
     open_page,
     query_of,
@@ -45,10 +45,7 @@ def model(shelf: Path) -> Checkpoint:
 
 def opened(**query: str) -> AppTest:
     """The page, which must have no error; every check passes."""
-    app = open_page("Encoder", **{"sentence": SENTENCE} | query)
-    assert lines(app, "error") == []
-    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
-    return app
+    return faultless(open_page("Encoder", **{"sentence": SENTENCE} | query))
 
 
 def logits_of(model: Checkpoint, blanks: list[int], *, is_causal: bool = False) -> np.ndarray:
@@ -111,12 +108,7 @@ def test_both_contexts_and_the_mask_are_compared(model: Checkpoint, shelf: Path)
     assert shown["pseudo-perplexity of blank"] == digits(float(np.exp(own.mean())), 2)
     gained = float(other.sum() - own[1:].sum())
     assert shown["worth of the context on the right"] == f"{digits(gained, 2)} nats"
-    assert any("Not the same kind of probability" in body for body in small_lines(app))
-
-
-def small_lines(app: AppTest) -> list[str]:
-    """Lines below what they are of."""
-    return [e.proto.body for e in app.get("html") if 'class="hl-small"' in e.proto.body]
+    assert any("Not the same kind of probability" in body for body in lines(app, "small"))
 
 
 def test_the_mask_says_what_it_costs_the_blanks(model: Checkpoint) -> None:
@@ -189,7 +181,7 @@ def test_a_long_text_says_how_far_it_is_hidden_in_turn(
     app = opened()
     n = len(model.tokenizer.encode(SENTENCE))
     said = f"The sentence has {n} tokens: the first 5 are hidden in turn."
-    assert any(said in body for body in small_lines(app))
+    assert any(said in body for body in lines(app, "small"))
     assert [len(numbers(trace["y"])) for trace in chart(app, "both-sides").data] == [5, 4]
 
 

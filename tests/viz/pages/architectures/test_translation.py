@@ -15,10 +15,10 @@ from tests.viz.apps import (
     captions,
     chart,
     charts,
-    checks_shown,
     chosen,
     control,
     facts,
+    faultless,
     inspected,
     lines,
     open_page,
@@ -54,10 +54,7 @@ def model(shelf: Path) -> Checkpoint:
 
 def opened(**query: str) -> AppTest:
     """The page, which must have no error; every check of the run passes."""
-    app = open_page("Translation", **{"source": ENGLISH} | query)
-    assert lines(app, "error") == []
-    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
-    return app
+    return faultless(open_page("Translation", **{"source": ENGLISH} | query))
 
 
 def written(app: AppTest) -> list[int]:

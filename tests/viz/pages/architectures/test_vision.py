@@ -13,7 +13,7 @@ from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import ModelHandle
 from tests.model.builders import softmax, tiny_vision
-from tests.viz.apps import chart, checks_shown, lines, open_page
+from tests.viz.apps import chart, faultless, lines, open_page
 from tests.viz.builders import live_data, numbers, unpacked
 from viz import runs
 from viz.frame.given import shipped_digits
@@ -39,10 +39,7 @@ def model(shelf: Path) -> Checkpoint:
 
 def opened(**query: str) -> AppTest:
     """The page, which must have no error; every check passes."""
-    app = open_page("Vision", **query)
-    assert lines(app, "error") == []
-    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
-    return app
+    return faultless(open_page("Vision", **query))
 
 
 def a_drawing() -> np.ndarray:

@@ -11,8 +11,8 @@ from tests.viz.apps import (
     TOM,
     captions,
     chart,
-    checks_shown,
     facts,
+    faultless,
     inspected,
     lines,
     offered_of,
@@ -28,10 +28,7 @@ KEYS = ["waterfall", "heads", "keys", "head-words", "neurons", "neuron-words"]
 
 def opened(**query: str) -> AppTest:
     """The page, which must have no error; every check passes."""
-    app = open_page("Contributions", **{"sentence": TOM} | query)
-    assert lines(app, "error") == []
-    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
-    return app
+    return faultless(open_page("Contributions", **{"sentence": TOM} | query))
 
 
 def test_figures_show_what_the_parts_add() -> None:

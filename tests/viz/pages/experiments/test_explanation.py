@@ -14,11 +14,12 @@ from model.sources import checkpoint
 from model.tap import set_weight
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import (
+    button,
     chart,
     charts,
-    checks_shown,
     chosen,
     facts,
+    faultless,
     finished,
     inspected,
     lines,
@@ -39,10 +40,7 @@ FIRST = "The animal didn't cross the street because it was too tired."
 
 def opened(**query: str) -> AppTest:
     """The page, finished and without an error; every check passes."""
-    app = finished(open_page("Explanation", **query))
-    assert lines(app, "error") == []
-    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
-    return app
+    return faultless(finished(open_page("Explanation", **query)))
 
 
 def explained(text: str, kind: str = "logit") -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -123,11 +121,9 @@ def test_it_comes_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None
     effects = numbers(chart(app, "arrows").data[0]["y"])
     assert 0 < np.isfinite(effects).sum() < effects.size
     assert tables_shown(app) == [], "a part of the arrows makes no correlation"
-    (stop,) = (button for button in app.button if button.label == "Stop")
-    stop.click().run()
+    button(app, "Stop").click().run()
     assert "Stopped: not every arrow was removed." in lines(app, "note")
-    (go,) = (button for button in app.button if button.label == "Compute")
-    go.click().run()
+    button(app, "Compute").click().run()
     finished(app)
     assert [sent["key"] for sent in charts(app)] == ["arrows", "token-worth"]
 

@@ -33,6 +33,12 @@ KINDS = {
 }  # fmt: skip
 
 
+def copied(shelf: Path, *schemes: str) -> None:
+    """Some of the shipped models, to be changed."""
+    for scheme in schemes:
+        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
+
+
 def without_numbers(cells: dict[str, str]) -> dict[str, str]:
     """The words of each cell before what they were measured by."""
     return {name: words.partition(" (")[0] for name, words in cells.items()}
@@ -119,7 +125,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_broken_scores_are_one_line(broken: str, shelf: Path) -> None:
-    shutil.copytree(SHIPPED_FAMILY / "positions-alibi", shelf / "positions-alibi")
+    copied(shelf, "alibi")
     (shelf / "positions-alibi" / "held_out.json").write_text(broken)
     assert read_scores(SHIPPED_FAMILY / "positions-alibi")
     app = open_page("Positions", compare="yes")
@@ -132,7 +138,7 @@ def test_broken_scores_are_one_line(broken: str, shelf: Path) -> None:
 
 
 def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
-    shutil.copytree(SHIPPED_FAMILY / "positions-alibi", shelf / "positions-alibi")
+    copied(shelf, "alibi")
     stored = shelf / "positions-alibi" / "held_out.json"
     text = stored.read_text()
     stored.unlink()
@@ -145,8 +151,7 @@ def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
 
 
 def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> None:
-    for scheme in ("alibi", "none", "rope"):
-        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
+    copied(shelf, "alibi", "none", "rope")
     tiny_checkpoint(shelf / "positions-learned", position="rope", n_layers=2)
     app = open_page("Positions", compare="yes")
     note = next(line for line in lines(app, "note") if line.startswith("Not found"))
@@ -157,20 +162,13 @@ def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> No
 
 @pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json"])
 def test_a_tab_of_a_broken_model_is_one_line(file: str, shelf: Path) -> None:
-    for scheme in ("alibi", "rope"):
-        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
+    copied(shelf, "alibi", "rope")
     (shelf / "positions-rope" / file).write_text("{")
     app = open_page("Positions", sentence=TOM, model="positions-alibi")
     app.segmented_control(key="scheme").set_value("rope").run()
     assert not app.exception
     (line,) = lines(app, "error")
     assert file in line
-
-
-def copied(shelf: Path, *schemes: str) -> None:
-    """Some of the shipped models, to be changed."""
-    for scheme in schemes:
-        shutil.copytree(SHIPPED_FAMILY / f"positions-{scheme}", shelf / f"positions-{scheme}")
 
 
 def test_what_differs_is_said_from_the_configs(shelf: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from model.recurrence import stored
 from model.recurrence.task import TRAINED, ids_of
 from tests.model.builders import softmax
-from tests.viz.apps import chart, charts, chosen, lines, open_page, tables_shown
+from tests.viz.apps import button, chart, charts, chosen, lines, open_page, tables_shown
 from tests.viz.builders import numbers
 from viz.frame import measured
 from viz.runs import recurring
@@ -97,8 +97,7 @@ def test_a_bad_row_in_the_address_shows_the_default() -> None:
 
 def test_a_row_is_drawn_and_stands_where_it_could_be_typed() -> None:
     app = open_page(TITLE)
-    (press,) = [button for button in app.button if button.label == "Draw a row"]
-    app = press.click().run()
+    app = button(app, "Draw a row").click().run()
     (typed,) = [str(box.value) for box in app.text_input if box.key == "row_letters"]
     assert typed != "headlight"
     assert lines(app, "error") == []
@@ -119,8 +118,7 @@ def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(measured, "TICK_SECONDS", 60.0)
     app = open_page(TITLE)
     assert all(sent["key"] != "recurrence-times" for sent in charts(app))
-    (press,) = [button for button in app.button if button.label == "Measure on this machine"]
-    press.click().run()
+    button(app, "Measure on this machine").click().run()
     for _ in range(20):
         if any(sent["key"] == "recurrence-times" for sent in charts(app)):
             break

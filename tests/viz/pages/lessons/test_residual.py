@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
 from tests.viz.apps import TOM, chart, lines, open_page
@@ -18,21 +17,6 @@ VARIANTS = {
     "alibi": {"position": "alibi", "feedforward": "gelu_tanh"},
     "own": {"tied_embeddings": False, "mask": "sliding_window", "window": 3},
 }
-
-
-def pressed(app: AppTest, key: str) -> AppTest:
-    """The page after a button was pressed."""
-    return app.button(key=key).click().run()
-
-
-def measured(app: AppTest) -> AppTest:
-    """The page once all networks are measured."""
-    app = pressed(app, "gradual-go")
-    for _ in range(400):
-        if not any(button.key == "gradual-stop" for button in app.button):
-            return app
-        app.run()
-    raise AssertionError("it is still measuring")
 
 
 def test_nothing_is_measured_before_it_is_asked_for() -> None:

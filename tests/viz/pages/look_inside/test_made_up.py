@@ -1,13 +1,11 @@
 """Protects the spine: a source with two streams and nothing else works in the app as it is."""
 
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from model.sources import table as sources
-from tests.model import made_up
 from tests.model.made_up import HEADS, LAYERS, LEFT, RIGHT, MadeUp, made_up_trace
 from tests.viz.apps import checks_shown, lines, offered_of, open_page, query_of
 from tests.viz.builders import csv_rows, live_data
@@ -111,8 +109,3 @@ def test_pages_that_do_not_apply_are_not_offered_and_say_why() -> None:
         assert lines(linked, "error") == []
         said = [x for x in lines(linked, "note") if "does not apply to" in x]
         assert said == [f"{page.TITLE} does not apply to {MODEL}: {' and '.join(reasons)}."]
-
-
-def test_the_source_is_under_eighty_lines() -> None:
-    text = Path(made_up.__file__).read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 80

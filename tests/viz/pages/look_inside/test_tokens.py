@@ -10,7 +10,7 @@ import pytest
 from model.analysis.merges import merge_forest
 from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint
-from tests.viz.apps import HOSTILE, TOM, chart, checks_shown, control, lines, open_page
+from tests.viz.apps import HOSTILE, TOM, chart, checks_shown, control, facts, lines, open_page
 from tests.viz.builders import csv_rows, latex_numbers, stories
 from viz import runs, theme
 from viz.figures.labels import token_labels
@@ -24,12 +24,6 @@ ARABIC = "مرحبا بالعالم"
 def without_addresses(body: str) -> str:
     """HTML whose numbers are plain text."""
     return re.sub(r'<span class="hl-number"[^>]*>(.*?)</span>', r"\1", body)
-
-
-def facts(app: object) -> dict[str, str]:
-    """The numbers of the text, by what they count."""
-    (body,) = (x.proto.body for x in app.get("html") if '"hl-facts"' in x.proto.body)
-    return dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", without_addresses(body)))
 
 
 def cards(app: object) -> list[tuple[str, ...]]:

@@ -5,6 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources import checkpoint
+from tests.model.builders import softmax
 from tests.viz.apps import TOM, lines, open_page
 from tests.viz.builders import live_data, stories_trace, unpacked
 from viz import runs
@@ -13,12 +14,6 @@ from viz.frame.view import View
 from viz.live.home.data import MOST_TOKENS
 
 LONG = " ".join(12 * ["The red ball was big."])
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """Probabilities of logits, in float64."""
-    shifted = np.exp(logits.astype(np.float64) - logits.max())
-    return shifted / shifted.sum()
 
 
 def test_what_is_sent_is_the_run_s() -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from model.analysis.cheaper import Head
-from model.analysis.cheaper_timing import EXACT, Summary, summarise
-from model.analysis.timing import Timing, growth, growth_by_round, quartiles
+from model.analysis.cheaper_timing import EXACT, LINEAR, WINDOW
+from model.analysis.timing import Timing, WaysSummary, growth, growth_by_round, summarise_ways
 from viz.digits import digits
 from viz.figures.cache import timing_lines
 from viz.frame import inspector, layout, tables, words
@@ -30,7 +30,7 @@ def section(view: View, head: Head, window: int) -> Callable[[], bytes] | None:
     measured = measured_when_asked(MEASURING, made_with, lambda: measure_ways(head, window))
     if measured is None:
         return None
-    summary = summarise(measured.timings)
+    summary = summarise_ways(measured.timings, (EXACT, WINDOW, LINEAR))
     if summary is None:
         words.notice("Stopped before two lengths were measured; there is nothing to show.")
         return None
@@ -38,7 +38,7 @@ def section(view: View, head: Head, window: int) -> Callable[[], bytes] | None:
     return lambda: _csv(summary)
 
 
-def _measured(view: View, summary: Summary, timings: Sequence[Timing], window: int) -> None:
+def _measured(view: View, summary: WaysSummary, timings: Sequence[Timing], window: int) -> None:
     names = {way: way if way != "window" else f"window of {window}" for way in summary.seconds}
     lines = {names[way]: seconds for way, seconds in summary.seconds.items()}
     lengths = sorted(lines[EXACT])
@@ -62,7 +62,7 @@ def _measured(view: View, summary: Summary, timings: Sequence[Timing], window: i
             fitted_from,
             view.colors,
             "Time of one head by length",
-            {names[way]: quartiles(timings, way) for way in names},
+            {names[way]: summary.quartiles[way] for way in names},
         ),
         key="way-times",
         alt=f"Milliseconds of one head by the length of the text. At {longest:,} tokens: {times}.",
@@ -82,7 +82,7 @@ def _measured(view: View, summary: Summary, timings: Sequence[Timing], window: i
 
 
 def _say(
-    summary: Summary,
+    summary: WaysSummary,
     fits: dict[str, tuple[float, float]],
     ranges: dict[str, tuple[float, float]],
     fitted_from: int,
@@ -111,7 +111,7 @@ def _say(
         )
 
 
-def _csv(summary: Summary) -> bytes:
+def _csv(summary: WaysSummary) -> bytes:
     """The times of all ways by length."""
     columns = {
         f"{way} (ms)": [1000 * s for s in seconds.values()]

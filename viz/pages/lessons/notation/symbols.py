@@ -1,6 +1,6 @@
 """The table of symbols: each row with the formulas that have it and the pages where these are."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -70,12 +70,6 @@ def table() -> tuple[Symbol, ...]:
         shown = tuple(x for x in pages if (x in row.pages if row.pages else (name, x) not in meant))
         found.append(Symbol(row, group, name, shown or row.pages or pages))
     return tuple(found)
-
-
-def not_explained(names: Iterable[str], page: str) -> list[str]:
-    """Symbols of a formula on a page for which the table has no row."""
-    known = {x.name for x in table() if not x.row.pages or page in x.row.pages}
-    return [name for name in names if name not in known]
 
 
 def found_by(group: str, words: str) -> Sequence[Symbol]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from model.analysis.timing import WaysSummary, summarise_ways
 from model.recurrence import stored
 from model.recurrence.steps import AROUND
-from model.recurrence.timing import Summary, summarise
 from viz import formulas_recurrence as formulas
 from viz.digits import digits
 from viz.figures.recurrence import time_lines
@@ -43,7 +43,7 @@ def section(shown: Shown) -> dict[str, Callable[[], bytes]]:
     made = {"Steps": lambda: tables.frame_csv(tables.frame(_rows(shown)))}
     if measured is None:
         return made
-    summary = summarise(measured.timings)
+    summary = summarise_ways(measured.timings, stored.NAMES)
     if summary is None:
         words.notice("Stopped before two lengths were measured; there is nothing to show.")
         return made
@@ -75,7 +75,7 @@ def _rows(shown: Shown) -> list[dict[str, object]]:
     ]
 
 
-def _measured(shown: Shown, summary: Summary) -> None:
+def _measured(shown: Shown, summary: WaysSummary) -> None:
     seconds = {NAMES[name]: by_n for name, by_n in summary.seconds.items()}
     quartiles = {NAMES[name]: by_n for name, by_n in summary.quartiles.items()}
     longest = max(next(iter(seconds.values())))
@@ -106,7 +106,7 @@ def _measured(shown: Shown, summary: Summary) -> None:
     )
 
 
-def _csv(summary: Summary) -> bytes:
+def _csv(summary: WaysSummary) -> bytes:
     """Medians and quartiles of all models by length."""
     columns: dict[str, list[float]] = {}
     for name, by_n in summary.seconds.items():
