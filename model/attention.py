@@ -96,7 +96,7 @@ def share_kv_heads(x: Tensor, n_heads: int) -> Tensor:
 
 
 class MultiHeadAttention(nn.Module):
-    """Several attentions side by side on slices of d_model (Vaswani et al. 2017, §3.2.2)."""
+    """Several attentions side by side on slices of q, k, v (Vaswani et al. 2017, §3.2.2)."""
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()

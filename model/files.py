@@ -70,11 +70,11 @@ def _refuse_strange(path: Path, found: os.stat_result, largest: int | None) -> N
 
 
 def read_text(path: Path, largest: int) -> str:
-    """The text of a UTF-8 file of at most `largest` bytes."""
+    """The text of a UTF-8 file of at most `largest` bytes, without a byte-order mark."""
     with opened(path, largest) as file:
         content = _read(file, path)
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{spelled(path)} is not UTF-8 at byte {error.start}; copy it again"

@@ -1,5 +1,6 @@
 """What a person gives a model to run on."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,3 +36,18 @@ def as_given(given: Input) -> np.ndarray | tuple[np.ndarray, ...]:
     if given and isinstance(given[0], tuple):
         return tuple(np.array(row) for row in given)
     return np.array(given)
+
+
+def space_at_end(tokens: Sequence[str]) -> str:
+    """What a space at the end of a text does to what comes next; empty where it does nothing.
+
+    Where words begin with their space, the last one is a token of its own, and the next word
+    cannot come as the model has learnt it.
+    """
+    has_own_spaces = any(text[:1] == " " and text.strip() for text in tokens)
+    if not has_own_spaces or tokens[-1] != " ":
+        return ""
+    return (
+        "The text ends in a space, which is a token of its own here. Words of this vocabulary "
+        "begin with theirs, so the next one is predicted worse: leave the space out."
+    )

@@ -1,5 +1,6 @@
 """What comes from outside, inside our own lines: printable, on one line, never at length."""
 
+import math
 from pathlib import Path
 
 LONGEST_QUOTE = 200
@@ -35,6 +36,15 @@ def one_line(message: str, longest: int = LONGEST_LINE) -> str:
 def json_line(text: str) -> str:
     """JSON without the characters that some programs take for the end of a line."""
     return text.translate(_LINE_ENDS)
+
+
+def finite(value: object) -> object:
+    """The value with null for NaN and infinity, which JSON does not know."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def in_millions(n: int) -> str:

@@ -2,7 +2,7 @@
 
 A decoder, an encoder, the two together, or a Vision Transformer: config.json says which.
 
-Every run of such a model is compared with this one, which shares no line with it: it reads
+The run on screen is compared with this one, which shares no line with it: it reads
 config.json and model.safetensors itself, knows no torch, and takes of `model` not a single
 function. Nothing here is fast; everything is one equation to a line, so that it can be read beside
 the papers. `arrays` gives every array at the address the trace has it at, such as

@@ -1,6 +1,8 @@
 """What no tool holds of the files themselves: hosts, the README, versions, the lock, licences."""
 
 import re
+import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,19 @@ def test_no_source_names_another_host_or_lets_text_be_code() -> None:
     assert HOST.findall("import '//cdn.example.org/x.js'; f('https://example.org/')") != []
     unsafe = re.compile(r"(?:unsafe_allow_html|allow_pickle)=(?!False)")
     assert [p for p, text in texts.items() if p.suffix == ".py" and unsafe.search(text)] == []
+
+
+def test_a_clone_on_windows_has_the_same_bytes(tmp_path: Path) -> None:
+    """Files of a checkpoint are compared by hash, wherever git turns line ends around."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a clone")
+    packed = tmp_path / "a.tar"
+    files = [str(x.relative_to(ROOT)) for x in (ROOT / "assets/checkpoints").glob("*/*.json")]
+    git = ["git", "-c", "core.autocrlf=true", "archive", "--worktree-attributes", "HEAD", *files]
+    packed.write_bytes(subprocess.run(git, cwd=ROOT, check=True, capture_output=True).stdout)
+    with tarfile.open(packed) as found:
+        for file in files:
+            assert found.extractfile(file).read() == (ROOT / file).read_bytes(), file
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ FORMULAS: dict[str, Formula] = {
         "output M",
     ),
     "model.embeddings.PatchEmbedding": Formula(
-        r"X = [\,x_{\mathrm{CLS}};\; E\,p_1 + b;\; \dots;\; E\,p_P + b\,] + E_{\mathrm{pos}}",
+        r"X = [\,x_{\mathrm{CLS}};\; p_1 E + b;\; \dots;\; p_P E + b\,] + E_{\mathrm{pos}}",
         "Dosovitskiy et al. 2021, eq. 1: the class token, and each patch p of the picture through "
         "one matrix E",
     ),
@@ -161,7 +161,7 @@ FORMULAS: dict[str, Formula] = {
         "min-p: Nguyen et al. 2024",
     ),
     "model.analysis.lens.logit_lens": Formula(
-        r"\mathrm{LogitLens}(h) = W_U\,\mathrm{norm}_{\mathrm{final}}(h),\qquad"
+        r"\mathrm{LogitLens}(h) = \mathrm{norm}_{\mathrm{final}}(h)\,W_U,\qquad"
         r" p = \mathrm{softmax}\big(\mathrm{LogitLens}(h)\big)",
         "nostalgebraist 2020; Belrose et al. 2023, §2: the lens gives logits, the softmax is added "
         "here",

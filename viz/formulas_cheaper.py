@@ -2,20 +2,22 @@
 
 from viz.formulas import Formula, operand
 
-_SOFTMAX = r"\mathrm{softmax}_j\!\left(q_i \cdot k_j / \sqrt{d}\right)"
+_OVER = (  # the keys J_i that a query is left with
+    r"z_i = \sum_{j \in J_i} p_{ij}\, v_j,\qquad"
+    r" p_{ij} = \mathrm{softmax}_{j \in J_i}\!\left(q_i \cdot k_j / \sqrt{d}\right),\qquad"
+)
 
 
 def way(name: str, window: int | str, n_global: int | str, rank: int | str) -> Formula:
     """What one way computes in the place of the softmax over all keys; sizes, or their letters."""
     return {
         "window": Formula(
-            rf"z_i = \sum_{{j \le i,\ i - j < {window}}} p_{{ij}}\, v_j,\qquad"
-            rf" p_{{ij}} = {_SOFTMAX}",
+            rf"{_OVER} J_i = \{{j \le i : i - j < {window}\}}",
             "Beltagy et al. 2020, §3.1",
         ),
         "global": Formula(
-            rf"z_i = \sum_{{j \le i,\ (i - j < {window}\ \text{{or}}\ j < {n_global}\ \text{{or}}\ "
-            rf"i < {n_global})}} p_{{ij}}\, v_j,\qquad p_{{ij}} = {_SOFTMAX}",
+            rf"{_OVER} J_i = \{{j \le i : i - j < {window}\ \text{{or}}\ j < {n_global}\ "
+            rf"\text{{or}}\ i < {n_global}\}}",
             "Beltagy et al. 2020, §3.1, global attention; Xiao et al. 2024 of the first tokens",
         ),
         "linear": Formula(

@@ -17,8 +17,8 @@ def attribution(*, norm: str, norm_placement: str, has_two: bool) -> Formula:
     scaled = _SCALED.get(norm, _SCALED["layer"])
     return Formula(
         rf"{logit} = \sum_p \langle {row},\; {norms}\, x_p \rangle + b,\qquad {scaled}",
-        "Elhage et al. 2021, “direct logit attribution”; u the rows of the unembedding, x_p what "
-        "part p wrote, σ and rms those of the whole stream in this run, b all biases together",
+        "Elhage et al. 2021, “direct logit attribution”; u the columns of W_U, one of each token, "
+        "x_p what part p wrote, σ and rms those of the whole stream in this run, b all biases",
     )
 
 

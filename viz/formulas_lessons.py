@@ -156,18 +156,18 @@ def norm(kind: str, mean: float, deviation: float, rms: float, *, has_offset: bo
 
 
 ACTIVATIONS = {
-    "relu": (r"a = \max(0, W_{\mathrm{up}} x)", "ReLU: Vaswani et al. 2017, eq. 2"),
+    "relu": (r"a = \max(0, x W_{\mathrm{up}})", "ReLU: Vaswani et al. 2017, eq. 2"),
     "gelu": (
-        r"a = f(W_{\mathrm{up}} x),\qquad f(u) = u\, \Phi(u)",
+        r"a = f(x W_{\mathrm{up}}),\qquad f(u) = u\, \Phi(u)",
         "GELU: Hendrycks & Gimpel 2016, §2",
     ),
     "gelu_tanh": (
-        r"a = f(W_{\mathrm{up}} x),\qquad f(u) = \tfrac{u}{2}"
+        r"a = f(x W_{\mathrm{up}}),\qquad f(u) = \tfrac{u}{2}"
         r"\left(1 + \tanh\!\left(\sqrt{2/\pi}\,(u + 0.044715\, u^3)\right)\right)",
         "GELU, approximated: Hendrycks & Gimpel 2016, §2",
     ),
     "swiglu": (
-        r"a = f(W_{\mathrm{gate}} x) \odot W_{\mathrm{up}} x,\qquad f(u) = \frac{u}{1 + e^{-u}}",
+        r"a = f(x W_{\mathrm{gate}}) \odot x W_{\mathrm{up}},\qquad f(u) = \frac{u}{1 + e^{-u}}",
         "SwiGLU: Shazeer 2020, eq. 6",
     ),
 }
@@ -176,17 +176,18 @@ ACTIVATIONS = {
 def neurons(kind: str) -> Formula:
     """The activations of the model's feed-forward."""
     latex, reference = ACTIVATIONS[kind]
-    return Formula(rf"{latex},\qquad \mathrm{{ffn}}(x) = W_{{\mathrm{{down}}}}\, a", reference)
+    return Formula(rf"{latex},\qquad \mathrm{{ffn}}(x) = a\, W_{{\mathrm{{down}}}}", reference)
 
 
 def through_residual() -> Formula:
     """What a gradient passes through on its way down, with the sum and without it."""
     return Formula(
-        r"x_{l+1} = x_l + f_l(x_l):\ \frac{\partial y}{\partial x_0} = "
+        r"\text{pre-norm: } x_{l+1} = x_l + f_l(x_l):\ \frac{\partial y}{\partial x_0} = "
         r"\frac{\partial y}{\partial x_L} \prod_l \left(I + J_l\right),\qquad "
-        r"x_{l+1} = f_l(x_l):\ \frac{\partial y}{\partial x_0} = "
+        r"\text{without the sum: } x_{l+1} = f_l(x_l):\ \frac{\partial y}{\partial x_0} = "
         r"\frac{\partial y}{\partial x_L} \prod_l J_l",
-        "He et al. 2016b, eq. 5: the sum leaves a path that no block scales",
+        "He et al. 2016b, eq. 5: the sum leaves a path that no block scales; under post-norm every "
+        "sum goes through a norm, whose derivative multiplies that path too (Xiong et al. 2020)",
     )
 
 

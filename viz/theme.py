@@ -112,7 +112,7 @@ def template(colors: Palette) -> go.layout.Template:
                 "yanchor": "top",
                 "pad": {"l": 4, "t": 12},
             },
-            "paper_bgcolor": "rgba(0,0,0,0)",
+            "paper_bgcolor": colors.background,  # of a saved picture; on screen it is the page's
             "plot_bgcolor": "rgba(0,0,0,0)",
             "colorway": list(colors.series),
             "xaxis": axis,
@@ -130,6 +130,7 @@ def template(colors: Palette) -> go.layout.Template:
                 "activecolor": colors.accent,
             },
             "legend": {
+                "bgcolor": "rgba(0,0,0,0)",
                 "orientation": "h",
                 "y": 1.02,
                 "yanchor": "bottom",

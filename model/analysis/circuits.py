@@ -48,9 +48,9 @@ def value_norms(record: AttentionRecord, model: Transformer) -> np.ndarray:
 def copying_scores(model: Transformer) -> np.ndarray | None:
     """How much each head raises the logits of the tokens it attends to, (L, H); −1 to 1.
 
-    Σ Re λ / Σ |λ| over the eigenvalues λ of W_U·W_OV·W_E, from tokens to logits (Elhage et al.
+    Σ Re λ / Σ |λ| over the eigenvalues λ of W_E·W_V·W_O·W_U, from tokens to logits (Elhage et al.
     2021, "Summarizing OV/QK matrices"): 1, all positive: the head copies; −1: it takes away. They
-    are those of the (Dh, Dh) matrix W_V·W_E·W_U·W_O, since λ(AB) = λ(BA). Gains and centring of
+    are those of the (Dh, Dh) matrix W_O·W_U·W_E·W_V, since λ(AB) = λ(BA). Gains and centring of
     the norms before W_V and W_U are folded in; the division by a deviation, which depends on the
     token, is left out. None for a model whose stream does not lead from tokens to their logits.
     """

@@ -1,4 +1,4 @@
-"""Several heads: d_model cut into slices that look each for itself, put together by W_O.
+"""Several heads: a slice of q, k and v for each, all of them made from all of x; summed by W_O.
 
 MultiHead(Q, K, V) = Concat(head_1, …, head_H) W_O (Vaswani et al. 2017, §3.2.2). Side by side times
 W_O is a sum: each head's z times the rows of W_O that are its own (Elhage et al. 2021).

@@ -1,7 +1,6 @@
 """What the commands share: the model to open, one line for an error, a bar, a last line of JSON."""
 
 import json
-import math
 import signal
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -19,7 +18,7 @@ from tqdm import tqdm
 from model.commands import COMMANDS, About
 from model.data.images import read_part
 from model.given import Blanked
-from model.lines import json_line, one_line, quoted
+from model.lines import finite, json_line, one_line, quoted
 from model.sources import checkpoint, table
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import DEFAULT_SOURCE, OpenModel
@@ -76,7 +75,7 @@ def run(command: Command, words: Sequence[str], name: str, about: About) -> None
             sys.exit(2)
         except KeyboardInterrupt:
             sys.exit(130)
-        line = json.dumps(_finite(answer.fields), ensure_ascii=False, allow_nan=False)
+        line = json.dumps(finite(answer.fields), ensure_ascii=False, allow_nan=False)
         print(json_line(line), flush=True)
     if answer.exit_code:
         sys.exit(answer.exit_code)
@@ -214,12 +213,3 @@ def _stops_as_exits() -> Iterator[None]:
 
 def _exit_by(number: int, frame: FrameType | None) -> NoReturn:
     sys.exit(128 + number)
-
-
-def _finite(value: object) -> object:
-    """The value with null for NaN and infinity, which JSON does not know."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

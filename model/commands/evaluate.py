@@ -12,9 +12,10 @@ from model.commands.cli import OnProgress
 from model.data.images import read_part
 from model.data.pairs import read_pair
 from model.data.text import read_text
+from model.data.tokenizer import END_OF_TEXT
 from model.decoding.translation import LENGTH_PENALTY
 from model.sources.checkpoint import Checkpoint
-from model.training.evaluation import evaluate
+from model.training.evaluation import Evaluation, evaluate
 from model.training.objectives.base import accuracy
 from model.training.objectives.images import whole_batches
 from model.training.objectives.masked import hidden_windows
@@ -63,15 +64,27 @@ def run(arguments: Namespace) -> cli.Answer:
 def _predicted(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgress) -> Scores:
     """Every token of a text, once."""
     path = _given(arguments, "text_file", loaded)
+    text = read_text(path)
     scores = evaluate(
         loaded.decoder,
         loaded.tokenizer,
-        read_text(path),
+        text,
         window=arguments.window,
         bin_size=arguments.by_position,
         on_progress=on_progress,
     )
-    return {"text_file": str(path), **asdict(scores)}
+    return {"text_file": str(path), **asdict(scores), **_separators(text, scores)}
+
+
+def _separators(text: str, scores: Evaluation) -> Scores:
+    """How many there are: their bytes are counted, and here is what it is without them."""
+    n_bytes = scores.bytes - len(END_OF_TEXT) * text.count(END_OF_TEXT)
+    if n_bytes in (0, scores.bytes):
+        return {}
+    return {
+        "separators": text.count(END_OF_TEXT),
+        "bits_per_byte_without_separators": scores.bits_per_byte * scores.bytes / n_bytes,
+    }
 
 
 def _filled_in(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgress) -> Scores:

@@ -1,5 +1,6 @@
 """`python -m model generate`: continue a prompt, or translate it."""
 
+import sys
 import time
 from argparse import ArgumentParser, Namespace
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from model.decoding.filters import GREEDY, Sampling
 from model.decoding.predict import Decoder
 from model.decoding.sampling import generate
 from model.decoding.translation import Translating, source_ids
+from model.given import space_at_end
 from model.sources.checkpoint import Checkpoint
 
 Continued = tuple[list[int], str | None]  # the new ids, and why they end
@@ -44,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--temperature", type=float, default=DEFAULTS.temperature, metavar="T", help="above 0 (0.8)"
     )
     sampling.add_argument(
-        "--top-k", type=int, metavar="K", help="keep the k most likely tokens (default: all)"
+        "--top-k", type=int, metavar="K", help="keep the k most likely tokens; 0 keeps all (all)"
     )
     sampling.add_argument(
         "--top-p", type=float, default=DEFAULTS.top_p, metavar="P", help="above 0, at most 1 (0.95)"
@@ -121,6 +123,9 @@ def _writing(loaded: Checkpoint, arguments: Namespace) -> Writing:
     tokenizer = loaded.tokenizer
     if not isinstance(loaded.model, EncoderDecoderTransformer):
         ids = tokenizer.encode(arguments.prompt)
+        space = space_at_end(tokenizer.token_strings(ids))
+        if space:
+            print(f"note: {space}", file=sys.stderr)
         return Writing(loaded.decoder, ids, tokenizer.end_id, is_translation=False)
     if arguments.slide:
         raise ValueError("--slide is for texts that go on; a translation ends, leave it out")

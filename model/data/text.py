@@ -1,6 +1,7 @@
 """Text files as batches of token windows, in an order that depends on the seed alone."""
 
 import hashlib
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,8 +12,10 @@ import torch
 from torch import Tensor
 
 from model.data.tokenizer import END_OF_TEXT, Tokenizer
+from model.lines import spelled
 
 HELD_OUT_SHARE = 0.01
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,11 @@ def digest(texts: Iterable[str]) -> str:
 
 
 def read_text(path: Path) -> str:
-    """A UTF-8 text file; ValueError when it is missing, empty or not UTF-8."""
+    """A UTF-8 text file; ValueError when it is missing, empty or not UTF-8.
+
+    Lines end in LF, without a byte-order mark, however the file was saved, so that one text has
+    one loss; where that changes the text a line on standard error says so.
+    """
     try:
         text = path.read_bytes().decode()
     except OSError as error:
@@ -47,9 +54,17 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         at = f"{error.reason} at byte {error.start}"
         raise ValueError(f"{path} is not valid UTF-8 text: {at}") from None
-    if not text:
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if not plain:
         raise ValueError(f"{path} is empty; give a file with text")
-    return text
+    if plain != text:
+        n_bytes = len(text.encode()) - len(plain.encode())
+        LOG.warning(
+            "%s: line ends are read as LF, without a byte-order mark (%s bytes fewer)",
+            spelled(path),
+            f"{n_bytes:,}",
+        )
+    return plain
 
 
 def read_corpus(corpus: Sequence[Path], held_out: Sequence[Path] = ()) -> Corpus:

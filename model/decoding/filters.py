@@ -15,7 +15,7 @@ DEFAULT_ORDER = ("temperature", "top_k", "top_p", "min_p")
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How the next token is drawn; `top_k` None, `top_p` 1 and `min_p` 0 remove nothing.
+    """How the next token is drawn; `top_k` None or 0, `top_p` 1 and `min_p` 0 remove nothing.
 
     `top_k=1` is greedy decoding: `GREEDY`. `order` names each filter once, in the order in which
     they act. The same `seed` gives the same tokens on the same machine. Raises ValueError with the
@@ -35,8 +35,8 @@ class Sampling:
                 f"temperature is {self.temperature:g}; it must be above 0, at least 0.001 and "
                 "finite (top-k 1 always takes the most likely token)"
             )
-        if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"top-k is {self.top_k}; it must be at least 1")
+        if self.top_k is not None and self.top_k < 0:
+            raise ValueError(f"top-k is {self.top_k}; it must be at least 0, which is off")
         if not 0 < self.top_p <= 1:
             raise ValueError(f"top-p is {self.top_p:g}; it must be above 0 and at most 1")
         if not 0 <= self.min_p < 1:
@@ -103,9 +103,7 @@ def min_p(logits: Tensor, p: float) -> Tensor:
 # Each takes and returns (V,), and does nothing where its setting is off.
 FILTERS: dict[str, Callable[[Tensor, Sampling], Tensor]] = {
     "temperature": lambda logits, sampling: scale_temperature(logits, sampling.temperature),
-    "top_k": lambda logits, sampling: (
-        logits if sampling.top_k is None else top_k(logits, sampling.top_k)
-    ),
+    "top_k": lambda logits, sampling: top_k(logits, sampling.top_k) if sampling.top_k else logits,
     "top_p": lambda logits, sampling: (
         logits if sampling.top_p == 1 else top_p(logits, sampling.top_p)
     ),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from model.data.tokenizer import Tokenizer
 from model.files import replacing
+from model.lines import finite
 from model.sources import checkpoint
 from model.training.evaluation import METRICS_FILE
 from model.training.interrupts import uninterrupted
@@ -28,7 +29,7 @@ class MetricsLog(Observer):
     def after_metrics(self, trainer: Trainer, metrics: Metrics) -> None:
         """Append a line."""
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(metrics)) + "\n")
+            file.write(json.dumps(finite(asdict(metrics)), allow_nan=False) + "\n")
 
 
 class StateSaver(Observer):

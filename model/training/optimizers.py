@@ -59,6 +59,28 @@ def adamw(
     return [torch.optim.AdamW(groups, betas=betas, eps=eps)]
 
 
+def adamw_all(
+    matrices: list[Tensor],
+    others: list[Tensor],
+    *,
+    matrix_lr: float,
+    other_lr: float,
+    weight_decay: float,
+) -> list[Optimizer]:
+    """AdamW that decays every matrix, as nanoGPT does: embeddings count as matrices, too."""
+    embeddings, vectors = (
+        [x for x in others if (x.ndim > 1) == is_two] for is_two in (True, False)
+    )
+    return adamw(
+        [*matrices, *embeddings],
+        vectors,
+        matrix_lr=matrix_lr,
+        other_lr=other_lr,
+        weight_decay=weight_decay,
+        betas=(0.9, 0.95),
+    )
+
+
 def cosine(step: int, *, warmup_steps: int, total_steps: int, final_share: float) -> float:
     """Share of the peak learning rate: linear warm-up, then a cosine down to the final share."""
     if step < warmup_steps:
@@ -66,6 +88,15 @@ def cosine(step: int, *, warmup_steps: int, total_steps: int, final_share: float
     done = (step - warmup_steps) / max(total_steps - warmup_steps, 1)
     fall = 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))
     return final_share + (1 - final_share) * fall
+
+
+def cosine_from_peak(
+    step: int, *, warmup_steps: int, total_steps: int, final_share: float
+) -> float:
+    """As `cosine`, but the warm-up ends below the peak, as nanoGPT's: 100 steps begin at 1/101."""
+    if step < warmup_steps:
+        return (step + 1) / (warmup_steps + 1)
+    return cosine(step, warmup_steps=warmup_steps, total_steps=total_steps, final_share=final_share)
 
 
 def noam(step: int, *, warmup_steps: int, total_steps: int, final_share: float) -> float:
@@ -80,9 +111,14 @@ def noam(step: int, *, warmup_steps: int, total_steps: int, final_share: float) 
 OPTIMIZERS: dict[str, Callable[..., list[Optimizer]]] = {
     "muon": muon,
     "adamw": adamw,
+    "adamw_all": adamw_all,
     # As in Vaswani et al. 2017, §5.3.
     "adam": partial(adamw, betas=(0.9, 0.98), eps=1e-9),
     # For machines that do not multiply bfloat16 natively.
     "muon_float32": partial(muon, hidden=Muon),
 }
-SCHEDULES: dict[str, Callable[..., float]] = {"cosine": cosine, "noam": noam}
+SCHEDULES: dict[str, Callable[..., float]] = {
+    "cosine": cosine,
+    "cosine_from_peak": cosine_from_peak,
+    "noam": noam,
+}

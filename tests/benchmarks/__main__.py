@@ -7,6 +7,8 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 
+from playwright.sync_api import expect
+
 from tests.benchmarks import (
     architectures,
     capture,
@@ -18,6 +20,7 @@ from tests.benchmarks import (
     schemes,
     stream,
 )
+from tests.screen import PATIENCE
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "capture": capture.measure,
@@ -37,6 +40,7 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0].split(":")[0])
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="name")
     names = parser.parse_args().names or list(BENCHMARKS)
+    expect.set_options(timeout=PATIENCE)
     figures: dict[str, float] = {}
     for name in names:
         for figure, value in BENCHMARKS[name]().items():

@@ -23,8 +23,10 @@ from model.architectures.decoder import DecoderTransformer
 from model.sources import checkpoint
 from tests.benchmarks.bertviz_peer import draw_model_view
 from tests.browser import find_browser
+from tests.screen import settle
 from tests.serving import BROWSER_FLAGS, running_app
 from tests.viz.builders import random_patterns
+from tests.viz.live.harness import bare_page
 from viz.live.core.tiles import MASKED, tiles
 from viz.live.core.wire import packed
 from viz.theme import DARK
@@ -33,6 +35,7 @@ HOVERS = 200
 PICKS = 24
 WORD = " dog"
 DRAWN = ".hl-live[data-drawn*=' ']"
+MAP_SIZE = "document.querySelector('.hl-view-map .js-plotly-plot')._fullData[0].z.length"
 # Milliseconds from a pointer event to the operands in place and laid out, all over the map.
 HOVER = """async (times) => {
     const map = document.querySelector('.hl-view-map .hl-map');
@@ -130,11 +133,11 @@ def _app_with_long_context(folder: Path) -> Iterator[str]:
 
 def _open(browser: Browser, url: str, n_tokens: int, **query: str) -> Page:
     page = browser.new_page(viewport={"width": 1440, "height": 1000})
-    query |= {"sentence": ("The" + WORD * (n_tokens - 1))}
+    query |= {"page": "Attention", "sentence": "The" + WORD * (n_tokens - 1)}
     page.goto(f"{url}/?{urlencode(query)}")
     page.wait_for_selector(DRAWN, timeout=120_000)
-    page.wait_for_timeout(3000)
-    assert page.evaluate("document.querySelectorAll('.hl-strip bdi').length") == n_tokens
+    settle(page, "Attention")
+    assert page.evaluate(MAP_SIZE) == n_tokens
     return page
 
 
@@ -190,6 +193,7 @@ def _overview_data(n_tokens: int) -> tuple[dict[str, object], float]:
         "tiles": packed(tiles(patterns, mask)),
         "sharpness": sharpness(patterns).tolist(),
         "strongest": [[[1, 0, 0.5]] * 12] * 12,
+        "roles": [[None] * 12] * 12,
     }
     data = {
         "groups": [group],
@@ -201,16 +205,14 @@ def _overview_data(n_tokens: int) -> tuple[dict[str, object], float]:
 
 
 def _overviews(browser: Browser, url: str) -> dict[str, float]:
-    page = browser.new_page()
-    page.goto(f"{url}/live/offline/page.html")
     figures = {}
-    for n_tokens, asked in ((128, "0.4"), (512, "1.5")):
-        data, making = _overview_data(n_tokens)
-        drawing = statistics.median(page.evaluate(OVERVIEW, data) for _ in range(5))
-        name = f"12 × 12 heads, {n_tokens} tokens"
-        figures[f"{name}: overview, s (asked ≤ {asked})"] = making + drawing / 1000
-        figures[f"{name}: sent, MB (asked ≤ 1)"] = len(json.dumps(data)) / 1e6
-    page.close()
+    with bare_page(browser, url) as page:
+        for n_tokens, asked in ((128, "0.4"), (512, "1.5")):
+            data, making = _overview_data(n_tokens)
+            drawing = statistics.median(page.evaluate(OVERVIEW, data) for _ in range(5))
+            name = f"12 × 12 heads, {n_tokens} tokens"
+            figures[f"{name}: overview, s (asked ≤ {asked})"] = making + drawing / 1000
+            figures[f"{name}: sent, MB (asked ≤ 1)"] = len(json.dumps(data)) / 1e6
     return figures
 
 

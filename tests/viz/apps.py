@@ -148,7 +148,7 @@ def lines(app: AppTest, kind: str) -> list[str]:
 def strip(app: AppTest) -> list[tuple[str, float]]:
     """Label and probability of each token in the strip; NaN for the first."""
     body = next(e.proto.body for e in app.get("html") if "hl-strip" in e.proto.body)
-    found = re.findall(r'title="token \d+: (.*?)".*?<bdi>(.*?)</bdi>', body)
+    found = re.findall(r'title="token \d+: (.*?)".*?<bdi.*?>(.*?)</bdi>', body)
     return [(html.unescape(label), (latex_numbers(title) or [np.nan])[0]) for title, label in found]
 
 

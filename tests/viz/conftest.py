@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 
 from model.sources import checkpoint
+from viz.runs.kept import KEPT
 
 
 @pytest.fixture
@@ -29,3 +30,4 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgetful: None) -> P
 def _forget() -> None:
     st.cache_resource.clear()
     st.cache_data.clear()
+    KEPT.clear()

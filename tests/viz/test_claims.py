@@ -8,10 +8,11 @@ from urllib.parse import parse_qs
 import numpy as np
 import pytest
 
-from model.analysis.heads import first_token, previous_token
+from model.analysis.heads import FROM, first_token, previous_token
 from model.analysis.lens import logit_lens
 from model.config import DecoderConfig
-from model.sources.checkpoint import SHIPPED, read_config
+from model.sources.checkpoint import SHIPPED, load, read_config
+from model.survey.stored import read_survey
 from model.trace import Trace
 from model.training.evaluation import read_scores
 from tests.model.builders import tiny_checkpoint
@@ -72,6 +73,14 @@ def test_an_example_shows_what_it_says(example: Example) -> None:
     if "the second “ball”" in example.shows:
         balls = [i for i, label in enumerate(labels) if label == "ball"]
         assert (query, key) == (balls[1], balls[0] + 1)
+        surveyed = read_survey(stories().folder).measured("decoder.attn")
+        for name in ("induction", "prefix"):
+            assert surveyed[name].values[example.layer, example.head] < FROM[name]
+    if "most other words too" in example.shows:
+        assert np.mean(pattern[np.arange(len(labels)) != query].argmax(axis=-1) == key) > 0.5
+        assert not trace.attention[example.layer].mask[query, labels.index("tired")]
+    if "“park” still more" in example.shows:
+        assert pattern[labels.index("park"), key] > pattern[query, key]
 
 
 def test_another_model_of_the_name_is_not_said_to_show_it(shelf: Path) -> None:
@@ -103,6 +112,18 @@ def test_what_a_word_attends_to_most_is_clear_to_see() -> None:
     for word in ("tired", "it"):
         weights = np.sort(trace.attention[layer].pattern[head][labels.index(word)])
         assert weights[-1] - weights[-2] > CLEAR
+
+
+def test_a_later_word_changes_a_row_of_the_encoder_alone() -> None:
+    _, link = step_with("this head moves a little of that row from “animal” to “street”")
+    texts, (layer, head) = (link["sentence"], link["second"]), head_of(link)
+    one, other = (load(link["model"], "cpu").trace(text).trace for text in texts)
+    it, animal, street = map(token_labels(one.tokens).index, ("it", "animal", "street"))
+    before, after = (run.attention[layer].pattern[head][it] for run in (one, other))
+    assert before[animal] > after[animal] > 0.5
+    assert before[street] < after[street]
+    for record, twin in zip(*(stories_trace(text).attention for text in texts), strict=True):
+        np.testing.assert_array_equal(record.pattern[:, it], twin.pattern[:, it])
 
 
 def test_each_row_adds_up_to_one_under_a_causal_mask() -> None:

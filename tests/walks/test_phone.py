@@ -46,6 +46,16 @@ def test_no_page_scrolls_sideways_and_markup_is_text(phone: Page) -> None:
     assert phone.evaluate("window.hacked") is None
 
 
+def test_the_rail_covers_the_page_until_a_page_is_tapped(phone: Page) -> None:
+    visit(phone, page="Attention", sentence=TOM)
+    phone.get_by_test_id("stExpandSidebarButton").tap()
+    expect(phone.get_by_role("heading", name="Attention", exact=False)).to_be_hidden()
+    phone.get_by_role("link", name="Masks", exact=True).tap()
+    settle(phone, "Masks")
+    expect(phone.get_by_test_id("stSidebar")).to_have_attribute("aria-expanded", "false")
+    expect(phone.get_by_role("heading", name="Masks", exact=False).first).to_be_visible()
+
+
 def test_a_finger_paints_a_mask(phone: Page) -> None:
     visit(phone, page="Masks", masks="edit", sentence=TOM)
     chart = phone.locator(".hl-editor .hl-map .js-plotly-plot")

@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
 
 from model.verify.self_check import check
 from model.verify.texts import check_text, texts_of
@@ -94,6 +95,84 @@ def test_figures_follow_a_switched_theme_with_the_next_change(page: Page) -> Non
     expect(title).to_have_css("fill", css(theme.DARK.text))
 
 
+STYLES = "(elements, name) => elements.map(element => getComputedStyle(element)[name])"
+
+
+def test_shades_and_choices_are_seen_with_colours_for_contrast(page: Page) -> None:
+    page.emulate_media(forced_colors="active")
+    arrive(page, page="Home", sentence=TOM)
+    words = page.locator(".hl-home-word")
+    shares = words.evaluate_all("all => all.map(word => word.style.getPropertyValue('--share'))")
+    shades = words.evaluate_all(STYLES, "backgroundColor")
+    assert len(set(shares)) > 3
+    assert len(set(zip(shares, shades, strict=True))) == len(set(shades)) == len(set(shares))
+    assert_one_is_framed(words)
+    turn_to(page, "Translation")
+    assert_one_is_framed(page.locator(".hl-tr-row").last.locator("button"))
+    assert_one_is_framed(page.locator(".hl-tr-option"))
+    turn_to(page, "Next token")
+    bar = page.locator(".hl-dist-after").first
+    expect(bar).to_have_css("background-color", css(theme.LIGHT.accent))
+    turn_to(page, "Kernels")
+    slider = Image.open(io.BytesIO(page.locator(".stSlider [role=group]").first.screenshot()))
+    drawn_in = {color for n, color in slider.convert("RGB").getcolors(9999) or [] if n > 50}
+    assert tuple(bytes.fromhex(theme.LIGHT.accent[1:])) in drawn_in, "the knob"
+    assert len(drawn_in) > 2, "the track on both sides of it"
+    page.emulate_media(forced_colors="none")
+
+
+def assert_one_is_framed(several: Locator) -> None:
+    """Of these the chosen one alone has a border of its own colour."""
+    chosen = several.evaluate_all("all => all.map(one => one.matches('.hl-looked'))")
+    colors = np.array(several.evaluate_all(STYLES, "borderTopColor"))
+    assert sum(chosen) == 1
+    assert colors[chosen].item() not in colors[~np.array(chosen)]
+
+
+# What a browser's translator does with all texts that may be translated, those to come too.
+TRANSLATE = """() => {
+    const translate = root => {
+        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), texts = [root];
+        while (walker.nextNode()) texts.push(walker.currentNode);
+        for (const text of texts) {
+            const place = text.parentElement;
+            if (!place || !text.data?.trim() || place.closest('script, style, font')) continue;
+            if (place.closest('[translate]')?.getAttribute('translate') === 'no') continue;
+            const outer = document.createElement('font'), inner = document.createElement('font');
+            inner.textContent = text.data.toUpperCase() + '¤';
+            outer.append(inner);
+            text.replaceWith(outer);
+        }
+    };
+    translate(document.body);
+    const seen = changes => changes.flatMap(({addedNodes}) => [...addedNodes]).forEach(translate);
+    new MutationObserver(seen).observe(document.body, {childList: true, subtree: true});
+}"""
+
+
+def test_a_translated_page_keeps_tokens_and_follows(page: Page) -> None:
+    arrive(page)
+    page.evaluate(TRANSLATE)
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    tokens = token_labels(stories_trace(TOM).tokens)
+    expect(strip(page)).to_have_text(tokens)
+    expect(page.locator(".hl-names .hl-tick-row")).to_have_text(tokens)
+    expect(page.locator(".hl-live .hl-caption font").first).to_be_visible()
+    turn_to(page, "Next token")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_contain_text("Next token")
+    with settling(page):
+        page.go_back()
+    expect(heading).to_contain_text("Attention")
+    turn_to(page, "Next token")
+    page.get_by_role("button", name="Step", exact=True).click()
+    expect(page.locator(".hl-text bdi")).to_have_text([*tokens, re.compile("^[^¤]+$")])
+    expect(page.locator(".hl-dist-name bdi").first).not_to_contain_text("¤")
+    badge = page.get_by_test_id("stPopover").get_by_role("button").first
+    expect(badge).to_contain_text(re.compile(r"Verified: (\d+) of \1 "))
+    page.goto("about:blank")  # it would go on translating
+
+
 def test_badge_lists_every_check(page: Page) -> None:
     arrive(page, sentence=TOM)
     checks = check(stories_trace(TOM), stories().model, files=stories().files)
@@ -126,6 +205,8 @@ def test_markup_is_text_under_the_mouse_and_in_a_text_that_is_written(page: Page
 
 
 def test_exports(page: Page) -> None:
+    """In the dark, where what is seen through would be light on the white of a paper."""
+    page.emulate_media(color_scheme="dark")
     arrive(page, sentence=TOM, layer="L1", head="H4", inspect="export")
     trace = stories_trace(TOM)
     file = download(page, page.get_by_role("button", name="Pattern L1 H4 (CSV)"))
@@ -150,16 +231,20 @@ def test_exports(page: Page) -> None:
     chart.hover()
     file = download(page, camera)
     assert file.suggested_filename == "headlight-pattern.png"
-    assert content(file).startswith(b"\x89PNG\r\n")
+    picture = Image.open(io.BytesIO(content(file)))
+    dark = tuple(bytes.fromhex(theme.DARK.background[1:]))
+    assert (picture.format, picture.getpixel((0, 0))) == ("PNG", (*dark, 255))
     with settling(page):
         page.get_by_role("radio", name="SVG").click()
     expect(camera).to_have_count(0)
     chart.hover()
     file = download(page, chart.locator(".modebar-btn").first)
     assert file.suggested_filename == "headlight-pattern.svg"
-    drawing = "".join(ElementTree.fromstring(content(file)).itertext())
+    svg = ElementTree.fromstring(content(file))
+    drawing = "".join(svg.itertext())
     assert "L1 H4" in drawing
     assert "ball" in drawing
+    assert svg[0].get("style") == f"fill: {css(theme.DARK.background)}; fill-opacity: 1;"
 
 
 def test_a_broken_address_is_mended_and_says_so(page: Page, page_log: PageLog) -> None:

@@ -74,7 +74,7 @@ def part_map(
         turned=0,
         height=HEIGHT,
         shapes=[_around(x, crossed) for x in marked.off] + [_around(x, framed) for x in chosen],
-        notes=[{"x": x[1], "y": x[0], "text": "off", "showarrow": False} for x in marked.off],
+        notes=[_off(x, colors) for x in marked.off],
     )
     scale = signed(name, values)
     return heat_map(values, axes, scale, colors, title=title, hidden=hidden, look=look)
@@ -89,6 +89,13 @@ def _around(cell: tuple[int, int], line: dict[str, Any]) -> dict[str, Any]:
     """A frame around one cell, by row and column."""
     row, column = cell
     return frame((row, row), (column, column), line)
+
+
+def _off(cell: tuple[int, int], colors: Palette) -> dict[str, Any]:
+    """The word on a part that is off, readable on any colour."""
+    row, column = cell
+    place = {"x": column, "y": row, "showarrow": False, "borderpad": 2}
+    return {**place, "text": "off", "bgcolor": colors.background}
 
 
 def token_bars(

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 _NAMED = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\x7f": "␡", "\u00a0": "⍽"}
 # What a sign in a label means, for those who meet it.
@@ -11,6 +12,7 @@ _MEANS = {
     "␣": "␣ is a space",
     "⏎": "⏎ is a line break",
     "·1/": "·1/2 is a part of a character",
+    "◌": "◌ is where a mark finds its letter",
 }
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"}
 _PART = re.compile(r"^( ?.)·(\d)/\d$", re.DOTALL)  # how the tokenizer writes part of a character
@@ -18,22 +20,45 @@ _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
 APOSTROPHES = ("'", "’")
 _UNIQUE = "\u200b"
 _INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Zs", "Co", "Cs", "Cn"}
+# Letters, signs and marks that draw nothing: fillers, the blank of Braille, variation selectors.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+NO_SPACE, _SPACE = "…", "␣"
 
 
 def visible(token: str) -> str:
     """A token as a person can read it: white space and control characters get a visible sign.
 
-    One leading space, which most words carry in this vocabulary, is left out.
+    One leading space, which most words carry in this vocabulary, is left out. A combining mark that
+    has no letter before it stands on a dotted circle.
     """
-    word = token[1:] if token.startswith(" ") and token.strip(" ") else token
-    return _isolated("".join(map(_visible_character, word.replace(" ", "␣"))))
+    text = "".join(map(_visible_character, _word(token).replace(" ", _SPACE)))
+    return _isolated(f"◌{text}" if _is_mark(text[:1]) else text)
+
+
+def told_apart(
+    vocabulary: Sequence[str], ids: Iterable[int], name: Callable[[str], str] = visible
+) -> dict[int, str]:
+    """Names of the tokens of one list, by id; where two would look the same, they show why not.
+
+    Of two words the one without a space gets an ellipsis, of two other signs the one with a space
+    shows it; what is still the same gets its id.
+    """
+    labels = {i: name(vocabulary[i]) or f"#{i}" for i in dict.fromkeys(ids)}
+    counts = Counter(labels.values())
+    found: dict[str, int] = {}
+    for i, label in labels.items():
+        shown = label if counts[label] == 1 else f"{_sign_of_space(vocabulary[i])}{label}"
+        found[f"{shown} #{i}" if shown in found else shown] = i
+    return {i: label for label, i in found.items()}
 
 
 def token_labels(tokens: Sequence[str]) -> list[str]:
     """Visible tokens; a piece that continues the word before it starts with an ellipsis."""
     before = ["", *tokens]
     return [
-        f"…{visible(token)}" if _continues(previous, token) else visible(token)
+        f"{NO_SPACE}{visible(token)}" if _continues(previous, token) else visible(token)
         for previous, token in zip(before, tokens, strict=False)
     ]
 
@@ -45,11 +70,17 @@ def signs(labels: Iterable[str]) -> list[str]:
 
 
 def clipped(label: str, most: int) -> str:
-    """A label of at most so many characters, its end replaced by an ellipsis when it is longer."""
+    """A label of at most so many characters, its end replaced by an ellipsis when it is longer.
+
+    A letter keeps its marks, or goes with them.
+    """
     if len(label) <= most:
         return label
     end = _END_ISOLATE if label.startswith(_ISOLATE) else ""
-    return f"{label[: most - 1 - len(end)]}…{end}"
+    n = last = most - 1 - len(end)
+    while n > len(end) and _is_mark(label[n]):
+        n -= 1
+    return f"{label[: n if n > len(end) else last]}…{end}"
 
 
 def word_groups(tokens: Sequence[str]) -> list[int]:
@@ -62,9 +93,9 @@ def word_groups(tokens: Sequence[str]) -> list[int]:
     for number, (text, part) in enumerate(characters):
         previous = characters[number - 1][0] if number else ""
         following = next((x for x, n in characters[number + 1 :] if n == 1), "")
-        is_apostrophe = text[:1] in APOSTROPHES and previous[-1:].isalnum()
+        is_apostrophe = text[:1] in APOSTROPHES and _is_of_word(previous[-1:])
         follows = is_apostrophe and (text[1:2] or following[:1]).isalpha()
-        letters = text[:1].isalnum() and (previous[-1:].isalnum() or is_inside)
+        letters = _is_of_word(text[:1]) and (_is_of_word(previous[-1:]) or is_inside)
         if part == 1:
             group += 0 if follows or letters else 1
             is_inside = follows
@@ -106,7 +137,31 @@ def _continues(previous: str, token: str) -> bool:
     """Whether a token goes on with the word or the character before it."""
     if _part(token) > 1:
         return False  # 😀·2/4 says so itself
-    return _character(previous)[-1:].isalnum() and _character(token)[:1].isalnum()
+    start = _character(token)[:1]
+    return all(map(_is_of_word, (_character(previous)[-1:], start))) and not _is_mark(start)
+
+
+def _is_of_word(character: str) -> bool:
+    """Whether it is a letter, a digit or a mark on one."""
+    return (character.isalnum() or _is_mark(character)) and not _UNSEEN.match(character)
+
+
+def _is_mark(character: str) -> bool:
+    """Whether it is drawn on the character before it; nothing is not."""
+    return unicodedata.category(character or "x")[0] == "M"
+
+
+def _word(token: str) -> str:
+    """A token without the space that most words begin with."""
+    return token[1:] if token.startswith(" ") and token.strip(" ") else token
+
+
+def _sign_of_space(token: str) -> str:
+    """What tells a token apart from the one that differs by a space in front alone."""
+    word = _word(token)
+    if word[:1].isalnum():
+        return NO_SPACE if word == token else ""
+    return "" if word == token else _SPACE
 
 
 def _character(token: str) -> str:
@@ -146,7 +201,7 @@ def _visible_character(character: str) -> str:
         return _NAMED[character]
     if character < " ":
         return chr(0x2400 + ord(character))
-    if unicodedata.category(character) in _INVISIBLE:
+    if unicodedata.category(character) in _INVISIBLE or _UNSEEN.match(character):
         return f"⟨U+{ord(character):04X}⟩"
     return character
 

@@ -297,11 +297,11 @@ def _character_marks(forest: Forest) -> list[Mark]:
     ]
 
 
-def label_of(node: Node) -> str:
-    """What a node stands for, spaces shown; bytes that are not whole characters in hexadecimal."""
-    if not _decoded(node.bytes):
-        return node.bytes.hex(" ")
-    return visible(node.bytes.decode().replace(" ", "␣"))
+def label_of(*nodes: Node) -> str:
+    """What nodes together stand for, spaces shown; bytes that are no characters in hexadecimal."""
+    content = b"".join(node.bytes for node in nodes)
+    text = _decoded(content)
+    return visible(text.replace(" ", "␣")) if text else content.hex(" ")
 
 
 def _decoded(content: bytes) -> str | None:

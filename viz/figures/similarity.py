@@ -9,14 +9,13 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.build import Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Axis, Hidden, Look, heat_map, signed
-from viz.figures.labels import axis_labels, clipped, escape, visible
+from viz.figures.labels import NO_SPACE, axis_labels, clipped, escape, told_apart, visible
 from viz.theme import Palette
 
 HEIGHT, ROW_PIXELS = 400, 26
 HANDLE = 14  # pixels from its middle to its edge
 LEAST_REACH = 6.0
 LETTERS = 16  # of a token beside its bar
-NO_SPACE = "…"
 
 
 def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> go.Figure:
@@ -97,10 +96,11 @@ def token_names(tokens: Sequence[str]) -> list[str]:
     Where words carry the space before them, an ellipsis marks letters that have none.
     """
     carry_spaces = any(len(token) > 1 and token[0] == " " for token in tokens)
-    return [
-        f"{NO_SPACE if carry_spaces and token[:1].isalnum() else ''}{visible(token)}"
-        for token in tokens
-    ]
+
+    def name(token: str) -> str:
+        return f"{NO_SPACE if carry_spaces and token[:1].isalnum() else ''}{visible(token)}"
+
+    return list(told_apart(tokens, range(len(tokens)), name).values())
 
 
 def nearest_bars(

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.probabilities import given_probabilities
+from model.given import space_at_end
 from model.lines import quoted
 from model.sources.checkpoint import Checkpoint
 from model.verify.check import Check
@@ -261,6 +262,9 @@ def _say_what_became_of_the_text(view: View) -> None:
         words.notice(
             f"The tokenizer of {view.model} turns the sentence into “{quoted(view.run.reads)}”."
         )
+    space = space_at_end(view.run.trace.tokens) if "decoder" in view.offers else ""
+    if space:
+        words.notice(space)
     n_shown, n_cut = len(view.run.trace.streams[0]), view.run.n_cut
     if n_cut:
         words.notice(

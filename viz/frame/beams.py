@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from model.decoding.beam import BeamStep, Candidate
 from viz.figures.beam import Node
-from viz.figures.labels import visible
+from viz.figures.labels import told_apart
 
 
 def winner_of(steps: Sequence[BeamStep]) -> Candidate:
@@ -17,12 +17,14 @@ def winner_of(steps: Sequence[BeamStep]) -> Candidate:
 def nodes_of(steps: Sequence[BeamStep], vocabulary: Sequence[str]) -> list[Node]:
     """All candidates of all steps; those of the winner are on its path."""
     path = winner_of(steps).ids
+    shown = (candidate.token_id for step in steps for candidate in step.candidates)
+    names = told_apart(vocabulary, shown)
     return [
         Node(
             step=number,
             place=place,
             parent=candidate.parent,
-            label=visible(vocabulary[candidate.token_id]),
+            label=names[candidate.token_id],
             log_prob=candidate.log_prob,
             total=candidate.total,
             score=candidate.score,

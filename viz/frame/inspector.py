@@ -235,7 +235,7 @@ def verdict(checks: Sequence[Check], before: str) -> str:
     n = len(checks)
     if n_failed:
         return f":material/error: {before}{n_failed} of {n} checks failed"
-    return f":material/verified: {before}Verified: {n} of {n} (max error {worst.error:.0e})"
+    return f":material/verified: {before}Verified: {n} of {n} (max error {worst.error:.1e})"
 
 
 # --- downloads --------------------------------------------------------------------------------

@@ -31,5 +31,5 @@ def _pieces(said: Said) -> Sequence[Piece]:
 
 def _html(piece: Piece) -> str:
     if isinstance(piece, Word):
-        return f"<bdi>{html.escape(piece.text)}</bdi>"
+        return f'<bdi translate="no">{html.escape(piece.text)}</bdi>'
     return html.escape(piece)

@@ -359,6 +359,7 @@ OLD_VALUES = {
     ("scheme", "yes"): "compare",
     ("mode", "sampled"): "sampling",
     ("top_k", "-1"): "all",
+    ("top_k", "0"): "all",
     ("page", "Lens"): "Logit lens",
     ("page", "Cache"): "KV cache",
     ("page", "Predict"): "Next token",

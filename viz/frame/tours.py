@@ -226,7 +226,7 @@ def _panel(tour: Tour, number: int, step: Step) -> str:
     )
     look = "" if step.look == "page" else LOOK
     return (
-        f'<section class="hl-tour" aria-label="Tour: {html.escape(tour.title)}">'
+        f'<section class="hl-tour" translate="yes" aria-label="Tour: {html.escape(tour.title)}">'
         f'<header><progress max="{last}" value="{number}"></progress>'
         f"<small>{html.escape(tour.title)} · {number} of {last}</small>"
         f"<h2>{html.escape(step.title)}</h2>{back}{on}{leave}</header>"

@@ -24,12 +24,12 @@ def notice(text: Said, kind: str = "note") -> None:
 
 def paragraph(text: Said) -> None:
     """A line of the page's own size. The text is no markup."""
-    st.html(f'<p class="hl-plain">{html_of(text)}</p>')
+    st.html(f'<p class="hl-plain" translate="yes">{html_of(text)}</p>')
 
 
 def caption(text: Said) -> None:
     """A small line below what it is of. The text is no markup."""
-    st.html(f'<p class="hl-small">{html_of(text)}</p>')
+    st.html(f'<p class="hl-small" translate="yes">{html_of(text)}</p>')
 
 
 def ask(question: str, *, see: str = "", **answer: str) -> None:
@@ -39,7 +39,7 @@ def ask(question: str, *, see: str = "", **answer: str) -> None:
     """
     changes = html.escape(urlencode(answer))
     link = f'<a href="?{changes}" data-with="{changes}" data-see="{see}">Show me</a>'
-    st.html(f'<p class="hl-question"><b>{html.escape(question)}</b> {link}</p>')
+    st.html(f'<p class="hl-question" translate="yes"><b>{html.escape(question)}</b> {link}</p>')
 
 
 def table(columns: Mapping[str, Sequence[Said]], texts: Collection[str] = ()) -> None:
@@ -112,7 +112,7 @@ def quote(text: str, translation: str = "") -> None:
 def claims(found: Sequence[tuple[Said, Said]]) -> None:
     """What is said, and below it what the numbers say of it. All are our own words."""
     parts = (f"<div><dt>{html_of(a)}</dt><dd>{html_of(b)}</dd></div>" for a, b in found)
-    st.html(f'<dl class="hl-claims">{"".join(parts)}</dl>')
+    st.html(f'<dl class="hl-claims" translate="yes">{"".join(parts)}</dl>')
 
 
 def findings(found: Sequence[tuple[Said, Said, str]]) -> None:
@@ -121,7 +121,7 @@ def findings(found: Sequence[tuple[Said, Said, str]]) -> None:
         f'<li><a href="{html.escape(address)}">{html_of(title)}</a><p>{html_of(said)}</p></li>'
         for title, said, address in found
     )
-    st.html(f'<ol class="hl-findings">{"".join(parts)}</ol>')
+    st.html(f'<ol class="hl-findings" translate="yes">{"".join(parts)}</ol>')
 
 
 def continued(prompt: str, continuation: str) -> None:
@@ -330,7 +330,7 @@ def _predicted_chip(
     css_class = "hl-token hl-marked" if is_marked else "hl-token"
     return (
         f'<span class="{css_class}" title="{title}" style="--share:{share:.0f}%">'
-        f"<bdi>{html.escape(label)}</bdi>{below}</span>"
+        f"{html_of(Word(label))}{below}</span>"
     )
 
 

@@ -180,10 +180,22 @@ function follow(event) {
     go({ query: link.search, is_new: true });
     return;
   }
+  markInRail(link);
+  go({ page });
+}
+
+/**
+ * The link of the open page is marked. Where the screen is narrow the rail covers that page: it goes.
+ *
+ * @param {HTMLAnchorElement} link
+ */
+function markInRail(link) {
   for (const other of document.querySelectorAll("a[data-page]"))
     if (other === link) other.setAttribute("aria-current", "page");
     else other.removeAttribute("aria-current");
-  go({ page });
+  if (!matchMedia("(max-width: 767px)").matches) return;
+  const selector = '[data-testid="stSidebarCollapseButton"] button';
+  /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
 }
 
 /**

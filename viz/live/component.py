@@ -20,7 +20,7 @@ Place = dict[str, Any]
 
 _mount = component(
     "headlight_live",
-    html='<div class="hl-live" data-drawn=""></div>',
+    html='<div class="hl-live" data-drawn="" translate="yes"></div>',
     css=component_style(),
     js=script("loader.js"),
     isolate_styles=False,  # Plotly and accessibility tools need the page's own document

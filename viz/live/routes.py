@@ -134,7 +134,8 @@ def _opening_page() -> bytes:
 
     Sent later, all would jump to the style sheet. It stands last, so that it counts where
     Streamlit's own rules are as specific; our script stands after Streamlit's, which first asks for
-    a session.
+    a session. A browser that translates the page puts <font> in place of texts, and React goes on
+    with those it made, out of sight: only what is not React's says that it may be translated.
     """
     page = (_folder_of("streamlit") / "static" / "index.html").read_text(encoding="utf-8")
     first = "".join(f'<link rel="modulepreload" href="./live/{name}" />' for name in FIRST_MODULES)
@@ -142,6 +143,7 @@ def _opening_page() -> bytes:
     style = '<link rel="stylesheet" href="./live/page.css" />'
     early = f'<script type="module" src="./live/early.js" data-later="{later}"></script>'
     before, end, after = page.rpartition("</body>")
+    before = before.replace("<body", '<body translate="no"', 1)
     return f"{before}{style}{first}{early}{end}{after}".encode()
 
 

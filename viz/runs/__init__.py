@@ -37,6 +37,7 @@ from model.verify.independent import ALLOWED, log_probability
 from model.verify.texts import NO_WORDS, check_text, texts_of
 from viz.live import store
 from viz.runs.checking import Checks, begin
+from viz.runs.kept import kept
 
 FIRST_MODEL = "stories"
 LEADING = 10  # most likely tokens kept of each step
@@ -153,20 +154,20 @@ def tokenizer(handle: ModelHandle) -> Tokenizer:
     return checkpoint(handle).tokenizer
 
 
-@st.cache_resource(max_entries=10, show_spinner=False)
+@kept
 def run(handle: ModelHandle, text: str) -> Run:
     """Capture and check one input; tokens beyond the context are cut and counted."""
     return _run(handle, text)
 
 
-@st.cache_resource(max_entries=10, show_spinner=False)
+@kept
 def run_picture(handle: ModelHandle, pixels: bytes) -> Run:
     """Capture and check one picture: S · S bytes, row by row."""
     size = math.isqrt(len(pixels))
     return _run(handle, np.frombuffer(pixels, np.uint8).reshape(size, size) / np.float32(255))
 
 
-@st.cache_resource(max_entries=10, show_spinner=False)
+@kept
 def run_translation(handle: ModelHandle, source: str, target: tuple[int, ...]) -> Run:
     """Capture and check a source with a target that is fed in, by its ids."""
     return _run(handle, Translation(source, target))
@@ -188,7 +189,7 @@ def _run(handle: ModelHandle, given: Given) -> Run:
     return Run(trace, begin(trace, check), store.put(trace), offers, n_cut=n_cut, reads=reads)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def anatomy(handle: ModelHandle, lengths: tuple[int, ...]) -> tuple[Column, ...]:
     """The parts of a model, for inputs of these lengths."""
     return columns_of(checkpoint(handle).model, lengths)
@@ -204,7 +205,7 @@ def check_anatomy(handle: ModelHandle) -> Check:
     return Check("weights of all boxes = numbers in the file", float(abs(counted - stored)), 0.0)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def lens(handle: ModelHandle, text: str) -> LogitLens:
     """What the residual stream of one sentence says at every layer."""
     return logit_lens(run(handle, text).trace, decoder(handle), LEADING)
@@ -217,7 +218,7 @@ def vocabulary(handle: ModelHandle) -> list[str]:
     return [found.token_strings([i])[0] for i in range(found.vocab_size)]
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def beams(
     handle: ModelHandle, ids: tuple[int, ...], width: int, n_tokens: int, length_penalty: float
 ) -> tuple[BeamStep, ...]:
@@ -244,7 +245,7 @@ def check_beam(handle: ModelHandle, ids: tuple[int, ...], name: str, found: Cand
     return Check(f"log probability of the {name} = an independent run", error, ALLOWED)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def cache_run(handle: ModelHandle, ids: tuple[int, ...], n_prefill: int) -> CacheRun:
     """Run ids through a cache, the first `n_prefill` at once and then one per step."""
     return run_through_cache(decoder(handle), ids, n_prefill)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import streamlit as st
 import torch
 from torch import Tensor
 
@@ -43,6 +42,7 @@ from viz.live import store
 from viz.runs import Run
 from viz.runs import heads as heads_of
 from viz.runs.checking import begin
+from viz.runs.kept import kept
 
 AT_ONCE = 384  # tokens of a piece of work: nobody waits longer than for one
 
@@ -57,13 +57,13 @@ def sizes(handle: ModelHandle, trace: Trace) -> dict[str, tuple[int, ...]]:
     return sizes_of(model_of(handle), {stream.name: len(stream) for stream in trace.streams})
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def values(handle: ModelHandle, _run: Run, key: str) -> dict[str, Tensor]:
     """What edits may put back, of one run; `key` is the run's."""
     return values_of(model_of(handle), _given(_run.trace))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept
 def without(
     handle: ModelHandle,
     _run: Run,

@@ -7,11 +7,11 @@ from model.analysis.attribution import Attribution, attribute, words_of_head, wo
 from model.sources.handle import ModelHandle
 from model.trace import Site
 from viz import runs
-from viz.figures.labels import visible
-from viz.runs import Run
+from viz.runs import Run, embedding
+from viz.runs.kept import kept
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept
 def attribution(
     handle: ModelHandle, _run: Run, key: str, position: int, token: int, against: int | None
 ) -> Attribution:
@@ -34,9 +34,4 @@ def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
     """What each logit is of: tokens, each with a name of its own, or the numbers of classes."""
     if "vocabulary" not in runs.opened(handle).offers:
         return [str(number) for number in range(n_classes)]
-    names: dict[str, int] = {}
-    for number, token in enumerate(runs.vocabulary(handle)):
-        name = f"…{visible(token)}" if token[:1].isalnum() else visible(token)
-        name = name or f"#{number}"
-        names.setdefault(name if name not in names else f"{name} #{number}", number)
-    return list(names)
+    return embedding.names(handle)

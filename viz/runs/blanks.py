@@ -15,6 +15,7 @@ from model.verify.self_check import check
 from viz import runs
 from viz.live import store
 from viz.runs.checking import begin
+from viz.runs.kept import kept
 
 
 def encoder(handle: ModelHandle) -> EncoderTransformer:
@@ -37,7 +38,7 @@ def tokens_of(handle: ModelHandle, text: str) -> tuple[str, ...]:
     return runs.tokenizer(handle).token_strings(ids_of(handle, text))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept
 def run_blanked(
     handle: ModelHandle, text: str, blanks: tuple[int, ...], is_causal: bool = False
 ) -> runs.Run:

@@ -7,9 +7,10 @@ from model.analysis.similarity import token_table
 from model.sources.handle import ModelHandle
 from viz import runs
 from viz.figures.similarity import token_names
+from viz.runs.kept import kept
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@kept
 def table(handle: ModelHandle) -> np.ndarray:
     """The rows of all tokens, (V, D) float64; ValueError where the model has no vocabulary."""
     return token_table(runs.checkpoint(handle).model)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.circuits import copying_scores
 from model.analysis.exchanged import exchanged, exchanged_patches
@@ -18,6 +17,7 @@ from model.survey.measured import Found, measured
 from model.survey.stored import STORED, Survey, read_survey
 from model.trace import Site, Stream, Trace
 from viz import runs
+from viz.runs.kept import kept
 
 
 def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Found]:
@@ -25,7 +25,7 @@ def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Found]:
     return _on_this_input(handle, run.key, run.trace)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def _on_this_input(handle: ModelHandle, key: str, _trace: Trace) -> dict[str, Found]:
     found = runs.checkpoint(handle)
     arguments = _in_another_order(found, _trace)
@@ -47,7 +47,7 @@ def _text(found: Checkpoint, stream: Stream) -> Text:
     return ids, found.tokenizer.token_strings(ids)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def of_weights(handle: ModelHandle) -> Found:
     """The copying score, which needs no input; empty for a model that has none."""
     scores = copying_scores(runs.checkpoint(handle).model)
@@ -62,13 +62,13 @@ def survey(handle: ModelHandle) -> Survey | None:
     return None if state is None else _survey(handle, (state.st_mtime_ns, state.st_size))
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@kept
 def _survey(handle: ModelHandle, state: tuple[int, int]) -> Survey | None:
     folder = runs.checkpoint(handle).folder
     return read_survey(folder, sum_of(folder / "model.safetensors"))
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@kept
 def weights(handle: ModelHandle, site: Site) -> Weights:
     """What the heads of one layer go through."""
     return weights_of(runs.checkpoint(handle).model, site)

@@ -1,7 +1,6 @@
 """The same sentence under any mask, alone or in a padded batch, cached."""
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.masking import largest_changes
 from model.analysis.padding import Padded, Padding, Sentences, run_padded, with_pads
@@ -11,6 +10,7 @@ from model.verify.self_check import check
 from viz import runs
 from viz.live import store
 from viz.runs.checking import begin
+from viz.runs.kept import kept
 
 
 def masked(
@@ -20,7 +20,7 @@ def masked(
     return _masked(handle, ids, mask.tobytes(), n_pads)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int) -> runs.Run:
     model = runs.decoder(handle)
     cells = np.frombuffer(mask, dtype=bool).reshape(len(ids), len(ids))
@@ -45,7 +45,7 @@ def change_of_the_past(
     return largest_changes(before, after)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@kept
 def padded(handle: ModelHandle, sentences: Sentences, left: bool, is_masked: bool) -> Padded:
     """Run two sentences as one batch, the padding hidden by a padding mask or in plain sight.
 

@@ -15,6 +15,7 @@ from model.trace import Trace
 from viz import runs
 from viz.live import store
 from viz.live.sketch.data import answer_data
+from viz.runs.kept import kept
 
 
 def model_of(handle: ModelHandle) -> VisionTransformer:
@@ -70,7 +71,7 @@ class Answers:
         return kept[1]
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@kept
 def answers(handle: ModelHandle) -> tuple[str, Answers]:
     """A place to ask at, and what answers there; a model has one for all visitors."""
     found = Answers(handle)

@@ -17,6 +17,7 @@ from model.sources.handle import ModelHandle
 from model.training.evaluation import Evaluation, read_scores
 from model.verify.check import Check
 from viz import runs
+from viz.runs.kept import kept
 
 SCHEMES = POSITION_NAMES
 # The function behind each scheme, to be shown as the source.
@@ -111,7 +112,7 @@ def unlike(device: str) -> dict[str, dict[str, tuple[object, object]]]:
     return found
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept
 def checks(handle: ModelHandle, text: str) -> tuple[Check, ...]:
     """The promises of the model's position scheme, measured with this sentence."""
     return positions.check_identities(runs.run(handle, text).trace, runs.decoder(handle))
@@ -125,13 +126,13 @@ def table(handle: ModelHandle) -> np.ndarray | None:
     return None if added is None else added.cpu().numpy()
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept
 def before_rotation(handle: ModelHandle, text: str, layer: int) -> BeforeRotation:
     """Queries and keys of one layer before RoPE rotates them."""
     return positions.before_rotation(runs.run(handle, text).trace, runs.decoder(handle), layer)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept
 def reordered(
     handle: ModelHandle, text: str, places: Sequence[int], is_masked: bool
 ) -> order.Reordered:

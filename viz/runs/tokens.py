@@ -12,21 +12,22 @@ from model.training.evaluation import held_out_bytes_per_token
 from model.verify.check import Check
 from model.verify.tokens import check_forest
 from viz import runs
+from viz.runs.kept import kept
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@kept
 def merges(handle: ModelHandle) -> Merges | None:
     """The merges of a model's tokenizer; None where it has none."""
     return runs.tokenizer(handle).merges()
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def forest(handle: ModelHandle, text: str, n_tokens: int) -> tuple[PreToken, ...]:
     """How the first tokens of a text are made, by pre-token."""
     return merge_forest(runs.tokenizer(handle), merges(handle), text, n_tokens)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def checks(handle: ModelHandle, text: str, reads: str, ids: tuple[int, ...]) -> tuple[Check, ...]:
     """The trees of a text against the tokenizer's file, and the ids the model was given.
 
@@ -36,7 +37,7 @@ def checks(handle: ModelHandle, text: str, reads: str, ids: tuple[int, ...]) -> 
     return check_forest(made, ids, reads, _model_part(handle))
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@kept
 def _model_part(handle: ModelHandle) -> dict[str, Any]:
     """What the tokenizer's file has of vocabulary and merges."""
     return json.loads(runs.tokenizer(handle).to_json())["model"]

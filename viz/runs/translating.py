@@ -24,6 +24,7 @@ from model.inputs import source_within, translation_of
 from model.sources.handle import ModelHandle
 from viz import runs
 from viz.figures.labels import words_of
+from viz.runs.kept import kept
 
 Picked = Callable[[np.ndarray], np.ndarray]  # of patterns (L, H, Tq, Tk), one (Tq, Tk)
 Example = tuple[str, str, tuple[Link, ...]]  # a source, its target, links made by hand
@@ -49,7 +50,7 @@ def _source(handle: ModelHandle, text: str) -> list[int]:
     return [*kept, tokenizer.end_id]
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept
 def written(handle: ModelHandle, text: str, way: Way, begun: tuple[int, ...] = ()) -> Written:
     """What a model writes of a source, after what the target is to begin with."""
     tokenizer = runs.tokenizer(handle)
@@ -69,7 +70,7 @@ class Aligned:
     target: tuple[str, ...]
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept
 def aligned(handle: ModelHandle, source: str, target: str) -> Aligned:
     """Cross-attention of a source and a target that is fed in."""
     tokenizer, model = runs.tokenizer(handle), translator(handle)
@@ -121,7 +122,7 @@ def error_rates(
     )
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def damaged(
     handle: ModelHandle, source: str, target: tuple[int, ...], seed: int
 ) -> dict[str, np.ndarray]:
@@ -131,7 +132,7 @@ def damaged(
     return losses_when_damaged(translator(handle), _source(handle, source), whole, seed)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept
 def cache_parts(handle: ModelHandle, source: str, target: tuple[int, ...]) -> TwoParts:
     """Bytes of both parts of the cache while a target, its start left out here, is fed in."""
     start = runs.tokenizer(handle).id_of(START_OF_TEXT)

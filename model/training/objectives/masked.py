@@ -24,10 +24,18 @@ def hide(
     """Choose 15 % of the tokens to be predicted, and hide most of them.
 
     ids: (B, T). Of the chosen ones the share `hidden` becomes [MASK], SWAPPED another token at
-    random, and the rest stays. The end of a text is never chosen, so each target is a token.
+    random, and the rest stays. The end of a text is never chosen, so each target is a token. Where
+    chance chooses none it draws again. ValueError where no token is there to be chosen.
     """
-    chosen = _drawn(ids, generator) < CHOSEN
-    chosen &= ids != tokenizer.end_id
+    can_be_chosen = ids != tokenizer.end_id
+    if not can_be_chosen.any():
+        raise ValueError(
+            f"a batch of {ids.numel()} tokens has no token but the end of a text, so nothing can "
+            "be hidden; give more text"
+        )
+    chosen = torch.zeros_like(can_be_chosen)
+    while not chosen.any():
+        chosen = (_drawn(ids, generator) < CHOSEN) & can_be_chosen
     fate = _drawn(ids, generator)
     ordinary = torch.tensor([i for i in range(tokenizer.vocab_size) if not tokenizer.is_added(i)])
     others = ordinary[torch.randint(len(ordinary), ids.shape, generator=generator)]

@@ -23,5 +23,13 @@ def test_command_prints_the_scores(tmp_path: Path, command: Command) -> None:
     assert "by_position" not in answer
     result = command(evaluate, *options, "--by-position", 5)
     assert len(json.loads(result.out[-1])["by_position"]) == 1
+    assert "separators" not in answer
+    text.write_text(f"{SENTENCE}<|endoftext|>{SENTENCE}")
+    scores = json.loads(command(evaluate, *options).out[-1])
+    nats = scores["loss"] * scores["tokens"]
+    assert (scores["separators"], scores["bytes"]) == (1, 2 * len(SENTENCE) + 13)
+    assert scores["bits_per_byte_without_separators"] == pytest.approx(
+        nats / math.log(2) / (2 * len(SENTENCE))
+    )
     missing = command(evaluate, "--checkpoint", folder, "--text-file", tmp_path / "b.txt")
     assert (missing.code, len(missing.err)) == (2, 1)

@@ -34,6 +34,8 @@ def test_lines_are_pairs(tmp_path: Path) -> None:
     assert found.held_out["a"].targets == ["eins", "zwei"]
     assert found.texts[:2] == [" one", " two"]
     assert found.digest != read_pairs(paths[:2], paths[:2]).digest
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbfone\r\ntwo \r\n")
+    assert read_pairs(paths, paths[:2]) == found
 
 
 def test_without_held_out_files_the_last_hundredth_is_kept_apart(tmp_path: Path) -> None:

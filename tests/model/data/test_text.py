@@ -70,11 +70,26 @@ def test_texts_are_closed_by_the_end_of_text() -> None:
     assert ids.tolist() == cat + end + cat + end + cat + end
 
 
-def test_text_is_read_byte_for_byte(tmp_path: Path) -> None:
-    """Bits per byte counts the bytes of the file."""
+THREE_WAYS = {
+    "LF": (29, b"One day a fox ran.\n\nThe end.\n"),
+    "CRLF": (32, b"One day a fox ran.\r\n\r\nThe end.\r\n"),
+    "a mark": (35, "\ufeffOne day a fox ran.\r\n\r\nThe end.\r\n".encode()),
+}
+
+
+@pytest.mark.parametrize("way", THREE_WAYS)
+def test_one_text_is_read_as_one_however_it_was_saved(
+    way: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    n_bytes, content = THREE_WAYS[way]
+    assert len(content) == n_bytes
     path = tmp_path / "a.txt"
-    path.write_bytes("Zeile\r\n日本\n\rend".encode())
-    assert read_text(path).encode() == path.read_bytes()
+    path.write_bytes(content)
+    assert read_text(path).encode() == THREE_WAYS["LF"][1]
+    said = (
+        f"{path}: line ends are read as LF, without a byte-order mark ({n_bytes - 29} bytes fewer)"
+    )
+    assert caplog.messages == ([] if n_bytes == 29 else [said])
 
 
 @pytest.mark.parametrize(

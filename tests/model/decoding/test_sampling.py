@@ -179,6 +179,7 @@ def test_temperature_by_hand() -> None:
     probs = filter_logits(log([1, 4, 4]), Sampling(temperature=2.0)).softmax(dim=0)
     torch.testing.assert_close(probs, torch.tensor([0.2, 0.4, 0.4]).double())
     assert torch.equal(filter_logits(log([1, 4]), Sampling()), log([1, 4]))
+    assert torch.equal(filter_logits(log([1, 4]), Sampling(top_k=0)), log([1, 4]))
 
 
 def test_a_nucleus_of_no_mass_still_has_the_likeliest() -> None:
@@ -358,7 +359,7 @@ def test_two_threads_generate_what_each_would_alone() -> None:
         ({"temperature": -1.0}, "temperature is -1; it must be"),
         ({"temperature": math.inf}, "temperature is inf"),
         ({"temperature": math.nan}, "temperature is nan"),
-        ({"top_k": 0}, "top-k is 0; it must be at least 1"),
+        ({"top_k": -1}, "top-k is -1; it must be at least 0, which is off"),
         ({"top_p": 0.0}, "top-p is 0; it must be above 0 and at most 1"),
         ({"top_p": 1.5}, "top-p is 1.5; it must be above 0 and at most 1"),
         ({"top_p": math.nan}, "top-p is nan"),

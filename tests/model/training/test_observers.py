@@ -37,6 +37,13 @@ def test_metrics_are_yielded_and_written(tmp_path: Path) -> None:
     assert lines == [json.loads(json.dumps(dataclasses.asdict(line))) for line in metrics]
 
 
+def test_the_log_of_a_run_that_diverges_is_still_json(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cannot hold"):
+        list(train(toy_recipe(matrix_lr=1e30, other_lr=1e30), CORPUS, tmp_path, device=CPU))
+    lines = (tmp_path / METRICS_FILE).read_text().splitlines()
+    assert json.loads(lines[-1], parse_constant=pytest.fail)["loss"] is None
+
+
 def test_tokens_are_those_really_seen(tmp_path: Path) -> None:
     """35 tokens hold three windows of 11, which are 33."""
     assert [line.tokens for line in trained(tmp_path)] == [70, 138, 204, 270]

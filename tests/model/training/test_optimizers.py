@@ -24,6 +24,15 @@ def test_learning_rate_by_hand() -> None:
     assert toy_recipe(warmup_steps=0).lr_share(0) == 1
 
 
+def test_learning_rate_of_nanogpt_by_hand() -> None:
+    """Its get_lr: (step + 1) / (warmup + 1), and the cosine begins where the warm-up would end."""
+    recipe = toy_recipe(
+        warmup_steps=100, schedule="cosine_from_peak", stages=(Stage(steps=200, seq_len=7),)
+    )
+    shares = [recipe.lr_share(step) for step in (0, 99, 100, 150, 200)]
+    assert shares == pytest.approx([1 / 101, 100 / 101, 1, 0.5, 0])
+
+
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_each_group_follows_the_schedule_from_its_own_peak(optimizer: str) -> None:
     trainer = toy_trainer(optimizer=optimizer, matrix_lr=0.3, other_lr=0.1)
@@ -48,7 +57,7 @@ def test_hidden_matrices_are_the_projections_of_the_blocks() -> None:
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_weight_decay_shrinks_hidden_matrices_only(optimizer: str) -> None:
+def test_weight_decay_shrinks_matrices_only(optimizer: str) -> None:
     model = tiny_model().requires_grad_(True)
     before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
     for weight in model.parameters():
@@ -58,7 +67,8 @@ def test_weight_decay_shrinks_hidden_matrices_only(optimizer: str) -> None:
         opt.step()
     for name, weight in model.named_parameters():
         is_hidden = name.startswith("blocks.") and weight.ndim == 2
-        expected = before[name] * (1 - 0.5 * 0.1 if is_hidden else 1)
+        decays = is_hidden or (optimizer == "adamw_all" and weight.ndim == 2)
+        expected = before[name] * (1 - 0.5 * 0.1 if decays else 1)
         torch.testing.assert_close(weight.detach(), expected, atol=1e-6, rtol=0)
 
 

@@ -163,6 +163,15 @@ def test_fifteen_percent_are_chosen_and_most_of_them_hidden() -> None:
     assert len(Counter(swapped.tolist())) == n_others
 
 
+def test_a_batch_always_has_something_to_predict() -> None:
+    """Of 8 tokens none is chosen in 27 % of the draws."""
+    ids = torch.full((1, 8), LETTERS.encode("a")[-1])
+    for seed in range(50):
+        assert (hide(ids, LETTERS, torch.Generator().manual_seed(seed)).targets != IGNORED).any()
+    with pytest.raises(ValueError, match="8 tokens has no token but the end of a text"):
+        hide(torch.full((1, 8), LETTERS.end_id), LETTERS, torch.Generator())
+
+
 def test_a_text_is_scored_behind_masks_alone_and_always_the_same_ones() -> None:
     one, two = (list(hidden_windows(LETTERS, "abcdefg" * 20, 14)) for _ in range(2))
     for batch, again in zip(one, two, strict=True):

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.viz.builders import ODD_SENTENCES
+from tests.viz.builders import ODD_SENTENCES, stories
 from viz.figures.labels import (
     axis_labels,
+    clipped,
     escape,
     signs,
     token_labels,
+    told_apart,
     visible,
     word_groups,
     word_labels,
@@ -24,7 +26,10 @@ from viz.figures.labels import (
 
 ISOLATES = "\u2068\u2069"
 UNREADABLE = ("Cc", "Cf", "Zl", "Zp", "Co", "Cs", "Cn")
-any_text = st.text(st.characters() | st.sampled_from("<>$%&; \n\u200b\u2068\u202eאa1"), max_size=8)
+any_text = st.text(
+    st.characters() | st.sampled_from("<>$%&; \n\u200b\u2068\u202eאa1\u0301\u3164\ufe0f"),
+    max_size=8,
+)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +84,50 @@ def test_visible_text_has_no_unreadable_character(text: str) -> None:
     assert left == []
     assert (shown[:1] == ISOLATES[0]) == (shown[-1:] == ISOLATES[1])
     assert not set(shown[1:-1]) & set(ISOLATES)
+    drawn = shown.strip(ISOLATES)
+    assert not text or drawn.strip("\u115f\u1160\u2800\u3164\uffa0")
+    assert not drawn or not unicodedata.category(drawn[0]).startswith("M")
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "words"),
+    [
+        ("\u2764\ufe0f", ["\u2764", "⟨U+FE0F⟩"], ["\u2764", "⟨U+FE0F⟩"]),
+        ("cafe\u0301", ["c", "…a", "…f", "…e", "◌\u0301"], ["cafe\u0301"]),
+        ("\u0e01\u0e31\u0e19", ["\u0e01", "◌\u0e31", "…\u0e19"], ["\u0e01\u0e31\u0e19"]),
+        ("\u0939\u093f\u0902", ["\u0939", "◌\u093f", "◌\u0902"], ["\u0939\u093f\u0902"]),
+        ("a\u3164b", ["a", "⟨U+3164⟩", "b"], ["a", "⟨U+3164⟩", "b"]),
+        ("a\u2800b", ["a", "⟨U+2800⟩", "b"], ["a", "⟨U+2800⟩", "b"]),
+        ("a\u034fb", ["a", "⟨U+034F⟩", "b"], ["a", "⟨U+034F⟩", "b"]),
+    ],
+    ids=ascii,
+)
+def test_marks_and_fillers_are_seen(text: str, labels: list[str], words: list[str]) -> None:
+    assert token_labels(text) == labels
+    assert word_labels(text, word_groups(text)) == words
+    assert visible(f" {text}").replace("◌", "") == "".join(map(visible, text)).replace("◌", "")
+
+
+def test_a_clip_leaves_marks_with_their_letter() -> None:
+    assert [clipped("cafe\u0301s", n) for n in (6, 5, 4)] == ["cafe\u0301s", "caf…", "caf…"]
+    assert clipped("a" + 9 * "\u0301", 4) == "a\u0301\u0301…"
+
+
+def test_tokens_of_one_list_are_told_apart_by_what_can_be_seen() -> None:
+    tokens = ["the", " the", '"', ' "', "x", " ", "\u0301", " \u0301", "a", "a", "a #9", ""]
+    assert list(told_apart(tokens, range(12)).values()) == [
+        "…the", "the", '"', '␣"', "x", "␣", "◌\u0301", "␣◌\u0301", "…a", "…a #9", "a␣#9", "#11"
+    ]  # fmt: skip
+    assert told_apart(tokens, [3, 1, 3]) == {3: '"', 1: "the"}, "signs only where two are alike"
+
+
+def test_no_two_tokens_of_a_vocabulary_have_one_name() -> None:
+    tokenizer = stories().tokenizer
+    tokens = [tokenizer.token_strings([i])[0] for i in range(tokenizer.vocab_size)]
+    names = told_apart(tokens, range(len(tokens)))
+    assert len(set(names.values())) == len(tokens) == len(names)
+    assert sum(names[i] != visible(token) for i, token in enumerate(tokens)) == 387
+    assert (names[2], names[322]) == ('"', '␣"')
 
 
 def test_a_piece_of_a_word_shows_that_it_goes_on() -> None:

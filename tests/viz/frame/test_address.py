@@ -54,7 +54,6 @@ MENDED = [
     ("Next token", "temperature", "warm", 0.8),
     ("Next token", "top_p", "7", 1.0),
     ("Next token", "top_k", "99999", 4096),
-    ("Next token", "top_k", "0", 1),
     ("Next token", "seed", "-5", 0),
     ("Next token", "seed", "many", 0),
     ("Next token", "new_tokens", "0", 1),

@@ -51,7 +51,7 @@ def test_checks_are_listed_and_counted() -> None:
     (badge,) = app.get("popover")
     assert f"Verified: {len(table)} of {len(table)}" in badge.proto.popover.label
     worst = max(float(row["max error"]) for row in table)
-    assert f"max error {worst:.0e}" in badge.proto.popover.label
+    assert f"max error {worst:.1e}" in badge.proto.popover.label
 
 
 def test_a_check_that_failed_is_counted_and_named(shelf: Path) -> None:
@@ -72,7 +72,7 @@ def test_what_a_further_run_failed_is_counted_and_a_number_that_is_none_has_fail
     checks = [Check("a", 1e-9, 1e-6), Check("b", 2e-6, 1e-6), Check("c", math.nan, 1e-6)]
     assert inspector.verdict(checks, "Cut: ") == ":material/error: Cut: 2 of 3 checks failed"
     passed = [Check("a", 1e-9, 1e-6), Check("b", 4e-7, 1e-6)]
-    assert inspector.verdict(passed, "") == ":material/verified: Verified: 2 of 2 (max error 4e-07)"
+    assert inspector.verdict(passed, "") == ":material/verified: Verified: 2 of 2 (max error 4.0e-07)"
 
 
 @pytest.mark.parametrize("blank", ["", " ", " \t\u3000 "], ids=ascii)
@@ -82,6 +82,14 @@ def test_blank_sentence_gets_a_friendly_line_and_the_example(blank: str) -> None
     assert lines(app, "error") == []
     trace = stories_trace(EXAMPLE.sentence)
     assert [label for label, _ in strip(app)] == token_labels(trace.tokens)
+
+
+def test_a_space_at_the_end_is_kept_and_said() -> None:
+    app = open_page("Attention", sentence="Once upon a ")
+    assert [label for label, _ in strip(app)][-1] == "␣"
+    assert any("ends in a space" in line for line in lines(app, "note"))
+    app = open_page("Attention", sentence="Once upon a")
+    assert not any("ends in a space" in line for line in lines(app, "note"))
 
 
 def test_every_example_shows_something() -> None:

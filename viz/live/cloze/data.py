@@ -8,7 +8,7 @@ import numpy as np
 
 from model.analysis.probabilities import rank
 from model.trace import Trace
-from viz.figures.labels import token_labels, visible, word_groups
+from viz.figures.labels import token_labels, told_apart, word_groups
 from viz.live.core.arrays import encoded, head_address, head_arrays
 from viz.live.core.sampling import BOUNDS, limits_data
 from viz.live.core.tiles import MASKED, group_data
@@ -81,7 +81,7 @@ def _found(
         "prob": _finite(float(np.exp(from_top[token] - log_total))),
         "nats": _finite(log_total - float(from_top[token])),
         "rank": rank(logits, token),
-        "best": {"id": best, "label": visible(vocabulary[best])},
+        "best": {"id": best, "label": told_apart(vocabulary, (token, best))[best]},
         "best_prob": _finite(float(np.exp(-log_total))),
     }
 
@@ -96,11 +96,12 @@ def _shown(trace: Trace, whole: Whole, place: int, vocabulary: Sequence[str]) ->
     logits, token = trace.logits[place], int(whole.ids[place])
     leading = [int(i) for i in np.argsort(-logits, kind="stable")[:NAMED_TOKENS]]
     named = leading if token in leading else [*leading, token]
+    names = told_apart(vocabulary, named)
     return {
         "place": place,
         "id": token,
         "logits": packed(logits.astype(np.float32)),
-        "named": [{"id": i, "label": visible(vocabulary[i])} for i in named],
+        "named": [{"id": i, "label": names[i]} for i in named],
     }
 
 

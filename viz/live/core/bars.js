@@ -84,6 +84,6 @@ function text(attributes, words) {
 
 /** @param {string} label */
 function clip(label) {
-  const letters = Array.from(label);
+  const letters = label.match(/\P{M}\p{M}*/gu) ?? []; // marks stay with their letters
   return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join("")}…` : label;
 }

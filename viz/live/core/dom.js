@@ -3,6 +3,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 const SIGNIFICANT = 7; // digits that float32 has
+// What a browser that translates the page leaves as it is: tokens, and drawings, which hold no <font>.
+const UNTRANSLATED = new Set(["bdi", "math", "svg"]);
 
 /** @import { Bounds } from "./wire.js" */
 
@@ -66,6 +68,7 @@ export function math(tag, attributes, ...children) {
  * @returns {T}
  */
 function filled(node, attributes, children) {
+  if (UNTRANSLATED.has(node.localName)) node.setAttribute("translate", "no");
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (value === true) node.setAttribute(name, "");

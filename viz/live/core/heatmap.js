@@ -73,7 +73,7 @@ export class HeatMap {
     /** @type {Sizes} */
     this.sizes = { cell, most, drag };
     this.chart = /** @type {Chart} */ (
-      /** @type {HTMLElement} */ (html("div", { class: "hl-chart" }))
+      /** @type {HTMLElement} */ (html("div", { class: "hl-chart", translate: "no" }))
     );
     this.guides = ["row", "column", "cell"].map((kind) =>
       html("div", { class: `hl-guide hl-guide-${kind}`, hidden: true }),

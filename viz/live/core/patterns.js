@@ -282,7 +282,7 @@ export function pictured(host, label) {
  * @param {string} label
  */
 export function clipped(label) {
-  const letters = Array.from(label);
+  const letters = label.match(/\P{M}\p{M}*/gu) ?? []; // marks stay with their letters
   return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join("")}…` : label;
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.decoding.filters import SLACK, Sampling
-from viz.figures.labels import signs, visible
+from viz.figures.labels import signs, told_apart
 from viz.live.core.wire import Bounds, Data, bounds_data, packed
 
 NAMED_TOKENS = 12  # bars
@@ -49,7 +49,7 @@ def distribution_data(
     """
     leading = [int(i) for i in np.argsort(-logits, kind="stable")[:NAMED_TOKENS]]
     named = leading if drawn is None or drawn in leading else [*leading[:-1], drawn]
-    labels = [visible(vocabulary[i]) for i in named]
+    labels = list(told_apart(vocabulary, named).values())
     return {
         "key": key,
         "at": at,

@@ -9,7 +9,7 @@ from model.analysis.heads import strongest_pair
 from model.analysis.probabilities import distribution
 from model.decoding.filters import SLACK, Sampling
 from model.trace import AttentionRecord, Trace
-from viz.figures.labels import signs, visible
+from viz.figures.labels import signs, told_apart
 from viz.live.core.sampling import BOUNDS
 from viz.live.core.wire import (
     Bounds,
@@ -82,7 +82,8 @@ def _leading(logits: np.ndarray, vocabulary: Sequence[str]) -> list[Data]:
     """The most likely tokens and their probabilities at temperature 1. logits: (V,)."""
     before = distribution(logits, Sampling()).before
     ids = [int(i) for i in np.argsort(-logits, kind="stable")[:NAMED_TOKENS]]
-    return [{"id": i, "label": visible(vocabulary[i]), "prob": float(before[i])} for i in ids]
+    names = told_apart(vocabulary, ids)
+    return [{"id": i, "label": names[i], "prob": float(before[i])} for i in ids]
 
 
 def _last(stream: Data, n_left_out: int) -> Data:

@@ -4,7 +4,7 @@ The browser draws one map and the lines between the words; both are fetched by a
 """
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from model.analysis.probabilities import distribution, rank
 from model.decoding.filters import Sampling
 from model.trace import HeadGroup, Trace
-from viz.figures.labels import visible
+from viz.figures.labels import told_apart
 from viz.live.core.arrays import encoded, head_address, head_arrays, summary_arrays
 from viz.live.core.tiles import MASKED, group_data
 from viz.live.core.wire import (
@@ -53,9 +53,9 @@ class Words(NamedTuple):
     vocabulary: Sequence[str]
     specials: Mapping[int, str]
 
-    def label(self, token_id: int) -> str:
-        """A token as a person reads it."""
-        return self.specials.get(token_id) or visible(self.vocabulary[token_id])
+    def labels(self, ids: Iterable[int]) -> dict[int, str]:
+        """Tokens of one list as a person reads them, by id."""
+        return {**told_apart(self.vocabulary, ids), **self.specials}
 
 
 class Kept(NamedTuple):
@@ -115,16 +115,17 @@ def _step(trace: Trace, target: Target, words: Words, n: int) -> Data:
     found = distribution(trace.logits[n], target.drawn_by or Sampling())
     leading = np.argsort(-found.before, kind="stable")[:NAMED_TOKENS]
     came = int(target.ids[n]) if n < len(target.ids) else None
+    labels = words.labels([*leading.tolist(), *([] if came is None else [came])])
     return {
         "id": came,
-        "label": "" if came is None else words.label(came),
+        "label": "" if came is None else labels[came],
         "prob": None if came is None else finite(found.before[came]),
         "rank": None if came is None else rank(trace.logits[n], came),
         "is_forced": n < target.n_forced,
         "leading": [
             {
                 "id": int(i),
-                "label": words.label(int(i)),
+                "label": labels[int(i)],
                 "before": float(found.before[i]),
                 "after": float(found.after[i]),
             }

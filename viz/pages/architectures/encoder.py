@@ -153,7 +153,7 @@ def _worth(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndarray]) -
         [
             (f"{digits(losses[1:].sum(), 2)} nats", f"{view.model}, all tokens but the first"),
             (f"{digits(before.sum(), 2)} nats", f"{name}, the same tokens"),
-            (f"{digits(gained, 2)} nats", "worth of the context on the right"),
+            (f"{digits(gained, 2)} nats", f"{name} minus {view.model}"),
         ]
     )
 
@@ -166,16 +166,18 @@ def _perplexities(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndar
         [
             (
                 digits(pseudo, 2),
-                f"pseudo-perplexity of {view.model}",
+                f"pseudo-perplexity of {view.model}, {n} tokens",
             ),
             (
                 digits(plain, 2),
-                f"perplexity of {name}",
+                f"perplexity of {name}, {len(before)} tokens",
             ),
         ]
     )
     words.caption(
-        "Not the same kind of probability: only the decoder’s terms multiply to that of a sentence."
+        "Two models, trained differently: the difference is not only the right context, and can be "
+        "negative for that reason alone. Nor is it one kind of probability: only the decoder’s "
+        "terms multiply to that of a sentence, after its first token, which nothing predicts."
     )
     inspector.formula("model.analysis.blanks.pseudo_losses")
     inspector.formula(

@@ -34,10 +34,11 @@ def render(view: View) -> None:
     layout.heading(
         ICON,
         TITLE,
-        "d_model is cut into slices, each looks for itself, and W_O adds up what they found.",
-        "Each head has a slice of q, k and v and a pattern of its own. Their results z stand side "
-        "by side in one vector again, and W_O multiplies it. That is a sum: each head’s z times "
-        "the rows of W_O that meet it, so every head writes for itself.",
+        "Every head makes its q, k and v from all of x, and W_O adds up what the heads write.",
+        "It is not x that is cut into slices but q, k and v: a slice for each head, which has a "
+        "pattern of its own. Their results z stand side by side in one vector again, and W_O "
+        "multiplies it. That is a sum: each head’s z times the rows of W_O that meet it, so every "
+        "head writes for itself.",
     )
     with layout.slim_row("several"):
         token = controls.token(SPLIT_TOKEN, view.query_tokens, len(view.query_tokens) - 1, "last")

@@ -38,11 +38,12 @@ def render(view: View) -> None:
         ICON,
         TITLE,
         "Two vectors are alike where they point the same way; a dot product counts lengths too.",
-        "a·b = ‖a‖ ‖b‖ cos θ. Multiplying b by a number multiplies the dot product by it and "
-        "leaves angle and cosine as they are. The thick line is what of b lies along a: its length "
-        "times ‖a‖ is the dot product, below 0 where it points backwards. Attention compares "
-        "queries with keys by dot products, so a long key counts for more. Drag the ring at an "
-        "arrow’s end, or move the sliders.",
+        "a·b = ‖a‖ ‖b‖ cos θ. Multiplying b by a positive number multiplies the dot product by it "
+        "and leaves angle and cosine as they are. The thick line is the projection of b onto a: "
+        "its length times ‖a‖ is the dot product, below 0 where it points backwards. Attention "
+        "compares queries with keys by dot products: a long key counts for more where it points "
+        "along the query, for less where it points against it. Drag the ring at an arrow’s end, or "
+        "move the sliders.",
     )
     with layout.slim_row("similarity"):
         a_x, a_y, b_x, b_y = (controls.slider(component) for component in (A_X, A_Y, B_X, B_Y))

@@ -45,7 +45,8 @@ def render(view: View) -> None:
         TITLE,
         "What tells most about this input? Found by measures; each line opens its view.",
         "Every head is taken away once, in a run of its own. Nothing here is chosen by hand: each "
-        "line is the largest, or the smallest, of all there are, and says by which measure.",
+        "line is the largest, or the smallest, of all there are, and says by which measure. All is "
+        "of this input alone: on a whole text, which Heads measures, a head may do something else.",
     )
     notices.show()
     shown = Shown(view, _scan(view))

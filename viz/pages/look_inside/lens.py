@@ -8,7 +8,7 @@ import streamlit as st
 from model.analysis.lens import LogitLens
 from viz import formulas, runs
 from viz.digits import digits
-from viz.figures.labels import clipped, token_labels, visible
+from viz.figures.labels import clipped, token_labels, told_apart, visible
 from viz.figures.lens import (
     MOST_POSITIONS,
     Grid,
@@ -54,9 +54,12 @@ class Reading:
         return f"L{self.view.layer}, after “{label}”"
 
     def words(self, row: int, position: int) -> list[str]:
-        """Labels of a cell's most likely tokens."""
-        before = self.view.tokens[position]
-        return [predicted_label(before, self.vocabulary[i]) for i in self.lens.ids[row, position]]
+        """Labels of a cell's most likely tokens, told apart from all of its column."""
+        before, ids = self.view.tokens[position], self.lens.ids[:, position]
+        names = told_apart(
+            self.vocabulary, ids.ravel().tolist(), lambda token: predicted_label(before, token)
+        )
+        return [names[i] for i in ids[row].tolist()]
 
 
 def render(view: View) -> None:

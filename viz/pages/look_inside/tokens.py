@@ -172,7 +172,7 @@ def _controls(reading: Reading) -> int:
     def name(number: int) -> str:
         if number < 0:
             return f"all {len(forest)}" if fits else "from the start"
-        label = visible("".join(label_of(token) for token in forest[number]))
+        label = label_of(*forest[number])
         return f"{number}: {clipped(label, LABEL_CHARACTERS)}"
 
     with layout.row("tokens"):

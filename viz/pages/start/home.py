@@ -18,7 +18,7 @@ TAKES_CARET = True  # whoever comes here first may type at once
 SHOWN = frozenset({"logits", "vocabulary", "text"})
 ENDED = "home-ended"
 WAYS_ON = (
-    words.Way("Take a tour", "Five minutes through the whole model.", page="Tours"),
+    words.Way("Take a tour", "Five minutes from a sentence to its next token.", page="Tours"),
     words.Way("Look inside", "Every layer and head on your own sentence.", page="Attention"),
     words.Way(
         "Your own model",

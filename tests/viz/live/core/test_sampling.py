@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Page
 
 from model.decoding.filters import DEFAULT_ORDER, SLACK, Sampling, filter_logits
+from viz.live.core.sampling import distribution_data
 
 # Given logits in base64, settings and the slack: who survives, and with what probability.
 HARNESS = """async () => {
@@ -103,3 +104,9 @@ def test_a_large_vocabulary(bare: Page) -> None:
     found = in_browser(bare, logits, Sampling(temperature=0.9, top_k=50))
     assert [step["count"] for step in found["steps"]] == [50_257, 50, 50, 50]
     assert found["steps"][0]["mass"] == 1
+
+
+def test_bars_of_two_tokens_do_not_have_one_name() -> None:
+    shown = distribution_data("a key", 1, np.array([0.0, 2.0, 1.0]), ["x", '"', ' "'])
+    assert (shown["ids"], shown["labels"]) == ([1, 2, 0], ['"', '␣"', "x"])
+    assert shown["signs"] == "␣ is a space"

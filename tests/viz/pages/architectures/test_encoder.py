@@ -105,10 +105,10 @@ def test_both_contexts_and_the_mask_are_compared(model: Checkpoint, shelf: Path)
     np.testing.assert_array_equal(free, own)
     assert (masked[:-1] != own[:-1]).all()
     shown = facts(app)
-    assert shown["pseudo-perplexity of blank"] == digits(float(np.exp(own.mean())), 2)
+    assert shown[f"pseudo-perplexity of blank, {n} tokens"] == digits(float(np.exp(own.mean())), 2)
     gained = float(other.sum() - own[1:].sum())
-    assert shown["worth of the context on the right"] == f"{digits(gained, 2)} nats"
-    assert any("Not the same kind of probability" in body for body in lines(app, "small"))
+    assert shown["stories minus blank"] == f"{digits(gained, 2)} nats"
+    assert any("can be negative for that reason alone" in body for body in lines(app, "small"))
 
 
 def test_the_mask_says_what_it_costs_the_blanks(model: Checkpoint) -> None:

@@ -3,6 +3,7 @@
 import html
 import importlib
 import inspect
+import math
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -17,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.scaling import REFITTED
 from model.sources import checkpoint
+from tests.model.builders import GROUPED, tiny_model
 from tests.viz.apps import TOM, chosen, inspected, lines, open_page
 from tests.viz.builders import PAGES, stories_trace
 from viz import formulas
@@ -216,7 +218,19 @@ def test_names_in_code_are_there(code: str) -> None:
         module, _, name = code.rpartition(".")
         assert hasattr(importlib.import_module(module), name)
     else:
-        assert code in _addresses()
+        assert code.removesuffix(".T") in _addresses()
+
+
+def test_a_matrix_has_the_shape_of_its_row() -> None:
+    """Rows, x W: what torch's Linear stores the other way round is named with .T."""
+    stored = tiny_model(**GROUPED).state_dict()
+    sizes = {"D": 36, "F": 13, "V": 17, "H": 6, "G": 2, "Dh": 6}
+    rows = [x.row for x in table() if x.row.latex[0] == "W" and x.row.code[:6] != "model."]
+    for row in rows:
+        shape = [math.prod(sizes[x] for x in size.split("·")) for size in row.shape.split(" ")]
+        as_stored = shape[::-1] if row.code.endswith(".T") else shape
+        assert as_stored == list(stored[row.code.removesuffix(".T")].shape), row
+    assert len(rows) == 8
 
 
 # --- the page -----------------------------------------------------------------------------------

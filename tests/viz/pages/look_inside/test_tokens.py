@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from model.analysis.merges import merge_forest
 from model.sources import checkpoint
@@ -17,6 +18,7 @@ from viz.figures.labels import token_labels
 from viz.frame.view import View
 from viz.pages.look_inside import tokens
 from viz.runs import tokens as token_runs
+from viz.runs.kept import KEPT
 
 ARABIC = "مرحبا بالعالم"
 
@@ -34,7 +36,7 @@ def cards(app: object) -> list[tuple[str, ...]]:
         without_addresses(body),
     )
     return [
-        tuple(html.unescape(x) for x in re.findall(r"<(?:bdi|small)>(.*?)</(?:bdi|small)>", card))
+        tuple(html.unescape(x) for x in re.findall(r"<(?:bdi|small).*?>(.*?)</", card))
         for card in found
     ]
 
@@ -131,9 +133,9 @@ def test_badge_counts_the_checks_of_the_trees(monkeypatch: pytest.MonkeyPatch) -
     assert [item.passed for item in tokens.checks(view_of(TOM))] == [True, True, True]
     right = token_runs.forest
     monkeypatch.setattr(token_runs, "forest", lambda handle, text, n: right(handle, "The cat.", n))
-    token_runs.checks.clear()
+    KEPT.clear()
     failed = [item.passed for item in tokens.checks(view_of(TOM))]
-    token_runs.checks.clear()
+    KEPT.clear()
     assert failed == [False, False, True]
 
 
@@ -166,7 +168,7 @@ def test_a_broken_log_of_training_is_one_line_and_no_more(shelf: Path) -> None:
     app = open_page("Tokens", sentence=SENTENCE)
     assert "on held-out text" not in facts(app)
     (shelf / "tiny" / "metrics.jsonl").write_text("[1]\n")
-    token_runs.held_out.clear()
+    st.cache_data.clear()
     app = open_page("Tokens", sentence=SENTENCE)
     assert sum("not a log of training" in line for line in lines(app, "note")) == 1
     assert len(cards(app)) == len(checkpoint.load("tiny").tokenizer.encode(SENTENCE))

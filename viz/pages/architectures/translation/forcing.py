@@ -6,7 +6,7 @@ from model.analysis.probabilities import next_token_losses
 from model.decoding.translation import Way
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import clipped, token_labels, visible, words_of
+from viz.figures.labels import clipped, token_labels, told_apart, visible, words_of
 from viz.figures.translation import loss_bars
 from viz.formulas import loss_with_numbers
 from viz.frame import controls, inspector, layout, notices, settings, tables, words
@@ -63,8 +63,8 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
     most_likely = run.trace.logits[:-1].argmax(axis=-1)
     agrees = most_likely == run.trace.ids[1:]
     own = [
-        None if same else visible(vocabulary[i])
-        for i, same in zip(most_likely, agrees, strict=True)
+        None if i == came else told_apart(vocabulary, (came, i))[i]
+        for i, came in zip(most_likely.tolist(), run.trace.ids[1:].tolist(), strict=True)
     ]
     tokens = run.trace.tokens[1:]
     layout.show_figure(
@@ -88,7 +88,7 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
     words.token_row("running free, greedy", free.trace.tokens[1:])
     if not agrees.all():
         first = int(np.argmin(agrees))
-        _say_first_other(run, first, visible(vocabulary[int(most_likely[first])]))
+        _say_first_other(run, first, str(own[first]))
     inspector.formula("model.analysis.probabilities.next_token_losses")
     inspector.formula(
         "model.analysis.probabilities.next_token_losses",

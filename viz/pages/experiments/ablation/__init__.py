@@ -112,6 +112,8 @@ def _facts(experiment: Experiment, position: int) -> None:
     change = after - before
     names = attributing.names_of_answers(view.handle, logits_of(view.run).shape[-1])
     was, now = (int(logits_of(run)[position].argmax()) for run in (view.run, edited))
+    left = logits_of(edited)[position]
+    is_one_ahead = left.min() < left.max()  # not where nothing is left
     said = [
         digits(probability_of(run, position, best), 4)
         for run, best in ((view.run, was), (edited, now))
@@ -125,9 +127,10 @@ def _facts(experiment: Experiment, position: int) -> None:
                 [answer_of(view, was, names), f" {said[0]}"],
                 "most likely, with its probability",
             ),
-            (
-                [answer_of(view, now, names), f" {said[1]}"],
-                "most likely with parts off",
+            *(
+                [([answer_of(view, now, names), f" {said[1]}"], "most likely with parts off")]
+                if is_one_ahead
+                else []
             ),
         ]
     )

@@ -8,7 +8,7 @@ from model.analysis.mask_kinds import source_of
 from model.analysis.probabilities import leading_tokens
 from viz import runs
 from viz.digits import equals
-from viz.figures.labels import token_labels, visible
+from viz.figures.labels import token_labels, told_apart
 from viz.frame import controls, inspector, layout, notices, state, tables, words
 from viz.frame.said import Piece, Word
 from viz.frame.settings import EDITS, EDITS_OF
@@ -52,11 +52,11 @@ def draw(view: View) -> None:
 def _next_tokens(view: View, base: runs.Run, run: runs.Run, position: int) -> NextTokens:
     """What comes after a token under the mask as it was, and under the edited one."""
     before, after = (x.trace.logits[position] for x in (base, run))
-    vocabulary = runs.vocabulary(view.handle)
     leading = leading_tokens(before, after, runs.LEADING)
+    names = told_apart(runs.vocabulary(view.handle), [i for i, _, _ in leading])
     return NextTokens(
         f"What comes after “{token_labels(run.trace.tokens)[position]}”",
-        [(visible(vocabulary[i]), first, second) for i, first, second in leading],
+        [(names[i], first, second) for i, first, second in leading],
     )
 
 

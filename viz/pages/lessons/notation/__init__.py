@@ -27,7 +27,9 @@ def render(view: View) -> None:
         "it is on screen.",
         "Numbers in shapes are those of the model that runs, on the sentence above. What has no "
         "shape is a single number, an index or a function. A letter with several meanings has a "
-        "row for each, with the pages that use it so. Heads, layers and places count from 0.",
+        "row for each, with the pages that use it so. Heads, layers and places count from 0. A "
+        "vector is a row, x W, as in Vaswani et al. 2017; torch’s Linear stores W transposed: "
+        ".T undoes that. Recurrent and additive networks have W x, as in their papers.",
     )
     with layout.slim_row("notation"):
         group = controls.select(NOTATION_GROUP, width=210)

@@ -2,7 +2,7 @@
 
 A row holds on all pages whose formulas have the symbol, or on those it names: T is a temperature
 where tokens are sampled. Shapes are of one input. `code` is a field of a config, a function, or an
-address: of a value in a trace, or of a weight among a model's own.
+address: of a value in a trace, or of a weight among a model's own; .T of what is stored transposed.
 """
 
 # ruff: noqa: E501  a row of the table is a line
@@ -80,14 +80,14 @@ STREAM = (
     Row("h", "a token’s vector in the residual stream", "D", "decoder.blocks.0.resid_post", ("Logit lens",)),
     Row("X", "all tokens’ vectors, a row each", "T D", "decoder.blocks.0.resid_pre", ("Positions", "Order", "Vision")),
     Row("E", "embedding: a row for each token", "V D", "embed.weight", ("Positions",)),
-    Row("E", "the matrix that every patch goes through", "D S²", "embed.patches.weight", ("Vision",)),
+    Row("E", "the matrix that every patch goes through", "S² D", "embed.patches.weight.T", ("Vision",)),
     Row("p", "pixels of a patch, row after row; S pixels are one of its sides", "S²", "model.embeddings.patches_of", ("Vision",)),
     Row(r"x_{\mathrm{CLS}}", "the class token’s vector", "D", "embed.class_token", ("Vision",)),
     Row(r"E_{\mathrm{pos}}", "position vectors, a row for each place", "T D", "encoder.positions", ("Vision",)),
     Row("b", "what is added after a matrix or a gain: a bias, an offset", "D", "model.norms.LayerNorm", ("Contributions", "The block", "Vision")),
-    Row(r"W_{\mathrm{up}}", "into the feed-forward’s neurons", "F D", "blocks.0.ffn.up.weight"),
-    Row(r"W_{\mathrm{gate}}", "into the gates of SwiGLU’s neurons", "F D", "model.feedforward.SwiGLU"),
-    Row(r"W_{\mathrm{down}}", "out of the neurons, into the stream", "D F", "blocks.0.ffn.down.weight"),
+    Row(r"W_{\mathrm{up}}", "into the feed-forward’s neurons", "D F", "blocks.0.ffn.up.weight.T"),
+    Row(r"W_{\mathrm{gate}}", "into the gates of SwiGLU’s neurons", "D F", "model.feedforward.SwiGLU"),
+    Row(r"W_{\mathrm{down}}", "out of the neurons, into the stream", "F D", "blocks.0.ffn.down.weight.T"),
     Row("a", "activations of a token’s neurons", "F", "model.analysis.block.run_inside", _BLOCK),
     Row("u", "a neuron before its activation", "", "model.analysis.block.run_inside", _BLOCK),
     Row("f", "the activation: ReLU, GELU, or SwiGLU’s gate", "", "model.feedforward.FeedForward", _BLOCK),
@@ -122,11 +122,11 @@ ATTENTION = (
     Row(r"\alpha", "an attention weight, of query i on key j", "Tq Tk", "decoder.blocks.0.attn.pattern", ("Explanation",)),
     Row("w", "an attention weight, of one pair", "", "decoder.blocks.0.attn.pattern", ("Translation",)),
     Row("z", "what a head gives: values, weighted", "Tq Dh", "decoder.blocks.0.attn.z", ("Cheaper attention", "Several heads")),
-    Row("W_Q", "stream to queries", "H·Dh D", "blocks.0.attn.q_proj.weight"),
-    Row("W_K", "stream to keys", "G·Dh D", "blocks.0.attn.k_proj.weight"),
-    Row("W_V", "stream to values", "G·Dh D", "blocks.0.attn.v_proj.weight"),
-    Row("W_O", "what heads give to the stream", "D H·Dh", "blocks.0.attn.out_proj.weight"),
-    Row(r"W_{OV}", "from the stream through a head’s values back: W_O W_V", "D D", "model.analysis.circuits.copying_scores"),
+    Row("W_Q", "stream to queries", "D H·Dh", "blocks.0.attn.q_proj.weight.T"),
+    Row("W_K", "stream to keys", "D G·Dh", "blocks.0.attn.k_proj.weight.T"),
+    Row("W_V", "stream to values", "D G·Dh", "blocks.0.attn.v_proj.weight.T"),
+    Row("W_O", "what heads give to the stream; W_O^(h): the Dh rows of head h", "H·Dh D", "blocks.0.attn.out_proj.weight.T"),
+    Row(r"W_{OV}", "from the stream through a head’s values back: W_V W_O", "D D", "model.analysis.circuits.copying_scores"),
     Row(r"X_{\mathrm{German}}", "the stream of the German tokens", "T D", "model.blocks.CrossBlock"),
     Row("M", "the encoder’s output, which the decoder attends to", "Ts D", "model.blocks.Memory", _ALIGN),
     Row(r"\mathcal{L}", "mean loss of the tokens predicted, in nats", "", "model.analysis.probabilities.next_token_losses"),

@@ -8,9 +8,9 @@ from viz.pages.lessons.notation.rows import Row
 _CHEAP, _DOWN = ("Cheaper attention",), ("Why the residual?",)
 _TEXTS = ("Beam search", "Encoder", "Logit lens", "Next token", "Tokens", "Why the residual?")
 OUTPUT = (
-    Row("W_U", "unembedding: stream to logits", "V D", "unembed.weight"),
-    Row("W_E", "embedding: a column for each token", "D V", "embed.weight"),
-    Row("u", "a row of the unembedding", "D", "unembed.weight", ("Contributions",)),
+    Row("W_U", "unembedding: stream to logits", "D V", "unembed.weight.T"),
+    Row("W_E", "embedding: a row for each token", "V D", "embed.weight"),
+    Row("u", "the unembedding of a token: its column of W_U", "D", "unembed.weight", ("Contributions",)),
     Row(r"\ell", "a logit", "V", "output", ("Contributions", "Logit lens", "Next token")),
     Row("p", "probability of a token", "V", "model.analysis.probabilities.distribution", _TEXTS),
     Row(r"\mathrm{LogitLens}", "logits of a layer’s stream", "V", "model.analysis.lens.logit_lens"),
@@ -67,8 +67,9 @@ EXPERIMENTS = (
     Row("I", "1 on the diagonal", "", "model.analysis.flow.with_residual", ("Explanation", *_DOWN)),
     Row("I", "queries that have a choice", "", "model.analysis.heads.measures", ("Heads",)),
     Row("J", "keys that count for a measure, by query", "", "model.analysis.heads.measures", ("Heads",)),
+    Row("J", "keys that a query may attend to, by query", "", "model.analysis.cheaper.global_mask", _CHEAP),
     Row("p'", "the weight with the words in another order", "Tq Tk", "model.analysis.heads.kept_pattern"),
-    Row(r"\lambda", "eigenvalues of W_U W_OV W_E", "", "model.analysis.circuits.copying_scores"),
+    Row(r"\lambda", "eigenvalues of W_E W_OV W_U", "", "model.analysis.circuits.copying_scores"),
 )
 _RECURRENCE, _SCALING = ("Recurrence",), ("Scaling",)
 LESSONS = (

@@ -61,7 +61,8 @@ def sheet(version: str) -> str:
 <body>
 <header><h1>Formulas</h1>
 <p>The {len(CATALOGUE)} formulas of Headlight {html.escape(version)}, by the page that shows them
-with the numbers of a model that runs. Symbols are explained on the page Notation.</p></header>
+with the numbers of a model that runs. A vector is a row, x W; in recurrent and
+additive networks it is W x, as in their papers. The page Notation has the symbols.</p></header>
 {sections}
 </body>
 </html>

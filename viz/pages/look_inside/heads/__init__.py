@@ -35,10 +35,10 @@ def render(view: View) -> None:
     reading = _reading(view, is_surveyed=is_surveyed)
     axes = _axes(reading)
     notices.show()
+    words.caption(reading.about)
     left, right = layout.two_up("heads")
     with left:
         _scatter(view, reading, axes)
-        words.caption(reading.about)
     with right:
         strongest.draw(view, reading, axes)
     counts.draw(reading)

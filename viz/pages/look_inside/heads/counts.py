@@ -14,9 +14,9 @@ def draw(reading: Reading) -> None:
     layout.section(
         "How many heads do what",
         "Counted by the bounds below; a head may have several words, or none.",
-        "The bounds are ours: a third of all weight on one kind of token, half on the four "
-        "nearest, rows nearly as even as they can be, half of the pattern kept when words change "
-        "places, a copying score of one half either way. In a short sentence most tokens are near.",
+        "The bounds are ours: a third of all weight on one kind of token, half on tokens 1 to 4 "
+        "places away, rows nearly as even as they can be, half of the pattern kept when words "
+        "change places, a copying score of one half either way. In a short sentence most are near.",
     )
     shown = [trait for trait in TRAITS if reading.has(trait[0])]
     heads = [reading.clearest(trait) for trait in shown]

@@ -52,7 +52,8 @@ MEASURES: dict[str, Measure] = {
         _on_keys(r"\{j < i : t_{j-1} = t_i\}"), "Olsson et al. 2022", f"{_HEADS}.induction",
     ),
     "near": Measure(
-        "Weight on the 4 nearest", "near", "tokens 1 to 4 places away",
+        "Weight within 4 places", "near",
+        "tokens 1 to 4 places before the query, and, where the mask is open, 4 after it",
         _on_keys(r"\{j : 1 \le |i - j| \le 4\}"), "local attention", f"{_HEADS}.near_tokens",
     ),
     "broad": Measure(
@@ -93,7 +94,7 @@ MEASURES: dict[str, Measure] = {
     "copying": Measure(
         "Copying score", "copying", "above 0 it raises the logits of what it attends to",
         r"\frac{\sum_k \mathrm{Re}\,\lambda_k}{\sum_k |\lambda_k|},\qquad"
-        r" \lambda_k \text{ of } W_U W_{OV} W_E",
+        r" \lambda_k \text{ of } W_E W_{OV} W_U",
         "Elhage et al. 2021: eigenvalues of the OV circuit; gains of the norms folded in",
         "model.analysis.circuits.copying_scores", is_signed=True,
     ),
@@ -115,7 +116,7 @@ TRAITS: dict[Trait, TraitWords] = {
     ("same", False): TraitWords("same token", "attend to earlier copies of the token"),
     ("induction", False): TraitWords("after copies", "attend to what followed earlier copies"),
     ("broad", False): TraitWords("broad", "spread their attention broadly"),
-    ("near", False): TraitWords("nearby", "attend mostly to the 4 nearest tokens"),
+    ("near", False): TraitWords("nearby", "attend mostly to tokens 1 to 4 places away"),
     ("prefix", False): TraitWords("induction", "are induction heads, on random tokens said twice"),
     ("kept", False): TraitWords("by position", "keep half of their pattern with other words"),
     ("copying", False): TraitWords("copies", "raise the logits of the tokens they attend to"),

@@ -97,7 +97,7 @@ def _surveyed(view: View) -> Reading | str:
     files = ", ".join(found.texts)
     about = (
         f"Measured on {found.tokens:,} tokens of held-out text, {found.inputs:,} inputs of at most "
-        f"{found.window}: {files}."
+        f"{found.window}, not on this sentence, where a head may do something else: {files}."
     )
     if view.run.trace.main.kind == "patches":
         about = f"Measured on {found.inputs:,} test pictures: {files}."

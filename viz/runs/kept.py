@@ -1,0 +1,121 @@
+"""What was worked out of an input is kept for all visitors, up to so many bytes in all.
+
+One budget for all functions: what was asked for longest ago goes first. Nothing is locked while
+something is worked out; who asks for the same in that time waits for the one answer.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from concurrent.futures import CancelledError, Future
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar, cast
+
+import numpy as np
+from torch import Tensor
+
+BUDGET = 400_000_000  # bytes: some nine runs of 256 tokens through a model of 6 × 8 heads
+
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
+
+
+class Kept:
+    """Answers by what was asked for, the one asked for last at the end."""
+
+    def __init__(self, budget: int) -> None:
+        self.budget, self.n_bytes = budget, 0
+        self._lock = threading.Lock()
+        self._answers: OrderedDict[Hashable, tuple[object, int]] = OrderedDict()
+        self._coming: dict[Hashable, Future[object]] = {}
+
+    def answer(self, asked: Hashable, work_out: Callable[[], object]) -> object:
+        """What is kept, or is being worked out, or is worked out now."""
+        while True:
+            with self._lock:
+                if asked in self._answers:
+                    self._answers.move_to_end(asked)
+                    return self._answers[asked][0]
+                coming = self._coming.get(asked)
+                if coming is None:
+                    mine = self._coming[asked] = Future()
+            if coming is None:
+                return self._work_out(asked, work_out, mine)
+            try:
+                return coming.result()
+            except CancelledError:  # whoever worked it out was stopped
+                continue
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._answers.clear()
+            self.n_bytes = 0
+
+    def _work_out(
+        self, asked: Hashable, work_out: Callable[[], object], coming: "Future[object]"
+    ) -> object:
+        try:
+            found = work_out()
+        except Exception as error:
+            self._coming.pop(asked)
+            coming.set_exception(error)
+            raise
+        except BaseException:  # Streamlit ends a run of a page this way
+            self._coming.pop(asked)
+            coming.cancel()
+            raise
+        with self._lock:
+            self._keep(asked, found)
+            self._coming.pop(asked)
+        coming.set_result(found)
+        return found
+
+    def _keep(self, asked: Hashable, found: object) -> None:
+        """The newest answer stays, however large: a page asks for its run again and again."""
+        n_bytes = bytes_of(found)
+        self._answers[asked] = found, n_bytes
+        self.n_bytes += n_bytes
+        while self.n_bytes > self.budget and len(self._answers) > 1:
+            _, (_, gone) = self._answers.popitem(last=False)
+            self.n_bytes -= gone
+
+
+KEPT = Kept(BUDGET)
+
+
+def kept(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """Keep what a function gives back, by its arguments but for those named with an underscore."""
+    parameters = signature(function)
+
+    @wraps(function)
+    def ask(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+        bound = parameters.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = tuple(x for name, x in bound.arguments.items() if name[0] != "_")
+        return cast("Answer", KEPT.answer((function, given), lambda: function(*args, **kwargs)))
+
+    return ask
+
+
+def bytes_of(value: object) -> int:
+    """Bytes of all arrays, texts and bytes in a value, each counted once."""
+    seen: set[int] = set()
+
+    def count(part: object) -> int:
+        if id(part) in seen:
+            return 0
+        seen.add(id(part))
+        if isinstance(part, np.ndarray | Tensor):
+            return part.nbytes
+        if isinstance(part, str | bytes):
+            return len(part)
+        if is_dataclass(part):
+            return sum(count(getattr(part, field.name)) for field in fields(part))
+        if isinstance(part, Mapping):
+            return sum(count(item) for item in part.values())
+        return sum(map(count, part)) if isinstance(part, Sequence | Set) else 0
+
+    return count(value)
