@@ -1,7 +1,9 @@
 """What no tool holds of the files themselves: hosts, the README, versions, the lock, licences."""
 
+import ast
 import re
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -82,6 +84,21 @@ def test_readme_commands_are_there(readme: str) -> None:
 def test_changelog_begins_with_this_version() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (\d+\.\d+\.\d+)$", changelog, re.MULTILINE)[0] == VERSION
+
+
+def test_every_package_that_is_imported_is_asked_for() -> None:
+    """Not only brought along by another one, which may drop it."""
+    nodes = [
+        node
+        for path in SOURCES
+        if path.suffix == ".py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    modules = [x.name for node in nodes if isinstance(node, ast.Import) for x in node.names]
+    modules += [x.module for x in nodes if isinstance(x, ast.ImportFrom) and x.module]
+    names = {module.partition(".")[0] for module in modules}
+    others = names - sys.stdlib_module_names - {"model", "viz", "torch", "PIL"} | {"pillow"}
+    assert others <= set(_pinned("requirements.txt"))
 
 
 def _pinned(name: str) -> dict[str, str]:

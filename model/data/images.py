@@ -15,6 +15,7 @@ from torch import Tensor
 from model.files import MEGABYTE, opened
 
 LARGEST = 1_000 * MEGABYTE
+HELD_OUT_SHARE = 12  # one in so many: 5,000 of MNIST's 60,000
 # How far a picture is changed at most: turned, shrunk or grown, moved.
 LARGEST_TURN, LARGEST_SCALE, LARGEST_SHIFT = 12.0, 1.12, 2.0  # degrees, times, pixels
 
@@ -49,13 +50,18 @@ class Images:
 def read_images(corpus: Sequence[Path], held_out: Sequence[Path] = ()) -> Images:
     """An .npz file to learn from, its train_images and train_labels; of others test_… is held out.
 
+    Without others the last twelfth is that, so that nothing has to be chosen by the test part.
     Raises ValueError when a file is missing or broken, lacks an array, or has one of another shape.
     """
     if len(corpus) != 1:
         raise ValueError(f"{len(corpus)} files of pictures to train on; give one .npz file")
     found = read_part(corpus[0], "train")
-    named = {path.stem: read_part(path, "test") for path in held_out}
-    return Images(found.images, found.labels, named)
+    if held_out:
+        named = {path.stem: read_part(path, "test") for path in held_out}
+        return Images(found.images, found.labels, named)
+    n = len(found.labels) - len(found.labels) // HELD_OUT_SHARE
+    last = {"validation": Images(found.images[n:], found.labels[n:])}
+    return Images(found.images[:n], found.labels[:n], last if len(found.labels) > n else {})
 
 
 def read_part(path: Path, part: str) -> Images:

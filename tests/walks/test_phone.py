@@ -52,7 +52,7 @@ def test_the_rail_covers_the_page_until_a_page_is_tapped(phone: Page) -> None:
     expect(phone.get_by_role("heading", name="Attention", exact=False)).to_be_hidden()
     phone.get_by_role("link", name="Masks", exact=True).tap()
     settle(phone, "Masks")
-    expect(phone.get_by_test_id("stSidebar")).to_have_attribute("aria-expanded", "false")
+    expect(phone.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
     expect(phone.get_by_role("heading", name="Masks", exact=False).first).to_be_visible()
 
 

@@ -39,10 +39,11 @@ class Kept:
                     self._answers.move_to_end(asked)
                     return self._answers[asked][0]
                 coming = self._coming.get(asked)
+                is_mine = coming is None
                 if coming is None:
-                    mine = self._coming[asked] = Future()
-            if coming is None:
-                return self._work_out(asked, work_out, mine)
+                    coming = self._coming[asked] = Future()
+            if is_mine:
+                return self._work_out(asked, work_out, coming)
             try:
                 return coming.result()
             except CancelledError:  # whoever worked it out was stopped

@@ -72,7 +72,8 @@ def test_what_a_further_run_failed_is_counted_and_a_number_that_is_none_has_fail
     checks = [Check("a", 1e-9, 1e-6), Check("b", 2e-6, 1e-6), Check("c", math.nan, 1e-6)]
     assert inspector.verdict(checks, "Cut: ") == ":material/error: Cut: 2 of 3 checks failed"
     passed = [Check("a", 1e-9, 1e-6), Check("b", 4e-7, 1e-6)]
-    assert inspector.verdict(passed, "") == ":material/verified: Verified: 2 of 2 (max error 4.0e-07)"
+    said = ":material/verified: Verified: 2 of 2 (max error 4.0e-07)"
+    assert inspector.verdict(passed, "") == said
 
 
 @pytest.mark.parametrize("blank", ["", " ", " \t\u3000 "], ids=ascii)
