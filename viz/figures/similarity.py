@@ -50,7 +50,7 @@ def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> g
     return build(
         [_arrow("a", a, colors.series[0]), _arrow("b", b, colors.series[1]), dropped, shadow],
         colors,
-        Sheet(HEIGHT, "Two vectors, and what of b lies along a"),
+        Sheet(HEIGHT, "Two vectors, and the projection of b onto a"),
         x={"title": "x", **axis, "constrain": "domain"},
         y={"title": "y", **axis, "scaleanchor": "x", "constrain": "domain"},
         extras=Extras(shapes=handles, layout={"showlegend": False}),
