@@ -35,11 +35,11 @@ def render(view: View) -> None:
     reading = _reading(view, is_surveyed=is_surveyed)
     axes = _axes(reading)
     notices.show()
-    words.caption(reading.about)
     left, right = layout.two_up("heads")
     with left:
         _scatter(view, reading, axes)
     with right:
+        words.caption(reading.about)
         strongest.draw(view, reading, axes)
     counts.draw(reading)
     table.draw(reading, axes)
