@@ -78,7 +78,7 @@ def _check(name: str, found: _Found, trace: Trace) -> Check:
 def edited(files: reference.Files, edits: Sequence[Edit], device: torch.device) -> reference.Files:
     """Files whose run is edited on the way, as that of the model is.
 
-    What an edit puts in place is the model's float32; all that follows from it is computed anew.
+    What an edit puts in place is the model's float32; all that follows from it is computed again.
     device: where those values are.
     """
     has_two = files.config["architecture"] == "encoder_decoder"
