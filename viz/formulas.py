@@ -133,7 +133,7 @@ FORMULAS: dict[str, Formula] = {
         r"\mathcal{L} = -\frac{1}{T-1} \sum_{t=1}^{T-1} \ln p(x_{t+1} \mid x_1, \dots, x_t)",
         "Bengio et al. 2003, §2; in nats, the mean over the tokens predicted",
     ),
-    "model.analysis.blanks.pseudo_losses": Formula(
+    "model.analysis.blanks.predicted_in_turn": Formula(
         r"\mathrm{PLL}(x) = \sum_{t=1}^{T} \ln p(x_t \mid x_{\setminus t}),\qquad"
         r" \mathrm{PPPL}(x) = \exp\!\left(-\frac{1}{T}\,\mathrm{PLL}(x)\right)",
         "Salazar et al. 2020, eq. 1 and 3, of one sentence; x without token t has [MASK] in its "

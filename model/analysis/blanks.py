@@ -4,6 +4,7 @@ Each token is predicted once, behind [MASK] and with all others given (Salazar e
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,6 +15,16 @@ from model.masks import causal
 MOST_AT_ONCE = 4096  # tokens of a batch
 
 
+class InTurn(NamedTuple):
+    """What was predicted of each token, itself hidden.
+
+    `losses` are −ln p of what stood there, (n,); `is_found` says where nothing was likelier, (n,).
+    """
+
+    losses: np.ndarray
+    is_found: np.ndarray
+
+
 def hidden_in_turn(ids: Sequence[int], mask_id: int, n: int) -> torch.Tensor:
     """The text n times, (n, T): in row i token i is [MASK]."""
     rows = torch.tensor(ids)[None].repeat(n, 1)
@@ -22,7 +33,7 @@ def hidden_in_turn(ids: Sequence[int], mask_id: int, n: int) -> torch.Tensor:
 
 
 @torch.inference_mode()
-def pseudo_losses(
+def predicted_in_turn(
     model: EncoderTransformer,
     ids: Sequence[int],
     mask_id: int,
@@ -30,8 +41,8 @@ def pseudo_losses(
     n: int | None = None,
     is_causal: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
-) -> np.ndarray:
-    """−ln p of each of the first n tokens in nats, itself hidden and all others given. (n,).
+) -> InTurn:
+    """−ln p of each of the first n tokens in nats, itself hidden and all others given.
 
     With `is_causal` each attends to itself and those before it alone. ValueError for a text without
     a token, or one longer than the context.
@@ -42,17 +53,18 @@ def pseudo_losses(
     rows = hidden_in_turn(ids, mask_id, n).to(model.device)
     mask = causal(len(ids), device=model.device) if is_causal else None
     targets = torch.tensor(ids[:n], device=model.device)
-    size, losses = max(1, MOST_AT_ONCE // len(ids)), []
+    size, losses, found = max(1, MOST_AT_ONCE // len(ids)), [], []
     for places in torch.arange(n, device=model.device).split(size):
         model.check_length(len(ids))
         stream = model.stream(rows[places], mask=mask)  # (b, T, D)
         own = stream[torch.arange(len(places)), places]  # (b, D): the row of what is hidden
         log_probs = model.unembed(own).double().log_softmax(dim=-1)
         losses.append(-log_probs.gather(1, targets[places, None])[:, 0].cpu())
+        found.append((log_probs.argmax(dim=-1) == targets[places]).cpu())
         on_progress(int(places[-1]) + 1, n)
-    return torch.cat(losses).numpy()
+    return InTurn(torch.cat(losses).numpy(), torch.cat(found).numpy())
 
 
 def perplexity(losses: np.ndarray) -> float:
-    """e to the mean of losses in nats; of `pseudo_losses` it is the pseudo-perplexity."""
+    """e to the mean of losses in nats; of `predicted_in_turn` it is the pseudo-perplexity."""
     return float(np.exp(losses.mean()))

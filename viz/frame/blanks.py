@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from model.analysis.blanks import InTurn
 from model.sources.handle import ModelHandle
 from viz import runs
 from viz.frame import state
@@ -11,27 +12,47 @@ from viz.runs import blanks
 
 
 def first_blank(tokens: Sequence[str]) -> tuple[int, ...]:
-    """What is hidden before a person chose: the longest whole word of the first half.
+    """The longest whole word of the first half, with words on both sides.
 
-    Not the first, so that it has words on both sides. Of a text without one, the token in the
-    middle.
+    Of a text without one, the token in the middle.
     """
     middle = len(tokens) // 2
-    starts = [i for i, token in enumerate(tokens) if _begins(token)]
-    whole = [i for i in starts if i + 1 == len(tokens) or not tokens[i + 1][:1].isalnum()]
-    candidates = [i for i in whole if 0 < i <= middle] or [min(middle, len(tokens) - 1)]
-    return (max(candidates, key=lambda i: (len(tokens[i]), -i)),)
+    candidates = [i for i in _between(tokens) if i <= middle] or [min(middle, len(tokens) - 1)]
+    return (_longest(tokens, candidates),)
 
 
-def _begins(token: str) -> bool:
-    """Whether a token is letters after a space."""
-    return token[:1] == " " and token[1:].isalpha()
+def _found_first(tokens: Sequence[str], in_turn: InTurn) -> tuple[int, ...]:
+    """What is hidden before a person chose: the longest word that the model finds then.
+
+    Where it finds none, as `first_blank`.
+    """
+    found = [i for i in _between(tokens) if i < len(in_turn.is_found) and in_turn.is_found[i]]
+    return (_longest(tokens, found),) if found else first_blank(tokens)
+
+
+def hardest(tokens: Sequence[str], in_turn: InTurn) -> int:
+    """The word that the model finds least when it is hidden; −1 where it finds every one."""
+    missed = [i for i in _between(tokens) if i < len(in_turn.is_found) and not in_turn.is_found[i]]
+    return max(missed, key=lambda i: float(in_turn.losses[i]), default=-1)
+
+
+def _between(tokens: Sequence[str]) -> list[int]:
+    """Tokens that are whole words, letters after a space, with something before and after them."""
+    return [
+        i
+        for i, token in enumerate(tokens[:-1])
+        if i and token[:1] == " " and token[1:].isalpha() and not tokens[i + 1][:1].isalnum()
+    ]
+
+
+def _longest(tokens: Sequence[str], places: Sequence[int]) -> int:
+    return max(places, key=lambda i: (len(tokens[i]), -i))
 
 
 def setting(handle: ModelHandle, text: str, *, has_default: bool) -> Places:
     """The blanks of a sentence; with a default only where a page is about them."""
     tokens = blanks.tokens_of(handle, text)
-    default = first_blank(tokens) if has_default else ()
+    default = _found_first(tokens, blanks.in_turn(handle, text)) if has_default else ()
     return BLANKS.given(n=len(tokens), default=default)
 
 

@@ -1,9 +1,8 @@
 """A text some of whose tokens are hidden, through an encoder, and each token hidden in turn."""
 
-import numpy as np
 import streamlit as st
 
-from model.analysis.blanks import pseudo_losses
+from model.analysis.blanks import InTurn, predicted_in_turn
 from model.architectures.encoder import EncoderTransformer
 from model.capture import capture
 from model.data.tokenizer import MASK
@@ -16,6 +15,8 @@ from viz import runs
 from viz.live import store
 from viz.runs.checking import begin
 from viz.runs.kept import kept
+
+MOST_IN_TURN = 32  # tokens that are hidden one at a time: each is a pass over the whole text
 
 
 def encoder(handle: ModelHandle) -> EncoderTransformer:
@@ -59,7 +60,8 @@ def run_blanked(
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def in_turn(handle: ModelHandle, text: str, n: int, is_causal: bool) -> np.ndarray:
-    """−ln p of each of the first n tokens in nats, itself hidden and all others given. (n,)."""
+def in_turn(handle: ModelHandle, text: str, is_causal: bool = False) -> InTurn:
+    """What is predicted of each of the first tokens, itself hidden and all others given."""
     ids, hiding = ids_of(handle, text), runs.tokenizer(handle).id_of(MASK)
-    return pseudo_losses(encoder(handle), ids, hiding, n=n, is_causal=is_causal)
+    n = min(len(ids), MOST_IN_TURN)
+    return predicted_in_turn(encoder(handle), ids, hiding, n=n, is_causal=is_causal)

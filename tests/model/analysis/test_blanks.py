@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.blanks import hidden_in_turn, perplexity, pseudo_losses
+from model.analysis.blanks import hidden_in_turn, perplexity, predicted_in_turn
 from model.analysis.probabilities import rank
 from model.data.tokenizer import MASK
 from model.sources import checkpoint
@@ -37,34 +37,42 @@ def test_each_row_hides_one_token() -> None:
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_each_loss_is_that_of_a_pass_of_its_own(is_causal: bool) -> None:
     model, ids = tiny_encoder(), tiny_ids()[0].tolist()
+    seen = torch.tensor([HIDING if i == 2 else x for i, x in enumerate(ids)])[None]
+    ids[2] = int(model(seen)[0, 2].argmax())  # one that is found
     mask = torch.ones(len(ids), len(ids)).tril().bool() if is_causal else None
-    expected = []
+    expected, firsts = [], []
     for place, token in enumerate(ids):
         given = torch.tensor([HIDING if i == place else x for i, x in enumerate(ids)])[None]
         probs = softmax(model(given, mask=mask)[0, place].double().numpy())
         expected.append(-np.log(probs[token]))
-    found = pseudo_losses(model, ids, HIDING, is_causal=is_causal)
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+        firsts.append(probs.argmax() == token)
+    losses, is_found = predicted_in_turn(model, ids, HIDING, is_causal=is_causal)
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    assert is_found.tolist() == firsts
     np.testing.assert_allclose(
-        pseudo_losses(model, ids, HIDING, n=3, is_causal=is_causal), expected[:3], rtol=1e-5
+        predicted_in_turn(model, ids, HIDING, n=3, is_causal=is_causal).losses,
+        expected[:3],
+        rtol=1e-5,
     )
 
 
 def test_many_rows_are_cut_into_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     model, ids = tiny_encoder(), tiny_ids()[0].tolist()
-    whole, seen = pseudo_losses(model, ids, HIDING), []
+    whole, seen = predicted_in_turn(model, ids, HIDING).losses, []
     monkeypatch.setattr("model.analysis.blanks.MOST_AT_ONCE", 2 * len(ids))
-    steps = pseudo_losses(model, ids, HIDING, on_progress=lambda done, n: seen.append((done, n)))
-    np.testing.assert_allclose(steps, whole, rtol=1e-5)
+    steps = predicted_in_turn(
+        model, ids, HIDING, on_progress=lambda done, n: seen.append((done, n))
+    )
+    np.testing.assert_allclose(steps.losses, whole, rtol=1e-5)
     assert seen == [(2, 7), (4, 7), (6, 7), (7, 7)]
 
 
 def test_no_token_and_too_many_are_refused() -> None:
     model = tiny_encoder()
     with pytest.raises(ValueError, match="the text is empty"):
-        pseudo_losses(model, [], HIDING)
+        predicted_in_turn(model, [], HIDING)
     with pytest.raises(ValueError, match=str(model.config.max_seq_len)):
-        pseudo_losses(model, (model.config.max_seq_len + 1) * [1], HIDING)
+        predicted_in_turn(model, (model.config.max_seq_len + 1) * [1], HIDING)
 
 
 def test_perplexity_by_hand() -> None:

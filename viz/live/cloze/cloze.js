@@ -46,6 +46,9 @@ export class Cloze extends Instrument {
     this.title = html("h3");
     this.host = html("div", { class: "hl-map" });
     this.play = button("", () => this.#togglePlay());
+    this.harder = button("A harder word", () => this.#hide([this.data.hardest]), {
+      title: "Hide the word that the model is worst at here",
+    });
     this.masks = radios(
       "hl-causal",
       "Mask",
@@ -77,6 +80,7 @@ export class Cloze extends Instrument {
       this.play,
       button("Hide all", () => this.#hide(this.data.labels.map((_, place) => place))),
       button("Hide none", () => this.#hide([])),
+      this.harder,
       html("div", { class: "hl-cloze-masks" }, html("span", null, "Attention"), this.masks),
       this.says,
     );
@@ -190,6 +194,7 @@ export class Cloze extends Instrument {
     const { arrays_key, groups, tile_codes } = data;
     this.words.draw(data, settings.blanks, settings.blank);
     check(this.masks, settings.causal ? "yes" : "no");
+    this.harder.hidden = data.hardest < 0 || settings.blanks.join() === `${data.hardest}`;
     this.#showPlay();
     this.#showSays();
     this.found.draw(data, data.shown?.place ?? -1);
@@ -224,8 +229,18 @@ export class Cloze extends Instrument {
   #showSays() {
     const { blanks, causal } = this.settings;
     const isAll = blanks.length === this.data.labels.length;
-    const about = blanks.length ? (isAll ? ALL_HIDDEN : "") : NONE_HIDDEN;
+    const about = blanks.length ? (isAll ? ALL_HIDDEN : this.#verdict) : NONE_HIDDEN;
     this.says.textContent = [about, causal ? UNTRAINED : ""].filter(Boolean).join(" ");
+  }
+
+  /** In words how the one hidden token was met, once Python has said it; else nothing. */
+  get #verdict() {
+    const [one, ...others] = this.data.found;
+    const { blanks } = this.settings;
+    if (!one || others.length || blanks.length !== 1 || one.place !== blanks[0]) return "";
+    if (!one.rank) return `Found: “${one.label}” is its first guess.`;
+    const guess = (one.rank + 1).toLocaleString("en");
+    return `Not found: “${one.label}” is guess number ${guess}.`;
   }
 
   #showFilled() {

@@ -39,11 +39,18 @@ class Kept(NamedTuple):
     key: str
 
 
-def cloze_data(kept: Kept, whole: Whole, vocabulary: Sequence[str], settings: Settings) -> Data:
+def cloze_data(
+    kept: Kept,
+    whole: Whole,
+    vocabulary: Sequence[str],
+    settings: Settings,
+    hardest: int = -1,
+) -> Data:
     """What the browser needs of one sentence.
 
     settings: {"blanks": places that are hidden, "blank": the one whose distribution is shown, or
-    −1, "causal": whether a mask is put on, "at": the head, "temperature" and "top_p"}.
+    −1, "causal": whether a mask is put on, "at": the head, "temperature" and "top_p"}. hardest: the
+    word to try next, −1 for none.
     """
     trace = kept.trace
     shown = settings["blank"]
@@ -57,6 +64,7 @@ def cloze_data(kept: Kept, whole: Whole, vocabulary: Sequence[str], settings: Se
         "stream": stream_data(trace.main),
         "groups": [group_data(group) for group in trace.groups],
         "found": [_found(trace, whole, place, labels, vocabulary) for place in settings["blanks"]],
+        "hardest": hardest,
         "shown": None if shown < 0 else _shown(trace, whole, shown, vocabulary),
         "arrays": _sent_along(trace, kept.key, settings["at"]),
         "tile_codes": {"masked": MASKED},

@@ -54,6 +54,7 @@
  * @property {Stream} stream the tokens as the model was given them
  * @property {Group[]} groups
  * @property {Found[]} found one for each blank
+ * @property {number} hardest the word that is found least when it is hidden, −1 for none
  * @property {ShownBlank | null} shown
  * @property {Record<string, string>} arrays safetensors in base64, by address
  * @property {{masked: number}} tile_codes bytes of tiles that are no weight

@@ -25,7 +25,6 @@ ARCHITECTURE = "encoder"
 SHOWS_TOKENS = True  # larger than the bar would
 OPENS_INSPECTOR = False
 
-MOST_IN_TURN = 32  # tokens that are hidden one at a time: each is a pass over the whole text
 WHOLE, BESIDE, OPEN, GAIN = "whole-sentence", "beside", "without-mask", "gain"
 NO_MASK, MASKED = "no mask", "causal mask"
 
@@ -44,16 +43,17 @@ def render(view: View) -> None:
     notices.show()
     whole = runs.run(view.handle, view.sentence)
     chosen = _chosen(view)
+    in_turn = blanks.in_turn(view.handle, view.sentence)
+    open_losses = in_turn.losses
     data = cloze_data(
         Kept(view.run.trace, view.run.key),
         Whole(whole.trace.ids.tolist(), whole.trace.tokens),
         runs.vocabulary(view.handle),
         chosen,
+        hidden.hardest(whole.trace.tokens, in_turn),
     )
     component.show(data, on_change=state.take_over)
     _inspect(view)
-    n = min(len(whole.trace.ids), MOST_IN_TURN)
-    open_losses = blanks.in_turn(view.handle, view.sentence, n, is_causal=False)
     left, right = layout.two_up("contexts")
     with left:
         beside = _both_sides(view, whole, open_losses)
@@ -106,7 +106,7 @@ def _beside(view: View, whole: Run) -> tuple[str, Run] | None:
     if runs.FIRST_MODEL not in runs.model_names("decoder"):
         return None
     run = runs.run(runs.handle_of(runs.FIRST_MODEL, view.handle.device), view.sentence)
-    n = min(len(run.trace.tokens), len(whole.trace.tokens), MOST_IN_TURN)
+    n = min(len(run.trace.tokens), len(whole.trace.tokens), blanks.MOST_IN_TURN)
     is_same = run.trace.tokens[:n] == whole.trace.tokens[:n] and n > 1
     return (runs.FIRST_MODEL, run) if is_same else None
 
@@ -179,12 +179,12 @@ def _perplexities(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndar
         "negative for that reason alone. Nor is it one kind of probability: only the decoder’s "
         "terms multiply to that of a sentence, after its first token, which nothing predicts."
     )
-    inspector.formula("model.analysis.blanks.pseudo_losses")
+    inspector.formula("model.analysis.blanks.predicted_in_turn")
     inspector.formula(
-        "model.analysis.blanks.pseudo_losses",
+        "model.analysis.blanks.predicted_in_turn",
         formulas.pseudo_perplexity_with_numbers(float(losses.sum()), n),
     )
-    inspector.source("model.analysis.blanks.pseudo_losses", "model.analysis.blanks.perplexity")
+    inspector.source("model.analysis.blanks.predicted_in_turn", "model.analysis.blanks.perplexity")
     inspector.checked(name, lambda: run.checks)
 
 
@@ -213,7 +213,7 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, chosen: Settings
         "learned for rows that are whole. A decoder is trained with the mask from the start.",
     )
     n = len(losses)
-    masked = blanks.in_turn(view.handle, view.sentence, n, is_causal=True)
+    masked = blanks.in_turn(view.handle, view.sentence, is_causal=True).losses
     pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
     layout.show_figure(
         paired_bars(whole.trace.tokens[:n], pair, view.colors, "Loss of each token"),

@@ -38,7 +38,8 @@ def render(view: View) -> None:
         f"pixels, its centre of mass in the middle), cut into patches of {config.patch_size} × "
         f"{config.patch_size} pixels, and a class token, [CLS], is put before them: what it has "
         "gathered after the last layer decides. The stronger the colour on a patch, the more the "
-        "row attends to it. Test digits are of MNIST, which the model was not trained on.",
+        "row attends to it. Test digits are of MNIST, which the model was not trained on: a choice "
+        "of hard ones, among them all of 10,000 that the shipped model gets wrong.",
     )
     notices.show()
     pixels = given.picture()

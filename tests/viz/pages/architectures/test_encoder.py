@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.blanks import pseudo_losses
+from model.analysis.blanks import predicted_in_turn
 from model.analysis.probabilities import next_token_losses
 from model.capture import capture
 from model.data.tokenizer import MASK
@@ -26,6 +26,7 @@ from tests.viz.apps import (
 from tests.viz.builders import csv_rows, live_data, numbers, unpacked
 from viz.digits import digits
 from viz.frame.blanks import first_blank
+from viz.frame.examples import examples
 from viz.pages.architectures import encoder
 
 VALUES = {  # other values of the settings of this page
@@ -97,7 +98,7 @@ def test_both_contexts_and_the_mask_are_compared(model: Checkpoint, shelf: Path)
     n = len(ids)
     own, other = (numbers(trace["y"]) for trace in chart(app, "both-sides").data)
     hiding = model.tokenizer.id_of(MASK)
-    expected = pseudo_losses(model.model, ids.tolist(), hiding, n=n, is_causal=False)
+    expected = predicted_in_turn(model.model, ids.tolist(), hiding, n=n).losses
     np.testing.assert_allclose(own, expected, rtol=1e-4)
     before = next_token_losses(decoder.trace(SENTENCE).trace.logits[:n], ids)
     np.testing.assert_allclose(other, before, rtol=1e-4)
@@ -154,6 +155,17 @@ def test_a_blank_is_chosen_for_who_chose_none(model: Checkpoint) -> None:
     assert "blanks" not in query_of(opened())
 
 
+def test_the_page_begins_with_a_word_that_is_found_and_offers_a_harder_one() -> None:
+    """With the shipped weights, on the first example: the model's own first guess."""
+    sent = live_data(faultless(open_page("Encoder")))
+    (one,) = sent["found"]
+    assert (sent["labels"][one["place"]], one["rank"]) == ("because", 0)
+    assert sent["labels"][sent["hardest"]] == "animal"
+    asked = {"sentence": examples()[0].sentence, "blanks": str(sent["hardest"])}
+    (harder,) = live_data(opened(**asked))["found"]
+    assert harder["rank"] > 0
+
+
 def test_values_of_the_settings_are_kept_in_the_address(model: Checkpoint, shelf: Path) -> None:
     encoder_checkpoint(shelf / "twin")
     app = opened()
@@ -177,7 +189,7 @@ def test_on_another_page_what_was_hidden_stays_hidden(
 def test_a_long_text_says_how_far_it_is_hidden_in_turn(
     model: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoder, "MOST_IN_TURN", 5)
+    monkeypatch.setattr("viz.runs.blanks.MOST_IN_TURN", 5)
     app = opened()
     n = len(model.tokenizer.encode(SENTENCE))
     said = f"The sentence has {n} tokens: the first 5 are hidden in turn."

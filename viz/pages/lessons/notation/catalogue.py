@@ -55,7 +55,7 @@ _NAMED = {
         "None": "model.masks.full",
         "Receptive field": "model.analysis.masking.layers_to_reach",
     },
-    "Encoder": {"Pseudo-perplexity": "model.analysis.blanks.pseudo_losses"},
+    "Encoder": {"Pseudo-perplexity": "model.analysis.blanks.predicted_in_turn"},
     "Vision": {"Patches become a row of vectors": "model.embeddings.PatchEmbedding"},
     "Translation": {
         "Cross-attention": "model.blocks.CrossBlock",

@@ -23,7 +23,7 @@ OUTPUT = (
     Row(r"\alpha", "how much length is made up for; 0: not at all", "", "model.decoding.beam.normalised_score", ("Beam search",)),
     Row("T", "temperature", "", "model.decoding.filters.scale_temperature", ("Next token",)),
     Row(r"\mathcal{K}", "tokens that the filters keep", "", "model.decoding.filters.filter_logits"),
-    Row(r"\mathrm{PLL}", "sum of ln p of tokens hidden in turn", "", "model.analysis.blanks.pseudo_losses"),
+    Row(r"\mathrm{PLL}", "sum of ln p of tokens hidden in turn", "", "model.analysis.blanks.predicted_in_turn"),
     Row(r"\mathrm{PPPL}", "pseudo-perplexity", "", "model.analysis.blanks.perplexity"),
     Row("s", "a piece of the text, so far merged", "", "model.analysis.merges.Node", ("Tokens",)),
     Row(r"\mathrm{rank}", "place of a merge in the tokenizer’s list", "", "model.analysis.merges.Rule", ("Tokens",)),
