@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import wait
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,13 +13,14 @@ from model.lines import quoted
 from model.sources.checkpoint import Checkpoint
 from model.verify.check import Check
 from viz import VERSION, runs
-from viz.frame import admission, controls, given, inspector, memory, notices, state, verdicts, words
+from viz.frame import admission, controls, given, inspector, notices, state, verdicts, words
 from viz.frame.examples import examples
 from viz.frame.kinds import Choice
 from viz.frame.settings import AT, CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, MODELS, SENTENCE
 from viz.frame.view import View
 from viz.live.core.wire import Option, Settings
 from viz.live.pickers.data import Picker
+from viz.runs.kept import Asked
 from viz.theme import palette
 
 CHECK_EVERY = 0.1  # seconds
@@ -50,13 +52,13 @@ def open_view(where: DeltaGenerator, architecture: str = "", *, has_caret: bool 
         handle = runs.handle_of(*_model_pickers(model))
         kind = runs.opened(handle).input_kind
         sentence = typed.sentence if kind == "text" else ""
-        run = ask.run(handle, sentence)
-        memory.keep_alive("run", run)
+        asked = Asked(partial(ask.run, handle, sentence))
+        run = asked.answer
         if kind == "text":
             _count_tokens(typed, run)
         at = _own_head(run, handle.spelled) if architecture else _head_pickers(run)
     colors = palette(st.context.theme.type)
-    view = View(sentence, handle, run, *at, colors)
+    view = View(sentence, handle, asked, *at, colors)
     for line in runs.unusable_models():
         notices.add(line)
     notices.show()

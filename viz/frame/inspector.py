@@ -210,6 +210,8 @@ def check(passed: bool, text: str) -> None:
 def checked(what: str, checks: Callable[[], Sequence[Check]]) -> None:
     """How many checks a further run passed, and the list of them. `what` is ours.
 
+    `checks` should not hold the run, as a lambda would: see `viz.runs.kept.Asked`.
+
     They are waited for once all is drawn; what failed is said at the end of the page then.
     """
     panel = _panel()

@@ -1,10 +1,8 @@
-"""What one visitor's session keeps beside settings: results of long work, presses, live runs."""
+"""What one visitor's session keeps beside settings: results of long work, presses."""
 
 from typing import Any
 
 import streamlit as st
-
-from viz.runs import Run
 
 
 def remember(key: str, made_with: object, result: object) -> None:
@@ -26,14 +24,6 @@ def remembered(key: str, made_with: object) -> Any:  # noqa: ANN401  who kept it
 def last(key: str) -> tuple[Any, Any]:
     """What was kept last was made with, and the result; None for both where nothing was."""
     return st.session_state.get(f"remembered-{key}", (None, None))
-
-
-def keep_alive(name: str, run: Run) -> None:
-    """Keep a run for as long as this session shows it, so that browsers can ask for its arrays.
-
-    The store of traces has only weak references: what no session keeps is gone.
-    """
-    st.session_state[f"alive-{name}"] = run
 
 
 def press(key: str, meaning: str) -> None:

@@ -10,6 +10,7 @@ from model.sources.handle import ModelHandle
 from model.trace import AttentionRecord, HeadGroup, Site
 from viz import runs
 from viz.runs import Run
+from viz.runs.kept import Asked
 from viz.theme import Palette
 
 
@@ -19,11 +20,16 @@ class View:
 
     sentence: str
     handle: ModelHandle
-    run: Run
+    asked: Asked[Run]
     attention: str
     layer: int
     head: int
     colors: Palette
+
+    @property
+    def run(self) -> Run:
+        """The model's run on what it is given."""
+        return self.asked.answer
 
     @property
     def config(self) -> DecoderConfig:

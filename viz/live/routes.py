@@ -55,19 +55,29 @@ def _not_found(what: str) -> Response:
     return PlainTextResponse(f"no such {what}", status_code=404)
 
 
+def _let_go() -> Response:
+    """The trace of a key is gone, or never was: the browser has the page run again.
+
+    That is no fault, so it is no 404, which a browser's console would list as one.
+    """
+    return Response(status_code=204)
+
+
 def _number(text: str) -> int:
     """A layer or head number; what is none is larger than any."""
     return int(text) if SHORT_NUMBER.fullmatch(text) else sys.maxsize
 
 
-def _record(trace: Trace | None, address: str) -> AttentionRecord | None:
+def _record(trace: Trace, address: str) -> AttentionRecord | None:
     """The attention at an address, or None where there is none."""
-    records = trace.attention if trace else ()
-    return next((record for record in records if record.site.address == address), None)
+    return next((record for record in trace.attention if record.site.address == address), None)
 
 
 def _head(request: Request) -> Response:
-    record = _record(store.get(request.path_params["key"]), request.path_params["site"])
+    trace = store.get(request.path_params["key"])
+    if trace is None:
+        return _let_go()
+    record = _record(trace, request.path_params["site"])
     head = _number(request.path_params["head"])
     if record is None or head >= record.n_heads:
         return _not_found("head")
@@ -77,7 +87,7 @@ def _head(request: Request) -> Response:
 def _summary(request: Request) -> Response:
     trace = store.get(request.path_params["key"])
     if trace is None:
-        return _not_found("trace")
+        return _let_go()
     how, over = (request.path_params[name] for name in ("how", "over"))
     index = _number(request.path_params["index"])
     try:

@@ -10,6 +10,7 @@ from model.analysis.circuits import value_norms
 from model.analysis.findings import Found, heaviest_arrow
 from model.sources.handle import ModelHandle
 from viz.runs import Run, ablating
+from viz.runs.kept import Asked
 
 
 @dataclass(eq=False)
@@ -17,10 +18,15 @@ class Scan:
     """What each head costs as far as it is known; `whole` is the mean loss with all of them."""
 
     handle: ModelHandle
-    run: Run
+    asked: Asked[Run]
     judged: ablating.Judged
     ranking: ablating.Ranking
     is_running: bool = True
+
+    @property
+    def run(self) -> Run:
+        """The run with every head."""
+        return self.asked.answer
 
     @property
     def parts(self) -> list[Part]:
@@ -66,7 +72,8 @@ class Scan:
         return heaviest_arrow(records, [value_norms(record, model) for record in records])
 
 
-def scan(handle: ModelHandle, run: Run, judged: ablating.Judged) -> Scan:
+def scan(handle: ModelHandle, asked: Asked[Run], judged: ablating.Judged) -> Scan:
     """Begin: no head is taken away before `advance`."""
+    run = asked.answer
     heads = ablating.heads(handle, run)
-    return Scan(handle, run, judged, ablating.ranking(handle, run, heads, judged.targets))
+    return Scan(handle, asked, judged, ablating.ranking(handle, run, heads, judged.targets))

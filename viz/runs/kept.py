@@ -5,20 +5,21 @@ something is worked out; who asks for the same in that time waits for the one an
 """
 
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from concurrent.futures import CancelledError, Future
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import signature
-from typing import ParamSpec, TypeVar, cast
+from typing import Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
 from torch import Tensor
 
 BUDGET = 400_000_000  # bytes: some nine runs of 256 tokens through a model of 6 × 8 heads
 
-Asked = ParamSpec("Asked")
+Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 
 
@@ -87,18 +88,39 @@ class Kept:
 KEPT = Kept(BUDGET)
 
 
-def kept(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+def kept(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
     """Keep what a function gives back, by its arguments but for those named with an underscore."""
     parameters = signature(function)
 
     @wraps(function)
-    def ask(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+    def ask(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
         bound = parameters.bind(*args, **kwargs)
         bound.apply_defaults()
         given = tuple(x for name, x in bound.arguments.items() if name[0] != "_")
         return cast("Answer", KEPT.answer((function, given), lambda: function(*args, **kwargs)))
 
     return ask
+
+
+class Asked(Generic[Answer]):
+    """An answer that is kept here alone, and asked for again once it had to go.
+
+    Streamlit keeps what it may call for a visitor for minutes after he left: what that holds has
+    this in the place of a run.
+    """
+
+    def __init__(self, ask: Callable[[], Answer]) -> None:
+        self._ask = ask
+        self._found: Callable[[], Answer | None] = lambda: None
+
+    @property
+    def answer(self) -> Answer:
+        """The same one for as long as it is kept."""
+        found = self._found()
+        if found is None:
+            found = self._ask()
+            self._found = weakref.ref(found)
+        return found
 
 
 def bytes_of(value: object) -> int:

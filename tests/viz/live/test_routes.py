@@ -161,7 +161,8 @@ def test_what_does_not_exist_is_not_found(address: str, client: TestClient) -> N
 def test_without_the_key_there_is_nothing(address: str, client: TestClient) -> None:
     key, _kept = offered()
     for wrong in ("nonsense", "0" * 32, key[:-1], key + "0", key.upper() + "x", "%2e%2e", "*"):
-        assert client.get(f"/live/arrays/{wrong}/{address}").status_code == 404, wrong
+        answer = client.get(f"/live/arrays/{wrong}/{address}")
+        assert (answer.status_code, answer.content) in ((204, b""), (404, b"Not Found")), wrong
     assert client.get(f"/live/arrays/{key}/{address}").status_code == 200
 
 
@@ -184,7 +185,7 @@ def test_a_dropped_trace_is_gone(client: TestClient) -> None:
     gc.collect()
     assert alive() is None
     assert store.get(key) is None
-    assert client.get(address).status_code == 404
+    assert client.get(address).status_code == 204  # no fault: a console would list a 404
 
 
 @pytest.mark.parametrize("address", SERVED)
@@ -267,8 +268,8 @@ def test_the_running_app_gives_only_what_is_served(app_url: str) -> None:
         "/live/plotly.min.js": 200,
         "/live/live.css": 200,
         "/live/offline/modules.json": 200,
-        f"/live/arrays/nonsense/{FIRST_HEAD}": 404,
-        f"/live/arrays/nonsense/{SUMMARY}": 404,
+        f"/live/arrays/nonsense/{FIRST_HEAD}": 204,
+        f"/live/arrays/nonsense/{SUMMARY}": 204,
         "/live/routes.py": 404,
         "/live/%2e%2e/ui.py": 400,
     }

@@ -136,7 +136,7 @@ async function load(address) {
   const response = await fetch(new URL(address, document.baseURI)).catch(() => null);
   if (!response)
     throw new MissingArrays("The app does not answer. Heads already opened still work.");
-  const isLost = response.status === 404;
+  const isLost = response.status === 204;
   if (isLost) throw new MissingArrays("The app has let go of this sentence; asking again.", true);
   if (!response.ok) throw new MissingArrays(`The app could not send this (${response.status}).`);
   const buffer = await response.arrayBuffer();

@@ -185,7 +185,7 @@ def _perplexities(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndar
         formulas.pseudo_perplexity_with_numbers(float(losses.sum()), n),
     )
     inspector.source("model.analysis.blanks.predicted_in_turn", "model.analysis.blanks.perplexity")
-    inspector.checked(name, lambda: run.checks)
+    inspector.checked(name, run.checking.result)
 
 
 def _alt(whole: Run, pair: tuple[Predicted, Predicted]) -> str:

@@ -19,6 +19,7 @@ from viz.frame.said import Word
 from viz.frame.view import View
 from viz.pages.ideas.positions.compare import NAMES
 from viz.runs import positions
+from viz.runs.kept import Asked
 
 TITLE = "Order"
 ICON = ":material/swap_horiz:"
@@ -94,9 +95,9 @@ def _cases(view: View, text: str) -> list[Case]:
         handles = {schemeless.name: schemeless, **handles}
     found = []
     for name, handle in handles.items():
-        run = runs.run(handle, text)
-        own = replace(view, handle=handle, run=run, layer=0, head=0)
-        order = _order(len(run.trace.tokens))
+        asked = Asked(partial(runs.run, handle, text))
+        own = replace(view, handle=handle, asked=asked, layer=0, head=0)
+        order = _order(len(own.tokens))
         found += [
             Case(own, name, masked, positions.reordered(handle, text, order, masked))
             for masked in MASKS

@@ -3,7 +3,7 @@
 from typing import Any
 
 from viz import runs
-from viz.frame import inspector, layout, links, memory, notices, settings, state, words
+from viz.frame import inspector, layout, links, notices, settings, state, words
 from viz.frame.examples import what_to_try
 from viz.frame.kinds import Setting
 from viz.frame.view import View
@@ -100,7 +100,6 @@ def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:
     if chosen["against"] != "sentence" or not text.strip() or "text" not in view.offers:
         return []
     run = runs.run(view.handle, text)
-    memory.keep_alive("second-run", run)
     if run.n_cut:
         notices.add(f"The last {run.n_cut} tokens of the second sentence are cut.")
     return [OtherRun(run.trace, run.key)]

@@ -71,7 +71,7 @@ def _scan(view: View) -> Scan:
     if found is None:
         is_encoder = view.run.trace.facts.architecture == "encoder"
         true_ids = blanks.ids_of(view.handle, view.sentence) if is_encoder else None
-        found = scan(view.handle, view.run, ablating.judged(view.run, true_ids))
+        found = scan(view.handle, view.asked, ablating.judged(view.run, true_ids))
         memory.remember(SCAN, view.run.key, found)
     return found
 

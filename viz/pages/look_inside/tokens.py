@@ -16,7 +16,7 @@ from viz import runs
 from viz.figures.labels import clipped, visible
 from viz.figures.merges import drawable, label_of, merge_trees, n_bytes
 from viz.formulas import merge_with_numbers
-from viz.frame import controls, inspector, layout, memory, notices, tables, words
+from viz.frame import controls, inspector, layout, notices, tables, words
 from viz.frame.said import Said
 from viz.frame.settings import PRE_TOKEN
 from viz.frame.view import View
@@ -60,7 +60,6 @@ def given_of(view: View) -> Given:
     run = view.run
     if run.trace.facts.architecture == "encoder":
         run = runs.run(view.handle, view.sentence)
-        memory.keep_alive("typed", run)
     first = run.trace.streams[0]
     assert first.ids is not None, "the page is for text"
     n = len(first) - (len(run.trace.streams) > 1)  # a source ends with a token of its own

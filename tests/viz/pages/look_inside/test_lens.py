@@ -13,6 +13,7 @@ from viz import runs, theme
 from viz.figures.labels import token_labels
 from viz.frame.view import View
 from viz.pages.look_inside import lens
+from viz.runs.kept import Asked
 
 
 def test_lens_page_shows_what_every_layer_says() -> None:
@@ -87,7 +88,8 @@ def test_lens_of_a_long_sentence_shows_a_window(
 def test_lens_tables_hold_the_whole_sentence() -> None:
     device = runs.device_names()[0]
     handle = runs.handle_of("stories", device)
-    view = View(HOSTILE, handle, runs.run(handle, HOSTILE), "decoder.attn", 2, 3, theme.LIGHT)
+    asked = Asked(lambda: runs.run(handle, HOSTILE))
+    view = View(HOSTILE, handle, asked, "decoder.attn", 2, 3, theme.LIGHT)
     seen = runs.lens(handle, HOSTILE)
     tables = lens._tables(lens.Reading(view, seen, runs.vocabulary(handle), 3, 0))
     header, *rows = csv_rows(tables["Lens top tokens"]())

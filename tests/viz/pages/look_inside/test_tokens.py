@@ -18,7 +18,7 @@ from viz.figures.labels import token_labels
 from viz.frame.view import View
 from viz.pages.look_inside import tokens
 from viz.runs import tokens as token_runs
-from viz.runs.kept import KEPT
+from viz.runs.kept import KEPT, Asked
 
 ARABIC = "مرحبا بالعالم"
 
@@ -47,7 +47,8 @@ def note(app: object) -> str | None:
 
 def view_of(text: str, model: str = "stories") -> View:
     handle = runs.handle_of(model, runs.device_names()[0])
-    return View(text, handle, runs.run(handle, text), "decoder.attn", 0, 0, theme.LIGHT)
+    asked = Asked(lambda: runs.run(handle, text))
+    return View(text, handle, asked, "decoder.attn", 0, 0, theme.LIGHT)
 
 
 def test_page_shows_how_each_token_was_made() -> None:

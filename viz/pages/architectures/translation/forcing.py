@@ -95,7 +95,7 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
         loss_with_numbers(float(losses.sum()), len(losses)),
     )
     inspector.source("model.analysis.probabilities.next_token_losses")
-    inspector.checked("The German fed in", lambda: run.checks)
+    inspector.checked("The German fed in", run.checking.result)
 
 
 def _say_first_other(run: Run, first: int, own_way: str) -> None:

@@ -152,7 +152,7 @@ def _inspect(experiment: Experiment) -> None:
         "model.analysis.ablation.pruned",
     )
     if experiment.off:
-        inspector.checked("The run with parts off", lambda: experiment.edited.checks)
+        inspector.checked("The run with parts off", experiment.edited.checking.result)
     inspector.export(experiment.view, _tables(experiment))
 
 

@@ -12,6 +12,7 @@ from viz.frame import answers, settings, state
 from viz.frame.said import Piece, Word
 from viz.frame.view import View
 from viz.runs import Run, ablating, blanks
+from viz.runs.kept import Asked
 
 WORDS = {
     ZERO: "zero",
@@ -28,11 +29,15 @@ class Experiment:
     view: View
     off: tuple[str, ...]
     way: str
-    other: Run | None
-    edited: Run
+    asked: Asked[Run]
     judged: ablating.Judged
     before: np.ndarray  # losses of the targets, (N,)
     after: np.ndarray
+
+    @property
+    def edited(self) -> Run:
+        """The run with parts off."""
+        return self.asked.answer
 
     @property
     def is_everything(self) -> bool:
@@ -66,15 +71,19 @@ def experiment_of(view: View, way: str) -> Experiment:
     """Run the input with what is off; ValueError for another sentence that does not fit."""
     sizes = ablating.sizes(view.handle, view.run.trace)
     off = state.value(settings.OFF.given(sizes=sizes))
-    other = _other(view) if way == OTHER else None
-    key = "" if other is None else other.key
-    edited = ablating.without(view.handle, view.run, view.run.key, off, way, other, key)
+
+    def edited() -> Run:
+        other = _other(view) if way == OTHER else None
+        key = "" if other is None else other.key
+        return ablating.without(view.handle, view.run, view.run.key, off, way, other, key)
+
+    asked = Asked(edited)
     true_ids = None
     if view.run.trace.facts.architecture == "encoder":
         true_ids = blanks.ids_of(view.handle, view.sentence)
     judged = ablating.judged(view.run, true_ids)
-    before, after = (judged.losses(run.trace) for run in (view.run, edited))
-    return Experiment(view, off, way, other, edited, judged, before, after)
+    before, after = (judged.losses(run.trace) for run in (view.run, asked.answer))
+    return Experiment(view, off, way, asked, judged, before, after)
 
 
 def _other(view: View) -> Run:

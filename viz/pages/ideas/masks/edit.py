@@ -38,7 +38,7 @@ def draw(view: View) -> None:
         on_change=state.take_over,
     )
     _say_empty(run, mask)
-    inspector.checked("under this mask", lambda: run.checks)
+    inspector.checked("under this mask", run.checking.result)
     inspector.attention(run.trace.attention[view.layer])
     inspector.source("model.attention.attention_pattern", source_of(chosen.kind))
     pattern = run.trace.attention[view.layer].pattern[view.head]

@@ -50,7 +50,7 @@ def draw(view: View) -> None:
     layers = layers_to_reach(chosen.mask)
     _receptive_field(view, layers, run)
     _cost(view, chosen)
-    inspector.checked(chosen.name, lambda: run.checks)
+    inspector.checked(chosen.name, run.checking.result)
     inspector.source(source, "model.analysis.masking.layers_to_reach")
     inspector.export(view, _tables(view, chosen, run, layers))
 

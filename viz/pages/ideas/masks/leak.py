@@ -29,7 +29,7 @@ def draw(view: View) -> None:
     _loss(view, open_run)
     _future(view, open_run)
     _past(view, everything)
-    inspector.checked(WITHOUT, lambda: open_run.checks)
+    inspector.checked(WITHOUT, open_run.checking.result)
     inspector.source(
         "model.analysis.probabilities.next_token_losses", "model.analysis.masking.future_share"
     )

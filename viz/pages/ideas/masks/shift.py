@@ -49,7 +49,7 @@ def draw(view: View) -> None:
     words.training_targets(shown.inputs, shown.targets, numbers)
     st.markdown(_what_each_sees(view, len(inputs)))
     _say_loss(shown, is_whole)
-    inspector.checked("with the start token", lambda: run.checks)
+    inspector.checked("with the start token", run.checking.result)
     inspector.source(source_of(view.config.mask), "model.training.evaluation.token_losses")
     csv_files = {"Training targets": lambda: _csv(shown)}
     inspector.export(view, csv_files, has_charts=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from viz.frame.view import View
 from viz.live.callbacks import unbroken
 from viz.pages.ideas.positions import alibi, compare, learned, none, rope, sinusoidal
 from viz.runs import positions
+from viz.runs.kept import Asked
 
 TITLE = "Positions"
 ICON = ":material/waves:"
@@ -55,7 +57,7 @@ def render(view: View) -> None:
         raise fault
     DRAW[tab](shown)
     if shown is not view:
-        inspector.checked(shown.model, lambda: shown.run.checks)
+        inspector.checked(shown.model, shown.run.checking.result)
     elif tab != COMPARISON and view.handle not in _family(view).values():
         words.notice(
             f"This is {view.model}, {view.config.n_layers} layers × {view.config.n_heads} heads. "
@@ -82,10 +84,10 @@ def _shown(view: View, tab: str) -> View:
     if tab in (view.config.position, COMPARISON):
         return view
     handle = _family(view)[tab]
-    run = runs.run(handle, view.sentence)
-    group = run.trace.group(view.attention)
+    asked = Asked(partial(runs.run, handle, view.sentence))
+    group = asked.answer.trace.group(view.attention)
     layer, head = min(view.layer, len(group.records) - 1), min(view.head, group.n_heads - 1)
-    return replace(view, handle=handle, run=run, layer=layer, head=head)
+    return replace(view, handle=handle, asked=asked, layer=layer, head=head)
 
 
 def _line(view: View, shown: View) -> str:

@@ -129,8 +129,9 @@ def _patterns(view: View, found: dict[str, Run]) -> None:
                 f"{NAMES[scheme]} has no position for the last {run.n_cut} tokens: its context "
                 f"ends at {run.trace.facts.max_seq_len}."
             )
+    checking = [run.checking for run in found.values()]
     inspector.checked(
-        f"{len(found)} models", lambda: [item for run in found.values() for item in run.checks]
+        f"{len(found)} models", lambda: [check for one in checking for check in one.result()]
     )
 
 
