@@ -197,6 +197,7 @@ def _overview_data(n_tokens: int) -> tuple[dict[str, object], float]:
     }
     data = {
         "groups": [group],
+        "roles": [],
         "streams": {"decoder": {"labels": labels, "axis": labels}},
         "tile_codes": {"masked": MASKED},
         "palette": {"sequential": DARK.sequential, "masked": DARK.masked},

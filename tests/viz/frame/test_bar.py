@@ -1,10 +1,8 @@
 """Protects the bar: sentence, examples, models that can or cannot be used, and the checks."""
 
-import gc
 import json
 import math
 import os
-import weakref
 from concurrent.futures import Future, wait
 from copy import deepcopy
 from pathlib import Path
@@ -33,9 +31,6 @@ from viz.figures.labels import token_labels
 from viz.frame import bar, inspector
 from viz.frame.examples import examples
 from viz.live import component
-from viz.pages.ideas import masks
-from viz.runs import Run
-from viz.runs.kept import KEPT
 
 EXAMPLE = examples()[0]
 
@@ -47,31 +42,6 @@ def test_token_strip_shows_each_probability() -> None:
     assert list(labels) == token_labels(trace.tokens)
     assert np.isnan(probabilities[0])
     assert probabilities[1:] == pytest.approx(given(trace), abs=6e-5)
-
-
-RETAINED = [
-    *((page, {}) for page in PAGES),
-    *(("Masks", {"masks": view}) for view in masks.VIEWS),
-    ("Attention", {"view": "compare", "against": "sentence", "second": "Sam had a blue ball."}),
-    ("Positions", {"scheme": "compare"}),
-    ("Ablation", {"off": "decoder.attn.2.4"}),
-]
-
-
-@pytest.mark.parametrize(("page", "query"), RETAINED, ids=str)
-def test_what_is_left_of_a_visitor_holds_no_run(
-    page: str, query: dict[str, str], forgetful: None
-) -> None:
-    """Streamlit keeps it for minutes; a run of 256 tokens has 44 MB."""
-    app = open_page(page, sentence=TOM, **query)
-    made = [x for x, _ in KEPT._answers.values() if isinstance(x, Run)]
-    wait([run.checking for run in made])
-    left = [weakref.ref(run) for run in made]
-    KEPT.clear()
-    del made
-    gc.collect()
-    assert [ref for ref in left if ref() is not None] == []
-    assert app.session_state  # the visitor's is there all the while
 
 
 def test_checks_are_listed_and_counted() -> None:

@@ -1,16 +1,21 @@
 """Protects all pages: every kind of model, whatever a person types, however long."""
 
+import gc
+import weakref
 from collections.abc import Sequence
+from concurrent.futures import wait
 from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model.analysis.lens import logit_lens
 from model.capture import capture
 from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import (
+    TOM,
     VARIANTS,
     captions,
     chart,
@@ -32,6 +37,9 @@ from tests.viz.builders import (
 )
 from tests.viz.sent import assert_model_is_sent
 from viz.figures.labels import token_labels
+from viz.pages.ideas import masks
+from viz.runs import Run
+from viz.runs.kept import KEPT
 
 OF_SENTENCES = [page for page in PAGES if page not in OWN_MODEL]
 
@@ -43,6 +51,32 @@ def test_every_page_opens_with_its_model_and_with_another(page: str) -> None:
         assert lines(app, "error") == []
         for table in checks_shown(app)[:1]:
             assert {row["verdict"] for row in table} == {"passed"}
+    assert_holds_no_run(app)
+
+
+MORE_VIEWS = [
+    *(("Masks", {"masks": view}) for view in masks.VIEWS),
+    ("Attention", {"view": "compare", "against": "sentence", "second": "Sam had a blue ball."}),
+    ("Positions", {"scheme": "compare"}),
+    ("Ablation", {"off": "decoder.attn.2.4"}),
+]
+
+
+@pytest.mark.parametrize(("page", "query"), MORE_VIEWS, ids=str)
+def test_views_with_runs_of_their_own_hold_none(page: str, query: dict[str, str]) -> None:
+    assert_holds_no_run(open_page(page, sentence=TOM, **query))
+
+
+def assert_holds_no_run(app: AppTest) -> None:
+    """What Streamlit keeps of a visitor, for minutes after he left: a long run has 44 MB."""
+    made = [x for x, _ in KEPT._answers.values() if isinstance(x, Run)]
+    wait([run.checking for run in made])
+    left = [weakref.ref(run) for run in made]
+    KEPT.clear()
+    del made
+    gc.collect()
+    assert [ref for ref in left if ref() is not None] == []
+    assert app.session_state  # the visitor's is there all the while
 
 
 @pytest.mark.nightly

@@ -194,7 +194,8 @@ export class Cloze extends Instrument {
     const { arrays_key, groups, tile_codes } = data;
     this.words.draw(data, settings.blanks, settings.blank);
     check(this.masks, settings.causal ? "yes" : "no");
-    this.harder.hidden = data.hardest < 0 || settings.blanks.join() === `${data.hardest}`;
+    this.harder.hidden = data.hardest < 0;
+    this.harder.disabled = settings.blanks.join() === `${data.hardest}`;
     this.#showPlay();
     this.#showSays();
     this.found.draw(data, data.shown?.place ?? -1);
