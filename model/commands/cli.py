@@ -56,8 +56,9 @@ def main(name: str, words: Sequence[str]) -> None:
 def run(command: Command, words: Sequence[str], name: str, about: About) -> None:
     """Parse, run, print the answer as one line of JSON.
 
-    A ValueError becomes one line on standard error and exit code 2. A signal that stops the command
-    gives 128 and its number, as in a shell: 130 for Ctrl-C, 143 for a plain `kill`.
+    A ValueError, and a file or memory that is not to be had, becomes one line on standard error and
+    exit code 2. A signal that stops the command gives 128 and its number, as in a shell: 130 for
+    Ctrl-C, 143 for a plain `kill`.
     """
     parser = _Parser(
         prog=f"python -m model {name}",
@@ -70,8 +71,8 @@ def run(command: Command, words: Sequence[str], name: str, about: About) -> None
     with _stops_as_exits():
         try:
             answer = command.run(arguments)
-        except ValueError as error:
-            print(f"error: {one_line(str(error))}", file=sys.stderr)
+        except (ValueError, OSError, MemoryError) as error:
+            print(f"error: {one_line(_told(error))}", file=sys.stderr)
             sys.exit(2)
         except KeyboardInterrupt:
             sys.exit(130)
@@ -79,6 +80,13 @@ def run(command: Command, words: Sequence[str], name: str, about: About) -> None
         print(json_line(line), flush=True)
     if answer.exit_code:
         sys.exit(answer.exit_code)
+
+
+def _told(error: Exception) -> str:
+    """What went wrong, with the file where there is one; a path may be as long as a page."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.strerror}: {quoted(error.filename)}; choose another path"
+    return str(error) or "there is not enough memory; ask for less"
 
 
 def add_checkpoint_arguments(parser: ArgumentParser, of_any_source: bool = False) -> None:

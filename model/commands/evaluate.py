@@ -118,7 +118,13 @@ def _translated(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgres
 def _told(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgress) -> Scores:
     """The class of each picture."""
     path = _given(arguments, "images", loaded)
-    scores = accuracy(loaded.model, whole_batches(read_part(path, "test")))
+    images, n_classes = read_part(path, "test"), getattr(loaded.config, "n_classes", 0)
+    if images.labels.max() >= n_classes:
+        raise ValueError(
+            f"{path}: a picture is of class {images.labels.max()}, but {loaded.name} has the "
+            f"classes 0 to {n_classes - 1}; leave it out"
+        )
+    scores = accuracy(loaded.model, whole_batches(images))
     return {"images": str(path), **asdict(scores)}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from model.commands import cli
 from model.device import one_thread
 from model.files import replacing
+from model.lines import quoted
 from model.recurrence import stored
 from model.recurrence.scored import Score, scores
 from model.recurrence.task import LONGEST, TASKS
@@ -14,6 +15,7 @@ from model.recurrence.training import started, train
 from model.recurrence.translators import Translator, n_parameters
 
 ROWS = 500
+MOST_ROWS = 1_000_000
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,8 +30,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> cli.Answer:
     """Train as its recipe says, save, and score by length; or score alone. On one thread."""
-    if arguments.rows < 1:
-        raise ValueError(f"--rows is {arguments.rows}; give at least 1")
+    if not 1 <= arguments.rows <= MOST_ROWS:
+        raise ValueError(f"--rows is {quoted(arguments.rows)}; give 1 to {MOST_ROWS:,}")
+    if arguments.out.is_file():
+        raise ValueError(f"{arguments.out} is a file; choose a folder")
     folder: Path = arguments.out
     with one_thread():
         if not arguments.score:

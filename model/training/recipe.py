@@ -26,16 +26,24 @@ _CHOICES: dict[str, dict[str, Any]] = {
 }
 # What only says how a run is watched: a resumed run may differ in it.
 _WATCHING = {"name", "log_every", "save_every", "evaluate_every", "snapshot_every"}
-_AT_LEAST = {
-    "batch_tokens": 1,
-    "log_every": 1,
-    "save_every": 1,
-    "evaluate_every": 1,
-    "snapshot_every": 0,
-    "average_last": 0,
-    "average_every": 1,
-    "seed": 0,
+# From the least to the most; beyond that something is mistyped, or no machine can do it.
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "vocab_size": (0, 1_000_000),
+    "batch_tokens": (1, 10_000_000),
+    "log_every": (1, 10**9),
+    "save_every": (1, 10**9),
+    "evaluate_every": (1, 10**9),
+    "snapshot_every": (0, 10**9),
+    "average_last": (0, 10**9),
+    "average_every": (1, 10**9),
+    "seed": (0, 2**63 - 1),
+    "warmup_steps": (0, 10**9),
+    "matrix_lr": (0, 100),
+    "other_lr": (0, 100),
+    "weight_decay": (0, 100),
+    "final_lr_share": (0, 1),
 }
+_MOST_STEPS = 10**9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +100,12 @@ class Recipe:
                 raise ValueError(f"recipe: {name} {quoted(value)!r}; choose {', '.join(table)}")
         if not self.stages:
             raise ValueError("recipe: there is no stage; give one with steps and seq_len")
-        for name, least in _AT_LEAST.items():
+        for name, (least, most) in _BOUNDS.items():
             value = getattr(self, name)
-            if value < least:
-                raise ValueError(f"recipe: {name} is {value}; it must be at least {least}")
+            if not least <= value <= most:
+                raise ValueError(
+                    f"recipe: {name} is {quoted(value)}; it must be from {least:,} to {most:,}"
+                )
         if not 0 <= self.label_smoothing < 1:
             raise ValueError(
                 f"recipe: label_smoothing is {self.label_smoothing}; it must be at least 0 and "
@@ -107,10 +117,12 @@ class Recipe:
                 f"{quoted(self.tokenizer_of)!r}; name the same checkpoint in both"
             )
         for stage in self.stages:
-            if stage.steps < 1 or not 1 <= stage.seq_len <= self.batch_tokens:
+            is_whole = 1 <= stage.seq_len <= self.batch_tokens
+            if not 1 <= stage.steps <= _MOST_STEPS or not is_whole:
                 raise ValueError(
-                    f"recipe: a stage of {stage.steps} steps with seq_len {stage.seq_len} and "
-                    f"batch_tokens {self.batch_tokens}; a batch holds at least one window"
+                    f"recipe: a stage of {quoted(stage.steps)} steps with seq_len "
+                    f"{quoted(stage.seq_len)} and batch_tokens {self.batch_tokens}; a batch holds "
+                    f"at least one window, and a stage at most {_MOST_STEPS:,} steps"
                 )
 
     @property

@@ -28,6 +28,7 @@ from model.training.recipe import Recipe
 from model.training.state import Moments, TrainingState
 from model.weights import INITIALISATIONS
 
+MOST_WEIGHTS = 2_000_000_000  # with gradient and moments four times as many numbers
 NO_DATA: Mapping[str, str] = MappingProxyType({})
 
 
@@ -234,6 +235,14 @@ def build_model(recipe: Recipe, vocab_size: int | None) -> Transformer:
     """
     sizes = {} if vocab_size is None else {"vocab_size": vocab_size}
     config = config_of({**recipe.model, **sizes})
+    with torch.device("meta"):  # counted before anything is allocated
+        imagined = architecture(config.architecture).build(config)
+    n_weights = sum(weight.numel() for weight in imagined.parameters())
+    if n_weights > MOST_WEIGHTS:
+        raise ValueError(
+            f"recipe: the model has {n_weights:,} parameters; at most {MOST_WEIGHTS:,} are trained "
+            "here: lower d_model, d_ff, n_layers or vocab_size"
+        )
     model = architecture(config.architecture).build(config)
     longest, context = max(s.seq_len for s in recipe.stages), model.config.max_seq_len
     if longest > context:

@@ -83,6 +83,13 @@ def test_an_empty_drawing_is_said_and_the_whole_page_follows_it(sketch: Page) ->
     expect(sketch.get_by_text(f" for {best[1]} at the least")).to_be_visible()
 
 
+def test_of_the_shipped_digits_the_wrong_ones_alone(sketch: Page) -> None:
+    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    expect(answer).to_contain_text("right")
+    sketch.get_by_label("it gets wrong").check()
+    expect(answer).to_contain_text("wrong, it is a")
+
+
 @pytest.fixture(scope="module")
 def blank() -> Checkpoint:
     """The shipped model that fills in hidden words, opened here."""
@@ -99,9 +106,11 @@ def test_a_word_is_hidden_and_has_its_distribution_and_its_attention(
     settle(page)
     assert query(page)["blanks"] == "1,3"
     probs = softmax(blank.trace(Blanked(TOM, (1, 3))).trace.logits.astype(np.float64))
-    token = blank.tokenizer.encode(TOM)[1]
+    ids = blank.tokenizer.encode(TOM)
     row = page.locator(".hl-cloze-found tr[data-place='1']")
-    expect(row.locator("[data-number=p]")).to_have_text(digits(probs[1, token], 3))
+    expect(row.locator("[data-number=p]")).to_have_text(digits(probs[1, ids[1]], 3))
+    n_found = sum(int(probs[place].argmax()) == ids[place] for place in (1, 3))
+    expect(page.locator(".hl-cloze-says")).to_have_text(f"Found: {n_found} of 2.")
     best = blank.tokenizer.token_strings([int(probs[1].argmax())])[0].strip()
     expect(words.nth(1).locator(".hl-cloze-guess")).to_contain_text(best)
     cells = (

@@ -191,6 +191,19 @@ def test_what_an_evaluation_needs_is_named(
     assert message in line(command, evaluate, "--checkpoint", folders[name], *options)
 
 
+def test_a_class_the_model_has_not_and_a_path_too_long_are_one_line(
+    folders: dict[str, Path], pictures: Path, tmp_path: Path, command: Command
+) -> None:
+    with np.load(pictures) as archive:
+        arrays = dict(archive) | {"test_labels": np.full(7, 99)}
+    np.savez(pictures, **arrays)
+    asked = ("--checkpoint", folders["vision"], "--images", pictures)
+    assert "a picture is of class 99" in line(command, evaluate, *asked)
+    recipe = "assets/recipes/digits.toml"
+    out = tmp_path / (300 * "x")
+    assert "too long" in line(command, train, recipe, "--corpus", pictures, "--out", out)
+
+
 def test_every_one_is_traced_and_checked(
     folders: dict[str, Path], pictures: Path, tmp_path: Path, command: Command
 ) -> None:

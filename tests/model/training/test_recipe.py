@@ -61,7 +61,11 @@ def test_a_recipe_without_any_stage_is_refused() -> None:
         ),
         ("[[stages]]", "[stages]", "recipe: stages is {"),
         ("log_every = 2", "log_every = true", "recipe: log_every is True; it must be of type int"),
-        ("log_every = 2", "snapshot_every = -1", "snapshot_every is -1; it must be at least 0"),
+        ("log_every = 2", "snapshot_every = -1", "snapshot_every is -1; it must be from 0 to"),
+        ("log_every = 2", f"seed = {2**64}", f"seed is {2**64}; it must be from 0 to"),
+        ("log_every = 2", "matrix_lr = inf", "matrix_lr is inf; it must be from 0 to 100"),
+        ("log_every = 2", "weight_decay = nan", "weight_decay is nan; it must be from 0 to 100"),
+        ("\nsteps = 5", f"\nsteps = {10**12}", f"a stage of {10**12} steps"),
     ],
 )
 def test_a_broken_file_is_named_with_what_is_wrong(

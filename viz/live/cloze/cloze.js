@@ -230,18 +230,23 @@ export class Cloze extends Instrument {
   #showSays() {
     const { blanks, causal } = this.settings;
     const isAll = blanks.length === this.data.labels.length;
-    const about = blanks.length ? (isAll ? ALL_HIDDEN : this.#verdict) : NONE_HIDDEN;
-    this.says.textContent = [about, causal ? UNTRAINED : ""].filter(Boolean).join(" ");
+    const about = blanks.length ? (isAll ? ALL_HIDDEN : "") : NONE_HIDDEN;
+    this.says.textContent = [about, this.#verdict, causal ? UNTRAINED : ""]
+      .filter(Boolean)
+      .join(" ");
   }
 
-  /** In words how the one hidden token was met, once Python has said it; else nothing. */
+  /** In words how many of the hidden tokens were found, once Python has said it; else nothing. */
   get #verdict() {
-    const [one, ...others] = this.data.found;
-    const { blanks } = this.settings;
-    if (!one || others.length || blanks.length !== 1 || one.place !== blanks[0]) return "";
-    if (!one.rank) return `Found: “${one.label}” is its first guess.`;
-    const guess = (one.rank + 1).toLocaleString("en");
-    return `Not found: “${one.label}” is guess number ${guess}.`;
+    const { found } = this.data;
+    const places = found.map(({ place }) => place);
+    if (!places.length || places.join() !== this.settings.blanks.join()) return "";
+    const n = found.filter(({ rank }) => !rank).length;
+    if (found.length > 1) return `Found: ${n} of ${found.length}.`;
+    const [{ label, rank }] = found;
+    return n
+      ? `Found: “${label}” is its first guess.`
+      : `Not found: “${label}” is guess number ${(rank + 1).toLocaleString("en")}.`;
   }
 
   #showFilled() {

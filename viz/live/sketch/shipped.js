@@ -13,7 +13,7 @@ export class Shipped {
   constructor(take) {
     this.take = take;
     this.says = html("span");
-    this.only = html("input", { type: "checkbox" });
+    this.only = html("input", { type: "checkbox", onchange: () => this.#choose() });
     this.wrong = html("span");
     this.node = html(
       "div",
@@ -40,7 +40,7 @@ export class Shipped {
     this.says.textContent = isDrawn
       ? "your own picture"
       : `test digit ${chosen + 1} of ${n}${label === null ? "" : `: ${named(label)}`}`;
-    this.wrong.textContent = `only the ${wrong.length} it gets wrong`;
+    this.wrong.textContent = `only the ${wrong.length} it gets wrong of these ${n} hard ones`;
     this.only.disabled = !wrong.length;
   }
 
@@ -57,6 +57,12 @@ export class Shipped {
   verdict(best) {
     if (this.#isDrawn || this.#data.label === null) return ".";
     return best === this.#data.label ? ": right." : `: wrong, it is ${named(this.#data.label)}.`;
+  }
+
+  /** Of those it gets wrong one is shown at once. */
+  #choose() {
+    const { chosen, wrong } = this.#data;
+    if (this.only.checked && (this.#isDrawn || !wrong.includes(chosen))) this.#step(1);
   }
 
   /** @param {1 | -1} step */
