@@ -99,7 +99,7 @@ def test_the_command_trains_scores_and_saves(
     assert len((folder / "metrics.jsonl").read_text().splitlines()) == 2
     with pytest.raises(SystemExit):
         cli.main("recurrence", [*words[:-1], "0", "--score"])
-    assert "--rows is 0; give at least 1" in capsys.readouterr().err
+    assert "--rows is 0; give 1 to 1,000,000" in capsys.readouterr().err
     assert recurrence.ROWS == 500
 
 
