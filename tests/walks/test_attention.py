@@ -229,6 +229,12 @@ def test_lost_connection_says_what_is_missing(page: Page, page_log: PageLog) -> 
     open_head(page, 1, 1)
     wait_for(page, "L1 H1")
     page_log.console_errors.clear()
+    page.route(
+        "**/live/arrays/**", lambda route: route.fulfill(status=204)
+    )  # of a run that is gone
+    open_head(page, 2, 2)
+    expect(page.locator(".hl-live [role=alert]")).to_contain_text("let go of this sentence")
+    page.unroute("**/live/arrays/**")
 
 
 def test_example_shows_its_pair(page: Page) -> None:

@@ -101,12 +101,16 @@ def test_a_word_is_hidden_and_has_its_distribution_and_its_attention(
 ) -> None:
     visit(page, page="Encoder", sentence=TOM, blanks="3")
     words = page.locator(".hl-cloze-words button")
+    ids = blank.tokenizer.encode(TOM)
+    alone = blank.trace(Blanked(TOM, (3,))).trace.logits[3]
+    guess = int((alone > alone[ids[3]]).sum()) + 1
+    said = "is its first guess." if guess == 1 else f"is guess number {guess:,}."
+    expect(page.locator(".hl-cloze-says")).to_contain_text(said)
     words.nth(1).click()
     expect(page.locator(".hl-cloze-found tbody tr")).to_have_count(2)
     settle(page)
     assert query(page)["blanks"] == "1,3"
     probs = softmax(blank.trace(Blanked(TOM, (1, 3))).trace.logits.astype(np.float64))
-    ids = blank.tokenizer.encode(TOM)
     row = page.locator(".hl-cloze-found tr[data-place='1']")
     expect(row.locator("[data-number=p]")).to_have_text(digits(probs[1, ids[1]], 3))
     n_found = sum(int(probs[place].argmax()) == ids[place] for place in (1, 3))

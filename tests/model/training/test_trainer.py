@@ -15,7 +15,7 @@ from model.training.objectives import OBJECTIVES, LanguageModelling
 from model.training.optimizers import OPTIMIZERS
 from model.training.plan import Stage
 from model.training.run import train
-from model.training.trainer import Metrics, Observer, Trainer
+from model.training.trainer import Metrics, Observer, Trainer, build_model
 from tests.model.training.builders import (
     CORPUS,
     CPU,
@@ -72,6 +72,12 @@ def test_each_line_has_the_mean_loss_since_the_one_before() -> None:
     shares = [trainer.recipe.lr_share(step) for step in (1, 3, 5, 7)]
     assert [line.learning_rate for line in lines] == pytest.approx([6e-3 * x for x in shares])
     assert all(line.tokens_per_second > 0 for line in lines)
+
+
+def test_a_model_too_large_is_counted_and_refused_before_anything_is_allocated() -> None:
+    recipe = toy_recipe(model=MODEL | {"d_model": 300_000, "d_ff": 1_000_000})
+    with pytest.raises(ValueError, match=r"[\d,]+ parameters; at most 2,000,000,000 are trained"):
+        build_model(recipe, 10)
 
 
 def test_gradients_are_clipped() -> None:
