@@ -30,7 +30,7 @@ export default [
   js.configs.recommended,
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   { files: ["**/*.js"], languageOptions: { ecmaVersion: 2024, sourceType: "module" } },
-  { files: ["viz/live/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["viz/{kit,live}/**/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["scripts/**/*.js", "*.js"], languageOptions: { globals: globals.node } },
   {
     rules: {
@@ -55,8 +55,8 @@ export default [
       "prefer-const": "error",
     },
   },
-  // The core serves the instruments; these do not know each other.
-  { files: ["viz/live/core/**"], rules: never(INSTRUMENTS) },
+  // The kit serves the instruments; these do not know each other.
+  { files: ["viz/kit/**"], rules: never(INSTRUMENTS.map((name) => `live/${name}`)) },
   ...INSTRUMENTS.map((name) => ({
     files: [`viz/live/${name}/**`],
     rules: never(INSTRUMENTS.filter((other) => other !== name)),
@@ -64,8 +64,10 @@ export default [
   // Timers and observers end with their instrument: only the lifetime starts them. The address, a
   // tour and the watch on what is under way are no instruments and outlive them all.
   {
-    files: ["viz/live/**/*.js"],
-    ignores: ["core/lifetime", "address", "settled", "tour"].map((name) => `viz/live/${name}.js`),
+    files: ["viz/{kit,live}/**/*.js"],
+    ignores: ["kit/lifetime", "live/address", "live/settled", "live/tour"].map(
+      (name) => `viz/${name}.js`,
+    ),
     rules: {
       "no-restricted-globals": [
         "error",

@@ -1,6 +1,6 @@
 """Numbers of a run as they are printed: no more digits than they have, and small is never zero.
 
-`digits` of viz/live/core/dom.js does the same in the browser; a test holds the two together.
+`digits` of viz/kit/dom.js does the same in the browser; a test holds the two together.
 """
 
 from decimal import ROUND_HALF_UP, Context, Decimal

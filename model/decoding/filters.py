@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 # A cut that only rounding would move stays where exact arithmetic has it: ten tokens of mass 0.1
-# are three at p = 0.3, in whatever order they are added up. viz/live/core/sampling.js has the same.
+# are three at p = 0.3, in whatever order they are added up. viz/kit/sampling.js has the same.
 SLACK = 1e-12
 DEFAULT_ORDER = ("temperature", "top_k", "top_p", "min_p")
 

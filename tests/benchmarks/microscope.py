@@ -26,9 +26,9 @@ from tests.browser import find_browser
 from tests.screen import settle
 from tests.serving import BROWSER_FLAGS, running_app
 from tests.viz.builders import random_patterns
-from tests.viz.live.harness import bare_page
-from viz.live.core.tiles import MASKED, tiles
-from viz.live.core.wire import packed
+from tests.viz.harness import bare_page
+from viz.kit.tiles import MASKED, tiles
+from viz.kit.wire import packed
 from viz.theme import DARK
 
 HOVERS = 200
@@ -86,7 +86,7 @@ UNTIL_DRAWN = """async ([action, places]) => {
 }"""
 OVERVIEW = """async (data) => {
     const { Overview } = await import(new URL('/live/microscope/overview.js', location.href));
-    const { Lifetime } = await import(new URL('/live/core/lifetime.js', location.href));
+    const { Lifetime } = await import(new URL('/kit/lifetime.js', location.href));
     const host = document.createElement('div');
     host.style.width = '900px';
     document.body.replaceChildren(host);

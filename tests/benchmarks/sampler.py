@@ -15,8 +15,8 @@ from playwright.sync_api import sync_playwright
 from model.decoding.filters import DEFAULT_ORDER
 from tests.browser import find_browser
 from tests.serving import BROWSER_FLAGS, running_app
-from tests.viz.live.harness import as_sent
-from viz.live.core.sampling import distribution_data
+from tests.viz.harness import as_sent
+from viz.kit.sampling import distribution_data
 from viz.live.writer.data import WrittenText, writer_data
 
 VOCABULARY = 50_257

@@ -32,6 +32,7 @@ from tests.screen import (
     picked,
     query,
     settle,
+    settling,
     strip,
     visit,
 )
@@ -316,3 +317,26 @@ def test_summaries_are_python_s(page: Page, over: str) -> None:
     )
     values = shown(page, ".hl-view-summary .js-plotly-plot")
     assert values[records[0].mask] == pytest.approx(expected[records[0].mask], abs=1e-6)
+
+
+def test_a_small_map_of_heads_opens_that_head(page: Page) -> None:
+    """The part of the kit in the app: choices go into the address, and Back undoes them."""
+    visit(page, page="Heads", sentence=TOM, layer="2", head="4")
+    part = page.locator(".hl-live")
+    expect(part).to_have_attribute("data-drawn", "Decoder self-attention L2 H4")
+    part.locator(".hl-grid-of-heads").focus()
+    with settling(page):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_url("**head=5**")
+    part.get_by_role("application", name="L2 H5").focus()
+    with settling(page):
+        page.keyboard.press("PageDown")
+    page.wait_for_url("**cell=*")
+    last = len(stories_trace(TOM).tokens) - 1
+    row = min(10, last)
+    weight = stories_trace(TOM).attention[2].pattern[5, row, 0]
+    says = part.get_by_role("status")
+    expect(says).to_contain_text(f"{weight:.2f}"[:3])
+    for drawn in ("Decoder self-attention L2 H5", "Decoder self-attention L2 H4"):
+        page.go_back()
+        expect(part).to_have_attribute("data-drawn", drawn)

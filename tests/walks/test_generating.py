@@ -13,7 +13,7 @@ from tests.model.builders import softmax
 from tests.screen import TOM, query, settle, visit
 from tests.viz.builders import stories, stories_trace
 from viz.figures.labels import token_labels
-from viz.live.core.sampling import NAMED_TOKENS
+from viz.kit.sampling import NAMED_TOKENS
 
 # What the bars show: the numbers of all rows and of all others, and the lengths drawn for them.
 BARS = """() => {

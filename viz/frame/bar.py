@@ -18,7 +18,7 @@ from viz.frame.examples import examples
 from viz.frame.kinds import Choice
 from viz.frame.settings import AT, CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, MODELS, SENTENCE
 from viz.frame.view import View
-from viz.live.core.wire import Option, Settings
+from viz.kit.wire import Option, Settings
 from viz.live.pickers.data import Picker
 from viz.runs.kept import Asked
 from viz.theme import palette

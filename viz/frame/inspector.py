@@ -23,7 +23,7 @@ from viz.frame.settings import IMAGE_FORMAT, INSPECT
 from viz.frame.view import View
 from viz.live.callbacks import unbroken
 
-Tables = dict[str, Callable[[], bytes]]  # CSV files by their names, made when they are asked for
+Tables = dict[str, Callable[[], bytes]]  # files by their names, made when they are asked for
 
 PANEL = "inspector-panel"
 FORMULA, SOURCE, CHECK, EXPORT = "formula", "source", "check", "export"
@@ -243,12 +243,14 @@ def verdict(checks: Sequence[Check], before: str) -> str:
 # --- downloads --------------------------------------------------------------------------------
 
 
-def export(view: View, tables: Tables, *, has_charts: bool = True) -> None:
-    """Downloads: each table of the page as CSV, the whole trace as npz, and the image format.
+def export(
+    view: View, tables: Tables, files: Tables | None = None, *, has_charts: bool = True
+) -> None:
+    """Downloads: tables as CSV, `files` as HTML, the whole trace as npz, and the image format.
 
     `has_charts` says whether the page has charts whose camera saves in that format.
     """
-    _show(EXPORT, lambda: _downloads(view, tables, has_charts))
+    _show(EXPORT, lambda: _downloads(view, tables, files or {}, has_charts))
 
 
 def pattern_table(view: View) -> Tables:
@@ -260,17 +262,12 @@ def pattern_table(view: View) -> Tables:
     }
 
 
-def _downloads(view: View, tables: Tables, has_charts: bool) -> None:
+def _downloads(view: View, tables: Tables, files: Tables, has_charts: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="export"):
         for name, make in tables.items():
-            st.download_button(
-                f"{name} (CSV)",
-                make,
-                file_name=f"headlight-{name.lower().replace(' ', '-')}.csv",
-                mime="text/csv",
-                icon=":material/table:",
-                on_click="ignore",
-            )
+            _download(name, make, "csv", ":material/table:")
+        for name, make in files.items():
+            _download(name, make, "html", ":material/web:")
         st.download_button(
             "Whole trace (npz)",
             lambda: runs.trace_npz(view.run),
@@ -280,3 +277,14 @@ def _downloads(view: View, tables: Tables, has_charts: bool) -> None:
         )
         if has_charts:
             controls.segments(IMAGE_FORMAT, has_label=True)
+
+
+def _download(name: str, make: Callable[[], bytes], kind: str, icon: str) -> None:
+    st.download_button(
+        f"{name} ({kind.upper()})",
+        make,
+        file_name=f"headlight-{name.lower().replace(' ', '-')}.{kind}",
+        mime=f"text/{kind}",
+        icon=icon,
+        on_click="ignore",
+    )

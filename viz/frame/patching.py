@@ -23,7 +23,7 @@ from viz.frame.settings import (
 )
 from viz.frame.two_inputs import Two
 from viz.frame.view import View
-from viz.live.core.wire import Option, Settings
+from viz.kit.wire import Option, Settings
 from viz.live.pickers.data import Picker
 from viz.runs import attributing, patching, translating
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from viz.frame import state
 from viz.frame.settings import PRESENT
-from viz.live.files import script
+from viz.kit.files import script
 
 LINK = (
     f'<a href="?{PRESENT.name}=yes" data-with="{PRESENT.name}=yes" data-fullscreen '
@@ -20,7 +20,7 @@ def show() -> None:
     """
     if state.value(PRESENT):
         st.html(
-            f"<style>{script('presenting.css')}</style>"
+            f"<style>{script('live/presenting.css')}</style>"
             f'<nav class="hl-presenting" aria-label="Presenting"><a href="?" '
             f'data-with="{PRESENT.name}=" class="hl-step">Leave (Esc)</a>'
             "<span>← → other views</span></nav>"

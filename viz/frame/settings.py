@@ -26,7 +26,7 @@ from viz.frame.kinds import (
     Text,
 )
 from viz.frame.switched import Switched
-from viz.live.core import sampling as sampler
+from viz.kit import sampling as sampler
 from viz.live.microscope import data as microscope
 from viz.live.sketch import data as sketch
 from viz.live.translation import data as translation
@@ -143,7 +143,7 @@ ORDER = declared(
 
 # --- Attention: all but the first are chosen inside the microscope ------------------------------
 
-CELL = declared(Pair("cell", "Cell", None, pages=ON_ATTENTION))
+CELL = declared(Pair("cell", "Cell", None, pages=(*ON_ATTENTION, "Heads")))
 TOKEN = declared(Index("token", "Token", None, pages=ON_ATTENTION))
 VIEW = declared(Choice[str]("view", "View", "map", tuple(microscope.VIEWS), pages=ON_ATTENTION))
 STAGE = declared(

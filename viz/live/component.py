@@ -10,9 +10,11 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
+from viz.kit.files import component_style, script
+from viz.kit.part import Part
+from viz.kit.wire import Data, Settings, palette_data
+from viz.live import store
 from viz.live.callbacks import unbroken
-from viz.live.core.wire import Data, Settings, palette_data
-from viz.live.files import component_style, script
 from viz.theme import DARK, LIGHT
 
 # x and y of a click as the axes of the figure have them, or of the handle that was dragged there.
@@ -22,26 +24,26 @@ _mount = component(
     "headlight_live",
     html='<div class="hl-live" data-drawn="" translate="yes"></div>',
     css=component_style(),
-    js=script("loader.js"),
+    js=script("live/loader.js"),
     isolate_styles=False,  # Plotly and accessibility tools need the page's own document
 )
 _control = component(
     "headlight_control",
     html='<div class="hl-control"></div>',
-    js=script("loader.js"),
-    css=script("sentence_box/sentence_box.css") + script("pickers/pickers.css"),
+    js=script("live/loader.js"),
+    css=script("live/sentence_box/sentence_box.css") + script("live/pickers/pickers.css"),
     isolate_styles=False,
 )
 _chart = component(
     "headlight_chart",
     html='<div class="hl-figure"></div>',
-    js=script("loader.js"),
-    css=script("chart/chart.css"),
+    js=script("live/loader.js"),
+    css=script("live/chart/chart.css"),
     isolate_styles=False,
 )
-_rail = component("headlight_rail", js=script("rail.js"), isolate_styles=False)
-_tour = component("headlight_tour", js=script("tour.js"), isolate_styles=False)
-_address = component("headlight_address", js=script("address.js"), isolate_styles=False)
+_rail = component("headlight_rail", js=script("live/rail.js"), isolate_styles=False)
+_tour = component("headlight_tour", js=script("live/tour.js"), isolate_styles=False)
+_address = component("headlight_address", js=script("live/address.js"), isolate_styles=False)
 
 
 def show(
@@ -58,6 +60,22 @@ def show(
         on_sent_change=unbroken(lambda: on_change(sent(key)["changes"])),
         on_lost_change=unbroken(on_lost),
         on_tick_change=lambda: None,  # to be run again is all a tick wants
+    )
+
+
+def show_part(
+    key: str, part: Part, chosen: Settings, *, on_change: Callable[[Settings], None]
+) -> None:
+    """Show a part of the kit with what is chosen in it now; whoever shows it keeps its arrays."""
+    store.share(part.by_id)
+    told = {**part.told, "settings": chosen}
+    data = {**told, "instrument": "part", "part": part.name, "key": key}
+    take_over = unbroken(lambda: on_change(sent(key)["changes"]))
+    _mount(
+        key=key,
+        data=_in_conversation(key, data),
+        on_sent_change=take_over,
+        on_lost_change=lambda: None,  # to be run again shares its arrays again
     )
 
 

@@ -2,7 +2,7 @@
 // still starts or computes. The page names the modules (routes.py): those that Home needs as
 // `modulepreload`, those that can wait in `data-later` of this script.
 
-import { loadPlotly } from "./core/plotly.js";
+import { loadPlotly } from "../kit/plotly.js";
 import { watch } from "./settled.js";
 
 function loadTheRest() {
@@ -11,7 +11,7 @@ function loadTheRest() {
   for (const name of names) {
     const link = document.createElement("link");
     link.rel = "modulepreload";
-    link.href = new URL(name, import.meta.url).href;
+    link.href = new URL(name, document.baseURI).href;
     document.head.append(link);
   }
 }

@@ -6,7 +6,7 @@
 // a call was waiting for the modules, and the newer call may begin only after that: what is still
 // in the document goes on, with what a person has changed there and Python was not sent yet.
 
-/** @import { InstrumentData } from "./core/wire.js" */
+/** @import { InstrumentData } from "../kit/wire.js" */
 
 /**
  * What Streamlit hands over.

@@ -1,6 +1,6 @@
 // Where Streamlit's component meets the instruments.
 
-/** @import { Receiver } from "./core/wire.js" */
+/** @import { Receiver } from "../kit/wire.js" */
 /** @import { Call } from "./loader.js" */
 
 /** @typedef {{receive: (data: any) => void, destroy: () => void}} Instrument */
@@ -15,6 +15,7 @@ const KINDS = {
   sentence_box: () =>
     import("./sentence_box/sentence_box.js").then(({ SentenceBox }) => SentenceBox),
   pickers: () => import("./pickers/pickers.js").then(({ Pickers }) => Pickers),
+  part: () => import("../kit/hosts/streamlit.js").then(({ PartHost }) => PartHost),
   home: () => import("./home/home.js").then(({ Home }) => Home),
   microscope: () => import("./microscope/microscope.js").then(({ Microscope }) => Microscope),
   writer: () => import("./writer/writer.js").then(({ Writer }) => Writer),

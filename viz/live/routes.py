@@ -11,8 +11,6 @@ import json
 import re
 import sys
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,26 +21,30 @@ from starlette.routing import Route
 
 from model.lines import one_line
 from model.trace import AttentionRecord, Trace
+from viz.kit.arrays import encoded, head_arrays, summary_arrays
+from viz.kit.files import (
+    FIRST_MODULES,
+    MODULES,
+    PLOTLY,
+    component_style,
+    folder_of,
+    served_files,
+)
+from viz.kit.join import joined
+from viz.kit.part import piece
 from viz.live import store
-from viz.live.core.arrays import encoded, head_arrays, summary_arrays
-from viz.live.files import FIRST_MODULES, MODULES, component_style, offline_modules, served_files
 
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
 # update.
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 SERVED = served_files(MEDIA_TYPES)
-
-
-def _folder_of(package: str) -> Path:
-    """Where a package is; importing it would take a while."""
-    spec = find_spec(package)
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(f"{package} is not installed: pip install -r requirements.txt")
-    return Path(spec.origin).parent
-
-
-PLOTLY = _folder_of("plotly") / "package_data" / "plotly.min.js"
+SAVED = "live/offline/offline.js"
+# What the page of a saved view does with this module: it holds the rest.
+OPENS = f"""const contents = JSON.parse(document.getElementById("contents").textContent);
+const {{ open }} = await import(urls["{SAVED}"]);
+open(document.getElementById("headlight"), contents);
+"""
 MOST_ASKED = 4096  # bytes of a question
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
@@ -126,6 +128,20 @@ async def _asked(request: Request) -> dict[str, Any] | None:
     return asked if isinstance(asked, dict) else None
 
 
+def _array(request: Request) -> Response:
+    """An array of a part, or a piece of one; what one id names never changes."""
+    name, *at = request.path_params["path"].split("/")
+    array = store.array(name)
+    if array is None:
+        return _let_go()
+    try:
+        data = piece(array, at)
+    except LookupError:
+        return _not_found("array")
+    headers = {**HEADERS, "Cache-Control": "private, max-age=31536000, immutable"}
+    return Response(data, media_type="application/octet-stream", headers=headers)
+
+
 def _plotly(request: Request) -> Response:
     return FileResponse(PLOTLY, media_type="text/javascript", headers=HEADERS)
 
@@ -135,7 +151,8 @@ async def _style(request: Request) -> Response:
 
 
 async def _offline(request: Request) -> Response:
-    return Response(offline_modules(), media_type="application/json", headers=HEADERS)
+    text = joined([SAVED], OPENS)
+    return Response(text, media_type="text/javascript", headers=HEADERS)
 
 
 @cache
@@ -147,8 +164,8 @@ def _opening_page() -> bytes:
     a session. A browser that translates the page puts <font> in place of texts, and React goes on
     with those it made, out of sight: only what is not React's says that it may be translated.
     """
-    page = (_folder_of("streamlit") / "static" / "index.html").read_text(encoding="utf-8")
-    first = "".join(f'<link rel="modulepreload" href="./live/{name}" />' for name in FIRST_MODULES)
+    page = (folder_of("streamlit") / "static" / "index.html").read_text(encoding="utf-8")
+    first = "".join(f'<link rel="modulepreload" href="./{name}" />' for name in FIRST_MODULES)
     later = " ".join(name for name in MODULES if name not in FIRST_MODULES)
     style = '<link rel="stylesheet" href="./live/page.css" />'
     early = f'<script type="module" src="./live/early.js" data-later="{later}"></script>'
@@ -166,7 +183,7 @@ async def _file(request: Request) -> Response:
 
     Read at once: a page asks for some forty, and a thread for each costs more than reading it.
     """
-    path = SERVED.get(request.path_params["name"])
+    path = SERVED.get(request.url.path.removeprefix("/"))
     if path is None:
         return _not_found("file")
     return Response(path.read_bytes(), media_type=MEDIA_TYPES[path.suffix], headers=HEADERS)
@@ -176,9 +193,11 @@ ROUTES = [
     Route("/", _opening),
     Route("/live/plotly.min.js", _plotly),
     Route("/live/live.css", _style),
-    Route("/live/offline/modules.json", _offline),
+    Route("/live/offline/joined.js", _offline),
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
     Route("/live/texts/{key}", _more, methods=["POST"]),
     Route("/live/{name:path}", _file),
+    Route("/kit/arrays/{path:path}", _array),
+    Route("/kit/{name:path}", _file),
 ]

@@ -1,12 +1,14 @@
 """What the browser may ask for by a key nobody can guess; gone when nobody else holds it.
 
-Traces, whose arrays it draws, and texts, which are written on while it asks for more.
+Traces and parts, whose arrays it draws, and texts, which are written on while it asks for more.
 """
 
 import secrets
 from collections.abc import Mapping
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
+
+import numpy as np
 
 from model.trace import Trace
 
@@ -20,6 +22,7 @@ class GrowingText(Protocol):
 
 
 _TRACES: WeakValueDictionary[str, Trace] = WeakValueDictionary()
+_ARRAYS: WeakValueDictionary[str, np.ndarray] = WeakValueDictionary()
 _TEXTS: WeakValueDictionary[str, GrowingText] = WeakValueDictionary()
 
 
@@ -33,6 +36,16 @@ def put(trace: Trace) -> str:
 def get(key: str) -> Trace | None:
     """The trace of a key, or None when it has gone or never was."""
     return _TRACES.get(key)
+
+
+def share(arrays: Mapping[str, np.ndarray]) -> None:
+    """Offer arrays of a part by their ids for as long as the caller keeps them."""
+    _ARRAYS.update(arrays)
+
+
+def array(name: str) -> np.ndarray | None:
+    """The array of an id, or None when it has gone or never was."""
+    return _ARRAYS.get(name)
 
 
 def offer(text: GrowingText) -> str:

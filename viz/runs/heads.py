@@ -17,7 +17,19 @@ from model.survey.measured import Found, measured
 from model.survey.stored import STORED, Survey, read_survey
 from model.trace import Site, Stream, Trace
 from viz import runs
+from viz.kit.part import Part
+from viz.kit.parts.heads import heads_part
 from viz.runs.kept import kept
+
+
+def part(run: runs.Run) -> Part:
+    """All heads of a run, to be looked at."""
+    return _part(run.key, run.trace)
+
+
+@kept
+def _part(key: str, _trace: Trace) -> Part:
+    return heads_part(_trace)
 
 
 def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Found]:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.viz.apps import TOM, charts, open_page
-from viz.live.files import script
+from viz.kit.files import script
 from viz.theme import DARK, LIGHT, css_variables
 
 

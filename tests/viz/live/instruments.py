@@ -10,11 +10,11 @@ from model.capture import capture, capture_translation
 from model.decoding.filters import Sampling
 from tests.model.builders import tiny_encoder, tiny_translator
 from tests.viz.builders import causal, stories_trace
+from viz.kit.sampling import BOUNDS, distribution_data
+from viz.kit.wire import Bounds, Data, Settings
 from viz.live.chart.data import chart_data
 from viz.live.cloze.data import Kept as KeptTrace
 from viz.live.cloze.data import Whole, cloze_data
-from viz.live.core.sampling import BOUNDS, distribution_data
-from viz.live.core.wire import Bounds, Data, Settings
 from viz.live.editor.data import NextTokens, editor_data
 from viz.live.home.data import Following, ShownHead, home_data
 from viz.live.microscope.data import microscope_data

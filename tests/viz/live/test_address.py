@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.viz.live.harness import bare_page
+from tests.viz.harness import bare_page
 
 # A call as Streamlit makes it, what it gave back, and what is sent through it.
 CALL = """async (turn) => {

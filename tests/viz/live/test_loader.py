@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.viz.live.harness import as_sent, bare_page, rest
+from tests.viz.harness import as_sent, bare_page, rest
 from tests.viz.live.instruments import rotor
 
 # Calls as Streamlit does, several before the first has been answered; what each gave back is kept.

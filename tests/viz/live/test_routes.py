@@ -16,7 +16,8 @@ from starlette.testclient import TestClient
 from model.trace import Trace
 from tests.model.builders import GROUPED, tiny_model, tiny_trace
 from tests.viz.live.made_up import N_HEADS, two_streams
-from viz.live import files, routes, store
+from viz.kit import files
+from viz.live import routes, store
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 VARIANTS = {
@@ -30,11 +31,11 @@ VARIANTS = {
 FIRST_HEAD = "head/decoder.blocks.0.attn/0"
 SUMMARY = "summary/decoder.attn/mean/all/0"
 SERVED = {
-    "/live/main.js": "main.js",
-    "/live/core/maths.js": "core/maths.js",
-    "/live/microscope/views/map.js": "microscope/views/map.js",
-    "/live/core/core.css": "core/core.css",
-    "/live/offline/page.html": "offline/page.html",
+    "/live/main.js": "live/main.js",
+    "/kit/maths.js": "kit/maths.js",
+    "/live/microscope/views/map.js": "live/microscope/views/map.js",
+    "/kit/kit.css": "kit/kit.css",
+    "/kit/hosts/page.html": "kit/hosts/page.html",
 }
 OUTSIDE = [
     "/live/routes.py",
@@ -49,7 +50,7 @@ OUTSIDE = [
     "/live/%2e%2e/ui.py",
     "/live/..%2fui.py",
     "/live/%2e%2e%2fui.py",
-    "/live/core/%2e%2e/routes.py",
+    "/kit/%2e%2e/live/routes.py",
     "/live/%2e%2e/%2e%2e/README.md",
     "/live/%2e%2e/%2e%2e/.streamlit/config.toml",
     "/live//etc/hostname",
@@ -192,7 +193,7 @@ def test_a_dropped_trace_is_gone(client: TestClient) -> None:
 def test_modules_are_served_as_they_are(address: str, client: TestClient) -> None:
     response = client.get(address)
     assert response.status_code == 200
-    assert response.content == (files.FOLDER / SERVED[address]).read_bytes()
+    assert response.content == (files.VIZ / SERVED[address]).read_bytes()
     kinds = {".js": "javascript", ".css": "text/css", ".html": "text/html"}
     assert kinds[Path(address).suffix] in response.headers["content-type"]
 
@@ -205,10 +206,11 @@ def test_nothing_else_is_served(address: str, client: TestClient) -> None:
 
 
 def test_no_python_file_is_served_under_any_name(client: TestClient) -> None:
-    paths = [path.relative_to(files.FOLDER) for path in files.FOLDER.rglob("*.py*")]
-    assert Path("routes.py") in paths
+    paths = [path for name in files.FOLDERS for path in (files.VIZ / name).rglob("*.py*")]
+    assert files.VIZ / "live/routes.py" in paths
     for path in paths:
-        assert client.get(f"/live/{path.as_posix()}").status_code == 404, path
+        name = path.relative_to(files.VIZ).as_posix()
+        assert client.get(f"/{name}").status_code == 404, name
 
 
 def test_plotly_is_the_installed_one(client: TestClient) -> None:
@@ -221,10 +223,10 @@ def test_the_style_is_that_of_all_instruments(client: TestClient) -> None:
     response = client.get("/live/live.css")
     assert response.text == files.component_style()
     assert "text/css" in response.headers["content-type"]
-    sheets = set(files.FOLDER.glob("*/*.css"))
+    sheets = {files.VIZ / "kit/kit.css", *(files.VIZ / "live").glob("*/*.css")}
     assert len(sheets) == 14
     assert all(sheet.read_text(encoding="utf-8") in response.text for sheet in sheets)
-    assert response.text.startswith((files.FOLDER / "core/core.css").read_text(encoding="utf-8"))
+    assert response.text.startswith((files.VIZ / "kit/kit.css").read_text(encoding="utf-8"))
 
 
 def test_the_page_comes_with_its_style_sheet(client: TestClient) -> None:
@@ -232,16 +234,16 @@ def test_the_page_comes_with_its_style_sheet(client: TestClient) -> None:
     page = client.get("/")
     assert page.text.count('<link rel="stylesheet" href="./live/page.css" />') == 1
     assert '<div id="root"></div>' in page.text
-    assert client.get("/live/page.css").text == files.script("page.css")
+    assert client.get("/live/page.css").text == files.script("live/page.css")
 
 
 def test_every_module_of_the_page_is_loaded_ahead(client: TestClient) -> None:
     """Those that hold types alone, and those the page never imports, are not."""
-    assert {"main.js", "core/maths.js", "microscope/views/map.js"} <= set(files.MODULES)
+    assert {"live/main.js", "kit/maths.js", "live/microscope/views/map.js"} <= set(files.MODULES)
     assert not [name for name in files.MODULES if name.endswith("wire.js")]
-    assert not {"loader.js", "preload.js"} & set(files.MODULES)
+    assert not {"live/loader.js", "live/early.js"} & set(files.MODULES)
     for name in files.MODULES:
-        assert client.get(f"/live/{name}").status_code == 200, name
+        assert client.get(f"/{name}").status_code == 200, name
 
 
 def test_nothing_is_sent_compressed_or_kept_past_an_update(client: TestClient) -> None:
@@ -267,7 +269,7 @@ def test_the_running_app_gives_only_what_is_served(app_url: str) -> None:
         "/live/main.js": 200,
         "/live/plotly.min.js": 200,
         "/live/live.css": 200,
-        "/live/offline/modules.json": 200,
+        "/live/offline/joined.js": 200,
         f"/live/arrays/nonsense/{FIRST_HEAD}": 204,
         f"/live/arrays/nonsense/{SUMMARY}": 204,
         "/live/routes.py": 404,

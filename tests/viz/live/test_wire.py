@@ -14,13 +14,13 @@ from playwright.sync_api import Page
 from model.analysis.summary import summarise_patterns
 from model.trace import Site
 from tests.viz.builders import stories_trace
-from tests.viz.live.harness import as_sent
+from tests.viz.harness import as_sent
 from tests.viz.live.instruments import INSTRUMENTS, chart, microscope_settings
 from viz.figures.labels import escape
-from viz.live.core.arrays import head_address
-from viz.live.core.sampling import BOUNDS
-from viz.live.core.wire import Option
-from viz.live.files import FOLDER
+from viz.kit.arrays import head_address
+from viz.kit.files import VIZ
+from viz.kit.sampling import BOUNDS
+from viz.kit.wire import Option
 from viz.live.microscope.data import HOW, OVER, STAGES, VIEWS, OtherRun, microscope_data
 from viz.live.pickers.data import Picker, pickers_data
 from viz.live.sentence_box.data import sentence_data
@@ -39,7 +39,8 @@ def types(path: Path) -> dict[str, dict[str, bool]]:
     }
 
 
-SHARED = types(FOLDER / "core/wire.js")
+FOLDER = VIZ / "live"
+SHARED = types(VIZ / "kit/wire.js")
 
 
 def assert_is(data: dict[str, Any], fields: dict[str, bool], name: str) -> None:
@@ -183,7 +184,7 @@ def test_summaries_can_be_asked_for_by_their_names() -> None:
 def test_addresses_are_python_s(bare: Page) -> None:
     site = Site("encoder_decoder", "cross", 3)
     found = bare.evaluate(
-        "([key, site, head]) => import('/live/core/arrays.js')"
+        "([key, site, head]) => import('/kit/arrays.js')"
         ".then(module => module.headAddress(key, site, head))",
         ["a key", site.address, 5],
     )
@@ -193,7 +194,7 @@ def test_addresses_are_python_s(bare: Page) -> None:
 def test_labels_are_unescaped_as_python_escapes_them(bare: Page) -> None:
     label = "".join(map(chr, range(32, 127))) + "⏎…é"
     found = bare.evaluate(
-        "label => import('/live/core/heatmap.js').then(module => module.unescaped(label))",
+        "label => import('/kit/marks/heatmap.js').then(module => module.unescaped(label))",
         escape(label),
     )
     assert found == label

@@ -1,16 +1,16 @@
 // Attention by hand: Q, K and V to change cell by cell, and every step redrawn at each key.
 
-import { digits, fillOnce, html } from "../core/dom.js";
-import { Instrument } from "../core/instrument.js";
-import { cellAfter } from "../core/keyboard.js";
+import { digits, fillOnce, html } from "../../kit/dom.js";
+import { Instrument } from "../instrument.js";
+import { cellAfter } from "../../kit/keyboard.js";
 import { NAMES, numberIn, read, write } from "./cells.js";
 import { aboutOf, showChoices } from "./choices.js";
 import { lineOf } from "./said.js";
 import { cellOf, fill, inputTable, stepTable } from "./tables.js";
 import { workOut } from "./worked.js";
 
-/** @import { Matrix } from "../core/maths.js" */
-/** @import { Receiver } from "../core/wire.js" */
+/** @import { Matrix } from "../../kit/maths.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
 /** @import { Name } from "./cells.js" */
 /** @import { Spot } from "./said.js" */
 /** @import { ByHandData } from "./wire.js" */

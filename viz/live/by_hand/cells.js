@@ -1,8 +1,8 @@
 // Matrices as one line of text, as they stand in the address and as Python reads them.
 
-import { matrix } from "../core/maths.js";
+import { matrix } from "../../kit/maths.js";
 
-/** @import { Matrix } from "../core/maths.js" */
+/** @import { Matrix } from "../../kit/maths.js" */
 
 /** @typedef {"q" | "k" | "v" | "out"} Name */
 /** @typedef {Record<Name, string[][]>} Cells rows of cells as they are written; no rows of what is not there */

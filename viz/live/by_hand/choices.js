@@ -1,7 +1,7 @@
 // What is chosen beside the cells: an example, sizes, heads, and which keys may be attended to.
 
-import { check, fillOnce, inputOf, radios, select, slider, toggle } from "../core/dom.js";
-import { same } from "../core/conversation.js";
+import { check, fillOnce, inputOf, radios, select, slider, toggle } from "../../kit/dom.js";
+import { same } from "../../kit/conversation.js";
 import { identity, read, resized, write } from "./cells.js";
 
 /** @import { ByHandData, ByHandSettings } from "./wire.js" */

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from model.analysis.worked import LARGEST, MOST_COLUMNS, MOST_HEADS, MOST_ROWS
-from viz.live.core.wire import Data, Settings
+from viz.kit.wire import Data, Settings
 
 BY_HAND = "by_hand"
 MASKING = {"none": "all keys", "causal": "causal", "valid": "valid length"}

@@ -1,9 +1,9 @@
 // One cell of a step in a line: what it was computed from, with the numbers.
 
-import { digits } from "../core/dom.js";
-import { rowOf } from "../core/maths.js";
+import { digits } from "../../kit/dom.js";
+import { rowOf } from "../../kit/maths.js";
 
-/** @import { Matrix, Numbers } from "../core/maths.js" */
+/** @import { Matrix, Numbers } from "../../kit/maths.js" */
 /** @import { Worked } from "./worked.js" */
 
 const MOST_TERMS = 6;

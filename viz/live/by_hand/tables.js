@@ -1,8 +1,8 @@
 // Tables of numbers: those a person types into, and those that follow.
 
-import { digits, html } from "../core/dom.js";
+import { digits, html } from "../../kit/dom.js";
 
-/** @import { Matrix } from "../core/maths.js" */
+/** @import { Matrix } from "../../kit/maths.js" */
 
 const PLACES = 3;
 const MOST_SHADE = 55; // per cent of the accent, so that ink is read on it

@@ -1,6 +1,6 @@
 // What attention by hand is sent.
 
-/** @import { InstrumentData } from "../core/wire.js" */
+/** @import { InstrumentData } from "../../kit/wire.js" */
 
 /**
  * Q, K, V and W_O in one line: cells by commas, rows by semicolons, matrices by bars; W_O may be

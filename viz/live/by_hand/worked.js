@@ -1,9 +1,9 @@
 // Every step of every head, from the cells; what the page computes at each key.
 
-import { matrix, products, rowOf, steps } from "../core/maths.js";
+import { matrix, products, rowOf, steps } from "../../kit/maths.js";
 import { numbersOf, read } from "./cells.js";
 
-/** @import { Matrix } from "../core/maths.js" */
+/** @import { Matrix } from "../../kit/maths.js" */
 /** @import { ByHandSettings } from "./wire.js" */
 
 /** @typedef {"products" | "scores" | "masked" | "weights" | "z"} StepName */

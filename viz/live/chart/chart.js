@@ -1,13 +1,13 @@
 // A figure made in Python. Streamlit's own chart is taken off the page and put on again for every
 // change; this one is drawn again in its place.
 
-import { html } from "../core/dom.js";
-import { Lifetime } from "../core/lifetime.js";
-import { NO_CLOUD, loadPlotly } from "../core/plotly.js";
-import { roomOnWall } from "../core/wall.js";
+import { html } from "../../kit/dom.js";
+import { Lifetime } from "../../kit/lifetime.js";
+import { NO_CLOUD, loadPlotly } from "../../kit/plotly.js";
+import { roomOnWall } from "../../kit/wall.js";
 
-/** @import { Chart as Drawn } from "../core/plotly.js" */
-/** @import { Receiver } from "../core/wire.js" */
+/** @import { Chart as Drawn } from "../../kit/plotly.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
 /** @import { ChartData } from "./wire.js" */
 
 /** @typedef {{data: object[], layout: Record<string, unknown>}} Figure */

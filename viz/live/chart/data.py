@@ -2,7 +2,7 @@
 
 import plotly.graph_objects as go
 
-from viz.live.core.wire import Data
+from viz.kit.wire import Data
 
 CHART = "chart"
 HEIGHT = 450  # pixels of a figure that does not say

@@ -1,19 +1,19 @@
 // Cloze: words that are hidden, what an encoder predicts in their places, and the attention it does so with.
 
-import { Library, headAddress } from "../core/arrays.js";
-import { button, check, html, radios } from "../core/dom.js";
-import { Grids } from "../core/grids.js";
-import { called } from "../core/groups.js";
-import { HeatMap } from "../core/heatmap.js";
-import { Instrument } from "../core/instrument.js";
-import { pairsInWords, pictured, shownPattern, weightScale } from "../core/patterns.js";
+import { Library, headAddress } from "../../kit/arrays.js";
+import { button, check, html, radios } from "../../kit/dom.js";
+import { Grids } from "../../kit/marks/grids.js";
+import { called } from "../../kit/groups.js";
+import { HeatMap } from "../../kit/marks/heatmap.js";
+import { Instrument } from "../instrument.js";
+import { pairsInWords, pictured, shownPattern, weightScale } from "../../kit/patterns.js";
 import { Filled } from "./filled.js";
 import { FoundTable } from "./found.js";
 import { Words } from "./words.js";
 
-/** @import { Matrices } from "../core/arrays.js" */
-/** @import { Receiver } from "../core/wire.js" */
-/** @import { Chosen } from "../core/groups.js" */
+/** @import { Matrices } from "../../kit/arrays.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
+/** @import { Chosen } from "../../kit/groups.js" */
 /** @import { ClozeData, ClozeSettings } from "./wire.js" */
 
 const QUIET_MS = 30; // a click acts at once

@@ -9,10 +9,10 @@ import numpy as np
 from model.analysis.probabilities import rank
 from model.trace import Trace
 from viz.figures.labels import token_labels, told_apart, word_groups
-from viz.live.core.arrays import encoded, head_address, head_arrays
-from viz.live.core.sampling import BOUNDS, limits_data
-from viz.live.core.tiles import MASKED, group_data
-from viz.live.core.wire import (
+from viz.kit.arrays import encoded, head_address, head_arrays
+from viz.kit.sampling import BOUNDS, limits_data
+from viz.kit.tiles import MASKED, group_data
+from viz.kit.wire import (
     Data,
     Settings,
     bounds_data,

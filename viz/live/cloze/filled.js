@@ -1,12 +1,12 @@
 // What could stand in one blank: the most likely tokens of the whole vocabulary as bars, before and
 // after temperature and top-p.
 
-import { floatsOf } from "../core/arrays.js";
-import { drawBars } from "../core/bars.js";
-import { digits, html, slider, svg } from "../core/dom.js";
-import { applied, probabilities, sortedIds } from "../core/sampling.js";
+import { floatsOf } from "../../kit/arrays.js";
+import { drawBars } from "../../kit/marks/bars.js";
+import { digits, html, slider, svg } from "../../kit/dom.js";
+import { applied, probabilities, sortedIds } from "../../kit/sampling.js";
 
-/** @import { Palette } from "../core/wire.js" */
+/** @import { Palette } from "../../kit/wire.js" */
 /** @import { ClozeData, ClozeSettings } from "./wire.js" */
 
 const NOTHING = "Nothing is hidden: click a word above.";
@@ -66,7 +66,7 @@ export class Filled {
    */
   #drawBars({ shown, slack }, { temperature, top_p }, palette) {
     if (!shown) return;
-    /** @type {import("../core/sampling.js").SamplerSettings} */
+    /** @type {import("../../kit/sampling.js").SamplerSettings} */
     const sampling = { temperature, top_p, top_k: null, min_p: 0, order: ["temperature", "top_p"] };
     const { count } = applied(this.#sorted, sampling, slack);
     const before = probabilities(this.#sorted, 1);

@@ -1,7 +1,7 @@
 // All blanks with what stood there: its probability, its rank, what that is in nats, and what is most
 // likely.
 
-import { button, digits, html } from "../core/dom.js";
+import { button, digits, html } from "../../kit/dom.js";
 
 /** @import { ClozeData, Found } from "./wire.js" */
 

@@ -1,6 +1,6 @@
 // What the page of blanks is sent.
 
-/** @import { Bounds, Group, InstrumentData, PackedArray, Stream } from "../core/wire.js" */
+/** @import { Bounds, Group, InstrumentData, PackedArray, Stream } from "../../kit/wire.js" */
 
 /**
  * A token of the vocabulary, and what it is on screen.

@@ -1,6 +1,6 @@
 // The sentence as words to click: each click hides a token, or shows it again.
 
-import { digits, html } from "../core/dom.js";
+import { digits, html } from "../../kit/dom.js";
 
 /** @import { ClozeData, Found } from "./wire.js" */
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.trace import Site, Trace
-from viz.live.core.wire import Data, Settings, finite, packed, stream_data
+from viz.kit.wire import Data, Settings, finite, packed, stream_data
 
 EDITOR = "editor"
 

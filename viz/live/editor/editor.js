@@ -2,24 +2,24 @@
 // run again under that mask, says next. A weight on screen is always the model's for these edits;
 // until it has answered, the figures are dimmed.
 
-import { bytesOf, floatsOf } from "../core/arrays.js";
-import { button, html, radios, svg } from "../core/dom.js";
-import { ZOOMED_FROM } from "../core/figure.js";
-import { HeatMap } from "../core/heatmap.js";
-import { Instrument } from "../core/instrument.js";
-import { cellAfter, within } from "../core/keyboard.js";
-import { matrix } from "../core/maths.js";
-import { strongestPairs } from "../core/measures.js";
-import { focusable, pairsInWords, weightScale } from "../core/patterns.js";
+import { bytesOf, floatsOf } from "../../kit/arrays.js";
+import { button, html, radios, svg } from "../../kit/dom.js";
+import { ZOOMED_FROM } from "../../kit/figure.js";
+import { HeatMap } from "../../kit/marks/heatmap.js";
+import { Instrument } from "../instrument.js";
+import { cellAfter, within } from "../../kit/keyboard.js";
+import { matrix } from "../../kit/maths.js";
+import { strongestPairs } from "../../kit/measures.js";
+import { focusable, pairsInWords, weightScale } from "../../kit/patterns.js";
 import * as edits from "./edits.js";
 import { editMarks } from "./marks.js";
 import { NextTokens } from "./next_tokens.js";
 import { keepFingers, paintFrom } from "./painting.js";
 import { RUNNING, cellInWords, editsInWords, emptyRowsInWords } from "./words.js";
 
-/** @import { Cell } from "../core/keyboard.js" */
-/** @import { Matrix } from "../core/maths.js" */
-/** @import { Receiver, Stream } from "../core/wire.js" */
+/** @import { Cell } from "../../kit/keyboard.js" */
+/** @import { Matrix } from "../../kit/maths.js" */
+/** @import { Receiver, Stream } from "../../kit/wire.js" */
 /** @import { EditorData } from "./wire.js" */
 
 const QUIET_MS = 20; // a click is meant at once; moves of a painting mouse come closer than this

@@ -1,6 +1,6 @@
 // Edits of a mask: which cells differ from the mask as it was, as a set of places and as text.
 
-/** @import { Numbers } from "../core/maths.js" */
+/** @import { Numbers } from "../../kit/maths.js" */
 
 const PAIR = /^(\d{1,9})-(\d{1,9})$/;
 

@@ -1,6 +1,6 @@
 // Marks over the map: every edited cell has one; a cell the model has not answered yet is covered.
 
-import { svg } from "../core/dom.js";
+import { svg } from "../../kit/dom.js";
 
 const DOT = 3.5; // pixels from the middle to the end of an edit's mark
 

@@ -1,9 +1,9 @@
 // What the model says next, under the mask as it was and with the edits.
 
-import { drawBars } from "../core/bars.js";
-import { digits, html, svg } from "../core/dom.js";
+import { drawBars } from "../../kit/marks/bars.js";
+import { digits, html, svg } from "../../kit/dom.js";
 
-/** @import { Palette } from "../core/wire.js" */
+/** @import { Palette } from "../../kit/wire.js" */
 /** @import { EditorData } from "./wire.js" */
 
 const NAMED = 3; // bars in words

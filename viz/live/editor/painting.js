@@ -2,8 +2,8 @@
 
 import { cellsBetween } from "./edits.js";
 
-/** @import { HeatMap } from "../core/heatmap.js" */
-/** @import { Lifetime } from "../core/lifetime.js" */
+/** @import { HeatMap } from "../../kit/marks/heatmap.js" */
+/** @import { Lifetime } from "../../kit/lifetime.js" */
 /** @import { Cell } from "./edits.js" */
 
 /**

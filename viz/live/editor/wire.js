@@ -1,6 +1,6 @@
 // What the editor is sent.
 
-/** @import { InstrumentData, PackedArray, Stream } from "../core/wire.js" */
+/** @import { InstrumentData, PackedArray, Stream } from "../../kit/wire.js" */
 
 /**
  * A token's probability under the mask as it was and under the edited one; a broken number is null.

@@ -1,9 +1,9 @@
 // What the editor says of edits and of rows without a key, with labels as text.
 
-import { digits, html } from "../core/dom.js";
+import { digits, html } from "../../kit/dom.js";
 
-/** @import { Cell } from "../core/keyboard.js" */
-/** @import { Stream } from "../core/wire.js" */
+/** @import { Cell } from "../../kit/keyboard.js" */
+/** @import { Stream } from "../../kit/wire.js" */
 /** @import { EditorData } from "./wire.js" */
 
 export const RUNNING = "the model is running …";

@@ -10,8 +10,8 @@ from model.analysis.probabilities import distribution
 from model.decoding.filters import SLACK, Sampling
 from model.trace import AttentionRecord, Trace
 from viz.figures.labels import signs, told_apart
-from viz.live.core.sampling import BOUNDS
-from viz.live.core.wire import (
+from viz.kit.sampling import BOUNDS
+from viz.kit.wire import (
     Bounds,
     Data,
     Settings,

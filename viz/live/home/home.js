@@ -1,17 +1,17 @@
 // Home: the words of the sentence, one head, and what comes next, alive at once.
 
-import { bytesOf, floatsOf } from "../core/arrays.js";
-import { drawBars } from "../core/bars.js";
-import { button, digits, html, numbered, slider, svg } from "../core/dom.js";
-import { HeatMap } from "../core/heatmap.js";
-import { Instrument } from "../core/instrument.js";
-import { matrix } from "../core/maths.js";
-import { pairsInWords, pictured, shownPattern, weightScale } from "../core/patterns.js";
-import { probabilities, sortedIds } from "../core/sampling.js";
+import { bytesOf, floatsOf } from "../../kit/arrays.js";
+import { drawBars } from "../../kit/marks/bars.js";
+import { button, digits, html, numbered, slider, svg } from "../../kit/dom.js";
+import { HeatMap } from "../../kit/marks/heatmap.js";
+import { Instrument } from "../instrument.js";
+import { matrix } from "../../kit/maths.js";
+import { pairsInWords, pictured, shownPattern, weightScale } from "../../kit/patterns.js";
+import { probabilities, sortedIds } from "../../kit/sampling.js";
 
-/** @import { Receiver } from "../core/wire.js" */
-/** @import { Matrix } from "../core/maths.js" */
-/** @import { Between, Shown } from "../core/patterns.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
+/** @import { Matrix } from "../../kit/maths.js" */
+/** @import { Between, Shown } from "../../kit/patterns.js" */
 /** @import { HomeData } from "./wire.js" */
 
 // Pixels of the map, so that nothing need be scrolled: so many in a low window, and a share of what

@@ -1,6 +1,6 @@
 // What Home is sent.
 
-/** @import { Bounds, InstrumentData, PackedArray, Stream } from "../core/wire.js" */
+/** @import { Bounds, InstrumentData, PackedArray, Stream } from "../../kit/wire.js" */
 
 /**
  * `n_tokens` is how many tokens the sentence has; one more asks for the next one.

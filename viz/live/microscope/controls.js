@@ -1,11 +1,11 @@
 // Which view of a head, and the options of patterns: what applies here can be chosen, and what does
 // not says why.
 
-import { check, fillOnce, html, inputOf, radios, toggle } from "../core/dom.js";
-import { canMerge } from "../core/patterns.js";
+import { check, fillOnce, html, inputOf, radios, toggle } from "../../kit/dom.js";
+import { canMerge } from "../../kit/patterns.js";
 
 /** @import { Microscope } from "./microscope.js" */
-/** @import { Option } from "../core/wire.js" */
+/** @import { Option } from "../../kit/wire.js" */
 /** @import { MicroscopeData } from "./wire.js" */
 
 const BETWEEN_TOKENS = ["map", "whatif"]; // views whose steps are between tokens

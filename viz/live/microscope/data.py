@@ -12,9 +12,9 @@ import numpy as np
 
 from model.analysis.heads import Role, measures, roles, sharpness, strongest_pair
 from model.trace import AttentionKind, HeadGroup, Trace
-from viz.live.core.arrays import encoded, head_address, head_arrays
-from viz.live.core.tiles import MASKED, group_tiles
-from viz.live.core.wire import (
+from viz.kit.arrays import encoded, head_address, head_arrays
+from viz.kit.tiles import MASKED, group_tiles
+from viz.kit.wire import (
     Bounds,
     Data,
     Option,

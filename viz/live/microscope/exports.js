@@ -1,9 +1,9 @@
 // Saving what is on screen: picture, numbers, or the whole instrument as one file that opens offline.
 
-import { button, html, setAll, svg } from "../core/dom.js";
-import { rowOf } from "../core/maths.js";
+import { button, html, setAll, svg } from "../../kit/dom.js";
+import { rowOf } from "../../kit/maths.js";
 
-/** @import { Drawing, Table } from "../core/patterns.js" */
+/** @import { Drawing, Table } from "../../kit/patterns.js" */
 /** @import { Microscope } from "./microscope.js" */
 
 const SPACE = 16;
@@ -237,8 +237,13 @@ function asElement(drawing) {
 /** @param {Microscope} scope */
 async function saveHtml(scope) {
   await scope.redraw(); // so that what is on screen is among the arrays kept
-  const parts = ["offline/page.html", "plotly.min.js", "offline/modules.json", "live.css"];
-  const [page, plotly, modules, style] = await Promise.all(parts.map(textOf));
+  const parts = [
+    "kit/hosts/page.html",
+    "live/plotly.min.js",
+    "live/offline/joined.js",
+    "live/live.css",
+  ];
+  const [page, plotly, script, style] = await Promise.all(parts.map(textOf));
   const contents = {
     data: { ...scope.data, arrays: {}, settings: scope.settings },
     arrays: await scope.library.packed(),
@@ -247,7 +252,7 @@ async function saveHtml(scope) {
   const fillings = {
     style,
     plotly: plotly.replaceAll("</script", "<\\/script"),
-    modules,
+    script: script.replaceAll("</script", "<\\/script"),
     contents: JSON.stringify(contents).replaceAll("<", "\\u003c"),
   };
   const filled = page.replace(PLACE, (_, name) => fillings[name]);
@@ -257,10 +262,10 @@ async function saveHtml(scope) {
 /**
  * A file of the app as text.
  *
- * @param {string} name below /live
+ * @param {string} name
  */
 async function textOf(name) {
-  const response = await fetch(new URL(`live/${name}`, document.baseURI)).catch(() => null);
+  const response = await fetch(new URL(name, document.baseURI)).catch(() => null);
   if (!response?.ok) throw new Error("the app does not answer; this needs it");
   return response.text();
 }

@@ -1,11 +1,11 @@
 // Attention as one formula: its terms in general, and below each the number of a cell. Built once for
 // a head; another cell only changes the numbers, another stage only which term is lit.
 
-import { digits, equals, html, math, operand } from "../core/dom.js";
-import { isUsualScale, rowOf, scaleOf } from "../core/maths.js";
-import { logSumExp } from "../core/measures.js";
+import { digits, equals, html, math, operand } from "../../kit/dom.js";
+import { isUsualScale, rowOf, scaleOf } from "../../kit/maths.js";
+import { logSumExp } from "../../kit/measures.js";
 
-/** @import { HeadArrays, StepName, Steps } from "../core/maths.js" */
+/** @import { HeadArrays, StepName, Steps } from "../../kit/maths.js" */
 
 /**
  * What the formula is filled with: a cell of a head, and the dimension of z to spell out.

@@ -1,12 +1,12 @@
 // The heads of a microscope: how they are addressed and called, and what is computed of one.
 
-import { headAddress } from "../core/arrays.js";
-import { steps } from "../core/maths.js";
+import { headAddress } from "../../kit/arrays.js";
+import { steps } from "../../kit/maths.js";
 
-/** @import { Source } from "../core/arrays.js" */
-/** @import { HeadArrays, Steps } from "../core/maths.js" */
-/** @import { Between } from "../core/patterns.js" */
-/** @import { Stream } from "../core/wire.js" */
+/** @import { Source } from "../../kit/arrays.js" */
+/** @import { HeadArrays, Steps } from "../../kit/maths.js" */
+/** @import { Between } from "../../kit/patterns.js" */
+/** @import { Stream } from "../../kit/wire.js" */
 /** @import { Group, MicroscopeData } from "./wire.js" */
 
 /**

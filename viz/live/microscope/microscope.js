@@ -1,9 +1,9 @@
 // The microscope: the state of the view, the head it shows, and who must know when either changes.
 
-import { Library, MissingArrays, headAddress, summaryAddress } from "../core/arrays.js";
-import { same } from "../core/conversation.js";
-import { check, html } from "../core/dom.js";
-import { Instrument } from "../core/instrument.js";
+import { Library, MissingArrays, headAddress, summaryAddress } from "../../kit/arrays.js";
+import { same } from "../../kit/conversation.js";
+import { check, html } from "../../kit/dom.js";
+import { Instrument } from "../instrument.js";
 import { Controls } from "./controls.js";
 import { exportMenu } from "./exports.js";
 import { between, groupOf, headName, loadHead } from "./heads.js";
@@ -16,8 +16,8 @@ import { SentenceView } from "./views/sentence.js";
 import { SummaryView } from "./views/summary.js";
 import { WhatIfView } from "./views/whatif.js";
 
-/** @import { Source } from "../core/arrays.js" */
-/** @import { Receiver } from "../core/wire.js" */
+/** @import { Source } from "../../kit/arrays.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
 /** @import { LoadedHead } from "./heads.js" */
 /** @import { View } from "./view.js" */
 /** @import { Group, MicroscopeData, MicroscopeSettings } from "./wire.js" */

@@ -1,15 +1,15 @@
 // One cell taken apart: the query and the key number by number, their products, the row it is in,
 // and what flows from the value. Built once for a head's sizes; a hover only changes attributes.
 
-import { colorAt, ramp } from "../core/colors.js";
-import { digits, html, svg } from "../core/dom.js";
-import { isUsualScale, rowOf } from "../core/maths.js";
-import { reach } from "../core/measures.js";
+import { colorAt, ramp } from "../../kit/colors.js";
+import { digits, html, svg } from "../../kit/dom.js";
+import { isUsualScale, rowOf } from "../../kit/maths.js";
+import { reach } from "../../kit/measures.js";
 import { scaleText } from "./formulas.js";
 
-/** @import { HeadArrays, Numbers, StepName, Steps } from "../core/maths.js" */
-/** @import { Drawing } from "../core/patterns.js" */
-/** @import { Palette, Stream } from "../core/wire.js" */
+/** @import { HeadArrays, Numbers, StepName, Steps } from "../../kit/maths.js" */
+/** @import { Drawing } from "../../kit/patterns.js" */
+/** @import { Palette, Stream } from "../../kit/wire.js" */
 
 const WIDTH = 400;
 const STRIP = 16;

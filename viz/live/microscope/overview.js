@@ -2,14 +2,14 @@
 // or the arrow keys open it; the bars beside a grid stand for whole layers and whole heads and open
 // their mean.
 
-import { digits, html, setAll, svg } from "../core/dom.js";
-import { mean } from "../core/measures.js";
-import { atlas } from "../core/atlas.js";
+import { digits, html, setAll, svg } from "../../kit/dom.js";
+import { mean } from "../../kit/measures.js";
+import { atlas } from "../../kit/atlas.js";
 import { GAP, pitchOf, spaced } from "./tiling.js";
 import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
 
-/** @import { Lifetime } from "../core/lifetime.js" */
-/** @import { Palette } from "../core/wire.js" */
+/** @import { Lifetime } from "../../kit/lifetime.js" */
+/** @import { Palette } from "../../kit/wire.js" */
 /** @import { Group, MicroscopeData } from "./wire.js" */
 
 const MARGIN = { left: 30, top: 22, bars: 44 };

@@ -1,9 +1,9 @@
 // What heads do on this input, in words: for the chip on a small map, for the line above the large
 // one, and for those who do not see them.
 
-import { digits, html, svg, numbered } from "../core/dom.js";
-import { isInformative } from "../core/measures.js";
-import { ASIDE } from "../core/patterns.js";
+import { digits, html, svg, numbered } from "../../kit/dom.js";
+import { isInformative } from "../../kit/measures.js";
+import { ASIDE } from "../../kit/patterns.js";
 import { headName } from "./heads.js";
 
 /** @import { Group, MicroscopeData, RoleWords } from "./wire.js" */

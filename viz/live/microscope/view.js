@@ -1,9 +1,9 @@
 // What the views of the microscope share: their place, and that they end.
 
-import { shownPattern } from "../core/patterns.js";
+import { shownPattern } from "../../kit/patterns.js";
 
-/** @import { Matrix, Numbers } from "../core/maths.js" */
-/** @import { Drawing, Table } from "../core/patterns.js" */
+/** @import { Matrix, Numbers } from "../../kit/maths.js" */
+/** @import { Drawing, Table } from "../../kit/patterns.js" */
 /** @import { Microscope } from "./microscope.js" */
 
 /** One way of looking at the chosen head. */

@@ -1,6 +1,6 @@
 // What the microscope is sent, and what it sends back besides changed settings.
 
-/** @import { Bounds, InstrumentData, Option, PackedArray, Palette, Stream } from "../core/wire.js" */
+/** @import { Bounds, InstrumentData, Option, PackedArray, Palette, Stream } from "../../kit/wire.js" */
 
 /**
  * The heads of one stack and kind: one grid of the overview. `queries` and `keys` name streams.
@@ -51,7 +51,7 @@
  * A step of attention that can be looked at.
  *
  * @typedef {object} Stage
- * @property {import("../core/maths.js").StepName} name
+ * @property {import("../../kit/maths.js").StepName} name
  * @property {string} text
  * @property {string} says what it does, in a sentence
  */
@@ -64,7 +64,7 @@
  * @property {number} layer
  * @property {number} head
  * @property {string} view
- * @property {import("../core/maths.js").StepName} stage
+ * @property {import("../../kit/maths.js").StepName} stage
  * @property {[number, number] | null} cell the pinned query and key
  * @property {number | null} token
  * @property {number} mass cumulative attention shown per row

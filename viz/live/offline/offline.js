@@ -1,9 +1,10 @@
 // A saved microscope: the arrays it holds came along in the file, so it needs no app.
 
-import { PackedLibrary } from "../core/arrays.js";
+import { PackedLibrary } from "../../kit/arrays.js";
+import { fill } from "../../kit/hosts/saved.js";
+import { Lifetime } from "../../kit/lifetime.js";
 import { Microscope } from "../microscope/microscope.js";
 
-/** @import { Palette } from "../core/wire.js" */
 /** @import { MicroscopeData } from "../microscope/wire.js" */
 
 /**
@@ -13,18 +14,10 @@ import { Microscope } from "../microscope/microscope.js";
  * @param {{data: MicroscopeData, arrays: Record<string, string>}} contents
  */
 export function open(root, { data, arrays }) {
-  const background = preferredBackground(data.themes);
-  root.style.setProperty("--st-background-color", background);
-  document.body.style.background = background;
+  fill(root, data.themes, new Lifetime());
   const scope = new Microscope(root, {}, { library: new PackedLibrary(arrays), isOffline: true });
   const [first] = data.groups;
   document.title = `Headlight: ${data.streams[first.queries].labels.join(" ")}`;
   scope.receive(data);
   return scope;
-}
-
-/** @param {{light: Palette, dark: Palette}} themes */
-function preferredBackground({ light, dark }) {
-  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-  return (isDark ? dark : light).background;
 }

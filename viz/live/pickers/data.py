@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from viz.live.core.wire import Data, Option, options_data
+from viz.kit.wire import Data, Option, options_data
 
 PICKERS = "pickers"
 

@@ -1,11 +1,11 @@
 // Pickers: lists side by side. Streamlit's own lists send their old choice with whatever else is sent
 // before they have heard of a new one, and Python cannot tell that from a person's choice.
 
-import { html } from "../core/dom.js";
-import { Instrument } from "../core/instrument.js";
-import { same } from "../core/conversation.js";
+import { html } from "../../kit/dom.js";
+import { Instrument } from "../instrument.js";
+import { same } from "../../kit/conversation.js";
 
-/** @import { Receiver } from "../core/wire.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
 /** @import { Picker, PickersData } from "./wire.js" */
 
 const QUIET_MS = 0; // a choice is meant at once

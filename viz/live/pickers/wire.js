@@ -1,6 +1,6 @@
 // What pickers are sent.
 
-/** @import { InstrumentData, Option } from "../core/wire.js" */
+/** @import { InstrumentData, Option } from "../../kit/wire.js" */
 
 /**
  * One list to choose from.

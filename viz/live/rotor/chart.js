@@ -1,6 +1,6 @@
 // The score over the distance, with a dot where the two positions are.
 
-import { digits, html, setAll, svg } from "../core/dom.js";
+import { digits, html, setAll, svg } from "../../kit/dom.js";
 
 const SIZE = { height: 230, left: 56, right: 12, top: 14, bottom: 40 };
 const LEAST_WIDTH = 280;

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from viz.live.core.wire import Data, Settings, packed
+from viz.kit.wire import Data, Settings, packed
 
 ROTOR = "rotor"
 

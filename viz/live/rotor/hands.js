@@ -1,7 +1,7 @@
 // One pair of dimensions: two hands on a circle, the arc between them, and the pair's share of the
 // score.
 
-import { digits, html, svg } from "../core/dom.js";
+import { digits, html, svg } from "../../kit/dom.js";
 import { angleBetween, turned, wavelength } from "./rotation.js";
 
 /** @import { Point } from "./rotation.js" */

@@ -1,13 +1,13 @@
 // The rotor: pairs of dimensions as hands that turn with the position, and the score of two of them.
 
-import { floatsOf } from "../core/arrays.js";
-import { digits, html, inputOf, slider } from "../core/dom.js";
-import { Instrument } from "../core/instrument.js";
+import { floatsOf } from "../../kit/arrays.js";
+import { digits, html, inputOf, slider } from "../../kit/dom.js";
+import { Instrument } from "../instrument.js";
 import { DistanceChart } from "./chart.js";
 import { Hands, degrees, signed } from "./hands.js";
 import * as rotation from "./rotation.js";
 
-/** @import { Receiver } from "../core/wire.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
 /** @import { RotorData } from "./wire.js" */
 
 const SHOWN = 16; // pairs drawn; the score takes all

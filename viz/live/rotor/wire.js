@@ -1,6 +1,6 @@
 // What the rotor is sent.
 
-/** @import { InstrumentData, PackedArray } from "../core/wire.js" */
+/** @import { InstrumentData, PackedArray } from "../../kit/wire.js" */
 
 /**
  * Two positions, from 0 to `last_position`.

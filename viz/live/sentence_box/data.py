@@ -1,6 +1,6 @@
 """What the sentence box is sent: the text, and what stands there while there is none."""
 
-from viz.live.core.wire import Data
+from viz.kit.wire import Data
 
 SENTENCE_BOX = "sentence_box"
 

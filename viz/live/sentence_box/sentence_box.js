@@ -2,10 +2,10 @@
 // person has typed stays, whatever Python answers late. A text that the model continues scrolls in
 // the height it has, so that nothing below moves.
 
-import { html } from "../core/dom.js";
-import { Instrument } from "../core/instrument.js";
+import { html } from "../../kit/dom.js";
+import { Instrument } from "../instrument.js";
 
-/** @import { Receiver } from "../core/wire.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
 /** @import { SentenceBoxData } from "./wire.js" */
 
 const QUIET_MS = 300; // typing is in bursts; a run for each letter would hold up the last one

@@ -1,6 +1,6 @@
 // What the sentence box is sent.
 
-/** @import { InstrumentData } from "../core/wire.js" */
+/** @import { InstrumentData } from "../../kit/wire.js" */
 
 /** @typedef {{sentence: string}} SentenceBoxSettings */
 

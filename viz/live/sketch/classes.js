@@ -1,6 +1,6 @@
 // The classes of a picture as bars.
 
-import { digits, html } from "../core/dom.js";
+import { digits, html } from "../../kit/dom.js";
 
 /**
  * The softmax of logits.

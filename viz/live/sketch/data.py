@@ -7,7 +7,7 @@ import numpy as np
 
 from model.analysis.patches import rollout
 from model.trace import Trace
-from viz.live.core.wire import Data, Settings, packed
+from viz.kit.wire import Data, Settings, packed
 
 SKETCH = "sketch"
 WAYS = {"head": "one head", "mean": "mean of the layer", "rollout": "rollout"}

@@ -1,9 +1,9 @@
 // The pad: a digit is drawn on it with mouse, pen or finger, or comes from a file.
 
-import { html } from "../core/dom.js";
+import { html } from "../../kit/dom.js";
 import { lightOnDark, normalised } from "./normalise.js";
 
-/** @import { Lifetime } from "../core/lifetime.js" */
+/** @import { Lifetime } from "../../kit/lifetime.js" */
 
 const SIZE = 252; // pixels of the pad
 const PEN = 18;

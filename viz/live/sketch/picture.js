@@ -1,6 +1,6 @@
 // A picture with the weights of one row of patches laid over it; the class token beside it.
 
-import { digits, html, setAll, svg } from "../core/dom.js";
+import { digits, html, setAll, svg } from "../../kit/dom.js";
 
 const UNIT = 12; // of the drawing, for a pixel
 const STEPS = /** @type {Record<string, [number, number]>} */ ({

@@ -1,6 +1,6 @@
 // The shipped pictures: one by one, or only those that the model gets wrong.
 
-import { button, html } from "../core/dom.js";
+import { button, html } from "../../kit/dom.js";
 
 /** @import { SketchData } from "./wire.js" */
 

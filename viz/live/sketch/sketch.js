@@ -1,15 +1,15 @@
 // The sketch: a digit is drawn, and the model's answer and what it looks at follow the hand.
 
-import { bytesOf, floatsOf } from "../core/arrays.js";
-import { ramp } from "../core/colors.js";
-import { button, check, digits, html, radios } from "../core/dom.js";
-import { Instrument } from "../core/instrument.js";
+import { bytesOf, floatsOf } from "../../kit/arrays.js";
+import { ramp } from "../../kit/colors.js";
+import { button, check, digits, html, radios } from "../../kit/dom.js";
+import { Instrument } from "../instrument.js";
 import { Classes } from "./classes.js";
 import { Pad } from "./pad.js";
 import { Picture, drawThumbnail } from "./picture.js";
 import { Shipped } from "./shipped.js";
 
-/** @import { Receiver } from "../core/wire.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
 /** @import { Answer, SketchData } from "./wire.js" */
 
 const REST_MS = 350; // after the last stroke the page runs on what was drawn

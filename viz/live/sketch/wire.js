@@ -1,6 +1,6 @@
 // What the sketch is sent.
 
-/** @import { InstrumentData, PackedArray } from "../core/wire.js" */
+/** @import { InstrumentData, PackedArray } from "../../kit/wire.js" */
 
 /**
  * What the model makes of a picture: logits (C,), and what the row `query` attends to, in every head

@@ -1,6 +1,6 @@
 // What the model said at one place of the target: its most likely tokens as bars, each to be chosen.
 
-import { button, digits, html } from "../core/dom.js";
+import { button, digits, html } from "../../kit/dom.js";
 
 /** @import { LeadingToken, Step } from "./wire.js" */
 

@@ -1,6 +1,6 @@
 // How the German is written: most likely token, drawn, or beams; with what acts on that beside it.
 
-import { button, check, fillOnce, html, inputOf, radios, slider } from "../core/dom.js";
+import { button, check, fillOnce, html, inputOf, radios, slider } from "../../kit/dom.js";
 
 /** @import { Translation } from "./translation.js" */
 /** @import { TranslationData, TranslationSettings } from "./wire.js" */

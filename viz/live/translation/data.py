@@ -13,9 +13,9 @@ from model.analysis.probabilities import distribution, rank
 from model.decoding.filters import Sampling
 from model.trace import HeadGroup, Trace
 from viz.figures.labels import told_apart
-from viz.live.core.arrays import encoded, head_address, head_arrays, summary_arrays
-from viz.live.core.tiles import MASKED, group_data
-from viz.live.core.wire import (
+from viz.kit.arrays import encoded, head_address, head_arrays, summary_arrays
+from viz.kit.tiles import MASKED, group_data
+from viz.kit.wire import (
     Bounds,
     Data,
     Settings,

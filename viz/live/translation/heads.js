@@ -1,11 +1,11 @@
 // Heads of a translation: how they are spelled, called and fetched.
 
-import { headAddress, summaryAddress } from "../core/arrays.js";
+import { headAddress, summaryAddress } from "../../kit/arrays.js";
 
-/** @import { Numbers } from "../core/maths.js" */
-/** @import { Between } from "../core/patterns.js" */
-/** @import { Chosen } from "../core/groups.js" */
-/** @import { Group } from "../core/wire.js" */
+/** @import { Numbers } from "../../kit/maths.js" */
+/** @import { Between } from "../../kit/patterns.js" */
+/** @import { Chosen } from "../../kit/groups.js" */
+/** @import { Group } from "../../kit/wire.js" */
 /** @import { TranslationData, TranslationSettings } from "./wire.js" */
 
 export const CROSS = "decoder.cross_attn";

@@ -1,11 +1,11 @@
 // Two rows of words, English above German, with a line for each weight between them.
 
-import { digits, html, setAll, svg } from "../core/dom.js";
-import { rowOf } from "../core/maths.js";
+import { digits, html, setAll, svg } from "../../kit/dom.js";
+import { rowOf } from "../../kit/maths.js";
 import { rowOfToken, strongestIn } from "./heads.js";
 
-/** @import { Lifetime } from "../core/lifetime.js" */
-/** @import { Matrix } from "../core/maths.js" */
+/** @import { Lifetime } from "../../kit/lifetime.js" */
+/** @import { Matrix } from "../../kit/maths.js" */
 /** @import { TranslationData, TranslationSettings } from "./wire.js" */
 
 export const THICKEST = 9; // pixels of a line of weight 1

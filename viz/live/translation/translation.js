@@ -1,22 +1,22 @@
 // A translation: English and German words with the weights between them, all heads of three kinds of
 // attention, and at each place of the German what else might have come.
 
-import { Library } from "../core/arrays.js";
-import { check, digits, fillOnce, html, radios } from "../core/dom.js";
-import { Grids } from "../core/grids.js";
-import { called } from "../core/groups.js";
-import { HeatMap } from "../core/heatmap.js";
-import { Instrument } from "../core/instrument.js";
-import { rowOf } from "../core/maths.js";
-import { pairsInWords, pictured, shownPattern, weightScale } from "../core/patterns.js";
+import { Library } from "../../kit/arrays.js";
+import { check, digits, fillOnce, html, radios } from "../../kit/dom.js";
+import { Grids } from "../../kit/marks/grids.js";
+import { called } from "../../kit/groups.js";
+import { HeatMap } from "../../kit/marks/heatmap.js";
+import { Instrument } from "../instrument.js";
+import { rowOf } from "../../kit/maths.js";
+import { pairsInWords, pictured, shownPattern, weightScale } from "../../kit/patterns.js";
 import { Candidates } from "./candidates.js";
 import { Controls, asRadios } from "./controls.js";
 import { addressOf, between, chosenHead, headsOfLines, rowOfToken, strongestIn } from "./heads.js";
 import { Rows } from "./rows.js";
 
-/** @import { Receiver } from "../core/wire.js" */
-/** @import { Matrix } from "../core/maths.js" */
-/** @import { Chosen } from "../core/groups.js" */
+/** @import { Receiver } from "../../kit/wire.js" */
+/** @import { Matrix } from "../../kit/maths.js" */
+/** @import { Chosen } from "../../kit/groups.js" */
 /** @import { Step, TranslationData, TranslationSettings } from "./wire.js" */
 
 // Pixels of the map: what a window has beyond what stands above it, within reason.

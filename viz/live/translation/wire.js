@@ -1,6 +1,6 @@
 // What the page of translations is sent.
 
-/** @import { Bounds, Group, InstrumentData, Stream } from "../core/wire.js" */
+/** @import { Bounds, Group, InstrumentData, Stream } from "../../kit/wire.js" */
 
 /**
  * One of the most likely tokens of a step.

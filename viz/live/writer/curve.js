@@ -1,9 +1,9 @@
 // Cumulative mass by rank, on a scale that grows, with the cut.
 
-import { digits, svg } from "../core/dom.js";
-import { sumOf } from "../core/sampling.js";
+import { digits, svg } from "../../kit/dom.js";
+import { sumOf } from "../../kit/sampling.js";
 
-/** @import { Palette } from "../core/wire.js" */
+/** @import { Palette } from "../../kit/wire.js" */
 
 const SIZE = { width: 420, height: 190, left: 40, right: 8, top: 10, bottom: 26 };
 const POINTS = 240;

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from viz.figures.labels import token_labels
-from viz.live.core.sampling import limits_data
-from viz.live.core.wire import Data, Settings, axis_labels, finite
+from viz.kit.sampling import limits_data
+from viz.kit.wire import Data, Settings, axis_labels, finite
 
 WRITER = "writer"
 

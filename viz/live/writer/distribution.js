@@ -1,6 +1,6 @@
 // One token's distribution over the whole vocabulary: bars to choose from, draws, and what is left.
 
-import { floatsOf } from "../core/arrays.js";
+import { floatsOf } from "../../kit/arrays.js";
 import {
   button,
   digits,
@@ -11,13 +11,13 @@ import {
   numbered,
   operand,
   svg,
-} from "../core/dom.js";
-import { applied, draws, entropy, powers, probabilities, sortedIds } from "../core/sampling.js";
+} from "../../kit/dom.js";
+import { applied, draws, entropy, powers, probabilities, sortedIds } from "../../kit/sampling.js";
 import { drawCurve, spacedRanks } from "./curve.js";
 import { NAMES } from "./sliders.js";
 
-/** @import { Step } from "../core/sampling.js" */
-/** @import { Palette, SamplerSettings } from "../core/wire.js" */
+/** @import { Step } from "../../kit/sampling.js" */
+/** @import { Palette, SamplerSettings } from "../../kit/wire.js" */
 /** @import { ShownDistribution } from "./wire.js" */
 
 const OTHERS = "all others";

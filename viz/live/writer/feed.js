@@ -1,7 +1,7 @@
 // How a text comes while it is written: the browser asks the app for the next tokens, shows them, and
 // asks again. A run of the page for every few tokens would take longer than they do.
 
-/** @import { Lifetime } from "../core/lifetime.js" */
+/** @import { Lifetime } from "../../kit/lifetime.js" */
 /** @import { More, Question } from "./wire.js" */
 
 const REST_MS = 50; // before asking again for a text that has become another one meanwhile

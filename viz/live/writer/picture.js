@@ -1,8 +1,8 @@
 // The map of the new tokens as a picture: one row per new token, one column per token of the text.
 
-import { matrix } from "../core/maths.js";
+import { matrix } from "../../kit/maths.js";
 
-/** @import { Picture } from "../core/figure.js" */
+/** @import { Picture } from "../../kit/figure.js" */
 /** @import { WriterData, WriterStep } from "./wire.js" */
 
 /**

@@ -1,8 +1,8 @@
 // The sliders of sampling, in the order in which the filters act.
 
-import { button, html, inputOf, slider } from "../core/dom.js";
+import { button, html, inputOf, slider } from "../../kit/dom.js";
 
-/** @import { Bounds, SamplerSettings, StepName } from "../core/wire.js" */
+/** @import { Bounds, SamplerSettings, StepName } from "../../kit/wire.js" */
 /** @import { SliderBounds } from "./wire.js" */
 
 /** @type {Record<StepName, string>} */

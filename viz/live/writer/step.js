@@ -1,7 +1,7 @@
 // One new token in words: how it was drawn, and what was attended to.
 
-import { digits, html } from "../core/dom.js";
-import { argmax } from "../core/measures.js";
+import { digits, html } from "../../kit/dom.js";
+import { argmax } from "../../kit/measures.js";
 
 /** @import { WriterData } from "./wire.js" */
 

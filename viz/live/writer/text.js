@@ -1,6 +1,6 @@
 // The text of the writer: a button for each token, shaded, with a mark where something changed.
 
-import { html, setAll } from "../core/dom.js";
+import { html, setAll } from "../../kit/dom.js";
 
 /**
  * How a token looks.

@@ -1,6 +1,6 @@
 // What the writer is sent.
 
-/** @import { Bounds, InstrumentData, PackedArray, SamplerSettings } from "../core/wire.js" */
+/** @import { Bounds, InstrumentData, PackedArray, SamplerSettings } from "../../kit/wire.js" */
 
 /** @typedef {{temperature: Bounds, top_p: Bounds, min_p: Bounds}} SliderBounds */
 

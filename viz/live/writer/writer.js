@@ -1,12 +1,12 @@
 // The writer: a text while it is written, the sliders it is drawn with, the distribution of the next
 // token or of a chosen one, and what was attended to.
 
-import { colorAt, inkOn, ramp } from "../core/colors.js";
-import { same } from "../core/conversation.js";
-import { button, check, digits, html, radios } from "../core/dom.js";
-import { HeatMap } from "../core/heatmap.js";
-import { Instrument } from "../core/instrument.js";
-import { argmax } from "../core/measures.js";
+import { colorAt, inkOn, ramp } from "../../kit/colors.js";
+import { same } from "../../kit/conversation.js";
+import { button, check, digits, html, radios } from "../../kit/dom.js";
+import { HeatMap } from "../../kit/marks/heatmap.js";
+import { Instrument } from "../instrument.js";
+import { argmax } from "../../kit/measures.js";
 import { pictureOf } from "./picture.js";
 import { Distribution } from "./distribution.js";
 import { Feed } from "./feed.js";
@@ -14,7 +14,7 @@ import { Sliders } from "./sliders.js";
 import { Text } from "./text.js";
 import { beforeAnyStep, stepInWords } from "./step.js";
 
-/** @import { Receiver, SamplerSettings } from "../core/wire.js" */
+/** @import { Receiver, SamplerSettings } from "../../kit/wire.js" */
 /** @import { Look } from "./text.js" */
 /** @import { Act, More, Question, WriterData, WriterStep } from "./wire.js" */
 

@@ -13,9 +13,9 @@ from viz.figures.labels import token_labels, visible
 from viz.frame import blanks as hidden
 from viz.frame import inspector, layout, notices, settings, state, tables, words
 from viz.frame.view import View
+from viz.kit.wire import Data, Settings
 from viz.live import component
 from viz.live.cloze.data import Kept, Whole, cloze_data
-from viz.live.core.wire import Data, Settings
 from viz.runs import Run, blanks
 
 TITLE = "Encoder"

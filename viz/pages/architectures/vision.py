@@ -13,8 +13,8 @@ from viz.figures.patches import distance_curve, similarity_grid, without_map
 from viz.frame import controls, given, inspector, layout, notices, state, tables, words
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
+from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.core.wire import Settings
 from viz.live.sketch.data import Shipped, sketch_data
 from viz.runs import pictures
 

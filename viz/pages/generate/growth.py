@@ -12,9 +12,9 @@ from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT
 from model.sources.handle import ModelHandle
 from viz.frame.sampling import sampling_of
 from viz.frame.view import View
+from viz.kit.sampling import distribution_data
+from viz.kit.wire import Data, Settings
 from viz.live import store
-from viz.live.core.sampling import distribution_data
-from viz.live.core.wire import Data, Settings
 from viz.live.writer.data import WrittenText, marks_data, new_labels, step_data, writer_data
 from viz.runs.writing import Writing
 

@@ -13,9 +13,9 @@ from viz.frame.kinds import Setting
 from viz.frame.lessons import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
 from viz.frame.said import Word
 from viz.frame.view import View
+from viz.kit.wire import Settings
 from viz.live import component
 from viz.live.by_hand.data import Given, by_hand_data
-from viz.live.core.wire import Settings
 
 TITLE = "Attention by hand"
 ICON = ":material/calculate:"

@@ -7,8 +7,8 @@ from viz.frame import inspector, layout, links, notices, settings, state, words
 from viz.frame.examples import what_to_try
 from viz.frame.kinds import Setting
 from viz.frame.view import View
+from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.core.wire import Settings
 from viz.live.microscope.data import OtherRun, microscope_data
 
 TITLE = "Attention"

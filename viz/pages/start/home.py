@@ -4,8 +4,8 @@ from viz import runs
 from viz.frame import inspector, layout, memory, notices, state, words
 from viz.frame.settings import SEED, SENTENCE, TEMPERATURE
 from viz.frame.view import View
+from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.core.wire import Settings
 from viz.live.home.data import Following, ShownHead, home_data
 
 TITLE = "Home"

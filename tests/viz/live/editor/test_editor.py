@@ -13,9 +13,9 @@ from playwright.sync_api import Page, expect
 from model.trace import Trace
 from tests.model.builders import softmax
 from tests.viz.builders import causal, stories_trace, unpacked
-from tests.viz.live.harness import as_sent, open_instrument, receive
+from tests.viz.harness import as_sent, open_instrument, receive
 from viz.frame.settings import EDITS
-from viz.live.core.wire import stream_data
+from viz.kit.wire import stream_data
 from viz.live.editor.data import EDITOR, NextTokens, editor_data
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"

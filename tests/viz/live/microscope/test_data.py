@@ -15,8 +15,8 @@ from tests.viz.builders import random_patterns, stories_trace, unpacked
 from tests.viz.live.instruments import microscope_settings
 from tests.viz.live.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
 from viz.figures.labels import token_labels, word_groups, word_labels
-from viz.live.core.arrays import head_arrays
-from viz.live.core.wire import Data, stream_data
+from viz.kit.arrays import head_arrays
+from viz.kit.wire import Data, stream_data
 from viz.live.microscope import data as microscope
 from viz.live.microscope.data import OtherRun, microscope_data
 

@@ -17,12 +17,12 @@ from model.analysis.heads import measures, roles, strongest_pair
 from model.trace import AttentionRecord, HeadGroup
 from tests.screen import content, download
 from tests.viz.builders import csv_rows
-from tests.viz.live.harness import as_sent, bare_page, open_instrument, receive
+from tests.viz.harness import as_sent, bare_page, open_instrument, receive
 from tests.viz.live.instruments import microscope_settings
 from tests.viz.live.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
 from viz.digits import digits
+from viz.kit.wire import stream_data
 from viz.live import routes, store
-from viz.live.core.wire import stream_data
 from viz.live.microscope.data import CHANGES, ROLES, STAGES, VIEWS, OtherRun, microscope_data
 
 KINDS = ["source.attn", "target.attn", "target.cross_attn"]

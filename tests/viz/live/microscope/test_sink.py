@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from tests.screen import content, download
 from tests.viz.builders import csv_rows, stories_trace
-from tests.viz.live.harness import as_sent, bare_page, open_instrument
+from tests.viz.harness import as_sent, bare_page, open_instrument
 from tests.viz.live.instruments import microscope_settings
 from viz.digits import digits
 from viz.figures.labels import token_labels

@@ -4,8 +4,8 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.viz.live.harness import as_sent, open_instrument, receive
-from viz.live.core.wire import Option
+from tests.viz.harness import as_sent, open_instrument, receive
+from viz.kit.wire import Option
 from viz.live.pickers.data import Picker, pickers_data
 
 

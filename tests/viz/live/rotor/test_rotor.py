@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.viz.live.harness import as_sent, open_instrument, receive
+from tests.viz.harness import as_sent, open_instrument, receive
 from viz.live.rotor.data import ActualScore, Rotation, rotor_data
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"

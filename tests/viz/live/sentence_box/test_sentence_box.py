@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.viz.live.harness import as_sent, open_instrument, receive
+from tests.viz.harness import as_sent, open_instrument, receive
 from viz.live.sentence_box.data import sentence_data
 
 FOUR_LINES = "one\ntwo\nthree\nfour"

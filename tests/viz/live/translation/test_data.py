@@ -11,7 +11,7 @@ from model.trace import Trace
 from tests.model.builders import softmax, tiny_translator
 from tests.viz.builders import unpacked
 from tests.viz.live.instruments import END, START, WRITTEN, translated
-from viz.live.core.tiles import group_tiles
+from viz.kit.tiles import group_tiles
 from viz.live.translation.data import chosen_head
 
 

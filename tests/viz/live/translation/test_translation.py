@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from model.capture import capture_translation
 from tests.model.builders import tiny_translator
 from tests.screen import PATIENCE
-from tests.viz.live.harness import as_sent, bare_page, open_instrument
+from tests.viz.harness import as_sent, bare_page, open_instrument
 from tests.viz.live.instruments import END, START, WRITTEN, translated
 from viz.digits import digits
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.viz.live.harness import as_sent, open_instrument
+from tests.viz.harness import as_sent, open_instrument
 from tests.viz.live.instruments import written
 
 

@@ -12,8 +12,8 @@ from tests.viz.builders import csv_rows, live_data
 from viz import runs, studio
 from viz.frame import tables
 from viz.frame.offers import missing
+from viz.kit.arrays import head_arrays
 from viz.live import store
-from viz.live.core.arrays import head_arrays
 
 MODEL = "made-up:two-streams"
 GROUPS = ("left.attn", "right.attn", "right.cross_attn")

@@ -1,9 +1,9 @@
 // Two heads, or one head on two inputs, and the signed difference.
 
-import { check, fillOnce, html, radios, select, numbered } from "../../core/dom.js";
-import { HeatMap } from "../../core/heatmap.js";
-import { mapped } from "../../core/maths.js";
-import { difference, mean } from "../../core/measures.js";
+import { check, fillOnce, html, radios, select, numbered } from "../../../kit/dom.js";
+import { HeatMap } from "../../../kit/marks/heatmap.js";
+import { mapped } from "../../../kit/maths.js";
+import { difference, mean } from "../../../kit/measures.js";
 import {
   FIRST_HIDDEN,
   drawnMaps,
@@ -14,13 +14,13 @@ import {
   shownPattern,
   signedScale,
   weightAt,
-} from "../../core/patterns.js";
+} from "../../../kit/patterns.js";
 import { asRadios, reasonsOf } from "../controls.js";
 import { between, headName } from "../heads.js";
 import { View } from "../view.js";
 
-/** @import { Matrix } from "../../core/maths.js" */
-/** @import { Between, Shown } from "../../core/patterns.js" */
+/** @import { Matrix } from "../../../kit/maths.js" */
+/** @import { Between, Shown } from "../../../kit/patterns.js" */
 /** @import { LoadedHead } from "../heads.js" */
 /** @import { Microscope } from "../microscope.js" */
 /** @import { Run } from "../wire.js" */

@@ -1,13 +1,13 @@
 // Lines between the tokens that attend and those attended to.
 
-import { digits, fillOnce, html, select, setAll, slider, svg, numbered } from "../../core/dom.js";
-import { rowOf } from "../../core/maths.js";
-import { leading } from "../../core/measures.js";
-import { clipped, pairsInWords, patternTable } from "../../core/patterns.js";
+import { digits, fillOnce, html, select, setAll, slider, svg, numbered } from "../../../kit/dom.js";
+import { rowOf } from "../../../kit/maths.js";
+import { leading } from "../../../kit/measures.js";
+import { clipped, pairsInWords, patternTable } from "../../../kit/patterns.js";
 import { View } from "../view.js";
 
-/** @import { Drawing, Shown } from "../../core/patterns.js" */
-/** @import { Matrix } from "../../core/maths.js" */
+/** @import { Drawing, Shown } from "../../../kit/patterns.js" */
+/** @import { Matrix } from "../../../kit/maths.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const MOST_WIDTH = 640;

@@ -1,25 +1,25 @@
 // Step by step: each stage of a head as a heat map, and the numbers of the cell under the mouse.
 
-import { button, check, digits, fillOnce, html, radios } from "../../core/dom.js";
-import { HeatMap } from "../../core/heatmap.js";
-import { cellAfter } from "../../core/keyboard.js";
-import { isUsualScale, rowOf } from "../../core/maths.js";
-import { argmax, columnSums, rowEntropies } from "../../core/measures.js";
+import { button, check, digits, fillOnce, html, radios } from "../../../kit/dom.js";
+import { HeatMap } from "../../../kit/marks/heatmap.js";
+import { cellAfter } from "../../../kit/keyboard.js";
+import { isUsualScale, rowOf } from "../../../kit/maths.js";
+import { argmax, columnSums, rowEntropies } from "../../../kit/measures.js";
 import {
   FIRST_HIDDEN,
   focusable,
   pairsInWords,
   signedScale,
   weightScale,
-} from "../../core/patterns.js";
+} from "../../../kit/patterns.js";
 import { Formula, scaleText } from "../formulas.js";
 import { Operands } from "../operands.js";
 import { View } from "../view.js";
 
-/** @import { Picture, Sides } from "../../core/figure.js" */
-/** @import { HeadArrays, StepName } from "../../core/maths.js" */
-/** @import { Drawing, Shown, Table } from "../../core/patterns.js" */
-/** @import { Palette } from "../../core/wire.js" */
+/** @import { Picture, Sides } from "../../../kit/figure.js" */
+/** @import { HeadArrays, StepName } from "../../../kit/maths.js" */
+/** @import { Drawing, Shown, Table } from "../../../kit/patterns.js" */
+/** @import { Palette } from "../../../kit/wire.js" */
 /** @import { LoadedHead } from "../heads.js" */
 /** @import { Microscope } from "../microscope.js" */
 /** @import { Stage } from "../wire.js" */

@@ -1,21 +1,21 @@
 // One token against all others, as the sentence itself in shades.
 
-import { colorAt, inkOn, ramp } from "../../core/colors.js";
-import { digits, fillOnce, html, select, setAll, svg, numbered } from "../../core/dom.js";
-import { rowOf } from "../../core/maths.js";
-import { argmax } from "../../core/measures.js";
+import { colorAt, inkOn, ramp } from "../../../kit/colors.js";
+import { digits, fillOnce, html, select, setAll, svg, numbered } from "../../../kit/dom.js";
+import { rowOf } from "../../../kit/maths.js";
+import { argmax } from "../../../kit/measures.js";
 import {
   FIRST_ASIDE,
   FIRST_HIDDEN,
   WEIGHT_PAIRS,
   clipped,
   patternTable,
-} from "../../core/patterns.js";
+} from "../../../kit/patterns.js";
 import { View } from "../view.js";
 
-/** @import { Numbers } from "../../core/maths.js" */
-/** @import { Drawing, Shown } from "../../core/patterns.js" */
-/** @import { Palette } from "../../core/wire.js" */
+/** @import { Numbers } from "../../../kit/maths.js" */
+/** @import { Drawing, Shown } from "../../../kit/patterns.js" */
+/** @import { Palette } from "../../../kit/wire.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const LEAST_WIDTH = 300;

@@ -1,8 +1,8 @@
 // Many heads in one map: their mean or their maximum.
 
-import { fillOnce, html, select, numbered } from "../../core/dom.js";
-import { HeatMap } from "../../core/heatmap.js";
-import { rowOf } from "../../core/maths.js";
+import { fillOnce, html, select, numbered } from "../../../kit/dom.js";
+import { HeatMap } from "../../../kit/marks/heatmap.js";
+import { rowOf } from "../../../kit/maths.js";
 import {
   FIRST_HIDDEN,
   pairsInWords,
@@ -11,11 +11,11 @@ import {
   pictured,
   weightAt,
   weightScale,
-} from "../../core/patterns.js";
+} from "../../../kit/patterns.js";
 import { View } from "../view.js";
 
-/** @import { Matrix } from "../../core/maths.js" */
-/** @import { Shown } from "../../core/patterns.js" */
+/** @import { Matrix } from "../../../kit/maths.js" */
+/** @import { Shown } from "../../../kit/patterns.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const SLACK = 1e-4; // of a sum of float32 weights

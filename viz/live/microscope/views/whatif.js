@@ -1,9 +1,9 @@
 // One thing changed: no scale, no mask, another temperature; both sides shown.
 
-import { check, digits, html, radios, setAll, slider, svg, numbered } from "../../core/dom.js";
-import { HeatMap } from "../../core/heatmap.js";
-import { mapped, steps } from "../../core/maths.js";
-import { argmax, leakedShare, mean, rowEntropies } from "../../core/measures.js";
+import { check, digits, html, radios, setAll, slider, svg, numbered } from "../../../kit/dom.js";
+import { HeatMap } from "../../../kit/marks/heatmap.js";
+import { mapped, steps } from "../../../kit/maths.js";
+import { argmax, leakedShare, mean, rowEntropies } from "../../../kit/measures.js";
 import {
   FIRST_HIDDEN,
   drawnMaps,
@@ -12,12 +12,12 @@ import {
   pictured,
   sharedWeightScale,
   weightAt,
-} from "../../core/patterns.js";
+} from "../../../kit/patterns.js";
 import { asRadios, reasonsOf } from "../controls.js";
 import { View } from "../view.js";
 
-/** @import { Matrix, Numbers } from "../../core/maths.js" */
-/** @import { Shown } from "../../core/patterns.js" */
+/** @import { Matrix, Numbers } from "../../../kit/maths.js" */
+/** @import { Shown } from "../../../kit/patterns.js" */
 /** @import { Microscope } from "../microscope.js" */
 
 const HEIGHT = 480;

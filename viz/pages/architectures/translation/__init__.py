@@ -13,10 +13,10 @@ from viz.frame import controls, inspector, layout, notices, settings, state, tra
 from viz.frame.kinds import Setting
 from viz.frame.pairs import pairs
 from viz.frame.view import View
+from viz.kit.sampling import BOUNDS
+from viz.kit.wire import Bounds, Option
+from viz.kit.wire import Settings as Chosen
 from viz.live import component
-from viz.live.core.sampling import BOUNDS
-from viz.live.core.wire import Bounds, Option
-from viz.live.core.wire import Settings as Chosen
 from viz.live.pickers.data import Picker
 from viz.live.translation.data import Kept, Target, Words, translation_data
 from viz.pages.architectures.translation import alignment, beams, cache, damage, forcing

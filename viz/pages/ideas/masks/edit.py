@@ -13,8 +13,8 @@ from viz.frame import controls, inspector, layout, notices, state, tables, words
 from viz.frame.said import Piece, Word
 from viz.frame.settings import EDITS, EDITS_OF
 from viz.frame.view import View
+from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.core.wire import Settings
 from viz.live.editor.data import NextTokens, editor_data
 from viz.pages.ideas.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
 

@@ -8,6 +8,7 @@ from viz.live import component
 from viz.pages.look_inside.heads import counts, strongest, table
 from viz.pages.look_inside.heads.measures import MEASURES
 from viz.pages.look_inside.heads.reading import SURVEY, Reading, readings
+from viz.runs import heads
 
 TITLE = "Heads"
 ICON = ":material/hub:"
@@ -41,6 +42,7 @@ def render(view: View) -> None:
     with right:
         words.caption(reading.about)
         strongest.draw(view, reading, axes)
+    _maps(view)
     counts.draw(reading)
     table.draw(reading, axes)
     _inspect(view, reading, axes)
@@ -83,6 +85,19 @@ def _scatter(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     )
 
 
+def _maps(view: View) -> None:
+    """All heads on this sentence, and the one whose point was clicked."""
+    cell = settings.CELL.given(limits=view.pattern.shape)
+    state.only_for(view.sentence, cell)
+    chosen = {
+        "attention": view.attention,
+        "layer": view.layer,
+        "head": view.head,
+        cell.name: state.value(cell),
+    }
+    component.show_part("maps", heads.part(view.run), chosen, on_change=state.take_over)
+
+
 def _measured(reading: Reading, name: str) -> Measured:
     about = MEASURES[name]
     return Measured(about.name, reading.values(name), about.is_signed)
@@ -120,4 +135,5 @@ def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
         inspector.formula(about.source, about.latex, about.reference)
         inspector.note(f"{about.name}: {about.means}. I are the queries that have a choice.")
     inspector.source(*dict.fromkeys(MEASURES[name].source for name in axes))
-    inspector.export(view, {"Heads": lambda: table.csv(reading), **inspector.pattern_table(view)})
+    csv = {"Heads": lambda: table.csv(reading), **inspector.pattern_table(view)}
+    inspector.export(view, csv, {"All heads": lambda: heads.part(view.run).page().encode()})

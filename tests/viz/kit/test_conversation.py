@@ -1,0 +1,145 @@
+"""Protects what a person changes in the browser: it stays until Python has it, and no longer."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+# A conversation whose rest is over when a test says so, and all that it sent.
+HARNESS = """async () => {
+    const {Conversation} = await import('/kit/conversation.js');
+    globalThis.begin = () => {
+        let due = null;
+        const lifetime = {timeout: act => { due = act; return () => { due = null; }; }};
+        globalThis.sent = [];
+        globalThis.conversation = new Conversation(message => sent.push(message), lifetime);
+        globalThis.rest = () => { const act = due; due = null; act?.(); };
+    };
+}"""
+
+
+@pytest.fixture
+def page(bare: Page) -> Page:
+    """The page with a new conversation."""
+    bare.evaluate("begin()")
+    return bare
+
+
+def now(page: Page, acked: int, **settings: object) -> dict[str, Any]:
+    """The settings that count after Python sent its own."""
+    return page.evaluate(
+        "data => conversation.settingsNow(data)", {"settings": settings, "acked": acked}
+    )
+
+
+def change(page: Page, **values: object) -> None:
+    """A person changes settings."""
+    page.evaluate("values => conversation.change(values)", values)
+
+
+def rest(page: Page) -> list[dict[str, Any]]:
+    """A person rests; all that was sent so far."""
+    return page.evaluate("(rest(), sent)")
+
+
+def test_python_s_settings_count_at_first(page: Page) -> None:
+    assert now(page, 7, layer=1, view="map") == {"layer": 1, "view": "map"}
+
+
+def test_a_change_counts_until_its_turn_is_acknowledged(page: Page) -> None:
+    pending = "conversation.isPending"
+    now(page, 7, layer=1)
+    assert not page.evaluate(pending)
+    change(page, layer=3)
+    assert now(page, 7, layer=1) == {"layer": 3}, "not sent yet"
+    assert page.evaluate(pending)
+    assert rest(page) == [{"turn": 8, "changes": {"layer": 3}}]
+    assert now(page, 7, layer=1) == {"layer": 3}, "sent, but Python has not answered"
+    assert page.evaluate(pending)
+    assert now(page, 8, layer=2) == {"layer": 2}, "Python has it, and may say otherwise"
+    assert not page.evaluate(pending)
+
+
+def test_a_newer_change_outlives_the_answer_to_an_older_one(page: Page) -> None:
+    now(page, 0, layer=1)
+    change(page, layer=2)
+    rest(page)
+    change(page, layer=3)
+    assert now(page, 1, layer=2) == {"layer": 3}
+    assert rest(page)[-1] == {"turn": 2, "changes": {"layer": 3}}
+    assert now(page, 2, layer=3) == {"layer": 3}
+
+
+def test_changes_of_one_rest_are_sent_once_and_together(page: Page) -> None:
+    now(page, 0, layer=1, head=1)
+    for layer in (2, 3, 4):
+        change(page, layer=layer)
+    change(page, head=5)
+    assert rest(page) == [{"turn": 1, "changes": {"layer": 4, "head": 5}}]
+    assert len(rest(page)) == 1, "nothing more to send"
+
+
+def test_what_is_not_acknowledged_is_sent_again(page: Page) -> None:
+    """Streamlit keeps the last message alone, so each has all that Python may have missed."""
+    now(page, 0, layer=1, head=1)
+    change(page, layer=2)
+    rest(page)
+    change(page, head=3)
+    assert rest(page)[-1] == {"turn": 2, "changes": {"layer": 2, "head": 3}}
+
+
+def test_a_value_chosen_elsewhere_wins_at_once(page: Page) -> None:
+    """Beside the instrument there is a select box for the same setting."""
+    now(page, 0, layer=1)
+    change(page, layer=2)
+    rest(page)
+    assert now(page, 0, layer=5) == {"layer": 5}
+
+
+def test_a_late_answer_is_not_taken_for_a_choice_elsewhere(page: Page) -> None:
+    """Python may come back with what it had, then with any value it was sent."""
+    now(page, 0, layer=1)
+    for layer in (2, 3, 4):
+        change(page, layer=layer)
+        rest(page)
+    for late in (1, 2, 3, 2):
+        assert now(page, 0, layer=late) == {"layer": 4}
+
+
+def test_other_settings_are_as_python_has_them(page: Page) -> None:
+    now(page, 0, layer=1, head=1)
+    change(page, layer=2)
+    assert now(page, 0, layer=1, head=9) == {"layer": 2, "head": 9}
+
+
+def test_lists_and_nothing_are_values_too(page: Page) -> None:
+    now(page, 0, cell=None, order=["a", "b"])
+    change(page, cell=[1, 2], order=["b", "a"])
+    rest(page)
+    assert now(page, 0, cell=None, order=["a", "b"]) == {"cell": [1, 2], "order": ["b", "a"]}
+    change(page, cell=None)
+    rest(page)
+    assert now(page, 1, cell=[1, 2], order=["b", "a"])["cell"] is None
+
+
+def test_turns_go_on_from_where_python_is(page: Page) -> None:
+    """An instrument that comes back to a page must not begin at one again."""
+    now(page, 41, layer=1)
+    change(page, layer=2)
+    assert rest(page)[-1]["turn"] == 42
+
+
+def test_an_answer_is_awaited_until_it_is_there(page: Page) -> None:
+    """Through a drag, too, in which each value replaces the one that is on its way."""
+    awaits = "conversation.isAwaiting"
+    now(page, 7, layer=1)
+    assert not page.evaluate(awaits)
+    change(page, layer=2)
+    assert not page.evaluate(awaits), "nothing was sent yet"
+    rest(page)
+    change(page, layer=3)
+    assert page.evaluate(awaits)
+    now(page, 7, layer=1)
+    assert page.evaluate(awaits), "what came was made before"
+    now(page, 8, layer=2)
+    assert not page.evaluate(awaits)

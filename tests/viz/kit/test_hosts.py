@@ -1,0 +1,267 @@
+"""Protects one part in three hosts: a saved file, a notebook, and the app (tests/walks), and the
+marks that parts are made of, on data that is odd.
+"""
+
+import base64
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.screen import HOSTILE, PATIENCE
+from tests.viz.builders import stories_trace
+from viz.kit.hosts.jupyter import PartWidget, still, widget
+from viz.kit.join import joined
+from viz.kit.part import Part, page_of
+from viz.kit.parts.heads import heads_part
+
+# The large map's cell as the browser places it, to point at.
+AT_CELL = """([row, column]) => {
+    const chart = document.querySelector('.js-plotly-plot');
+    const {xaxis, yaxis} = chart._fullLayout;
+    const box = chart.getBoundingClientRect();
+    return [box.x + xaxis._offset + xaxis.c2p(column), box.y + yaxis._offset + yaxis.c2p(row)];
+}"""
+
+
+@pytest.fixture
+def alone(browser: Browser) -> Iterator[Page]:
+    """A page without a network, which must ask for nothing and say nothing."""
+    context = browser.new_context(offline=True, viewport={"width": 1200, "height": 800})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    said: list[str] = []
+    page.on("console", lambda line: said.append(line.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda asked: said.append(asked.url) if "http" in asked.url[:4] else None)
+    yield page
+    context.close()
+    assert said == []
+
+
+def point_at(page: Page, row: int, column: int) -> None:
+    page.mouse.move(*page.evaluate(AT_CELL, [row, column]))
+
+
+def click_head(page: Page, layer: int, head: int) -> None:
+    """Click a small map; their names stand at fixed places."""
+    grid = page.locator(".hl-grid-of-heads")
+    boxes = [
+        grid.get_by_text(name, exact=True).bounding_box() for name in (f"H{head}", f"L{layer}")
+    ]
+    column, row = (box for box in boxes if box)
+    page.mouse.click(column["x"] + column["width"] / 2, row["y"] + row["height"] / 2)
+
+
+def drawn(page: Page, name: str) -> None:
+    page.locator(f"[data-drawn^='{name}']").wait_for()
+
+
+def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> None:
+    trace = stories_trace(HOSTILE)
+    path = tmp_path / "heads.html"
+    heads_part(trace, {"layer": 2, "head": 3}).save(path)
+    alone.goto(path.as_uri())
+    drawn(alone, "Decoder self-attention L2 H3")
+    says = alone.get_by_role("status")
+    point_at(alone, 7, 3)
+    expect(says).to_contain_text(f"{trace.attention[2].pattern[3, 7, 3]:.3g}"[:4])
+    click_head(alone, 4, 6)
+    drawn(alone, "Decoder self-attention L4 H6")
+    alone.get_by_role("application", name="Decoder self-attention L4 H6").focus()
+    for key in ("ArrowDown", "End", "ArrowUp"):
+        alone.keyboard.press(key)
+    last = len(trace.tokens) - 1
+    drawn(alone, f"Decoder self-attention L4 H6 0 {last}")
+    expect(says).to_contain_text("masked")
+    assert alone.evaluate("window.hacked") is None
+    alone.emulate_media(color_scheme="dark")
+    alone.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(13, 18, 30)'")
+
+
+# --- a notebook -----------------------------------------------------------------------------------
+
+# Opens the widget's own module twice, with what anywidget hands over; `answer` is Python.
+NOTEBOOK = """async ([text, traits]) => {
+    const {default: made} = await import(URL.createObjectURL(
+        new Blob([text], {type: 'text/javascript'})));
+    const {render} = await made();
+    const listeners = {};
+    const tell = (event, ...args) => (listeners[event] ?? []).forEach(act => act(...args));
+    const view = new DataView(new ArrayBuffer(0));
+    const model = {
+        get: name => traits[name],
+        on: (event, act) => (listeners[event] ??= []).push(act),
+        off: (event, act) => listeners[event] = listeners[event].filter(other => other !== act),
+        send: async message => {
+            const {said, buffers, changed} = await answer(message);
+            const bytes = buffers.map(text => Uint8Array.from(atob(text), x => x.charCodeAt(0)));
+            if (said) tell('msg:custom', said, bytes.map(({buffer}) => new DataView(buffer)));
+            Object.assign(traits, changed);
+            Object.keys(changed).forEach(name => tell(`change:${name}`));
+        },
+    };
+    globalThis.listeners = listeners;
+    globalThis.closings = [0, 1].map(() => {
+        const el = document.body.appendChild(document.createElement('section'));
+        return render({model, el});
+    });
+}"""
+
+
+def answers(live: PartWidget) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A kernel in the place of Jupyter's: what the widget sends, and what it says afterwards."""
+
+    def answer(message: dict[str, Any]) -> dict[str, Any]:
+        sent: list[tuple[Any, list[bytes]]] = []
+        live.send = lambda said, buffers=(): sent.append((said, list(buffers)))
+        live._hear(live, message, [])
+        said, buffers = sent[0] if sent else (None, [])
+        coded = [base64.b64encode(data).decode() for data in buffers]
+        changed = {} if sent else {"settings": live.settings, "acked": live.acked}
+        return {"said": said, "buffers": coded, "changed": changed}
+
+    return answer
+
+
+def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
+    live = widget(heads_part(stories_trace("go go go"), {"layer": 1}))
+    alone.expose_function("answer", answers(live))
+    traits = {
+        name: getattr(live, name) for name in ("spec", "settings", "arrays", "themes", "acked")
+    }
+    alone.evaluate(NOTEBOOK, [live._esm, traits])
+    views = alone.locator("section > .hl-live")
+    expect(views).to_have_count(2)
+    for i in range(2):
+        expect(views.nth(i)).to_have_attribute("data-drawn", "Decoder self-attention L1 H0")
+    grid = views.first.locator(".hl-grid-of-heads")
+    grid.focus()
+    for key in ("ArrowRight", "ArrowDown"):
+        alone.keyboard.press(key)
+    for i in range(2):
+        expect(views.nth(i)).to_have_attribute("data-drawn", "Decoder self-attention L2 H1")
+    assert live.settings == {"attention": "decoder.attn", "layer": 2, "head": 1, "cell": None}
+    assert list(live.acked.values()) == [2], "of the view that it was chosen in"
+    alone.evaluate("closings.forEach(close => close())")
+    assert alone.evaluate("Object.values(listeners).flat()") == []
+
+
+def test_python_says_what_it_does_not_have(alone: Page) -> None:
+    answer = answers(widget(heads_part(stories_trace("go"))))
+    assert answer({"ask": "nothing/0"})["said"]["error"] == "There is no such array"
+
+
+def test_the_still_of_a_notebook_is_a_picture_of_all_heads() -> None:
+    picture = still(heads_part(stories_trace("go go")))
+    assert picture.startswith('<figure class="hl-still"><img alt="A still picture')
+    assert base64.b64decode(picture.split("base64,")[1].split('"')[0]).startswith(b"\x89PNG")
+
+
+# --- the gallery ----------------------------------------------------------------------------------
+
+# Every mark on odd data, by name; the page is the saved one, with this in the place of a part.
+GALLERY = """
+const at = (name) => import(urls[`kit/${name}.js`]);
+const [{HeatMap}, {Grids}, {drawBars}, {Lifetime}, {matrix}, {currentPalette}] = await Promise.all(
+    ['marks/heatmap', 'marks/grids', 'marks/bars', 'lifetime', 'maths', 'colors'].map(at));
+const {themes, maps, grids, bars} = JSON.parse(document.getElementById('contents').textContent);
+const root = document.getElementById('headlight');
+const lifetime = new Lifetime();
+const palette = currentPalette(themes, root);
+const place = (tag) => {
+    const node = tag === 'svg' ? document.createElementNS('http://www.w3.org/2000/svg', tag)
+        : document.createElement(tag);
+    return root.appendChild(node);
+};
+const number = x => x === 'nan' ? NaN : x === 'inf' ? Infinity : x;
+globalThis.marks = {};
+for (const [name, {rows, columns, values, ...picture}] of Object.entries(maps)) {
+    const map = new HeatMap(place('div'), lifetime, {drag: false});
+    const cells = matrix(rows, columns, Float64Array.from(values.map(number)));
+    const titles = {rowTitle: 'query', columnTitle: 'key', hidden: null};
+    await map.draw({...titles, ...picture, values: cells}, palette);
+    marks[name] = () => map.read();
+}
+for (const [name, data] of Object.entries(grids)) {
+    const host = place('div');
+    const grid = new Grids(host, lifetime, at => (globalThis.picked = at));
+    grid.draw(data, {group: data.groups[0], layer: 0, head: 0, over: 'head'}, palette);
+    marks[name] = () => grid.read();
+}
+for (const [name, rows] of Object.entries(bars)) {
+    const node = place('svg');
+    drawBars(node, rows.map(row => ({...row, after: number(row.after)})),
+        {palette, width: 300, legend: 'legend'});
+    marks[name] = () => [...node.querySelectorAll('text')].map(({textContent}) => textContent);
+}
+lifetime.keep(() => (globalThis.isOver = true));
+globalThis.end = () => lifetime.end();
+"""
+UNIT = {"name": "weight", "low": 0, "high": 1}
+MAPS = {
+    "one cell": {"rows": 1, "columns": 1, "values": [1], "rowLabels": ["a"], "columnLabels": ["b"]},
+    "no numbers": {
+        "rows": 2,
+        "columns": 2,
+        "values": ["nan", "inf", 0.25, 1],
+        "rowLabels": ["&lt;b&gt;", "$x$"],
+        "columnLabels": ["é" * 40, "שלום"],
+        "hidden": [0, 0, 0, 1],
+    },
+    "long": {
+        "rows": 60,
+        "columns": 60,
+        "values": [i / 3600 for i in range(3600)],
+        "rowLabels": [str(i) for i in range(60)],
+        "columnLabels": [str(i) for i in range(60)],
+    },
+}
+
+
+def tiles(layers: int, heads: int, size: int) -> dict[str, Any]:
+    """Small maps of a group whose every cell differs from its neighbours."""
+    levels = [(7 * i) % 250 + 3 for i in range(layers * heads * size * size)]
+    group = {"name": "g", "title": "Decoder self-attention", "n_layers": layers, "n_heads": heads}
+    group["tiles"] = {"shape": [layers * heads, size, size], "bytes": levels}
+    return {"key": f"{layers}", "groups": [group], "tile_codes": {"masked": 1}}
+
+
+def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
+    marks = list(Path("viz/kit/marks").glob("*.js"))
+    assert len(marks) == 3, "a new mark belongs in the gallery"
+    names = [f"kit/marks/{path.name}" for path in marks]
+    text = joined([*names, "kit/lifetime.js", "kit/maths.js", "kit/colors.js"], GALLERY)
+    part = Part("heads", {}, {})
+    contents = {
+        "themes": part.told["themes"],
+        "maps": {name: {"scale": UNIT, **about} for name, about in MAPS.items()},
+        "grids": {"32 × 32": tiles(32, 32, 4), "1 × 1": tiles(1, 1, 1)},
+        "bars": {"bars": [{"label": HOSTILE, "before": 0.5, "after": 1}, BARELY]},
+    }
+    path = tmp_path / "gallery.html"
+    path.write_text(page_of(contents, text), encoding="utf-8")
+    alone.goto(path.as_uri())
+    alone.wait_for_function("'end' in globalThis")
+    read = alone.evaluate("Object.fromEntries(Object.entries(marks).map(([k, f]) => [k, f()]))")
+    assert read["one cell"]["values"] == [[1]]
+    assert (read["one cell"]["rows"], read["one cell"]["columns"]) == (["a"], ["b"])
+    assert read["no numbers"]["values"] == [[None, None], [0.25, None]]
+    assert read["no numbers"]["rows"] == ["<b>", "$x$"]
+    np.testing.assert_allclose(np.ravel(read["long"]["values"]), MAPS["long"]["values"], atol=1e-6)
+    assert read["32 × 32"] == [{"name": "g", "layers": 32, "heads": 32, "framed": FIRST}]
+    assert read["1 × 1"][0]["framed"] == FIRST
+    assert read["bars"] == ["<script>window.…", "1.0000", "b", "< 0.0001", "legend"]
+    assert alone.evaluate("window.hacked") is None
+    alone.locator(".hl-grid-of-heads").first.focus()
+    alone.keyboard.press("ArrowDown")
+    assert alone.evaluate("picked") == "g.1.0"
+    alone.evaluate("end()")
+    alone.wait_for_function("isOver && !document.querySelector('.js-plotly-plot .plot')")
+
+
+FIRST = "Decoder self-attention L0 H0"
+BARELY = {"label": "b", "before": 0, "after": 1e-30}

@@ -1,0 +1,62 @@
+// The small maps of a group in one picture.
+
+import { bytesOf } from "./arrays.js";
+import { ramp, rgb } from "./colors.js";
+import { html } from "./dom.js";
+
+const LEAST_PIXELS = 24; // of a tile's side, so that the gap beside it is no wider than it should be
+
+/** @import { Palette } from "./wire.js" */
+
+/**
+ * Small maps as bytes: (layers · heads, rows, columns), as they are or in base64.
+ *
+ * @typedef {{shape: number[], bytes?: ArrayLike<number> & Iterable<number>, bdata?: string}} Tiles
+ */
+
+/**
+ * The tiles of a group as a picture's address: gap, masked, zero and weight each in its colour.
+ *
+ * @param {{tiles: Tiles, n_layers: number, n_heads: number}} group
+ * @param {{masked: number}} codes bytes that are no weight
+ * @param {Palette} palette
+ * @param {{x: number, y: number}} gaps between tiles, as shares of a tile
+ */
+export function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
+  const [, rows, columns] = tiles.shape;
+  const [wide, high] = [columns, rows].map((cells) => Math.ceil(LEAST_PIXELS / cells));
+  const right = columns * wide + Math.max(1, Math.round(columns * wide * gaps.x));
+  const down = rows * high + Math.max(1, Math.round(rows * high * gaps.y));
+  const canvas = html("canvas", { width: right * n_heads, height: down * n_layers });
+  const context = canvas.getContext("2d");
+  if (!context) return "";
+  const image = context.createImageData(canvas.width, canvas.height);
+  const table = byteColors(palette, codes.masked);
+  const pixels = new Uint32Array(image.data.buffer);
+  const size = rows * columns;
+  const levels = tiles.bytes ?? bytesOf(tiles.bdata ?? "");
+  Array.from(levels).forEach((level, i) => {
+    const [tile, cell] = [Math.floor(i / size), i % size];
+    const x = (tile % n_heads) * right + (cell % columns) * wide;
+    const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns) * high;
+    for (let row = y; row < y + high; row++)
+      pixels.fill(table[level], row * canvas.width + x, row * canvas.width + x + wide);
+  });
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+
+/**
+ * A little-endian RGBA word for each byte.
+ *
+ * @param {Palette} palette
+ * @param {number} masked the byte of masked cells
+ */
+function byteColors(palette, masked) {
+  const scale = ramp(palette.sequential);
+  const hidden = rgb(palette.masked);
+  return Uint32Array.from({ length: 256 }, (_, level) => {
+    const [red, green, blue] = level === masked ? hidden : scale.subarray(3 * level, 3 * level + 3);
+    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  });
+}

@@ -1,0 +1,60 @@
+"""The files a browser may have: modules and style sheets of the kit and of the instruments."""
+
+from collections.abc import Collection
+from importlib.util import find_spec
+from pathlib import Path
+
+VIZ = Path(__file__).parents[1]
+FOLDERS = ("kit", "live")
+# What the browser does not load as a module of the page.
+_NOT_LOADED = {
+    "live/address.js",
+    "live/rail.js",
+    "live/tour.js",
+    "live/loader.js",
+    "live/early.js",
+    "live/settled.js",
+    "live/offline/offline.js",
+    "kit/hosts/jupyter.js",
+    "kit/hosts/saved.js",
+}
+# Home is where people begin; the other instruments are loaded after it, or when wanted.
+_FIRST = ("live/main.", "live/instrument.", "live/sentence_box/", "live/pickers/", "live/home/")
+
+
+def folder_of(package: str) -> Path:
+    """Where a package is; importing it would take a while."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"{package} is not installed: pip install -r requirements.txt")
+    return Path(spec.origin).parent
+
+
+PLOTLY = folder_of("plotly") / "package_data" / "plotly.min.js"
+
+
+def served_files(suffixes: Collection[str]) -> dict[str, Path]:
+    """The files of these folders that end so, by name: nothing else can be asked for."""
+    paths = (path for folder in FOLDERS for path in (VIZ / folder).rglob("*"))
+    return {path.relative_to(VIZ).as_posix(): path for path in paths if path.suffix in suffixes}
+
+
+def _modules() -> list[str]:
+    """Scripts that run on the page; those of types alone load nothing."""
+    names = sorted(served_files((".js",)))
+    return [name for name in names if name not in _NOT_LOADED and not name.endswith("/wire.js")]
+
+
+MODULES = _modules()
+FIRST_MODULES = [name for name in MODULES if name.startswith((*_FIRST, "kit/"))]
+
+
+def script(name: str) -> str:
+    """The text of a file, by its name from the folder of the app's own."""
+    return (VIZ / name).read_text(encoding="utf-8")
+
+
+def component_style() -> str:
+    """The style sheets of the kit and of all instruments as one; the kit's comes first."""
+    paths = [VIZ / "kit/kit.css", *sorted((VIZ / "live").glob("*/*.css"))]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)

@@ -1,0 +1,111 @@
+"""Parts in notebooks, where anywidget is installed: its model carries what other hosts carry."""
+
+import io
+from base64 import b64encode
+from functools import cache
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageColor
+
+from viz.kit.files import PLOTLY, script
+from viz.kit.join import joined
+from viz.kit.part import Part, piece
+from viz.kit.tiles import MASKED
+from viz.theme import LIGHT
+
+try:
+    import anywidget
+    import traitlets
+    from IPython import display as ipython
+except ModuleNotFoundError as error:
+    message = f"{error.name} is not installed; a notebook needs it: pip install anywidget"
+    raise ModuleNotFoundError(message, name=error.name) from error
+
+OPENS = """export default async () => {
+  const [{ host }, part] = await Promise.all(%s.map((name) => import(urls[name])));
+  return host(part.default);
+};
+"""
+
+
+class PartWidget(anywidget.AnyWidget):
+    """The wire: what Python says goes as traits, what a person chose and asks for as messages."""
+
+    _css = script("kit/kit.css")
+    spec = traitlets.Dict().tag(sync=True)
+    settings = traitlets.Dict().tag(sync=True)
+    arrays = traitlets.Dict().tag(sync=True)
+    themes = traitlets.Dict().tag(sync=True)
+    acked = traitlets.Dict().tag(sync=True)  # the turn taken over of each view
+
+    def __init__(self, part: Part) -> None:
+        super().__init__(**part.told)
+        self.part = part
+        self.on_msg(self._hear)
+
+    def _hear(self, _: object, message: dict[str, Any], __: object) -> None:
+        """In a thread of its own where the kernel has subshells (ipykernel 7)."""
+        if "ask" in message:
+            self._answer(message["ask"])
+        elif "sent" in message:
+            self._take_over(**message["sent"])
+
+    def _answer(self, path: str) -> None:
+        name, *at = path.split("/")
+        try:
+            data = PLOTLY.read_bytes() if path == PLOTLY.name else piece(self.part.by_id[name], at)
+            self.send({"path": path}, [data])
+        except LookupError:
+            self.send({"path": path, "error": "There is no such array"})
+
+    def _take_over(self, by: str, turn: int, changes: dict[str, Any]) -> None:
+        known = {name: value for name, value in changes.items() if name in self.settings}
+        with self.hold_sync():
+            self.settings = {**self.settings, **known}
+            self.acked = {**self.acked, by: turn}
+
+
+@cache
+def _kind(name: str) -> type[PartWidget]:
+    """A class for each kind of part: its code is sent once for each of its widgets."""
+    modules = ["kit/hosts/jupyter.js", f"kit/parts/{name}.js"]
+    text = joined(modules, OPENS % modules)
+    return type(f"{name.title()}Widget", (PartWidget,), {"_esm": text})
+
+
+def widget(part: Part) -> PartWidget:
+    """A widget that shows a part; `settings` is what is chosen in it now."""
+    return _kind(part.name)(part)
+
+
+def display(part: Part) -> None:
+    """Show a part, under a still picture that its widget hides.
+
+    Of a notebook that is opened again and not run, JupyterLab shows "Loading widget…" even where
+    that output holds something else it could show. An output of its own stays.
+    """
+    ipython.display(ipython.HTML(still(part)))
+    ipython.display(widget(part))
+
+
+def still(part: Part) -> str:
+    """What is left of a part where nothing runs: its first array that is a picture, as HTML."""
+    levels = next(array for array in part.arrays.values() if array.dtype == np.uint8)
+    framed = np.pad(levels, [(0, 0)] * (levels.ndim - 2) + [(0, 2), (0, 2)])
+    image = Image.fromarray(np.concatenate(np.concatenate(framed, axis=1), axis=1))
+    image.putpalette(_colors().tobytes())
+    file = io.BytesIO()
+    image.resize((2 * image.width, 2 * image.height), Image.Resampling.NEAREST).save(file, "png")
+    source = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+    words = "A still picture; run the cell for the live one."
+    return f'<figure class="hl-still"><img alt="{words}" src="{source}"><br>{words}</figure>'
+
+
+def _colors() -> np.ndarray:
+    """Red, green and blue of each byte of a small map, (256, 3) uint8: 0 is the gap between two."""
+    stops = np.array([ImageColor.getrgb(color) for color in LIGHT.sequential])
+    at = np.linspace(0, len(stops) - 1, 256)
+    scale = np.stack([np.interp(at, range(len(stops)), channel) for channel in stops.T], axis=1)
+    scale[[0, MASKED]] = [(255, 255, 255), ImageColor.getrgb(LIGHT.masked)]
+    return np.rint(scale).astype(np.uint8)

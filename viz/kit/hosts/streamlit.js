@@ -1,0 +1,61 @@
+// A part on a page of Streamlit, as one of the instruments that `live/main.js` mounts.
+
+import { MissingArrays } from "../arrays.js";
+import { Lifetime } from "../lifetime.js";
+import { Model } from "../model.js";
+
+/** @import { Receiver } from "../wire.js" */
+/** @import { Told } from "../model.js" */
+
+export class PartHost {
+  lifetime = new Lifetime();
+  #ending = new AbortController();
+  /** The data it was given last. @type {(Told & {key: string, part: string}) | undefined} */
+  #data;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {Receiver} receiver
+   */
+  constructor(root, receiver) {
+    this.root = root;
+    this.receiver = receiver;
+    const push = receiver.send ?? (() => {});
+    this.model = new Model({ push, load: (path) => this.#load(path) }, this.lifetime);
+    this.model.on("state", () => this.#sayWhetherHeard(), this.#ending.signal);
+  }
+
+  /** @param {Told & {key: string, part: string}} data */
+  receive(data) {
+    const isFirst = !this.#data;
+    this.#data = data;
+    this.model.receive(data);
+    this.#sayWhetherHeard();
+    if (isFirst) this.#open(data.part);
+  }
+
+  /** Whether Python knows of every choice made here; `settled.js` waits for it. */
+  #sayWhetherHeard() {
+    this.root.toggleAttribute("data-busy", this.model.isPending);
+  }
+
+  /** @param {string} name */
+  async #open(name) {
+    const { default: part } = await import(`../parts/${name}.js`);
+    const { signal } = this.#ending;
+    if (!signal.aborted) part.render({ model: this.model, el: this.root, signal });
+  }
+
+  /** @param {string} path */
+  async #load(path) {
+    const answer = await fetch(new URL(`kit/arrays/${path}`, document.baseURI)).catch(() => null);
+    if (answer?.status === 200) return answer.arrayBuffer();
+    if (answer?.status === 204 && this.#data) this.receiver.lost?.(this.#data.key);
+    throw new MissingArrays(answer ? "The app is asked again." : "The app does not answer.");
+  }
+
+  destroy() {
+    this.#ending.abort();
+    this.lifetime.end();
+  }
+}

@@ -1,0 +1,137 @@
+// What one part shows and what a person chose in it. It knows no host: a channel carries what is
+// chosen to Python, and fetches arrays.
+
+import { decoded } from "./arrays.js";
+import { Conversation, same } from "./conversation.js";
+
+/** @import { Lifetime } from "./lifetime.js" */
+/** @import { Decoded } from "./arrays.js" */
+/** @import { Message, Palette } from "./wire.js" */
+
+const KEPT_ARRAYS = 64;
+
+/**
+ * What Python says: what to show, what is chosen, and which arrays can be loaded. Of an array the
+ * first `split` axes are loaded index by index.
+ *
+ * @typedef {{id: string, dtype: string, shape: number[], split: number}} About
+ * @typedef {object} Told
+ * @property {Record<string, any>} spec
+ * @property {Record<string, any>} settings
+ * @property {Record<string, About>} arrays
+ * @property {{light: Palette, dark: Palette}} themes
+ * @property {number} acked the turn up to which Python has taken over what it was sent
+ */
+
+/**
+ * What carries to and from Python. `load` takes an array's id and indices with slashes between.
+ *
+ * @typedef {object} Channel
+ * @property {(message: Message) => void} push
+ * @property {(path: string) => Promise<ArrayBuffer>} load
+ */
+
+/** @typedef {"spec" | "state" | "arrays" | "themes"} Name */
+
+export class Model {
+  /** @type {Record<Name, Record<string, any>>} */
+  #values = { spec: {}, state: {}, arrays: {}, themes: {} };
+  /** @type {Map<string, Set<() => void>>} */
+  #listeners = new Map();
+  /** By path, the last used last. @type {Map<string, Promise<Decoded>>} */
+  #loaded = new Map();
+
+  /**
+   * @param {Channel} channel
+   * @param {Lifetime} lifetime after which nothing is sent
+   */
+  constructor(channel, lifetime) {
+    this.channel = channel;
+    this.conversation = new Conversation((message) => channel.push(message), lifetime);
+  }
+
+  /** @param {Name} name */
+  get(name) {
+    return this.#values[name];
+  }
+
+  /**
+   * A person chose: listeners hear of it now, Python once the hand rests.
+   *
+   * @param {"state"} _name Python alone says all else
+   * @param {Record<string, any>} changes fields of the state
+   */
+  set(_name, changes) {
+    const { state } = this.#values;
+    const changed = Object.entries(changes).filter(([name, value]) => !same(value, state[name]));
+    if (!changed.length) return;
+    this.#values.state = { ...state, ...changes };
+    this.conversation.change(Object.fromEntries(changed));
+    this.#emit("state");
+  }
+
+  /** The hand rests: Python may know. */
+  save_changes() {
+    this.conversation.flush();
+  }
+
+  /** Whether Python has yet to hear of a choice, or to take it over. */
+  get isPending() {
+    return this.conversation.isPending;
+  }
+
+  /**
+   * What Python says now; what was changed here since, and it has not acknowledged, counts.
+   *
+   * @param {Told} told
+   */
+  receive({ spec, settings, arrays, themes, acked }) {
+    const state = this.conversation.settingsNow({ settings, acked });
+    const before = this.#values;
+    this.#values = { spec, state, arrays, themes };
+    for (const [name, value] of Object.entries(this.#values))
+      if (!same(value, before[/** @type {Name} */ (name)])) this.#emit(name);
+  }
+
+  /**
+   * An array by its name, or one piece of it by its indices.
+   *
+   * @param {string} name
+   * @param {...number} at one index for each axis that it is split along
+   */
+  load(name, ...at) {
+    const { arrays } = this.#values;
+    const { id, dtype, shape, split } = arrays[name] ?? {};
+    if (split !== at.length)
+      return Promise.reject(new Error(`no array is called ${[name, ...at].join(" ")}`));
+    const path = [id, ...at].join("/");
+    const known = this.#loaded.get(path);
+    const array =
+      known ??
+      this.channel.load(path).then((bytes) => decoded(bytes, dtype, shape.slice(at.length)));
+    this.#loaded.delete(path); // and back in, as the last used
+    this.#loaded.set(path, array);
+    if (!known) array.catch(() => this.#loaded.delete(path)); // so that it can be asked again
+    const [oldest] = this.#loaded.keys();
+    if (this.#loaded.size > KEPT_ARRAYS) this.#loaded.delete(oldest);
+    return array;
+  }
+
+  /**
+   * Hear of changes of the state, the spec, the arrays or the themes.
+   *
+   * @param {Name} name
+   * @param {() => void} listener
+   * @param {AbortSignal} signal ends it
+   */
+  on(name, listener, signal) {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    signal.addEventListener("abort", () => listeners.delete(listener));
+  }
+
+  /** @param {string} name */
+  #emit(name) {
+    for (const listener of [...(this.#listeners.get(name) ?? [])]) listener();
+  }
+}

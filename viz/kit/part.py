@@ -1,0 +1,122 @@
+"""A part as Python says it: what to show, what is chosen, and arrays that a browser may load."""
+
+import hashlib
+import json
+import re
+import zlib
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from viz.kit.files import PLOTLY, script
+from viz.kit.join import joined
+from viz.kit.wire import palette_data
+from viz.theme import DARK, LIGHT
+
+_SENT_AS = {"b1": "u1", "f2": "f4", "i8": "i4"}  # what a browser has no array for
+OPENS = """const [{ open }, part] = await Promise.all(%s.map((name) => import(urls[name])));
+const contents = JSON.parse(document.getElementById("contents").textContent);
+open(part.default, document.getElementById("headlight"), contents);
+"""
+_INDEX = re.compile(r"[0-9]{1,6}")
+_PLACE = re.compile(r'"?/\*(\w+)\*/"?')  # what is filled in page.html
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One view that answers while the hand moves: `name` is its module in `viz/kit/parts`.
+
+    `spec` is what it shows, `state` what a person may change, `arrays` what the browser loads by
+    name. Of an array the first `split` axes are loaded index by index.
+    """
+
+    name: str
+    spec: Mapping[str, Any]
+    state: Mapping[str, Any]
+    arrays: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
+    split: Mapping[str, int] = field(repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        sent = {name: as_sent(array) for name, array in self.arrays.items()}
+        object.__setattr__(self, "arrays", sent)
+
+    @cached_property
+    def known(self) -> dict[str, dict[str, Any]]:
+        """What a browser is told of each array; its id is new when its numbers are."""
+        return {name: _about(of, self.split.get(name, 0)) for name, of in self.arrays.items()}
+
+    @cached_property
+    def by_id(self) -> dict[str, np.ndarray]:
+        """The arrays by the id that a browser has."""
+        return {self.known[name]["id"]: array for name, array in self.arrays.items()}
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """All that a browser is told at once, but for turns."""
+        themes = {"light": palette_data(LIGHT), "dark": palette_data(DARK)}
+        told = {"spec": dict(self.spec), "settings": dict(self.state), "arrays": self.known}
+        return told | {"themes": themes}
+
+    def save(self, path: str | Path) -> None:
+        """Write it as one file, which opens without Python and without a network."""
+        Path(path).write_text(self.page(), encoding="utf-8")
+
+    def page(self) -> str:
+        """The text of that file."""
+        packed = {path: _packed(data) for path, data in self._pieces()}
+        modules = ["kit/hosts/saved.js", f"kit/parts/{self.name}.js"]
+        contents = {"told": {**self.told, "acked": 0}, "arrays": packed}
+        return page_of(contents, joined(modules, OPENS % modules))
+
+    def _ipython_display_(self) -> None:
+        """Show it in a notebook. ModuleNotFoundError names what is to be installed for that."""
+        from viz.kit.hosts.jupyter import display
+
+        display(self)
+
+    def _pieces(self) -> Iterator[tuple[str, bytes]]:
+        """All that may be loaded, by its path."""
+        for about in self.known.values():
+            for at in np.ndindex(*about["shape"][: about["split"]]):
+                indices = list(map(str, at))
+                yield "/".join((about["id"], *indices)), piece(self.by_id[about["id"]], indices)
+
+
+def page_of(contents: Mapping[str, Any], module: str) -> str:
+    """A page that holds contents, and a module that shows them."""
+    texts = {
+        "style": script("kit/kit.css"),
+        "plotly": PLOTLY.read_text(encoding="utf-8").replace("</script", "<\\/script"),
+        "contents": json.dumps(contents).replace("<", "\\u003c"),
+        "script": module,
+    }
+    return _PLACE.sub(lambda found: texts[found[1]], script("kit/hosts/page.html"))
+
+
+def piece(array: np.ndarray, at: Sequence[str]) -> bytes:
+    """The bytes of an array at indices as an address has them; LookupError if there are none."""
+    if not all(_INDEX.fullmatch(index) for index in at):
+        raise LookupError(f"no place in an array: {'/'.join(at)}")
+    return array[tuple(map(int, at))].tobytes()
+
+
+def as_sent(array: np.ndarray) -> np.ndarray:
+    """An array in a kind that browsers have too, little-endian, row by row."""
+    kind = array.dtype.str[1:]
+    return np.ascontiguousarray(array, dtype=f"<{_SENT_AS.get(kind, kind)}")
+
+
+def _packed(data: bytes) -> str:
+    return b64encode(zlib.compress(data, 9)).decode("ascii")
+
+
+def _about(array: np.ndarray, split: int) -> dict[str, Any]:
+    about = {"dtype": array.dtype.str[1:], "shape": list(array.shape), "split": split}
+    digest = hashlib.blake2b(json.dumps(about).encode(), digest_size=16)
+    digest.update(array.data)
+    return {"id": digest.hexdigest(), **about}

@@ -1,0 +1,1 @@
+"""Parts: each a module for the browser, and what Python says of it."""

@@ -1,0 +1,328 @@
+// A pattern as it is shown: with the options a person chose, its scale, and its words.
+
+import { digits, html, numbered } from "./dom.js";
+import { matrix } from "./maths.js";
+import { isInformative, mergedMask, mergedWords, reach, strongestPairs } from "./measures.js";
+
+/** @import { HeatMap } from "./marks/heatmap.js" */
+/** @import { Scale } from "./figure.js" */
+/** @import { Matrix, Numbers } from "./maths.js" */
+/** @import { Stream } from "./wire.js" */
+
+export const WEIGHT_PAIRS = 3;
+const EARLY_ROWS = 8;
+const MOST_LETTERS = 18;
+
+/**
+ * The streams an attention is between, and what its axes are called. In self-attention both are the
+ * same.
+ *
+ * @typedef {object} Between
+ * @property {"self" | "cross"} kind
+ * @property {Stream} queries
+ * @property {Stream} keys
+ * @property {string} rowTitle
+ * @property {string} columnTitle
+ */
+
+/**
+ * A pattern as it is shown. `rows` and `columns` are labels as text, `rowLabels` and `columnLabels`
+ * the same for Plotly.
+ *
+ * @typedef {object} Shown
+ * @property {"self" | "cross"} kind
+ * @property {Matrix} values
+ * @property {string[]} rows
+ * @property {string[]} columns
+ * @property {string[]} rowLabels
+ * @property {string[]} columnLabels
+ * @property {string} rowTitle
+ * @property {string} columnTitle
+ * @property {Numbers} allowed
+ * @property {Uint8Array} hidden masked cells
+ * @property {Uint8Array} blank cells hidden by choice; their values are what they are
+ */
+
+/**
+ * What a person may choose for patterns: words merged, the first key's column left out.
+ *
+ * @typedef {{words?: boolean, hide_first?: boolean}} PatternOptions
+ */
+
+/**
+ * A pattern as the options ask for it.
+ *
+ * @param {Matrix} pattern
+ * @param {Numbers} mask 1 where attention is allowed
+ * @param {Between} between
+ * @param {PatternOptions} [options]
+ * @returns {Shown}
+ */
+export function shownPattern(pattern, mask, between, { words = false, hide_first = false } = {}) {
+  const shown = words && canMerge(between) ? inWords(pattern, mask, between) : null;
+  const { values, allowed, ...labels } = shown ?? inTokens(pattern, mask, between);
+  const { kind, rowTitle, columnTitle } = between;
+  const { length } = values.values;
+  const hidden = bytesWhere(length, (i) => !allowed[i]);
+  const isFirstHidden = hide_first && kind === "self";
+  const blank = bytesWhere(length, (i) => isFirstHidden && i % values.columns === 0);
+  return { ...labels, values, allowed, hidden, blank, kind, rowTitle, columnTitle };
+}
+
+/**
+ * 1 where a test holds.
+ *
+ * @param {number} length
+ * @param {(i: number) => boolean} test
+ */
+function bytesWhere(length, test) {
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) if (test(i)) bytes[i] = 1;
+  return bytes;
+}
+
+/**
+ * Whether tokens can be merged to words: both sides must have some.
+ *
+ * @param {Between} between
+ */
+export function canMerge({ queries, keys }) {
+  return queries.words !== null && keys.words !== null;
+}
+
+/**
+ * @param {Matrix} values
+ * @param {Numbers} allowed
+ * @param {Between} between
+ */
+function inTokens(values, allowed, { queries, keys }) {
+  const labels = { rows: queries.labels, columns: keys.labels };
+  return { values, allowed, ...labels, rowLabels: queries.axis, columnLabels: keys.axis };
+}
+
+/**
+ * @param {Matrix} pattern
+ * @param {Numbers} mask
+ * @param {Between} between
+ */
+function inWords(pattern, mask, { queries, keys }) {
+  const [rowWords, columnWords] = [queries.words ?? [], keys.words ?? []];
+  return {
+    values: mergedWords(pattern, rowWords, columnWords),
+    allowed: mergedMask(mask, rowWords, columnWords),
+    rows: queries.word_labels ?? [],
+    columns: keys.word_labels ?? [],
+    rowLabels: queries.word_axis ?? [],
+    columnLabels: keys.word_axis ?? [],
+  };
+}
+
+/**
+ * From 0 to the largest weight shown, or to 1 when one comes near it. In self-attention the first
+ * rows do not count: with few keys to choose from they always have large weights, and would leave
+ * the rest dark.
+ *
+ * @param {Weights} shown
+ */
+export function weightScale(shown) {
+  return weightScaleTo(weightReach(shown));
+}
+
+/**
+ * One scale for patterns that stand beside each other.
+ *
+ * @param {Weights[]} patterns
+ */
+export function sharedWeightScale(patterns) {
+  return weightScaleTo(Math.max(...patterns.map(weightReach)));
+}
+
+/**
+ * What of a shown pattern its scale depends on.
+ *
+ * @typedef {Pick<Shown, "kind" | "values" | "hidden"> & {blank?: Uint8Array}} Weights
+ */
+
+/** @param {Weights} shown */
+function weightReach({ kind, values, hidden, blank }) {
+  let high = 0;
+  const first = kind === "self" ? Math.min(EARLY_ROWS, Math.floor(values.rows / 2)) : 0;
+  for (let i = first * values.columns; i < values.values.length; i++) {
+    if (!hidden[i] && !blank?.[i]) high = Math.max(high, values.values[i]);
+  }
+  return high;
+}
+
+/**
+ * @param {number} high
+ * @returns {Scale}
+ */
+function weightScaleTo(high) {
+  if (high > 0.5 || !high) return { name: "weight", low: 0, high: 1 };
+  const end = Math.ceil(high * 20) / 20; // a number to read on the bar
+  return { name: `weight: colours end at ${digits(end, 2)}`, low: 0, high: end };
+}
+
+/**
+ * A scale symmetric about 0.
+ *
+ * @param {string} name
+ * @param {Iterable<number>} values
+ * @returns {Scale}
+ */
+export function signedScale(name, values) {
+  const most = reach(values);
+  return { name, low: -most, high: most, signed: true };
+}
+
+/** Pairs are looked for in. @typedef {Weights & Pick<Shown, "rows" | "columns">} Searched */
+
+/**
+ * The strongest pairs of a pattern in a sentence, which says what was passed over: the first token
+ * where it is hidden; pairs with it and of a token with itself where there are others.
+ *
+ * @param {Searched} shown
+ * @param {string} [what] what is the largest, in words
+ */
+export function pairsInWords(shown, what = "Strongest pairs") {
+  const { pairs, aside } = strongestOf(shown);
+  const { rows, columns } = shown;
+  if (!pairs.length) return `${what}${aside}: none.`;
+  const named = pairs.map(
+    ({ query, key, weight }) => `${rows[query]} attends to ${columns[key]} ${digits(weight, 3)}`,
+  );
+  return `${what}${aside}: ${named.join("; ")}.`;
+}
+
+/**
+ * The same with the place of each pair.
+ *
+ * @param {Searched} shown
+ * @returns {(Node | string)[]}
+ */
+export function pairsPlaced(shown) {
+  const { pairs, aside } = strongestOf(shown);
+  const { rows, columns } = shown;
+  if (!pairs.length) return [`Strongest pairs${aside}: none.`];
+  const named = pairs.flatMap(({ query, key, weight }, i) => {
+    const number = numbered(weight, "pair", 3);
+    const names = [rows[query], columns[key]].map((label) => html("bdi", null, label));
+    const place = { "data-pair": `${query}-${key}` };
+    const pair = html("span", place, names[0], " attends to ", names[1], " ", number);
+    return i ? ["; ", pair] : [pair];
+  });
+  return [`Strongest pairs${aside}: `, ...named, "."];
+}
+
+/**
+ * The strongest pairs, and what was passed over to find them.
+ *
+ * @param {Searched} shown
+ */
+function strongestOf(shown) {
+  const { kind, values, hidden, blank } = shown;
+  const visible = matrix(
+    values.rows,
+    values.columns,
+    values.values.map((x, i) => (hidden[i] || blank?.[i] ? 0 : x)),
+  );
+  const pairs = strongestPairs(visible, WEIGHT_PAIRS, kind);
+  const isPart = kind === "self" && pairs.every(({ query, key }) => isInformative(query, key));
+  const aside = blank?.some(Boolean) ? FIRST_ASIDE : "";
+  return { pairs, aside: isPart && pairs.length ? ASIDE : aside };
+}
+
+/** What is passed over in self-attention where something else is left. */
+export const ASIDE = " (first token and self left out)";
+export const FIRST_ASIDE = " (first token left out)";
+
+/** What is said where a person has hidden the first token. */
+export const FIRST_HIDDEN =
+  "Hatched: the first token, hidden by choice. Its weights are what they are: they count in sums, entropy, differences and what is saved.";
+
+/**
+ * The weight of a cell as it is said; of a masked one that it is masked.
+ *
+ * @param {Pick<Shown, "values" | "hidden">} shown
+ * @param {number} row
+ * @param {number} column
+ */
+export function weightAt({ values, hidden }, row, column) {
+  const at = row * values.columns + column;
+  return hidden[at] ? "masked" : digits(values.values[at]);
+}
+
+/**
+ * Make a map a thing to move in with the keyboard.
+ *
+ * @param {HTMLElement} host
+ * @param {string} label
+ */
+export function focusable(host, label) {
+  host.tabIndex = 0;
+  host.setAttribute("role", "application");
+  host.setAttribute("aria-roledescription", "heat map");
+  host.setAttribute("aria-label", label);
+}
+
+/**
+ * Make a map a picture with a text alternative.
+ *
+ * @param {HTMLElement} host
+ * @param {string} label
+ */
+export function pictured(host, label) {
+  host.setAttribute("role", "img");
+  host.setAttribute("aria-label", label);
+}
+
+/**
+ * A label no longer than a column.
+ *
+ * @param {string} label
+ */
+export function clipped(label) {
+  const letters = label.match(/\P{M}\p{M}*/gu) ?? []; // marks stay with their letters
+  return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join("")}…` : label;
+}
+
+/**
+ * A matrix to save, with labels as text; columns without names are numbered.
+ *
+ * @typedef {object} Table
+ * @property {Matrix} values
+ * @property {string[]} rows
+ * @property {string[] | null} columns
+ * @property {string} corner
+ */
+
+/**
+ * A shown pattern as a table to save.
+ *
+ * @param {Pick<Shown, "values" | "rows" | "columns">} shown
+ * @returns {Table}
+ */
+export function patternTable({ values, rows, columns }) {
+  return { values, rows, columns, corner: "query \\ key" };
+}
+
+/**
+ * A drawing to save, text or element, with what it shows.
+ *
+ * @typedef {{caption: string, drawing: string | SVGSVGElement}} Drawing
+ */
+
+/**
+ * Maps with their titles, for export.
+ *
+ * @param {{title: Element, heatMap: HeatMap}[]} maps
+ * @returns {Promise<Drawing[]>}
+ */
+export function drawnMaps(maps) {
+  return Promise.all(
+    maps.map(async ({ title, heatMap }) => ({
+      caption: title.textContent ?? "",
+      drawing: await heatMap.svgText(),
+    })),
+  );
+}

@@ -1,0 +1,62 @@
+"""All heads at a glance: each head's map as bytes, small enough to send."""
+
+import numpy as np
+
+from model.trace import HeadGroup
+from viz.kit.wire import Data, packed
+
+MASKED, ZERO = 1, 2  # byte values of a tile; above ZERO the weight, 0 is the gap between tiles
+TILE_MOST = 48
+
+
+def group_tiles(group: HeadGroup) -> np.ndarray:
+    """Tiles of all heads of a group, (L·H, rows, columns) uint8; see `tiles`."""
+    masks = [record.mask for record in group.records]
+    n_heads = max((len(mask) for mask in masks if mask.ndim == 3), default=1)
+    shape = (n_heads, *masks[0].shape[-2:])
+    return tiles(group.patterns(), np.stack([np.broadcast_to(mask, shape) for mask in masks]))
+
+
+def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Bytes of every head's map: 1 masked, 2 zero, above it the square root of the weight.
+
+    patterns: (L, H, Tq, Tk); masks: bool, broadcast to them. Returns (L·H, rows, columns) uint8.
+    The root lets faint patterns show. Above 48 tokens on either side neighbouring cells are
+    merged, keeping the largest, so that neither side has more than 48.
+    """
+    merge = -(-max(patterns.shape[-2:]) // TILE_MOST)
+    largest = _merge_cells(patterns, merge)
+    visible = _merge_cells(masks, merge)
+    levels = ZERO + np.round(np.sqrt(np.clip(np.nan_to_num(largest), 0, 1)) * (255 - ZERO))
+    pictures = np.where(visible, levels, MASKED).astype(np.uint8)
+    return pictures.reshape(-1, *pictures.shape[-2:])
+
+
+def _merge_cells(values: np.ndarray, merge: int) -> np.ndarray:
+    """Maximum over merge × merge cells of the last two axes; the last cells may be fewer."""
+    if merge == 1:
+        return values
+    rows, columns = (-(-n // merge) for n in values.shape[-2:])
+    missing = (rows * merge - values.shape[-2], columns * merge - values.shape[-1])
+    padded = np.pad(values, [(0, 0)] * (values.ndim - 2) + [(0, n) for n in missing])
+    blocks = padded.reshape(*values.shape[:-2], rows, merge, columns, merge)
+    return blocks.max(axis=(-3, -1))
+
+
+def group_data(group: HeadGroup) -> Data:
+    """A group of heads with its small maps, as `Group` of wire.js has it."""
+    return {**group_about(group), "tiles": packed(group_tiles(group))}
+
+
+def group_about(group: HeadGroup) -> Data:
+    """A group of heads without any numbers of theirs."""
+    return {
+        "name": group.name,
+        "title": group.title,
+        "kind": group.kind,
+        "queries": group.queries,
+        "keys": group.keys,
+        "n_layers": len(group.records),
+        "n_heads": group.n_heads,
+        "sites": [record.site.address for record in group.records],
+    }

@@ -1,0 +1,90 @@
+"""The forms in which data travels to the browser; wire.js writes the same down as types."""
+
+import base64
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.trace import Stream
+from viz.figures.labels import clipped, escape, token_labels, visible, word_groups, word_labels
+from viz.theme import FONT, Palette
+
+LONGEST_TICK = 16  # characters of a label on an axis
+
+Data = dict[str, Any]
+Settings = dict[str, Any]
+
+
+class Bounds(NamedTuple):
+    """Where a number may lie, and its steps."""
+
+    low: float
+    high: float
+    step: float
+
+
+class Option(NamedTuple):
+    """One of several things to choose from; `why` says why it cannot be chosen, None when it can.
+
+    `name` is as in settings and in the URL, `text` as on screen.
+    """
+
+    name: str
+    text: str
+    why: str | None = None
+
+
+def packed(array: np.ndarray) -> Data:
+    """An array as Plotly's JSON has it: type, shape and base64."""
+    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
+    return {"dtype": array.dtype.str.lstrip("<|"), "shape": list(array.shape), "bdata": data}
+
+
+def finite(value: float | None) -> float | None:
+    """A number as JSON has it; JSON knows neither NaN nor infinity."""
+    return round(float(value), 6) if value is not None and np.isfinite(value) else None
+
+
+def bounds_data(bounds: Bounds) -> Data:
+    """Bounds as the browser takes them."""
+    return bounds._asdict()
+
+
+def options_data(options: Sequence[Option]) -> list[Data]:
+    """Options as the browser takes them."""
+    return [option._asdict() for option in options]
+
+
+def palette_data(palette: Palette) -> Data:
+    """A theme as the browser takes it."""
+    return {**dataclasses.asdict(palette), "font": FONT}
+
+
+def axis_labels(labels: Sequence[str]) -> list[str]:
+    """Labels short enough for an axis, and escaped for Plotly."""
+    return [
+        escape(label if len(label) <= LONGEST_TICK else clipped(label, LONGEST_TICK))
+        for label in labels
+    ]
+
+
+def stream_labels(stream: Stream) -> list[str]:
+    """Labels as a person reads them. Only tokens of a tokenizer are known to be pieces of words."""
+    return token_labels(stream.labels) if _has_words(stream) else list(map(visible, stream.labels))
+
+
+def stream_data(stream: Stream) -> Data:
+    """A stream's labels, and the words its tokens belong to where there are words."""
+    labels = stream_labels(stream)
+    data = {"kind": stream.kind, "labels": labels, "axis": axis_labels(labels)}
+    if not _has_words(stream):
+        return {**data, "words": None, "word_labels": None, "word_axis": None}
+    groups = word_groups(stream.labels)
+    words = word_labels(stream.labels, groups)
+    return {**data, "words": groups, "word_labels": words, "word_axis": axis_labels(words)}
+
+
+def _has_words(stream: Stream) -> bool:
+    return stream.kind == "text" and stream.ids is not None
