@@ -18,7 +18,7 @@ def test_the_camera_saves_in_the_chosen_format() -> None:
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
 def test_every_colour_of_the_style_sheet_is_one_of_the_palette(colors: object) -> None:
-    sheet = script("page.css")
+    sheet = script("live/page.css")
     wanted = set(re.findall(r"var\((--page-\w+)\)", sheet))
     given = dict(re.findall(r"(--page-\w+): (#\w+);", css_variables(colors)))
     assert wanted

@@ -13,7 +13,7 @@ from tests.viz.live.instruments import INSTRUMENTS, microscope
 COUNTING = """() => {
     const alive = globalThis.alive = new Map();
     const isOurs = () => {
-        const frame = new Error().stack.split('\\n').find(line => line.includes('/live/'));
+        const frame = new Error().stack.split('\\n').find(line => /\/(kit|live)\//.test(line));
         return Boolean(frame) && !frame.includes('plotly');
     };
     const starting = (kind, start, stop) => {
