@@ -13,7 +13,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from viz.guard import Access, Guard, access_from, most_visitors
-from viz.live.callbacks import hear_every_message
+from viz.live.callbacks import hear_every_message, write_in_turn
 from viz.live.routes import ROUTES
 from viz.sockets import send_at_once
 
@@ -55,6 +55,7 @@ async def starting(app: st.App) -> AsyncIterator[None]:
     """Warm up in a thread: the server answers at once, and the browser loads meanwhile."""
     send_at_once(asyncio.get_running_loop())
     hear_every_message()
+    write_in_turn()
     threading.Thread(target=warm_up, daemon=True).start()
     yield
 

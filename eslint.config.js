@@ -5,7 +5,6 @@ import js from "@eslint/js";
 import globals from "globals";
 
 const INSTRUMENTS = [
-  "home",
   "microscope",
   "writer",
   "editor",

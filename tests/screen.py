@@ -20,7 +20,6 @@ CHARTS = {
     "Tokens": ["merges"],
     "Positions": ["wave", "similarity", "curves", "wavelengths", "sum"],
     "Masks": ["mask", "pattern", "reach", "known", "cost"],
-    "Findings": ["head-costs"],
     "Cost": ["shares", "operations"],
     "Logit lens": ["lens", "rank", "most-likely"],
     "Next token": [],

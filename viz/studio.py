@@ -23,12 +23,12 @@ from viz.pages.lessons import (
     several_heads,
     similarity,
 )
-from viz.pages.look_inside import attention, findings, heads, lens, tokens
+from viz.pages.look_inside import attention, heads, lens, tokens
 from viz.pages.start import home, tours
 
 GROUPS = (
     Group("Start", (home, tours)),
-    Group("Look inside", (findings, tokens, attention, heads, lens)),
+    Group("Look inside", (tokens, attention, heads, lens)),
     Group("Generate", (next_token, beam, cache)),
     Group("Experiments", (contributions, ablation, patching, explanation)),
     Group("Ideas", (positions, masks, cost)),

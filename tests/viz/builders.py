@@ -20,7 +20,6 @@ from tests.model.builders import softmax
 PAGES = (
     "Home",
     "Tours",
-    "Findings",
     "Tokens",
     "Attention",
     "Heads",

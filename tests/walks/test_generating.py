@@ -146,27 +146,32 @@ def test_another_choice_is_put_and_the_text_goes_on_from_there(page: Page) -> No
     expect(generated(page)).to_have_count(5)
 
 
-def shares(page: Page) -> list[str]:
-    """The numbers below the words."""
-    return page.locator(".hl-home-word small").all_text_contents()
+def at_rest(page: Page) -> None:
+    """Wait until Home has played to the end of a pass."""
+    page.locator("[data-drawn$='home rests']").wait_for()
 
 
 def test_home_shows_what_a_touched_word_attends_to(page: Page) -> None:
-    visit(page, page="Home", sentence=TOM, layer="1", head="5")
-    pattern = stories_trace(TOM).attention[1].pattern[5]
+    visit(page, page="Home", sentence=TOM)
+    at_rest(page)
+    records = stories_trace(TOM).attention
+    mean = np.mean([record.pattern for record in records], axis=(0, 1))
+    tokens = page.locator(".hl-home-tokens button")
     for query_token in (9, 3):
-        page.locator(".hl-home-word").nth(query_token).hover()
-        expect(page.locator(".hl-home-word").nth(query_token)).to_have_class(re.compile("looked"))
-        row = pattern[query_token]
-        found = [float(text) for text in shares(page)[: query_token + 1]]
-        assert found == pytest.approx(row[: query_token + 1].tolist(), abs=0.006)
-        assert set(shares(page)[query_token + 1 :]) == {"–"}
-    page.locator(".hl-home-word").nth(5).focus()
+        tokens.nth(query_token).hover()
+        expect(tokens.nth(query_token)).to_have_class(re.compile("hl-query"))
+        found = tokens.evaluate_all(
+            "all => all.map(x => Number(x.style.getPropertyValue('--share')))"
+        )
+        row = mean[query_token] / mean[query_token].max()
+        assert found == pytest.approx(row.tolist(), abs=6e-4)
+    tokens.nth(5).focus()
     expect(page.locator(".hl-home-says")).to_contain_text("attends to")
 
 
-def test_home_s_bars_are_the_model_s_at_the_slider_s_temperature(page: Page) -> None:
-    visit(page, page="Home", sentence=TOM)
+def test_home_s_list_is_the_model_s_at_the_sliders_settings(page: Page) -> None:
+    visit(page, page="Home", sentence=TOM, top_p="1.0")
+    at_rest(page)
     slider = page.get_by_role("slider", name="Temperature")
     slider.focus()
     for _ in range(20):
@@ -175,20 +180,53 @@ def test_home_s_bars_are_the_model_s_at_the_slider_s_temperature(page: Page) -> 
     assert temperature == pytest.approx(1.0)
     logits = stories_trace(TOM).logits[-1].astype(np.float64) / temperature
     expected = np.sort(np.exp(logits - np.logaddexp.reduce(logits)))[::-1][:8]
-    bars = page.locator(".hl-home-next [data-after]")
-    found = [float(x) for x in bars.evaluate_all("bars => bars.map(bar => bar.dataset.after)")]
-    assert found == pytest.approx(expected.tolist(), abs=1e-5)
+    is_first = "p => Math.abs(document.querySelector('.hl-home-next li').dataset.after - p) < 1e-5"
+    page.wait_for_function(is_first, arg=float(expected[0]))
+    rows = page.locator(".hl-home-next li[data-after]")
+    found = [float(x) for x in rows.evaluate_all("rows => rows.map(row => row.dataset.after)")]
+    assert found[:8] == pytest.approx(expected.tolist(), abs=1e-6)
+    assert found[8] == pytest.approx(1 - expected.sum(), abs=1e-6)
     page.wait_for_url("**temperature=1.0**")
+
+
+def test_a_head_of_home_grows_stays_and_opens(page: Page) -> None:
+    """By keyboard: into the maps, to a head, large, to its own page; Back leads home again."""
+    visit(page, page="Home", sentence=TOM)
+    at_rest(page)
+    maps = page.get_by_role("application", name="6 layers and 8 heads")
+    maps.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
+        maps.press(key)
+    large = page.locator(".hl-home-large")
+    expect(large).to_contain_text("L1 H1")
+    pattern = stories_trace(TOM).attention[1].pattern[1]
+    expect(large.locator(".js-plotly-plot")).to_be_visible()
+    page.wait_for_function(f"({CELLS})()?.length === {len(pattern)}")
+    found = np.array([[x or 0 for x in row] for row in page.evaluate(CELLS)])
+    assert found == pytest.approx(pattern, abs=1e-6)
+    large.get_by_role("link", name="Open in Attention").click()
+    settle(page, "Attention")
+    assert (query(page)["layer"], query(page)["head"]) == ("1", "1")
+    page.go_back()
+    expect(page.locator(".hl-home-tokens button").first).to_be_visible()
+
+
+# The cells of Home's large map, as they are drawn.
+CELLS = """() => document.querySelector('.hl-home-large .js-plotly-plot')?.data?.[0].z
+    .map(row => Array.from(row, x => Number.isNaN(x) ? null : x))"""
 
 
 def test_home_writes_on_and_everything_follows(page: Page) -> None:
     visit(page, page="Home", sentence="Once upon a time", temperature="0.4")
-    before = page.locator(".hl-home-word").count()
-    page.get_by_role("button", name="Write on").click()
-    expect(page.locator(".hl-home-word").nth(before + 3)).to_be_visible()
-    page.get_by_role("button", name="Pause").click()
+    at_rest(page)
+    tokens = page.locator(".hl-home-tokens button")
+    before = tokens.count()
+    page.get_by_role("button", name="Generate").click()
+    expect(tokens.nth(before + 1)).to_be_visible()
+    page.locator(".hl-home-play").click()
+    at_rest(page)
     settle(page)
     text = page.get_by_role("textbox", name="Sentence", exact=True).input_value()
     assert text.startswith("Once upon a time") and len(text) > len("Once upon a time") + 3
-    expect(page.locator(".hl-home-word")).to_have_count(len(stories_trace(text).tokens))
+    expect(tokens).to_have_count(len(stories_trace(text).tokens))
     assert query(page)["sentence"] == text

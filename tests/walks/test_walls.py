@@ -194,7 +194,7 @@ def test_a_wrong_setting_ends_the_start_with_one_line(
 def test_the_policy_stops_what_it_is_for(page: Page, page_log: PageLog) -> None:
     """A script, a picture and a request to elsewhere, planted in the app's own page."""
     page.goto("/")
-    page.wait_for_selector(".hl-live svg", timeout=60_000)
+    page.wait_for_selector(".hl-home", timeout=60_000)
     blocked = page.evaluate(
         """async () => {
             const blocked = [];

@@ -34,11 +34,17 @@ def place() -> DeltaGenerator:
     return st.container(key="bar")
 
 
-def open_view(where: DeltaGenerator, architecture: str = "", *, has_caret: bool = False) -> View:
+def open_view(
+    where: DeltaGenerator,
+    architecture: str = "",
+    *,
+    has_caret: bool = False,
+    has_heads: bool = True,
+) -> View:
     """Draw the controls every page has into the bar, and run the model on what it is given.
 
     A page for one `architecture` has a model of that kind. `has_caret` has the sentence box take
-    the keyboard when the page is opened.
+    the keyboard when the page is opened; `has_heads` has the bar choose a head.
 
     ValueError where there is no such checkpoint, or the chosen one cannot be used.
     """
@@ -56,7 +62,11 @@ def open_view(where: DeltaGenerator, architecture: str = "", *, has_caret: bool 
         run = asked.answer
         if kind == "text":
             _count_tokens(typed, run)
-        at = _own_head(run, handle.spelled) if architecture else _head_pickers(run)
+        at = (
+            _own_head(run, handle.spelled)
+            if architecture
+            else _any_head(run, has_pickers=has_heads)
+        )
     colors = palette(st.context.theme.type)
     view = View(sentence, handle, asked, *at, colors)
     for line in runs.unusable_models():
@@ -192,7 +202,7 @@ def _own_head(run: runs.Run, model: str) -> tuple[str, int, int]:
     return heads[state.value(AT.given(options=list(heads), default=default))]
 
 
-def _head_pickers(run: runs.Run) -> tuple[str, int, int]:
+def _any_head(run: runs.Run, *, has_pickers: bool) -> tuple[str, int, int]:
     """The group of heads, where there is more than one, and layer and head in it."""
     titles, first = {group.name: group.title for group in run.trace.groups}, examples()[0]
     names = list(titles)
@@ -204,13 +214,14 @@ def _head_pickers(run: runs.Run) -> tuple[str, int, int]:
     if st.session_state.pop(SWITCHED, False):  # nobody asked for another layer or head
         state.settle_quietly(layer)
         state.settle_quietly(head)
-    controls.pickers(
-        "pickers-head",
-        *([controls.picker(kind)] if len(names) > 1 else []),
-        controls.picker(layer),
-        controls.picker(head),
-        on_change=state.take_over,
-    )
+    if has_pickers:
+        controls.pickers(
+            "pickers-head",
+            *([controls.picker(kind)] if len(names) > 1 else []),
+            controls.picker(layer),
+            controls.picker(head),
+            on_change=state.take_over,
+        )
     return group.name, state.value(layer), state.value(head)
 
 

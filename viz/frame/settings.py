@@ -126,7 +126,7 @@ TOP_P = declared(
         "Top-p",
         0.95,
         *sampler.BOUNDS["top_p"],
-        pages=(*ON_NEXT, *ON_TRANSLATION, *ON_ENCODER),
+        pages=ON_HOME,
     )
 )
 MIN_P = declared(Number("min_p", "Min-p", 0.0, *sampler.BOUNDS["min_p"], pages=ON_NEXT))
@@ -220,7 +220,9 @@ COLOUR_BY = declared(Choice[str]("colour_by", "Colour", "", pages=ON_HEADS))
 # --- Next token -------------------------------------------------------------------------------
 
 DECODING = named("mode", "Decoding", {"sampling": "sampling", "greedy": "greedy"}, ON_NEXT)
-SEED = declared(Number("seed", "Seed", 0, 0, 2**31 - 1, pages=ON_HOME))
+SEED = declared(
+    Number("seed", "Seed", 0, 0, 2**31 - 1, pages=(*ON_NEXT, *ON_TRANSLATION, *ON_ENCODER))
+)
 NEW_TOKENS = declared(Number("new_tokens", "New tokens", 40, 1, 1000, pages=ON_NEXT))
 # How far a text was written, and what was changed on the way: a link, or a reload, writes it again.
 WRITTEN = declared(Number("written", "Tokens written", 0, 0, 1000, pages=ON_NEXT))

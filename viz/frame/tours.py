@@ -30,10 +30,10 @@ PAGES = "titles-of-pages"
 PLACES = {
     "badge": ".st-key-badge-place button",
     "bar": ".st-key-bar",
-    "words": ".hl-home-words",
+    "words": ".hl-home-scroller",
     "next": ".hl-home-next, .hl-distribution",
     "heads": ".hl-heads",
-    "map": ".hl-view-map .hl-map, .hl-home-columns .hl-map",
+    "map": ".hl-view-map .hl-map",
     "formula": ".hl-formula",
     "mask": ".st-key-figure-mask",
     "sliders": ".hl-sampling",

@@ -19,7 +19,7 @@ _NOT_LOADED = {
     "kit/hosts/saved.js",
 }
 # Home is where people begin; the other instruments are loaded after it, or when wanted.
-_FIRST = ("live/main.", "live/instrument.", "live/sentence_box/", "live/pickers/", "live/home/")
+_FIRST = ("live/main.", "live/instrument.", "live/sentence_box/", "live/pickers/")
 
 
 def folder_of(package: str) -> Path:

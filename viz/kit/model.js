@@ -94,6 +94,15 @@ export class Model {
   }
 
   /**
+   * Have listeners look again: what could not be loaded may be there now, or the page looks otherwise.
+   *
+   * @param {Name} name
+   */
+  again(name) {
+    this.#emit(name);
+  }
+
+  /**
    * An array by its name, or one piece of it by its indices.
    *
    * @param {string} name

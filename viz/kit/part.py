@@ -6,6 +6,7 @@ import re
 import zlib
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -61,6 +62,12 @@ class Part:
         themes = {"light": palette_data(LIGHT), "dark": palette_data(DARK)}
         told = {"spec": dict(self.spec), "settings": dict(self.state), "arrays": self.known}
         return told | {"themes": themes}
+
+    def saying(self, spec: Mapping[str, Any]) -> "Part":
+        """The same arrays, with other things said of them."""
+        part = copy(self)
+        object.__setattr__(part, "spec", spec)
+        return part
 
     def save(self, path: str | Path) -> None:
         """Write it as one file, which opens without Python and without a network."""

@@ -7,7 +7,7 @@ from typing import Concatenate, ParamSpec, TypeAlias
 
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
-from streamlit.runtime.state import SafeSessionState
+from streamlit.runtime.state import SafeSessionState, SessionState
 
 Given = ParamSpec("Given")
 TakenUp: TypeAlias = Callable[..., None]
@@ -60,6 +60,32 @@ def hear_every_message() -> None:
     if getattr(SafeSessionState.on_script_will_rerun, "__wrapped__", None) is None:
         taken_up = SafeSessionState.on_script_will_rerun
         SafeSessionState.on_script_will_rerun = _without_a_look(taken_up)
+
+
+def write_in_turn() -> None:
+    """Have the threads of one visitor's session write it one after the other.
+
+    A newer request gets a thread of its own while the older one, told to stop, still writes its
+    last entry. Each has a lock of its own around the session that both share: what one goes through
+    grew under its hands, "dictionary changed size during iteration".
+    """
+    if getattr(SafeSessionState.__init__, "__wrapped__", None) is None:
+        SafeSessionState.__init__ = _with_the_session_s_lock(SafeSessionState.__init__)
+
+
+def _with_the_session_s_lock(
+    made: Callable[Concatenate[SafeSessionState, SessionState, Given], None],
+) -> TakenUp:
+    @wraps(made)
+    def make(
+        wrapper: SafeSessionState, state: SessionState, *args: Given.args, **kwargs: Given.kwargs
+    ) -> None:
+        made(wrapper, state, *args, **kwargs)
+        of_the_session = vars(state.query_params)  # a part of it that has room
+        lock = of_the_session.setdefault("_lock_of_all_threads", vars(wrapper)["_lock"])
+        vars(wrapper)["_lock"] = lock
+
+    return make
 
 
 def _without_a_look(taken_up: Callable[Concatenate[SafeSessionState, Given], None]) -> TakenUp:

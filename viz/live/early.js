@@ -16,6 +16,22 @@ function loadTheRest() {
   }
 }
 
+/** The page has come to rest, and nothing plays on it. */
+function atRest() {
+  const root = document.documentElement;
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      if (!root.dataset.settled || document.querySelector("[data-drawn$='plays']")) return;
+      observer.disconnect();
+      resolve(null);
+    });
+    observer.observe(root, { attributeFilter: ["data-settled", "data-drawn"], subtree: true });
+  });
+}
+
 watch();
+// Home draws without plotly.js, which keeps a browser busy for half a second: there it can wait.
+const page = new URLSearchParams(location.search).get("page");
+const isWanted = page !== null && page !== "Home";
 // Where it does not load now, whoever needs it tries again and says so.
-loadPlotly().then(loadTheRest, loadTheRest);
+(isWanted ? loadPlotly() : atRest().then(loadPlotly)).then(loadTheRest, loadTheRest);

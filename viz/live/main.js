@@ -16,7 +16,6 @@ const KINDS = {
     import("./sentence_box/sentence_box.js").then(({ SentenceBox }) => SentenceBox),
   pickers: () => import("./pickers/pickers.js").then(({ Pickers }) => Pickers),
   part: () => import("../kit/hosts/streamlit.js").then(({ PartHost }) => PartHost),
-  home: () => import("./home/home.js").then(({ Home }) => Home),
   microscope: () => import("./microscope/microscope.js").then(({ Microscope }) => Microscope),
   writer: () => import("./writer/writer.js").then(({ Writer }) => Writer),
   editor: () => import("./editor/editor.js").then(({ Editor }) => Editor),

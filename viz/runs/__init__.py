@@ -23,8 +23,6 @@ from model.commands.trace import write_npz
 from model.data.tokenizer import Tokenizer
 from model.decoding.beam import BeamStep, Candidate, beam_search
 from model.decoding.cache_run import CacheRun, run_through_cache
-from model.decoding.filters import Sampling
-from model.decoding.sampling import sample
 from model.device import choose_device
 from model.given import Given, Translation
 from model.memory import keep_freed_memory
@@ -41,7 +39,6 @@ from viz.runs.kept import kept
 
 FIRST_MODEL = "stories"
 LEADING = 10  # most likely tokens kept of each step
-DRAWS = 50  # of a next token that is a whole character
 BROKEN = "\ufffd"  # what a part of a character decodes to
 
 keep_freed_memory()
@@ -257,32 +254,16 @@ def decode(handle: ModelHandle, ids: Sequence[int]) -> str:
     return found.decode([i for i in ids if i != found.end_id])
 
 
-def written_on(
-    handle: ModelHandle,
-    text: str,
-    ids: Sequence[int],
-    logits: np.ndarray,
-    temperature: float,
-    seed: int,
-) -> str | None:
-    """A text with its next token, drawn from all of the vocabulary; None where the text ends.
+def with_token(handle: ModelHandle, text: str, ids: Sequence[int], token_id: int) -> str | None:
+    """A text with one more token, whose own ids (T,) are given.
 
-    ids (T,) are the text's, logits (V,) those after it. What is drawn depends on the seed and T
-    alone. A token that is a part of a character cannot stand at the end of a text: it is drawn
-    again.
+    None where the token is a part of a character, which cannot stand at the end of a text.
     """
-    generator = torch.Generator().manual_seed(seed + len(ids))
-    sampling = Sampling(temperature=temperature, top_k=None, top_p=1.0, min_p=0.0, seed=seed)
     found = tokenizer(handle)
-    before = found.decode(list(ids))
-    for _ in range(DRAWS):
-        token_id = sample(torch.from_numpy(logits.copy()), sampling, generator).token_id
-        if token_id == found.end_id:
-            return None
-        after = found.decode([*ids, token_id]).removeprefix(before)
-        if BROKEN not in after:
-            return text + after
-    raise ValueError(f"the model wrote parts of characters {DRAWS} times; try another temperature")
+    if not 0 <= token_id < found.vocab_size:
+        raise ValueError(f"no token {token_id}: the vocabulary has {found.vocab_size}")
+    after = found.decode([*ids, token_id]).removeprefix(found.decode(list(ids)))
+    return None if BROKEN in after else text + after
 
 
 def verdict(checks: Sequence[Check]) -> tuple[int, Check]:

@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.screen import HOSTILE, PATIENCE
 from tests.viz.builders import stories_trace
+from tests.viz.harness import as_sent
 from viz.kit.hosts.jupyter import PartWidget, still, widget
 from viz.kit.join import joined
-from viz.kit.part import Part, page_of
+from viz.kit.part import Part, page_of, piece
 from viz.kit.parts.heads import heads_part
+from viz.kit.parts.home import home_part
+from viz.theme import DARK, LIGHT
 
 # The large map's cell as the browser places it, to point at.
 AT_CELL = """([row, column]) => {
@@ -80,6 +83,73 @@ def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> Non
     assert alone.evaluate("window.hacked") is None
     alone.emulate_media(color_scheme="dark")
     alone.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(13, 18, 30)'")
+
+
+def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) -> None:
+    """No model runs in a file: its sliders and maps do."""
+    trace = stories_trace("One day")
+    words = [f" w{i}" for i in range(trace.logits.shape[-1])]
+    path = tmp_path / "home.html"
+    home_part(trace, words).save(path)
+    alone.emulate_media(reduced_motion="reduce")
+    alone.goto(path.as_uri())
+    alone.locator("[data-drawn$='home rests']").wait_for()
+    expect(alone.get_by_role("button", name="Generate")).to_be_disabled()
+    expect(alone.get_by_role("status")).to_contain_text("No model runs here")
+    best = int(trace.logits[-1].argmax())
+    expect(alone.locator(".hl-home-next li bdi").first).to_have_text(f"w{best}")
+    maps = alone.get_by_role("application", name="6 layers and 8 heads")
+    maps.focus()
+    for key in ("ArrowRight", "Enter"):
+        maps.press(key)
+    expect(alone.locator(".hl-home-large .js-plotly-plot")).to_be_visible()
+    expect(alone.get_by_role("link")).to_have_count(0)
+
+
+# --- the app --------------------------------------------------------------------------------------
+
+
+def test_what_the_app_has_let_go_of_is_asked_for_again(bare: Page) -> None:
+    """An array that is gone has the page run again, which brings it back."""
+    part = heads_part(stories_trace("go go"))
+    gone = True
+
+    def answer(route: Route) -> None:
+        if gone:
+            return route.fulfill(status=204)
+        name, *at = route.request.url.partition("/kit/arrays/")[2].split("/")
+        return route.fulfill(body=piece(part.by_id[name], at))
+
+    bare.route("**/kit/arrays/**", answer)
+    data = as_sent({**part.told, "key": "a key", "part": "heads"})
+    bare.evaluate(
+        """async data => {
+            const {PartHost} = await import('/kit/hosts/streamlit.js');
+            globalThis.lost = [];
+            document.head.append(Object.assign(document.createElement('base'), {href: '/'}));
+            const root = document.body.appendChild(document.createElement('div'));
+            root.className = 'hl-live';
+            globalThis.host = new PartHost(root, {lost: key => lost.push(key)});
+            host.receive(data);
+        }""",
+        data,
+    )
+    expect(bare.get_by_role("alert")).to_contain_text("asked again")
+    assert set(bare.evaluate("lost")) == {"a key"}
+    gone = False
+    bare.evaluate("data => host.receive(data)", data)
+    drawn(bare, "Decoder self-attention L0 H0")
+    expect(bare.get_by_role("alert")).to_be_hidden()
+    ink = "getComputedStyle(host.root).getPropertyValue('--hl-text')"
+    assert bare.evaluate(ink) == LIGHT.text
+    bare.evaluate(
+        "([data, ground]) => { host.root.style.setProperty('--st-background-color', ground);"
+        "host.receive(data); }",
+        [data, DARK.background],
+    )
+    bare.wait_for_function(f"{ink} === '{DARK.text}'")
+    bare.evaluate("host.destroy()")
+    bare.unroute("**/kit/arrays/**")
 
 
 # --- a notebook -----------------------------------------------------------------------------------
@@ -232,7 +302,7 @@ def tiles(layers: int, heads: int, size: int) -> dict[str, Any]:
 
 def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     marks = list(Path("viz/kit/marks").glob("*.js"))
-    assert len(marks) == 3, "a new mark belongs in the gallery"
+    assert len(marks) == 4, "a new mark belongs in the gallery"
     names = [f"kit/marks/{path.name}" for path in marks]
     text = joined([*names, "kit/lifetime.js", "kit/maths.js", "kit/colors.js"], GALLERY)
     part = Part("heads", {}, {})

@@ -16,7 +16,6 @@ from viz.live.chart.data import chart_data
 from viz.live.cloze.data import Kept as KeptTrace
 from viz.live.cloze.data import Whole, cloze_data
 from viz.live.editor.data import NextTokens, editor_data
-from viz.live.home.data import Following, ShownHead, home_data
 from viz.live.microscope.data import microscope_data
 from viz.live.rotor.data import Rotation, rotor_data
 from viz.live.translation.data import Kept, Target, Words, translation_data
@@ -113,15 +112,6 @@ def rotor() -> Data:
     return rotor_data("a key", rotation, {"first": 1, "second": 5})
 
 
-def home() -> Data:
-    """One head on the text, and logits of five tokens."""
-    trace = stories_trace(TEXT)
-    shown = ShownHead(trace.attention[0], 0, "L0 H0")
-    following = Following(list("abcde") + 5000 * ["…"], None)
-    settings = {"temperature": 1.0, "n_tokens": len(trace.tokens)}
-    return home_data("a key", trace, shown, following, settings)
-
-
 def chart() -> Data:
     """A figure of one bar."""
     return chart_data(go.Figure(go.Bar(y=[1])), name="bar", alt="A bar.", image_format="png")
@@ -184,7 +174,6 @@ def cloze(**changes: object) -> Data:
 
 
 INSTRUMENTS = {
-    "home": home,
     "microscope": microscope,
     "writer": writer,
     "editor": editor,

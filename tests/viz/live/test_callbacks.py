@@ -1,6 +1,8 @@
 """Protects what a person changed while the browser asked for another run."""
 
 import dataclasses
+import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +13,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 from viz.live import callbacks
-from viz.live.callbacks import hear_every_message, is_awaited, unbroken
+from viz.live.callbacks import hear_every_message, is_awaited, unbroken, write_in_turn
 
 
 class Looks:
@@ -109,3 +111,35 @@ def test_a_message_is_heard_though_a_newer_one_comes_first(monkeypatch: pytest.M
     assert heard == ["Masks"]
     with pytest.raises(RerunException):
         looks.session["after it"] = 1
+
+
+def test_two_threads_of_a_session_write_it_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one of them goes through does not grow under its hands; other sessions are not held."""
+    monkeypatch.setattr(
+        SafeSessionState, "__init__", SafeSessionState.__init__
+    )  # put back at the end
+    write_in_turn()
+    write_in_turn()  # a second time changes nothing
+    state = SessionState()
+    older, newer = (SafeSessionState(state, lambda: None) for _ in range(2))
+    assert vars(older)["_lock"] is vars(newer)["_lock"]
+    assert vars(SafeSessionState(SessionState(), lambda: None))["_lock"] is not vars(older)["_lock"]
+    is_over = threading.Event()
+
+    def write() -> None:
+        n = 0
+        while not is_over.is_set():
+            older[f"entry {n % 50}"] = n
+            n += 1
+
+    thread = threading.Thread(target=write)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        for _ in range(2000):
+            newer.on_script_will_rerun(None)
+    finally:
+        is_over.set()
+        thread.join()
+        sys.setswitchinterval(before)

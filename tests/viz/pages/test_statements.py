@@ -37,7 +37,7 @@ def formulas(app: AppTest) -> str:
 @pytest.mark.parametrize(("n_layers", "n_heads"), [(2, 3), (1, 5)])
 def test_home_names_the_sizes(n_layers: int, n_heads: int, shelf: Path) -> None:
     app = opened(shelf, "Home", {"n_layers": n_layers, "n_heads": n_heads})
-    assert f"A Transformer of {n_layers} layers × {n_heads} heads runs" in said(app)
+    assert f"{n_layers} layers of {n_heads} heads run on your sentence" in said(app)
 
 
 @pytest.mark.parametrize("placement", ["pre", "post"])

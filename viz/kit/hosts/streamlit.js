@@ -1,6 +1,7 @@
 // A part on a page of Streamlit, as one of the instruments that `live/main.js` mounts.
 
 import { MissingArrays } from "../arrays.js";
+import { currentPalette } from "../colors.js";
 import { Lifetime } from "../lifetime.js";
 import { Model } from "../model.js";
 
@@ -10,6 +11,8 @@ import { Model } from "../model.js";
 export class PartHost {
   lifetime = new Lifetime();
   #ending = new AbortController();
+  #isLost = false; // whether the app had let go of an array
+  #background = ""; // of the theme
   /** The data it was given last. @type {(Told & {key: string, part: string}) | undefined} */
   #data;
 
@@ -30,6 +33,11 @@ export class PartHost {
     const isFirst = !this.#data;
     this.#data = data;
     this.model.receive(data);
+    if (this.#isLost) this.model.again("arrays");
+    this.#isLost = false;
+    const { background } = currentPalette(data.themes, this.root);
+    if (this.#background && this.#background !== background) this.model.again("themes");
+    this.#background = background;
     this.#sayWhetherHeard();
     if (isFirst) this.#open(data.part);
   }
@@ -50,7 +58,8 @@ export class PartHost {
   async #load(path) {
     const answer = await fetch(new URL(`kit/arrays/${path}`, document.baseURI)).catch(() => null);
     if (answer?.status === 200) return answer.arrayBuffer();
-    if (answer?.status === 204 && this.#data) this.receiver.lost?.(this.#data.key);
+    this.#isLost = answer?.status === 204;
+    if (this.#isLost && this.#data) this.receiver.lost?.(this.#data.key);
     throw new MissingArrays(answer ? "The app is asked again." : "The app does not answer.");
   }
 

@@ -49,10 +49,10 @@ class Heads {
       most: MOST,
       drag: false,
     });
-    this.says = html("p", { class: "hl-caption hl-heads-says", role: "status" });
+    this.says = html("p", { class: "hl-caption hl-all-heads-says", role: "status" });
     this.failure = html("p", { class: "hl-error", role: "alert", hidden: true });
     const large = html("section", { class: "hl-panel" }, this.title, this.says, this.host);
-    el.replaceChildren(this.failure, html("div", { class: "hl-heads" }, grids, large));
+    el.replaceChildren(this.failure, html("div", { class: "hl-all-heads" }, grids, large));
     this.host.addEventListener("keydown", (event) => this.#step(event));
     for (const name of /** @type {const} */ (["spec", "state", "arrays", "themes"]))
       model.on(name, () => this.draw(), signal);

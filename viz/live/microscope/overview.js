@@ -2,23 +2,23 @@
 // or the arrow keys open it; the bars beside a grid stand for whole layers and whole heads and open
 // their mean.
 
-import { digits, html, setAll, svg } from "../../kit/dom.js";
+import { digits, html, svg } from "../../kit/dom.js";
+import { GAP, Grid } from "../../kit/marks/grid.js";
 import { mean } from "../../kit/measures.js";
-import { atlas } from "../../kit/atlas.js";
-import { GAP, pitchOf, spaced } from "./tiling.js";
 import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
 
 /** @import { Lifetime } from "../../kit/lifetime.js" */
 /** @import { Palette } from "../../kit/wire.js" */
 /** @import { Group, MicroscopeData } from "./wire.js" */
 
-const MARGIN = { left: 30, top: 22, bars: 44 };
+const MARGIN = { left: 30, top: 22, beside: 44 }; // where the bars are
+const TILE = { least: 6, most: 74 };
+const MOST_STRETCH = 3; // of a map's longer side to its shorter
 const REST =
   "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum";
 const FIRST_ROW = ", in self-attention without the first row"; // as model.analysis.heads.sharpness
-/** @type {Record<string, [number, number]>} */
-const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
+/** @import { At } from "../../kit/marks/grid.js" */
 /** @typedef {{attention: string, layer: number, head: number}} Chosen */
 
 /**
@@ -44,7 +44,7 @@ export class Overview {
   /** @type {Chosen} */
   #chosen;
   #width = 0;
-  /** @type {Grid[]} */
+  /** @type {Charted[]} */
   #grids = [];
 
   /**
@@ -93,11 +93,11 @@ export class Overview {
   #build(data, palette, width) {
     const names = data.groups.map(({ name }) => name).join();
     if (names !== this.#grids.map(({ group }) => group.name).join()) {
-      this.#grids = data.groups.map((group) => new Grid(this, group));
+      this.#grids = data.groups.map((group) => new Charted(this, group));
       const hasTitles = data.groups.length > 1;
-      const parts = this.#grids.map(({ group, picture }) => [
+      const parts = this.#grids.map(({ group, grid }) => [
         hasTitles ? html("h3", { class: "hl-grid-title" }, group.title) : null,
-        picture,
+        grid.node,
       ]);
       this.pictures.replaceChildren(...parts.flat().filter((part) => part !== null));
     }
@@ -122,15 +122,10 @@ export class Overview {
   }
 }
 
-/** The grid of one group: a row per layer, a column per head. */
-class Grid {
+/** The grid of one group: its small maps, what their heads do, and bars beside them. */
+class Charted {
   /** @type {OverviewData} */
   data;
-  /** The frame around the chosen head, and the one around that under the mouse. */
-  #chosenFrame = svg("rect", { class: "hl-frame" });
-  #hoverFrame = svg("rect", { class: "hl-frame hl-frame-hover", visibility: "hidden" });
-  /** Pixels from one tile to the next. */
-  #pitch = { x: 0, y: 0 };
   /** @type {Chosen} */
   #chosen;
 
@@ -141,16 +136,11 @@ class Grid {
   constructor(overview, group) {
     this.overview = overview;
     this.group = group;
-    this.picture = svg("svg", {
-      class: "hl-overview",
-      tabindex: 0,
-      role: "application",
-      "aria-roledescription": "map of heads",
+    this.grid = new Grid("hl-overview", MARGIN, {
+      point: (at) => this.#hover(at),
+      pick: (at) => this.#click(at),
+      step: (move) => this.#step(move),
     });
-    this.picture.addEventListener("pointermove", (event) => this.#hover(event));
-    this.picture.addEventListener("pointerleave", () => this.#rest());
-    this.picture.addEventListener("click", (event) => this.#click(event));
-    this.picture.addEventListener("keydown", (event) => this.#step(event));
   }
 
   /**
@@ -164,48 +154,21 @@ class Grid {
   build(data, group, palette, hostWidth) {
     this.data = data;
     this.group = group;
-    const { n_layers, n_heads } = group;
     const [, rows, columns] = group.tiles.shape;
-    const room = hostWidth - MARGIN.left - MARGIN.bars - 2;
-    this.#pitch = pitchOf(rows / columns, room / n_heads);
-    const [width, height] = [this.#pitch.x * n_heads, this.#pitch.y * n_layers];
-    const box = [MARGIN.left + width + MARGIN.bars, MARGIN.top + height + MARGIN.bars];
-    setAll(this.picture, { viewBox: `0 0 ${box[0]} ${box[1]}`, width: box[0], height: box[1] });
-    const gaps = { x: GAP / (this.#pitch.x - GAP), y: GAP / (this.#pitch.y - GAP) };
-    const isSmooth = columns > this.#pitch.x * devicePixelRatio;
-    const image = svg("image", {
-      href: atlas(group, data.tile_codes, palette, gaps),
-      ...{ x: MARGIN.left, y: MARGIN.top, width, height },
-      preserveAspectRatio: "none",
-      style: `image-rendering:${isSmooth ? "auto" : "pixelated"}`,
-    });
-    const frames = [this.#hoverFrame, this.#chosenFrame];
-    const corner = { x: MARGIN.left + this.#pitch.x - GAP, y: MARGIN.top };
-    const words = chips(data, group, this.#pitch, corner);
-    this.picture.replaceChildren(image, ...this.#labels(), ...this.#bars(), ...words, ...frames);
-    this.picture.setAttribute("aria-label", this.#alternative());
-  }
-
-  #labels() {
-    const { n_layers, n_heads } = this.group;
-    const { x: wide, y: high } = this.#pitch;
-    /** @type {(x: number, y: number, anchor: string, words: string) => SVGElement} */
-    const text = (x, y, anchor, words) => svg("text", { x, y, "text-anchor": anchor }, words);
-    const layers = spaced(n_layers, high).map((i) =>
-      text(MARGIN.left - 6, MARGIN.top + (i + 0.5) * high + 4, "end", `L${i}`),
-    );
-    const heads = spaced(n_heads, wide).map((i) =>
-      text(MARGIN.left + (i + 0.5) * wide, MARGIN.top - 7, "middle", `H${i}`),
-    );
-    return [...layers, ...heads];
+    const room = hostWidth - MARGIN.left - MARGIN.beside - 2;
+    const pitch = pitchOf(rows / columns, room / group.n_heads);
+    this.grid.build(group, data.tile_codes, palette, pitch);
+    const corner = { x: MARGIN.left + pitch.x - GAP, y: MARGIN.top };
+    this.grid.lay([...this.#bars(), ...chips(data, group, pitch, corner)]);
+    this.grid.node.setAttribute("aria-label", this.#alternative());
   }
 
   /** Mean sharpness of each layer, right of its row, and of each head, below its column. */
   #bars() {
     const { n_layers, n_heads } = this.group;
-    const { x: wide, y: high } = this.#pitch;
+    const { x: wide, y: high } = this.grid.pitch;
     const [right, below] = [MARGIN.left + wide * n_heads + 4, MARGIN.top + high * n_layers + 4];
-    const most = MARGIN.bars - 8;
+    const most = MARGIN.beside - 8;
     const layers = Array.from({ length: n_layers }, (_, i) => {
       const height = Math.min(high * 0.5, 14);
       const y = MARGIN.top + (i + 0.5) * high - height / 2;
@@ -244,79 +207,35 @@ class Grid {
   frame(chosen) {
     this.#chosen = chosen;
     const isMine = chosen.attention === this.group.name;
-    this.#chosenFrame.setAttribute("visibility", isMine ? "visible" : "hidden");
-    this.#place(this.#chosenFrame, chosen.layer, chosen.head);
-    this.#hoverFrame.setAttribute("visibility", "hidden");
+    this.grid.frame(isMine ? [chosen.layer, chosen.head] : null);
   }
 
-  /**
-   * @param {Element} node
-   * @param {number} layer
-   * @param {number} head
-   */
-  #place(node, layer, head) {
-    const { x: width, y: height } = this.#pitch;
-    const x = MARGIN.left + head * width - GAP / 2;
-    setAll(node, { x, y: MARGIN.top + layer * height - GAP / 2, width, height });
-  }
-
-  /**
-   * What a place on the picture is: a head, a whole layer or head number for a bar, or nothing.
-   *
-   * @param {MouseEvent} event
-   * @returns {{layer?: number, head?: number}}
-   */
-  #at(event) {
-    const box = this.picture.getBoundingClientRect();
-    const shrunk = this.picture.viewBox.baseVal.width / box.width || 1; // by a narrow page
-    const x = (event.clientX - box.left) * shrunk - MARGIN.left;
-    const y = (event.clientY - box.top) * shrunk - MARGIN.top;
-    const [head, layer] = [Math.floor(x / this.#pitch.x), Math.floor(y / this.#pitch.y)];
-    const isLayer = layer >= 0 && layer < this.group.n_layers;
-    const isHead = head >= 0 && head < this.group.n_heads;
-    if (isLayer && isHead) return { layer, head };
-    if (isLayer && x > 0) return { layer };
-    return isHead && y > 0 ? { head } : {};
-  }
-
-  /** @param {MouseEvent} event */
-  #hover(event) {
-    const { layer, head } = this.#at(event);
-    const isTile = layer !== undefined && head !== undefined;
-    this.#hoverFrame.setAttribute("visibility", isTile ? "visible" : "hidden");
-    if (isTile) {
-      this.#place(this.#hoverFrame, layer, head);
-      this.overview.say(says(this.data, this.group, layer, head));
-      this.overview.actions.near?.({ attention: this.group.name, layer, head });
+  /** @param {At} at */
+  #hover({ layer, head }) {
+    const { overview, group } = this;
+    if (layer !== undefined && head !== undefined) {
+      overview.say(says(this.data, group, layer, head));
+      overview.actions.near?.({ attention: group.name, layer, head });
     } else if (layer !== undefined) {
       const value = digits(this.#layerSharpness(layer), 2);
-      this.overview.say(`L${layer}: mean sharpness of its heads ${value}. Click for the mean map.`);
+      overview.say(`L${layer}: mean sharpness of its heads ${value}. Click for the mean map.`);
     } else if (head !== undefined) {
       const value = digits(this.#headSharpness(head), 2);
-      this.overview.say(`H${head}: mean sharpness over layers ${value}. Click for the mean map.`);
-    } else this.#rest();
+      overview.say(`H${head}: mean sharpness over layers ${value}. Click for the mean map.`);
+    } else overview.rest();
   }
 
-  #rest() {
-    this.#hoverFrame.setAttribute("visibility", "hidden");
-    this.overview.rest();
-  }
-
-  /** @param {MouseEvent} event */
-  #click(event) {
+  /** @param {At} at */
+  #click({ layer, head }) {
     const attention = this.group.name;
-    const { layer, head } = this.#at(event);
     const { open, openMean } = this.overview.actions;
     if (layer !== undefined && head !== undefined) open({ attention, layer, head });
     else if (layer !== undefined) openMean({ attention, layer }, "layer");
     else if (head !== undefined) openMean({ attention, head }, "head");
   }
 
-  /** @param {KeyboardEvent} event */
-  #step(event) {
-    const move = MOVES[event.key];
-    if (!move) return;
-    event.preventDefault();
+  /** @param {[number, number]} move */
+  #step(move) {
     const { name, n_layers, n_heads } = this.group;
     const isMine = this.#chosen.attention === name;
     const from = isMine ? this.#chosen : { layer: -move[0], head: -move[1] }; // into its first head
@@ -333,4 +252,16 @@ class Grid {
       `${rolesInWords(this.data, this.group)}${pairsInWords(this.data, this.group)}`
     );
   }
+}
+
+/**
+ * The pitch of tiles in pixels: as wide as there is room for, as high as their maps are.
+ *
+ * @param {number} ratio height of a map by its width
+ * @param {number} room pixels for one tile
+ */
+function pitchOf(ratio, room) {
+  const stretch = Math.min(Math.max(ratio, 1 / MOST_STRETCH), MOST_STRETCH);
+  const x = Math.max(TILE.least, Math.min(TILE.most + GAP, room));
+  return { x, y: Math.max(TILE.least, (x - GAP) * stretch + GAP) };
 }

@@ -1,0 +1,140 @@
+// The small maps as things to point at: mouse, touch and keys, as calls of Home.
+
+import { html } from "../../dom.js";
+import { clamp } from "./layout.js";
+
+/** @import { Flow } from "./layout.js" */
+/** @import { Head, HomeSpec, Run } from "./numbers.js" */
+
+const DWELL_MS = 160; // the mouse rests so long on a map before it grows
+const LEAVE_MS = 140; // so long after it has gone everything is as before
+/** @type {Record<string, [number, number]>} */
+const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+
+/**
+ * What is done to Home from here.
+ *
+ * @typedef {object} Hands
+ * @property {Flow | undefined} flow
+ * @property {Run | undefined} run
+ * @property {Head | null} focus
+ * @property {import("../../lifetime.js").Lifetime} lifetime
+ * @property {import("./tokens.js").Tokens} tokens
+ * @property {import("./large.js").Large} large
+ * @property {(head: Head) => void} point
+ * @property {() => void} grow
+ * @property {() => void} rest
+ * @property {() => void} letGo
+ */
+
+/**
+ * Whether a place is none of those that keep what is looked at.
+ *
+ * @param {EventTarget | null} target
+ */
+export function isAside(target) {
+  const kept = ".hl-home-large, .hl-home-heads, .hl-home-tokens, .hl-home-next";
+  return target instanceof Element && !target.closest(kept);
+}
+
+export class Heads {
+  #dwell = () => {};
+  #leave = () => {};
+
+  /** @param {Hands} home */
+  constructor(home) {
+    this.home = home;
+    this.node = html("div", { class: "hl-home-heads", role: "application", tabindex: 0 });
+    this.node.setAttribute("aria-roledescription", "map of heads");
+    this.node.addEventListener("pointermove", (event) => this.#moved(event));
+    this.node.addEventListener("click", (event) => this.#clicked(event));
+    this.node.addEventListener("keydown", (event) => this.#step(event));
+    // The others are there only once all of Home is made.
+    queueMicrotask(() => {
+      for (const node of [this.node, home.tokens.node, home.large.node])
+        node.addEventListener("pointerleave", (event) => this.#left(event));
+      for (const node of [home.tokens.node, home.large.node])
+        for (const type of ["pointerenter", "pointermove"])
+          node.addEventListener(type, () => this.#leave());
+    });
+  }
+
+  /** @param {HomeSpec} spec */
+  build({ n_layers, n_heads }) {
+    const words = `${n_layers} layers and ${n_heads} heads; arrow keys go from head to head, Enter opens one`;
+    this.node.setAttribute("aria-label", words);
+  }
+
+  /**
+   * The head at a place, or null.
+   *
+   * @param {{clientX: number, clientY: number}} event
+   * @returns {Head | null}
+   */
+  #at({ clientX, clientY }) {
+    const { left, top } = this.node.getBoundingClientRect();
+    const [x, y] = [clientX - left, clientY - top];
+    for (const [layer, { heads }] of (this.home.flow?.layers ?? []).entries()) {
+      if (x < heads[0].x || x > heads[0].x + heads[0].size) continue;
+      const head = heads.findIndex((place) => y >= place.y && y <= place.y + place.size);
+      if (head >= 0) return { layer, head };
+    }
+    return null;
+  }
+
+  /** @param {PointerEvent} event */
+  #moved(event) {
+    const { home } = this;
+    if (event.pointerType !== "mouse" || home.large.isPinned) return;
+    const head = this.#at(event);
+    this.node.style.cursor = head ? "pointer" : "";
+    this.#dwell();
+    if (!head) return this.#goSoon();
+    this.#leave();
+    home.point(head);
+    this.#dwell = home.lifetime.timeout(() => home.grow(), DWELL_MS);
+  }
+
+  /** @param {MouseEvent} event */
+  #clicked(event) {
+    const head = this.#at(event);
+    if (!head) return this.home.letGo();
+    this.#keep(head);
+  }
+
+  /** @param {Head} head */
+  #keep(head) {
+    this.#dwell();
+    this.home.point(head);
+    this.home.grow();
+    this.home.large.pin();
+  }
+
+  /** @param {PointerEvent} event */
+  #left({ pointerType }) {
+    this.#dwell();
+    if (pointerType === "mouse" && !this.home.large.isPinned) this.#goSoon();
+  }
+
+  #goSoon() {
+    this.#leave();
+    this.#leave = this.home.lifetime.timeout(() => this.home.rest(), LEAVE_MS);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #step(event) {
+    const { home } = this;
+    const { n_layers = 1, n_heads = 1 } = home.run?.spec ?? {};
+    const move = MOVES[event.key];
+    if (event.key === "Enter" && home.focus) this.#keep(home.focus);
+    else if (move) {
+      const { layer, head } = home.focus ?? { layer: -move[0], head: -move[1] };
+      home.large.isPinned = false;
+      home.point({
+        layer: clamp(layer + move[0], 0, n_layers - 1),
+        head: clamp(head + move[1], 0, n_heads - 1),
+      });
+    } else return;
+    event.preventDefault();
+  }
+}

@@ -1,0 +1,96 @@
+// Arrays as pictures of a pixel for each number, painted once for each run and palette.
+
+import { ramp } from "../../colors.js";
+import { N_COLUMNS } from "./layout.js";
+
+/** @import { Palette } from "../../wire.js" */
+/** @import { Run } from "./numbers.js" */
+
+const POWER = 0.7; // small weights are lifted a little; the legend is bent alike
+
+/**
+ * Small maps (heads to the right, layers down; masked cells are clear), and strips of vectors.
+ *
+ * @typedef {{maps: OffscreenCanvas, embed: OffscreenCanvas, positions: OffscreenCanvas,
+ *   ffn: OffscreenCanvas}} Pictures
+ */
+
+/**
+ * @param {Run} run
+ * @param {Palette} palette
+ * @returns {Pictures}
+ */
+export function picturesOf(run, { sequential, diverging }) {
+  const { n, arrays, spec } = run;
+  const { n_layers, n_heads } = spec;
+  const [weights, signs] = [ramp(sequential), ramp(diverging)];
+  /** @param {import("../../maths.js").Numbers} values @param {number} most */
+  const strip = (values, most) =>
+    painted(N_COLUMNS, values.length / N_COLUMNS, signs, (x, y) =>
+      signed(values[y * N_COLUMNS + x] / most),
+    );
+  const maps = painted(n_heads * n, n_layers * n, weights, (x, y) => {
+    const [layer, query, key] = [Math.floor(y / n), y % n, x % n];
+    const value = run.weight(layer, Math.floor(x / n), query, key);
+    return run.isMasked(layer, query, key) || !Number.isFinite(value) ? null : level(value);
+  });
+  return {
+    maps,
+    embed: strip(arrays.embed, run.mostEmbedded),
+    positions: strip(arrays.positions, run.mostPositioned),
+    ffn: strip(arrays.ffn, run.mostAdded),
+  };
+}
+
+/**
+ * Which of 256 colours a weight has, from 0 to 1.
+ *
+ * @param {number} weight
+ */
+export function level(weight) {
+  return Math.round(255 * Math.min(Math.max(weight, 0), 1) ** POWER);
+}
+
+/**
+ * The scale of weights from 0 to 1 as CSS.
+ *
+ * @param {Palette} palette
+ */
+export function bentRamp({ sequential }) {
+  const table = ramp(sequential);
+  const stops = Array.from({ length: 11 }, (_, i) => {
+    const from = 3 * level(i / 10);
+    return `rgb(${table.subarray(from, from + 3).join(",")})`;
+  });
+  return `linear-gradient(90deg, ${stops.join(",")})`;
+}
+
+/**
+ * Which of 256 colours a number from −1 to 1 has.
+ *
+ * @param {number} value
+ */
+function signed(value) {
+  return Math.round(127.5 + 127.5 * Math.min(Math.max(value, -1), 1));
+}
+
+/**
+ * @param {number} width
+ * @param {number} height
+ * @param {Uint8ClampedArray} table
+ * @param {(x: number, y: number) => number | null} at which colour a pixel has; null: none
+ */
+function painted(width, height, table, at) {
+  const canvas = new OffscreenCanvas(Math.max(1, width), Math.max(1, height));
+  const context = canvas.getContext("2d");
+  const image = new ImageData(canvas.width, canvas.height);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const i = at(x, y);
+      if (i === null) continue;
+      const color = table.subarray(3 * i, 3 * i + 3);
+      image.data.set([...color, 255], 4 * (y * width + x));
+    }
+  context?.putImageData(image, 0, 0);
+  return canvas;
+}

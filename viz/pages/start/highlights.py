@@ -1,0 +1,106 @@
+"""Three highlights of a sentence, each the extreme of a measure and a link to its view."""
+
+from dataclasses import dataclass
+
+from model.analysis.ablation import Part
+from model.analysis.circuits import value_norms
+from model.analysis.findings import Found, heaviest_arrow, settled_from, strongest_copy
+from model.trace import AttentionRecord
+from viz import runs
+from viz.digits import digits
+from viz.figures.labels import token_labels, visible
+from viz.frame import links
+from viz.frame.said import Said, Word
+from viz.frame.view import View
+from viz.pages.experiments.ablation.shared import name_of, probability_of
+from viz.runs import ablating
+from viz.runs.kept import kept
+
+Highlight = tuple[Said, Said, str]  # its title, what the numbers say, and the address it opens
+
+
+def highlights(view: View) -> list[Highlight]:
+    """A copy that a head looks for, the layer that has the answer, and the heaviest arrow."""
+    shown = _Shown(view)
+    found = [shown.copied(), shown.settled(), shown.heaviest()]
+    return [one for one in found if one is not None]
+
+
+@kept
+def _heaviest(key: str, handle: runs.ModelHandle, _run: runs.Run) -> Found | None:
+    model, records = ablating.model_of(handle), _run.trace.attention
+    return heaviest_arrow(records, [value_norms(record, model) for record in records])
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    view: View
+
+    def copied(self) -> Highlight | None:
+        """The copy that an induction head looks for; None where no token comes twice."""
+        trace = self.view.run.trace
+        found = strongest_copy(trace)
+        if found is None:
+            return None
+        probability = probability_of(self.view.run, found.query, int(trace.ids[found.key]))
+        said = [
+            *("From “", self._token(found.query), "” it attends to “", self._token(found.key)),
+            *("”, which came after “", self._token(found.key - 1), "” before: weight "),
+            f"{digits(found.value, 2)}. The model gives it p = {digits(probability, 2)} there.",
+        ]
+        return f"{self._name(found)} looks for a copy", said, self._cell(found)
+
+    def settled(self) -> Highlight | None:
+        """The layer from which the logit lens has the answer."""
+        view = self.view
+        if not view.offers >= {"decoder", "residuals", "vocabulary"}:
+            return None
+        lens, last = runs.lens(view.handle, view.sentence), len(view.tokens) - 1
+        row = settled_from(lens.ids[:, last, 0].tolist())
+        answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, last, 0])])
+        where = f"after L{row - 1}" if row else "before the first layer"
+        p = digits(float(lens.probs[row, last, 0]), 2)
+        said = [
+            f"After {row} of {len(lens.ids) - 1} layers the logit lens has “",
+            *(Word(answer), f"” as the most likely next token, and keeps it: p = {p}."),
+        ]
+        link = links.to(view, "Logit lens", layer=max(row - 1, 0), after=last)
+        return f"The answer is there {where}", said, link
+
+    def heaviest(self) -> Highlight | None:
+        """The arrow that adds the longest vector; None where no query has a choice."""
+        if "weights" not in self.view.offers:
+            return None
+        found = _heaviest(self.view.run.key, self.view.handle, self.view.run)
+        if found is None:
+            return None
+        weight = float(self._record(found).pattern[found.head, found.query, found.key])
+        said = [
+            *(
+                "“",
+                self._token(found.query),
+                "” → “",
+                self._token(found.key),
+                "” adds a vector of ",
+            ),
+            f"length {digits(found.value, 1)}, the longest of all: its weight {digits(weight, 2)}, "
+            "times its value through W_O.",
+        ]
+        return f"{self._name(found)} carries most", said, self._cell(found)
+
+    def _record(self, found: Found) -> AttentionRecord:
+        return self.view.run.trace.record(found.site)
+
+    def _token(self, place: int) -> Word:
+        return Word(token_labels(self.view.tokens)[place])
+
+    def _name(self, found: Found) -> str:
+        module = found.site.address.rpartition(".")[2]
+        part = Part(found.site.stack, module, found.site.layer, found.head)
+        return name_of(part, self.view.run.trace)
+
+    def _cell(self, found: Found) -> str:
+        """The address of an arrow under the microscope."""
+        where = {"layer": found.site.layer, "head": found.head}
+        cell = f"{found.query}-{found.key}"
+        return links.to(self.view, "Attention", **where, cell=cell)
