@@ -154,7 +154,7 @@ def at_rest(page: Page) -> None:
 def test_home_shows_what_a_touched_word_attends_to(page: Page) -> None:
     visit(page, page="Home", sentence=TOM)
     at_rest(page)
-    records = stories_trace(TOM).attention
+    records, labels = stories_trace(TOM).attention, token_labels(stories_trace(TOM).tokens)
     mean = np.mean([record.pattern for record in records], axis=(0, 1))
     tokens = page.locator(".hl-home-tokens button")
     for query_token in (9, 3):
@@ -163,8 +163,12 @@ def test_home_shows_what_a_touched_word_attends_to(page: Page) -> None:
         found = tokens.evaluate_all(
             "all => all.map(x => Number(x.style.getPropertyValue('--share')))"
         )
-        row = mean[query_token] / mean[query_token].max()
-        assert found == pytest.approx(row.tolist(), abs=6e-4)
+        row = mean[query_token]
+        assert found == pytest.approx((row / row.max()).tolist(), abs=6e-4)
+        says = page.locator(".hl-home-says")
+        key = int(row.argmax())
+        name = "itself" if key == query_token else f"“{labels[key]}”"
+        expect(says).to_contain_text(f"“{labels[query_token]}” attends to {name} {row[key]:.2f}")
     tokens.nth(5).focus()
     expect(page.locator(".hl-home-says")).to_contain_text("attends to")
 
@@ -193,13 +197,19 @@ def test_a_head_of_home_grows_stays_and_opens(page: Page) -> None:
     """By keyboard: into the maps, to a head, large, to its own page; Back leads home again."""
     visit(page, page="Home", sentence=TOM)
     at_rest(page)
+    page.locator(".hl-home-tokens button").nth(9).click()
     maps = page.get_by_role("application", name="6 layers and 8 heads")
     maps.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
         maps.press(key)
     large = page.locator(".hl-home-large")
-    expect(large).to_contain_text("L1 H1")
-    pattern = stories_trace(TOM).attention[1].pattern[1]
+    pattern, labels = (
+        stories_trace(TOM).attention[1].pattern[1],
+        token_labels(stories_trace(TOM).tokens),
+    )
+    key = int(pattern[9].argmax())
+    title = f"L1 H1 “{labels[9]}” → “{labels[key]}” {pattern[9, key]:.3f}"
+    expect(large).to_contain_text(title)
     expect(large.locator(".js-plotly-plot")).to_be_visible()
     page.wait_for_function(f"({CELLS})()?.length === {len(pattern)}")
     found = np.array([[x or 0 for x in row] for row in page.evaluate(CELLS)])

@@ -10,12 +10,14 @@ from playwright.sync_api import Page
 
 from model.decoding.filters import Sampling, filter_logits
 from tests.viz.builders import stories_trace
+from viz.kit.wire import palette_data
+from viz.theme import LIGHT
 
 SIZES = [(1032, 435), (1040, 400), (760, 420), (1480, 800), (1880, 860)]
 SHAPES = [(1, 1), (2, 4), (4, 8), (6, 8), (12, 12), (32, 32)]
 # The modules, and a film whose crew is a test: what it is told to do is kept in `done`.
 HARNESS = """async () => {
-    const names = ['layout', 'film', 'numbers', 'timeline'];
+    const names = ['layout', 'film', 'numbers', 'timeline', 'pictures'];
     const modules = await Promise.all(names.map(name => import(`/kit/parts/home/${name}.js`)));
     globalThis.home = Object.assign({}, ...modules);
     globalThis.begin = isStill => {
@@ -174,3 +176,53 @@ def test_what_is_drawn_from_is_what_python_draws_from(
     total = np.cumsum(probs)
     assert places == np.searchsorted(total, [0, 0.25, 0.5, 0.999999], side="right").tolist()
     assert (cut > 0) == (len(probs) < len(logits))
+
+
+# Two layers of three heads over four rows, every weight another.
+MADE = np.random.default_rng(0).permutation(96).reshape(2, 3, 4, 4) / 100
+MASK = np.tril(np.ones((2, 4, 4), np.uint8))
+RUN = """([weights, mask, norms]) => {
+    const labels = ['a', 'b', 'c', 'd'];
+    const spec = {labels, n_folded: 0, n_layers: 2, n_heads: 3, has_stream: true};
+    const [pattern, ones] = [Float32Array.from(weights), new Float32Array(24 * 8).fill(1)];
+    const arrays = {pattern, mask: Uint8Array.from(mask), norms: Float32Array.from(norms)};
+    globalThis.run = new home.Run(spec, {...arrays, embed: ones, positions: ones, ffn: ones});
+}"""
+
+
+def test_the_numbers_of_a_run_are_found_by_their_names(bare: Page) -> None:
+    """Layer, head, query and key in this order; a mean over what is not named."""
+    norms = np.arange(1, 21.0)
+    bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), norms.tolist()])
+    assert bare.evaluate("run.weight(1, 2, 3, 1)") == pytest.approx(MADE[1, 2, 3, 1])
+    rows = bare.evaluate(
+        "[run.row(3, {layer: 1, head: 2}), run.row(3, {layer: 1}), run.row(3, null)]"
+    )
+    expected = [MADE[1, 2, 3], MADE[1, :, 3].mean(axis=0), MADE[:, :, 3].mean(axis=(0, 1))]
+    np.testing.assert_allclose(rows, expected, atol=1e-6)
+    assert bare.evaluate("run.length(3, 2)") == pytest.approx(norms.reshape(5, 4)[3, 2] / 20)
+    for last in (0, 1):
+        layer, head, key = np.unravel_index(MADE[: last + 1, :, 3].argmax(), (last + 1, 3, 4))
+        best = bare.evaluate(f"run.sharpest({last}, 3)")
+        assert (best["layer"], best["head"], best["key"]) == (layer, head, key)
+
+
+def test_a_small_map_has_the_colour_of_each_weight(bare: Page) -> None:
+    """Heads to the right, layers down; masked cells are clear."""
+    bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), [1.0] * 20])
+    pixels, table = bare.evaluate(
+        """async palette => {
+            const {ramp} = await import('/kit/colors.js');
+            const {maps} = home.picturesOf(run, palette);
+            const image = maps.getContext('2d').getImageData(0, 0, maps.width, maps.height);
+            return [[...image.data], [...ramp(palette.sequential)]];
+        }""",
+        palette_data(LIGHT),
+    )
+    found = np.array(pixels).reshape(2, 4, 3, 4, 4).transpose(0, 2, 1, 3, 4)  # (L, H, q, k, rgba)
+    levels = np.round(255 * MADE**0.7).astype(int)
+    colours = np.array(table).reshape(256, 3)[levels]
+    may = np.broadcast_to(MASK[:, None] == 1, MADE.shape)
+    np.testing.assert_array_equal(found[may][:, :3], colours[may])
+    assert (found[may][:, 3] == 255).all()
+    assert (found[~may] == 0).all()

@@ -214,10 +214,9 @@ class Home {
 
   /** The head that is pointed at becomes large. */
   grow() {
-    const { run, flow, focus } = this;
-    const { isStill } = this.film;
-    if (run && flow && focus)
-      this.large.open(run, focus, { flow, palette: this.#palette, isStill });
+    const { run, flow, focus, query } = this;
+    const look = { palette: this.#palette, query, isStill: this.film.isStill };
+    if (run && flow && focus) this.large.open(run, focus, { flow, ...look });
   }
 
   /** Nothing is pointed at any more. */
@@ -263,7 +262,7 @@ class Home {
     return this.looked !== null || this.focus !== null;
   }
 
-  /** What may follow the query is worked out anew. */
+  /** What may follow the query is worked out again. */
   async #newChance() {
     const { run, query } = this;
     if (!run) return;

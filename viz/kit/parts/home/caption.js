@@ -52,7 +52,7 @@ export function attends(run, query, focus) {
  * @param {Told} told
  * @returns {Words}
  */
-function likeliest({ chance, label }) {
+function mostLikely({ chance, label }) {
   if (!chance) return ["…"];
   return [quoted(label(0)), ` (${percent(chance.before[0])} by the model)`];
 }
@@ -79,8 +79,8 @@ function narrated(told) {
     return [
       `The vector of `,
       query,
-      ` is compared with all ${vocab_size.toLocaleString("en")} tokens: likeliest is `,
-      ...likeliest(told),
+      ` is compared with all ${vocab_size.toLocaleString("en")} tokens. Most likely is `,
+      ...mostLikely(told),
       ".",
     ];
   if (time.at >= LAYERS) {
@@ -119,7 +119,7 @@ function resting(told) {
   return [
     "After ",
     query,
-    " the likeliest is ",
+    " the most likely token is ",
     ...(chance ? [quoted(label(0)), ` (${percent(chance.probs[0])} at these sliders)`] : ["…"]),
     ". ",
     why ?? `${hand} a word or a small map.`,
@@ -143,7 +143,7 @@ function lookedAt(told) {
       ...attends(run, query, focus),
       ".",
     ];
-  const expected = query < run.n - 1 ? [" It expected ", ...likeliest(told), "."] : [];
+  const expected = query < run.n - 1 ? [" It expected ", ...mostLikely(told), "."] : [];
   return [
     "On average over all heads, ",
     from,

@@ -49,9 +49,9 @@ export class Large {
   /**
    * @param {Run} run
    * @param {Head} head
-   * @param {{flow: Flow, palette: Palette, isStill: boolean}} look
+   * @param {{flow: Flow, palette: Palette, query: number, isStill: boolean}} look
    */
-  async open(run, head, { flow, palette, isStill }) {
+  async open(run, head, { flow, palette, query, isStill }) {
     const before = this.#shown;
     const isSame =
       before?.run === run && before.head.layer === head.layer && before.head.head === head.head;
@@ -63,7 +63,7 @@ export class Large {
     this.link.href = run.spec.opens
       .replace("{layer}", String(head.layer))
       .replace("{head}", String(head.head));
-    this.#say(run.n - 1, null);
+    this.#say(query, null);
     if (!isStill && !before) this.#grow(flow, head);
     this.map.sizes.most = flow.height - ROUND_MAP;
     await this.#draw(run, head, palette);
