@@ -9,11 +9,15 @@ from playwright.sync_api import Locator, Page, expect
 from model.capture import capture
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
+from model.decoding.translation import Way
 from tests.model.builders import softmax
 from tests.screen import TOM, query, settle, visit
 from tests.viz.builders import stories, stories_trace
+from viz import runs
 from viz.figures.labels import token_labels
+from viz.frame import given
 from viz.kit.sampling import NAMED_TOKENS
+from viz.runs import blanks, translating
 
 # What the bars show: the numbers of all rows and of all others, and the lengths drawn for them.
 BARS = """() => {
@@ -198,7 +202,7 @@ def test_a_head_of_home_grows_stays_and_opens(page: Page) -> None:
     visit(page, page="Home", sentence=TOM)
     at_rest(page)
     page.locator(".hl-home-tokens button").nth(9).click()
-    maps = page.get_by_role("application", name="6 layers and 8 heads")
+    maps = page.get_by_role("application", name="with 48 heads")
     maps.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
         maps.press(key)
@@ -240,3 +244,74 @@ def test_home_writes_on_and_everything_follows(page: Page) -> None:
     assert text.startswith("Once upon a time") and len(text) > len("Once upon a time") + 3
     expect(tokens).to_have_count(len(stories_trace(text).tokens))
     assert query(page)["sentence"] == text
+
+
+def test_a_hidden_word_of_home_is_found_and_a_click_hides_another(page: Page) -> None:
+    visit(page, page="Home", sentence="The cat sat on the warm mat.", model="blank")
+    at_rest(page)
+    tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
+    handle = runs.handle_of("blank", "cpu")
+    stood = token_labels(blanks.tokens_of(handle, "The cat sat on the warm mat."))
+    for place in (None, 1):
+        if place is not None:
+            tokens.nth(place).click()
+            page.wait_for_url(f"**blanks={place}**")
+            page.mouse.move(0, 0)
+        blank = page.locator(".hl-home-tokens .hl-blank:is(.hl-right, .hl-wrong)")
+        expect(blank).to_have_count(1)
+        at = (
+            place
+            if place is not None
+            else int(blank.evaluate("x => [...x.parentNode.children].indexOf(x)"))
+        )
+        run = blanks.run_blanked(handle, "The cat sat on the warm mat.", (at,))
+        best = int(run.trace.logits[at].argmax())
+        found = token_labels(runs.vocabulary(handle))[best]
+        expect(tokens.nth(at)).to_have_text(found)
+        p = float(softmax(run.trace.logits[at])[best])
+        expect(says).to_contain_text(f"“{found}” ({100 * p:.1f} %)")
+        right = found == stood[at]
+        expect(says).to_contain_text("That stood there" if right else f"There stood “{stood[at]}”")
+
+
+def test_home_translates_and_a_german_word_attends_to_english_ones(page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, page="Home", source="A dog runs.", model="translate")
+    at_rest(page)
+    handle = runs.handle_of("translate", "cpu")
+    ids = translating.written(handle, "A dog runs.", Way()).ids
+    trace = runs.run_translation(handle, "A dog runs.", ids).trace
+    source, target = trace.streams
+    tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
+    expect(tokens).to_have_count(len(source) + len(target))
+    expect(says).to_contain_text("The translation ends here.")
+    place = len(target) - 2
+    tokens.nth(len(source) + place).hover()
+    expect(page.locator(".hl-home-next h2")).to_contain_text(target.labels[place].strip())
+    found = tokens.evaluate_all("all => all.map(x => Number(x.style.getPropertyValue('--share')))")
+    of_target = [record for record in trace.attention if record.queries == "decoder"]
+    mean = np.zeros(len(source) + len(target))
+    for record in of_target:
+        over = slice(len(source)) if record.site.kind == "cross" else slice(len(source), None)
+        mean[over] += record.pattern[:, place].mean(axis=0) / len(of_target)
+    assert found == pytest.approx((mean / mean.max()).tolist(), abs=6e-4)
+    page.locator(".hl-home-play").click()
+    expect(tokens).to_have_count(len(source) + 1)
+
+
+def test_a_patch_of_home_s_picture_is_pointed_at(page: Page) -> None:
+    visit(page, page="Home", model="digits")
+    at_rest(page)
+    patches, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
+    trace = runs.run_picture(runs.handle_of("digits", "cpu"), given.picture()).trace
+    p = softmax(trace.logits[0])
+    expect(says).to_contain_text(f"“{int(p.argmax())}” ({100 * float(p.max()):.1f} %)")
+    mean = np.mean([record.pattern for record in trace.attention], axis=(0, 1))
+    for row in (0, 17):
+        if row:
+            patches.nth(row).hover()
+            expect(says).to_contain_text("“patch 2,2” attends to")
+        found = patches.evaluate_all(
+            "all => all.map(x => Number(x.style.getPropertyValue('--share')))"
+        )
+        assert found == pytest.approx((mean[row] / mean[row].max()).tolist(), abs=6e-4)

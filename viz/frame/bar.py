@@ -40,18 +40,21 @@ def open_view(
     *,
     has_caret: bool = False,
     has_heads: bool = True,
+    fills_blanks: bool = False,
 ) -> View:
     """Draw the controls every page has into the bar, and run the model on what it is given.
 
     A page for one `architecture` has a model of that kind. `has_caret` has the sentence box take
-    the keyboard when the page is opened; `has_heads` has the bar choose a head.
+    the keyboard when the page is opened; `has_heads` has the bar choose a head; `fills_blanks` has
+    a word of an encoder's sentence hidden until a person hides one.
 
     ValueError where there is no such checkpoint, or the chosen one cannot be used.
     """
     admission.admit()
     notices.begin()
     model = _model_setting(architecture)
-    ask = given.ask_of(runs.architecture_of(state.value(model)), is_own_page=bool(architecture))
+    is_own_page = bool(architecture) or fills_blanks
+    ask = given.ask_of(runs.architecture_of(state.value(model)), is_own_page=is_own_page)
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
         typed = ask.draw(has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.

@@ -49,8 +49,13 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         is_on_tour = tours.show(above, list(pages))  # its arrow keys want the keyboard
         takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
         architecture = getattr(page, "ARCHITECTURE", "")
-        has_heads = not getattr(page, "SHOWS_HEADS", False)
-        view = bar.open_view(above, architecture, has_caret=takes_caret, has_heads=has_heads)
+        view = bar.open_view(
+            above,
+            architecture,
+            has_caret=takes_caret,
+            has_heads=not getattr(page, "SHOWS_HEADS", False),
+            fills_blanks=getattr(page, "FILLS_BLANKS", False),
+        )
         st.session_state[address.RUN] = view.run.key
         if not architecture:  # else it has a model of its own, of which the others know nothing
             st.session_state[LACKING] = _lacking(pages, view)

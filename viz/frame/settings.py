@@ -335,7 +335,9 @@ OTHER_SENTENCE = declared(Text("other_sentence", "Other sentence", "", pages=ON_
 # --- Encoder: all are chosen in the instrument --------------------------------------------------
 
 # The blanks stay on other pages: the same sentence with the same tokens hidden is to be seen there.
-BLANKS = declared(Places("blanks", "Blank", (), pages=("Attention", *ON_ENCODER), follows=True))
+BLANKS = declared(
+    Places("blanks", "Blank", (), pages=("Home", "Attention", *ON_ENCODER), follows=True)
+)
 BLANK = declared(Choice[int]("blank", "Shown blank", -1, pages=ON_ENCODER))
 CAUSAL = declared(Flag("causal", "Causal mask", False, pages=ON_ENCODER))
 

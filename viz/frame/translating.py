@@ -1,5 +1,6 @@
 """How a translation is written, from the settings of this visitor."""
 
+from model.data.tokenizer import START_OF_TEXT
 from model.decoding.filters import Sampling
 from model.decoding.translation import Way, Written
 from model.sources.handle import ModelHandle
@@ -33,3 +34,9 @@ def begun(handle: ModelHandle, text: str) -> tuple[int, ...]:
 def written(handle: ModelHandle, text: str) -> Written:
     """What the model writes of a source, as it is to be written."""
     return translating.written(handle, text, way(handle), begun(handle, text))
+
+
+def specials(handle: ModelHandle) -> tuple[tuple[int, str], ...]:
+    """The ids that begin and end a translation, and what they mean."""
+    tokenizer = runs.tokenizer(handle)
+    return (tokenizer.end_id, "⟨end⟩"), (tokenizer.id_of(START_OF_TEXT), "⟨start⟩")

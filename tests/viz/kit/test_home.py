@@ -14,64 +14,112 @@ from viz.kit.wire import palette_data
 from viz.theme import LIGHT
 
 SIZES = [(1032, 435), (1040, 400), (760, 420), (1480, 800), (1880, 860)]
-SHAPES = [(1, 1), (2, 4), (4, 8), (6, 8), (12, 12), (32, 32)]
+# Layers and heads, and of how many bands: of two the second has twice the columns.
+SHAPES = [
+    (1, 1, 1),
+    (2, 4, 1),
+    (4, 8, 1),
+    (6, 8, 1),
+    (12, 12, 1),
+    (32, 32, 1),
+    (4, 4, 2),
+    (6, 8, 2),
+]
 # The modules, and a film whose crew is a test: what it is told to do is kept in `done`.
 HARNESS = """async () => {
-    const names = ['layout', 'film', 'numbers', 'timeline', 'pictures'];
+    const names = ['layout', 'film', 'numbers', 'timeline', 'pictures', 'goals'];
     const modules = await Promise.all(names.map(name => import(`/kit/parts/home/${name}.js`)));
     globalThis.home = Object.assign({}, ...modules);
-    globalThis.begin = isStill => {
+    globalThis.begin = (isStill, goal = 'next', bands = [0, 0, 0, 0, 0, 0]) => {
         globalThis.done = [];
         const chance = {probs: new Float64Array([0.5, 0.3, 0.2]), count: 3, ids: [7, 8, 9]};
         const crew = {
             chance: () => chance,
+            take: (chance, goal) => goal.take(chance, taken),
             takeOff: place => {
                 done.push(`off ${chance.ids[place]}`);
                 return {n: 4, id: chance.ids[place], flight: () => [0, 0]};
             },
-            land: ({run}) => done.push(`land ${run.spec.n_tokens}`),
+            land: ({run}) => done.push(`land ${run.nTokens}`),
         };
         globalThis.film = new home.Film(isStill, crew);
-        film.begin(6, true);
+        globalThis.spec = {goal, columns: bands.map(band => ({band}))};
+        // Of a text of two rows after a source of three: its second token came as 9.
+        globalThis.taken = {n: 4, spec: {came: [9, 7], bands: [{from: 0}, {from: 3}]}};
+        film.begin(spec, true);
         Math.random = () => 0.6;
     };
-    globalThis.coming = (n, after = [4, 8]) =>
-        ({run: {spec: {n_tokens: n, why_no_more: null, after}}, sorted: {}});
+    globalThis.coming = (n, after = [4, 8]) => ({run: {nTokens: n, canGoOn: true, spec: {after}}});
 }"""
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-@pytest.mark.parametrize(("n_layers", "n_heads"), SHAPES)
+@pytest.mark.parametrize(("n_layers", "n_heads", "n_bands"), SHAPES)
 @pytest.mark.parametrize("is_narrow", [False, True])
+@pytest.mark.parametrize("side", [0, 7])
 def test_everything_has_its_place(
-    bare: Page, n_layers: int, n_heads: int, width: int, height: int, is_narrow: bool
+    bare: Page,
+    n_layers: int,
+    n_heads: int,
+    n_bands: int,
+    width: int,
+    height: int,
+    is_narrow: bool,
+    side: int,
 ) -> None:
     """Nothing overlaps, nothing is outside, and a place on the axis leads to its stage."""
-    shape = {"n_layers": n_layers, "n_heads": n_heads, "width": width, "height": height}
+    counts = [n_layers, 2 * n_layers][:n_bands]
+    columns = [
+        {"band": band, "n_heads": n_heads, "mlp": i if band == 0 or i % 2 else None}
+        for band, count in enumerate(counts)
+        for i in range(count)
+    ]
+    shape = {"columns": columns, "side": side, "width": width, "height": height}
     shape |= {"hasPositions": True, "isNarrow": is_narrow}
-    flow, back = bare.evaluate(
+    flow, back, fronts = bare.evaluate(
         """shape => {
             const flow = home.layout(shape);
             const at = [...Array(20).keys()].map(i => i * (flow.stops.length - 1) / 19);
-            return [flow, at.map(x => home.stageAt(flow, home.frontAt(flow, x)) - x)];
+            const {stops, fronts} = flow;
+            const back = at.map(x => home.stageAt(flow, home.frontAt(stops, x)) - x);
+            return [flow, back, fronts.map(own => at.map(x => home.frontAt(own, x)))];
         }""",
         shape,
     )
+    assert np.abs(back).max() < 1e-9
+    assert len(flow["stops"]) == len(columns) + n_bands + 3, "tokens, next, and where it ends"
+    assert (np.diff(fronts) >= -1e-9).all(), "each wave goes to the right"
+    if n_bands == 2:
+        moving = np.diff(np.array(flow["fronts"])) > 1
+        assert not (moving[0, : n_layers + 1] & moving[1, : n_layers + 1]).any(), (
+            "one after another"
+        )
+    for band, (top, count) in enumerate(zip(flow["bands"], counts, strict=True)):
+        own = [column for column in flow["columns"] if column["band"] == band]
+        assert len(own) == count
+        _fits(flow, own, top, width)
+
+
+def _fits(
+    flow: dict[str, Any], columns: list[dict[str, Any]], band: dict[str, float], width: int
+) -> None:
+    """All of a band from left to right, and its heads from top to bottom."""
     ends = [flow["tokens"], flow["embed"], flow["positions"]]
     edges = [(part["x"], part["x"] + part["width"]) for part in ends]
-    for layer in flow["layers"]:
-        heads, mlp = layer["heads"], layer["mlp"]
+    low, high = band["top"] - 1, band["top"] + band["height"] + 1
+    for column in columns:
+        heads, mlp = column["heads"], column["mlp"]
         edges.append((heads[0]["x"], heads[0]["x"] + heads[0]["size"]))
-        edges.append((mlp["x"], mlp["x"] + mlp["width"]))
+        if mlp:
+            edges.append((mlp["x"], mlp["x"] + mlp["width"]))
         assert all(a["y"] + a["size"] <= b["y"] for a, b in pairwise(heads))
-        assert heads[0]["y"] >= -1 and heads[-1]["y"] + heads[-1]["size"] <= height + 1
+        assert heads[0]["y"] >= low and heads[-1]["y"] + heads[-1]["size"] <= high
     edges.append((flow["end"], flow["end"]))
-    if not is_narrow:
-        bar, place = flow["next"]["bar"], flow["next"]
+    if place := flow["next"]:
+        bar = place["bar"]
         edges += [(bar["x"], bar["x"] + bar["width"]), (place["x"], place["x"] + place["width"])]
     assert all(end <= start + 1 for (_, end), (start, _) in pairwise(edges)), edges
     assert edges[-1][1] <= width
-    assert np.abs(back).max() < 1e-9
 
 
 def test_it_plays_once_and_rests(bare: Page) -> None:
@@ -137,12 +185,44 @@ def test_who_asks_for_more_does_not_wait_and_a_new_sentence_goes_on_with_it(bare
     """A click just before the sentence typed for it comes; later a new one ends the writing."""
     bare.evaluate("begin(false); film.advance(500); film.write(3)")
     assert bare.evaluate("film.time.at === film.time.DRAW")
-    bare.evaluate("film.begin(6, false)")
+    bare.evaluate("film.begin(spec, false)")
     assert bare.evaluate("film.left") == 3
     bare.evaluate("film.advance(1e5); film.goesOn(coming(4)); film.advance(16)")
     assert bare.evaluate("[film.left, film.isGrown]") == [2, False], "it became one with the last"
-    bare.evaluate("film.begin(6, false)")
+    bare.evaluate("film.begin(spec, false)")
     assert bare.evaluate("film.left") == 0
+
+
+def test_what_is_hidden_is_filled_with_the_most_likely_once(bare: Page) -> None:
+    """Nothing is random; it flies to its place, and all rests."""
+    bare.evaluate("begin(false, 'hidden')")
+    bare.evaluate("film.advance(1e5)")
+    assert bare.evaluate("[film.drawn, done]") == [{"at": None, "place": 0}, ["off 7"]]
+    assert bare.evaluate("film.isFilled") is False
+    bare.evaluate("film.bring(coming(4)); film.advance(16)")
+    found = bare.evaluate("[film.isFilled, film.time.isPlaying, film.left, done.length]")
+    assert found == [True, False, 0, 1]
+    bare.evaluate("film.begin(spec, false)")
+    assert bare.evaluate("[film.isFilled, film.left]") == [False, 1]
+
+
+def test_a_text_that_is_known_is_written_as_it_came(bare: Page) -> None:
+    """Token by token, whatever is most likely; each runs through the decoder alone."""
+    bare.evaluate("begin(false, 'target', [0, 0, 1, 1, 1])")
+    assert bare.evaluate("film.left === Infinity")
+    bare.evaluate("film.advance(1e5)")
+    assert bare.evaluate("[film.drawn, done]") == [{"at": None, "place": 2}, ["off 9"]]
+    bare.evaluate("film.bring(coming(5)); film.advance(16)")
+    stage = bare.evaluate("[film.isGrown, film.time.stage, film.left === Infinity]")
+    assert stage == [True, {"kind": "embed", "band": 1, "column": -1}, True]
+    bare.evaluate("film.advance(1e5); film.bring({run: {...coming(6).run, canGoOn: false}})")
+    bare.evaluate("film.advance(16)")
+    assert bare.evaluate("film.left") == 0
+
+
+def test_a_picture_is_only_looked_at(bare: Page) -> None:
+    bare.evaluate("begin(false, 'class'); film.advance(1e5)")
+    assert bare.evaluate("[film.time.isPlaying, film.drawn, done.length]") == [False, None, 0]
 
 
 def test_nothing_moves_under_reduced_motion(bare: Page) -> None:
@@ -183,7 +263,9 @@ MADE = np.random.default_rng(0).permutation(96).reshape(2, 3, 4, 4) / 100
 MASK = np.tril(np.ones((2, 4, 4), np.uint8))
 RUN = """([weights, mask, norms]) => {
     const labels = ['a', 'b', 'c', 'd'];
-    const spec = {labels, n_folded: 0, n_layers: 2, n_heads: 3, has_stream: true};
+    const columns = [0, 1].map(layer => ({title: '', layer, band: 0, keys: 0, n_heads: 3}));
+    const bands = [{name: 'decoder', from: 0, to: 4}];
+    const spec = {labels, folded: [], bands, columns, asked: 3, answers: [0, 4], has_stream: true};
     const [pattern, ones] = [Float32Array.from(weights), new Float32Array(24 * 8).fill(1)];
     const arrays = {pattern, mask: Uint8Array.from(mask), norms: Float32Array.from(norms)};
     globalThis.run = new home.Run(spec, {...arrays, embed: ones, positions: ones, ffn: ones});
@@ -196,15 +278,47 @@ def test_the_numbers_of_a_run_are_found_by_their_names(bare: Page) -> None:
     bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), norms.tolist()])
     assert bare.evaluate("run.weight(1, 2, 3, 1)") == pytest.approx(MADE[1, 2, 3, 1])
     rows = bare.evaluate(
-        "[run.row(3, {layer: 1, head: 2}), run.row(3, {layer: 1}), run.row(3, null)]"
+        "[run.row(3, {column: 1, head: 2}), run.row(3, {column: 1}), run.row(3, null)]"
     )
     expected = [MADE[1, 2, 3], MADE[1, :, 3].mean(axis=0), MADE[:, :, 3].mean(axis=(0, 1))]
     np.testing.assert_allclose(rows, expected, atol=1e-6)
     assert bare.evaluate("run.length(3, 2)") == pytest.approx(norms.reshape(5, 4)[3, 2] / 20)
     for last in (0, 1):
         layer, head, key = np.unravel_index(MADE[: last + 1, :, 3].argmax(), (last + 1, 3, 4))
-        best = bare.evaluate(f"run.sharpest({last}, 3)")
-        assert (best["layer"], best["head"], best["key"]) == (layer, head, key)
+        best = bare.evaluate(f"run.sharpest({list(range(last + 1))}, 3)")
+        assert (best["column"], best["head"], best["key"]) == (layer, head, key)
+    part = bare.evaluate(
+        "(p => [p.asked, p.row(2, null), p.canGoOn, p.weight(1, 2, 2, 1)])(run.upTo(3))"
+    )
+    np.testing.assert_allclose(part[1], MADE[:, :, 2, :3].mean(axis=(0, 1)), atol=1e-6)
+    assert (part[0], part[2]) == (2, True)
+    assert part[3] == pytest.approx(MADE[1, 2, 2, 1])
+
+
+def test_two_texts_share_their_rows_and_keep_apart(bare: Page) -> None:
+    """Rows 0 and 1 of a source, 2 and 3 of a target, which attends to both in turn."""
+    bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), [1.0] * 20])
+    bare.evaluate(
+        """() => {
+            run.spec.bands = [{name: 'encoder', from: 0, to: 2}, {name: 'decoder', from: 2, to: 4}];
+            run.spec.columns = [[0, 0], [1, 0]].map(([band, keys]) =>
+                ({title: 'x ', layer: 5, band, keys, n_heads: 3}));
+        }"""
+    )
+    assert bare.evaluate("[0, 1, 2, 3].map(row => run.bandOf(row))") == [0, 0, 1, 1]
+    np.testing.assert_allclose(bare.evaluate("run.row(1, null)"), MADE[0, :, 1].mean(axis=0))
+    np.testing.assert_allclose(bare.evaluate("run.row(3, null)"), MADE[1, :, 3].mean(axis=0))
+    assert bare.evaluate("[run.queryIn(3, 0), run.queryIn(2, 1), run.queryIn(0, 1)]") == [1, 2, 3]
+    assert bare.evaluate("[run.rowsOf(0), run.upTo(3).rowsOf(1)]") == [
+        {"from": 0, "to": 2},
+        {"from": 2, "to": 3},
+    ]
+    assert bare.evaluate("run.nameOf({column: 1, head: 2})") == "x L5 H2"
+    assert bare.evaluate("[run.isLater(0, 1), run.isLater(1, 0), run.isLater(1, 2)]") == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_small_map_has_the_colour_of_each_weight(bare: Page) -> None:

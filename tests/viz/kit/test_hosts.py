@@ -88,7 +88,7 @@ def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> Non
 def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) -> None:
     """No model runs in a file: its sliders and maps do."""
     trace = stories_trace("One day")
-    words = [f" w{i}" for i in range(trace.logits.shape[-1])]
+    words = [f"w{i}" for i in range(trace.logits.shape[-1])]
     path = tmp_path / "home.html"
     home_part(trace, words).save(path)
     alone.emulate_media(reduced_motion="reduce")
@@ -98,7 +98,7 @@ def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) ->
     expect(alone.get_by_role("status")).to_contain_text("No model runs here")
     best = int(trace.logits[-1].argmax())
     expect(alone.locator(".hl-home-next li bdi").first).to_have_text(f"w{best}")
-    maps = alone.get_by_role("application", name="6 layers and 8 heads")
+    maps = alone.get_by_role("application", name="with 48 heads")
     maps.focus()
     for key in ("ArrowRight", "Enter"):
         maps.press(key)

@@ -1,19 +1,20 @@
-"""Home: a text runs through the model that is drawn, and goes on by itself."""
+"""Home: an input runs through the model that is drawn, which says what it was trained to say."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from model.decoding.filters import SLACK, Sampling
-from model.trace import HeadGroup, Trace
-from viz.figures.labels import token_labels
+from model.trace import AttentionRecord, Stream, Trace
 from viz.kit.part import Part
 from viz.kit.sampling import BOUNDS
-from viz.kit.wire import axis_labels, bounds_data
+from viz.kit.wire import axis_labels, bounds_data, stream_labels
 
-MOST_ROWS = 24  # of a longer text the older words are one row
+MOST_ROWS = (24, 14)  # of one text, and of each of two; of a longer one some words are one row
 N_COLUMNS = 24  # numbers shown of each vector
 SCHEMES = {  # in words, as a part of a sentence
     "sinusoidal": "waves, each slower than the one before",
@@ -22,6 +23,24 @@ SCHEMES = {  # in words, as a part of a sentence
     "alibi": "A bias on the scores in each layer",
     "none": "The causal mask alone",
 }
+
+
+class Goal(NamedTuple):
+    """What the model is asked: `name` is an entry of goals.js.
+
+    `asked` is the place in the main stream whose output answers, the last one where it is negative.
+    `hidden` has what stood in hidden places, `came` the ids that came after each place. `specials`
+    are ids that stand for no text, and what they mean.
+    """
+
+    name: str = "next"
+    asked: int = -1
+    hidden: tuple[tuple[int, str], ...] = ()
+    came: tuple[int, ...] = ()
+    specials: tuple[tuple[int, str], ...] = ()
+
+
+NEXT = Goal()
 
 
 class Going(NamedTuple):
@@ -35,36 +54,208 @@ class Going(NamedTuple):
     after: tuple[int, int] | None = None
 
 
-def home_part(trace: Trace, vocabulary: Sequence[str], opens: str = "", key: str = "") -> Part:
-    """A run of a decoder; `opens` is a head's address, with {layer} and {head} in it, or empty."""
-    group = trace.groups[0]
-    n_folded = max(0, len(trace.tokens) - (MOST_ROWS - 1)) if _is_long(trace) else 0
-    has_stream = bool(trace.main.residuals)
+@dataclass(frozen=True, eq=False)
+class Band:
+    """The rows of one stream: tokens `start` to `stop`, and one row each for what is around them.
+
+    `first` is its first row among those of all bands.
+    """
+
+    stream: Stream
+    start: int
+    stop: int
+    first: int
+
+    @property
+    def around(self) -> tuple[int, int]:
+        """How many tokens the row before them stands for, and the row behind."""
+        return self.start, len(self.stream) - self.stop
+
+    @property
+    def n(self) -> int:
+        """Its rows."""
+        return self.stop - self.start + sum(n > 0 for n in self.around)
+
+    @property
+    def rows(self) -> slice:
+        """Where they are."""
+        return slice(self.first, self.first + self.n)
+
+    def row(self, place: int) -> int:
+        """The row of a token, or of the ones it is folded with."""
+        return self.first + min(max(place - self.start + (self.start > 0), 0), self.n - 1)
+
+    def folded(self, array: np.ndarray, axis: int, *, is_summed: bool = False) -> np.ndarray:
+        """An array along its tokens as one along its rows: of several tokens the sum, or zeros."""
+        earlier, shown, later = np.split(array, [self.start, self.stop], axis)
+        if not is_summed:
+            earlier, later = np.zeros_like(earlier), np.zeros_like(later)
+        ends = (part.sum(axis, keepdims=True, dtype=array.dtype) for part in (earlier, later))
+        before, behind = (
+            end.take(range(n > 0), axis) for end, n in zip(ends, self.around, strict=True)
+        )
+        return np.concatenate([before, shown, behind], axis)
+
+    def labels(self, specials: Mapping[int, str]) -> list[str]:
+        """What its rows are called."""
+        known = stream_labels(self.stream)
+        if self.stream.kind == "patches":
+            known = [known[0], *(f"patch {label}" for label in known[1:])]
+        if self.stream.ids is not None:
+            ids = self.stream.ids.tolist()
+            known = [specials.get(i, label) for i, label in zip(ids, known, strict=True)]
+        known = known[self.start : self.stop]
+        earlier, later = self.around
+        return [f"… {earlier} earlier"][:earlier] + known + [f"… {later} later"][:later]
+
+    def folds(self) -> list[int]:
+        """Its rows that stand for several tokens."""
+        ends = (self.first, self.first + self.n - 1)
+        return [row for n, row in zip(self.around, ends, strict=True) if n]
+
+
+@dataclass(frozen=True, eq=False)
+class _Picture:
+    """A run as it is drawn: rows of all bands from top to bottom, a column for each attention."""
+
+    trace: Trace
+    bands: tuple[Band, ...]
+
+    @cached_property
+    def n(self) -> int:
+        return sum(band.n for band in self.bands)
+
+    def band(self, name: str) -> int:
+        return [band.stream.name for band in self.bands].index(name)
+
+    @property
+    def main(self) -> Band:
+        return self.bands[-1]
+
+    def spread(self, band: Band, values: np.ndarray) -> np.ndarray:
+        """Values of a band's tokens, (T, …), on the rows of all bands, zeros elsewhere."""
+        rows = np.zeros((self.n, *values.shape[1:]), values.dtype)
+        rows[band.rows] = band.folded(values, 0)
+        return rows
+
+    def squares(self) -> tuple[np.ndarray, np.ndarray]:
+        """Patterns (C, H, N, N) and masks (C, N, N) of all columns, over the rows of all bands."""
+        records = self.trace.attention
+        most = max(record.n_heads for record in records)
+        pattern = np.zeros((len(records), most, self.n, self.n), np.float32)
+        mask = np.zeros((len(records), self.n, self.n), bool)
+        for i, record in enumerate(records):
+            queries, keys = (self.bands[self.band(x)] for x in (record.queries, record.keys))
+            square = keys.folded(queries.folded(record.pattern, -2), -1, is_summed=True)
+            pattern[i, : record.n_heads, queries.rows, keys.rows] = square
+            may: np.ndarray = record.mask if record.mask.ndim == 2 else np.any(record.mask, axis=0)
+            mask[i, queries.rows, keys.rows] = keys.folded(
+                queries.folded(may, -2), -1, is_summed=True
+            )
+        return pattern, mask
+
+    def states(self) -> Iterator[tuple[int, Band, list[np.ndarray]]]:
+        """Of each band where its states begin, and these: before, between and after its layers."""
+        at = 0
+        for band in self.bands:
+            states = [band.stream.residuals[0].resid_pre] if band.stream.residuals else []
+            for record in band.stream.residuals:
+                parts = (record.resid_mid, record.resid_cross, record.resid_post)
+                states += [part for part in parts if part is not None]
+            yield at, band, states
+            at += len(states)
+
+    def columns(self, opens: str) -> list[dict[str, Any]]:
+        """What is known of each column, in the order of the forward pass."""
+        begins = {band.stream.name: at for at, band, _ in self.states()}
+        has_several = len(self.trace.groups) > 1
+        found: list[dict[str, Any]] = []
+        n_mlps = 0
+        for i, record in enumerate(self.trace.attention):
+            site = record.site
+            following = self.trace.attention[i + 1 : i + 2]
+            is_last = not any(_is_same_block(record, other) for other in following)
+            begins[record.queries] += 1
+            found.append(
+                {
+                    "title": _title(record) if has_several else "",
+                    "name": "cross" if site.kind == "cross" else "layer",
+                    "layer": site.layer,
+                    "band": self.band(record.queries),
+                    "keys": self.band(record.keys),
+                    "n_heads": record.n_heads,
+                    "at": begins[record.queries],
+                    "mlp": n_mlps if is_last else None,
+                    "opens": opens.replace("{attention}", site.group).replace(
+                        "{layer}", str(site.layer)
+                    ),
+                }
+            )
+            begins[record.queries] += is_last
+            n_mlps += is_last
+        return found
+
+
+def _is_same_block(record: AttentionRecord, other: AttentionRecord) -> bool:
+    return (record.site.stack, record.site.layer) == (other.site.stack, other.site.layer)
+
+
+def _title(record: AttentionRecord) -> str:
+    """What to put before the name of a head."""
+    return "Cross " if record.site.kind == "cross" else f"{record.site.stack.capitalize()} "
+
+
+def home_part(
+    trace: Trace, words: Sequence[str], goal: Goal = NEXT, opens: str = "", key: str = ""
+) -> Part:
+    """A run and what is asked of it. `words` has what each output is called.
+
+    `opens` is a head's address, with {attention}, {layer} and {head} in it, or empty.
+    """
+    picture = _Picture(trace, _bands(trace, goal.asked))
+    main, facts = picture.main, trace.facts
+    specials = dict(goal.specials)
+    labels = [label for band in picture.bands for label in band.labels(specials)]
+    outputs = _outputs(trace, main)
     spec = {
         "key": key,
-        **_labels(trace, n_folded),
-        "n_folded": n_folded,
-        "n_tokens": len(trace.tokens),
-        "n_layers": len(group.records),
-        "n_heads": group.n_heads,
-        "d_model": trace.facts.d_model,
-        "vocab_size": trace.logits.shape[-1],
-        "position": SCHEMES.get(trace.facts.position or "", "What the model adds"),
-        "has_positions": has_stream and bool(np.any(trace.positions)),
-        "has_stream": has_stream,
-        "opens": opens,
+        "goal": goal.name,
+        "labels": labels,
+        "axis": axis_labels([label.removeprefix("patch ") for label in labels]),
+        "folded": [row for band in picture.bands for row in band.folds()],
+        "bands": [
+            {"name": band.stream.name, "from": band.first, "to": band.first + band.n}
+            for band in picture.bands
+        ],
+        "columns": picture.columns(opens),
+        "asked": main.row(goal.asked % len(main.stream)),
+        "begins": main.start - (main.start > 0) - main.first,
+        "answers": [main.first, main.first + len(outputs)],
+        "hidden": [[main.row(place), stood] for place, stood in goal.hidden],
+        "came": list(goal.came[main.start :]),
+        "side": 0 if main.stream.pixels is None else round((len(main.stream) - 1) ** 0.5),
+        "n_tokens": len(main.stream),
+        "d_model": facts.d_model,
+        "vocab_size": outputs.shape[-1],
+        "position": SCHEMES.get(facts.position or "", "What the model adds"),
+        "has_stream": bool(main.stream.residuals),
         "slack": SLACK,
         "bounds": {name: bounds_data(BOUNDS[name]) for name in ("temperature", "top_p")},
     }
-    words = json.dumps([label or " " for label in token_labels(vocabulary)], ensure_ascii=False)
+    called = [specials.get(i, word) or " " for i, word in enumerate(words)]
+    pattern, mask = picture.squares()
     arrays = {
-        **_attention(group, n_folded),
-        **_stream(trace, n_folded),
-        "logits": _rows(trace.logits, n_folded),
-        "vocabulary": np.frombuffer(words.encode(), np.uint8),
+        **_vectors(picture),
+        "pattern": pattern,
+        "mask": mask,
+        "logits": outputs,
+        "vocabulary": np.frombuffer(json.dumps(called, ensure_ascii=False).encode(), np.uint8),
+        **({} if main.stream.pixels is None else {"pixels": main.stream.pixels}),
     }
+    spec["has_positions"] = bool(arrays["positions"].any())
     sampling = Sampling()
-    state = {"temperature": sampling.temperature, "top_p": sampling.top_p, "appended": None}
+    state = {"temperature": sampling.temperature, "top_p": sampling.top_p}
+    state |= {"appended": None, "blanks": [place for place, _ in goal.hidden]}
     return Part("home", going_on(spec, Going()), state, arrays, {"logits": 1})
 
 
@@ -73,58 +264,67 @@ def going_on(spec: Mapping[str, Any], going: Going) -> Mapping[str, Any]:
     return {**spec, **going._asdict()}
 
 
-def _is_long(trace: Trace) -> bool:
-    return len(trace.tokens) > MOST_ROWS
+def _bands(trace: Trace, asked: int) -> tuple[Band, ...]:
+    """The rows of each stream: around the asked place, or of a source from its beginning."""
+    most = MOST_ROWS[min(len(trace.streams), len(MOST_ROWS)) - 1]
+    bands: list[Band] = []
+    for stream in trace.streams:
+        first = bands[-1].first + bands[-1].n if bands else 0
+        place = asked % len(stream) if stream is trace.main else 0
+        start, stop = _window(len(stream), place, most)
+        if stream.kind == "patches":
+            start, stop = 0, len(stream)
+        bands.append(Band(stream, start, stop, first))
+    return tuple(bands)
 
 
-def _labels(trace: Trace, n_folded: int) -> dict[str, list[str]]:
-    labels = token_labels(trace.tokens)[n_folded:]
-    if n_folded:
-        labels = [f"… {n_folded} earlier", *labels]
-    return {"labels": labels, "axis": axis_labels(labels)}
+def _window(n: int, place: int, most: int) -> tuple[int, int]:
+    """Of n tokens those that are shown: at most so many rows, with a place among them."""
+    if n <= most:
+        return 0, n
+    start = max(0, place - most // 2)
+    if start >= n - (most - 1):
+        return n - (most - 1), n
+    return start, start + most - (2 if start else 1)
 
 
-def _attention(group: HeadGroup, n_folded: int) -> dict[str, np.ndarray]:
-    """Patterns (L, H, N, N) and masks (L, N, N) of the rows shown."""
-    masks = [
-        record.mask if record.mask.ndim == 2 else record.mask.any(axis=0)
-        for record in group.records
+def _outputs(trace: Trace, main: Band) -> np.ndarray:
+    """The output for each row of the main stream, or for the only one that has an output."""
+    logits = trace.logits
+    return main.folded(logits, 0) if len(logits) == len(main.stream) else logits.copy()
+
+
+def _vectors(picture: _Picture) -> dict[str, np.ndarray]:
+    """Lengths of the residual stream, (S, N), and some numbers of what is added to it."""
+    norms = [
+        picture.spread(band, np.linalg.norm(state, axis=-1).astype(np.float32))
+        for _, band, states in picture.states()
+        for state in states
     ]
-    pattern = _folded(group.patterns(), n_folded)
-    return {"pattern": pattern, "mask": _folded(np.stack(masks), n_folded)}
-
-
-def _folded(square: np.ndarray, n_folded: int) -> np.ndarray:
-    """Rows and columns of the last tokens; in the place of the others one column of all of them."""
-    if not n_folded:
-        return square
-    rows = square[..., n_folded:, :]
-    earlier = rows[..., :n_folded].sum(axis=-1, keepdims=True).astype(square.dtype)
-    shown = np.concatenate([earlier, rows[..., n_folded:]], axis=-1)
-    return np.concatenate([np.zeros_like(shown[..., :1, :]), shown], axis=-2)
-
-
-def _rows(array: np.ndarray, n_folded: int) -> np.ndarray:
-    """Rows of the tokens shown, (N, …), zeros for those that are folded; a copy."""
-    if not n_folded:
-        return array.copy()
-    return np.concatenate([np.zeros_like(array[:1]), array[n_folded:]])
-
-
-def _stream(trace: Trace, n_folded: int) -> dict[str, np.ndarray]:
-    """Lengths of the residual stream (2 L + 1, N), and some numbers of what is added to it."""
-    n = len(_rows(trace.logits[:, :1], n_folded))
-    if not trace.main.residuals:
-        nothing = np.zeros((n, N_COLUMNS), np.float32)
-        n_layers = len(trace.groups[0].records)
-        norms = np.zeros((2 * n_layers + 1, n), np.float32)
-        return {"norms": norms, "embed": nothing, "positions": nothing, "ffn": nothing[None]}
-    first, *_ = trace.residuals
-    streams = [first.resid_pre, *(x for r in trace.residuals for x in (r.resid_mid, r.resid_post))]
-    norms = np.stack([np.linalg.norm(_rows(stream, n_folded), axis=-1) for stream in streams])
+    width = picture.trace.facts.d_model or N_COLUMNS
     # Of sines and cosines the sines, from the shortest wave on: these change within a sentence.
-    width = trace.embed.shape[-1]
     shown = 2 * np.linspace(0, width / 4, N_COLUMNS).round().astype(int)
-    added = np.stack([_rows(record.ffn_out, n_folded)[:, shown] for record in trace.residuals])
-    embed, positions = (_rows(x, n_folded)[:, shown] for x in (trace.embed, trace.positions))
-    return {"norms": norms, "embed": embed, "positions": positions, "ffn": added}
+    nothing = np.zeros((picture.n, N_COLUMNS), np.float32)
+    added = [
+        picture.spread(band, residual.ffn_out[:, shown])
+        for band in picture.bands
+        for residual in band.stream.residuals
+    ]
+    embed, positions = (
+        sum((picture.spread(b, x[:, shown]) for b, x in _of(picture, name)), nothing)
+        for name in ("embed", "positions")
+    )
+    return {
+        "norms": np.stack(norms) if norms else np.zeros((1, picture.n), np.float32),
+        "embed": embed,
+        "positions": positions,
+        "ffn": np.stack(added) if added else nothing[None],
+    }
+
+
+def _of(picture: _Picture, name: str) -> Iterator[tuple[Band, np.ndarray]]:
+    """What each band has by a name, where it has it."""
+    for band in picture.bands:
+        value = getattr(band.stream, name)
+        if value is not None:
+            yield band, value

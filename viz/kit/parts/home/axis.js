@@ -1,8 +1,8 @@
 // The line below the model: it names the stages, says how far the pass has come, and can be dragged.
 
 import { html } from "../../dom.js";
+import { goalOf } from "./goals.js";
 import { clamp, frontAt, stageAt } from "./layout.js";
-import { EMBED, LAYERS, TOKENS } from "./timeline.js";
 
 /** @import { Flow } from "./layout.js" */
 /** @import { HomeSpec } from "./numbers.js" */
@@ -48,20 +48,30 @@ export class Axis {
     });
   }
 
-  /** @param {HomeSpec} spec */
-  build({ n_layers, has_positions }) {
-    const layers = Array.from({ length: n_layers }, (_, i) => {
-      return { name: n_layers > 8 ? `${i}` : `layer ${i}`, stage: LAYERS + i };
+  /**
+   * @param {HomeSpec} spec
+   * @param {Timeline} time
+   */
+  build(spec, time) {
+    const { columns, bands, has_positions, side } = spec;
+    const isShort = columns.length > 8;
+    const names = time.stages.slice(0, time.DRAW).flatMap(({ kind, band, column }, stage) => {
+      if (kind === "tokens") return [{ name: side ? "patches" : "tokens", stage }];
+      if (kind === "next") return [{ name: goalOf(spec).end, stage }];
+      if (kind === "embed" && bands.length > 1)
+        return [{ name: band ? "decoder" : "encoder", stage }];
+      if (kind === "embed")
+        return [
+          { name: "embedding", stage },
+          ...(has_positions ? [{ name: "+ position", stage }] : []),
+        ];
+      const { name, layer } = columns[column];
+      return [
+        { name: isShort ? `${name === "cross" ? "×" : ""}${layer}` : `${name} ${layer}`, stage },
+      ];
     });
-    const names = [
-      { name: "tokens", stage: TOKENS },
-      { name: "embedding", stage: EMBED },
-      ...(has_positions ? [{ name: "+ position", stage: EMBED }] : []),
-      ...layers,
-      { name: "next token", stage: LAYERS + n_layers },
-    ];
     this.#names = names.map((about) => ({ ...about, node: html("span", null, about.name) }));
-    this.#last = LAYERS + n_layers + 1;
+    this.#last = time.DRAW;
     this.node.replaceChildren(this.line, this.knob, ...this.#names.map(({ node }) => node));
     this.node.setAttribute("aria-valuemin", "0");
     this.node.setAttribute("aria-valuemax", String(this.#last));
@@ -70,15 +80,34 @@ export class Axis {
   /** @param {Flow} flow */
   place(flow) {
     this.#flow = flow;
-    const { tokens, embed, positions, layers, next, stops } = flow;
+    const { tokens, next, stops, bands } = flow;
     const right = stops[stops.length - 1];
-    const centres = [embed, ...(positions ? [positions] : [])].map(({ x, width }) => x + width / 2);
-    const maps = layers.map(({ heads: [{ x, size }] }) => x + size / 2);
-    const places = [tokens.x + 20, ...centres, ...maps, next ? next.x + 40 : right - 40];
+    const places = bands.length > 1 ? this.#evenly(stops) : this.#below(flow);
     this.node.style.left = `${tokens.x}px`;
     this.node.style.width = `${right - tokens.x}px`;
     this.#names.forEach(({ node }, i) => (node.style.left = `${places[i] - tokens.x}px`));
     this.#names[this.#names.length - 1].node.hidden = !next; // the list stands elsewhere
+  }
+
+  /**
+   * The name of each stage where it begins.
+   *
+   * @param {number[]} stops
+   */
+  #evenly(stops) {
+    return this.#names.map(({ stage }) => (stops[stage] + stops[stage + 1]) / 2);
+  }
+
+  /**
+   * The name of each stage below what it is about.
+   *
+   * @param {Flow} flow
+   */
+  #below({ tokens, embed, positions, columns, next, stops }) {
+    const centres = [embed, ...(positions ? [positions] : [])].map(({ x, width }) => x + width / 2);
+    const maps = columns.map(({ heads: [{ x, size }] }) => x + size / 2);
+    const last = next ? next.x + 40 : stops[stops.length - 1] - 40;
+    return [tokens.x + 20, ...centres, ...maps, last];
   }
 
   /**
@@ -87,7 +116,7 @@ export class Axis {
    */
   mark(flow, time) {
     const [left, right] = [flow.tokens.x, flow.stops[flow.stops.length - 1]];
-    const front = frontAt(flow, Math.min(time.at, time.DRAW));
+    const front = frontAt(flow.stops, Math.min(time.at, time.DRAW));
     this.line.style.transform = `scaleX(${(front - left) / (right - left)})`;
     this.knob.style.transform = `translateX(${front - left}px)`;
     this.#stage = Math.min(Math.floor(time.at), time.DRAW);

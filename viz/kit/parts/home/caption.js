@@ -1,16 +1,16 @@
 // What is shown, in words: pieces of text and tokens. Numbers are the run's own.
 
 import { digits, html } from "../../dom.js";
-import { EMBED, LAYERS } from "./timeline.js";
+import { goalOf } from "./goals.js";
 
 /** @import { Head, Run } from "./numbers.js" */
 /** @import { Scene } from "./scene.js" */
 
 /** @typedef {(Node | string)[]} Words */
 /**
- * The scene, names of what follows, and whether a person looks at something.
+ * The scene, names of what the answer is taken from, and whether a person looks at something.
  *
- * @typedef {Scene & {label: (place: number) => string, isLooking: boolean}} Told
+ * @typedef {Scene & {label: (place: number) => string, isLooking: boolean, isFilled: boolean}} Told
  */
 
 const NAMED = 3; // words in a sentence about a query
@@ -64,45 +64,71 @@ function mostLikely({ chance, label }) {
  * @returns {Words}
  */
 function narrated(told) {
-  const { run, time, drawn, label, chance } = told;
-  const { n_layers, n_heads, d_model, vocab_size, position, has_positions } = run.spec;
-  const query = quoted(run.spec.labels[run.n - 1]);
-  if (time.at >= time.FLY && drawn)
-    return [quoted(label(drawn.place)), " joins the text, and it all runs once more."];
-  if (time.at >= time.DRAW && drawn && chance)
-    return [
-      `A random number, ${digits(drawn.at, 2)}, falls on `,
-      quoted(label(drawn.place)),
-      `, which had ${percent(chance.probs[drawn.place])}.`,
-    ];
-  if (time.at >= time.NEXT)
-    return [
-      `The vector of `,
-      query,
-      ` is compared with all ${vocab_size.toLocaleString("en")} tokens. Most likely is `,
-      ...mostLikely(told),
-      ".",
-    ];
-  if (time.at >= LAYERS) {
-    const layer = Math.min(Math.floor(time.at) - LAYERS, n_layers - 1);
-    const { head, key, value } = run.sharpest(layer, run.n - 1);
-    return [
-      `Layer ${layer}: ${n_heads} heads let `,
-      query,
-      " take up what other words hold. Strongest so far, head ",
-      `${head}: `,
-      quoted(run.spec.labels[key]),
-      ` ${digits(value, 2)}.`,
-    ];
+  const { run, time } = told;
+  const { d_model, vocab_size, position, has_positions } = run.spec;
+  const { cut, each, all } = goalOf(run.spec);
+  switch (time.stage.kind) {
+    case "tokens":
+      return [cut];
+    case "embed":
+      return [
+        `Each ${each} becomes ${d_model} numbers. `,
+        has_positions
+          ? `Where it stands is added: ${position}.`
+          : `${position} tells where it stands.`,
+      ];
+    case "column":
+      return atColumn(told, time.stage.column);
+    case "next":
+      return [
+        "The vector of ",
+        quoted(run.spec.labels[run.asked]),
+        ` is compared with all ${vocab_size.toLocaleString("en")} ${all}. Most likely is `,
+        ...mostLikely(told),
+        ".",
+      ];
+    default:
+      return taken(told);
   }
-  if (time.at >= EMBED)
-    return [
-      `Each token becomes ${d_model} numbers. `,
-      has_positions
-        ? `Where it stands is added: ${position}.`
-        : `${position} tells where it stands.`,
-    ];
-  return ["The text is cut into tokens, words and parts of words."];
+}
+
+/**
+ * @param {Told} told
+ * @param {number} column
+ * @returns {Words}
+ */
+function atColumn({ run }, column) {
+  const { title, name, layer, n_heads, keys, band } = run.spec.columns[column];
+  const which = name === "cross" ? "Cross-attention" : title.trim();
+  const query = run.queryIn(run.asked, column);
+  const { head, key, value, column: where } = run.sharpest([column], query);
+  const others = keys === band ? goalOf(run.spec).others : "what the encoder made of the source";
+  return [
+    which ? `${which}, layer ${layer}` : `Layer ${layer}`,
+    `: ${n_heads} heads let `,
+    quoted(run.spec.labels[query]),
+    ` take up ${others}. Strongest, ${run.nameOf({ column: where, head })}: `,
+    quoted(run.spec.labels[key]),
+    ` ${digits(value, 2)}.`,
+  ];
+}
+
+/**
+ * Which token it is, and what becomes of it.
+ *
+ * @param {Told} told
+ * @returns {Words}
+ */
+function taken(told) {
+  const { run, time, drawn, label, chance } = told;
+  if (!drawn || !chance) return resting(told);
+  const it = quoted(label(drawn.place));
+  if (time.at >= time.FLY) return [it, ` ${goalOf(run.spec).joins}`];
+  const share = percent(chance.probs[drawn.place]);
+  if (drawn.at !== null)
+    return [`A random number, ${digits(drawn.at, 2)}, falls on `, it, `, which had ${share}.`];
+  const which = drawn.place ? `number ${drawn.place + 1} of the list` : "the most likely one";
+  return [it, `, ${which}, is taken: ${share}.`];
 }
 
 /**
@@ -112,18 +138,34 @@ function narrated(told) {
  * @returns {Words}
  */
 function resting(told) {
-  const { run, chance, label } = told;
-  const why = run.spec.why_no_more;
-  const query = quoted(run.spec.labels[run.n - 1]);
+  const { run, chance, label, isFilled } = told;
+  const { spec } = run;
+  const { isSampled, rests, hint } = goalOf(spec);
   const hand = matchMedia("(hover: none)").matches ? "Tap" : "Point at";
+  const [before, behind] = rests;
+  const at = isSampled ? " at these sliders" : "";
   return [
-    "After ",
-    query,
-    " the most likely token is ",
-    ...(chance ? [quoted(label(0)), ` (${percent(chance.probs[0])} at these sliders)`] : ["…"]),
+    ...(behind ? [before, quoted(spec.labels[run.asked]), behind] : [before]),
+    ...(chance ? [quoted(label(0)), ` (${percent(chance.probs[0])}${at})`] : ["…"]),
     ". ",
-    why ?? `${hand} a word or a small map.`,
+    ...(isFilled ? stood(told) : []),
+    (run.canGoOn || hint ? null : spec.why_no_more) ?? hint ?? `${hand} a word or a small map.`,
   ];
+}
+
+/**
+ * What stood where a token is hidden.
+ *
+ * @param {Told} told
+ * @returns {Words}
+ */
+function stood(told) {
+  const { asked, spec } = told.run;
+  const found = spec.hidden.find(([row]) => row === asked);
+  if (!found) return [];
+  return found[1] === told.label(0)
+    ? ["That stood there. "]
+    : ["There stood ", quoted(found[1]), ". "];
 }
 
 /**
@@ -133,17 +175,13 @@ function resting(told) {
  * @returns {Words}
  */
 function lookedAt(told) {
-  const { run, query, focus } = told;
+  const { run, focus } = told;
+  const query = focus ? run.queryIn(told.query, focus.column) : told.query;
   const from = quoted(run.spec.labels[query]);
   if (focus)
-    return [
-      `Layer ${focus.layer}, head ${focus.head}: `,
-      from,
-      " attends to ",
-      ...attends(run, query, focus),
-      ".",
-    ];
-  const expected = query < run.n - 1 ? [" It expected ", ...mostLikely(told), "."] : [];
+    return [`${run.nameOf(focus)}: `, from, " attends to ", ...attends(run, query, focus), "."];
+  const isOther = query !== run.asked && run.hasAnswer(query);
+  const expected = isOther ? [` ${goalOf(run.spec).expected} `, ...mostLikely(told), "."] : [];
   return [
     "On average over all heads, ",
     from,

@@ -2,7 +2,7 @@
 // probabilities that the next token is drawn by.
 
 import { N_NEXT } from "./layout.js";
-import { band, thickness } from "./scene.js";
+import { band, lastState, thickness } from "./scene.js";
 import { eased } from "./timeline.js";
 
 /** @import { NextPlace } from "./layout.js" */
@@ -13,12 +13,13 @@ const ABOVE_ROW_END = 5; // pixels: where the bars of the list are
 
 /** @param {Scene} scene */
 export function drawChance(scene) {
-  const { context, flow, run, time, query, chance, drawn, isGrown } = scene;
-  const p = isGrown && query < run.n - 1 ? 1 : eased(time.done(time.NEXT));
-  if (!p || !flow.next || !chance) return;
+  const { context, flow, run, time, chance, drawn, isGrown } = scene;
+  if (!flow.next || !chance) return;
+  const p = isGrown && chance.query < run.n - 1 ? 1 : eased(time.done(time.NEXT));
+  if (!p) return;
   drawFunnel(scene, flow.next.bar, p);
   drawSlices(scene, flow.next, chance.probs, p);
-  if (drawn && time.at > time.DRAW) drawNeedle(scene, flow.next, drawn.at);
+  if (drawn?.at && time.at > time.DRAW) drawNeedle(scene, flow.next, drawn.at);
   context.globalAlpha = 1;
 }
 
@@ -48,9 +49,10 @@ function drawSlices(scene, next, probs, p) {
  * @param {number} p how much of it is there
  */
 function drawFunnel(scene, bar, p) {
-  const { context, flow, rows, palette, query } = scene;
+  const { context, flow, rows, run, palette, chance } = scene;
+  const query = chance?.query ?? run.asked;
   const y = rows.y(query);
-  const thick = thickness(scene, 2 * flow.layers.length, query);
+  const thick = thickness(scene, lastState(run, run.bandOf(query)), query);
   const funnel = context.createLinearGradient(flow.end, 0, bar.x, 0);
   funnel.addColorStop(0, `${palette.accent}80`);
   funnel.addColorStop(1, `${palette.accent}1f`);

@@ -1,35 +1,41 @@
-// How the picture moves: a pass from left to right, a random number, and the token it falls on, with
-// which Python goes on while it flies to the text.
+// How the picture moves: a pass from left to right, the answer, and what becomes of it. Where a text
+// goes on, a token flies to it, and Python goes on with it meanwhile.
 
-import { EMBED, Timeline } from "./timeline.js";
+import { goalOf } from "./goals.js";
+import { Timeline } from "./timeline.js";
 import { placeAt } from "./numbers.js";
 
-/** @import { Chance, HomeSpec, Run, Sorted } from "./numbers.js" */
+/** @import { Drawn, Goal } from "./goals.js" */
+/** @import { Chance, HomeSpec, Run } from "./numbers.js" */
 /** @import { Flight } from "./tokens.js" */
 
 const STILL_MS = 700; // between two tokens where nothing moves
 
-/** @typedef {{run: Run, sorted: Sorted}} Coming a run, and what follows its last token */
+/** @typedef {{run: Run}} Coming */
 
 /**
  * What the film has others do.
  *
  * @typedef {object} Crew
- * @property {() => Chance | null} chance what the next token is drawn from
+ * @property {() => Chance | null} chance what the next token is taken from
+ * @property {(chance: Chance, goal: Goal) => Drawn | null} take which one it is
  * @property {(place: number) => {n: number, id: number, flight: Flight} | null} takeOff the token at a
- *   place of the list leaves it: Python is asked to go on with it
+ *   place of the list leaves it, and something goes on with it
  * @property {(coming: Coming) => void} land it has become a token of the text
  */
 
 export class Film {
-  time = new Timeline(1);
+  time = new Timeline([0]);
+  /** @type {Goal | undefined} */
+  goal;
   left = 0; // tokens still to be written
   isGrown = false; // whether all but the last token were shown before
-  /** @type {{at: number, place: number} | null} */
+  isFilled = false; // whether the answer stands where it was asked for
+  /** @type {Drawn | null} */
   drawn = null;
   /** @type {Flight | null} */
   flight = null;
-  /** What Python was asked to go on with. @type {{n: number, id: number} | null} */
+  /** What is to go on with. @type {{n: number, id: number} | null} */
   #asked = null;
   /** @type {Coming | null} */
   #coming = null;
@@ -46,25 +52,31 @@ export class Film {
   }
 
   /**
-   * Play a text from its beginning, slowly the first time.
+   * Play a run from its beginning, slowly the first time.
    *
-   * @param {number} n_layers
+   * @param {HomeSpec} spec
    * @param {boolean} isFirst
    */
-  begin(n_layers, isFirst) {
+  begin(spec, isFirst) {
     this.#abort();
-    this.time = new Timeline(n_layers);
+    this.goal = goalOf(spec);
+    this.time = new Timeline(spec.columns.map(({ band }) => band));
     this.time.isFirst = isFirst;
-    if (!this.#isFresh) this.left = 0;
-    this.isGrown = false;
+    if (!this.#isFresh) this.left = this.goal.writes;
+    this.isGrown = this.isFilled = false;
     if (this.isStill) this.time.at = this.time.DRAW;
-    else this.time.isPlaying = true;
+    this.time.isPlaying = !this.isStill || this.left > 0;
   }
 
   /** @param {number} count tokens */
   write(count) {
     [this.left, this.time.isPlaying, this.#isFresh] = [count, true, true];
     this.time.at = Math.max(this.time.at, this.time.DRAW); // whoever asks for more has seen enough
+  }
+
+  play() {
+    this.left = Math.max(this.left, this.goal?.writes ?? 0);
+    this.time.isPlaying = true;
   }
 
   pause() {
@@ -90,6 +102,11 @@ export class Film {
     return isMine;
   }
 
+  /** @param {Coming} coming what a token that is taken makes, where it is known without Python */
+  bring(coming) {
+    this.#coming = coming;
+  }
+
   /** @param {[number, number] | null} appended */
   #isAsked(appended) {
     const { n, id } = this.#asked ?? {};
@@ -110,7 +127,7 @@ export class Film {
   /** What the number that was drawn falls on, after a slider was moved. */
   drawAgain() {
     const chance = this.crew.chance();
-    if (this.drawn && chance && !this.flight) this.drawn.place = placeAt(chance, this.drawn.at);
+    if (this.drawn?.at && chance && !this.flight) this.drawn.place = placeAt(chance, this.drawn.at);
   }
 
   /** @param {number} ms */
@@ -138,12 +155,10 @@ export class Film {
     time.at = this.left && this.#waited > STILL_MS ? time.END : Math.max(time.at, time.DRAW);
   }
 
-  /** A random number decides what comes next. */
+  /** What comes next is decided. */
   #roll() {
     const chance = this.drawn ? null : this.crew.chance();
-    if (!chance) return;
-    const at = Math.random();
-    this.drawn = { at, place: placeAt(chance, at) };
+    if (chance && this.goal) this.drawn = this.crew.take(chance, this.goal);
   }
 
   #takeOff() {
@@ -153,17 +168,23 @@ export class Film {
     this.#asked = { n: found.n, id: found.id };
   }
 
-  /** It has become a token of the text, and everything runs again. */
+  /** It has become a token of the text, and everything runs again, or it fills its place. */
   #land() {
     if (!this.#coming) return;
+    if (!this.goal?.canWrite) return this.#fill();
     const coming = this.#coming;
     // Where the new token and the one before are one now, all rows are new.
-    this.isGrown = coming.run.spec.n_tokens === (this.#asked?.n ?? 0) + 1;
+    this.isGrown = coming.run.nTokens === (this.#asked?.n ?? 0) + 1;
     this.#abort();
     [this.#waited, this.#isFresh] = [0, false];
-    this.left = coming.run.spec.why_no_more ? 0 : this.left - 1;
-    [this.time.isFirst, this.time.at] = [false, EMBED];
+    this.left = coming.run.canGoOn ? this.left - 1 : 0;
+    [this.time.isFirst, this.time.at] = [false, this.time.AGAIN];
     this.crew.land(coming);
+  }
+
+  #fill() {
+    this.#abort();
+    [this.left, this.isFilled, this.time.isPlaying] = [0, true, false];
   }
 
   /** Nothing is drawn, nothing flies. */

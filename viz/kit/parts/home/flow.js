@@ -2,9 +2,9 @@
 
 import { drawChance } from "./chance.js";
 import { N_COLUMNS } from "./layout.js";
-import { drawCurves, drawLayer, drawMap } from "./maps.js";
-import { LEAST_WEIGHT, curve, thickness, upTo } from "./scene.js";
-import { EMBED, eased, staggered } from "./timeline.js";
+import { drawColumn, drawCurves, drawMap } from "./maps.js";
+import { LEAST_WEIGHT, curve, lastState, reachOf, thickness, upTo } from "./scene.js";
+import { eased, staggered } from "./timeline.js";
 
 /** @import { Scene } from "./scene.js" */
 
@@ -17,10 +17,13 @@ export function drawFlow(scene) {
   context.fillStyle = palette.background;
   context.fillRect(0, 0, flow.width, flow.height);
   context.imageSmoothingEnabled = false;
+  drawPicture(scene);
+  if (flow.bands.length > 1) drawHeaders(scene);
   drawStrips(scene);
   drawRibbons(scene);
-  if (time.isPlaying && time.at > EMBED && time.at < time.NEXT) drawFront(scene);
-  for (let layer = 0; layer < flow.layers.length; layer++) drawLayer(scene, layer);
+  const { kind, band } = time.stage;
+  if (time.isPlaying && (kind === "embed" || kind === "column")) drawFront(scene, band);
+  flow.columns.forEach((_, column) => drawColumn(scene, column));
   if (flow.next) drawChance(scene);
   if (focus) drawFocus(scene);
   if (scene.dim) drawArcs(scene);
@@ -33,20 +36,52 @@ export function drawFlow(scene) {
  * @param {Scene} scene
  */
 function drawFocus(scene) {
-  const { context, flow, palette, focus, query, veil } = scene;
+  const { context, flow, palette, run, focus, query, veil } = scene;
   if (!focus) return;
   context.globalAlpha = 0.62 * veil;
   context.fillStyle = palette.background;
-  const from = flow.layers[0].x;
-  context.fillRect(from, 0, flow.end - from, flow.height);
+  context.fillRect(flow.start, 0, flow.end - flow.start, flow.height);
   context.globalAlpha = 1;
-  drawRibbon(scene, query, true);
-  drawCurves(scene, focus.layer, focus.head);
-  drawMap(scene, focus.layer, focus.head, flow.width);
-  const { x, y, size } = flow.layers[focus.layer].heads[focus.head];
+  drawRibbon(scene, run.queryIn(query, focus.column), true);
+  drawCurves(scene, focus.column, focus.head);
+  drawMap(scene, focus.column, focus.head, flow.width);
+  const { x, y, size } = flow.columns[focus.column].heads[focus.head];
   context.strokeStyle = palette.frame;
   context.lineWidth = 2;
   context.strokeRect(x - 2, y - 2, size + 4, size + 4);
+}
+
+/**
+ * The picture in the place of tokens.
+ *
+ * @param {Scene} scene
+ */
+function drawPicture({ context, flow, pictures }) {
+  if (!flow.picture || !pictures.image) return;
+  const { x, y, cell, side } = flow.picture;
+  context.drawImage(pictures.image, x, y, side * cell, side * cell);
+}
+
+/**
+ * Above each of several bands its name, and above its columns theirs.
+ *
+ * @param {Scene} scene
+ */
+function drawHeaders({ context, flow, run, palette }) {
+  context.font = `12px ${palette.font}`;
+  context.fillStyle = palette.muted;
+  context.textBaseline = "alphabetic";
+  flow.bands.forEach(({ top }, band) => {
+    context.textAlign = "left";
+    const { name } = run.spec.bands[band];
+    context.fillText(`${name[0].toUpperCase()}${name.slice(1)}`, flow.tokens.x, top - 6);
+    context.textAlign = "center";
+    for (const column of run.columnsOf(band)) {
+      const [{ x, size }] = flow.columns[column].heads;
+      const { name: kind, layer } = run.spec.columns[column];
+      context.fillText(`${kind} ${layer}`, x + size / 2, top - 6);
+    }
+  });
 }
 
 /**
@@ -57,8 +92,6 @@ function drawFocus(scene) {
 function drawStrips(scene) {
   const { context, flow, rows, run, pictures, time, query, isGrown } = scene;
   if (!run.spec.has_stream) return;
-  const height = Math.min(rows.pitch - 3, 16 * flow.unit);
-  const p = time.done(EMBED);
   /** @type {[import("./layout.js").Strip | null, OffscreenCanvas, number][]} */
   const strips = [
     [flow.embed, pictures.embed, 0],
@@ -66,12 +99,14 @@ function drawStrips(scene) {
   ];
   for (const [place, picture, from] of strips) {
     if (!place) continue;
-    for (let i = run.first; i < run.n; i++) {
+    for (let i = 0; i < run.n; i++) {
+      if (!run.isToken(i)) continue;
       const isNew = !isGrown || i === run.n - 1;
-      const part = Math.min(Math.max((p - from) / 0.55, 0), 1);
+      const part = Math.min(Math.max((time.embedded(run.bandOf(i)) - from) / 0.55, 0), 1);
       const columns = Math.ceil((isNew ? staggered(part, i, run.n, 0.6) : 1) * N_COLUMNS);
       if (!columns) continue;
       context.globalAlpha = i === query ? 1 : 0.72;
+      const height = Math.min(Math.max(rows.pitch(i) - 3, 0.7 * rows.pitch(i)), 16 * flow.unit);
       const to = [place.x, rows.y(i) - height / 2, columns * place.column, height];
       context.drawImage(picture, 0, i, columns, 1, to[0], to[1], to[2], to[3]);
     }
@@ -81,21 +116,29 @@ function drawStrips(scene) {
 
 /** @param {Scene} scene */
 function drawRibbons(scene) {
-  const { context, flow, palette, rows, run, query, isGrown, front } = scene;
+  const { context, flow, palette, rows, run, query, isGrown, fronts } = scene;
   const begin = beginOf(scene);
+  const tokens = Array.from({ length: run.n }, (_, i) => i).filter((i) => run.isToken(i));
   context.fillStyle = palette.line;
   context.globalAlpha = 0.5;
-  for (let i = run.first; i < run.n; i++)
-    context.fillRect(begin, rows.y(i) - 0.5, flow.end - begin, 1);
+  for (const i of tokens) context.fillRect(begin, rows.y(i) - 0.5, flow.end - begin, 1);
   context.globalAlpha = 1;
-  const known = isGrown ? run.n - 1 : run.first; // these were computed in an earlier pass
-  for (let i = run.first; i < known; i++) if (i !== query) drawRibbon(scene, i, false);
-  upTo(scene, query < known ? flow.width : front, () => {
-    for (let i = known; i < run.n; i++) if (i !== query) drawRibbon(scene, i, false);
-    if (!scene.focus)
-      for (let layer = 0; layer < flow.layers.length; layer++) drawTributaries(scene, layer);
-    drawRibbon(scene, query, true);
-  });
+  /** @param {number} i */
+  const isKnown = (i) => isGrown && i < run.n - 1; // computed in an earlier pass
+  for (const i of tokens) if (isKnown(i) && i !== query) drawRibbon(scene, i, false);
+  fronts.forEach((front, band) =>
+    upTo(scene, front, () => {
+      for (const i of tokens)
+        if (!isKnown(i) && i !== query && run.bandOf(i) === band) drawRibbon(scene, i, false);
+    }),
+  );
+  if (!scene.focus)
+    flow.columns.forEach(({ band }, column) => {
+      if (band !== run.bandOf(query)) return;
+      upTo(scene, reachOf(scene, column), () => drawTributaries(scene, column));
+    });
+  const reach = isKnown(query) ? flow.width : fronts[run.bandOf(query)];
+  upTo(scene, reach, () => drawRibbon(scene, query, true));
 }
 
 /** @param {Scene} scene */
@@ -112,15 +155,19 @@ function beginOf({ flow }) {
  * @param {boolean} isQuery
  */
 function drawRibbon(scene, token, isQuery) {
-  const { context, flow, palette, rows } = scene;
+  const { context, flow, palette, rows, run } = scene;
   const y = rows.y(token);
+  const band = run.bandOf(token);
+  const own = run.columnsOf(band);
   /** @type {[number, number][]} */
-  const stops = [[beginOf(scene), thickness(scene, 0, token)]];
-  flow.layers.forEach(({ heads, mlp }, layer) => {
-    stops.push([heads[0].x + heads[0].size, thickness(scene, 2 * layer + 1, token)]);
-    stops.push([mlp.x + mlp.width, thickness(scene, 2 * layer + 2, token)]);
-  });
-  stops.push([flow.end, stops[stops.length - 1][1]]);
+  const stops = [[beginOf(scene), thickness(scene, run.spec.columns[own[0]].at - 1, token)]];
+  for (const column of own) {
+    const { heads, mlp } = flow.columns[column];
+    const { at } = run.spec.columns[column];
+    stops.push([heads[0].x + heads[0].size, thickness(scene, at, token)]);
+    if (mlp) stops.push([mlp.x + mlp.width, thickness(scene, at + 1, token)]);
+  }
+  stops.push([flow.end, thickness(scene, lastState(run, band), token)]);
   /** @param {number} more @param {number} alpha */
   const fill = (more, alpha) => {
     context.beginPath();
@@ -130,26 +177,26 @@ function drawRibbon(scene, token, isQuery) {
     context.fill();
   };
   context.fillStyle = isQuery ? palette.accent : palette.muted;
-  if (isQuery) fill(5 * flow.unit, 0.1); // a halo
+  if (isQuery) fill(Math.min(5 * flow.unit, rows.pitch(token) / 2), 0.1); // a halo
   fill(0, isQuery ? 1 : 0.24);
   context.globalAlpha = 1;
 }
 
 /**
- * What the query takes from every other token in a layer: the mean of its heads, as wide as it is.
+ * What the query takes from every other token in a column: the mean of its heads, as wide as it is.
  *
  * @param {Scene} scene
- * @param {number} layer
+ * @param {number} column
  */
-function drawTributaries({ context, flow, rows, run, palette, query, time, front }, layer) {
-  const { x, width, mlp } = flow.layers[layer];
-  const fresh = time.isPlaying ? Math.max(0, 1 - (front - x) / (2.2 * width)) : 0; // since the wave
+function drawTributaries({ context, flow, rows, run, palette, query, time, fronts }, column) {
+  const { band, x, width } = flow.columns[column];
+  const fresh = time.isPlaying ? Math.max(0, 1 - (fronts[band] - x) / (2.2 * width)) : 0; // since the wave
   context.strokeStyle = palette.accent;
-  run.row(query, { layer }).forEach((mean, key) => {
+  run.row(query, { column }).forEach((mean, key) => {
     if (key === query || mean < LEAST_MEAN) return;
     context.globalAlpha = Math.min(1, (0.14 + 1.5 * mean) * (1 + 1.4 * fresh));
     context.lineWidth = flow.unit * (0.5 + 9 * mean) * (1 + 0.4 * fresh);
-    curve(context, [x - 6, rows.y(key)], [mlp.x, rows.y(query)]);
+    curve(context, [x - 6, rows.y(key)], [x + width, rows.y(query)]);
   });
   context.globalAlpha = 1;
 }
@@ -160,6 +207,7 @@ function drawTributaries({ context, flow, rows, run, palette, query, time, front
  * @param {Scene} scene
  */
 function drawArcs({ context, flow, rows, run, palette, query, focus, dim }) {
+  if (flow.picture) return; // its patches are tinted
   const x = flow.tokens.x - 7;
   context.strokeStyle = palette.accent;
   run.row(query, focus).forEach((weight, key) => {
@@ -179,8 +227,11 @@ function drawArcs({ context, flow, rows, run, palette, query, focus, dim }) {
  * The wave: light on both sides of a line, behind the maps, and a spark on the query's ribbon.
  *
  * @param {Scene} scene
+ * @param {number} band
  */
-function drawFront({ context, flow, rows, palette, query, front }) {
+function drawFront({ context, flow, rows, run, palette, query, fronts }, band) {
+  const front = fronts[band];
+  const { top, height } = flow.bands[band];
   const reach = 46 * flow.unit;
   const glow = context.createLinearGradient(front - reach, 0, front + reach, 0);
   /** @type {[number, string][]} */
@@ -193,11 +244,11 @@ function drawFront({ context, flow, rows, palette, query, front }) {
   ];
   for (const [at, alpha] of stops) glow.addColorStop(at, palette.accent + alpha);
   context.fillStyle = glow;
-  context.fillRect(front - reach, 0, 2 * reach, flow.height);
+  context.fillRect(front - reach, top, 2 * reach, height);
   context.fillStyle = palette.accent;
   context.beginPath();
   context.arc(front, rows.y(query), 4 * flow.unit, 0, 7);
-  if (front > flow.layers[0].x) context.fill();
+  if (front > flow.start && run.bandOf(query) === band) context.fill();
 }
 
 /**

@@ -30,12 +30,15 @@ export class Foot {
 
   /** @param {Run} run */
   list(run) {
-    const { labels, n_layers } = run.spec;
-    const items = Array.from({ length: n_layers }, (_, layer) => {
-      const row = run.row(run.n - 1, { layer });
+    const { labels, columns } = run.spec;
+    const query = run.asked;
+    const items = run.columnsOf(run.bandOf(query)).map((column) => {
+      const row = run.row(query, { column });
       const key = row.indexOf(Math.max(...row));
-      const attends = `“${labels[run.n - 1]}” attends most to “${labels[key]}”`;
-      return html("li", null, `Layer ${layer}: ${attends}, ${row[key].toFixed(2)} on average`);
+      const { title, layer } = columns[column];
+      const attends = `“${labels[query]}” attends most to “${labels[key]}”`;
+      const weight = row[key].toFixed(2);
+      return html("li", null, `${title}Layer ${layer}: ${attends}, ${weight} on average`);
     });
     this.edges.replaceChildren(...items);
   }

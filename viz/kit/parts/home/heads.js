@@ -15,7 +15,7 @@ const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRi
  * What is done to Home from here.
  *
  * @typedef {object} Hands
- * @property {Flow | undefined} flow
+ * @property {{flow: Flow | undefined}} screen
  * @property {Run | undefined} run
  * @property {Head | null} focus
  * @property {import("../../lifetime.js").Lifetime} lifetime
@@ -60,8 +60,9 @@ export class Heads {
   }
 
   /** @param {HomeSpec} spec */
-  build({ n_layers, n_heads }) {
-    const words = `${n_layers} layers and ${n_heads} heads; arrow keys go from head to head, Enter opens one`;
+  build({ columns }) {
+    const n_heads = columns.reduce((sum, column) => sum + column.n_heads, 0);
+    const words = `${columns.length} attention layers with ${n_heads} heads; arrow keys go from head to head, Enter opens one`;
     this.node.setAttribute("aria-label", words);
   }
 
@@ -74,10 +75,10 @@ export class Heads {
   #at({ clientX, clientY }) {
     const { left, top } = this.node.getBoundingClientRect();
     const [x, y] = [clientX - left, clientY - top];
-    for (const [layer, { heads }] of (this.home.flow?.layers ?? []).entries()) {
+    for (const [column, { heads }] of (this.home.screen.flow?.columns ?? []).entries()) {
       if (x < heads[0].x || x > heads[0].x + heads[0].size) continue;
       const head = heads.findIndex((place) => y >= place.y && y <= place.y + place.size);
-      if (head >= 0) return { layer, head };
+      if (head >= 0) return { column, head };
     }
     return null;
   }
@@ -124,15 +125,16 @@ export class Heads {
   /** @param {KeyboardEvent} event */
   #step(event) {
     const { home } = this;
-    const { n_layers = 1, n_heads = 1 } = home.run?.spec ?? {};
+    const { columns = [] } = home.run?.spec ?? {};
     const move = MOVES[event.key];
     if (event.key === "Enter" && home.focus) this.#keep(home.focus);
     else if (move) {
-      const { layer, head } = home.focus ?? { layer: -move[0], head: -move[1] };
+      const before = home.focus ?? { column: -move[0], head: -move[1] };
+      const column = clamp(before.column + move[0], 0, columns.length - 1);
       home.large.isPinned = false;
       home.point({
-        layer: clamp(layer + move[0], 0, n_layers - 1),
-        head: clamp(head + move[1], 0, n_heads - 1),
+        column,
+        head: clamp(before.head + move[1], 0, columns[column].n_heads - 1),
       });
     } else return;
     event.preventDefault();

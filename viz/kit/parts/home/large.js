@@ -36,9 +36,10 @@ export class Large {
     this.host = host;
     this.map = new HeatMap(host, lifetime, {
       point: (row, column) => {
+        const { rows, columns } = this.#sides();
         this.map.mark(row, column);
-        this.#say(row, column);
-        look(row);
+        this.#say(rows.from + row, columns.from + column);
+        look(rows.from + row);
       },
       pick: () => (this.isPinned ? this.link.click() : pin()),
       most: 330,
@@ -54,15 +55,14 @@ export class Large {
   async open(run, head, { flow, palette, query, isStill }) {
     const before = this.#shown;
     const isSame =
-      before?.run === run && before.head.layer === head.layer && before.head.head === head.head;
+      before?.run === run && before.head.column === head.column && before.head.head === head.head;
     if (isSame) return;
     this.#shown = { run, head };
     this.node.hidden = false;
     this.#place(flow, head);
-    this.link.hidden = !run.spec.opens;
-    this.link.href = run.spec.opens
-      .replace("{layer}", String(head.layer))
-      .replace("{head}", String(head.head));
+    const { opens } = run.spec.columns[head.column];
+    this.link.hidden = !opens;
+    this.link.href = opens.replace("{head}", String(head.head));
     this.#say(query, null);
     if (!isStill && !before) this.#grow(flow, head);
     this.map.sizes.most = flow.height - ROUND_MAP;
@@ -74,8 +74,8 @@ export class Large {
    * @param {Flow} flow
    * @param {Head} head
    */
-  #place(flow, { layer, head }) {
-    const { x, y, size } = flow.layers[layer].heads[head];
+  #place(flow, { column, head }) {
+    const { x, y, size } = flow.columns[column].heads[head];
     const width = Math.min(WIDTH, flow.width - 8);
     const height = this.node.offsetHeight;
     const left = clamp(
@@ -91,8 +91,8 @@ export class Large {
    * @param {Flow} flow
    * @param {Head} head
    */
-  #grow(flow, { layer, head }) {
-    const { x, y, size } = flow.layers[layer].heads[head];
+  #grow(flow, { column, head }) {
+    const { x, y, size } = flow.columns[column].heads[head];
     const { offsetLeft, offsetTop, offsetWidth } = this.node;
     const from = `translate(${x - offsetLeft}px,${y - offsetTop}px) scale(${size / offsetWidth})`;
     this.node.animate([{ transform: from }, { transform: "none" }], { duration: GROWS_MS });
@@ -103,18 +103,36 @@ export class Large {
    * @param {Head} head
    * @param {Palette} palette
    */
-  async #draw(run, { layer, head }, palette) {
-    const { n, spec } = run;
-    const at = (layer * spec.n_heads + head) * n * n;
-    const values = matrix(n, n, run.arrays.pattern.subarray(at, at + n * n));
-    const mask = run.arrays.mask.subarray(layer * n * n, (layer + 1) * n * n);
-    const blank = new Uint8Array(n * n).fill(1, 0, run.first * n);
-    const hidden = Uint8Array.from(mask, (allowed, i) => (allowed || blank[i] ? 0 : 1));
+  async #draw(run, head, palette) {
+    const { rows, columns } = this.#sides();
+    const [high, wide] = [rows.to - rows.from, columns.to - columns.from];
+    /** @param {(row: number, key: number) => number} of */
+    const cells = (of) =>
+      Array.from({ length: high * wide }, (_, i) =>
+        of(rows.from + Math.floor(i / wide), columns.from + (i % wide)),
+      );
+    const weights = cells((row, key) => run.weight(head.column, head.head, row, key));
+    const values = matrix(high, wide, Float32Array.from(weights));
+    const blank = Uint8Array.from(cells((row) => (run.isToken(row) ? 0 : 1)));
+    const hidden = Uint8Array.from(
+      cells((row, key) => (run.isToken(row) && run.isMasked(head.column, row, key) ? 1 : 0)),
+    );
     const scale = { name: "weight", low: 0, high: 1 };
     const titles = { rowTitle: "query", columnTitle: "key" };
-    const labels = { rowLabels: spec.axis, columnLabels: spec.axis };
-    pictured(this.host, `Attention of layer ${layer}, head ${head} as a heat map`);
+    const { axis } = run.spec;
+    const labels = {
+      rowLabels: axis.slice(rows.from, rows.to),
+      columnLabels: axis.slice(columns.from, columns.to),
+    };
+    pictured(this.host, `Attention of ${run.nameOf(head)} as a heat map`);
     await this.map.draw({ values, hidden, blank, scale, ...titles, ...labels }, palette);
+  }
+
+  /** The rows of its queries and of its keys. */
+  #sides() {
+    const { run, head } = /** @type {{run: Run, head: Head}} */ (this.#shown);
+    const { band, keys } = run.spec.columns[head.column];
+    return { rows: run.rowsOf(band), columns: run.rowsOf(keys) };
   }
 
   /**
@@ -124,15 +142,16 @@ export class Large {
   #say(query, key) {
     if (!this.#shown) return;
     const { run, head } = this.#shown;
-    const row = run.row(query, head);
+    const from = run.queryIn(query, head.column);
+    const row = run.row(from, head);
     const to = key ?? row.indexOf(Math.max(...row));
-    const number = run.isMasked(head.layer, query, to) ? "masked" : digits(row[to], 3);
+    const number = run.isMasked(head.column, from, to) ? "masked" : digits(row[to], 3);
     const { labels } = run.spec;
-    const name = html("b", null, `L${head.layer} H${head.head}`);
+    const name = html("b", null, run.nameOf(head));
     this.title.replaceChildren(
       name,
       " ",
-      quoted(labels[query]),
+      quoted(labels[from]),
       " → ",
       quoted(labels[to]),
       ` ${number}`,

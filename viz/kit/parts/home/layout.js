@@ -1,8 +1,9 @@
 // Where everything stands: a pure function of the model's shape and of the room there is.
 //
-// From left to right: tokens, embedding, what positions add, a column for each layer (curves in, maps,
-// curves out, MLP), the bar of probabilities, the list of next tokens. Sizes follow one unit, the
-// smaller of width / 1280 and height / 500; maps take what both directions allow.
+// From left to right: tokens, embedding, what positions add, a column for each attention layer (curves
+// in, maps, curves out, MLP), the bar of probabilities, the list of what is said. A model of two texts
+// has two bands of this, one above the other. Sizes follow one unit, the smaller of width / 1280 and
+// height / 500; maps take what both directions allow.
 
 export const N_NEXT = 8; // tokens named on the right; one more row is for all others
 export const N_COLUMNS = 24; // numbers drawn of each vector
@@ -11,13 +12,18 @@ const LEFT = 40; // room for arcs
 const RIGHT = 8;
 const TITLE = 40; // above the list of next tokens
 const CONTROLS = 150; // below it
+export const HEADER = 20; // above each of several bands
+const ROW = 42; // the highest row of a text
+const PICTURE = 176; // the width of a picture
 
 /**
  * @typedef {{x: number, width: number, column: number}} Strip
  * @typedef {{x: number, y: number, size: number}} Place of a small map
  * @typedef {{x: number, y: number, width: number, height: number}} Box
- * @typedef {{x: number, width: number, heads: Place[], mlp: Box}} LayerPlace
+ * @typedef {{band: number, x: number, width: number, heads: Place[], mlp: Box | null}} ColumnPlace
  * @typedef {{x: number, y: number, width: number, pitch: number, rowsY: number, bar: Box}} NextPlace
+ * @typedef {{top: number, height: number}} BandPlace
+ * @typedef {{x: number, y: number, cell: number, side: number}} PicturePlace
  */
 
 /**
@@ -26,19 +32,23 @@ const CONTROLS = 150; // below it
  * @property {number} height
  * @property {number} unit
  * @property {{x: number, width: number, font: number}} tokens
+ * @property {PicturePlace | null} picture in the place of tokens
  * @property {Strip} embed
  * @property {Strip | null} positions null where nothing is added
- * @property {LayerPlace[]} layers
+ * @property {BandPlace[]} bands
+ * @property {ColumnPlace[]} columns
+ * @property {number} start where the first column begins
  * @property {number} end where the ribbons end
  * @property {NextPlace | null} next null where the list stands below
- * @property {number[]} stops where the wave is at the beginning of each stage
+ * @property {number[][]} fronts of each band where its wave is at the beginning of each stage
+ * @property {number[]} stops the stages on the axis
  */
 
 /**
  * @typedef {object} Shape
- * @property {number} n_layers
- * @property {number} n_heads
+ * @property {{band: number, n_heads: number, mlp: number | null}[]} columns
  * @property {boolean} hasPositions
+ * @property {number} side patches in a row of a picture; 0: tokens
  * @property {number} width
  * @property {number} height
  * @property {boolean} isNarrow whether the list of next tokens stands below
@@ -57,56 +67,123 @@ export function clamp(value, least, most) {
  * @param {Shape} shape
  * @returns {Flow}
  */
-export function layout({ n_layers, n_heads, hasPositions, width, height, isNarrow }) {
+export function layout({ columns, hasPositions, side, width, height, isNarrow }) {
   const unit = clamp(Math.min(width / 1280, height / 500), 0.8, 1.5);
   /** @param {number} size */
   const px = (size) => Math.round(size * unit);
-  const tokens = {
-    x: isNarrow ? 20 : LEFT,
-    width: px(isNarrow ? 82 : 90),
-    font: clamp(px(16), 14, 21),
-  };
+  const bands = bandsOf(columns[columns.length - 1].band + 1, height);
+  const { tokens, picture } = given({ side, height, unit, isNarrow, nBands: bands.length });
   const column = Math.max(2, Math.round(1.8 * unit));
-  /** @param {number} x */
-  const strip = (x) => ({ x, width: N_COLUMNS * column, column });
-  const embed = strip(tokens.x + tokens.width + px(8));
+  /** @param {number} left */
+  const strip = (left) => ({ x: left, width: N_COLUMNS * column, column });
+  const embed = strip(tokens.x + tokens.width + px(picture ? 22 : 8));
   const positions = hasPositions ? strip(embed.x + embed.width + px(18)) : null;
   const last = positions ?? embed;
   const start = last.x + last.width + 6;
   const next = isNarrow ? null : nextAt(width, height, unit);
   const end = next ? next.bar.x - px(46) : width - px(20);
-  const room = { height, start, end: end - px(8), unit };
-  const layers = columns({ n_layers, n_heads }, room);
-  const ends = layers.slice(1).map(({ x }) => x);
+  const places = bands.map((place, band) => {
+    const own = columns.filter((about) => about.band === band);
+    const room = { start, end: end - px(8), unit, ...place };
+    return columnsOf(own, room).map((found) => ({ ...found, band }));
+  });
   const right = next ? next.x + next.width : width - 4;
-  const stops = [tokens.x, embed.x - 4, start, ...ends, end - px(8), right];
-  return { width, height, unit, tokens, embed, positions, layers, end, next, stops };
+  const ends = { left: tokens.x, embed: embed.x - 4, end: end - px(8), right };
+  const fronts = frontsOf(places, ends);
+  const stops = bands.length > 1 ? evenly(fronts[0].length, tokens.x, right) : fronts[0];
+  const boxes = { tokens, picture, embed, positions, bands, columns: places.flat() };
+  return { width, height, unit, ...boxes, start, end, next, fronts, stops };
 }
 
 /**
- * @param {{n_layers: number, n_heads: number}} model
- * @param {{height: number, start: number, end: number, unit: number}} room
- * @returns {LayerPlace[]}
+ * What stands at the left: tokens, or a picture.
+ *
+ * @param {{side: number, height: number, unit: number, isNarrow: boolean, nBands: number}} room
  */
-function columns({ n_layers, n_heads }, { height, start, end, unit }) {
-  const pitch = (end - start) / n_layers;
-  const least = n_heads > 16 ? 1 : n_heads > 8 ? 3 : 6;
-  const fits = Math.floor(Math.min((height - (n_heads - 1) * least) / n_heads, pitch * 0.52));
-  const size = clamp(fits, 2, MOST_MAP);
-  const free = n_heads > 1 ? (height - n_heads * size) / (n_heads - 1) : 0;
-  const gap = Math.max(0, Math.min(free, 4 + size * 0.13));
-  const tall = n_heads * size + (n_heads - 1) * gap;
-  const top = (height - tall) / 2;
+function given({ side, height, unit, isNarrow, nBands }) {
+  /** @param {number} size */
+  const px = (size) => Math.round(size * unit);
+  const [size, least] = nBands > 1 ? [15, 13] : [16, 14];
+  const x = isNarrow ? 20 : side ? RIGHT : LEFT;
+  const picture = side ? pictureAt(x, px(isNarrow ? 112 : PICTURE), side, height) : null;
+  const width = picture ? side * picture.cell : px(isNarrow ? 82 : 90);
+  return { tokens: { x, width, font: clamp(px(size), least, 21) }, picture };
+}
+
+/**
+ * @param {number} n
+ * @param {number} height
+ * @returns {BandPlace[]}
+ */
+function bandsOf(n, height) {
+  const header = n > 1 ? HEADER : 0;
+  const tall = height / n - header;
+  return Array.from({ length: n }, (_, i) => {
+    return { top: i * (tall + header) + header, height: tall };
+  });
+}
+
+/**
+ * @param {number} x
+ * @param {number} width
+ * @param {number} side
+ * @param {number} height
+ * @returns {PicturePlace}
+ */
+function pictureAt(x, width, side, height) {
+  const cell = Math.floor(width / side);
+  return { x, y: Math.round((height - side * cell) / 2), cell, side };
+}
+
+/**
+ * Where the wave is in each band at the beginning of each stage: in one after the other.
+ *
+ * @param {ColumnPlace[][]} places
+ * @param {{left: number, embed: number, end: number, right: number}} ends
+ */
+function frontsOf(places, { left, embed, end, right }) {
+  return places.map((own, band) => {
+    const before = places.slice(0, band).flatMap((columns) => [left, ...columns.map(() => left)]);
+    const behind = places
+      .slice(band + 1)
+      .flatMap((columns) => [right, ...columns.map(() => right)]);
+    const last = behind.length ? right : end;
+    return [left, ...before, embed, ...own.map(({ x }) => x), ...behind, last, right];
+  });
+}
+
+/**
+ * @param {number} n
+ * @param {number} from
+ * @param {number} to
+ */
+function evenly(n, from, to) {
+  return Array.from({ length: n }, (_, i) => from + ((to - from) * i) / (n - 1));
+}
+
+/**
+ * @param {{n_heads: number, mlp: number | null}[]} columns
+ * @param {{start: number, end: number, unit: number, top: number, height: number}} room
+ */
+function columnsOf(columns, { start, end, unit, top, height }) {
+  const pitch = (end - start) / columns.length;
   const thick = Math.max(3, Math.round(Math.min(6 * unit, 0.07 * pitch)));
-  const out = 0.36 * (pitch - size - thick); // of the room beside the maps, what is right of them
-  return Array.from({ length: n_layers }, (_, layer) => {
-    const x = start + layer * pitch;
+  return columns.map(({ n_heads, mlp }, i) => {
+    const least = n_heads > 16 ? 1 : n_heads > 8 ? 3 : 6;
+    const fits = Math.floor(Math.min((height - (n_heads - 1) * least) / n_heads, pitch * 0.52));
+    const size = clamp(fits, 2, MOST_MAP);
+    const free = n_heads > 1 ? (height - n_heads * size) / (n_heads - 1) : 0;
+    const gap = Math.max(0, Math.min(free, 4 + size * 0.13));
+    const tall = n_heads * size + (n_heads - 1) * gap;
+    const y = top + (height - tall) / 2;
+    const out = 0.36 * (pitch - size - thick); // of the room beside the maps, what is right of them
+    const x = start + i * pitch;
     const left = Math.round(x + pitch - thick - out - size);
-    const heads = Array.from({ length: n_heads }, (__, head) => {
-      return { x: left, y: Math.round(top + head * (size + gap)), size };
+    const heads = Array.from({ length: n_heads }, (_, head) => {
+      return { x: left, y: Math.round(y + head * (size + gap)), size };
     });
-    const mlp = { x: Math.round(x + pitch - thick), y: top, width: thick, height: tall };
-    return { x, width: pitch, heads, mlp };
+    const box = { x: Math.round(x + pitch - thick), y, width: thick, height: tall };
+    return { x, width: pitch, heads, mlp: mlp === null ? null : box };
   });
 }
 
@@ -130,28 +207,44 @@ function nextAt(width, height, unit) {
   return { x, y, width: wide, pitch, rowsY: y + TITLE, bar };
 }
 
-/** @typedef {{pitch: number, y: (i: number) => number}} Rows */
+/**
+ * Where rows are: `y` in their middle, `pitch` from one to the next, each of a row's number.
+ *
+ * @typedef {{pitch: (row: number) => number, y: (row: number) => number}} Rows
+ */
 
 /**
- * The rows of n tokens, between two numbers while one joins, in the middle of the height.
+ * The rows of each band in the middle of its height; of the last one `size` of all rows, between two
+ * numbers while one joins.
  *
  * @param {Flow} flow
- * @param {number} n
+ * @param {{from: number, to: number}[]} bands
+ * @param {number} size
  * @returns {Rows}
  */
-export function rowsOf({ height, unit }, n) {
-  const pitch = Math.min(height / n, 42 * unit);
-  const top = (height - n * pitch) / 2;
-  return { pitch, y: (i) => top + (i + 0.5) * pitch };
+export function rowsOf({ bands: places, unit }, bands, size) {
+  const found = bands.map(({ from, to }, i) => {
+    const n = (i === bands.length - 1 ? size : to) - from;
+    const { top, height } = places[i];
+    const pitch = Math.min(height / n, ROW * unit);
+    return { from, to, pitch, top: top + (height - n * pitch) / 2 };
+  });
+  const last = found[found.length - 1];
+  /** @param {number} row */
+  const of = (row) => found.find(({ to }) => row < to) ?? last;
+  return {
+    pitch: (row) => of(row).pitch,
+    y: (row) => of(row).top + (row - of(row).from + 0.5) * of(row).pitch,
+  };
 }
 
 /**
- * Where the wave is.
+ * Where a wave is.
  *
- * @param {Flow} flow
+ * @param {number[]} stops
  * @param {number} at stages
  */
-export function frontAt({ stops }, at) {
+export function frontAt(stops, at) {
   const i = Math.min(Math.floor(at), stops.length - 1);
   const next = stops[Math.min(i + 1, stops.length - 1)];
   return stops[i] + (at - i) * (next - stops[i]);

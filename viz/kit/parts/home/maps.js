@@ -1,7 +1,7 @@
-// The layers: their heads as small maps, and what their MLPs add.
+// The attention layers: their heads as small maps, and what the MLPs behind them add.
 
 import { N_COLUMNS } from "./layout.js";
-import { LEAST_WEIGHT, curve, upTo } from "./scene.js";
+import { LEAST_WEIGHT, curve, reachOf, upTo } from "./scene.js";
 
 /** @import { Scene } from "./scene.js" */
 
@@ -9,37 +9,39 @@ const LEAST_STRIPE = 7; // pixels of the query's row on a map
 
 /**
  * @param {Scene} scene
- * @param {number} layer
+ * @param {number} column
  */
-export function drawLayer(scene, layer) {
-  const { context, flow, palette, run, isGrown, query, time, front } = scene;
-  const reach = isGrown && query < run.n - 1 ? flow.width : front;
-  const { x, width, heads, mlp } = flow.layers[layer];
+export function drawColumn(scene, column) {
+  const { context, flow, palette, time } = scene;
+  const reach = reachOf(scene, column);
+  const { x, width, heads } = flow.columns[column];
   const passed = (reach - x) / width; // columns, since the wave came in
+  const last = heads[heads.length - 1];
   context.fillStyle = palette.background; // streams pass behind a layer as a whole
-  context.fillRect(heads[0].x, mlp.y, heads[0].size, mlp.height);
+  context.fillRect(last.x, heads[0].y, last.size, last.y + last.size - heads[0].y);
   if (time.isPlaying && passed > 0)
-    drawStrongest(scene, layer, reach, Math.max(0, 1 - passed / 1.6));
-  drawAdded(scene, layer, reach);
-  heads.forEach((_, head) => drawMap(scene, layer, head, reach));
+    drawStrongest(scene, column, reach, Math.max(0, 1 - passed / 1.6));
+  drawAdded(scene, column, reach);
+  heads.forEach((_, head) => drawMap(scene, column, head, reach));
 }
 
 /**
  * As the wave passes: what each head attends to most.
  *
  * @param {Scene} scene
- * @param {number} layer
+ * @param {number} column
  * @param {number} reach
  * @param {number} strength
  */
-function drawStrongest(scene, layer, reach, strength) {
+function drawStrongest(scene, column, reach, strength) {
   if (!strength) return;
-  const { context, flow, rows, run, palette, query } = scene;
-  const { x, heads } = flow.layers[layer];
+  const { context, flow, rows, run, palette } = scene;
+  const query = run.queryIn(scene.query, column);
+  const { x, heads } = flow.columns[column];
   context.strokeStyle = palette.accent;
   upTo(scene, reach, () =>
     heads.forEach(({ x: left, y, size }, head) => {
-      const weights = run.row(query, { layer, head });
+      const weights = run.row(query, { column, head });
       const most = Math.max(...weights);
       context.globalAlpha = strength * (0.2 + 0.8 * most);
       context.lineWidth = flow.unit * (0.6 + 1.6 * most);
@@ -53,15 +55,17 @@ function drawStrongest(scene, layer, reach, strength) {
  * What one head reads, from the left into its map, and that it writes to the query.
  *
  * @param {Scene} scene
- * @param {number} layer
+ * @param {number} column
  * @param {number} head
  */
-export function drawCurves({ context, flow, rows, run, palette, query }, layer, head) {
-  const { x, heads, mlp } = flow.layers[layer];
+export function drawCurves(scene, column, head) {
+  const { context, flow, rows, run, palette } = scene;
+  const query = run.queryIn(scene.query, column);
+  const { x, width, heads } = flow.columns[column];
   const { x: left, y, size } = heads[head];
   const middle = y + size / 2;
   context.strokeStyle = palette.accent;
-  run.row(query, { layer, head }).forEach((weight, key) => {
+  run.row(query, { column, head }).forEach((weight, key) => {
     if (weight < LEAST_WEIGHT) return;
     context.globalAlpha = Math.min(1, 0.25 + 0.75 * weight);
     context.lineWidth = flow.unit * (0.8 + 3.2 * weight);
@@ -69,7 +73,7 @@ export function drawCurves({ context, flow, rows, run, palette, query }, layer, 
   });
   context.globalAlpha = 0.9;
   context.lineWidth = 1.6 * flow.unit;
-  curve(context, [left + size + 2, middle], [mlp.x, rows.y(query)]);
+  curve(context, [left + size + 2, middle], [x + width, rows.y(query)]);
   context.globalAlpha = 1;
 }
 
@@ -77,71 +81,88 @@ export function drawCurves({ context, flow, rows, run, palette, query }, layer, 
  * A head's map, as far as the wave has come: every row, and the query's row as a stripe.
  *
  * @param {Scene} scene
- * @param {number} layer
+ * @param {number} column
  * @param {number} head
  * @param {number} reach
  */
-export function drawMap(scene, layer, head, reach) {
-  const { context, flow, palette, pictures, run, size: count, isGrown, query, dim } = scene;
-  const { n } = run;
-  const { x, y, size } = flow.layers[layer].heads[head];
-  const cell = size / count;
+export function drawMap(scene, column, head, reach) {
+  const { context, flow, palette, pictures, run, isGrown, dim } = scene;
+  const { x, y, size } = flow.columns[column].heads[head];
+  const { band, keys } = run.spec.columns[column];
+  const [rows, columns] = [shownOf(scene, band), shownOf(scene, keys)];
+  const [tall, wide] = [size / rows.n, size / columns.n]; // of a cell
   context.fillStyle = palette.masked;
   context.fillRect(x, y, size, size);
-  const known = isGrown ? n - 1 : 0; // rows of earlier passes stay
-  if (reach < x + size) drawUnknown(scene, layer, { x, y, cell }, known);
-  const [left, top] = [head * n, layer * n];
+  const isLast = band === run.spec.bands.length - 1;
+  const known = isGrown ? (isLast ? rows.to - 1 : rows.to) : rows.from; // of earlier passes, they stay
+  if (reach < x + size) drawUnknown(scene, column, { x, y, tall, wide }, { rows, columns, known });
+  const [left, top] = [head * run.size + columns.from, column * run.size];
+  const [n, right] = [columns.to - columns.from, wide * (columns.to - columns.from)];
   /** @param {number} from @param {number} to */
   const put = (from, to) => {
-    const high = to - from;
-    const at = [x, y + from * cell, n * cell, high * cell];
+    const [high, down] = [to - from, y + (from - rows.from) * tall];
     if (high > 0)
-      context.drawImage(pictures.maps, left, top + from, n, high, at[0], at[1], at[2], at[3]);
+      context.drawImage(pictures.maps, left, top + from, n, high, x, down, right, high * tall);
   };
   context.globalAlpha = 0.76 - 0.36 * dim;
-  put(0, known);
-  const high = Math.max(cell, Math.min(LEAST_STRIPE * flow.unit, size / 5));
-  const at = Math.min(y + (query + 0.5) * cell - high / 2, y + size - high);
+  put(rows.from, known);
+  const query = run.queryIn(scene.query, column);
+  const high = Math.max(tall, Math.min(LEAST_STRIPE * flow.unit, size / 5));
+  const at = Math.min(y + (query - rows.from + 0.5) * tall - high / 2, y + size - high);
   const fresh = () => {
-    put(known, n);
+    put(known, rows.to);
     context.globalAlpha = 1;
     context.fillStyle = palette.background;
     context.fillRect(x, at - 1.5, size, high + 3);
     context.fillStyle = palette.masked;
     context.fillRect(x, at, size, high);
-    context.drawImage(pictures.maps, left, top + query, n, 1, x, at, n * cell, high);
+    context.drawImage(pictures.maps, left, top + query, n, 1, x, at, right, high);
   };
   if (reach >= x + size) fresh();
   else if (reach > x) upTo(scene, reach, fresh);
-  drawPassing(scene, layer, reach, { x, y: at, width: size, height: high });
+  drawPassing(scene, column, reach, { x, y: at, width: size, height: high });
+}
+
+/**
+ * The rows of a band, and how many of them there are, between two numbers while one joins.
+ *
+ * @param {Scene} scene
+ * @param {number} band
+ */
+function shownOf({ run, size }, band) {
+  const { from, to } = run.rowsOf(band);
+  return { from, to, n: (to === run.n ? size : to) - from };
 }
 
 /**
  * Before it is computed: nothing, but not masked.
  *
  * @param {Scene} scene
- * @param {number} layer
- * @param {{x: number, y: number, cell: number}} place
- * @param {number} known rows
+ * @param {number} column
+ * @param {{x: number, y: number, tall: number, wide: number}} place of the map, and of a cell
+ * @param {{rows: {from: number, to: number}, columns: {from: number, to: number}, known: number}} of
  */
-function drawUnknown({ context, palette, run }, layer, { x, y, cell }, known) {
+function drawUnknown({ context, palette, run }, column, place, { rows, columns, known }) {
+  const { x, y, tall, wide } = place;
   context.fillStyle = palette.sequential[0];
-  for (let row = Math.max(known, run.first); row < run.n; row++)
-    for (let key = 0; key < run.n; key++)
-      if (!run.isMasked(layer, row, key))
-        context.fillRect(x + key * cell, y + row * cell, cell, cell);
+  for (let row = known; row < rows.to; row++)
+    for (let key = columns.from; key < columns.to; key++)
+      if (run.isToken(row) && !run.isMasked(column, row, key)) {
+        const [left, top] = [x + (key - columns.from) * wide, y + (row - rows.from) * tall];
+        context.fillRect(left, top, wide, tall);
+      }
 }
 
 /**
  * A frame around the query's row while the wave has just passed.
  *
  * @param {Scene} scene
- * @param {number} layer
+ * @param {number} column
  * @param {number} reach
  * @param {import("./layout.js").Box} box
  */
-function drawPassing({ context, flow, palette, time }, layer, reach, { x, y, width, height }) {
-  const passed = time.isPlaying ? (reach - x) / flow.layers[layer].width : 9; // columns ago
+function drawPassing({ context, flow, palette, time }, column, reach, { x, y, width, height }) {
+  const passed = time.isPlaying ? (reach - x) / flow.columns[column].width : 9; // columns ago
   context.globalAlpha = passed > 0 ? Math.max(0, 1 - passed / 1.1) : 0;
   context.strokeStyle = palette.accent;
   context.lineWidth = 1.5;
@@ -153,18 +174,18 @@ function drawPassing({ context, flow, palette, time }, layer, reach, { x, y, wid
  * Some numbers of what the MLP adds to the query's stream.
  *
  * @param {Scene} scene
- * @param {number} layer
+ * @param {number} column
  * @param {number} reach
  */
-function drawAdded({ context, flow, palette, pictures, run, query }, layer, reach) {
-  const { x, y, width, height } = flow.layers[layer].mlp;
+function drawAdded({ context, flow, palette, pictures, run, query }, column, reach) {
+  const box = flow.columns[column].mlp;
+  if (!box) return;
+  const { x, y, width, height } = box;
   context.fillStyle = palette.surface;
   context.fillRect(x, y, width, height);
   if (reach <= x || !run.spec.has_stream) return;
+  const row = (run.spec.columns[column].mlp ?? 0) * run.size + run.queryIn(query, column);
   const cell = height / N_COLUMNS;
   for (let i = 0; i < N_COLUMNS; i++)
-    context.drawImage(
-      ...[pictures.ffn, i, layer * run.n + query, 1, 1],
-      ...[x, y + i * cell, width, cell],
-    );
+    context.drawImage(pictures.ffn, i, row, 1, 1, x, y + i * cell, width, cell);
 }

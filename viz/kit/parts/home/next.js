@@ -3,6 +3,7 @@
 import { button, html, inputOf, slider } from "../../dom.js";
 import { percent, quoted } from "./caption.js";
 import { NEEDLE } from "./chance.js";
+import { goalOf } from "./goals.js";
 import { N_NEXT } from "./layout.js";
 
 /** @import { Flow } from "./layout.js" */
@@ -47,11 +48,11 @@ export class Next {
     this.fields = html("div", { class: "hl-home-fields" });
     this.generate = button("Generate", act.generate, { class: "hl-button hl-primary" });
     this.step = button("Step", act.step);
-    const buttons = html("div", { class: "hl-row" }, this.generate, this.step);
+    this.buttons = html("div", { class: "hl-row" }, this.generate, this.step);
     this.node = html(
       "section",
-      { class: "hl-home-next", "aria-label": "Next token" },
-      ...[this.title, list, this.legend, this.fields, buttons],
+      { class: "hl-home-next" },
+      ...[this.title, list, this.legend, this.fields, this.buttons],
     );
     this.fields.addEventListener("change", act.rest);
   }
@@ -60,7 +61,13 @@ export class Next {
    * @param {HomeSpec} spec
    * @param {Record<string, any>} settings
    */
-  build({ bounds }, settings) {
+  build(spec, settings) {
+    const { title, isSampled, canWrite } = goalOf(spec);
+    const { bounds } = spec;
+    this.node.setAttribute("aria-label", title);
+    this.legend.hidden = this.fields.hidden = !isSampled;
+    this.node.classList.toggle("hl-plain", !isSampled);
+    this.buttons.hidden = !canWrite;
     if (!this.#sliders.length) {
       /** @param {number} x */
       const show = (x) => x.toFixed(2);
@@ -100,14 +107,16 @@ export class Next {
    * @param {(place: number) => string} label
    * @param {number} grown 0 to 1 while the probabilities come up
    */
-  show({ run, query, chance, drawn, time }, label, grown) {
+  show({ run, chance, drawn, time }, label, grown) {
+    const { title, from } = goalOf(run.spec);
+    const query = chance?.query ?? run.asked;
     this.title.replaceChildren(
-      "Next token ",
-      html("small", null, "after ", quoted(run.spec.labels[query])),
+      `${title} `,
+      html("small", null, `${from} `, quoted(run.spec.labels[query])),
     );
     if (!chance) return;
     const { probs, before, count, ids } = chance;
-    const isDrawn = drawn !== null && query === run.n - 1 && time.at >= time.DRAW + NEEDLE;
+    const isDrawn = drawn !== null && query === run.asked && time.at >= time.DRAW + NEEDLE;
     let [rest, restBefore] = [1, 1];
     for (let place = 0; place < N_NEXT; place++) {
       const p = probs[place] ?? 0;

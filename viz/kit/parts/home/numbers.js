@@ -1,14 +1,29 @@
-// The numbers of one run that Home draws. A token is a row of the run: where words are folded, row 0
-// stands for all of them, and is no query.
+// The numbers of one run that Home draws. A row is a token or a patch of one of its bands, counted
+// over all of them; where words are folded, one row stands for several of them, and is no query.
 
 import { applied, probabilities, sortedIds, sumOf } from "../../sampling.js";
 
 /** @import { Numbers } from "../../maths.js" */
 
 /**
- * A head.
+ * A head: a column of the picture, and the number of its map in it.
  *
- * @typedef {{layer: number, head: number}} Head
+ * @typedef {{column: number, head: number}} Head
+ */
+
+/**
+ * An attention layer.
+ *
+ * @typedef {object} Column
+ * @property {string} title what stands before the name of a head, empty where there is one kind
+ * @property {"layer" | "cross"} name
+ * @property {number} layer
+ * @property {number} band of its queries
+ * @property {number} keys the band of its keys
+ * @property {number} n_heads
+ * @property {number} at which state of its band it makes
+ * @property {number | null} mlp which MLP follows, if one does
+ * @property {string} opens an address of a head's own page, with {head} in it, or empty
  */
 
 /**
@@ -16,12 +31,19 @@ import { applied, probabilities, sortedIds, sumOf } from "../../sampling.js";
  *
  * @typedef {object} HomeSpec
  * @property {string} key another one when the numbers are
+ * @property {keyof typeof import("./goals.js").GOALS} goal
  * @property {string[]} labels of the rows
  * @property {string[]} axis the same, short and escaped for Plotly
- * @property {number} n_folded tokens that row 0 stands for
+ * @property {number[]} folded rows that stand for several tokens
+ * @property {{name: string, from: number, to: number}[]} bands their rows
+ * @property {Column[]} columns in the order of the forward pass
+ * @property {number} asked the row whose output answers
+ * @property {number} begins what makes the place of a token of a row of the last band
+ * @property {[number, number]} answers rows that have an output
+ * @property {[number, string][]} hidden rows, and what stood there
+ * @property {number[]} came the id that came after each row of the last band
+ * @property {number} side patches in a row of the picture; 0: it is a text
  * @property {number} n_tokens of the whole text
- * @property {number} n_layers
- * @property {number} n_heads
  * @property {number} d_model
  * @property {number} vocab_size
  * @property {string} position the scheme, in words
@@ -30,31 +52,38 @@ import { applied, probabilities, sortedIds, sumOf } from "../../sampling.js";
  * @property {string | null} why_no_more why the text cannot go on
  * @property {[number, number] | null} refused a drawn token that cannot stand there
  * @property {[number, number] | null} after its length before, and the token it went on with
- * @property {string} opens an address of a head's own page, with {layer} and {head} in it
  * @property {number} slack a cut that rounding alone would move
  * @property {Record<string, {low: number, high: number, step: number}>} bounds of the sliders
  */
 
 /**
+ * Of all C columns, H heads at most, N rows and S states.
+ *
  * @typedef {object} HomeArrays
- * @property {Numbers} pattern (L, H, N, N)
- * @property {Numbers} mask (L, N, N), 1 where any head of a layer may attend
- * @property {Numbers} norms (2 L + 1, N), lengths of the residual stream: before, between, after
+ * @property {Numbers} pattern (C, H, N, N)
+ * @property {Numbers} mask (C, N, N), 1 where any head of a column may attend
+ * @property {Numbers} norms (S, N), lengths of the residual stream: before, between, after
  * @property {Numbers} embed (N, 24) of each vector some numbers
  * @property {Numbers} positions (N, 24)
- * @property {Numbers} ffn (L, N, 24), what each MLP adds
+ * @property {Numbers} ffn (M, N, 24), what each MLP adds
+ * @property {Numbers} [pixels] (S, S) of a picture
  */
 
 export class Run {
+  /** What it says at each row, as far as it was asked for. @type {Following} */
+  following;
+
   /**
    * @param {HomeSpec} spec
    * @param {HomeArrays} arrays
+   * @param {number} [n] rows that are shown: of a text that is still being written the first ones
    */
-  constructor(spec, arrays) {
+  constructor(spec, arrays, n = spec.labels.length) {
     this.spec = spec;
     this.arrays = arrays;
-    this.n = spec.labels.length;
-    this.first = spec.n_folded ? 1 : 0; // the first row that is a token
+    this.n = n;
+    this.size = spec.labels.length; // rows of the arrays
+    this.mostHeads = Math.max(...spec.columns.map(({ n_heads }) => n_heads));
     this.mostNorm = largest(arrays.norms);
     this.mostAdded = largest(arrays.ffn);
     this.mostEmbedded = largest(arrays.embed);
@@ -62,71 +91,172 @@ export class Run {
   }
 
   /**
-   * @param {number} layer
+   * The same run when it had fewer rows: later ones changed nothing of them.
+   *
+   * @param {number} n
+   */
+  upTo(n) {
+    return Object.assign(new Run(this.spec, this.arrays, n), { following: this.following });
+  }
+
+  /** The row whose output answers. */
+  get asked() {
+    return this.n < this.size ? this.n - 1 : this.spec.asked;
+  }
+
+  /** Tokens of the text so far. */
+  get nTokens() {
+    return this.spec.n_tokens - (this.size - this.n);
+  }
+
+  /** Whether rows are still to come, or Python can go on with the text. */
+  get canGoOn() {
+    return this.n < this.size || this.spec.why_no_more === null;
+  }
+
+  /** @param {number} row */
+  isToken(row) {
+    return row >= 0 && row < this.n && !this.spec.folded.includes(row);
+  }
+
+  /** @param {number} row */
+  hasAnswer(row) {
+    const [from, to] = this.spec.answers;
+    return row >= from && row < to;
+  }
+
+  /** @param {number} row */
+  bandOf(row) {
+    return this.spec.bands.findIndex(({ to }) => row < to);
+  }
+
+  /**
+   * The rows of a band that are shown.
+   *
+   * @param {number} band
+   */
+  rowsOf(band) {
+    const { from, to } = this.spec.bands[band];
+    return { from, to: Math.min(to, this.n) };
+  }
+
+  /** @param {number} band */
+  columnsOf(band) {
+    return this.spec.columns.flatMap((column, i) => (column.band === band ? [i] : []));
+  }
+
+  /**
+   * @param {number} column
    * @param {number} head
    * @param {number} query
    * @param {number} key
    */
-  weight(layer, head, query, key) {
-    const { n } = this;
-    return this.arrays.pattern[((layer * this.spec.n_heads + head) * n + query) * n + key];
+  weight(column, head, query, key) {
+    const map = column * this.mostHeads + head;
+    return this.arrays.pattern[(map * this.size + query) * this.size + key];
   }
 
   /**
-   * @param {number} layer
+   * @param {number} column
    * @param {number} query
    * @param {number} key
    */
-  isMasked(layer, query, key) {
-    return !this.arrays.mask[(layer * this.n + query) * this.n + key];
+  isMasked(column, query, key) {
+    return !this.arrays.mask[(column * this.size + query) * this.size + key];
   }
 
   /**
-   * What a query attends to in a head, or on average in all of a layer, or in all there are.
+   * Whether no layer lets a row of the same text attend to another.
+   *
+   * @param {number} query
+   * @param {number} key
+   */
+  isLater(query, key) {
+    const band = this.bandOf(query);
+    const own = this.columnsOf(band).filter((i) => this.spec.columns[i].keys === band);
+    return this.bandOf(key) === band && own.every((column) => this.isMasked(column, query, key));
+  }
+
+  /**
+   * What a query attends to in a head, or on average in all of a column, or in all that it is in.
    *
    * @param {number} query
    * @param {Partial<Head> | null} focus
    * @returns {number[]}
    */
   row(query, focus) {
-    const { n_layers, n_heads } = this.spec;
-    const layers =
-      focus?.layer === undefined ? Array.from({ length: n_layers }, (_, i) => i) : [focus.layer];
-    const heads =
-      focus?.head === undefined ? Array.from({ length: n_heads }, (_, i) => i) : [focus.head];
+    const columns =
+      focus?.column === undefined ? this.columnsOf(this.bandOf(query)) : [focus.column];
     const mean = Array.from({ length: this.n }, () => 0);
-    for (const layer of layers)
+    for (const column of columns) {
+      const { n_heads } = this.spec.columns[column];
+      const heads =
+        focus?.head === undefined ? Array.from({ length: n_heads }, (_, i) => i) : [focus.head];
       for (const head of heads)
         for (let key = 0; key < this.n; key++)
-          mean[key] += this.weight(layer, head, query, key) / (layers.length * heads.length);
+          mean[key] += this.weight(column, head, query, key) / (columns.length * heads.length);
+    }
     return mean;
   }
 
   /**
-   * The length of a token's vector after so many half layers, from 0 to 1 of the longest.
+   * The row to look from in a column: the query, or of another text the last row.
    *
-   * @param {number} place
-   * @param {number} token
+   * @param {number} query
+   * @param {number} column
    */
-  length(place, token) {
-    return this.spec.has_stream ? this.arrays.norms[place * this.n + token] / this.mostNorm : 0.3;
+  queryIn(query, column) {
+    const { from, to } = this.rowsOf(this.spec.columns[column].band);
+    return query >= from && query < to ? query : this.lastOf(from, to);
   }
 
   /**
-   * The strongest attention of a query in one head, in the layers up to one.
+   * @param {number} from
+   * @param {number} to
+   */
+  lastOf(from, to) {
+    let row = to - 1;
+    while (row > from && !this.isToken(row)) row -= 1;
+    return row;
+  }
+
+  /**
+   * The length of a token's vector in a state, from 0 to 1 of the longest.
    *
-   * @param {number} last
+   * @param {number} state
+   * @param {number} token
+   */
+  length(state, token) {
+    return this.spec.has_stream
+      ? this.arrays.norms[state * this.size + token] / this.mostNorm
+      : 0.3;
+  }
+
+  /**
+   * The strongest attention of a query in one head of some columns.
+   *
+   * @param {number[]} columns
    * @param {number} query
    */
-  sharpest(last, query) {
-    let best = { layer: 0, head: 0, key: 0, value: -1 };
-    for (let layer = 0; layer <= last; layer++)
-      for (let head = 0; head < this.spec.n_heads; head++)
+  sharpest(columns, query) {
+    let best = { column: 0, head: 0, key: 0, value: -1 };
+    for (const column of columns)
+      for (let head = 0; head < this.spec.columns[column].n_heads; head++)
         for (let key = 0; key < this.n; key++) {
-          const value = this.weight(layer, head, query, key);
-          if (value > best.value) best = { layer, head, key, value };
+          const value = this.weight(column, head, query, key);
+          if (value > best.value) best = { column, head, key, value };
         }
     return best;
+  }
+
+  /**
+   * What a head is called.
+   *
+   * @param {Head} head
+   */
+  nameOf({ column, head }) {
+    const { title, layer } = this.spec.columns[column];
+    return `${title}L${layer} H${head}`;
   }
 }
 
@@ -152,38 +282,35 @@ export function sortedAfter(query, logits) {
   return { query, ids, logits: sorted, before: probabilities(sorted, 1) };
 }
 
-const ARRAYS = /** @type {const} */ (["pattern", "mask", "norms", "embed", "positions", "ffn"]);
+const ARRAYS = ["pattern", "mask", "norms", "embed", "positions", "ffn"];
 
 /**
- * A run, what follows its last token, and what each id of the vocabulary is called.
+ * A run, and what each id of the vocabulary is called.
  *
  * @param {import("../../model.js").Model} model
  * @param {HomeSpec} spec
  */
 export async function loadRun(model, spec) {
-  const last = spec.labels.length - 1;
-  const names = ["vocabulary", ...ARRAYS].map((name) => model.load(name));
-  const [vocabulary, ...arrays] = await Promise.all(names);
-  const logits = await model.load("logits", last);
-  const found = Object.fromEntries(ARRAYS.map((name, i) => [name, arrays[i].values]));
+  const names = spec.side ? [...ARRAYS, "pixels"] : ARRAYS;
+  const loads = ["vocabulary", ...names].map((name) => model.load(name));
+  const [vocabulary, ...arrays] = await Promise.all(loads);
+  const found = Object.fromEntries(names.map((name, i) => [name, arrays[i].values]));
   const run = new Run(spec, /** @type {HomeArrays} */ (/** @type {unknown} */ (found)));
+  run.following = new Following((query) => model.load("logits", query - spec.answers[0]));
   const words = new TextDecoder().decode(/** @type {Uint8Array} */ (vocabulary.values));
-  const sorted = sortedAfter(last, /** @type {Float32Array} */ (logits.values));
-  return { run, sorted, vocabulary: /** @type {string[]} */ (JSON.parse(words)) };
+  return { run, vocabulary: /** @type {string[]} */ (JSON.parse(words)) };
 }
 
-/** What follows each token of a run: asked for once. */
+/** What the model says at each row of a run: asked for once. */
 export class Following {
   /** @type {Map<number, Sorted>} */
   #known = new Map();
 
   /**
    * @param {(query: number) => Promise<{values: unknown}>} load logits after a token
-   * @param {Sorted} last
    */
-  constructor(load, last) {
+  constructor(load) {
     this.load = load;
-    this.#known.set(last.query, last);
   }
 
   /**

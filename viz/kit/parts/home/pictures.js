@@ -9,10 +9,11 @@ import { N_COLUMNS } from "./layout.js";
 const POWER = 0.7; // small weights are lifted a little; the legend is bent alike
 
 /**
- * Small maps (heads to the right, layers down; masked cells are clear), and strips of vectors.
+ * Small maps (heads to the right, columns down; masked cells are clear), strips of vectors, and the
+ * picture that was given, if one was.
  *
  * @typedef {{maps: OffscreenCanvas, embed: OffscreenCanvas, positions: OffscreenCanvas,
- *   ffn: OffscreenCanvas}} Pictures
+ *   ffn: OffscreenCanvas, image: OffscreenCanvas | null}} Pictures
  */
 
 /**
@@ -21,25 +22,36 @@ const POWER = 0.7; // small weights are lifted a little; the legend is bent alik
  * @returns {Pictures}
  */
 export function picturesOf(run, { sequential, diverging }) {
-  const { n, arrays, spec } = run;
-  const { n_layers, n_heads } = spec;
+  const { size: n, arrays, spec } = run;
   const [weights, signs] = [ramp(sequential), ramp(diverging)];
   /** @param {import("../../maths.js").Numbers} values @param {number} most */
   const strip = (values, most) =>
     painted(N_COLUMNS, values.length / N_COLUMNS, signs, (x, y) =>
       signed(values[y * N_COLUMNS + x] / most),
     );
-  const maps = painted(n_heads * n, n_layers * n, weights, (x, y) => {
-    const [layer, query, key] = [Math.floor(y / n), y % n, x % n];
-    const value = run.weight(layer, Math.floor(x / n), query, key);
-    return run.isMasked(layer, query, key) || !Number.isFinite(value) ? null : level(value);
+  const maps = painted(run.mostHeads * n, spec.columns.length * n, weights, (x, y) => {
+    const [column, query, key] = [Math.floor(y / n), y % n, x % n];
+    const value = run.weight(column, Math.floor(x / n), query, key);
+    return run.isMasked(column, query, key) || !Number.isFinite(value) ? null : level(value);
   });
   return {
     maps,
     embed: strip(arrays.embed, run.mostEmbedded),
     positions: strip(arrays.positions, run.mostPositioned),
     ffn: strip(arrays.ffn, run.mostAdded),
+    image: arrays.pixels ? imageOf(arrays.pixels) : null,
   };
+}
+
+/**
+ * A picture of one channel, from 0 to 1, as it was given: white on black.
+ *
+ * @param {import("../../maths.js").Numbers} pixels (S, S)
+ */
+function imageOf(pixels) {
+  const side = Math.round(Math.sqrt(pixels.length));
+  const greys = Uint8ClampedArray.from({ length: 3 * 256 }, (_, i) => Math.floor(i / 3));
+  return painted(side, side, greys, (x, y) => Math.round(255 * pixels[y * side + x]));
 }
 
 /**

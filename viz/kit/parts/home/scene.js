@@ -18,14 +18,14 @@
  * @property {Palette} palette
  * @property {Pictures} pictures
  * @property {Timeline} time
- * @property {number} front where the wave is
+ * @property {number[]} fronts where the wave of each band is
  * @property {boolean} isGrown whether all but the last token were computed before: their rows stay
  * @property {number} query the token that is looked from
  * @property {Head | null} focus the head that is looked through
  * @property {number} dim 0 to 1: how far maps step back behind the row that is looked at
  * @property {number} veil 0 to 1: how far all steps back behind the head that is looked through
  * @property {Chance | null} chance what may follow the query
- * @property {{at: number, place: number} | null} drawn the random number, and where it falls
+ * @property {import("./goals.js").Drawn | null} drawn which answer is taken
  * @property {number | null} pointed the place in the list that is pointed at
  * @property {((share: number) => [number, number]) | null} flight of the drawn token
  */
@@ -81,12 +81,37 @@ export function band(context, [x0, top0, bottom0], [x1, top1, bottom1], fill) {
 }
 
 /**
- * How thick a token's ribbon is after so many half layers.
+ * How thick a token's ribbon is in a state.
  *
  * @param {Scene} scene
- * @param {number} place
+ * @param {number} state
  * @param {number} token
  */
-export function thickness({ flow, run }, place, token) {
-  return flow.unit * (0.6 + 3.4 * run.length(place, token));
+export function thickness({ flow, run, rows }, state, token) {
+  const most = Math.min(4 * flow.unit, 0.5 * rows.pitch(token));
+  return most * (0.15 + 0.85 * run.length(state, token));
+}
+
+/**
+ * The state that a column makes in the end, or the one that its band begins with.
+ *
+ * @param {Run} run
+ * @param {number} of a band
+ */
+export function lastState(run, of) {
+  const columns = run.columnsOf(of);
+  const { at, mlp } = run.spec.columns[columns[columns.length - 1]];
+  return at + (mlp === null ? 0 : 1);
+}
+
+/**
+ * How far a column is computed: all of it where the query's rows are of an earlier pass.
+ *
+ * @param {Scene} scene
+ * @param {number} column
+ */
+export function reachOf({ flow, run, isGrown, query, fronts }, column) {
+  const { band: own } = flow.columns[column];
+  const isOld = isGrown && (query < run.n - 1 || own < run.spec.bands.length - 1);
+  return isOld ? flow.width : fronts[own];
 }

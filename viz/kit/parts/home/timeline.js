@@ -1,53 +1,83 @@
 // The forward pass as a line of stages. `at` counts them: 3.5 is half-way through the fourth.
 
+/** @typedef {"tokens" | "embed" | "column" | "next" | "draw" | "fly"} Kind */
+/** @typedef {{kind: Kind, band: number, column: number}} Stage of which band and column, or −1 */
+
 export const TOKENS = 0;
-export const EMBED = 1;
-export const LAYERS = 2; // the first of them
 
 // Milliseconds of a stage: when it plays for the first time, and for each token after that.
-/** @type {Record<string, [number, number]>} */
+/** @type {Record<Kind, [number, number]>} */
 const MS = {
   tokens: [900, 0],
   embed: [1100, 160],
-  layer: [560, 100],
+  column: [560, 100],
   next: [1100, 300],
   draw: [1500, 460],
   fly: [800, 440],
 };
+
+/**
+ * @param {Kind} kind
+ * @param {number} [band]
+ * @param {number} [column]
+ * @returns {Stage}
+ */
+function stage(kind, band = -1, column = -1) {
+  return { kind, band, column };
+}
 
 export class Timeline {
   at = 0;
   isPlaying = false;
   isFirst = true; // whether it plays slowly, all rows at once
 
-  /** @param {number} n_layers */
-  constructor(n_layers) {
-    const layers = Array.from({ length: n_layers }, () => MS.layer);
-    this.stages = [MS.tokens, MS.embed, ...layers, MS.next, MS.draw, MS.fly];
-    this.NEXT = LAYERS + n_layers;
+  /** @param {number[]} bands of each column, in the order of the forward pass */
+  constructor(bands) {
+    const columns = bands.flatMap((band, column) => {
+      const isNew = band !== bands[column - 1];
+      return [...(isNew ? [stage("embed", band)] : []), stage("column", band, column)];
+    });
+    this.stages = [stage("tokens"), ...columns, stage("next"), stage("draw"), stage("fly")];
+    this.NEXT = this.stages.length - 3;
     this.DRAW = this.NEXT + 1;
     this.FLY = this.DRAW + 1;
     this.END = this.FLY + 1;
+    this.AGAIN = this.stages.findLastIndex(({ kind }) => kind === "embed"); // for each new token
   }
 
-  /**
-   * A pass that is over: what is shown while something is looked at.
-   *
-   * @param {number} n_layers
-   */
-  static over(n_layers) {
-    const time = new Timeline(n_layers);
+  /** Where a new pass over the same columns begins. */
+  begun() {
+    return new Timeline(this.stages.filter((x) => x.kind === "column").map(({ band }) => band));
+  }
+
+  /** A pass that is over: what is shown while something is looked at. */
+  over() {
+    const time = this.begun();
     time.at = time.DRAW;
     return time;
+  }
+
+  /** What happens now. */
+  get stage() {
+    return this.stages[Math.min(Math.floor(this.at), this.stages.length - 1)];
   }
 
   /**
    * How much of a stage is over, 0 to 1.
    *
-   * @param {number} stage
+   * @param {number} place
    */
-  done(stage) {
-    return Math.min(Math.max(this.at - stage, 0), 1);
+  done(place) {
+    return Math.min(Math.max(this.at - place, 0), 1);
+  }
+
+  /**
+   * How much of a band's embedding is over.
+   *
+   * @param {number} band
+   */
+  embedded(band) {
+    return this.done(this.stages.findIndex((x) => x.kind === "embed" && x.band === band));
   }
 
   /**
@@ -59,10 +89,10 @@ export class Timeline {
   advance(ms, until) {
     let left = ms;
     while (left > 0 && this.at < until) {
-      const stage = Math.floor(this.at);
-      const duration = this.stages[stage][this.isFirst ? 0 : 1];
-      const rest = (stage + 1 - this.at) * duration;
-      this.at = rest <= left ? stage + 1 : this.at + left / duration;
+      const place = Math.floor(this.at);
+      const duration = MS[this.stages[place].kind][this.isFirst ? 0 : 1];
+      const rest = (place + 1 - this.at) * duration;
+      this.at = rest <= left ? place + 1 : this.at + left / duration;
       left -= rest;
     }
     this.at = Math.min(this.at, until);

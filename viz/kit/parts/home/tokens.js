@@ -1,10 +1,12 @@
-// The tokens of the text in rows, at the left of everything.
+// The tokens of the text in rows, at the left of everything; of a picture its patches.
 
 import { html } from "../../dom.js";
 import { TOKENS, eased, staggered } from "./timeline.js";
 
 /** @import { Run } from "./numbers.js" */
 /** @import { Scene } from "./scene.js" */
+
+const LEAST_Y = 14; // pixels: half a button
 
 /** @typedef {(share: number) => [number, number]} Flight where a token is after a share of its way */
 
@@ -34,13 +36,19 @@ export class Tokens {
    * @param {Run} run
    * @param {import("./layout.js").Flow} flow
    */
-  build({ spec: { labels, n_folded } }, { tokens, next, height }) {
+  build(run, { tokens, picture, next, height }) {
     const { buttons } = this;
-    buttons.slice(labels.length).forEach((button) => button.remove());
-    labels.forEach((label, i) => {
+    const { labels, folded, hidden } = run.spec;
+    buttons.slice(run.n).forEach((button) => button.remove());
+    labels.slice(0, run.n).forEach((label, i) => {
       const node = buttons[i] ?? this.#button(i);
-      node.replaceChildren(html("bdi", null, label));
-      node.disabled = n_folded > 0 && i === 0;
+      const isPatch = picture !== null && i > 0;
+      node.replaceChildren(isPatch ? "" : html("bdi", null, label));
+      node.ariaLabel = isPatch ? label : null;
+      node.disabled = folded.includes(i);
+      node.className = isPatch ? "hl-patch" : hidden.some(([row]) => row === i) ? "hl-blank" : "";
+      const size = isPatch ? `${picture.cell}px` : "";
+      Object.assign(node.style, { width: size, height: size });
     });
     this.node.style.fontSize = `${tokens.font}px`;
     const names = next ? 0 : tokens.x + tokens.width; // where the rest scrolls below them
@@ -64,13 +72,14 @@ export class Tokens {
    */
   place({ flow, rows, run, time, flight }) {
     const part = time.isFirst ? time.done(TOKENS) : 1;
-    const state = [part, run.n, rows.y(0), flow.tokens.x, flight && time.at].join();
+    const state = [part, run.n, rows.y(run.n - 1), flow.tokens.x, flight && time.at].join();
     if (state === this.#placed) return;
     this.#placed = state;
     this.buttons.forEach(({ style }, i) => {
       const p = staggered(part, i, run.n, 0.45);
-      const x = flow.tokens.x - 24 * (1 - p);
-      style.transform = `translate(${x.toFixed(1)}px,${rows.y(i).toFixed(1)}px) translateY(-50%)`;
+      const [x, y] = tokenAt(flow, rows, i);
+      const left = (x - 24 * (1 - p)).toFixed(1);
+      style.transform = `translate(${left}px,${y.toFixed(1)}px) translateY(-50%)`;
       style.opacity = String(p);
     });
     this.flying.hidden = !flight;
@@ -85,10 +94,11 @@ export class Tokens {
   /**
    * Tint every token by what the query gives it of its attention; null tints none.
    *
+   * @param {Run} run
    * @param {number} query
    * @param {number[] | null} row
    */
-  tint(query, row) {
+  tint(run, query, row) {
     const state = [query, ...(row ?? [])].join();
     if (state === this.#tinted) return;
     this.#tinted = state;
@@ -96,9 +106,38 @@ export class Tokens {
     this.buttons.forEach((node, i) => {
       node.style.setProperty("--share", row ? (row[i] / most).toFixed(3) : "0");
       node.classList.toggle("hl-query", i === query);
-      node.classList.toggle("hl-later", Boolean(row) && i > query);
+      node.classList.toggle("hl-later", Boolean(row) && run.isLater(query, i));
     });
   }
+
+  /**
+   * Put an answer in the place that it was asked for.
+   *
+   * @param {number} row
+   * @param {string} label
+   * @param {boolean} isIt whether this stood there
+   */
+  fill(row, label, isIt) {
+    const node = this.buttons[row];
+    if (!node || node.textContent === label) return;
+    node.replaceChildren(html("bdi", null, label));
+    node.classList.add(isIt ? "hl-right" : "hl-wrong");
+  }
+}
+
+/**
+ * Where a token or a patch stands.
+ *
+ * @param {import("./layout.js").Flow} flow
+ * @param {import("./layout.js").Rows} rows
+ * @param {number} row
+ * @returns {[number, number]}
+ */
+export function tokenAt({ tokens, picture }, rows, row) {
+  if (!picture) return [tokens.x, rows.y(row)];
+  const { x, y, cell, side } = picture;
+  if (!row) return [x, Math.max(rows.y(0), LEAST_Y)];
+  return [x + ((row - 1) % side) * cell, y + (Math.floor((row - 1) / side) + 0.5) * cell];
 }
 
 /**

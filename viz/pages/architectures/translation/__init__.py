@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from model.analysis.language import looks_german
-from model.data.tokenizer import START_OF_TEXT
 from model.decoding.translation import Way, Written
 from viz import formulas, runs
 from viz.figures.labels import visible
@@ -123,11 +122,9 @@ def _n_forced(view: View) -> int:
 
 
 def _data(view: View, way: Way, written: Written, chosen: Chosen) -> dict[str, object]:
-    tokenizer = runs.tokenizer(view.handle)
-    specials = {tokenizer.end_id: "⟨end⟩", tokenizer.id_of(START_OF_TEXT): "⟨start⟩"}
     is_drawn = way.beam_width is None and way.sampling.top_k != 1
     beam = settings.BEAMS
-    most = min(beam.high, tokenizer.vocab_size)
+    most = min(beam.high, runs.tokenizer(view.handle).vocab_size)
     bounds = {
         "temperature": BOUNDS["temperature"],
         "top_p": BOUNDS["top_p"],
@@ -137,7 +134,7 @@ def _data(view: View, way: Way, written: Written, chosen: Chosen) -> dict[str, o
         _key(view, way, written),
         Kept(view.run.trace, view.run.key),
         Target(written.ids, way.sampling if is_drawn else None, _n_forced(view)),
-        Words(runs.vocabulary(view.handle), specials),
+        Words(runs.vocabulary(view.handle), dict(translating.specials(view.handle))),
         chosen,
         bounds,
     )

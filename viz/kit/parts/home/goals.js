@@ -1,0 +1,136 @@
+// What a model is asked, by the name that Python has for it: how its answer is taken, and how Home
+// speaks of that.
+
+import { placeAt } from "./numbers.js";
+
+/** @import { Chance, HomeSpec, Run } from "./numbers.js" */
+
+/**
+ * The place of the list that is taken, and the random number that fell on it, where one did.
+ *
+ * @typedef {{at: number | null, place: number}} Drawn
+ */
+
+/**
+ * @typedef {object} Goal
+ * @property {string} title of the list of answers
+ * @property {string} end what the last stage is called
+ * @property {string} from how the answer's row is named: after “x”, or in the place of it
+ * @property {string} cut what happens first
+ * @property {string} each what each row of the input is called
+ * @property {string} all what the last vector is compared with
+ * @property {string} others what a row takes up from others
+ * @property {[string, string?]} rests what is said at the end before the answer, around its row
+ * @property {string} expected what is said before what the model says at another row
+ * @property {string | null} hint what a person can do then, if not to point
+ * @property {string} joins what becomes of a token that is taken
+ * @property {boolean} isSampled whether temperature and top-p decide
+ * @property {boolean} canWrite whether a person can ask for more tokens
+ * @property {boolean} canHide whether a click on a word hides it
+ * @property {number} writes tokens that it takes without being asked
+ * @property {((chance: Chance, run: Run) => Drawn) | null} take which token is taken; null: none
+ */
+
+/** @returns {Drawn} */
+function mostLikely() {
+  return { at: null, place: 0 };
+}
+
+/** @param {Chance} chance @returns {Drawn} */
+function drawn(chance) {
+  const at = Math.random();
+  return { at, place: placeAt(chance, at) };
+}
+
+/**
+ * The token that came there when the text was written.
+ *
+ * @param {Chance} chance
+ * @param {Run} run
+ * @returns {Drawn}
+ */
+function written({ ids }, { n, spec }) {
+  const { from } = spec.bands[spec.bands.length - 1];
+  return { at: null, place: Math.max(0, ids.indexOf(spec.came[n - 1 - from])) };
+}
+
+/** @type {Record<"next" | "hidden" | "target" | "class", Goal>} */
+export const GOALS = {
+  next: {
+    title: "Next token",
+    end: "next token",
+    from: "after",
+    cut: "The text is cut into tokens, words and parts of words.",
+    each: "token",
+    others: "what other words hold",
+    all: "tokens",
+    rests: ["After ", " the most likely token is "],
+    expected: "It expected",
+    hint: null,
+    joins: "joins the text, and it all runs once more.",
+    isSampled: true,
+    canWrite: true,
+    canHide: false,
+    writes: 0,
+    take: drawn,
+  },
+  hidden: {
+    title: "Hidden token",
+    end: "hidden token",
+    from: "at",
+    cut: "The text is cut into tokens. What is hidden is [MASK] to the model.",
+    each: "token",
+    others: "what the words on both sides hold",
+    all: "tokens",
+    rests: ["In the place of ", " the most likely token is "],
+    expected: "In its place the model says",
+    hint: "Click a word to hide it.",
+    joins: "is what the model puts there.",
+    isSampled: false,
+    canWrite: false,
+    canHide: true,
+    writes: 1,
+    take: mostLikely,
+  },
+  target: {
+    title: "Next token",
+    end: "next token",
+    from: "after",
+    cut: "Above the text to translate; below the translation, as far as it is written.",
+    each: "token",
+    others: "what other words hold",
+    all: "tokens",
+    rests: ["After ", " the most likely token is "],
+    expected: "It expected",
+    hint: null,
+    joins: "joins the translation, and the decoder runs once more.",
+    isSampled: false,
+    canWrite: true,
+    canHide: false,
+    writes: Infinity,
+    take: written,
+  },
+  class: {
+    title: "Digit",
+    end: "digit",
+    from: "at",
+    cut: "The picture is cut into patches; a class token, [CLS], is put before them.",
+    each: "patch",
+    others: "what the patches hold",
+    all: "classes",
+    rests: ["The most likely digit is "],
+    expected: "",
+    hint: "Point at a patch or a small map.",
+    joins: "",
+    isSampled: false,
+    canWrite: false,
+    canHide: false,
+    writes: 0,
+    take: null,
+  },
+};
+
+/** @param {HomeSpec} spec */
+export function goalOf({ goal }) {
+  return GOALS[goal];
+}

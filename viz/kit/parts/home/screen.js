@@ -1,0 +1,167 @@
+// What is on screen of Home, frame by frame: sizes, colours, the canvas, and all that stands on it.
+
+import { dressed } from "../../colors.js";
+import { html } from "../../dom.js";
+import { captioned } from "./caption.js";
+import { drawFlow } from "./flow.js";
+import { goalOf } from "./goals.js";
+import { clamp, frontAt, layout, rowsOf } from "./layout.js";
+import { bentRamp, picturesOf } from "./pictures.js";
+import { Fades, eased } from "./timeline.js";
+
+/** @import { Palette } from "../../wire.js" */
+/** @import { Home } from "../home.js" */
+/** @import { Flow } from "./layout.js" */
+/** @import { Run } from "./numbers.js" */
+/** @import { Pictures } from "./pictures.js" */
+/** @import { Scene } from "./scene.js" */
+
+const NARROW = 820; // pixels of the room, and below
+const FLOW_WHEN_NARROW = 760; // in a box that scrolls
+const BELOW = 132; // pixels: axis, caption, and the panel below each page
+const HEIGHT = { least: 400, most: 860 };
+const FADE_MS = 150;
+const SLOWEST_FRAME = 100;
+
+export class Screen {
+  /** @type {Flow | undefined} */
+  flow;
+  /** @type {Palette} */
+  palette;
+  /** @type {Pictures} */
+  #pictures;
+  #fades = new Fades();
+  #last = 0; // when the last frame was
+  #isAwaited = false; // a frame
+
+  /** @param {Home} home whose it is */
+  constructor(home) {
+    const { heads, tokens, large, axis } = home;
+    this.home = home;
+    this.canvas = html("canvas", { "aria-hidden": "true" });
+    this.context = /** @type {CanvasRenderingContext2D} */ (
+      this.canvas.getContext("2d", { alpha: false }) // no blending: faster
+    );
+    const drawn = [this.canvas, heads.node, tokens.node, large.node];
+    this.box = html("div", { class: "hl-home-flow" }, drawn);
+    this.node = html("div", { class: "hl-home-scroller" }, this.box, axis.node);
+  }
+
+  dress() {
+    const { model, el, run } = this.home;
+    const { light, dark } = model.get("themes");
+    this.palette = dressed(el, { light, dark });
+    el.style.setProperty("--hl-ramp", bentRamp(this.palette));
+    if (run) this.#pictures = picturesOf(run, this.palette);
+    this.soon();
+  }
+
+  resize() {
+    const { run, el, axis, next, tokens } = this.home;
+    const room = el.clientWidth;
+    if (!run || !room) return;
+    const isNarrow = room <= NARROW;
+    const width = isNarrow ? FLOW_WHEN_NARROW : room;
+    const scrolled = el.closest('[data-testid="stMain"]')?.scrollTop ?? 0;
+    const above = el.getBoundingClientRect().top + scrolled;
+    const height = clamp(Math.round(innerHeight - above - BELOW), HEIGHT.least, HEIGHT.most);
+    const { columns, side, has_positions: hasPositions } = run.spec;
+    this.flow = layout({ columns, side, hasPositions, width, height, isNarrow });
+    const ratio = Math.min(devicePixelRatio, 2);
+    Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    for (const { style } of [this.canvas, this.box])
+      Object.assign(style, { width: `${width}px`, height: `${height}px` });
+    axis.place(this.flow);
+    next.place(this.flow);
+    tokens.build(run, this.flow);
+    this.soon();
+  }
+
+  /** Draw before the next frame is painted. */
+  soon() {
+    if (this.#isAwaited || this.home.lifetime.isOver) return;
+    this.#isAwaited = true;
+    this.home.lifetime.frame(() => this.#frame(performance.now()));
+  }
+
+  /** @param {number} now */
+  #frame(now) {
+    this.#isAwaited = false;
+    const ms = Math.min(now - this.#last, SLOWEST_FRAME);
+    this.#last = now;
+    const { home } = this;
+    const { film } = home;
+    if (!home.run || !this.flow) return;
+    const isMoving = () => film.time.isPlaying && !home.isLooking;
+    if (isMoving()) film.advance(ms);
+    const step = film.isStill ? 1 : ms / FADE_MS;
+    const isFading = this.#fades.follow(home.isLooking, home.focus !== null, step);
+    this.#draw(this.#scene(home.run, this.flow));
+    if (isMoving() || isFading) this.soon();
+  }
+
+  /**
+   * @param {Run} run
+   * @param {Flow} flow
+   * @returns {Scene}
+   */
+  #scene(run, flow) {
+    const { context } = this;
+    const { query, focus, film, chance, answering, isLooking, pointed } = this.home;
+    const time = isLooking ? film.time.over() : film.time;
+    const flight = isLooking ? null : film.flight;
+    const grows = flight && goalOf(run.spec).canWrite;
+    const size = run.n + (grows ? eased(time.done(time.FLY)) : 0);
+    return {
+      ...{ context, flow, run, query, focus, size, time, flight, isGrown: film.isGrown },
+      ...{ palette: this.palette, pictures: this.#pictures, ...this.#fades.now },
+      rows: rowsOf(flow, run.spec.bands, size),
+      fronts: flow.fronts.map((stops) => frontAt(stops, time.at)),
+      chance: chance?.query === answering ? chance : null,
+      drawn: query === run.asked ? film.drawn : null,
+      pointed,
+    };
+  }
+
+  /** @param {Scene} scene */
+  #draw(scene) {
+    const { time, run, flow, query, flight } = scene;
+    const { tokens, next, axis, film, focus, isLooking, answering, el } = this.home;
+    drawFlow(scene);
+    tokens.place(scene);
+    const from = focus ? run.queryIn(query, focus.column) : query;
+    const isTinted = isLooking || (flow.picture && time.at >= time.NEXT);
+    tokens.tint(run, from, isTinted ? run.row(from, focus) : null);
+    const shown = eased(time.done(time.NEXT)) * (flight ? 1 - time.done(time.FLY) : 1);
+    const isOther = isLooking || answering !== run.asked;
+    next.show(scene, (place) => this.home.label(place), isOther ? 1 : shown);
+    axis.mark(flow, time);
+    const { band } = time.stage;
+    if (!flow.next && time.isPlaying && band >= 0)
+      this.node.scrollTo({ left: scene.fronts[band] - 0.7 * el.clientWidth });
+    if (film.isFilled) this.#fill(run);
+    this.#speak(scene);
+  }
+
+  /** @param {Run} run with what was asked for in its place */
+  #fill({ asked, spec: { hidden } }) {
+    const { chance, tokens } = this.home;
+    const label = chance?.query === asked ? this.home.label(0) : null;
+    const stood = hidden.find(([row]) => row === asked)?.[1];
+    if (label !== null) tokens.fill(asked, label, label === stood);
+  }
+
+  /** @param {Scene} scene */
+  #speak(scene) {
+    const { isLooking, film, foot, next, el } = this.home;
+    const { left, time, isFilled } = film;
+    const label = (/** @type {number} */ place) => this.home.label(place);
+    const words = captioned({ ...scene, label, isLooking, isFilled });
+    const isPlaying = time.isPlaying && !isLooking;
+    foot.show(words, isPlaying);
+    next.enable(left > 1, scene.run.canGoOn);
+    const drawn = `${scene.run.spec.key} home ${isPlaying ? "plays" : "rests"}`;
+    if (el.dataset.drawn !== drawn) el.dataset.drawn = drawn; // it is watched
+  }
+}
