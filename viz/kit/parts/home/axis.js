@@ -8,6 +8,19 @@ import { clamp, frontAt, stageAt } from "./layout.js";
 /** @import { HomeSpec } from "./numbers.js" */
 /** @import { Timeline } from "./timeline.js" */
 
+const NAMED = 16; // columns; of more some are named
+
+/**
+ * What a column is called, as far as there is room.
+ *
+ * @param {import("./numbers.js").Column} column
+ * @param {number} n columns there are
+ */
+function nameOf({ name, layer }, n) {
+  if (n <= 8) return `${name} ${layer}`;
+  return n > NAMED && layer % 4 ? "" : `${name === "cross" ? "×" : ""}${layer}`;
+}
+
 export class Axis {
   /** @type {{name: string, stage: number, node: HTMLElement}[]} */
   #names = [];
@@ -54,7 +67,6 @@ export class Axis {
    */
   build(spec, time) {
     const { columns, bands, has_positions, side } = spec;
-    const isShort = columns.length > 8;
     const names = time.stages.slice(0, time.DRAW).flatMap(({ kind, band, column }, stage) => {
       if (kind === "tokens") return [{ name: side ? "patches" : "tokens", stage }];
       if (kind === "next") return [{ name: goalOf(spec).end, stage }];
@@ -65,10 +77,7 @@ export class Axis {
           { name: "embedding", stage },
           ...(has_positions ? [{ name: "+ position", stage }] : []),
         ];
-      const { name, layer } = columns[column];
-      return [
-        { name: isShort ? `${name === "cross" ? "×" : ""}${layer}` : `${name} ${layer}`, stage },
-      ];
+      return [{ name: nameOf(columns[column], columns.length), stage }];
     });
     this.#names = names.map((about) => ({ ...about, node: html("span", null, about.name) }));
     this.#last = time.DRAW;

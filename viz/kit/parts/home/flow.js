@@ -17,7 +17,6 @@ export function drawFlow(scene) {
   context.fillStyle = palette.background;
   context.fillRect(0, 0, flow.width, flow.height);
   context.imageSmoothingEnabled = false;
-  drawPicture(scene);
   if (flow.bands.length > 1) drawHeaders(scene);
   drawStrips(scene);
   drawRibbons(scene);
@@ -49,17 +48,6 @@ function drawFocus(scene) {
   context.strokeStyle = palette.frame;
   context.lineWidth = 2;
   context.strokeRect(x - 2, y - 2, size + 4, size + 4);
-}
-
-/**
- * The picture in the place of tokens.
- *
- * @param {Scene} scene
- */
-function drawPicture({ context, flow, pictures }) {
-  if (!flow.picture || !pictures.image) return;
-  const { x, y, cell, side } = flow.picture;
-  context.drawImage(pictures.image, x, y, side * cell, side * cell);
 }
 
 /**

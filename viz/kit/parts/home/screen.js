@@ -74,7 +74,7 @@ export class Screen {
       Object.assign(style, { width: `${width}px`, height: `${height}px` });
     axis.place(this.flow);
     next.place(this.flow);
-    tokens.build(run, this.flow);
+    tokens.build(run, this.flow, this.#pictures.image);
     this.soon();
   }
 

@@ -21,7 +21,8 @@ export class Tokens {
     this.act = act;
     this.node = html("div", { class: "hl-home-tokens", role: "group", "aria-label": "Tokens" });
     this.flying = html("span", { class: "hl-home-flying", translate: "no", hidden: true });
-    this.node.append(this.flying);
+    this.image = html("canvas", { "aria-hidden": "true", hidden: true });
+    this.node.append(this.image, this.flying);
     this.node.addEventListener("focusout", () => act.rest());
   }
 
@@ -35,9 +36,11 @@ export class Tokens {
    *
    * @param {Run} run
    * @param {import("./layout.js").Flow} flow
+   * @param {OffscreenCanvas | null} image the picture that was given
    */
-  build(run, { tokens, picture, next, height }) {
+  build(run, { tokens, picture, next, height }, image) {
     const { buttons } = this;
+    this.#show(picture, image);
     const { labels, folded, hidden } = run.spec;
     buttons.slice(run.n).forEach((button) => button.remove());
     labels.slice(0, run.n).forEach((label, i) => {
@@ -55,6 +58,20 @@ export class Tokens {
     this.node.style.setProperty("--hl-names", `${names}px`);
     this.node.style.setProperty("--hl-high", `${height}px`);
     this.#placed = this.#tinted = "";
+  }
+
+  /**
+   * @param {import("./layout.js").PicturePlace | null} place
+   * @param {OffscreenCanvas | null} image
+   */
+  #show(place, image) {
+    this.image.hidden = !place;
+    if (!place || !image) return;
+    const { x, y, cell, side } = place;
+    Object.assign(this.image, { width: image.width, height: image.height });
+    this.image.getContext("2d")?.drawImage(image, 0, 0);
+    const size = `${side * cell}px`;
+    Object.assign(this.image.style, { left: `${x}px`, top: `${y}px`, width: size, height: size });
   }
 
   /** @param {number} i */
