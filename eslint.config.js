@@ -12,8 +12,6 @@ const INSTRUMENTS = [
   "chart",
   "sentence_box",
   "pickers",
-  "translation",
-  "cloze",
   "by_hand",
 ];
 const MARKUP = ["innerHTML", "outerHTML", "insertAdjacentHTML", "createContextualFragment"];

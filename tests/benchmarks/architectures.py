@@ -15,7 +15,7 @@ from tests.serving import BROWSER_FLAGS, running_app
 
 STROKES = 35  # each at a place of its own: one drawn twice changes nothing
 SKETCH = ".st-key-sketch .hl-live"
-TRANSLATION = ".st-key-translation .hl-live"
+TRANSLATION = ".st-key-home .hl-live"
 SENTENCES = (
     "Three young men in red shirts play football on a green field.",
     "A little girl with a blue hat sits on a big brown horse.",
@@ -48,9 +48,9 @@ STROKE = f"""async (number) => {{
 # The milliseconds until all of another translation is shown, counted from the word.
 TRANSLATED = f"""async (before) => {{
     const started = performance.now();
-    const row = () => document.querySelector('{TRANSLATION} .hl-tr-row[aria-label=German]');
+    const key = () => document.querySelector('{TRANSLATION}').dataset.drawn.split(' ')[0];
     const frame = () => new Promise(resolve => requestAnimationFrame(resolve));
-    while (row().innerText === before || row().querySelector('.hl-tr-unwritten')) await frame();
+    while (key() === before) await frame();
     return performance.now() - started;
 }}"""
 
@@ -87,8 +87,8 @@ def _sentences(page: Page) -> list[float]:
     page.wait_for_timeout(3_000)
     box, times = page.get_by_role("textbox", name="English"), []
     for sentence in SENTENCES:
-        row = page.locator(f"{TRANSLATION} .hl-tr-row[aria-label=German]")
-        before = row.inner_text()
+        drawn = page.locator(TRANSLATION).get_attribute("data-drawn") or ""
+        before = drawn.partition(" ")[0]
         box.fill(sentence)
         box.press("Control+Enter")
         times.append(page.evaluate(TRANSLATED, before))

@@ -247,31 +247,29 @@ def test_home_writes_on_and_everything_follows(page: Page) -> None:
 
 
 def test_a_hidden_word_of_home_is_found_and_a_click_hides_another(page: Page) -> None:
-    visit(page, page="Home", sentence="The cat sat on the warm mat.", model="blank")
+    text = "The cat sat on the warm mat."
+    visit(page, page="Home", sentence=text, model="blank", blanks="5")
     at_rest(page)
     tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
     handle = runs.handle_of("blank", "cpu")
-    stood = token_labels(blanks.tokens_of(handle, "The cat sat on the warm mat."))
-    for place in (None, 1):
-        if place is not None:
-            tokens.nth(place).click()
-            page.wait_for_url(f"**blanks={place}**")
+    vocabulary, stood = runs.vocabulary(handle), blanks.ids_of(handle, text)
+    for places, shown in (((5,), 5), ((2, 5), 2), ((2,), 2)):
+        if len(places) > 1 or shown != 5:
+            tokens.nth(2 if len(places) > 1 else 5).click()
+            page.wait_for_url(f"**blanks={'*'.join(map(str, places))}**")
             page.mouse.move(0, 0)
-        blank = page.locator(".hl-home-tokens .hl-blank:is(.hl-right, .hl-wrong)")
-        expect(blank).to_have_count(1)
-        at = (
-            place
-            if place is not None
-            else int(blank.evaluate("x => [...x.parentNode.children].indexOf(x)"))
-        )
-        run = blanks.run_blanked(handle, "The cat sat on the warm mat.", (at,))
-        best = int(run.trace.logits[at].argmax())
-        found = token_labels(runs.vocabulary(handle))[best]
-        expect(tokens.nth(at)).to_have_text(found)
-        p = float(softmax(run.trace.logits[at])[best])
-        expect(says).to_contain_text(f"“{found}” ({100 * p:.1f} %)")
-        right = found == stood[at]
-        expect(says).to_contain_text("That stood there" if right else f"There stood “{stood[at]}”")
+        logits = blanks.run_blanked(handle, text, places).trace.logits
+        expect(page.locator(".hl-home-tokens .hl-blank")).to_have_count(len(places))
+        for place in places:
+            best = int(logits[place].argmax())
+            expect(tokens.nth(place)).to_have_text(token_labels(vocabulary)[best])
+            right = "hl-right" if best == stood[place] else "hl-wrong"
+            expect(tokens.nth(place)).to_contain_class(right)
+        best = int(logits[shown].argmax())
+        p = 100 * float(softmax(logits[shown])[best])
+        expect(says).to_contain_text(f"“{token_labels(vocabulary)[best]}” ({p:.1f} %)")
+        guess = int((logits[shown] > logits[shown, stood[shown]]).sum()) + 1
+        expect(says).to_contain_text("That stood there" if guess == 1 else f"number {guess:,}")
 
 
 def test_home_translates_and_a_german_word_attends_to_english_ones(page: Page) -> None:

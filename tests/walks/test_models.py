@@ -11,8 +11,9 @@ from model.given import Blanked
 from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint, find_folder
 from tests.model.builders import softmax
-from tests.screen import TOM, query, settle, visit
+from tests.screen import TOM, query, visit
 from viz.digits import digits
+from viz.figures.labels import token_labels
 from viz.frame.settings import DRAWING
 
 INSTRUMENT = ".st-key-sketch .hl-live"
@@ -96,58 +97,70 @@ def blank() -> Checkpoint:
     return checkpoint.load("blank", "cpu")
 
 
-def test_a_word_is_hidden_and_has_its_distribution_and_its_attention(
+def test_words_are_hidden_and_filled_and_a_mask_takes_the_right_side_away(
     page: Page, blank: Checkpoint
 ) -> None:
     visit(page, page="Encoder", sentence=TOM, blanks="3")
-    words = page.locator(".hl-cloze-words button")
+    tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
     ids = blank.tokenizer.encode(TOM)
     alone = blank.trace(Blanked(TOM, (3,))).trace.logits[3]
     guess = int((alone > alone[ids[3]]).sum()) + 1
-    said = "is its first guess." if guess == 1 else f"is guess number {guess:,}."
-    expect(page.locator(".hl-cloze-says")).to_contain_text(said)
-    words.nth(1).click()
-    expect(page.locator(".hl-cloze-found tbody tr")).to_have_count(2)
-    settle(page)
-    assert query(page)["blanks"] == "1,3"
+    expect(says).to_contain_text(
+        "That stood there" if guess == 1 else f"its guess number {guess:,}"
+    )
+    tokens.nth(1).click()
+    page.wait_for_url("**blanks=1*3**")
+    page.mouse.move(0, 0)
     probs = softmax(blank.trace(Blanked(TOM, (1, 3))).trace.logits.astype(np.float64))
-    row = page.locator(".hl-cloze-found tr[data-place='1']")
-    expect(row.locator("[data-number=p]")).to_have_text(digits(probs[1, ids[1]], 3))
-    n_found = sum(int(probs[place].argmax()) == ids[place] for place in (1, 3))
-    expect(page.locator(".hl-cloze-says")).to_have_text(f"Found: {n_found} of 2.")
-    best = blank.tokenizer.token_strings([int(probs[1].argmax())])[0].strip()
-    expect(words.nth(1).locator(".hl-cloze-guess")).to_contain_text(best)
+    for place in (1, 3):
+        best = int(probs[place].argmax())
+        expect(tokens.nth(place)).to_contain_text(blank.tokenizer.token_strings([best])[0].strip())
+        right = "hl-right" if best == ids[place] else "hl-wrong"
+        expect(tokens.nth(place)).to_contain_class(right)
+    first = page.locator(".hl-home-next li").first
+    expect(first).to_have_attribute("data-after", re.compile(f"^{probs[1].max():.4f}"[:6]))
+    maps = page.get_by_role("application", name="with 48 heads")
+    maps.focus()
+    for key in ("ArrowRight", "Enter"):
+        maps.press(key)
+    page.wait_for_url("**at=encoder.attn.0.0**")
     cells = (
-        "() => document.querySelector('.hl-cloze-right .js-plotly-plot').calcdata[0][0].z"
+        "() => document.querySelector('.hl-home-large .js-plotly-plot')?.calcdata?.[0][0].z"
         ".map((row) => Array.from(row).map((x) => x == null || Number.isNaN(x)))"
     )
+    page.wait_for_function(f"() => ({cells})()?.length === {len(ids)}")
     assert not np.array(page.evaluate(cells)).any()
-    page.get_by_role("radio", name="causal mask").check()
+    page.get_by_text("Causal mask", exact=True).click()
     page.wait_for_url("**causal=yes*")
-    n = len(blank.tokenizer.encode(TOM))
-    page.wait_for_function(f"() => ({cells})()[0].some(Boolean)")
+    n = len(ids)
+    page.wait_for_function(f"() => ({cells})()?.[0].some(Boolean)")
     np.testing.assert_array_equal(np.array(page.evaluate(cells)), np.triu(np.ones((n, n), bool), 1))
 
 
-def test_a_german_word_finds_its_english_one_and_is_replaced(page: Page) -> None:
+def test_a_german_word_finds_its_english_one_and_another_is_put_in_its_place(page: Page) -> None:
     visit(page, page="Translation", source=RIDES)
-    german = page.locator(".hl-tr-row[aria-label=German] button")
-    english = page.locator(".hl-tr-row[aria-label=English] > *")
+    tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
     trace = checkpoint.load("translate", "cpu").trace(RIDES).trace
-    weights = trace.group("decoder.cross_attn").records[-1].pattern[0]
+    source, target = trace.streams
+    maps = page.get_by_role("application", name="with 48 heads")
+    maps.focus()
+    for key in (*8 * ["ArrowRight"], "ArrowDown"):
+        maps.press(key)
+    weights = trace.group("decoder.cross_attn").records[1].pattern[1]
     for n in (3, 1):
-        german.nth(n).hover()
-        expect(german.nth(n)).to_contain_class("hl-looked")
+        tokens.nth(len(source) + n).hover()
         best = int(weights[n].argmax())
-        expect(english.nth(best)).to_contain_class("hl-tr-strongest")
-        expect(english.nth(best).locator("small")).to_have_text(digits(weights[n, best], 2))
-    german.nth(1).click()
-    option = page.locator("button.hl-tr-option").nth(4)
-    label = option.locator("bdi").inner_text()
-    option.click()
-    expect(german.nth(1).locator("bdi")).to_contain_text(label)
-    expect(german.nth(1)).to_contain_class("hl-tr-forced")
+        english = token_labels(source.labels)[best]
+        expect(says).to_contain_text(
+            f"Cross L1 H1: “{token_labels(target.labels)[n]}” attends to “{english}” "
+            f"{weights[n, best]:.2f}"
+        )
+    tokens.nth(len(source) + 1).hover()
+    row = page.locator(".hl-home-next li").nth(4)
+    label = row.locator("bdi").inner_text()
+    row.click()
     page.wait_for_url("**forced=*")
     assert len(query(page)["forced"].split("-")) == 2
-    page.get_by_role("button", name="Undo your choices").click()
-    expect(page.locator(".hl-tr-forced")).to_have_count(0)
+    expect(tokens.nth(len(source) + 2)).to_have_text(label)
+    page.get_by_role("button", name="Forget the 2 tokens that you chose").click()
+    expect(tokens.nth(len(source) + 2)).to_have_text(token_labels(target.labels)[2])

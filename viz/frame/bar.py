@@ -53,8 +53,8 @@ def open_view(
     admission.admit()
     notices.begin()
     model = _model_setting(architecture)
-    is_own_page = bool(architecture) or fills_blanks
-    ask = given.ask_of(runs.architecture_of(state.value(model)), is_own_page=is_own_page)
+    asks = given.ON_HOME if fills_blanks else given.ON_OWN_PAGE if architecture else given.ASKS
+    ask = given.ask_of(runs.architecture_of(state.value(model)), asks)
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
         typed = ask.draw(has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
@@ -200,9 +200,9 @@ def _own_head(run: runs.Run, model: str) -> tuple[str, int, int]:
         for head in range(group.n_heads)
     }
     last = run.trace.groups[-1]
-    default = f"{last.name}.{len(last.records) - 1}.0"
+    heads[""] = (last.name, len(last.records) - 1, 0)
     state.only_for(model, AT)
-    return heads[state.value(AT.given(options=list(heads), default=default))]
+    return heads[state.value(AT.given(options=list(heads)))]
 
 
 def _any_head(run: runs.Run, *, has_pickers: bool) -> tuple[str, int, int]:

@@ -7,7 +7,7 @@ from model.sources.handle import ModelHandle
 from viz import runs
 from viz.frame import state
 from viz.frame.kinds import Places
-from viz.frame.settings import BLANKS, CAUSAL
+from viz.frame.settings import BLANK, BLANKS, CAUSAL
 from viz.runs import blanks
 
 
@@ -56,10 +56,24 @@ def setting(handle: ModelHandle, text: str, *, has_default: bool) -> Places:
     return BLANKS.given(n=len(tokens), default=default)
 
 
-def run(handle: ModelHandle, text: str, *, is_own_page: bool) -> runs.Run:
-    """The sentence with what is hidden of it, under the mask that is chosen on the page Encoder."""
-    hidden = state.value(setting(handle, text, has_default=is_own_page))
-    is_causal = is_own_page and state.value(CAUSAL)
+def chosen(handle: ModelHandle, text: str) -> tuple[tuple[int, ...], int]:
+    """The hidden places, and the one whose answer is shown: the last, until another is chosen.
+
+    Where nothing is hidden, the place is −1.
+    """
+    places = state.value(setting(handle, text, has_default=True))
+    options = places or (-1,)
+    shown = BLANK.given(options=options, default=options[-1], follows=True)
+    state.settle_quietly(shown)
+    return places, state.value(shown)
+
+
+def run(
+    handle: ModelHandle, text: str, *, has_default: bool = False, has_mask: bool = False
+) -> runs.Run:
+    """The sentence with what is hidden of it; `has_mask`: under the mask that may be chosen."""
+    hidden = state.value(setting(handle, text, has_default=has_default))
+    is_causal = has_mask and state.value(CAUSAL)
     if not hidden and not is_causal:
         return runs.run(handle, text)
     return blanks.run_blanked(handle, text, hidden, is_causal)

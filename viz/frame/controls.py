@@ -7,7 +7,7 @@ import streamlit as st
 
 from viz.figures.labels import token_labels
 from viz.frame import memory, state
-from viz.frame.kinds import Choice, Number, Numbers, Text
+from viz.frame.kinds import Choice, Flag, Number, Numbers, Text
 from viz.frame.settings import AFTER
 from viz.frame.view import View
 from viz.kit.wire import Option, Settings
@@ -57,6 +57,13 @@ def segments(setting: Choice[str], *, has_label: bool = False) -> str:
         format_func=setting.words,
         label_visibility="visible" if has_label else "collapsed",
     )
+    return state.publish(setting)
+
+
+def flag(setting: Flag) -> bool:
+    """A switch."""
+    state.settle(setting)
+    st.toggle(setting.label, key=setting.name, persist_state="session")
     return state.publish(setting)
 
 

@@ -2,8 +2,8 @@
 
 import io
 from base64 import b64encode
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -113,29 +113,21 @@ def _run_picture(handle: ModelHandle, text: str) -> Run:
     return runs.run_picture(handle, picture())
 
 
-def _run_blanked(handle: ModelHandle, text: str) -> Run:
-    return blanks.run(handle, text, is_own_page=True)
-
-
-def _run_as_blanked(handle: ModelHandle, text: str) -> Run:
-    """On another page: what was hidden stays hidden, and nothing is by itself."""
-    return blanks.run(handle, text, is_own_page=False)
+def _encoder(*, has_default: bool, has_mask: bool) -> Ask:
+    run = partial(blanks.run, has_default=has_default, has_mask=has_mask)
+    return Ask(_sentence, run)
 
 
 OF_TEXT = Ask(_sentence, runs.run)
 ASKS: dict[str, Ask] = {
-    "encoder": Ask(_sentence, _run_as_blanked),
+    "encoder": _encoder(has_default=False, has_mask=False),  # what was hidden stays hidden
     "encoder_decoder": Ask(_source, _run_translation),
     "vision": Ask(_no_text, _run_picture),
 }
+ON_HOME = {**ASKS, "encoder": _encoder(has_default=True, has_mask=False)}
+ON_OWN_PAGE = {**ASKS, "encoder": _encoder(has_default=True, has_mask=True)}
 
 
-ON_OWN_PAGE = {**ASKS, "encoder": Ask(_sentence, _run_blanked)}
-
-
-def ask_of(architecture: str, *, is_own_page: bool = False) -> Ask:
-    """How to ask for the input of an architecture; a sentence where it is not known.
-
-    `is_own_page` says that the page is about this architecture alone.
-    """
-    return (ON_OWN_PAGE if is_own_page else ASKS).get(architecture, OF_TEXT)
+def ask_of(architecture: str, asks: Mapping[str, Ask]) -> Ask:
+    """How to ask for the input of an architecture; a sentence where it is not known."""
+    return asks.get(architecture, OF_TEXT)

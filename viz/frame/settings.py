@@ -29,7 +29,6 @@ from viz.frame.switched import Switched
 from viz.kit import sampling as sampler
 from viz.live.microscope import data as microscope
 from viz.live.sketch import data as sketch
-from viz.live.translation import data as translation
 
 Kind = TypeVar("Kind", bound=Setting)
 
@@ -83,7 +82,7 @@ VISION = declared(Choice[str]("vision", "Model", "", pages=ON_VISION))
 ENCODER = declared(Choice[str]("encoder", "Model", "", pages=ON_ENCODER))
 MODELS = {"": MODEL, "encoder": ENCODER, "encoder_decoder": TRANSLATOR, "vision": VISION}
 AT = declared(  # such as decoder.cross_attn.3.0
-    Choice[str]("at", "Head", "", pages=(*ON_ENCODER, *ON_TRANSLATION, *ON_VISION))
+    Choice[str]("at", "Head", "", pages=("Home", *ON_ENCODER, *ON_TRANSLATION, *ON_VISION))
 )
 SOURCE = declared(Text("source", "English", "Two children play with a red ball on the beach."))
 DIGIT = declared(Number("digit", "Test digit", 0, 0))
@@ -338,18 +337,20 @@ OTHER_SENTENCE = declared(Text("other_sentence", "Other sentence", "", pages=ON_
 BLANKS = declared(
     Places("blanks", "Blank", (), pages=("Home", "Attention", *ON_ENCODER), follows=True)
 )
-BLANK = declared(Choice[int]("blank", "Shown blank", -1, pages=ON_ENCODER))
+BLANK = declared(Choice[int]("blank", "Shown blank", -1, pages=("Home", *ON_ENCODER)))
 CAUSAL = declared(Flag("causal", "Causal mask", False, pages=ON_ENCODER))
 
-# --- Translation: most are chosen in the instrument ---------------------------------------------
+# --- Translation ------------------------------------------------------------------------------
 
-DECODE = named("decode", "Decoding", translation.DECODING, ON_TRANSLATION)
+WAYS_TO_WRITE = {"greedy": "greedy", "sampling": "sampling", "beam": "beam search"}
+DECODE = named("decode", "Decoding", WAYS_TO_WRITE, ON_TRANSLATION)
 BEAMS = declared(Number("beams", "Beam width", 5, 2, 12, pages=ON_TRANSLATION))
 # Ids that a person put at the beginning of a target, the last of them in place of another.
 FORCED = declared(Ids("forced", "Chosen tokens", (), most=512, pages=ON_TRANSLATION))
-SHOWN_HEADS = named("shown_heads", "Heads", translation.HEADS, ON_TRANSLATION)
-ALIGN_BY = named("align_by", "Row of a German word", translation.ROWS, ON_TRANSLATION)
-TARGET_TOKEN = declared(Index("target_token", "German token", None, pages=ON_TRANSLATION))
+HEADS_ALIGNED = {"head": "this head", "layer": "mean of its layer", "all": "mean of all layers"}
+SHOWN_HEADS = named("shown_heads", "Heads", HEADS_ALIGNED, ON_TRANSLATION)
+ROWS_ALIGNED = {"output": "while it is predicted", "input": "with it as input"}
+ALIGN_BY = named("align_by", "Row of a German word", ROWS_ALIGNED, ON_TRANSLATION)
 TARGET = declared(Text("target", "German", "", pages=ON_TRANSLATION, follows=True))
 DAMAGE_SEED = declared(Number("damage_seed", "Seed", 0, 0, 999, pages=ON_TRANSLATION))
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from model.trace import HeadGroup
-from viz.kit.wire import Data, packed
+from viz.kit.wire import Data
 
 MASKED, ZERO = 1, 2  # byte values of a tile; above ZERO the weight, 0 is the gap between tiles
 TILE_MOST = 48
@@ -41,11 +41,6 @@ def _merge_cells(values: np.ndarray, merge: int) -> np.ndarray:
     padded = np.pad(values, [(0, 0)] * (values.ndim - 2) + [(0, n) for n in missing])
     blocks = padded.reshape(*values.shape[:-2], rows, merge, columns, merge)
     return blocks.max(axis=(-3, -1))
-
-
-def group_data(group: HeadGroup) -> Data:
-    """A group of heads with its small maps, as `Group` of wire.js has it."""
-    return {**group_about(group), "tiles": packed(group_tiles(group))}
 
 
 def group_about(group: HeadGroup) -> Data:

@@ -20,11 +20,9 @@ const KINDS = {
   writer: () => import("./writer/writer.js").then(({ Writer }) => Writer),
   editor: () => import("./editor/editor.js").then(({ Editor }) => Editor),
   chart: () => import("./chart/chart.js").then(({ Chart }) => Chart),
-  cloze: () => import("./cloze/cloze.js").then(({ Cloze }) => Cloze),
   sketch: () => import("./sketch/sketch.js").then(({ Sketch }) => Sketch),
   by_hand: () => import("./by_hand/by_hand.js").then(({ ByHand }) => ByHand),
   rotor: () => import("./rotor/rotor.js").then(({ Rotor }) => Rotor),
-  translation: () => import("./translation/translation.js").then(({ Translation }) => Translation),
 };
 
 /**

@@ -34,6 +34,7 @@ HARNESS = """async () => {
         globalThis.done = [];
         const chance = {probs: new Float64Array([0.5, 0.3, 0.2]), count: 3, ids: [7, 8, 9]};
         const crew = {
+            canGoOn: () => true,
             chance: () => chance,
             take: (chance, goal) => goal.take(chance, taken),
             takeOff: place => {
@@ -45,7 +46,7 @@ HARNESS = """async () => {
         globalThis.film = new home.Film(isStill, crew);
         globalThis.spec = {goal, columns: bands.map(band => ({band}))};
         // Of a text of two rows after a source of three: its second token came as 9.
-        globalThis.taken = {n: 4, spec: {came: [9, 7], bands: [{from: 0}, {from: 3}]}};
+        globalThis.taken = {n: 4, spec: {came: [9, 7], begins: -3}};
         film.begin(spec, true);
         Math.random = () => 0.6;
     };

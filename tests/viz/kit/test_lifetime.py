@@ -144,7 +144,6 @@ BUSY = {
     "Microscope": "instrument.view.play()",
     "Writer": "instrument.go(0)",
     "Editor": "document.querySelector('[data-do=row]').click()",
-    "Translation": "instrument.replay()",
     "Rotor": "document.querySelector('[data-setting=both]').dispatchEvent(new Event('input'))",
 }
 

@@ -6,19 +6,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from model.capture import capture, capture_translation
-from model.decoding.filters import Sampling
-from tests.model.builders import tiny_encoder, tiny_translator
 from tests.viz.builders import causal, stories_trace
-from viz.kit.sampling import BOUNDS, distribution_data
-from viz.kit.wire import Bounds, Data, Settings
+from viz.kit.sampling import distribution_data
+from viz.kit.wire import Data, Settings
 from viz.live.chart.data import chart_data
-from viz.live.cloze.data import Kept as KeptTrace
-from viz.live.cloze.data import Whole, cloze_data
 from viz.live.editor.data import NextTokens, editor_data
 from viz.live.microscope.data import microscope_data
 from viz.live.rotor.data import Rotation, rotor_data
-from viz.live.translation.data import Kept, Target, Words, translation_data
 from viz.live.writer.data import WrittenText, writer_data
 
 TEXT = "The animal was too tired."
@@ -121,63 +115,9 @@ START, END = 0, 16  # special tokens of a vocabulary of 17
 WRITTEN = (2, 7, END)
 
 
-def translated(**changes: object) -> Data:
-    """A small model on a source of five tokens, with a target of two and its end."""
-    words = [*(f" w{i}" for i in range(16)), "<|end|>"]
-    source, target = [3, 1, 4, 1, END], [START, *WRITTEN[:-1]]
-    trace = capture_translation(
-        tiny_translator(),
-        (source, [words[i] for i in source]),
-        (target, [words[i] for i in target]),
-    )
-    settings = {
-        "at": "decoder.cross_attn.1.2",
-        "shown_heads": "head",
-        "align_by": "output",
-        "target_token": None,
-        "decode": "sampling",
-        "temperature": 0.8,
-        "top_p": 0.9,
-        "beams": 5,
-        "seed": 0,
-        "forced": [],
-    } | changes
-    return translation_data(
-        "a key",
-        Kept(trace, "a run"),
-        Target(WRITTEN, Sampling(temperature=0.8, top_p=0.9), n_forced=1),
-        Words(words, {START: "⟨start⟩", END: "⟨end⟩"}),
-        settings,
-        {"temperature": BOUNDS["temperature"], "top_p": BOUNDS["top_p"], "beams": Bounds(2, 12, 1)},
-    )
-
-
-def cloze(**changes: object) -> Data:
-    """A small encoder on five tokens, the second of which is hidden."""
-    words, ids = [*(f" w{i}" for i in range(16)), "[MASK]"], [3, 1, 4, 1, 5]
-    given = [3, 16, 4, 1, 5]
-    trace = capture(tiny_encoder(), given, [words[i] for i in given])
-    settings = {
-        "blanks": [1],
-        "blank": 1,
-        "causal": False,
-        "at": "encoder.attn.1.2",
-        "temperature": 0.8,
-        "top_p": 0.9,
-    } | changes
-    return cloze_data(
-        KeptTrace(trace, "a run"),
-        Whole(ids, [words[i] for i in ids]),
-        words,
-        settings,
-    )
-
-
 INSTRUMENTS = {
     "microscope": microscope,
     "writer": writer,
     "editor": editor,
     "rotor": rotor,
-    "translation": translated,
-    "cloze": cloze,
 }

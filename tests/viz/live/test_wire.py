@@ -139,20 +139,6 @@ def test_parts_of_the_others_are_of_their_types() -> None:
     assert_is(data["writer"]["shown"], of_writer["ShownDistribution"], "ShownDistribution")
     for bar in data["editor"]["bars"]:
         assert_is(bar, of_editor["EditorBar"], "EditorBar")
-    of_translation = types(FOLDER / "translation/wire.js")
-    assert_is(data["translation"]["settings"], of_translation["TranslationSettings"], "settings")
-    for group in data["translation"]["groups"]:
-        assert_is(group, SHARED["Group"], "Group")
-    for step in data["translation"]["steps"]:
-        assert_is(step, of_translation["Step"], "Step")
-        assert_is(step["leading"][0], of_translation["LeadingToken"], "LeadingToken")
-    of_cloze = types(FOLDER / "cloze/wire.js")
-    assert_is(data["cloze"]["settings"], of_cloze["ClozeSettings"], "settings")
-    for found in data["cloze"]["found"]:
-        assert_is(found, of_cloze["Found"], "Found")
-        assert_is(found["best"], of_cloze["NamedToken"], "NamedToken")
-    assert_is(data["cloze"]["shown"], of_cloze["ShownBlank"], "ShownBlank")
-    assert_is(data["cloze"]["shown"]["named"][0], of_cloze["NamedToken"], "NamedToken")
     assert_is(data["editor"]["stream"], SHARED["Stream"], "Stream")
     assert set(data["writer"]["bounds"]) == set(BOUNDS)
     for bounds in data["writer"]["bounds"].values():

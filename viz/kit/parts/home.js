@@ -13,7 +13,7 @@ import { Foot } from "./home/foot.js";
 import { goalOf } from "./home/goals.js";
 import { Heads, isAside } from "./home/heads.js";
 import { Large } from "./home/large.js";
-import { rowsOf } from "./home/layout.js";
+import { N_NEXT, rowsOf } from "./home/layout.js";
 import { Next } from "./home/next.js";
 import { chanceOf, loadRun } from "./home/numbers.js";
 import { Screen } from "./home/screen.js";
@@ -46,6 +46,7 @@ export class Home {
   chance = null;
   /** @type {string[]} */
   #vocabulary = [];
+  #pinned = ""; // the head that stays large, as the address spells it
 
   /**
    * @param {Model} model
@@ -57,6 +58,7 @@ export class Home {
     this.el = el;
     this.lifetime = new Lifetime(signal);
     this.film = new Film(matchMedia("(prefers-reduced-motion: reduce)").matches, {
+      canGoOn: () => this.film.flight !== null || (this.run?.canGoOn ?? false),
       chance: () => (this.chance?.query === this.run?.asked ? this.chance : null),
       take: (chance, goal) => goal.take?.(chance, /** @type {Run} */ (this.run)) ?? null,
       takeOff: (place) => this.#takeOff(place),
@@ -68,12 +70,13 @@ export class Home {
     this.large = new Large(this.lifetime, {
       look: (query) => this.look(query),
       close: () => this.letGo(),
-      pin: () => this.large.pin(),
+      pin: () => this.pin(),
     });
     this.next = new Next({
       set: (name, value) => model.set("state", { [name]: value }),
       rest: () => model.save_changes(),
       point: (place) => ((this.pointed = place), this.screen.soon()),
+      choose: (place) => this.#choose(place),
       generate: () => (this.film.left > 1 ? this.toggle() : this.write(Infinity)),
       step: () => this.write(1),
     });
@@ -90,7 +93,7 @@ export class Home {
     const { model, lifetime } = this;
     for (const name of /** @type {const} */ (["spec", "arrays"]))
       model.on(name, () => this.take(), signal);
-    model.on("state", () => this.#newChance(), signal);
+    model.on("state", () => (this.#newChance(), this.#reopen()), signal);
     model.on("themes", () => this.screen.dress(), signal);
     watchTheme(lifetime, () => this.screen.dress());
     lifetime.watchSize(this.el, () => this.screen.resize());
@@ -129,7 +132,7 @@ export class Home {
       this.run.spec = run.spec;
       this.film.hear(run.spec);
     } else {
-      const shown = this.#atFirst(run);
+      const shown = isFirst && run.spec.plays ? this.#fromStart(run) : run;
       await shown.following.after(shown.asked); // drawn at once, when it is
       if (this.lifetime.isOver || this.model.get("spec") !== run.spec) return;
       if (!this.film.goesOn({ run })) this.#begin(shown, isFirst);
@@ -143,8 +146,12 @@ export class Home {
    */
   #begin(run, isFirst) {
     this.film.begin(run.spec, isFirst);
-    this.letGo();
+    if (isFirst && !run.spec.plays) this.film.end();
+    this.kept = null;
+    this.#pinned = "";
+    this.rest();
     this.#show(run);
+    this.#reopen();
   }
 
   /**
@@ -152,7 +159,7 @@ export class Home {
    *
    * @param {Run} run
    */
-  #atFirst(run) {
+  #fromStart(run) {
     const { came, bands, folded } = run.spec;
     const { from } = bands[bands.length - 1];
     return came.length ? run.upTo(folded.includes(from) ? run.size : from + 1) : run;
@@ -187,13 +194,41 @@ export class Home {
   }
 
   /**
-   * A click on a word keeps it, or hides it from a model that finds what is hidden.
+   * A click on a word keeps it; from a model that finds what is hidden it hides it, or no more.
    *
    * @param {number} row
    */
   #pick(row) {
     if (!this.run || !goalOf(this.run.spec).canHide) return this.keep(row);
-    this.model.set("state", { blanks: [row + this.run.spec.begins] });
+    const before = /** @type {number[]} */ (this.model.get("state").blanks);
+    const place = row + this.run.spec.begins;
+    const others = before.filter((other) => other !== place);
+    const isHidden = others.length < before.length;
+    const blanks = isHidden ? others : [...others, place].sort((a, b) => a - b);
+    this.#tell({ blanks, blank: isHidden ? (blanks.at(-1) ?? -1) : place });
+  }
+
+  /**
+   * Go on with a token of the list: at the end of a text, or anywhere in one that Python writes.
+   *
+   * @param {number} place
+   */
+  #choose(place) {
+    const { run, chance } = this;
+    if (!run || !chance || place >= N_NEXT || !goalOf(run.spec).canWrite) return;
+    const { came, begins } = run.spec;
+    const id = chance.ids[place];
+    if (came.length) this.#tell({ forced: [...came.slice(0, chance.query + begins), id] });
+    else if (chance.query === run.asked && run.canGoOn) {
+      this.letGo();
+      this.film.choose(place);
+      this.screen.soon();
+    }
+  }
+
+  /** @param {Record<string, unknown>} changes of what is chosen, for Python at once */
+  #tell(changes) {
+    this.model.set("state", changes);
     this.model.save_changes();
   }
 
@@ -222,7 +257,34 @@ export class Home {
 
   letGo() {
     this.kept = null;
+    this.unpin();
     this.rest();
+  }
+
+  /** The large head stays, and is a part of the address. */
+  pin() {
+    if (!this.run || !this.focus) return;
+    this.large.pin();
+    this.#pinned = this.run.spelled(this.focus);
+    if (this.model.get("state").at !== this.#pinned) this.#tell({ at: this.#pinned });
+  }
+
+  unpin() {
+    this.large.isPinned = false;
+    this.#pinned = "";
+    if (this.model.get("state").at) this.#tell({ at: "" });
+  }
+
+  /** The head that the address names is large, and no other. */
+  #reopen() {
+    const { at } = this.model.get("state");
+    if (!this.run || at === this.#pinned) return;
+    this.#pinned = at;
+    const head = this.run.headAt(at);
+    if (!head) return this.rest();
+    this.point(head);
+    this.grow();
+    this.large.pin();
   }
 
   /** @param {number} count tokens to write */
@@ -246,7 +308,7 @@ export class Home {
   #goOn() {
     if (!this.run) return;
     if (this.film.goal?.canWrite && this.run.canGoOn) this.write(Infinity);
-    else this.#begin(this.#atFirst(this.run.upTo(this.run.size)), false);
+    else this.#begin(this.#fromStart(this.run.upTo(this.run.size)), false);
   }
 
   // --- what follows from it -------------------------------------------------------------------------
@@ -296,11 +358,8 @@ export class Home {
     const size = run.n + (canWrite ? 1 : 0);
     if (!canWrite) this.film.bring({ run });
     else if (run.n < run.size) this.#comeTo(run.upTo(run.n + 1));
-    else {
-      this.model.set("state", { appended: [n, id] });
-      this.model.save_changes();
-    }
-    this.tokens.flying.textContent = this.#vocabulary[id];
+    else this.#tell({ appended: [n, id] });
+    this.tokens.flying.textContent = this.word(id);
     const from = this.next.wordAt(place, this.screen.canvas.getBoundingClientRect());
     const rows = rowsOf(flow, run.spec.bands, size);
     const to = tokenAt(flow, rows, canWrite ? run.n : run.asked);
@@ -315,6 +374,11 @@ export class Home {
 
   /** @param {number} place in the list of answers */
   label(place) {
-    return this.#vocabulary[this.chance?.ids[place] ?? -1] ?? "…";
+    return this.word(this.chance?.ids[place] ?? -1);
+  }
+
+  /** @param {number} id */
+  word(id) {
+    return this.#vocabulary[id] ?? "…";
   }
 }

@@ -14,7 +14,7 @@ from viz.kit.part import Part
 from viz.kit.sampling import BOUNDS
 from viz.kit.wire import axis_labels, bounds_data, stream_labels
 
-MOST_ROWS = (24, 14)  # of one text, and of each of two; of a longer one some words are one row
+MOST_ROWS = (24, 20)  # of one text, and of each of two; of a longer one some words are one row
 N_COLUMNS = 24  # numbers shown of each vector
 SCHEMES = {  # in words, as a part of a sentence
     "sinusoidal": "waves, each slower than the one before",
@@ -29,13 +29,13 @@ class Goal(NamedTuple):
     """What the model is asked: `name` is an entry of goals.js.
 
     `asked` is the place in the main stream whose output answers, the last one where it is negative.
-    `hidden` has what stood in hidden places, `came` the ids that came after each place. `specials`
-    are ids that stand for no text, and what they mean.
+    `hidden` has what stood in hidden places and its id, `came` the ids that came after each place.
+    `specials` are ids that stand for no text, and what they mean.
     """
 
     name: str = "next"
     asked: int = -1
-    hidden: tuple[tuple[int, str], ...] = ()
+    hidden: tuple[tuple[int, str, int], ...] = ()
     came: tuple[int, ...] = ()
     specials: tuple[tuple[int, str], ...] = ()
 
@@ -181,6 +181,7 @@ class _Picture:
                     "title": _title(record) if has_several else "",
                     "name": "cross" if site.kind == "cross" else "layer",
                     "layer": site.layer,
+                    "group": site.group,
                     "band": self.band(record.queries),
                     "keys": self.band(record.keys),
                     "n_heads": record.n_heads,
@@ -220,6 +221,7 @@ def home_part(
     spec = {
         "key": key,
         "goal": goal.name,
+        "plays": True,
         "labels": labels,
         "axis": axis_labels([label.removeprefix("patch ") for label in labels]),
         "folded": [row for band in picture.bands for row in band.folds()],
@@ -231,8 +233,8 @@ def home_part(
         "asked": main.row(goal.asked % len(main.stream)),
         "begins": main.start - (main.start > 0) - main.first,
         "answers": [main.first, main.first + len(outputs)],
-        "hidden": [[main.row(place), stood] for place, stood in goal.hidden],
-        "came": list(goal.came[main.start :]),
+        "hidden": [[main.row(place), stood, i] for place, stood, i in goal.hidden],
+        "came": list(goal.came),
         "side": 0 if main.stream.pixels is None else round((len(main.stream) - 1) ** 0.5),
         "n_tokens": len(main.stream),
         "d_model": facts.d_model,
@@ -255,7 +257,8 @@ def home_part(
     spec["has_positions"] = bool(arrays["positions"].any())
     sampling = Sampling()
     state = {"temperature": sampling.temperature, "top_p": sampling.top_p}
-    state |= {"appended": None, "blanks": [place for place, _ in goal.hidden]}
+    state |= {"at": "", "appended": None, "forced": [], "blank": goal.asked}
+    state |= {"blanks": [place for place, *_ in goal.hidden]}
     return Part("home", going_on(spec, Going()), state, arrays, {"logits": 1})
 
 

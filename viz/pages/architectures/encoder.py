@@ -1,21 +1,24 @@
 """Encoder: hide words, see what is predicted in their places, and what both sides are worth."""
 
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
 
 from model.analysis.blanks import perplexity
-from model.analysis.probabilities import next_token_losses
+from model.analysis.probabilities import distribution, next_token_losses, rank
+from model.decoding.filters import Sampling
 from viz import formulas, runs
 from viz.digits import digits
 from viz.figures.blanks import Predicted, paired_bars
-from viz.figures.labels import token_labels, visible
+from viz.figures.labels import token_labels, told_apart, visible
 from viz.frame import blanks as hidden
-from viz.frame import inspector, layout, notices, settings, state, tables, words
+from viz.frame import controls, inspector, layout, links, notices, settings, tables, words
+from viz.frame.said import Word
 from viz.frame.view import View
-from viz.kit.wire import Data, Settings
-from viz.live import component
-from viz.live.cloze.data import Kept, Whole, cloze_data
+from viz.pages import alive
 from viz.runs import Run, blanks
 
 TITLE = "Encoder"
@@ -37,56 +40,78 @@ def render(view: View) -> None:
         "Click a word to hide it: what stood there? An encoder looks at both sides.",
         "BERT is an encoder alone (Devlin et al. 2019): every token attends to every other, and it "
         "is trained to predict tokens hidden behind [MASK]. In a hidden word’s place stands the "
-        "most likely token with its probability, in green where it is the one that stood there. A "
-        "causal mask takes the words on the right away.",
+        "most likely token, in green where it is the one that stood there.",
     )
     notices.show()
+    alive.show(view)
     whole = runs.run(view.handle, view.sentence)
-    chosen = _chosen(view)
+    places, _ = hidden.chosen(view.handle, view.sentence)
     in_turn = blanks.in_turn(view.handle, view.sentence)
-    open_losses = in_turn.losses
-    data = cloze_data(
-        Kept(view.run.trace, view.run.key),
-        Whole(whole.trace.ids.tolist(), whole.trace.tokens),
-        runs.vocabulary(view.handle),
-        chosen,
-        hidden.hardest(whole.trace.tokens, in_turn),
-    )
-    component.show(data, on_change=state.take_over)
+    found = _found(view, whole, places)
+    _say(view, whole, found, hidden.hardest(whole.trace.tokens, in_turn))
     _inspect(view)
     left, right = layout.two_up("contexts")
     with left:
-        beside = _both_sides(view, whole, open_losses)
+        beside = _both_sides(view, whole, in_turn.losses)
     with right:
-        masked_losses = _under_the_mask(view, whole, open_losses, chosen)
-    _ways_on(view, chosen)
-    losses = {view.model: open_losses, **beside, MASKED: masked_losses}
+        masked_losses = _under_the_mask(view, whole, in_turn.losses, places)
+    _ways_on(view, places)
+    losses = {view.model: in_turn.losses, **beside, MASKED: masked_losses}
     inspector.export(
         view,
         {
             **inspector.pattern_table(view),
-            "Blanks": lambda: _blanks_csv(data["found"]),
+            "Blanks": lambda: tables.frame_csv(tables.frame([one._asdict() for one in found])),
             "Losses": lambda: _losses_csv(whole.trace.tokens, losses),
         },
     )
 
 
-def _chosen(view: View) -> Settings:
-    """What is chosen inside the instrument."""
-    given = hidden.setting(view.handle, view.sentence, has_default=True)
-    places = state.value(given)
-    shown = settings.BLANK.given(
-        options=places or (-1,), default=places[-1] if places else -1, follows=True
-    )
-    state.settle_quietly(shown)
-    return {
-        "blanks": list(places),
-        "blank": state.value(shown),
-        "causal": state.value(settings.CAUSAL),
-        "at": f"{view.attention}.{view.layer}.{view.head}",
-        "temperature": state.number(settings.TEMPERATURE),
-        "top_p": state.number(settings.TOP_P),
-    }
+# --- what was hidden --------------------------------------------------------------------------
+
+
+class Found(NamedTuple):
+    """What is predicted in one hidden place: of what stood there, and the most likely token."""
+
+    place: int
+    label: str
+    prob: float
+    rank: int
+    nats: float
+    best: str
+    best_prob: float
+
+
+def _found(view: View, whole: Run, places: Sequence[int]) -> list[Found]:
+    labels, vocabulary = token_labels(whole.trace.tokens), runs.vocabulary(view.handle)
+    found = []
+    for place in places:
+        logits, token = view.run.trace.logits[place], int(whole.trace.ids[place])
+        probs, best = distribution(logits, Sampling()).before, int(logits.argmax())
+        prob = float(probs[token])
+        nats = -float(np.log(prob)) if prob else math.inf
+        best_label = told_apart(vocabulary, (token, best))[best]
+        place_rank = rank(logits, token)
+        found.append(
+            Found(place, labels[place], prob, place_rank, nats, best_label, float(probs[best]))
+        )
+    return found
+
+
+def _say(view: View, whole: Run, found: Sequence[Found], hardest: int) -> None:
+    """How many of the hidden tokens were found, and a word that is harder."""
+    if not found:
+        words.caption("Nothing is hidden: click a word, and the model predicts what stood there.")
+    elif len(found) == len(whole.trace.ids):
+        words.caption("Every token is hidden: its length and positions are all that is left.")
+    elif len(found) > 1:
+        n = sum(not one.rank for one in found)
+        words.caption(f"Found: {n} of {len(found)} hidden tokens.")
+    if view.sentence and hardest >= 0 and [one.place for one in found] != [hardest]:
+        label = token_labels(whole.trace.tokens)[hardest]
+        link = links.to(view, TITLE, encoder=view.model, blanks=hardest)
+        title = ["A harder word: “", Word(label), "”"]
+        words.findings([(title, "The one it is worst at here.", link)])
 
 
 def _inspect(view: View) -> None:
@@ -203,7 +228,9 @@ def _alt(whole: Run, pair: tuple[Predicted, Predicted]) -> str:
 # --- what the causal mask costs ---------------------------------------------------------------
 
 
-def _under_the_mask(view: View, whole: Run, losses: np.ndarray, chosen: Settings) -> np.ndarray:
+def _under_the_mask(
+    view: View, whole: Run, losses: np.ndarray, places: Sequence[int]
+) -> np.ndarray:
     """The same encoder with each token attending to itself and those before it alone."""
     layout.section(
         "What does a causal mask cost?",
@@ -212,6 +239,7 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, chosen: Settings
         "trained with this mask, so it loses more than the words on the right: its attention was "
         "learned for rows that are whole. A decoder is trained with the mask from the start.",
     )
+    is_causal = controls.flag(settings.CAUSAL)
     n = len(losses)
     masked = blanks.in_turn(view.handle, view.sentence, is_causal=True).losses
     pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
@@ -226,16 +254,14 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, chosen: Settings
             for name, found in ((NO_MASK, losses), (MASKED, masked))
         ]
     )
-    _cost_of_blanks(view, whole, chosen)
+    if is_causal and places:
+        _cost_of_blanks(view, whole, list(places))
     words.caption("The model was not trained with this mask: a part of the cost is that it is new.")
     return masked
 
 
-def _cost_of_blanks(view: View, whole: Run, chosen: Settings) -> None:
+def _cost_of_blanks(view: View, whole: Run, places: list[int]) -> None:
     """What is predicted of the hidden tokens, with the mask and without, once it is put on."""
-    places = chosen["blanks"]
-    if not places or not chosen["causal"]:
-        return
     free = blanks.run_blanked(view.handle, view.sentence, tuple(places))
     targets = whole.trace.ids[places]
     words.facts(
@@ -260,9 +286,9 @@ def _mean_loss(run: Run, places: list[int], targets: np.ndarray) -> float:
 # --- on from here -----------------------------------------------------------------------------
 
 
-def _ways_on(view: View, chosen: Settings) -> None:
+def _ways_on(view: View, places: tuple[int, ...]) -> None:
     same = {"model": view.model, "sentence": view.sentence}
-    hiding = settings.BLANKS.text(tuple(chosen["blanks"]))
+    hiding = settings.BLANKS.text(places)
     microscope = urlencode({"page": "Attention", **same, "blanks": hiding})
     words.ways(
         [
@@ -278,12 +304,6 @@ def _ways_on(view: View, chosen: Settings) -> None:
             ),
         ]
     )
-
-
-def _blanks_csv(found: list[Data]) -> bytes:
-    names = ("place", "label", "prob", "rank", "nats", "best_prob")
-    rows = [{name: one[name] for name in names} | {"best": one["best"]["label"]} for one in found]
-    return tables.frame_csv(tables.frame(rows))
 
 
 def _losses_csv(tokens: tuple[str, ...], losses: dict[str, np.ndarray]) -> bytes:

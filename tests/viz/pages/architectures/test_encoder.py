@@ -1,5 +1,6 @@
 """Protects the page Encoder: what is hidden is, its numbers are the model's, and it says so."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,11 @@ from tests.viz.apps import (
     open_page,
     query_of,
 )
-from tests.viz.builders import csv_rows, live_data, numbers, unpacked
+from tests.viz.builders import csv_rows, live_data, numbers
 from viz.digits import digits
 from viz.frame.blanks import first_blank
 from viz.frame.examples import examples
+from viz.live import store
 from viz.pages.architectures import encoder
 
 VALUES = {  # other values of the settings of this page
@@ -57,38 +59,56 @@ def logits_of(model: Checkpoint, blanks: list[int], *, is_causal: bool = False) 
     return capture(model.model, given, model.tokenizer.token_strings(given), mask).logits
 
 
+@pytest.fixture
+def tables(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
+    """What the page opened last offers as CSV."""
+    kept: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr(encoder.inspector, "export", lambda view, found: kept.update(found))
+    return kept
+
+
+def rows(make: Callable[[], bytes]) -> list[dict[str, str]]:
+    """The rows of a table by their heads."""
+    head, *found = csv_rows(make())
+    return [dict(zip(head, row, strict=True)) for row in found]
+
+
+def arrays(app: AppTest) -> dict[str, np.ndarray]:
+    """What the browser may load of the page's part."""
+    found = {name: store.array(it["id"]) for name, it in live_data(app)["arrays"].items()}
+    return {name: array for name, array in found.items() if array is not None}
+
+
 @pytest.mark.parametrize("is_causal", [False, True])
-def test_each_blank_has_what_the_model_predicts_there(model: Checkpoint, is_causal: bool) -> None:
-    sent = live_data(opened(blanks="2,7", blank="2", causal="yes" if is_causal else "no"))
+def test_each_blank_has_what_the_model_predicts_there(
+    model: Checkpoint, is_causal: bool, tables: dict[str, Callable[[], bytes]]
+) -> None:
+    app = opened(blanks="2,7", blank="2", causal="yes" if is_causal else "no")
+    spec = live_data(app)["spec"]
     logits = logits_of(model, [2, 7], is_causal=is_causal)
     probs = softmax(logits.astype(np.float64))
     ids = model.tokenizer.encode(SENTENCE)
-    assert [one["place"] for one in sent["found"]] == [2, 7]
-    for one in sent["found"]:
-        place = one["place"]
-        assert one["id"] == ids[place]
-        assert one["prob"] == pytest.approx(probs[place, ids[place]], abs=1e-6)
-        assert one["nats"] == pytest.approx(-np.log(probs[place, ids[place]]), abs=1e-5)
-        assert one["rank"] == int((probs[place] > probs[place, ids[place]]).sum())
-        assert one["best"]["id"] == int(probs[place].argmax())
-        assert one["best_prob"] == pytest.approx(probs[place].max(), abs=1e-6)
-    np.testing.assert_allclose(unpacked(sent["shown"]["logits"]), logits[2], rtol=1e-4, atol=1e-5)
-    named = [one["id"] for one in sent["shown"]["named"]]
-    assert named[:8] == np.argsort(-logits[2], kind="stable")[:8].tolist()
-    assert ids[2] in named
-    labels = sent["stream"]["labels"]
-    assert [i for i, label in enumerate(labels) if label == MASK] == [2, 7]
-    assert MASK not in sent["labels"]
+    assert [(row, i) for row, _, i in spec["hidden"]] == [(2, ids[2]), (7, ids[7])]
+    assert (spec["asked"], spec["plays"]) == (2, False)
+    assert [i for i, label in enumerate(spec["labels"]) if label == MASK] == [2, 7]
+    np.testing.assert_allclose(arrays(app)["logits"], logits, rtol=1e-4, atol=1e-5)
+    for row in rows(tables["Blanks"]):
+        place = int(row["place"])
+        assert float(row["prob"]) == pytest.approx(probs[place, ids[place]], abs=1e-6)
+        assert float(row["nats"]) == pytest.approx(-np.log(probs[place, ids[place]]), abs=1e-5)
+        assert int(row["rank"]) == int((probs[place] > probs[place, ids[place]]).sum())
+        assert float(row["best_prob"]) == pytest.approx(probs[place].max(), abs=1e-6)
+        best = model.tokenizer.token_strings([int(probs[place].argmax())])[0]
+        assert row["best"].removeprefix("…") == best.strip()
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_the_mask_is_in_the_maps(model: Checkpoint, is_causal: bool) -> None:
-    (group,) = live_data(opened(causal="yes" if is_causal else "no"))["groups"]
-    tiles = unpacked(group["tiles"])
-    n = tiles.shape[-1]
+    mask = arrays(opened(causal="yes" if is_causal else "no"))["mask"].astype(bool)
+    n = mask.shape[-1]
     later = np.triu(np.ones((n, n), bool), 1)
-    assert bool((tiles[:, later] == 1).all()) == is_causal
-    assert not (tiles[:, ~later] == 1).any()
+    assert mask[:, ~later].all()
+    assert bool(mask[:, later].any()) is not is_causal
 
 
 def test_both_contexts_and_the_mask_are_compared(model: Checkpoint, shelf: Path) -> None:
@@ -126,8 +146,7 @@ def test_a_sentence_without_a_blank_the_address_names_drops_it_with_one_line(
     model: Checkpoint,
 ) -> None:
     app = opened(blanks="3,19")
-    sent = live_data(app)
-    assert sent["settings"]["blanks"] == [3, 19]
+    assert live_data(app)["settings"]["blanks"] == [3, 19]
     app = chosen(app, sentence="a cat sat.")
     line = "Blank 19 cannot be shown: the sentence has 10 tokens, counted from 0."
     assert [text for text in lines(app, "note") if "Blank" in text] == [line]
@@ -137,11 +156,14 @@ def test_a_sentence_without_a_blank_the_address_names_drops_it_with_one_line(
 
 def test_every_token_hidden_and_none_hidden_both_work(model: Checkpoint) -> None:
     n = len(model.tokenizer.encode(SENTENCE))
-    sent = live_data(opened(blanks=",".join(map(str, range(n)))))
-    assert len(sent["found"]) == n
-    assert set(sent["stream"]["labels"]) == {MASK}
-    sent = live_data(opened(blanks="none"))
-    assert (sent["found"], sent["shown"]) == ([], None)
+    app = opened(blanks=",".join(map(str, range(n))))
+    spec = live_data(app)["spec"]
+    assert len(spec["hidden"]) == n
+    assert set(spec["labels"]) == {MASK}
+    assert any("Every token is hidden" in body for body in lines(app, "small"))
+    app = opened(blanks="none")
+    assert live_data(app)["spec"]["hidden"] == []
+    assert any("Nothing is hidden" in body for body in lines(app, "small"))
 
 
 def test_a_blank_is_chosen_for_who_chose_none(model: Checkpoint) -> None:
@@ -155,15 +177,19 @@ def test_a_blank_is_chosen_for_who_chose_none(model: Checkpoint) -> None:
     assert "blanks" not in query_of(opened())
 
 
-def test_the_page_begins_with_a_word_that_is_found_and_offers_a_harder_one() -> None:
+def test_the_page_begins_with_a_word_that_is_found_and_offers_a_harder_one(
+    tables: dict[str, Callable[[], bytes]],
+) -> None:
     """With the shipped weights, on the first example: the model's own first guess."""
-    sent = live_data(faultless(open_page("Encoder")))
-    (one,) = sent["found"]
-    assert (sent["labels"][one["place"]], one["rank"]) == ("because", 0)
-    assert sent["labels"][sent["hardest"]] == "animal"
-    asked = {"sentence": examples()[0].sentence, "blanks": str(sent["hardest"])}
-    (harder,) = live_data(opened(**asked))["found"]
-    assert harder["rank"] > 0
+    app = faultless(open_page("Encoder"))
+    (row,) = rows(tables["Blanks"])
+    assert (row["label"], row["rank"]) == ("because", "0")
+    (offered,) = [body for body in lines(app, "findings") if "harder word" in body]
+    assert "animal" in offered
+    app = opened(sentence=examples()[0].sentence, blanks="1")
+    (row,) = rows(tables["Blanks"])
+    assert row["label"] == "animal" and int(row["rank"]) > 0
+    assert not any("harder word" in body for body in lines(app, "findings"))
 
 
 def test_values_of_the_settings_are_kept_in_the_address(model: Checkpoint, shelf: Path) -> None:
@@ -220,11 +246,7 @@ def test_an_encoder_without_a_token_to_hide_with_says_so(shelf: Path) -> None:
     assert MASK in line
 
 
-def test_tables_hold_what_is_shown(model: Checkpoint) -> None:
-    sent = live_data(opened(blanks="2,7"))
-    head, *rows = csv_rows(encoder._blanks_csv(sent["found"]))
-    assert head == ["place", "label", "prob", "rank", "nats", "best_prob", "best"]
-    assert [row[:2] for row in rows] == [["2", sent["labels"][2]], ["7", sent["labels"][7]]]
+def test_the_losses_of_models_of_other_lengths_are_one_table() -> None:
     losses = {"blank": np.array([1.0, 2.0]), "stories": np.array([np.nan, 3.0])}
     table = csv_rows(encoder._losses_csv((" a", " b", " c"), losses))
     assert [row[1:] for row in table[1:]] == [["1.0", ""], ["2.0", "3.0"]]

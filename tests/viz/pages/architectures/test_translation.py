@@ -28,6 +28,7 @@ from tests.viz.apps import (
 from tests.viz.builders import latex_numbers, live_data, numbers
 from viz.frame.pairs import pairs
 from viz.frame.settings import SETTINGS
+from viz.live import store
 
 ENGLISH, GERMAN = "A dog ran.", "Ein Hund lief."
 CHARTS = ["forced", "error-rates", "alignment", "damage", "cache-parts"]
@@ -40,7 +41,6 @@ VALUES = {  # other values of the settings of this page
     "forced": (5, 6, 5),
     "shown_heads": "layer",
     "align_by": "input",
-    "target_token": 2,
     "target": GERMAN,
     "damage_seed": 3,
 }
@@ -59,7 +59,7 @@ def opened(**query: str) -> AppTest:
 
 def written(app: AppTest) -> list[int]:
     """The ids of the German on the page, its end included."""
-    return [step["id"] for step in live_data(app)["steps"] if step["id"] is not None]
+    return live_data(app)["spec"]["came"]
 
 
 def logits(model: Checkpoint, source: str, target: list[int]) -> np.ndarray:
@@ -76,9 +76,14 @@ def test_the_german_is_the_most_likely_and_its_numbers_are_the_model_s(model: Ch
     ids, end_id = written(app), model.tokenizer.end_id
     probs = softmax(logits(model, ENGLISH, [i for i in ids if i != end_id]))
     assert ids == probs.argmax(axis=-1)[: len(ids)].tolist()
-    steps = live_data(app)["steps"]
-    for n, step in enumerate(steps[: len(ids)]):
-        assert step["prob"] == pytest.approx(probs[n, ids[n]], abs=1e-5)
+    spec = live_data(app)["spec"]
+    sent = store.array(live_data(app)["arrays"]["logits"]["id"])
+    assert sent is not None
+    first, end = spec["answers"]
+    for row in set(range(first, end)) - set(spec["folded"]):
+        found = softmax(sent[row - first])
+        np.testing.assert_allclose(found, probs[row + spec["begins"]], atol=1e-5)
+    assert (spec["goal"], spec["plays"]) == ("target", False)
     assert [sent["key"] for sent in charts(app)] == [x for x in CHARTS if x not in
                                                      ("forced", "alignment")]  # fmt: skip
 
@@ -87,14 +92,13 @@ def test_a_chosen_token_stays_and_the_rest_is_written_from_it(model: Checkpoint)
     app = opened()
     first = written(app)
     forced = [first[0], (first[1] + 5) % 50]
-    app = chosen(app, forced=tuple(forced), target_token=1)
+    app = chosen(app, forced=tuple(forced))
     ids, end_id = written(app), model.tokenizer.end_id
     assert ids[:2] == forced
     probs = softmax(logits(model, ENGLISH, [i for i in ids if i != end_id]))
     assert ids[2:] == probs.argmax(axis=-1)[2 : len(ids)].tolist()
-    data = live_data(app)
-    assert [step["is_forced"] for step in data["steps"][:3]] == [True, True, False]
-    assert data["settings"]["forced"] == forced
+    assert live_data(app)["settings"]["forced"] == forced
+    assert "Forget the 2 tokens that you chose" in [button.label for button in app.button]
     assert query_of(app)["forced"] == ["-".join(map(str, forced))]
     app = chosen(app, source="A cat ran.")
     assert live_data(app)["settings"]["forced"] == [], "it belonged to the other sentence"
@@ -162,14 +166,14 @@ def test_both_parts_of_the_cache_are_counted(model: Checkpoint) -> None:
 
 
 def test_the_formula_has_the_numbers_of_the_chosen_head(model: Checkpoint) -> None:
-    app = inspected(opened(at="decoder.cross_attn.1.2", target_token="1"), "formula")
+    """Of its largest weight."""
+    app = inspected(opened(at="decoder.cross_attn.1.2"), "formula")
     ids = [i for i in written(app) if i != model.tokenizer.end_id]
     trace = model.trace(ENGLISH).trace
     assert trace.ids[1:].tolist() == ids
     record = trace.group("decoder.cross_attn").records[1]
-    row = record.pattern[2, 1]
     filled = next(x.value for x in app.latex if "w =" in x.value)
-    assert latex_numbers(filled)[-1] == pytest.approx(row.max(), abs=1e-4)
+    assert latex_numbers(filled)[-1] == pytest.approx(record.pattern[2].max(), abs=1e-4)
     assert any(r"M W_K" in x.value for x in app.latex)
 
 
@@ -182,17 +186,16 @@ def test_the_formula_has_the_numbers_of_the_chosen_head(model: Checkpoint) -> No
         ({"target": "Ein Hund lief. " * 9}, "note", "the others are cut"),
         ({"forced": "1-999"}, "note", "Chosen tokens: 1 of 2 cannot be used"),
         ({"at": "decoder.cross_attn.9.9"}, "note", "does not exist"),
-        ({"target_token": "200", "source": ENGLISH}, "none", ""),
     ],
-    ids=["empty", "long", "german", "long-german", "unknown-token", "no-such-head", "no-such-word"],
+    ids=["empty", "long", "german", "long-german", "unknown-token", "no-such-head"],
 )
 def test_what_cannot_be_used_gets_one_line_and_a_page(
     query: dict[str, str], kind: str, text: str, model: Checkpoint
 ) -> None:
     app = opened(**query)
-    found = [line for line in lines(app, "note") if text and text in line]
-    assert len(found) == (1 if kind == "note" else 0)
-    assert live_data(app)["n_written"] >= 1
+    found = [line for line in lines(app, kind) if text in line]
+    assert len(found) == 1
+    assert len(written(app)) >= 1
     assert "cache-parts" in [sent["key"] for sent in charts(app)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.decoding.translation import Way
-from tests.viz.apps import TOM, lines, open_page
+from tests.viz.apps import TOM, chosen, lines, open_page
 from tests.viz.builders import live_data, stories_trace
 from viz import runs
 from viz.figures.labels import token_labels
@@ -16,7 +16,7 @@ from viz.frame import given
 from viz.frame.view import View
 from viz.kit.parts.home import MOST_ROWS, N_COLUMNS, Goal, home_part
 from viz.live import store
-from viz.pages.start import home
+from viz.pages import alive
 from viz.runs import blanks, translating
 from viz.runs.kept import Asked
 from viz.theme import LIGHT
@@ -27,7 +27,7 @@ LONG = " ".join(12 * ["The red ball was big."])
 def test_what_is_told_is_the_run_s() -> None:
     data = live_data(open_page("Home", sentence=TOM, temperature="1.3", top_p="0.9"))
     trace, spec = stories_trace(TOM), data["spec"]
-    assert data["settings"] == {"temperature": 1.3, "top_p": 0.9, "appended": None, "blanks": []}
+    assert data["settings"] == {"temperature": 1.3, "top_p": 0.9, "appended": None, "at": ""}
     assert spec["labels"] == token_labels(trace.tokens)
     assert [column["n_heads"] for column in spec["columns"]] == 6 * [8]
     assert (spec["goal"], spec["folded"], spec["asked"]) == ("next", [], len(trace.tokens) - 1)
@@ -82,22 +82,24 @@ def test_a_text_goes_on_with_the_token_that_was_drawn() -> None:
 def test_what_a_browser_asks_for_must_fit_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """The right place, and a token that can stand there; the end of a text ends it."""
     put: list[object] = []
-    monkeypatch.setattr(home.state, "put", lambda *values: put.append(values))
-    monkeypatch.setattr(home.state, "take_over", lambda changes: None)
+    monkeypatch.setattr(alive.state, "put", lambda *values: put.append(values))
+    monkeypatch.setattr(alive.state, "take_over", lambda changes: None)
     kept: dict[object, object] = {}
-    monkeypatch.setattr(home.memory, "remember", lambda name, at, value: kept.update({name: value}))
-    monkeypatch.setattr(home.memory, "remembered", lambda name, at: None)
+    monkeypatch.setattr(
+        alive.memory, "remember", lambda name, at, value: kept.update({name: value})
+    )
+    monkeypatch.setattr(alive.memory, "remembered", lambda name, at: None)
     handle, trace = runs.handle_of("stories", "cpu"), stories_trace(TOM)
     run = runs.run(handle, TOM)
     view = View(TOM, handle, Asked(lambda: run), "decoder.attn", 0, 0, LIGHT)
-    n = len(trace.tokens)
-    home._take_over(view, {"appended": [n - 1, 5]})
+    asked, n = alive.Asked(Goal(), {}), len(trace.tokens)
+    alive._take_over(view, asked, {"appended": [n - 1, 5]})
     assert put == [] and kept == {}, "of a text that has gone on since"
-    home._take_over(view, {"appended": [n, int(trace.logits[-1].argmax())]})
+    alive._take_over(view, asked, {"appended": [n, int(trace.logits[-1].argmax())]})
     assert len(put) == 1
-    assert kept == {home.AFTER: (n, int(trace.logits[-1].argmax()))}
-    home._take_over(view, {"appended": [n, runs.tokenizer(handle).end_id]})
-    assert kept[home.ENDED] is True
+    assert kept == {alive.AFTER: (n, int(trace.logits[-1].argmax()))}
+    alive._take_over(view, asked, {"appended": [n, runs.tokenizer(handle).end_id]})
+    assert kept[alive.ENDED] is True
     assert len(put) == 1
 
 
@@ -114,7 +116,8 @@ def test_a_word_of_an_encoder_s_sentence_is_hidden_and_another_where_it_is_click
     assert spec["labels"][place] == "[MASK]"
     handle = runs.handle_of("blank", "cpu")
     stood = token_labels(blanks.tokens_of(handle, "The cat sat on the warm mat."))
-    assert spec["hidden"] == [[place, stood[place]]]
+    ids = blanks.ids_of(handle, "The cat sat on the warm mat.")
+    assert spec["hidden"] == [[place, stood[place], ids[place]]]
     arrays = _arrays(data)
     run = blanks.run_blanked(handle, "The cat sat on the warm mat.", (place,))
     np.testing.assert_array_equal(arrays["logits"], run.trace.logits)
@@ -122,7 +125,7 @@ def test_a_word_of_an_encoder_s_sentence_is_hidden_and_another_where_it_is_click
     other = live_data(
         open_page("Home", sentence="The cat sat on the warm mat.", model="blank", blanks="1")
     )
-    assert other["spec"]["hidden"] == [[1, stood[1]]]
+    assert other["spec"]["hidden"] == [[1, stood[1], ids[1]]]
     assert other["spec"]["key"] != spec["key"]
 
 
@@ -187,7 +190,9 @@ def test_of_a_long_sentence_the_words_around_a_hidden_one_are_shown(
 ) -> None:
     """What is folded is summed on its side; every row still sums to one."""
     trace = stories_trace(LONG)
-    part = home_part(trace, ["a"] * trace.logits.shape[-1], Goal("hidden", place, ((place, "x"),)))
+    part = home_part(
+        trace, ["a"] * trace.logits.shape[-1], Goal("hidden", place, ((place, "x", 7),))
+    )
     spec = part.spec
     n = len(spec["labels"])
     assert n == MOST_ROWS[0]
@@ -206,3 +211,14 @@ def test_a_model_that_says_nothing_leads_on(monkeypatch: pytest.MonkeyPatch) -> 
     app: AppTest = open_page("Home", sentence=TOM)
     assert any("says nothing by itself" in line for line in lines(app, "note"))
     assert lines(app, "error") == []
+
+
+def test_a_head_in_the_address_is_large_and_an_older_link_s_too() -> None:
+    """An address that brought the visitor elsewhere first opens none on Home."""
+    at = live_data(open_page("Home", sentence=TOM, at="decoder.attn.2.4"))["settings"]["at"]
+    assert at == "decoder.attn.2.4"
+    at = live_data(open_page("Home", sentence=TOM, layer="3", head="1"))["settings"]["at"]
+    assert at == "decoder.attn.3.1"
+    assert live_data(open_page("Home", sentence=TOM, layer="3"))["settings"]["at"] == ""
+    app = chosen(open_page("Attention", sentence=TOM, layer="3", head="1"), page="Home")
+    assert live_data(app)["settings"]["at"] == ""

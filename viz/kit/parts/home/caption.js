@@ -159,13 +159,14 @@ function resting(told) {
  * @param {Told} told
  * @returns {Words}
  */
-function stood(told) {
-  const { asked, spec } = told.run;
-  const found = spec.hidden.find(([row]) => row === asked);
-  if (!found) return [];
-  return found[1] === told.label(0)
-    ? ["That stood there. "]
-    : ["There stood ", quoted(found[1]), ". "];
+function stood({ run, chance }) {
+  const found = run.spec.hidden.find(([row]) => row === run.asked);
+  if (!found || !chance) return [];
+  const [, label, id] = found;
+  const place = chance.ids.indexOf(id);
+  if (!place) return ["That stood there. "];
+  const guess = `: its guess number ${(place + 1).toLocaleString("en")}`;
+  return ["There stood ", quoted(label), guess, ` (${percent(chance.before[place])}). `];
 }
 
 /**

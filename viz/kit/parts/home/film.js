@@ -17,6 +17,7 @@ const STILL_MS = 700; // between two tokens where nothing moves
  * What the film has others do.
  *
  * @typedef {object} Crew
+ * @property {() => boolean} canGoOn whether another token can be taken
  * @property {() => Chance | null} chance what the next token is taken from
  * @property {(chance: Chance, goal: Goal) => Drawn | null} take which one it is
  * @property {(place: number) => {n: number, id: number, flight: Flight} | null} takeOff the token at a
@@ -66,6 +67,20 @@ export class Film {
     this.isGrown = this.isFilled = false;
     if (this.isStill) this.time.at = this.time.DRAW;
     this.time.isPlaying = !this.isStill || this.left > 0;
+  }
+
+  /** All of it at once. */
+  end() {
+    [this.left, this.time.isPlaying, this.time.at] = [0, false, this.time.DRAW];
+    this.isFilled = this.goal?.canHide ?? false;
+  }
+
+  /** @param {number} place of the list: the text goes on with this one */
+  choose(place) {
+    if (this.flight) return;
+    this.write(1);
+    this.drawn = { at: null, place };
+    this.time.at = this.time.FLY;
   }
 
   /** @param {number} count tokens */
@@ -135,7 +150,9 @@ export class Film {
     const { time } = this;
     if (this.isStill) this.#jump(ms);
     else time.advance(ms, this.left ? time.END : time.DRAW);
+    if (time.at >= time.DRAW && !this.crew.canGoOn()) this.left = 0;
     if (!this.left) {
+      time.at = Math.min(time.at, time.DRAW);
       if (time.at >= time.DRAW) time.isPlaying = false;
       return;
     }

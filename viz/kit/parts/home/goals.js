@@ -50,8 +50,7 @@ function drawn(chance) {
  * @returns {Drawn}
  */
 function written({ ids }, { n, spec }) {
-  const { from } = spec.bands[spec.bands.length - 1];
-  return { at: null, place: Math.max(0, ids.indexOf(spec.came[n - 1 - from])) };
+  return { at: null, place: Math.max(0, ids.indexOf(spec.came[n - 1 + spec.begins])) };
 }
 
 /** @type {Record<"next" | "hidden" | "target" | "class", Goal>} */
@@ -84,7 +83,7 @@ export const GOALS = {
     all: "tokens",
     rests: ["In the place of ", " the most likely token is "],
     expected: "In its place the model says",
-    hint: "Click a word to hide it.",
+    hint: "Click a word to hide it, or again to show it.",
     joins: "is what the model puts there.",
     isSampled: false,
     canWrite: false,

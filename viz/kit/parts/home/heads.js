@@ -23,6 +23,8 @@ const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRi
  * @property {import("./large.js").Large} large
  * @property {(head: Head) => void} point
  * @property {() => void} grow
+ * @property {() => void} pin
+ * @property {() => void} unpin
  * @property {() => void} rest
  * @property {() => void} letGo
  */
@@ -108,7 +110,7 @@ export class Heads {
     this.#dwell();
     this.home.point(head);
     this.home.grow();
-    this.home.large.pin();
+    this.home.pin();
   }
 
   /** @param {PointerEvent} event */
@@ -131,7 +133,7 @@ export class Heads {
     else if (move) {
       const before = home.focus ?? { column: -move[0], head: -move[1] };
       const column = clamp(before.column + move[0], 0, columns.length - 1);
-      home.large.isPinned = false;
+      home.unpin();
       home.point({
         column,
         head: clamp(before.head + move[1], 0, columns[column].n_heads - 1),

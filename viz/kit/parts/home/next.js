@@ -21,6 +21,7 @@ const SLIDERS = [
  * @property {(name: string, value: number) => void} set
  * @property {() => void} rest the hand is off a slider
  * @property {(place: number | null) => void} point
+ * @property {(place: number) => void} choose
  * @property {() => void} generate
  * @property {() => void} step
  */
@@ -30,6 +31,7 @@ export class Next {
   #told = [];
   /** @type {HTMLElement[]} */
   #sliders = [];
+  #hint = ""; // what a click on a row does
 
   /** @param {Actions} act */
   constructor(act) {
@@ -39,8 +41,11 @@ export class Next {
     this.rows = Array.from({ length: N_NEXT + 1 }, (_, place) => {
       const on = { onpointerenter: () => act.point(place), onpointerleave: () => act.point(null) };
       const focus = { onfocus: () => act.point(place), onblur: () => act.point(null) };
+      /** @param {KeyboardEvent} event */
+      const onkeydown = ({ key }) => key === "Enter" && act.choose(place);
+      const choose = { onclick: () => act.choose(place), onkeydown };
       const parts = [html("bdi"), html("small"), html("i"), html("u")];
-      const row = html("li", { tabindex: 0, ...on, ...focus }, ...parts);
+      const row = html("li", { tabindex: 0, ...on, ...focus, ...choose }, ...parts);
       list.append(row);
       return row;
     });
@@ -67,7 +72,9 @@ export class Next {
     this.node.setAttribute("aria-label", title);
     this.legend.hidden = this.fields.hidden = !isSampled;
     this.node.classList.toggle("hl-plain", !isSampled);
+    this.node.classList.toggle("hl-choice", canWrite);
     this.buttons.hidden = !canWrite;
+    this.#hint = canWrite ? "; click: the text goes on with it" : "";
     if (!this.#sliders.length) {
       /** @param {number} x */
       const show = (x) => x.toFixed(2);
@@ -147,7 +154,7 @@ export class Next {
     word.textContent = words;
     share.textContent = isCut ? "cut" : percent(p);
     item.dataset.after = String(p);
-    item.title = `model: ${percent(p0)}`;
+    item.title = `model: ${percent(p0)}${i < N_NEXT ? this.#hint : ""}`;
     item.style.setProperty("--p", (p * grown).toFixed(4));
     item.style.setProperty("--before", p0.toFixed(4));
     item.style.opacity = String(grown);

@@ -18,6 +18,7 @@ import { applied, probabilities, sortedIds, sumOf } from "../../sampling.js";
  * @property {string} title what stands before the name of a head, empty where there is one kind
  * @property {"layer" | "cross"} name
  * @property {number} layer
+ * @property {string} group as in an address: decoder.attn
  * @property {number} band of its queries
  * @property {number} keys the band of its keys
  * @property {number} n_heads
@@ -31,6 +32,7 @@ import { applied, probabilities, sortedIds, sumOf } from "../../sampling.js";
  *
  * @typedef {object} HomeSpec
  * @property {string} key another one when the numbers are
+ * @property {boolean} plays whether it plays when it is opened
  * @property {keyof typeof import("./goals.js").GOALS} goal
  * @property {string[]} labels of the rows
  * @property {string[]} axis the same, short and escaped for Plotly
@@ -38,10 +40,10 @@ import { applied, probabilities, sortedIds, sumOf } from "../../sampling.js";
  * @property {{name: string, from: number, to: number}[]} bands their rows
  * @property {Column[]} columns in the order of the forward pass
  * @property {number} asked the row whose output answers
- * @property {number} begins what makes the place of a token of a row of the last band
+ * @property {number} begins what makes a row of the last band the place of its token
  * @property {[number, number]} answers rows that have an output
- * @property {[number, string][]} hidden rows, and what stood there
- * @property {number[]} came the id that came after each row of the last band
+ * @property {[number, string, number][]} hidden rows, what stood there, and its id
+ * @property {number[]} came the id that came after each place of the last text
  * @property {number} side patches in a row of the picture; 0: it is a text
  * @property {number} n_tokens of the whole text
  * @property {number} d_model
@@ -250,6 +252,30 @@ export class Run {
   }
 
   /**
+   * A head as an address spells it: decoder.attn.2.3.
+   *
+   * @param {Head} head
+   */
+  spelled({ column, head }) {
+    const { group, layer } = this.spec.columns[column];
+    return `${group}.${layer}.${head}`;
+  }
+
+  /**
+   * The head of a spelling, if there is one.
+   *
+   * @param {string} at
+   * @returns {Head | null}
+   */
+  headAt(at) {
+    const head = Number(at.split(".").at(-1));
+    const column = this.spec.columns.findIndex(
+      ({ n_heads }, i) => head < n_heads && this.spelled({ column: i, head }) === at,
+    );
+    return column < 0 ? null : { column, head };
+  }
+
+  /**
    * What a head is called.
    *
    * @param {Head} head
@@ -303,12 +329,12 @@ export async function loadRun(model, spec) {
 
 /** What the model says at each row of a run: asked for once. */
 export class Following {
-  /** @type {Map<number, Sorted>} */
-  #known = new Map();
+  /** @type {Map<number, Promise<Sorted | null>>} */
+  #asked = new Map();
+  /** What has arrived. @type {Map<number, Sorted>} */
+  known = new Map();
 
-  /**
-   * @param {(query: number) => Promise<{values: unknown}>} load logits after a token
-   */
+  /** @param {(query: number) => Promise<{values: unknown}>} load logits after a token */
   constructor(load) {
     this.load = load;
   }
@@ -317,13 +343,19 @@ export class Following {
    * @param {number} query
    * @returns {Promise<Sorted | null>} null where it did not arrive
    */
-  async after(query) {
-    const known = this.#known.get(query);
-    if (known) return known;
+  after(query) {
+    const asked = this.#asked.get(query) ?? this.#ask(query);
+    this.#asked.set(query, asked);
+    return asked;
+  }
+
+  /** @param {number} query */
+  async #ask(query) {
     const found = await this.load(query).catch(() => null);
+    if (!found) this.#asked.delete(query);
     if (!found) return null;
     const sorted = sortedAfter(query, /** @type {Float32Array} */ (found.values));
-    this.#known.set(query, sorted);
+    this.known.set(query, sorted);
     return sorted;
   }
 }

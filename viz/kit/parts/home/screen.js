@@ -5,7 +5,7 @@ import { html } from "../../dom.js";
 import { captioned } from "./caption.js";
 import { drawFlow } from "./flow.js";
 import { goalOf } from "./goals.js";
-import { clamp, frontAt, layout, rowsOf } from "./layout.js";
+import { HEADER, clamp, frontAt, layout, rowsOf } from "./layout.js";
 import { bentRamp, picturesOf } from "./pictures.js";
 import { Fades, eased } from "./timeline.js";
 
@@ -20,8 +20,19 @@ const NARROW = 820; // pixels of the room, and below
 const FLOW_WHEN_NARROW = 760; // in a box that scrolls
 const BELOW = 132; // pixels: axis, caption, and the panel below each page
 const HEIGHT = { least: 400, most: 860 };
+const ROW = 15; // the lowest row of two texts
 const FADE_MS = 150;
 const SLOWEST_FRAME = 100;
+
+/**
+ * What the rows of several texts need at least.
+ *
+ * @param {{from: number, to: number}[]} bands
+ */
+function leastHeight(bands) {
+  if (bands.length < 2) return 0;
+  return bands.length * (HEADER + ROW * Math.max(...bands.map(({ from, to }) => to - from)));
+}
 
 export class Screen {
   /** @type {Flow | undefined} */
@@ -64,7 +75,8 @@ export class Screen {
     const width = isNarrow ? FLOW_WHEN_NARROW : room;
     const scrolled = el.closest('[data-testid="stMain"]')?.scrollTop ?? 0;
     const above = el.getBoundingClientRect().top + scrolled;
-    const height = clamp(Math.round(innerHeight - above - BELOW), HEIGHT.least, HEIGHT.most);
+    const fits = clamp(Math.round(innerHeight - above - BELOW), HEIGHT.least, HEIGHT.most);
+    const height = Math.max(fits, leastHeight(run.spec.bands));
     const { columns, side, has_positions: hasPositions } = run.spec;
     this.flow = layout({ columns, side, hasPositions, width, height, isNarrow });
     const ratio = Math.min(devicePixelRatio, 2);
@@ -144,12 +156,14 @@ export class Screen {
     this.#speak(scene);
   }
 
-  /** @param {Run} run with what was asked for in its place */
-  #fill({ asked, spec: { hidden } }) {
-    const { chance, tokens } = this.home;
-    const label = chance?.query === asked ? this.home.label(0) : null;
-    const stood = hidden.find(([row]) => row === asked)?.[1];
-    if (label !== null) tokens.fill(asked, label, label === stood);
+  /** @param {Run} run with what the model says in each hidden place */
+  #fill(run) {
+    const { tokens, lifetime } = this.home;
+    for (const [row, , id] of run.spec.hidden) {
+      const best = run.following.known.get(row)?.ids[0];
+      if (best !== undefined) tokens.fill(row, this.home.word(best), best === id);
+      else run.following.after(row).then((found) => found && !lifetime.isOver && this.soon());
+    }
   }
 
   /** @param {Scene} scene */

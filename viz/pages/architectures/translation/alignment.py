@@ -3,17 +3,19 @@
 from dataclasses import dataclass
 
 import numpy as np
+import streamlit as st
 
 from model.analysis.alignment import strongest_links
 from viz.digits import digits
 from viz.figures.labels import words_of
 from viz.figures.translation import alignment_map, error_rate_map
-from viz.frame import inspector, layout, settings, state, tables, words
+from viz.frame import controls, inspector, layout, settings, state, tables, words
 from viz.frame.pairs import Pair, pair_of, pairs
 from viz.frame.view import View
-from viz.live.translation.data import CROSS
 from viz.runs import translating
 from viz.runs.translating import Example, Picked
+
+CROSS = "decoder.cross_attn"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,9 @@ def section(view: View) -> inspector.Tables:
         "Alignment error rate: 1 − 2 · right / (found + by hand), 0 where both agree. All links by "
         "hand are sure ones.",
     )
+    with st.container(horizontal=True, key="alignment-by"):
+        controls.select(settings.SHOWN_HEADS, width=230)
+        controls.select(settings.ALIGN_BY, width=230)
     shown = _shown(view)
     _agreement(view, shown)
     examples, is_input = _examples(), _is_input()
@@ -70,7 +75,7 @@ def _agreement(view: View, shown: Shown) -> None:
 
 
 def _shown(view: View) -> Shown:
-    """The heads the instrument shows; the mean of all where those attend within one language."""
+    """The heads that are chosen; the mean of all where those attend within one language."""
     over = state.value(settings.SHOWN_HEADS)
     layer, head = view.layer, view.head
     if view.attention != CROSS or over == "all":
