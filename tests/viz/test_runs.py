@@ -120,7 +120,6 @@ def test_every_run_is_checked(shelf: Path) -> None:
     run = runs.run(handle("tiny"), SENTENCE)
     assert len(run.checks) >= 11
     assert all(check.passed for check in run.checks)
-    assert runs.verdict(run.checks)[1].error == max(check.error for check in run.checks)
     assert run.trace.attention[1].pattern == pytest.approx(
         pattern_of(run.trace.attention[1]), abs=1e-6
     )

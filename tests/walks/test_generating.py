@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from model.capture import capture
@@ -313,3 +314,24 @@ def test_a_patch_of_home_s_picture_is_pointed_at(page: Page) -> None:
             "all => all.map(x => Number(x.style.getPropertyValue('--share')))"
         )
         assert found == pytest.approx((mean[row] / mean[row].max()).tolist(), abs=6e-4)
+
+
+def test_home_is_shared_as_its_link_and_as_a_picture(page: Page) -> None:
+    """On the picture the words stand where they do on screen."""
+    visit(page, page="Home", sentence=TOM)
+    at_rest(page)
+    page.get_by_text("Share", exact=True).click()
+    expect(page.get_by_label("Link to this view")).to_have_value(page.url)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save picture").click()
+    picture = np.asarray(Image.open(waiting.value.path()).convert("L")).astype(int)
+    root = page.locator(".hl-live:has(.hl-home)").bounding_box()
+    assert root is not None
+    sizes = [2 * (root[side] + 48) for side in ("height", "width")]
+    assert picture.shape == pytest.approx(sizes, abs=1)
+    for text in (page.locator(".hl-home-tokens button").first, page.locator(".hl-home-says")):
+        box = text.bounding_box()
+        assert box is not None
+        x, y = (2 * int(box[side] - root[side] + 24) for side in ("x", "y"))
+        cut = picture[y : y + 2 * int(box["height"]), x : x + 2 * int(box["width"])]
+        assert cut.max() - cut.min() > 100, "dark on light"

@@ -137,13 +137,6 @@ def take_over(changes: dict[str, object], prefix: str = "") -> None:
             put((SETTINGS[prefix + name], raw))
 
 
-def came_to(page: str, *settings: Setting) -> bool:
-    """Whether this visit began at a page, with an address that names all of these settings."""
-    address = _address()
-    names = {setting.name for setting in settings}
-    return address.get("page", page) == page and names <= address.keys()
-
-
 # --- the address ------------------------------------------------------------------------------
 
 

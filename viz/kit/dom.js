@@ -265,3 +265,19 @@ export function fillOnce(container, what, make) {
   container.dataset.holds = what;
   container.replaceChildren(...make());
 }
+
+const KEEP_MS = 10_000; // how long a browser may take to begin with a download
+
+/**
+ * Have the browser save a file.
+ *
+ * @param {Blob} blob
+ * @param {string} name
+ */
+export function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  html("a", { href: address, download: name }).click();
+  // Of no one's lifetime: a download goes on when its page is left.
+  // eslint-disable-next-line no-restricted-globals
+  setTimeout(() => URL.revokeObjectURL(address), KEEP_MS);
+}

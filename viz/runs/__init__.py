@@ -30,7 +30,7 @@ from model.sources import table
 from model.sources.checkpoint import Checkpoint, unusable_folders
 from model.sources.handle import ModelHandle, OpenModel
 from model.trace import Trace
-from model.verify.check import Check, worst
+from model.verify.check import Check
 from model.verify.independent import ALLOWED, log_probability
 from model.verify.texts import NO_WORDS, check_text, texts_of
 from viz.live import store
@@ -264,11 +264,6 @@ def with_token(handle: ModelHandle, text: str, ids: Sequence[int], token_id: int
         raise ValueError(f"no token {token_id}: the vocabulary has {found.vocab_size}")
     after = found.decode([*ids, token_id]).removeprefix(found.decode(list(ids)))
     return None if BROKEN in after else text + after
-
-
-def verdict(checks: Sequence[Check]) -> tuple[int, Check]:
-    """How many checks failed, and the one to name on a badge."""
-    return sum(not item.passed for item in checks), worst(checks)
 
 
 def trace_npz(run: Run) -> bytes:

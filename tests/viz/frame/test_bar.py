@@ -50,8 +50,6 @@ def test_checks_are_listed_and_counted() -> None:
     assert {row["verdict"] for row in table} == {"passed"}
     (badge,) = app.get("popover")
     assert f"Verified: {len(table)} of {len(table)}" in badge.proto.popover.label
-    worst = max(float(row["max error"]) for row in table)
-    assert f"max error {worst:.1e}" in badge.proto.popover.label
 
 
 def test_a_check_that_failed_is_counted_and_named(shelf: Path) -> None:
@@ -72,7 +70,7 @@ def test_what_a_further_run_failed_is_counted_and_a_number_that_is_none_has_fail
     checks = [Check("a", 1e-9, 1e-6), Check("b", 2e-6, 1e-6), Check("c", math.nan, 1e-6)]
     assert inspector.verdict(checks, "Cut: ") == ":material/error: Cut: 2 of 3 checks failed"
     passed = [Check("a", 1e-9, 1e-6), Check("b", 4e-7, 1e-6)]
-    said = ":material/verified: Verified: 2 of 2 (max error 4.0e-07)"
+    said = ":material/verified: Verified: 2 of 2"
     assert inspector.verdict(passed, "") == said
 
 

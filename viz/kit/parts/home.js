@@ -17,6 +17,7 @@ import { N_NEXT, rowsOf } from "./home/layout.js";
 import { Next } from "./home/next.js";
 import { chanceOf, loadRun } from "./home/numbers.js";
 import { Screen } from "./home/screen.js";
+import { Share } from "./home/share.js";
 import { Tokens, flightOver, tokenAt } from "./home/tokens.js";
 
 /** @import { Model } from "../model.js" */
@@ -81,7 +82,7 @@ export class Home {
       step: () => this.write(1),
     });
     this.axis = new Axis((at) => (this.letGo(), this.film.seek(at)));
-    this.foot = new Foot(() => this.toggle());
+    this.foot = new Foot(() => this.toggle(), new Share(el, this.lifetime).node);
     this.screen = new Screen(this);
     const parts = [this.screen.node, this.foot.node, this.next.node];
     el.replaceChildren(html("div", { class: "hl-home" }, parts));

@@ -1,6 +1,6 @@
 // Saving what is on screen: picture, numbers, or the whole instrument as one file that opens offline.
 
-import { button, html, setAll, svg } from "../../kit/dom.js";
+import { button, download, html, setAll, svg } from "../../kit/dom.js";
 import { rowOf } from "../../kit/maths.js";
 
 /** @import { Drawing, Table } from "../../kit/patterns.js" */
@@ -9,7 +9,6 @@ import { rowOf } from "../../kit/maths.js";
 const SPACE = 16;
 const LEAST_WIDTH = 640;
 const SCALE = 2; // PNG pixels for each pixel on screen
-const KEEP_MS = 10_000; // how long a browser may take to begin with a download
 const PLACE = /"?\/\*(\w+)\*\/"?/g; // what is filled in page.html
 const LETTER = 0.53; // average width of a letter by its height
 
@@ -58,24 +57,11 @@ function fileName(scope, suffix) {
   return `headlight-${group}l${layer}-h${head}-${view === "map" ? stage : view}.${suffix}`;
 }
 
-/**
- * @param {Microscope} scope
- * @param {Blob} blob
- * @param {string} suffix
- */
-function download(scope, blob, suffix) {
-  const address = URL.createObjectURL(blob);
-  html("a", { href: address, download: fileName(scope, suffix) }).click();
-  // Not of the instrument's lifetime: a download goes on when its page is left.
-  // eslint-disable-next-line no-restricted-globals
-  setTimeout(() => URL.revokeObjectURL(address), KEEP_MS);
-}
-
 /** @param {Microscope} scope */
 async function saveCsv(scope) {
   const table = scope.view?.table();
   if (!table) throw new Error("there is no matrix here yet");
-  download(scope, new Blob(["\ufeff", csvText(table)], { type: "text/csv" }), "csv");
+  download(new Blob(["\ufeff", csvText(table)], { type: "text/csv" }), fileName(scope, "csv"));
 }
 
 /**
@@ -113,7 +99,7 @@ export function csvText({ values, rows, columns, corner }) {
 /** @param {Microscope} scope */
 async function saveSvg(scope) {
   const { text } = await composed(scope);
-  download(scope, new Blob([text], { type: "image/svg+xml" }), "svg");
+  download(new Blob([text], { type: "image/svg+xml" }), fileName(scope, "svg"));
 }
 
 /** @param {Microscope} scope */
@@ -127,7 +113,7 @@ async function savePng(scope) {
   /** @type {Blob | null} */
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   if (!blob) throw new Error("the picture is too large for this browser; save SVG");
-  download(scope, blob, "png");
+  download(blob, fileName(scope, "png"));
 }
 
 /**
@@ -256,7 +242,7 @@ async function saveHtml(scope) {
     contents: JSON.stringify(contents).replaceAll("<", "\\u003c"),
   };
   const filled = page.replace(PLACE, (_, name) => fillings[name]);
-  download(scope, new Blob([filled], { type: "text/html" }), "html");
+  download(new Blob([filled], { type: "text/html" }), fileName(scope, "html"));
 }
 
 /**

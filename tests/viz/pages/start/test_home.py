@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.decoding.translation import Way
-from tests.viz.apps import TOM, chosen, lines, open_page
+from tests.viz.apps import TOM, lines, open_page
 from tests.viz.builders import live_data, stories_trace
 from viz import runs
 from viz.figures.labels import token_labels
@@ -213,12 +213,10 @@ def test_a_model_that_says_nothing_leads_on(monkeypatch: pytest.MonkeyPatch) -> 
     assert lines(app, "error") == []
 
 
-def test_a_head_in_the_address_is_large_and_an_older_link_s_too() -> None:
-    """An address that brought the visitor elsewhere first opens none on Home."""
+def test_a_head_in_the_address_is_large() -> None:
     at = live_data(open_page("Home", sentence=TOM, at="decoder.attn.2.4"))["settings"]["at"]
     assert at == "decoder.attn.2.4"
-    at = live_data(open_page("Home", sentence=TOM, layer="3", head="1"))["settings"]["at"]
-    assert at == "decoder.attn.3.1"
-    assert live_data(open_page("Home", sentence=TOM, layer="3"))["settings"]["at"] == ""
-    app = chosen(open_page("Attention", sentence=TOM, layer="3", head="1"), page="Home")
+    assert live_data(open_page("Home", sentence=TOM))["settings"]["at"] == ""
+    app = open_page("Home", sentence=TOM, at="decoder.attn.9.9")
     assert live_data(app)["settings"]["at"] == ""
+    assert any("decoder.attn.9.9 does not exist" in line for line in lines(app, "note"))

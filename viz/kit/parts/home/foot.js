@@ -7,14 +7,18 @@ import { html } from "../../dom.js";
 /** @import { Run } from "./numbers.js" */
 
 export class Foot {
-  /** @param {() => void} toggle */
-  constructor(toggle) {
+  /**
+   * @param {() => void} toggle
+   * @param {Node} share
+   */
+  constructor(toggle, share) {
     const on = { type: "button", class: "hl-home-play", onclick: toggle };
     this.play = html("button", on);
     this.says = html("p", { class: "hl-home-says", role: "status" });
     this.edges = html("ol", { class: "hl-hidden", "aria-label": "Strongest attention" });
     const scale = html("span", { class: "hl-home-scale" }, "attention 0 ", html("i"), " 1");
-    this.node = html("div", { class: "hl-home-foot" }, this.play, this.says, scale, this.edges);
+    const parts = [this.play, this.says, scale, share, this.edges];
+    this.node = html("div", { class: "hl-home-foot" }, ...parts);
   }
 
   /**

@@ -35,7 +35,7 @@ const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRi
  * @param {EventTarget | null} target
  */
 export function isAside(target) {
-  const kept = ".hl-home-large, .hl-home-heads, .hl-home-tokens, .hl-home-next";
+  const kept = ".hl-home-large, .hl-home-heads, .hl-home-tokens, .hl-home-next, .hl-home-share";
   return target instanceof Element && !target.closest(kept);
 }
 

@@ -1,0 +1,140 @@
+// The view to give to others: its link, and a picture of it with the words that stand on it.
+
+import { button, download, html } from "../../dom.js";
+
+const SCALE = 2; // pixels of the picture for one on screen
+const MARGIN = 24;
+const SAID = 2000; // milliseconds that a button says what it has done
+// What is written on the picture; of each its own colours.
+const TEXTS = [
+  ".hl-home-tokens > button",
+  ".hl-home-next h2",
+  ".hl-home-next li > :is(bdi, small)",
+  ".hl-home-axis span",
+  ".hl-home-says",
+].join();
+
+export class Share {
+  /**
+   * @param {HTMLElement} root of what is shared
+   * @param {import("../../lifetime.js").Lifetime} lifetime
+   */
+  constructor(root, lifetime) {
+    this.root = root;
+    this.lifetime = lifetime;
+    this.link = html("input", { readonly: true, "aria-label": "Link to this view" });
+    const copy = button("Copy link", () => this.#copy(copy));
+    const save = button("Save picture", () => this.#save());
+    this.own = html("div", { class: "hl-row" }, this.link, copy);
+    const panel = html("div", { class: "hl-home-shared" }, this.own, save);
+    this.node = html("details", { class: "hl-home-share" }, html("summary", null, "Share"), panel);
+    this.node.addEventListener("toggle", () => this.#show());
+  }
+
+  #show() {
+    this.own.hidden = !location.protocol.startsWith("http"); // a file has no link for others
+    this.link.value = location.href;
+  }
+
+  /** @param {HTMLElement} copy */
+  async #copy(copy) {
+    this.link.select();
+    const isCopied = await navigator.clipboard?.writeText(this.link.value).then(
+      () => true,
+      () => false,
+    );
+    copy.textContent = isCopied ? "Copied" : "Press Ctrl-C";
+    this.lifetime.timeout(() => (copy.textContent = "Copy link"), SAID);
+  }
+
+  async #save() {
+    const picture = pictureOf(this.root);
+    const blob = await new Promise((resolve) => picture.toBlob(resolve, "image/png"));
+    download(/** @type {Blob} */ (blob), "headlight.png");
+  }
+}
+
+/**
+ * What is on screen of Home as one picture.
+ *
+ * @param {HTMLElement} root
+ */
+export function pictureOf(root) {
+  const { left, top, width, height } = root.getBoundingClientRect();
+  const canvas = html("canvas", {
+    width: Math.round(SCALE * (width + 2 * MARGIN)),
+    height: Math.round(SCALE * (height + 2 * MARGIN)),
+  });
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.scale(SCALE, SCALE);
+  context.fillStyle = getComputedStyle(root).getPropertyValue("--hl-background");
+  context.fillRect(0, 0, width + 2 * MARGIN, height + 2 * MARGIN);
+  context.translate(MARGIN - left, MARGIN - top);
+  for (const drawn of root.querySelectorAll("canvas")) {
+    const box = drawn.getBoundingClientRect();
+    context.imageSmoothingEnabled = false;
+    if (box.width) context.drawImage(drawn, box.left, box.top, box.width, box.height);
+  }
+  for (const row of root.querySelectorAll(".hl-home-next li > i")) drawBar(context, row);
+  for (const node of root.querySelectorAll(TEXTS)) write(context, node);
+  return canvas;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Element} bar
+ */
+function drawBar(context, bar) {
+  const style = getComputedStyle(bar);
+  const { left, top, width, height } = bar.getBoundingClientRect();
+  context.fillStyle = style.getPropertyValue("--hl-surface");
+  context.fillRect(left, top, width, height);
+  context.fillStyle = style.getPropertyValue("--hl-accent");
+  context.fillRect(left, top, width * Number(style.getPropertyValue("--p") || 0), height);
+}
+
+/**
+ * A text where it stands, line by line, on its background.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Element} node
+ */
+function write(context, node) {
+  const style = getComputedStyle(node);
+  const box = node.getBoundingClientRect();
+  if (!box.width || style.opacity === "0") return;
+  context.fillStyle = style.backgroundColor;
+  context.fillRect(box.left, box.top, box.width, box.height);
+  context.textBaseline = "middle";
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const piece = /** @type {Text} */ (walker.currentNode);
+    const { color, fontWeight, fontSize, fontFamily } = getComputedStyle(
+      /** @type {Element} */ (piece.parentElement),
+    );
+    context.fillStyle = color;
+    context.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+    for (const { text, x, y } of linesOf(piece)) context.fillText(text, x, y);
+  }
+}
+
+/**
+ * The lines of a text as they are broken on screen.
+ *
+ * @param {Text} piece
+ */
+function linesOf(piece) {
+  /** @type {{text: string, x: number, y: number}[]} */
+  const lines = [];
+  const range = document.createRange();
+  let at = 0;
+  for (const sign of piece.data) {
+    range.setStart(piece, at);
+    range.setEnd(piece, (at += sign.length));
+    const { left, top, height } = range.getBoundingClientRect();
+    const [line, y] = [lines.at(-1), top + height / 2];
+    if (!line || Math.abs(line.y - y) > height / 2) lines.push({ text: sign, x: left, y });
+    else Object.assign(line, { text: line.text + sign, x: Math.min(line.x, left) });
+  }
+  return lines;
+}
