@@ -185,6 +185,8 @@ def _take_over(changes: Settings) -> None:
                 (CELL, example.cell),
                 chosen_for=example.sentence,
             )
+            at = f"decoder.attn.{example.layer}.{example.head}"
+            state.put((AT, at), chosen_for=example.model)
     state.take_over(changes)
 
 

@@ -142,7 +142,7 @@ ORDER = declared(
 
 # --- Attention: all but the first are chosen inside the microscope ------------------------------
 
-CELL = declared(Pair("cell", "Cell", None, pages=(*ON_ATTENTION, "Heads")))
+CELL = declared(Pair("cell", "Cell", None, pages=("Home", *ON_ATTENTION, "Heads")))
 TOKEN = declared(Index("token", "Token", None, pages=ON_ATTENTION))
 VIEW = declared(Choice[str]("view", "View", "map", tuple(microscope.VIEWS), pages=ON_ATTENTION))
 STAGE = declared(

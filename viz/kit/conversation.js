@@ -4,11 +4,15 @@
 // has taken messages over. A setting changed here counts, whatever Python sends, until that turn is
 // acknowledged, or until Python shows a value that came from neither side of this conversation: then
 // a person chose it elsewhere on the page.
+//
+// A message can be lost: Streamlit stops a run for a newer one even before it has looked at what it was
+// sent. So what an answer does not acknowledge is sent once more, after a while that gets longer.
 
 /** @import { Lifetime } from "./lifetime.js" */
 /** @import { Message } from "./wire.js" */
 
 const QUIET_MS = 250; // how long a person must rest before Python is sent a change
+const AGAIN_MS = 3000; // the first such while
 const REMEMBERED = 50; // values sent of one setting that Python may still come back with
 
 /**
@@ -29,6 +33,9 @@ export class Conversation {
   /** What Python's settings were the last time. @type {Record<string, unknown> | null} */
   #fromPython = null;
   #cancel = () => {};
+  /** @type {(() => void) | null} */
+  #cancelAgain = null;
+  #while = AGAIN_MS;
 
   /**
    * @param {(message: Message) => void} send
@@ -57,6 +64,7 @@ export class Conversation {
         delete this.#changes[name];
     }
     this.#fromPython = settings;
+    this.#sayAgain();
     return { ...settings, ...this.#unacknowledged() };
   }
 
@@ -97,6 +105,21 @@ export class Conversation {
     const waits = Object.values(this.#changes).some(({ turn }) => turn === null);
     if (waits) this.#sendNow();
     return waits;
+  }
+
+  /** What was sent and is not acknowledged is sent once more, unless it is meanwhile. */
+  #sayAgain() {
+    const waits = Object.values(this.#changes).some(({ turn }) => turn !== null);
+    if (waits && this.#cancelAgain) return;
+    this.#cancelAgain?.();
+    this.#cancelAgain = null;
+    if (!waits) this.#while = AGAIN_MS;
+    else
+      this.#cancelAgain = this.lifetime.timeout(() => {
+        this.#cancelAgain = null;
+        this.#while *= 2;
+        this.#sendNow();
+      }, this.#while);
   }
 
   #sendSoon() {

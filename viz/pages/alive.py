@@ -7,7 +7,7 @@ from model.trace import Trace
 from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame import blanks, links, memory, state, translating, words
-from viz.frame.settings import AT, FORCED, SENTENCE, TEMPERATURE, TOP_P
+from viz.frame.settings import AT, CELL, FORCED, SENTENCE, TEMPERATURE, TOP_P
 from viz.frame.view import View
 from viz.kit.part import Part
 from viz.kit.parts.home import Goal, Going, going_on, home_part
@@ -102,8 +102,9 @@ def show(view: View, *, plays: bool = False) -> bool:
     if asked is None:
         return False
     chosen = {setting.name: state.number(setting) for setting in (TEMPERATURE, TOP_P)}
+    state.only_for(view.model, AT)
     head = state.value(AT.given(options=["", *_heads(view.run.trace)]))
-    chosen |= {AT.name: head, **asked.chosen}
+    chosen |= {AT.name: head, CELL.name: state.value(CELL), **asked.chosen}
     part = _part(view, asked, plays=plays)
     component.show_part(
         "home", part, chosen, on_change=lambda changes: _take_over(view, asked, changes)

@@ -232,5 +232,5 @@ def test_an_example_is_taken_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bar.state, "put", lambda *values, **_: taken.append(values))
     monkeypatch.setattr(bar.state, "take_over", taken.append)
     bar._take_over(component.sent("pickers-model")["changes"])
-    assert len(taken) == 2
+    assert len(taken) == 3, "its settings, the head that it shows, and the rest"
     assert kept == before

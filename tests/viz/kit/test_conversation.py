@@ -9,11 +9,19 @@ from playwright.sync_api import Page
 HARNESS = """async () => {
     const {Conversation} = await import('/kit/conversation.js');
     globalThis.begin = () => {
-        let due = null;
-        const lifetime = {timeout: act => { due = act; return () => { due = null; }; }};
+        const due = {};
+        globalThis.whiles = [];
+        const lifetime = {timeout: (act, ms) => {
+            const kind = ms < 1000 ? 'rest' : 'again';
+            if (kind === 'again') whiles.push(ms);
+            due[kind] = act;
+            return () => { due[kind] = null; };
+        }};
         globalThis.sent = [];
         globalThis.conversation = new Conversation(message => sent.push(message), lifetime);
-        globalThis.rest = () => { const act = due; due = null; act?.(); };
+        const over = kind => { const act = due[kind]; due[kind] = null; act?.(); };
+        globalThis.rest = () => over('rest');
+        globalThis.again = () => over('again');
     };
 }"""
 
@@ -143,3 +151,32 @@ def test_an_answer_is_awaited_until_it_is_there(page: Page) -> None:
     assert page.evaluate(awaits), "what came was made before"
     now(page, 8, layer=2)
     assert not page.evaluate(awaits)
+
+
+def test_what_an_answer_does_not_acknowledge_is_said_again(page: Page) -> None:
+    """A message can be lost on its way; each time there is longer to wait."""
+    now(page, 7, layer=1)
+    change(page, layer=3)
+    rest(page)
+    page.evaluate("again()")
+    assert page.evaluate("sent.length") == 1, "Python has said nothing yet: it is at work"
+    now(page, 7, layer=1)
+    now(page, 7, layer=1)
+    page.evaluate("again(), again()")
+    assert page.evaluate("sent") == [
+        {"turn": 8, "changes": {"layer": 3}},
+        {"turn": 9, "changes": {"layer": 3}},
+    ]
+    now(page, 7, layer=1)
+    page.evaluate("again()")
+    assert now(page, 8, layer=3) == {"layer": 3}, "it has the first of them"
+    page.evaluate("again()")
+    assert page.evaluate("[sent.length, whiles, conversation.isPending]") == [
+        3,
+        [3000, 6000],
+        False,
+    ]
+    change(page, layer=4)
+    rest(page)
+    now(page, 10, layer=3)
+    assert page.evaluate("whiles") == [3000, 6000, 3000]

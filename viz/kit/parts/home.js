@@ -115,6 +115,7 @@ export class Home {
   /** Take the run that Python has now, once its arrays are here. */
   async take() {
     const spec = /** @type {HomeSpec} */ (this.model.get("spec"));
+    this.el.setAttribute("aria-busy", "true"); // what is on screen is of the run before
     try {
       const found = await loadRun(this.model, spec);
       if (this.lifetime.isOver || spec !== this.model.get("spec")) return;
@@ -124,6 +125,7 @@ export class Home {
       const { message } = /** @type {Error} */ (error);
       this.foot.show([`What belongs here did not arrive. ${message}`], false);
     }
+    if (spec === this.model.get("spec")) this.el.removeAttribute("aria-busy");
   }
 
   /** @param {Run} run */
@@ -267,7 +269,7 @@ export class Home {
     if (!this.run || !this.focus) return;
     this.large.pin();
     this.#pinned = this.run.spelled(this.focus);
-    if (this.model.get("state").at !== this.#pinned) this.#tell({ at: this.#pinned });
+    if (this.model.get("state").at !== this.#pinned) this.#tell({ at: this.#pinned, cell: null });
   }
 
   unpin() {
@@ -278,14 +280,17 @@ export class Home {
 
   /** The head that the address names is large, and no other. */
   #reopen() {
-    const { at } = this.model.get("state");
+    const { at, cell } = this.model.get("state");
     if (!this.run || at === this.#pinned) return;
     this.#pinned = at;
     const head = this.run.headAt(at);
     if (!head) return this.rest();
+    const row = at && cell ? cell[0] - this.run.spec.begins : -1;
+    if (this.run.isToken(row)) this.looked = this.kept = row;
     this.point(head);
     this.grow();
     this.large.pin();
+    this.#newChance();
   }
 
   /** @param {number} count tokens to write */

@@ -257,7 +257,7 @@ def home_part(
     spec["has_positions"] = bool(arrays["positions"].any())
     sampling = Sampling()
     state = {"temperature": sampling.temperature, "top_p": sampling.top_p}
-    state |= {"at": "", "appended": None, "forced": [], "blank": goal.asked}
+    state |= {"at": "", "cell": None, "appended": None, "forced": [], "blank": goal.asked}
     state |= {"blanks": [place for place, *_ in goal.hidden]}
     return Part("home", going_on(spec, Going()), state, arrays, {"logits": 1})
 

@@ -27,7 +27,13 @@ LONG = " ".join(12 * ["The red ball was big."])
 def test_what_is_told_is_the_run_s() -> None:
     data = live_data(open_page("Home", sentence=TOM, temperature="1.3", top_p="0.9"))
     trace, spec = stories_trace(TOM), data["spec"]
-    assert data["settings"] == {"temperature": 1.3, "top_p": 0.9, "appended": None, "at": ""}
+    assert data["settings"] == {
+        "temperature": 1.3,
+        "top_p": 0.9,
+        "appended": None,
+        "at": "",
+        "cell": None,
+    }
     assert spec["labels"] == token_labels(trace.tokens)
     assert [column["n_heads"] for column in spec["columns"]] == 6 * [8]
     assert (spec["goal"], spec["folded"], spec["asked"]) == ("next", [], len(trace.tokens) - 1)
