@@ -212,6 +212,8 @@ def _any_head(run: runs.Run, *, has_pickers: bool) -> tuple[str, int, int]:
     titles, first = {group.name: group.title for group in run.trace.groups}, examples()[0]
     names = list(titles)
     kind = HEAD_GROUP.given(options=names, default=names[0], words=titles.get)
+    if not has_pickers:  # nor does the page say which head it is
+        state.settle_quietly(kind)
     group = run.trace.group(state.value(kind))
     layers, heads = range(len(group.records)), range(group.n_heads)
     layer = LAYER.given(options=layers, default=min(first.layer, layers[-1]))

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from model.trace import Trace
 from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame import blanks, links, memory, state, translating, words
@@ -102,9 +101,7 @@ def show(view: View, *, plays: bool = False) -> bool:
     if asked is None:
         return False
     chosen = {setting.name: state.number(setting) for setting in (TEMPERATURE, TOP_P)}
-    state.only_for(view.model, AT)
-    head = state.value(AT.given(options=["", *_heads(view.run.trace)]))
-    chosen |= {AT.name: head, CELL.name: state.value(CELL), **asked.chosen}
+    chosen |= {**_large(view), **asked.chosen}
     part = _part(view, asked, plays=plays)
     component.show_part(
         "home", part, chosen, on_change=lambda changes: _take_over(view, asked, changes)
@@ -112,12 +109,20 @@ def show(view: View, *, plays: bool = False) -> bool:
     return True
 
 
-def _heads(trace: Trace) -> list[str]:
-    return [
-        f"{record.site.group}.{record.site.layer}.{head}"
-        for record in trace.attention
+def _large(view: View) -> Settings:
+    """The head that is large, if one is, and the cell of it that is meant."""
+    heads = {
+        f"{record.site.group}.{record.site.layer}.{head}": record.pattern[head]
+        for record in view.run.trace.attention
         for head in range(record.n_heads)
-    ]
+    }
+    state.only_for(view.model, AT)
+    at, cell = state.value(AT.given(options=["", *heads])), None
+    if at:
+        setting = CELL.given(limits=heads[at].shape)
+        state.settle_quietly(setting)
+        cell = state.value(setting)
+    return {AT.name: at, CELL.name: cell}
 
 
 def _part(view: View, asked: Asked, *, plays: bool) -> Part:

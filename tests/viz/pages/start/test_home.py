@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.decoding.translation import Way
-from tests.viz.apps import TOM, lines, open_page
+from tests.viz.apps import TOM, chosen, lines, open_page
 from tests.viz.builders import live_data, stories_trace
 from viz import runs
 from viz.figures.labels import token_labels
@@ -220,8 +220,12 @@ def test_a_model_that_says_nothing_leads_on(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_head_in_the_address_is_large() -> None:
-    at = live_data(open_page("Home", sentence=TOM, at="decoder.attn.2.4"))["settings"]["at"]
-    assert at == "decoder.attn.2.4"
+    app = open_page("Home", sentence=TOM, at="decoder.attn.2.4", cell="7-1")
+    found = live_data(app)["settings"]
+    assert (found["at"], found["cell"]) == ("decoder.attn.2.4", [7, 1])
+    app = chosen(app, model="blank")
+    found = live_data(app)["settings"]
+    assert (found["at"], found["cell"], lines(app, "note")) == ("", None, []), "of another model"
     assert live_data(open_page("Home", sentence=TOM))["settings"]["at"] == ""
     app = open_page("Home", sentence=TOM, at="decoder.attn.9.9")
     assert live_data(app)["settings"]["at"] == ""
