@@ -152,8 +152,13 @@ def test_another_choice_is_put_and_the_text_goes_on_from_there(page: Page) -> No
 
 
 def at_rest(page: Page) -> None:
-    """Wait until Home has played to the end of a pass."""
-    page.locator("[data-drawn$='home rests']").wait_for()
+    """Wait until Home has played to the end of a pass of the run that the page is about."""
+    page.wait_for_function(
+        """() => {
+            const key = document.documentElement.dataset.settled?.split(' ').at(-1);
+            return key && document.querySelector(`[data-drawn='${key} home rests']`) !== null;
+        }"""
+    )
 
 
 def test_home_shows_what_a_touched_word_attends_to(page: Page) -> None:

@@ -341,3 +341,32 @@ def test_a_small_map_has_the_colour_of_each_weight(bare: Page) -> None:
     np.testing.assert_array_equal(found[may][:, :3], colours[may])
     assert (found[may][:, 3] == 255).all()
     assert (found[~may] == 0).all()
+
+
+def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(bare: Page) -> None:
+    """Else there is no click; what fills a blank stays, too, until another run comes."""
+    found = bare.evaluate(
+        """async () => {
+            const {Tokens} = await import('/kit/parts/home/tokens.js');
+            const tokens = new Tokens({look() {}, keep() {}, rest() {}});
+            const spec = {key: 'a', labels: ['x', '[MASK]'], folded: [], hidden: [[1, 'y', 3]]};
+            const flow = {tokens: {x: 0, width: 9, font: 14}, picture: null, next: {}, height: 9};
+            const now = () => tokens.buttons.map(node => [node.textContent, node.className]);
+            tokens.build({spec, n: 2}, flow, null);
+            tokens.fill(1, 'z', false);
+            const [before, filled] = [tokens.buttons[0].firstChild, now()];
+            tokens.build({spec, n: 2}, flow, null);
+            const again = now();
+            tokens.build({spec: {...spec, key: 'b'}, n: 2}, flow, null);
+            const isThere = tokens.buttons[0].firstChild === before;
+            const next = now();
+            tokens.fill(1, 'y', true);
+            tokens.reset();
+            tokens.build({spec: {...spec, key: 'b'}, n: 2}, flow, null);
+            return {filled, again, next, last: now(), isThere};
+        }"""
+    )
+    filled = [["x", ""], ["z", "hl-blank hl-wrong"]]
+    blank = [["x", ""], ["[MASK]", "hl-blank"]]
+    expected = {"filled": filled, "again": filled, "next": blank, "last": blank, "isThere": True}
+    assert found == expected

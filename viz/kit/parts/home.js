@@ -152,6 +152,7 @@ export class Home {
     if (isFirst && !run.spec.plays) this.film.end();
     this.kept = null;
     this.#pinned = "";
+    this.tokens.reset();
     this.rest();
     this.#show(run);
     this.#reopen();

@@ -233,7 +233,11 @@ def home_part(
         "asked": main.row(goal.asked % len(main.stream)),
         "begins": main.start - (main.start > 0) - main.first,
         "answers": [main.first, main.first + len(outputs)],
-        "hidden": [[main.row(place), stood, i] for place, stood, i in goal.hidden],
+        "hidden": [
+            [main.row(place), stood, i]
+            for place, stood, i in goal.hidden
+            if main.start <= place < main.stop
+        ],
         "came": list(goal.came),
         "side": 0 if main.stream.pixels is None else round((len(main.stream) - 1) ** 0.5),
         "n_tokens": len(main.stream),

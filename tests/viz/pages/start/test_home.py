@@ -196,9 +196,8 @@ def test_of_a_long_sentence_the_words_around_a_hidden_one_are_shown(
 ) -> None:
     """What is folded is summed on its side; every row still sums to one."""
     trace = stories_trace(LONG)
-    part = home_part(
-        trace, ["a"] * trace.logits.shape[-1], Goal("hidden", place, ((place, "x", 7),))
-    )
+    hidden = ((place, "x", 7), ((place + 36) % len(trace.tokens), "y", 8))
+    part = home_part(trace, ["a"] * trace.logits.shape[-1], Goal("hidden", place, hidden))
     spec = part.spec
     n = len(spec["labels"])
     assert n == MOST_ROWS[0]
@@ -206,6 +205,7 @@ def test_of_a_long_sentence_the_words_around_a_hidden_one_are_shown(
     assert folds == [bool(label) for label in labels]
     assert spec["folded"] == [0] * labels[0] + [n - 1] * labels[1]
     assert spec["asked"] + spec["begins"] == place
+    assert spec["hidden"] == [[spec["asked"], "x", 7]], "what is folded is not shown"
     assert spec["labels"][spec["asked"]] == token_labels(trace.tokens)[place]
     row = part.arrays["pattern"][..., spec["asked"], :]
     np.testing.assert_allclose(row.sum(axis=-1), 1, atol=1e-5)

@@ -11,6 +11,7 @@ const LEAST_Y = 14; // pixels: half a button
 /** @typedef {(share: number) => [number, number]} Flight where a token is after a share of its way */
 
 export class Tokens {
+  #built = ""; // of which run
   #placed = "";
   #tinted = "";
 
@@ -24,6 +25,11 @@ export class Tokens {
     this.image = html("canvas", { "aria-hidden": "true", hidden: true });
     this.node.append(this.image, this.flying);
     this.node.addEventListener("focusout", () => act.rest());
+  }
+
+  /** Blanks are empty once more. */
+  reset() {
+    this.#built = "";
   }
 
   /** @returns {HTMLButtonElement[]} */
@@ -43,15 +49,21 @@ export class Tokens {
     this.#show(picture, image);
     const { labels, folded, hidden } = run.spec;
     buttons.slice(run.n).forEach((button) => button.remove());
+    const isNew = this.#built !== run.spec.key; // else what fills a blank stays
+    this.#built = run.spec.key;
     labels.slice(0, run.n).forEach((label, i) => {
       const node = buttons[i] ?? this.#button(i);
       const isPatch = picture !== null && i > 0;
-      node.replaceChildren(isPatch ? "" : html("bdi", null, label));
+      const text = isPatch ? "" : label;
+      const size = isPatch ? `${picture.cell}px` : "";
+      Object.assign(node.style, { width: size, height: size });
+      if (!isNew && buttons[i]) return;
+      // What is pressed must stay, or there is no click.
+      if (node.textContent !== text || !node.firstChild)
+        node.replaceChildren(html("bdi", null, text));
       node.ariaLabel = isPatch ? label : null;
       node.disabled = folded.includes(i);
       node.className = isPatch ? "hl-patch" : hidden.some(([row]) => row === i) ? "hl-blank" : "";
-      const size = isPatch ? `${picture.cell}px` : "";
-      Object.assign(node.style, { width: size, height: size });
     });
     this.node.style.fontSize = `${tokens.font}px`;
     const names = next ? 0 : tokens.x + tokens.width; // where the rest scrolls below them
