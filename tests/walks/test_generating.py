@@ -275,7 +275,7 @@ def test_a_hidden_word_of_home_is_found_and_a_click_hides_another(page: Page) ->
         p = 100 * float(softmax(logits[shown])[best])
         expect(says).to_contain_text(f"“{token_labels(vocabulary)[best]}” ({p:.1f} %)")
         guess = int((logits[shown] > logits[shown, stood[shown]]).sum()) + 1
-        expect(says).to_contain_text("That stood there" if guess == 1 else f"number {guess:,}")
+        expect(says).to_contain_text("Correct." if guess == 1 else f"number {guess:,}")
 
 
 def test_home_translates_and_a_german_word_attends_to_english_ones(page: Page) -> None:

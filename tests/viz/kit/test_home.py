@@ -27,7 +27,7 @@ SHAPES = [
 ]
 # The modules, and a film whose crew is a test: what it is told to do is kept in `done`.
 HARNESS = """async () => {
-    const names = ['layout', 'film', 'numbers', 'timeline', 'pictures', 'goals'];
+    const names = ['layout', 'film', 'numbers', 'answers', 'timeline', 'pictures', 'goals'];
     const modules = await Promise.all(names.map(name => import(`/kit/parts/home/${name}.js`)));
     globalThis.home = Object.assign({}, ...modules);
     globalThis.begin = (isStill, goal = 'next', bands = [0, 0, 0, 0, 0, 0]) => {
@@ -315,6 +315,7 @@ def test_two_texts_share_their_rows_and_keep_apart(bare: Page) -> None:
         {"from": 2, "to": 3},
     ]
     assert bare.evaluate("run.nameOf({column: 1, head: 2})") == "x L5 H2"
+    assert bare.evaluate("[run.isOpen(0), run.isOpen(1)]") == [False, True], "as MASK says"
     assert bare.evaluate("[run.isLater(0, 1), run.isLater(1, 0), run.isLater(1, 2)]") == [
         True,
         False,

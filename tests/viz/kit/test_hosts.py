@@ -109,6 +109,22 @@ def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) ->
 # --- the app --------------------------------------------------------------------------------------
 
 
+def test_a_part_that_does_not_load_says_so(bare: Page) -> None:
+    data = as_sent({**heads_part(stories_trace("go go")).told, "key": "a key", "part": "no-such"})
+    said = bare.evaluate(
+        """async data => {
+            const {PartHost} = await import('/kit/hosts/streamlit.js');
+            const root = document.body.appendChild(document.createElement('div'));
+            new PartHost(root, {}).receive(data);
+            while (!root.textContent) await new Promise(resolve => setTimeout(resolve, 20));
+            root.remove();
+            return [root.textContent, root.firstChild.role];
+        }""",
+        data,
+    )
+    assert said == ["What belongs here did not load. Reload the page.", "alert"]
+
+
 def test_what_the_app_has_let_go_of_is_asked_for_again(bare: Page) -> None:
     """An array that is gone has the page run again, which brings it back."""
     part = heads_part(stories_trace("go go"))

@@ -2,11 +2,14 @@
 
 import { MissingArrays } from "../arrays.js";
 import { currentPalette } from "../colors.js";
+import { html } from "../dom.js";
 import { Lifetime } from "../lifetime.js";
 import { Model } from "../model.js";
 
 /** @import { Receiver } from "../wire.js" */
 /** @import { Told } from "../model.js" */
+
+const NOT_LOADED = "What belongs here did not load. Reload the page.";
 
 export class PartHost {
   lifetime = new Lifetime();
@@ -49,9 +52,11 @@ export class PartHost {
 
   /** @param {string} name */
   async #open(name) {
-    const { default: part } = await import(`../parts/${name}.js`);
     const { signal } = this.#ending;
-    if (!signal.aborted) part.render({ model: this.model, el: this.root, signal });
+    const found = await import(`../parts/${name}.js`).catch(() => null);
+    if (signal.aborted) return;
+    if (found) found.default.render({ model: this.model, el: this.root, signal });
+    else this.root.replaceChildren(html("p", { class: "hl-error", role: "alert" }, NOT_LOADED));
   }
 
   /** @param {string} path */

@@ -7,6 +7,7 @@
 import { watchTheme } from "../colors.js";
 import { html } from "../dom.js";
 import { Lifetime } from "../lifetime.js";
+import { chanceOf } from "./home/answers.js";
 import { Axis } from "./home/axis.js";
 import { Film } from "./home/film.js";
 import { Foot } from "./home/foot.js";
@@ -15,13 +16,14 @@ import { Heads, isAside } from "./home/heads.js";
 import { Large } from "./home/large.js";
 import { N_NEXT, rowsOf } from "./home/layout.js";
 import { Next } from "./home/next.js";
-import { chanceOf, loadRun } from "./home/numbers.js";
+import { loadRun } from "./home/numbers.js";
 import { Screen } from "./home/screen.js";
 import { Share } from "./home/share.js";
 import { Tokens, flightOver, tokenAt } from "./home/tokens.js";
 
 /** @import { Model } from "../model.js" */
-/** @import { Chance, Head, HomeSpec, Run } from "./home/numbers.js" */
+/** @import { Chance } from "./home/answers.js" */
+/** @import { Head, HomeSpec, Run } from "./home/numbers.js" */
 
 const AS_TRAINED = { temperature: 1, top_p: 1 };
 

@@ -164,9 +164,9 @@ function stood({ run, chance }) {
   if (!found || !chance) return [];
   const [, label, id] = found;
   const place = chance.ids.indexOf(id);
-  if (!place) return ["That stood there. "];
+  if (!place) return ["Correct. "];
   const guess = `: its guess number ${(place + 1).toLocaleString("en")}`;
-  return ["There stood ", quoted(label), guess, ` (${percent(chance.before[place])}). `];
+  return ["Hidden was ", quoted(label), guess, ` (${percent(chance.before[place])}). `];
 }
 
 /**

@@ -3,10 +3,11 @@
 
 import { goalOf } from "./goals.js";
 import { Timeline } from "./timeline.js";
-import { placeAt } from "./numbers.js";
+import { placeAt } from "./answers.js";
 
 /** @import { Drawn, Goal } from "./goals.js" */
-/** @import { Chance, HomeSpec, Run } from "./numbers.js" */
+/** @import { Chance } from "./answers.js" */
+/** @import { HomeSpec, Run } from "./numbers.js" */
 /** @import { Flight } from "./tokens.js" */
 
 const STILL_MS = 700; // between two tokens where nothing moves

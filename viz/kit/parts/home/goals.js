@@ -1,9 +1,10 @@
 // What a model is asked, by the name that Python has for it: how its answer is taken, and how Home
 // speaks of that.
 
-import { placeAt } from "./numbers.js";
+import { placeAt } from "./answers.js";
 
-/** @import { Chance, HomeSpec, Run } from "./numbers.js" */
+/** @import { Chance } from "./answers.js" */
+/** @import { HomeSpec, Run } from "./numbers.js" */
 
 /**
  * The place of the list that is taken, and the random number that fell on it, where one did.

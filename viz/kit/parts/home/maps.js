@@ -145,6 +145,10 @@ function shownOf({ run, size }, band) {
 function drawUnknown({ context, palette, run }, column, place, { rows, columns, known }) {
   const { x, y, tall, wide } = place;
   context.fillStyle = palette.sequential[0];
+  if (run.isOpen(column)) {
+    const [top, n] = [y + (known - rows.from) * tall, columns.to - columns.from];
+    return context.fillRect(x, top, n * wide, Math.max(0, rows.to - known) * tall);
+  }
   for (let row = known; row < rows.to; row++)
     for (let key = columns.from; key < columns.to; key++)
       if (run.isToken(row) && !run.isMasked(column, row, key)) {

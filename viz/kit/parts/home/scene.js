@@ -2,7 +2,8 @@
 
 /** @import { Palette } from "../../wire.js" */
 /** @import { Flow, Rows } from "./layout.js" */
-/** @import { Chance, Head, Run } from "./numbers.js" */
+/** @import { Chance } from "./answers.js" */
+/** @import { Head, Run } from "./numbers.js" */
 /** @import { Pictures } from "./pictures.js" */
 /** @import { Timeline } from "./timeline.js" */
 
