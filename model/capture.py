@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adopted.model import AdoptedModel
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
@@ -22,7 +23,7 @@ CLASS_TOKEN = "[CLS]"  # noqa: S105, the label of the class token
 
 
 def capture(
-    model: DecoderTransformer | EncoderTransformer,
+    model: DecoderTransformer | EncoderTransformer | AdoptedModel,
     ids: Sequence[int],
     tokens: Sequence[str],
     mask: np.ndarray | None = None,
@@ -42,7 +43,7 @@ def capture(
 
 @torch.inference_mode()
 def capture_batch(
-    model: DecoderTransformer | EncoderTransformer,
+    model: DecoderTransformer | EncoderTransformer | AdoptedModel,
     ids: Sequence[Sequence[int]],
     tokens: Sequence[Sequence[str]],
     mask: np.ndarray | None = None,

@@ -46,7 +46,7 @@ class Input:
 def _text(model: Any, tokenizer: Tokenizer, text: str) -> Prepared:  # noqa: ANN401
     ids = _ids_of(tokenizer, text)
     kept = ids[: model.config.max_seq_len]
-    arguments = (kept, tokenizer.token_strings(kept))
+    arguments = (kept, tokenizer.labels(text, kept))
     return Prepared(arguments, len(ids) - len(kept), tokenizer.reads(text))
 
 
@@ -55,15 +55,20 @@ def _with_blanks(model: Any, tokenizer: Tokenizer, given: str | Blanked) -> Prep
     if isinstance(given, str):
         return _text(model, tokenizer, given)
     (ids, _), n_cut, reads = _text(model, tokenizer, given.text)
-    missing = [place for place in given.blanks if not 0 <= place < len(ids)]
+    hidden = blanked_ids(tokenizer, ids, given.blanks)
+    return Prepared((hidden, tokenizer.labels(given.text, hidden)), n_cut, reads)
+
+
+def blanked_ids(tokenizer: Tokenizer, ids: Sequence[int], blanks: Sequence[int]) -> list[int]:
+    """The ids with [MASK] at some places; ValueError for a place that is not there."""
+    missing = [place for place in blanks if not 0 <= place < len(ids)]
     if missing:
         raise ValueError(
             f"token {missing[0]} is to be a blank but the text has {len(ids)} tokens; give places "
             f"from 0 to {len(ids) - 1}"
         )
     mask = tokenizer.id_of(MASK)
-    hidden = [mask if place in given.blanks else i for place, i in enumerate(ids)]
-    return Prepared((hidden, tokenizer.token_strings(hidden)), n_cut, reads)
+    return [mask if place in blanks else i for place, i in enumerate(ids)]
 
 
 def _text_sample(config: BlockConfig, tokenizer: Tokenizer) -> dict[str, list[Any]]:

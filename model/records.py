@@ -1,7 +1,8 @@
 """What went through a tap in one forward pass over a batch → streams and attention records."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -16,7 +17,9 @@ from model.trace import (
     Stream,
 )
 
-TRACED = frozenset(("embed", "positions", *ATTENTION_NAMES, *RESIDUAL_NAMES))
+# What attention says of itself besides its arrays; ours leaves it out where it is the usual.
+NUMBERS = ("scale", "softcap")
+TRACED = frozenset(("embed", "positions", *ATTENTION_NAMES, *NUMBERS, *RESIDUAL_NAMES))
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -49,18 +52,13 @@ class Row:
 
     def stream(self, stream: Stream, n_layers: int) -> Stream:
         """The stream with what happened in it; it has its name, kind, labels and input already."""
+        there = range(n_layers) if f"{stream.name}.blocks.0.resid_pre" in self.values else ()
+        residuals = tuple(self._residuals(stream.name, layer) for layer in there)
+        if f"{stream.name}.embed" not in self.values:
+            return replace(stream, residuals=residuals)
         embed = self._of(f"{stream.name}.embed")
         positions = self.values.get(f"{stream.name}.positions", _zeros_like(embed))
-        return Stream(
-            name=stream.name,
-            kind=stream.kind,
-            labels=stream.labels,
-            ids=stream.ids,
-            embed=embed,
-            positions=positions,
-            residuals=tuple(self._residuals(stream.name, layer) for layer in range(n_layers)),
-            pixels=stream.pixels,
-        )
+        return replace(stream, embed=embed, positions=positions, residuals=residuals)
 
     def attention(self, site: Site, keys: str | None = None) -> AttentionRecord:
         """What happened at a site; keys: the stream of the columns, by default its own."""
@@ -74,13 +72,19 @@ class Row:
             q=q,
             k=k,
             v=v,
-            scale=q.shape[-1] ** -0.5,
+            scale=self._number(site, "scale", q.shape[-1] ** -0.5),
             bias=self.values.get(f"{site.address}.bias"),
             mask=self._mask(site, pattern.shape),
             scores=scores,
             pattern=pattern,
             z=z,
+            softcap=self._number(site, "softcap", None),
+            sinks=self.values.get(f"{site.address}.sinks"),
         )
+
+    def _number(self, site: Site, name: str, usual: float | None) -> Any:  # noqa: ANN401
+        found = self.values.get(f"{site.address}.{name}")
+        return usual if found is None else float(found)
 
     def _of(self, address: str) -> np.ndarray:
         return self.values[address][self.number]

@@ -120,7 +120,9 @@ class AttentionRecord:
 
     `queries` and `keys` name the streams that rows and columns are of. `mask` is bool, True = may
     attend, (Tq, Tk) for all heads or (H, Tq, Tk) where each has its own. `scores` are
-    scale · q·kᵀ + bias, before the mask.
+    scale · q·kᵀ + bias, before the mask; where there is a `softcap` c they are c · tanh of this / c
+    (Gemma 2, 2024, §2). `sinks` (H,) are scores of one key more in each row, which has no value:
+    its share is missing from the pattern (Xiao et al. 2024, §3.3).
     """
 
     site: Site
@@ -135,6 +137,8 @@ class AttentionRecord:
     scores: np.ndarray  # (H, Tq, Tk)
     pattern: np.ndarray  # (H, Tq, Tk)
     z: np.ndarray  # (H, Tq, Dh)
+    softcap: float | None = None
+    sinks: np.ndarray | None = None
 
     @property
     def n_heads(self) -> int:
@@ -155,7 +159,7 @@ class AttentionRecord:
         return self.mask if self.mask.ndim == 2 else self.mask[head]
 
 
-ATTENTION_NAMES = ("q", "k", "v", "bias", "mask", "scores", "pattern", "z")
+ATTENTION_NAMES = ("q", "k", "v", "bias", "mask", "scores", "sinks", "pattern", "z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,6 +324,8 @@ class Trace:
                 yield from _present(f"{stream.name}.blocks.{layer}", residual, RESIDUAL_NAMES)
         for record in self.attention:
             yield f"{record.site.address}.scale", np.array(record.scale)
+            if record.softcap is not None:
+                yield f"{record.site.address}.softcap", np.array(record.softcap)
             yield from _present(record.site.address, record, ATTENTION_NAMES)
         if self.output is not None:
             yield "output", self.output
@@ -344,6 +350,7 @@ class Trace:
             "scores": square,
             "pattern": square,
             "z": (n_heads, n_queries, record.v.shape[-1]),
+            "sinks": (n_heads,),
         }
         for name, shape in expected.items():
             array = getattr(record, name)

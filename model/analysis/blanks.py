@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from model.adopted.model import AdoptedModel
 from model.architectures.encoder import EncoderTransformer
 from model.masks import causal
 
 MOST_AT_ONCE = 4096  # tokens of a batch
+MOST_LOGITS = 16_000_000  # numbers of its output
 
 
 class InTurn(NamedTuple):
@@ -34,7 +36,7 @@ def hidden_in_turn(ids: Sequence[int], mask_id: int, n: int) -> torch.Tensor:
 
 @torch.inference_mode()
 def predicted_in_turn(
-    model: EncoderTransformer,
+    model: EncoderTransformer | AdoptedModel,
     ids: Sequence[int],
     mask_id: int,
     *,
@@ -53,12 +55,12 @@ def predicted_in_turn(
     rows = hidden_in_turn(ids, mask_id, n).to(model.device)
     mask = causal(len(ids), device=model.device) if is_causal else None
     targets = torch.tensor(ids[:n], device=model.device)
-    size, losses, found = max(1, MOST_AT_ONCE // len(ids)), [], []
+    most = min(MOST_AT_ONCE, MOST_LOGITS // model.config.vocab_size)
+    size, losses, found = max(1, most // len(ids)), [], []
     for places in torch.arange(n, device=model.device).split(size):
-        model.check_length(len(ids))
-        stream = model.stream(rows[places], mask=mask)  # (b, T, D)
-        own = stream[torch.arange(len(places)), places]  # (b, D): the row of what is hidden
-        log_probs = model.unembed(own).double().log_softmax(dim=-1)
+        logits = model(rows[places], mask=mask)  # (b, T, V)
+        own = logits[torch.arange(len(places)), places]  # (b, V): the row of what is hidden
+        log_probs = own.double().log_softmax(dim=-1)
         losses.append(-log_probs.gather(1, targets[places, None])[:, 0].cpu())
         found.append((log_probs.argmax(dim=-1) == targets[places]).cpu())
         on_progress(int(places[-1]) + 1, n)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.architectures.decoder import DecoderTransformer
+from model.adopted.model import AnyDecoder
 from model.trace import Trace
 from model.verify.check import relative_error
 
@@ -31,7 +31,7 @@ class LogitLens:
 
 
 @torch.inference_mode()
-def logit_lens(trace: Trace, model: DecoderTransformer, k: int = 10) -> LogitLens:
+def logit_lens(trace: Trace, model: AnyDecoder, k: int = 10) -> LogitLens:
     """Final norm and unembedding applied to the residual stream before and after every layer.
 
     nostalgebraist 2020; Belrose et al. 2023, §2. A post-norm model has no final norm: there the
@@ -51,10 +51,9 @@ def logit_lens(trace: Trace, model: DecoderTransformer, k: int = 10) -> LogitLen
     )
 
 
-def _read_stream(resid: np.ndarray, model: DecoderTransformer) -> Tensor:
+def _read_stream(resid: np.ndarray, model: AnyDecoder) -> Tensor:
     """Logits (T, V) in float64 of a residual stream (T, D)."""
-    x = torch.tensor(resid, device=model.unembed.weight.device)
-    return model.unembed(model.final_norm(x)).double()
+    return model.read_out(torch.tensor(resid, device=model.device)).double()
 
 
 def _lens_row(logits: Tensor, answers: Tensor, k: int) -> dict[str, np.ndarray]:

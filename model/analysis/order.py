@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from model.adopted.model import AnyDecoder
 from model.analysis.positions import moved_logits, outputs
-from model.architectures.decoder import DecoderTransformer
 from model.attention import attention_pattern
 from model.masks import full
 from model.trace import AttentionRecord, Trace
@@ -30,7 +30,7 @@ class Reordered:
 
 
 def reordered(
-    model: DecoderTransformer, ids: Sequence[int], order: Sequence[int], is_masked: bool
+    model: AnyDecoder, ids: Sequence[int], order: Sequence[int], is_masked: bool
 ) -> Reordered:
     """What becomes of the outputs when the tokens change places, with the model's mask or none."""
     mask = None if is_masked else full(len(ids)).numpy()
@@ -41,7 +41,7 @@ def reordered(
     return Reordered(first, second, second[back] - first, error)
 
 
-def rolled(model: DecoderTransformer, ids: Sequence[int]) -> float | None:
+def rolled(model: AnyDecoder, ids: Sequence[int]) -> float | None:
     """The largest change of an output, without the mask, when the first token becomes the last.
 
     Relative to the largest output. None where all tokens are the same.
@@ -51,7 +51,7 @@ def rolled(model: DecoderTransformer, ids: Sequence[int]) -> float | None:
     return reordered(model, ids, (*range(1, len(ids)), 0), is_masked=False).error
 
 
-def change_when_moved(trace: Trace, model: DecoderTransformer, shift: int) -> float:
+def change_when_moved(trace: Trace, model: AnyDecoder, shift: int) -> float:
     """Largest change of a next-token probability when all tokens stand `shift` positions later."""
     pair = (moved_logits(model, trace.ids.tolist(), shift), trace.logits)
     after, before = (torch.tensor(logits).double().softmax(dim=-1) for logits in pair)
@@ -66,7 +66,7 @@ def without_bias(record: AttentionRecord, head: int) -> np.ndarray:
     return attention_pattern(scores, torch.tensor(record.mask_of(head))).numpy()
 
 
-def answer_past_the_context(model: DecoderTransformer) -> str:
+def answer_past_the_context(model: AnyDecoder) -> str:
     """What the model answers to a text one token longer than its context."""
     ids = torch.zeros(1, model.config.max_seq_len + 1, dtype=torch.long, device=model.device)
     try:

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from model.architectures.decoder import DecoderTransformer
+from model.adopted.model import AnyDecoder
 from model.capture import capture_batch
 from model.masks import MASKS, padding
-from model.reference import Files
 from model.trace import Trace
 from model.verify.check import Check, relative_error
-from model.verify.self_check import check
 
 PAD = "⟨pad⟩"  # how a pad token is shown
 Sentences = tuple[tuple[int, ...], tuple[int, ...]]
@@ -45,15 +43,15 @@ class Padding:
 
 @torch.inference_mode()
 def run_padded(
-    model: DecoderTransformer,
+    model: AnyDecoder,
     sentences: Sentences,
     how: Padding,
     strings: TokenStrings,
-    files: Files | None = None,
+    check: Callable[[Trace, np.ndarray], tuple[Check, ...]],
 ) -> Padded:
     """Run two sentences as one batch. `strings` names ids for display.
 
-    `files` are the model's, for checks against an independent run.
+    check: all checks of a trace that ran under a mask.
     """
     lengths, longest = [len(ids) for ids in sentences], max(map(len, sentences))
     batch = [_padded(ids, longest, how) for ids in sentences]
@@ -70,7 +68,7 @@ def run_padded(
     alone = model(torch.tensor([sentences[short]], device=model.device))[0].cpu().numpy()
     return Padded(
         traces=(traces[0], traces[1]),
-        checks=tuple(c for i in (0, 1) for c in check(traces[i], model, masks[i], files)),
+        checks=tuple(c for i in (0, 1) for c in check(traces[i], masks[i])),
         short=short,
         is_pad=is_pad,
         alone=relative_error(traces[short].logits[~is_pad], alone),

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adopted.model import AnyDecoder
 from model.architectures.decoder import DecoderTransformer
 from model.attention import share_kv_heads
 from model.capture import capture
@@ -111,7 +112,7 @@ def head_slopes(n_heads: int) -> np.ndarray:
     return alibi_slopes(n_heads).numpy()
 
 
-def moved_logits(model: DecoderTransformer, ids: Sequence[int], shift: int) -> np.ndarray:
+def moved_logits(model: AnyDecoder, ids: Sequence[int], shift: int) -> np.ndarray:
     """Logits (T, V) of the same tokens when each stands `shift` positions later.
 
     In front of them come `shift` copies of token 0 that no token attends to, so the tokens see each
@@ -126,9 +127,7 @@ def moved_logits(model: DecoderTransformer, ids: Sequence[int], shift: int) -> n
 
 
 @torch.inference_mode()
-def outputs(
-    model: DecoderTransformer, ids: Sequence[int], mask: np.ndarray | None = None
-) -> np.ndarray:
+def outputs(model: AnyDecoder, ids: Sequence[int], mask: np.ndarray | None = None) -> np.ndarray:
     """What the unembedding reads of each token, (T, D), under a (T, T) mask or the model's own."""
     trace = capture(model, ids, [""] * len(ids), mask)
     resid = torch.tensor(trace.residuals[-1].resid_post, device=model.device)

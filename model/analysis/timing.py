@@ -14,7 +14,7 @@ from torch import Tensor
 
 from model.architectures.decoder import DecoderTransformer
 from model.decoding.kv_cache import KVCache
-from model.decoding.predict import cache_for
+from model.decoding.predict import Decoder, cache_for
 from model.device import one_thread
 from model.masks import bidirectional_prefix
 from model.verify.check import relative_error
@@ -40,7 +40,7 @@ class Timing:
     difference: float = 0.0
 
 
-def fed_at_once(model: DecoderTransformer) -> int:
+def fed_at_once(model: Decoder) -> int:
     """Tokens a cache must be given together before a single one can follow; at least 1."""
     return max(1, bidirectional_prefix(model.config))
 

@@ -1,7 +1,7 @@
 """What every architecture is to the rest of the house."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from model.config import BlockConfig
 
@@ -38,3 +38,23 @@ class Transformer(nn.Module):
     def dtype(self) -> torch.dtype:
         """In which precision it runs."""
         return next(self.parameters()).dtype
+
+    def read_out(self, stream: Tensor) -> Tensor:
+        """Logits (…, V) of a residual stream (…, D), as after the last block.
+
+        ValueError where they are not made of the stream alone.
+        """
+        raise ValueError(
+            f"logits of a {self.config.architecture} are not read from its stream alone"
+        )
+
+    def check_length(self, n_new: int, n_cached: int = 0) -> None:
+        """ValueError when there is no token, or more than the context has room for."""
+        if n_new == 0:
+            raise ValueError("the text has 0 tokens; give at least 1")
+        if n_cached + n_new > self.config.max_seq_len:
+            cached = f", {n_cached} of them in the cache," if n_cached else ""
+            raise ValueError(
+                f"the text has {n_cached + n_new} tokens{cached} but the model's context is "
+                f"{self.config.max_seq_len}; shorten it to {self.config.max_seq_len} tokens"
+            )

@@ -92,17 +92,6 @@ class Stack(Transformer):
         """Rows `start` to `stop` of the stack's mask, (Tq, Tk); None where all may attend."""
         return None
 
-    def check_length(self, n_new: int, n_cached: int = 0) -> None:
-        """ValueError when there is no token, or more than the context has room for."""
-        if n_new == 0:
-            raise ValueError("the text has 0 tokens; give at least 1")
-        if n_cached + n_new > self.config.max_seq_len:
-            cached = f", {n_cached} of them in the cache," if n_cached else ""
-            raise ValueError(
-                f"the text has {n_cached + n_new} tokens{cached} but the model's context is "
-                f"{self.config.max_seq_len}; shorten it to {self.config.max_seq_len} tokens"
-            )
-
 
 class CausalStack(Stack):
     """Blocks under the mask of the config, so that keys and values can be kept in a cache."""

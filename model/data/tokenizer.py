@@ -100,7 +100,7 @@ class Tokenizer:
             # Pieces keep memory low and never cut a word: a line break ends a piece of its own.
             first, *others = _paragraphs(document)
             ids.extend(self._encode_start(first).ids)
-            with _faults_as_one_line():
+            with one_line_faults():
                 encodings = self.backend.encode_batch_fast(others, add_special_tokens=False)
             ids.extend(i for encoding in encodings for i in encoding.ids)
         return ids
@@ -116,7 +116,7 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of some ids, with the space `encode` may have put in front."""
-        with _faults_as_one_line():
+        with one_line_faults():
             return self.backend.decode(list(ids), skip_special_tokens=False)
 
     def token_strings(self, ids: Sequence[int]) -> tuple[str, ...]:
@@ -128,6 +128,10 @@ class Tokenizer:
         if not self.is_byte_level:
             return tuple(map(self._piece, ids))
         return tuple(_strings_of_bytes([self.token_bytes(i) for i in ids]))
+
+    def labels(self, text: str, ids: Sequence[int]) -> tuple[str, ...]:
+        """What each id of a text stands for, for display."""
+        return self.token_strings(ids)
 
     def token_bytes(self, token_id: int) -> bytes:
         """What an id stands for, as UTF-8; of byte-level BPE it may be part of a character."""
@@ -190,7 +194,7 @@ class Tokenizer:
 
     def _encode_start(self, text: str) -> tokenizers.Encoding:
         """A text that starts a sentence or a document; see the class on the space."""
-        with _faults_as_one_line():
+        with one_line_faults():
             plain = self.backend.encode(text, add_special_tokens=False)
             if not self.is_byte_level or not text or text[0].isspace():
                 return plain
@@ -259,7 +263,7 @@ def _is_of_the_library(error: BaseException) -> bool:
 
 
 @contextmanager
-def _faults_as_one_line() -> Iterator[None]:
+def one_line_faults() -> Iterator[None]:
     """What the library cannot do with a text is a ValueError, panics of its Rust too."""
     try:
         yield

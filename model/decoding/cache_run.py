@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.decoding.kv_cache import KVCache
-from model.decoding.predict import cache_for
+from model.decoding.predict import Decoder, cache_for
 from model.decoding.translation import Translating
+from model.tap import NO_TAP
 from model.trace import Trace
 from model.verify.check import relative_error
 
@@ -42,14 +42,14 @@ class CacheRun:
 
 
 @torch.inference_mode()
-def run_through_cache(model: DecoderTransformer, ids: Sequence[int], n_prefill: int) -> CacheRun:
+def run_through_cache(model: Decoder, ids: Sequence[int], n_prefill: int) -> CacheRun:
     """Run ids through a cache, the first `n_prefill` at once and then one per step."""
     cache = cache_for(model)
     tokens = torch.tensor([ids], device=model.device)  # (1, T)
     steps, bytes_held = [], {0: _bytes_held(cache)}
     for stop in range(n_prefill, len(ids) + 1):
         start = cache.length
-        model(tokens[:, start:stop], cache=cache)
+        model(tokens[:, start:stop], tap=NO_TAP, cache=cache)
         bytes_held[stop] = _bytes_held(cache)
         steps.append(_read(cache, start))
     keys, values = (np.concatenate(parts, axis=2) for parts in zip(*steps, strict=True))

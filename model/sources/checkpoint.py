@@ -3,10 +3,12 @@
 import json
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -75,7 +77,7 @@ class Checkpoint:
     def offers(self) -> frozenset[str]:
         """Its weights, a vocabulary, other texts, and running again as its kind can."""
         of_text = ("vocabulary", "text") if self.own_tokenizer else ("image",)
-        return frozenset((*of_text, self.config.architecture, "weights"))
+        return frozenset((*of_text, self.config.architecture, "readout", "mask", "weights"))
 
     @property
     def input_kind(self) -> str:
@@ -97,20 +99,26 @@ class Checkpoint:
         """Where the model runs."""
         return self.model.device
 
-    def trace(self, text: Given) -> Traced:
+    def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
         """Capture one text; tokens beyond the context are cut from its end and counted.
 
         Of a source the target is what the model makes of it. A vision model takes a picture, (S, S)
-        from 0 to 1, instead. Raises ValueError when the text is empty or the picture another size.
+        from 0 to 1, instead. mask: (T, T) bool, in one stack taken instead of the model's own.
+        Raises ValueError when the text is empty or the picture another size.
         """
         name = self.config.architecture
         prepared = INPUTS[name].prepare(self.model, self.own_tokenizer, text)
-        trace = architecture(name).capture(self.model, *prepared.arguments)
+        more = {} if mask is None else {"mask": mask}
+        trace = architecture(name).capture(self.model, *prepared.arguments, **more)
         return Traced(trace, n_cut=prepared.n_cut, reads=prepared.reads)
 
-    def check(self, trace: Trace) -> tuple[Check, ...]:
-        """All checks of a trace of this model under its own mask."""
-        return (*check(trace, self.model, files=self.files), *self.recorded)
+    def check(self, trace: Trace, mask: np.ndarray | None = None) -> tuple[Check, ...]:
+        """All checks of a trace of this model, under its own mask or the one it was given."""
+        return (*check(trace, self.model, mask, self.files), *self.recorded)
+
+    def independent_logits(self, ids: Sequence[int]) -> np.ndarray:
+        """Logits (T, V) of a text, by the reference and its files alone."""
+        return dict(reference.arrays(self.files, ids))["output"]
 
     @cached_property
     def recorded(self) -> tuple[Check, ...]:

@@ -8,6 +8,8 @@ from model.trace import Trace
 from model.verify.check import Check
 
 DEFAULT_SOURCE = "checkpoint"
+TRANSFORMERS = "transformers"
+NAMED_ALONE = (DEFAULT_SOURCE, TRANSFORMERS)  # sources whose models go by their own names
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class ModelHandle:
     @property
     def spelled(self) -> str:
         """The model in an address or on the command line: stories, or made-up:two-streams."""
-        return self.name if self.source == DEFAULT_SOURCE else f"{self.source}:{self.name}"
+        return self.name if self.source in NAMED_ALONE else f"{self.source}:{self.name}"
 
 
 class Traced(NamedTuple):

@@ -1,18 +1,30 @@
 """The sources of models by name: a new one is a module and an entry here."""
 
 from model.sources.checkpoint import CheckpointSource
-from model.sources.handle import DEFAULT_SOURCE, ModelHandle, OpenModel, Source
+from model.sources.handle import (
+    DEFAULT_SOURCE,
+    NAMED_ALONE,
+    TRANSFORMERS,
+    ModelHandle,
+    OpenModel,
+    Source,
+)
+from model.sources.transformers import TransformersSource
 
-SOURCES: dict[str, Source] = {DEFAULT_SOURCE: CheckpointSource()}
+SOURCES: dict[str, Source] = {
+    DEFAULT_SOURCE: CheckpointSource(),
+    TRANSFORMERS: TransformersSource(),
+}
 
 
 def model_names() -> list[str]:
-    """All models of all sources, as `ModelHandle.spelled` spells them."""
-    return [
+    """All models of all sources, each once, as `ModelHandle.spelled` spells them."""
+    spelled = (
         ModelHandle(source, name, device="", revision="").spelled
         for source, entry in SOURCES.items()
         for name in entry.names()
-    ]
+    )
+    return list(dict.fromkeys(spelled))
 
 
 def handle_of(spelled: str, device: str) -> ModelHandle:
@@ -47,6 +59,14 @@ def card(handle: ModelHandle) -> str:
 
 
 def _split(spelled: str) -> tuple[str, str]:
-    """Source and name; what is before the colon counts only where it is a source."""
+    """Source and name; what is before the colon counts only where it is a source.
+
+    Of two models of one name the checkpoint is meant.
+    """
     source, colon, name = spelled.partition(":")
-    return (source, name) if colon and source in SOURCES else (DEFAULT_SOURCE, spelled)
+    if colon and source in SOURCES:
+        return source, name
+    for source in NAMED_ALONE:
+        if spelled in SOURCES[source].names():
+            return source, spelled
+    return DEFAULT_SOURCE, spelled

@@ -96,9 +96,11 @@ def edited(files: reference.Files, edits: Sequence[Edit], device: torch.device) 
     return replace(files, change=change)
 
 
-def log_probability(files: reference.Files, prompt: Sequence[int], text: Sequence[int]) -> float:
-    """Σ ln p of the tokens of a text after a prompt, each given all before it, of a decoder."""
-    logits = dict(reference.arrays(files, [*prompt, *text]))["output"]
+def log_probability(logits: np.ndarray, prompt: Sequence[int], text: Sequence[int]) -> float:
+    """Σ ln p of the tokens of a text after a prompt, each given all before it, of a decoder.
+
+    logits: (T, V) of both together.
+    """
     from_top = logits - logits.max(axis=-1, keepdims=True)
     log_probs = from_top - np.log(np.exp(from_top).sum(axis=-1, keepdims=True))
     places = np.arange(len(prompt) - 1, len(prompt) + len(text) - 1)

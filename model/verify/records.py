@@ -15,24 +15,35 @@ from model.verify.check import Check, relative_error
 
 def check_records(trace: Trace) -> tuple[Check, ...]:
     """All checks of a trace's attention, each the worst over its records."""
-    if not trace.attention:
-        return ()
+    plain = tuple(x for x in trace.attention if x.softcap is None and x.sinks is None)
+    checked = ((one, plain if one[2] in OF_PLAIN else trace.attention) for one in ATTENTION_CHECKS)
     return tuple(
-        Check(name, max(map(error, trace.attention)), bound)
-        for name, bound, error in ATTENTION_CHECKS
+        Check(name, max(map(error, records)), bound)
+        for (name, bound, error), records in checked
+        if records
     )
 
 
 def recomputed_scores(record: AttentionRecord) -> np.ndarray:
-    """scale · q·kᵀ + bias in float64. Returns (H, Tq, Tk)."""
+    """scale · q·kᵀ + bias in float64, under the softcap if there is one. Returns (H, Tq, Tk)."""
     q, k = record.q.astype(np.float64), _shared(record.k, record.n_heads)
     scores = record.scale * (q @ k.swapaxes(-2, -1))
-    return scores if record.bias is None else scores + record.bias
+    scores = scores if record.bias is None else scores + record.bias
+    cap = record.softcap
+    return scores if cap is None else cap * np.tanh(scores / cap)
 
 
 def recomputed_pattern(record: AttentionRecord) -> np.ndarray:
     """Softmax over the visible keys, in float64; rows that see nothing are zero. (H, Tq, Tk)."""
     scores = np.where(record.mask, recomputed_scores(record), -np.inf)
+    if record.sinks is not None:  # one key more, whose share nothing gets
+        column = np.broadcast_to(record.sinks[:, None, None], (*scores.shape[:-1], 1))
+        return _softmax(np.concatenate([scores, column], axis=-1))[..., :-1]
+    return _softmax(scores)
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    """Of each row; zeros where all are −inf."""
     peak = scores.max(axis=-1, keepdims=True)
     weights = np.exp(scores - np.where(np.isfinite(peak), peak, 0.0))
     total = weights.sum(axis=-1, keepdims=True)
@@ -86,3 +97,5 @@ ATTENTION_CHECKS: tuple[tuple[str, float, RecordCheck], ...] = (
     ("z = pattern·v, in float64", 1e-5, _weighted_values),
     ("explicit attention = torch's fused attention", 1e-5, _explicit_is_fused),
 )
+# True of attention without softcap and sinks alone: torch's kernel knows neither.
+OF_PLAIN = (_row_sums, _explicit_is_fused)

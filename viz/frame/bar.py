@@ -11,6 +11,7 @@ from model.analysis.probabilities import given_probabilities
 from model.given import space_at_end
 from model.lines import quoted
 from model.sources.checkpoint import Checkpoint
+from model.sources.transformers import Adopted
 from model.verify.check import Check
 from viz import VERSION, runs
 from viz.frame import admission, controls, given, inspector, notices, state, verdicts, words
@@ -258,7 +259,13 @@ def _of_page(n: int) -> str:
 
 def _how_checked(view: View) -> str:
     """What a run is compared with."""
-    if not isinstance(runs.opened(view.handle), Checkpoint):
+    found = runs.opened(view.handle)
+    if isinstance(found, Adopted):
+        return (
+            "Attention is recomputed in float64 from q, k, v and the mask, and the output is "
+            "compared with a run that nothing looks at."
+        )
+    if not isinstance(found, Checkpoint):
         return "Attention is recomputed in float64 from q, k, v and the mask."
     return (
         "Every array is compared with an independent run, numpy in float64 from the model’s files. "
@@ -287,7 +294,9 @@ def _say_what_became_of_the_text(view: View) -> None:
         words.notice(space)
     n_shown, n_cut = len(view.run.trace.streams[0]), view.run.n_cut
     if n_cut:
+        context = view.run.trace.facts.max_seq_len
+        limit = "the model's context is" if context == n_shown else "the most that are run here are"
         words.notice(
-            f"The sentence has {n_shown + n_cut} tokens, the model's context is {n_shown}: "
+            f"The sentence has {n_shown + n_cut} tokens, {limit} {n_shown}: "
             f"the first {n_shown} are shown, the last {n_cut} are cut."
         )

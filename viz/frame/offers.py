@@ -13,6 +13,8 @@ REASONS = {
     "vocabulary": "it has no vocabulary",
     "logits": "it gives no next-token distribution",
     "residuals": "its residual stream was not kept",
+    "mask": "its layers have different masks",
+    "readout": "its logits are not a norm and a matrix of its residual stream",
 }
 
 

@@ -41,8 +41,10 @@ def _next(view: View) -> Asked | None:
     return Asked(Goal(), {"appended": None}, _why_no_more(view))
 
 
-def _hidden(view: View) -> Asked:
+def _hidden(view: View) -> Asked | None:
     """What stands in the hidden place that is shown; where nothing is hidden, what the last is."""
+    if view.run.trace.output is None:
+        return None
     places, shown = blanks.chosen(view.handle, view.sentence)
     stood = token_labels(blanked.tokens_of(view.handle, view.sentence))
     ids = blanked.ids_of(view.handle, view.sentence)

@@ -15,6 +15,7 @@ import numpy as np
 import streamlit as st
 import torch
 
+from model.adopted.model import AnyDecoder
 from model.analysis.anatomy import Column
 from model.analysis.anatomy import anatomy as columns_of
 from model.analysis.lens import LogitLens, logit_lens
@@ -29,6 +30,7 @@ from model.memory import keep_freed_memory
 from model.sources import table
 from model.sources.checkpoint import Checkpoint, unusable_folders
 from model.sources.handle import ModelHandle, OpenModel
+from model.sources.transformers import Adopted
 from model.trace import Trace
 from model.verify.check import Check
 from model.verify.independent import ALLOWED, log_probability
@@ -141,14 +143,27 @@ def checkpoint(handle: ModelHandle) -> Checkpoint:
     return found
 
 
-def decoder(handle: ModelHandle) -> DecoderTransformer:
-    """The decoder of a handle; ValueError where the model is of another kind."""
+def runnable(handle: ModelHandle) -> Checkpoint | Adopted:
+    """A model that runs again, on other texts; ValueError where one only has its records."""
+    found = opened(handle)
+    if not isinstance(found, Checkpoint | Adopted):
+        raise ValueError(f"{handle.spelled} has no weights to run again")
+    return found
+
+
+def decoder(handle: ModelHandle) -> AnyDecoder:
+    """The decoder of a handle, whoever built it; ValueError where the model is of another kind."""
+    return runnable(handle).decoder
+
+
+def own_decoder(handle: ModelHandle) -> DecoderTransformer:
+    """The decoder of a checkpoint, whose parts are ours; ValueError where the model is none."""
     return checkpoint(handle).decoder
 
 
 def tokenizer(handle: ModelHandle) -> Tokenizer:
     """The tokenizer of a handle; ValueError where the model has none."""
-    return checkpoint(handle).tokenizer
+    return runnable(handle).tokenizer
 
 
 @kept
@@ -237,7 +252,8 @@ def check_beam(handle: ModelHandle, ids: tuple[int, ...], name: str, found: Cand
 
     Relative to its size where that is above one, as the sum of many tokens' is.
     """
-    expected = log_probability(checkpoint(handle).files, ids, found.ids)
+    logits = runnable(handle).independent_logits([*ids, *found.ids])
+    expected = log_probability(logits, ids, found.ids)
     error = abs(found.total - expected) / max(1.0, abs(expected))
     return Check(f"log probability of the {name} = an independent run", error, ALLOWED)
 

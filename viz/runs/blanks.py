@@ -2,15 +2,14 @@
 
 import streamlit as st
 
+from model.adopted.model import AdoptedModel
 from model.analysis.blanks import InTurn, predicted_in_turn
 from model.architectures.encoder import EncoderTransformer
-from model.capture import capture
 from model.data.tokenizer import MASK
 from model.given import Blanked
 from model.inputs import INPUTS
 from model.masks import causal
 from model.sources.handle import ModelHandle
-from model.verify.self_check import check
 from viz import runs
 from viz.live import store
 from viz.runs.checking import begin
@@ -19,10 +18,11 @@ from viz.runs.kept import kept
 MOST_IN_TURN = 32  # tokens that are hidden one at a time: each is a pass over the whole text
 
 
-def encoder(handle: ModelHandle) -> EncoderTransformer:
+def encoder(handle: ModelHandle) -> EncoderTransformer | AdoptedModel:
     """The encoder of a handle; ValueError where the model is of another kind."""
-    model = runs.checkpoint(handle).model
-    if not isinstance(model, EncoderTransformer):
+    model = runs.runnable(handle).model
+    is_one = isinstance(model, EncoderTransformer | AdoptedModel)
+    if not is_one or model.config.architecture != "encoder":
         raise ValueError(f"{handle.spelled} is not an encoder: it fills no blanks")
     return model
 
@@ -48,13 +48,10 @@ def run_blanked(
     With `is_causal` each token attends to itself and those before it alone, for which the model was
     not trained. ValueError where the tokenizer has no [MASK] and there is something to hide.
     """
-    found = runs.checkpoint(handle)
-    given = Blanked(text, blanks) if blanks else text
-    (ids, tokens), n_cut, reads = INPUTS["encoder"].prepare(encoder(handle), found.tokenizer, given)
-    cells = causal(len(ids)).numpy() if is_causal else None
-    model, files = encoder(handle), found.files
-    trace = capture(model, ids, tokens, cells)
-    checking = begin(trace, lambda trace: (*check(trace, model, cells, files), *found.recorded))
+    found = runs.runnable(handle)
+    cells = causal(len(ids_of(handle, text))).numpy() if is_causal else None
+    trace, n_cut, reads = found.trace(Blanked(text, blanks) if blanks else text, cells)
+    checking = begin(trace, lambda trace: found.check(trace, cells))
     offers = found.offers | trace.offers
     return runs.Run(trace, checking, store.put(trace), offers, n_cut=n_cut, reads=reads)
 

@@ -6,7 +6,6 @@ from model.analysis.masking import largest_changes
 from model.analysis.padding import Padded, Padding, Sentences, run_padded, with_pads
 from model.capture import capture
 from model.sources.handle import ModelHandle
-from model.verify.self_check import check
 from viz import runs
 from viz.live import store
 from viz.runs.checking import begin
@@ -27,8 +26,8 @@ def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int)
     is_pad = np.arange(len(ids)) >= len(ids) - n_pads
     tokens = with_pads(runs.tokenizer(handle).token_strings(ids), is_pad)
     trace = capture(model, ids, tokens, cells)
-    files = runs.checkpoint(handle).files
-    checking = begin(trace, lambda trace: check(trace, model, cells, files))
+    found = runs.runnable(handle)
+    checking = begin(trace, lambda trace: found.check(trace, cells))
     offers = runs.opened(handle).offers | trace.offers
     return runs.Run(trace, checking, store.put(trace), offers)
 
@@ -53,5 +52,5 @@ def padded(handle: ModelHandle, sentences: Sentences, left: bool, is_masked: boo
     """
     found = runs.tokenizer(handle)
     how = Padding(pad_id=found.end_id, left=left, is_masked=is_masked)
-    files = runs.checkpoint(handle).files
-    return run_padded(runs.decoder(handle), sentences, how, found.token_strings, files)
+    check = runs.runnable(handle).check
+    return run_padded(runs.decoder(handle), sentences, how, found.token_strings, check)

@@ -38,7 +38,7 @@ class Measuring:
 
 def measure(handle: ModelHandle) -> Measuring:
     """Begin to time tokens with and without the cache; nothing runs before `advance`."""
-    return Measuring(time_tokens(runs.decoder(handle)))
+    return Measuring(time_tokens(runs.own_decoder(handle)))
 
 
 def measure_ways(head: Head, window: int) -> Measuring:

@@ -115,13 +115,13 @@ def unlike(device: str) -> dict[str, dict[str, tuple[object, object]]]:
 @kept
 def checks(handle: ModelHandle, text: str) -> tuple[Check, ...]:
     """The promises of the model's position scheme, measured with this sentence."""
-    return positions.check_identities(runs.run(handle, text).trace, runs.decoder(handle))
+    return positions.check_identities(runs.run(handle, text).trace, runs.own_decoder(handle))
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def table(handle: ModelHandle) -> np.ndarray | None:
     """The vectors the model adds at each position of its context, or None. (max_seq_len, D)."""
-    model = runs.decoder(handle)
+    model = runs.own_decoder(handle)
     added = model.position.added(torch.arange(model.config.max_seq_len, device=model.device))
     return None if added is None else added.cpu().numpy()
 
@@ -129,7 +129,7 @@ def table(handle: ModelHandle) -> np.ndarray | None:
 @kept
 def before_rotation(handle: ModelHandle, text: str, layer: int) -> BeforeRotation:
     """Queries and keys of one layer before RoPE rotates them."""
-    return positions.before_rotation(runs.run(handle, text).trace, runs.decoder(handle), layer)
+    return positions.before_rotation(runs.run(handle, text).trace, runs.own_decoder(handle), layer)
 
 
 @kept
@@ -156,7 +156,7 @@ def rolled(handle: ModelHandle, text: str) -> float | None:
 
 def n_parameters(handle: ModelHandle) -> tuple[int, int]:
     """Trained numbers of the position scheme alone, and of the whole model."""
-    model = runs.decoder(handle)
+    model = runs.own_decoder(handle)
     scheme, whole = (sum(x.numel() for x in part.parameters()) for part in (model.position, model))
     return scheme, whole
 

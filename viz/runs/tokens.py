@@ -49,4 +49,4 @@ def held_out(handle: ModelHandle) -> dict[str, float]:
 
     Empty where nothing is known.
     """
-    return held_out_bytes_per_token(runs.checkpoint(handle).folder)
+    return held_out_bytes_per_token(runs.runnable(handle).folder)

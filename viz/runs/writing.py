@@ -8,7 +8,7 @@ from threading import RLock
 
 import torch
 
-from model.architectures.decoder import DecoderTransformer
+from model.adopted.model import AnyDecoder
 from model.decoding.course import Course
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT, Continuation, Prediction, Step
@@ -28,7 +28,7 @@ class Writing:
     that `repeats` a course goes on past an end of the text, as the text did that it brings back.
     """
 
-    model: DecoderTransformer
+    model: AnyDecoder
     end_id: int | None
     ids: tuple[int, ...]
     slide: bool

@@ -18,7 +18,7 @@ from viz.runs.blocks import inside as run_inside
 
 TITLE = "The block"
 ICON = ":material/view_agenda:"
-NEEDS = ("decoder",)
+NEEDS = ("decoder", "weights")
 
 ALLOWED = 1e-5
 # By where a block normalises: what its steps are called, in their order.

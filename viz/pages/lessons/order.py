@@ -23,7 +23,7 @@ from viz.runs.kept import Asked
 
 TITLE = "Order"
 ICON = ":material/swap_horiz:"
-NEEDS = ("decoder", "text", "residuals")
+NEEDS = ("decoder", "text", "residuals", "readout")
 
 SCHEMELESS = "none"
 MASKS = {False: "without a mask", True: "with its own mask"}
@@ -218,7 +218,8 @@ def _table(cases: list[Case]) -> None:
 
 def _called(case: Case) -> str:
     scheme = case.view.config.position
-    return f"{case.name} ({'no positions' if scheme == SCHEMELESS else NAMES[scheme]})"
+    named = "no positions" if scheme == SCHEMELESS else NAMES.get(scheme, "positions of its own")
+    return f"{case.name} ({named})"
 
 
 def _tells(without: Case, masked: Case) -> str:

@@ -30,7 +30,7 @@ from viz.live import component
 
 TITLE = "Logit lens"
 ICON = ":material/search_insights:"
-NEEDS = ("decoder", "residuals", "vocabulary")
+NEEDS = ("decoder", "residuals", "vocabulary", "readout")
 
 AROUND = LENS_START.default  # the window that follows the chosen token
 ALLOWED = 1e-5

@@ -9,7 +9,7 @@ from viz.pages.ideas.masks import edit, kinds, leak, order, padding, shift
 
 TITLE = "Masks"
 ICON = ":material/visibility_off:"
-NEEDS = ("decoder", "text", "vocabulary", "logits")
+NEEDS = ("decoder", "text", "vocabulary", "logits", "mask")
 
 VIEWS = {
     "kinds": "Kinds",

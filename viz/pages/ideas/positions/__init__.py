@@ -35,7 +35,7 @@ DRAW: dict[str, Callable[[View], None]] = {
 
 def checks(view: View) -> Sequence[Check]:
     """The properties of the scheme of the bar's model, where it is the one that is shown."""
-    own = state.value(_scheme(view)) in (view.config.position, COMPARISON)
+    own = state.value(_scheme(view)) in (_own(view), COMPARISON) and _own(view)
     return positions.checks(view.handle, view.sentence) if own else ()
 
 
@@ -65,15 +65,20 @@ def render(view: View) -> None:
         )
 
 
+def _own(view: View) -> str | None:
+    """The scheme of the bar's model; None where the weights behind it are not here to be shown."""
+    return view.config.position if "weights" in view.offers else None
+
+
 def _family(view: View) -> dict[str, ModelHandle]:
     return positions.family(view.handle.device)
 
 
 def _scheme(view: View) -> Choice[str]:
     """The setting: schemes that have a model here, the one of the bar's model at first."""
-    own, family = view.config.position, _family(view)
+    own, family = _own(view), _family(view)
     offered = [tab for tab in TABS if tab in family or tab in (own, COMPARISON)]
-    return settings.SCHEME.given(options=offered, default=own, words=TABS.__getitem__)
+    return settings.SCHEME.given(options=offered, default=own or offered[0], words=TABS.__getitem__)
 
 
 def _shown(view: View, tab: str) -> View:
@@ -81,7 +86,7 @@ def _shown(view: View, tab: str) -> View:
 
     It has the bar's layer and head, or the nearest there are.
     """
-    if tab in (view.config.position, COMPARISON):
+    if tab in (_own(view), COMPARISON):
         return view
     handle = _family(view)[tab]
     asked = Asked(partial(runs.run, handle, view.sentence))

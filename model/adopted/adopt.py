@@ -1,0 +1,166 @@
+"""From a model of transformers to one of ours: watch it once, and find what it is."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from model.adopted.anatomy import Anatomy, Watched, anatomy, close, watch
+from model.adopted.attention import NAME, register
+from model.adopted.model import AdoptedModel, Readout, output_of
+from model.trace import NEXT, Facts
+
+WATCHED = 6  # tokens of the pass that is watched
+STACKS = {
+    "decoder": ("decoder",),
+    "encoder": ("encoder",),
+    "encoder_decoder": ("encoder", "decoder"),
+    "vision": ("encoder",),
+}
+CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
+
+
+def adopt(inner: Any) -> AdoptedModel:  # noqa: ANN401
+    """A model of transformers whose values go through our tap.
+
+    inner: what `from_pretrained` of transformers gives. It is told to attend by our function, and
+    put to evaluation. Raises ValueError where its attention cannot be seen.
+    """
+    register()
+    try:
+        inner.eval().requires_grad_(False).set_attn_implementation(NAME)
+    except (ValueError, NotImplementedError, AttributeError, KeyError):
+        raise _unseen(inner) from None
+    if inner.config._attn_implementation != NAME:
+        raise _unseen(inner)
+    watched = watch(inner, _sample(inner))
+    kind = _kind(inner, watched)
+    found = anatomy(inner, watched, STACKS[kind])
+    facts, readout = _facts(inner, kind, found, watched), _readout(inner, found, watched)
+    model = AdoptedModel(inner, found, watched, facts)
+    with torch.inference_mode():
+        if readout and close(readout(found.blocks[-1].call.gave), output_of(watched.output)):
+            model.readout = readout
+    return model
+
+
+def _readout(inner: Any, found: Anatomy, watched: Watched) -> Readout | None:  # noqa: ANN401
+    """What turns the last stream into logits, where a norm and one matrix do; None elsewhere."""
+    last, head = found.blocks[-1].call, inner.get_output_embeddings()
+    call = next((x for x in watched.calls if x.module is head), None)
+    if call is None:
+        return None
+    between = [x for x in watched.calls if last.ended < x.began and x.ended < call.began]
+    norm = next(
+        (x.module for x in between if close(x.given, last.gave) and close(x.gave, call.given)), None
+    )
+    if norm is None and not close(call.given, last.gave):
+        return None
+    cap = getattr(inner.config.get_text_config(decoder=True), "final_logit_softcapping", None)
+    return Readout(nn.Identity() if norm is None else norm, head, cap)
+
+
+def _unseen(inner: nn.Module) -> ValueError:
+    return ValueError(
+        f"attention of {type(inner).__name__} does not go through transformers' attention "
+        "interface, so it cannot be seen; open a model of another family"
+    )
+
+
+def _sample(inner: Any) -> dict[str, Tensor]:  # noqa: ANN401
+    """A short input, no two tokens alike where the vocabulary allows it."""
+    config, device = inner.config, inner.device
+    if inner.main_input_name == "pixel_values":
+        generator = torch.Generator().manual_seed(0)
+        size = (1, getattr(config, "num_channels", 3), *_sides(config.image_size))
+        return {"pixel_values": torch.rand(size, generator=generator).to(device)}
+    ids = [i for i in range(2 * WATCHED + 4) if i != config.get_text_config().pad_token_id]
+    n_words = inner.get_input_embeddings().weight.shape[0]
+    row = torch.tensor([ids], device=device) % n_words
+    if config.is_encoder_decoder:
+        both = row[:, :WATCHED], row[:, WATCHED : 2 * WATCHED - 1]
+        return dict(zip(("input_ids", "decoder_input_ids"), both, strict=True))
+    return {"input_ids": row[:, :WATCHED]}
+
+
+def _sides(size: int | Sequence[int]) -> tuple[int, int]:
+    return (size, size) if isinstance(size, int) else (size[0], size[1])
+
+
+def _kind(inner: Any, watched: Watched) -> str:  # noqa: ANN401
+    """Which architecture of ours it is: a decoder is what does not see later tokens."""
+    if inner.config.is_encoder_decoder:
+        return "encoder_decoder"
+    if inner.main_input_name == "pixel_values":
+        return "vision"
+    is_causal = bool(watched.attended) and watched.attended[0].is_causal
+    return "decoder" if is_causal else "encoder"
+
+
+def _facts(inner: Any, kind: str, found: Anatomy, watched: Watched) -> Facts:  # noqa: ANN401
+    """What is known of it, sizes as they were seen."""
+    config = inner.config.get_text_config(decoder=True)
+    blocks, stack = found.of(found.stacks[-1]), found.stacks[-1]
+    one = next(seen for site, seen in found.attended if site.stack == stack)
+    embed = inner.get_input_embeddings()
+    return Facts(
+        architecture=kind,
+        n_layers=len(blocks),
+        n_heads=one.n_heads,
+        n_kv_heads=one.n_kv_heads,
+        d_model=blocks[0].call.gave.shape[-1],
+        d_head=one.d_head,
+        d_ff=getattr(config, "intermediate_size", None),
+        vocab_size=None if kind == "vision" else embed.weight.shape[0],
+        max_seq_len=None if kind == "vision" else _context(inner, config),
+        position="rope" if getattr(config, "rope_parameters", None) else None,
+        norm_placement=_placement(found),
+        mask=_mask(found, stack),
+        predicts=_predicts(kind, output_of(watched.output), blocks[-1].call.gave),
+    )
+
+
+def _mask(found: Anatomy, stack: str) -> str | None:
+    """The kind of mask that all layers of a stack have; None where they differ, or hide nothing."""
+    seen = {
+        (x.is_causal, x.window)
+        for site, x in found.attended
+        if site.stack == stack and site.kind == "self"
+    }
+    if len(seen) > 1:
+        return None
+    is_causal, window = seen.pop()
+    return ("sliding_window" if window else "causal") if is_causal else None
+
+
+def _placement(found: Anatomy) -> str | None:
+    """Whether the stream goes on from a norm of each sum; None where the parts were not found."""
+    if not found.has_residuals:
+        return None
+    return "post" if found.blocks[0].updates[0].norm else "pre"
+
+
+def _predicts(kind: str, output: Tensor, stream: Tensor) -> str | None:
+    """What the output is about; None where a model gives no more than its last stream."""
+    if kind == "vision":
+        return "class" if output.ndim == 2 else None
+    is_of_words = output.ndim == 3 and output.shape[1] == stream.shape[1]
+    if not is_of_words or output.shape == stream.shape:
+        return None
+    return "hidden token" if kind == "encoder" else NEXT
+
+
+def _context(inner: Any, config: Any) -> int | None:  # noqa: ANN401
+    """How many tokens it takes: by its config, and by the rows of a table of positions.
+
+    A table with a row for padding counts from the place after it, as RoBERTa does.
+    """
+    named = [getattr(config, name, None) for name in CONTEXT]
+    known = [n for n in named if isinstance(n, int) and n > 0]
+    most = min(known, default=math.inf)
+    for name, module in inner.named_modules():
+        if isinstance(module, nn.Embedding) and "position" in name and module.padding_idx:
+            most = min(most, module.num_embeddings - module.padding_idx - 1)
+    return None if most == math.inf else int(most)

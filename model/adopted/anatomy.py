@@ -1,0 +1,293 @@
+"""Where things are in a model that transformers built: found by watching one pass, not by names.
+
+Families spell and order their parts in a hundred ways, but all of them add what attention and the
+feed-forward give to a stream. So one pass over a few tokens is watched, and in each block those
+outputs are searched whose sums make the block's own: they are its parts, whatever their names.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from model.adopted.attention import Passing, Places, passing
+from model.tap import Recorder, attach
+from model.trace import Site
+
+SUMS_TO = 1e-5  # how far a sum may be from what it must be, relative to its largest value
+
+
+class Call(NamedTuple):
+    """One call of a module: the first tensor it was given and gave, and when it began and ended."""
+
+    module: nn.Module
+    given: Tensor
+    gave: Tensor
+    began: int
+    ended: int
+
+
+class Attended(NamedTuple):
+    """One call of attention, with the sizes seen there."""
+
+    module: nn.Module
+    when: int
+    n_heads: int = 0
+    n_kv_heads: int = 0
+    d_head: int = 0
+    is_causal: bool = False
+    window: int = 0  # how many tokens a query sees, itself included; 0 for all
+
+
+@dataclass
+class Watched:
+    """What one pass did, in its order. `output` is what the model gave."""
+
+    calls: list[Call] = field(default_factory=list)
+    attended: list[Attended] = field(default_factory=list)
+    output: Any = None
+    _clock: int = 0
+
+    def tick(self) -> int:
+        """The next moment."""
+        self._clock += 1
+        return self._clock
+
+
+class Update(NamedTuple):
+    """A call whose output is added to the stream, and the norm that the stream then goes through.
+
+    `norm` is None where the sum itself goes on (Xiong et al. 2020), and else the call that the
+    stream goes on from (Vaswani et al. 2017, §3.1).
+    """
+
+    call: Call
+    norm: Call | None
+
+
+@dataclass(frozen=True)
+class BlockParts:
+    """One call of a block: where it is, and the updates of its stream in order.
+
+    There is one update for each attention and one more; none where they were not found.
+    """
+
+    address: str
+    call: Call
+    sites: tuple[Site, ...]
+    updates: tuple[Update, ...]
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """All blocks in the order of a pass, and what was seen of each attention."""
+
+    blocks: tuple[BlockParts, ...]
+    attended: tuple[tuple[Site, Attended], ...]
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """Names of the stacks, in order."""
+        return tuple(dict.fromkeys(site.stack for site, _ in self.attended))
+
+    def of(self, stack: str) -> list[BlockParts]:
+        """The blocks of a stack."""
+        return [block for block in self.blocks if block.sites[0].stack == stack]
+
+    @property
+    def has_residuals(self) -> bool:
+        """Whether the parts of every block were found."""
+        return all(block.updates for block in self.blocks)
+
+
+class _Watching(Passing):
+    """A pass in which each call of attention is noted with its sizes."""
+
+    def __init__(self, watched: Watched) -> None:
+        self._recorder = Recorder(("q", "k", "mask", "window"))
+        super().__init__(attach(self._recorder), {})
+        self.watched = watched
+
+    def place(self, places: Places[Any], module: nn.Module) -> Any:  # noqa: ANN401
+        """A place of its own for each call; `finish` looks up what went through there."""
+        self.watched.attended.append(Attended(module, self.watched.tick()))
+        return _seen(len(self.watched.attended) - 1)
+
+    def finish(self) -> None:
+        """Put the sizes to the calls."""
+        values = self._recorder.values
+        for number, call in enumerate(self.watched.attended):
+            names = (f"{_seen(number).address}.{x}" for x in ("q", "k", "mask", "window"))
+            q, k, mask, window = map(values.get, names)
+            assert q is not None and k is not None
+            sees_later = mask is None or bool(mask[..., 0, -1].any())
+            self.watched.attended[number] = call._replace(
+                n_heads=q.shape[1],
+                n_kv_heads=k.shape[1],
+                d_head=q.shape[-1],
+                is_causal=not sees_later,
+                window=0 if window is None else int(window),
+            )
+
+
+def _seen(number: int) -> Site:
+    """A place for a call of attention while nobody knows where it stands."""
+    return Site("watched", "self", number)
+
+
+@torch.inference_mode()
+def watch(model: nn.Module, inputs: Mapping[str, Tensor]) -> Watched:
+    """Run a model once, on few tokens, and note the calls of all its modules."""
+    watched = Watched()
+    now = _Watching(watched)
+    with _noting(model, watched), passing(now):
+        watched.output = model(**inputs)
+    now.finish()
+    return watched
+
+
+@contextmanager
+def _noting(model: nn.Module, watched: Watched) -> Iterator[None]:
+    began: list[tuple[int, Tensor | None]] = []
+
+    def before(_module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        began.append((watched.tick(), first_tensor((*given, *named.values()))))
+
+    def after(module: nn.Module, _given: Any, gave: Any) -> None:  # noqa: ANN401
+        start, given = began.pop()
+        out = first_tensor(gave)
+        if given is not None and out is not None:
+            watched.calls.append(Call(module, given, out, start, watched.tick()))
+
+    handles = []
+    for module in model.modules():
+        handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
+        handles.append(module.register_forward_hook(after))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def first_tensor(values: Any) -> Tensor | None:  # noqa: ANN401
+    """What a module gives or is given, of several things the first tensor; None without one."""
+    several = values if isinstance(values, tuple | list) else (values,)
+    return next((x for x in several if isinstance(x, Tensor)), None)
+
+
+def anatomy(model: nn.Module, watched: Watched, stacks: Sequence[str]) -> Anatomy:
+    """The blocks of a model, by what a pass over it did.
+
+    stacks: names for the lists of layers that attend, in the order in which they run.
+    Raises ValueError where no attention was seen, or in more lists than there are names.
+    """
+    if not watched.attended:
+        raise ValueError(
+            f"no attention of {type(model).__name__} goes through transformers' attention "
+            "interface, so it cannot be seen; open a model of another family"
+        )
+    names = {module: name for name, module in model.named_modules()}
+    layers = [_layer_of(model, names[call.module]) for call in watched.attended]
+    lists = list(dict.fromkeys(place for _, place in layers))
+    if len(lists) > len(stacks):
+        raise ValueError(
+            f"{type(model).__name__} has {len(lists)} stacks of layers that attend "
+            f"({', '.join(lists)}); Headlight shows models of one, or of an encoder and a decoder"
+        )
+    stack_of = dict(zip(lists, stacks, strict=False))
+    return _built(watched, [(layer, stack_of[place]) for layer, place in layers])
+
+
+def _layer_of(model: nn.Module, name: str) -> tuple[nn.Module, str]:
+    """The layer that a module is in, and the name of the list that it stands in.
+
+    It is the outermost numbered one; what attends outside of any list is a layer of its own.
+    """
+    parts = name.split(".")
+    for n, part in enumerate(parts):
+        if part.isdigit():
+            return model.get_submodule(".".join(parts[: n + 1])), ".".join(parts[:n])
+    return model.get_submodule(name), name
+
+
+def _built(watched: Watched, layers: Sequence[tuple[nn.Module, str]]) -> Anatomy:
+    """layers: for each call of attention its layer and stack."""
+    blocks: list[BlockParts] = []
+    attended: list[tuple[Site, Attended]] = []
+    for call, inside, stack in _by_block(watched, layers):
+        number = sum(block.sites[0].stack == stack for block in blocks)
+        sites = [Site(stack, "cross" if n else "self", number) for n in range(len(inside))]
+        attended.extend(zip(sites, inside, strict=True))
+        updates = _updates(watched, call, inside)
+        blocks.append(BlockParts(f"{stack}.blocks.{number}", call, tuple(sites), updates))
+    return Anatomy(tuple(blocks), tuple(attended))
+
+
+def _by_block(
+    watched: Watched, layers: Sequence[tuple[nn.Module, str]]
+) -> list[tuple[Call, list[Attended], str]]:
+    """Each call of a layer, the attention in it, and its stack."""
+    found: dict[int, tuple[Call, list[Attended], str]] = {}
+    for one, (layer, stack) in zip(watched.attended, layers, strict=True):
+        call = next(
+            x for x in watched.calls if x.module is layer and x.began <= one.when <= x.ended
+        )
+        found.setdefault(call.began, (call, [], stack))[1].append(one)
+    return list(found.values())
+
+
+def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple[Update, ...]:
+    """What a block adds to its stream, in order: each attention's, then the feed-forward's."""
+    calls = [
+        x
+        for x in watched.calls
+        if block.began < x.began and x.ended < block.ended and x.gave.numel() == block.gave.numel()
+    ]
+    moments = [one.when for one in inside]
+    return tuple(_chain(block.given, block.gave, calls, moments) or ())
+
+
+def _chain(
+    stream: Tensor, wanted: Tensor, calls: Sequence[Call], moments: Sequence[int]
+) -> list[Update] | None:
+    """Updates that lead from a stream to what is wanted: one after each moment, and one more.
+
+    Of several calls that give the same the last is taken, which has the others inside it or before
+    it. The stream goes on as the sum, or as a norm that reads the sum gives it.
+    """
+    first, *later = moments or (0,)
+    last = later[0] if later else float("inf")
+    for n, call in reversed(list(enumerate(calls))):
+        if not first < call.ended < last:
+            continue
+        total = stream + call.gave.reshape(stream.shape)  # some have all tokens in one row
+        norm = _norm_of(total, calls[n + 1 :])
+        for after, update in ((total, None), (norm and norm.gave, norm)):
+            if after is None:
+                continue
+            if not moments:
+                if close(after, wanted):
+                    return [Update(call, update)]
+                continue
+            rest = _chain(after, wanted, calls[n + 1 :], later)
+            if rest is not None:
+                return [Update(call, update), *rest]
+    return None
+
+
+def _norm_of(total: Tensor, calls: Sequence[Call]) -> Call | None:
+    """The first of some calls that reads a sum; None where it leaves it as it is."""
+    reader = next((call for call in calls if close(call.given, total)), None)
+    return None if reader is None or close(reader.gave, total) else reader
+
+
+def close(found: Tensor, wanted: Tensor) -> bool:
+    """Whether two arrays are the same but for rounding, whatever their axes."""
+    if not wanted.is_floating_point() or found.numel() != wanted.numel():
+        return False
+    worst = (found.reshape(wanted.shape) - wanted).abs().max()
+    return bool(worst <= SUMS_TO * wanted.abs().max())

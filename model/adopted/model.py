@@ -1,0 +1,208 @@
+"""A model of transformers behind the contract of ours: ids and a tap in, the output of all out."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from model.adopted.anatomy import Anatomy, Watched, first_tensor
+from model.adopted.attention import Passing, Places, passing, running, softcapped
+from model.adopted.roles import Role, roles
+from model.architectures.base import Transformer
+from model.architectures.decoder import DecoderTransformer
+from model.config import BlockConfig
+from model.decoding.kv_cache import KVCache
+from model.records import Recording, Row, to_numpy
+from model.tap import NO_TAP, Attachment, Tap
+from model.trace import Facts, Site, Stream, Trace
+
+MOST_CELLS = 40_000_000  # of the patterns of a run, L · H · T²; its scores are as many again
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdoptedConfig(Facts):
+    """What is known of a model, by the names of our configs."""
+
+    window: int = 0
+    prefix_len: int = 0
+    n_global: int = 0
+
+
+class Readout(nn.Module):
+    """What makes logits of the last stream: a norm, a matrix, and where there is one a softcap."""
+
+    def __init__(self, final_norm: nn.Module, unembed: nn.Linear, softcap: float | None) -> None:
+        super().__init__()
+        self.final_norm, self.unembed, self.softcap = final_norm, unembed, softcap
+
+    def forward(self, stream: Tensor) -> Tensor:
+        """Logits (…, V) of a stream (…, D)."""
+        logits = self.unembed(self.final_norm(stream))
+        return logits if self.softcap is None else softcapped(logits, self.softcap)
+
+
+class AdoptedModel(Transformer):
+    """A model whose values go through our tap, at our addresses, as far as they were found.
+
+    `facts` is what is known of it, and `config` the same with as many tokens of its context as are
+    run: the patterns of more would fill the memory. Where its blocks do not add up as far as was
+    seen, its pass has attention and no residual stream; where nothing is said of words, the output
+    is that stream. `readout` is None where logits are not made of it by a norm and a matrix.
+    """
+
+    config: Any  # as much of a config as is known
+    inner: Any
+
+    def __init__(self, inner: Any, anatomy: Anatomy, watched: Watched, facts: Facts) -> None:  # noqa: ANN401
+        super().__init__(cast("BlockConfig", _config(facts, anatomy)))
+        self.inner, self.anatomy, self.facts = inner, anatomy, facts
+        self.name = anatomy.stacks[-1]
+        self.readout: Readout | None = None
+        self.eval()
+        self._attention: Places[Site] = _places(anatomy, watched)
+        dealt = roles(inner.get_input_embeddings(), anatomy, watched)
+        for module in dealt.before:
+            module.register_forward_pre_hook(_entering(dealt.before), with_kwargs=True)
+        for module in dealt.after:
+            module.register_forward_hook(_leaving(dealt.after))
+
+    def forward(
+        self,
+        given: Tensor | tuple[Tensor, Tensor],
+        *,
+        mask: Tensor | None = None,
+        tap: Tap = NO_TAP,
+        cache: KVCache | None = None,
+    ) -> Tensor:
+        """What the model gives of an input, whose values pass through a tap.
+
+        given: ids (B, T), of a translation those of source and target, or pixels (B, 3, S, S).
+        mask: bool, broadcastable to (B, H, T, T), taken in self-attention instead of its own. With
+        a cache ids are those after the tokens in it, which it then holds too.
+        Returns logits (B, T, V), of a picture (B, C), or (B, T, D) where there are none.
+        """
+        inputs = self._inputs(given)
+        for ids in inputs.values():
+            if not ids.is_floating_point():
+                self.check_length(ids.shape[1], 0 if cache is None else cache.length)
+        if cache is not None:
+            ids = inputs["input_ids"]
+            cache.check_room(*ids.shape)
+            places = torch.arange(cache.length, cache.length + ids.shape[1], device=ids.device)
+            inputs["position_ids"] = places[None]
+        with passing(Passing(tap, self._attention, mask, cache)):
+            output = self.inner(**inputs, **self._options())
+        if cache is not None:
+            cache.advance(inputs["input_ids"].shape[1])
+        return tap("logits", output_of(output))
+
+    def read_out(self, stream: Tensor) -> Tensor:
+        """See `Transformer`."""
+        return super().read_out(stream) if self.readout is None else self.readout(stream)
+
+    @property
+    def final_norm(self) -> nn.Module:
+        """What the unembedding reads the last stream through; ValueError where there is no such."""
+        if self.readout is None:
+            raise ValueError("the logits of this model are not a norm and a matrix of its stream")
+        return self.readout.final_norm
+
+    def _inputs(self, given: Tensor | tuple[Tensor, Tensor]) -> dict[str, Tensor]:
+        if isinstance(given, tuple):
+            return {"input_ids": given[0], "decoder_input_ids": given[1]}
+        return {self.inner.main_input_name: given}
+
+    def _options(self) -> dict[str, bool]:
+        return {"use_cache": False} if hasattr(self.inner.config, "use_cache") else {}
+
+
+def _config(facts: Facts, anatomy: Anatomy) -> AdoptedConfig:
+    """The facts, with as many tokens of the context as are run; layers that differ look back."""
+    most = math.isqrt(MOST_CELLS // sum(one.n_heads for _, one in anatomy.attended))
+    known = asdict(facts) | {
+        "max_seq_len": min(most, facts.max_seq_len or most),
+        "mask": facts.mask or "causal",
+    }
+    return AdoptedConfig(**known, window=anatomy.attended[0][1].window)
+
+
+def _places(anatomy: Anatomy, watched: Watched) -> Places[Site]:
+    """Where each call of attention is."""
+    sites = {one.when: site for site, one in anatomy.attended}
+    modules = {one.module for one in watched.attended}
+    return {
+        module: tuple(sites[one.when] for one in watched.attended if one.module is module)
+        for module in modules
+    }
+
+
+def _entering(places: Places[Role]) -> Any:  # noqa: ANN401
+    """A hook that lets the first tensor a module is given go through its role."""
+
+    def hook(module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Any:  # noqa: ANN401
+        now = running()
+        role = None if now is None else now.place(places, module)
+        if now is None or role is None:
+            return None
+        values, n = [*given, *named.values()], len(given)
+        number = next(i for i, x in enumerate(values) if isinstance(x, Tensor))
+        values[number] = role(now, values[number])
+        return tuple(values[:n]), dict(zip(named, values[n:], strict=True))
+
+    return hook
+
+
+def _leaving(places: Places[Role]) -> Any:  # noqa: ANN401
+    """A hook that lets the first tensor a module gives go through its role."""
+
+    def hook(module: nn.Module, _given: Any, gave: Any) -> Any:  # noqa: ANN401
+        now = running()
+        role = None if now is None else now.place(places, module)
+        found = first_tensor(gave)
+        if now is None or role is None or found is None:
+            return None
+        new = role(now, found)
+        return (new, *gave[1:]) if isinstance(gave, tuple) else new
+
+    return hook
+
+
+def output_of(output: Any) -> Tensor:  # noqa: ANN401
+    """Logits, or where a model has none the last stream."""
+    logits = output.get("logits")
+    return output[0] if logits is None else logits
+
+
+AnyDecoder = DecoderTransformer | AdoptedModel  # whoever built it
+
+
+@torch.inference_mode()
+def capture_adopted(
+    model: AdoptedModel,
+    given: Tensor | tuple[Tensor, Tensor],
+    streams: Sequence[Stream],
+    mask: np.ndarray | None = None,
+    attachments: Sequence[Attachment] = (),
+) -> Trace:
+    """Run a model once on a batch of one, and keep everything.
+
+    streams: what is given, one for each stack, with their names and labels. mask: (T, T) bool. What
+    is attached sees each value before it is kept.
+    """
+    recording = Recording(attachments)
+    own = None if mask is None else torch.tensor(mask, device=model.device)[None, None]
+    output = model(given, mask=own, tap=recording.tap)
+    row, anatomy = Row(recording.values(), 0), model.anatomy
+    return Trace(
+        facts=model.facts,
+        streams=tuple(row.stream(stream, len(anatomy.of(stream.name))) for stream in streams),
+        attention=tuple(
+            row.attention(site, keys="encoder" if site.kind == "cross" else None)
+            for site, _ in anatomy.attended
+        ),
+        output=None if model.config.predicts is None else to_numpy(output)[0],
+    )

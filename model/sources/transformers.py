@@ -1,0 +1,360 @@
+"""Folders that transformers saves, of any family whose attention can be seen.
+
+transformers itself builds the model and reads its weights; no code of a folder runs, nothing is
+unpickled and nothing is fetched. What cannot be opened is refused before anything large is read.
+"""
+
+import logging
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.adopted.adopt import adopt
+from model.adopted.model import AdoptedModel, capture_adopted
+from model.adopted.tokenizer import AdoptedTokenizer
+from model.device import choose_device
+from model.files import LARGEST_CONFIG, MEGABYTE, StoredTensor, opened, read_header, read_json
+from model.given import Blanked, Given
+from model.inputs import blanked_ids
+from model.lines import in_millions, one_line, quoted, spelled
+from model.memory import physical_memory
+from model.records import to_numpy
+from model.sources.handle import Traced
+from model.trace import Facts, Stream, Trace
+from model.verify.check import Check, relative_error
+from model.verify.records import check_records
+
+VERSION = "5.23.0"  # of transformers, that this was tried with
+WHERE = "HEADLIGHT_MODELS"
+LARGEST_INDEX = 16 * MEGABYTE
+POINTER = b"version https://git-lfs.github.com"
+SIZES = (("num_hidden_layers", "n_layer"), ("num_attention_heads", "n_head"))  # as configs say
+# What transformers calls the classes of a kind.
+KINDS = {
+    "ForCausalLM": "decoder",
+    "LMHeadModel": "decoder",
+    "ForMaskedLM": "encoder",
+    "ForConditionalGeneration": "encoder_decoder",
+    "MTModel": "encoder_decoder",
+    "ForImageClassification": "vision",
+}
+STORED = ("F16", "BF16", "F32", "F64")
+BOUND = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Adopted:
+    """A model of transformers, opened. `missing` are weights that its file did not have."""
+
+    name: str
+    folder: Path
+    model: AdoptedModel
+    own_tokenizer: AdoptedTokenizer | None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def tokenizer(self) -> AdoptedTokenizer:
+        """Its tokenizer; ValueError where its folder has none."""
+        if self.own_tokenizer is None:
+            raise ValueError(
+                f"{self.name} has no tokenizer; put its tokenizer.json into its folder"
+            )
+        return self.own_tokenizer
+
+    @property
+    def config(self) -> Facts:
+        """What is known of it."""
+        return self.model.facts
+
+    @property
+    def decoder(self) -> AdoptedModel:
+        """The model, where a decoder is needed; ValueError when it is of another architecture."""
+        if self.config.architecture != "decoder":
+            raise ValueError(f"{self.name} is no decoder: it does not say how a text goes on")
+        return self.model
+
+    @property
+    def input_kind(self) -> str:
+        """What the model takes."""
+        return "image" if self.config.architecture == "vision" else "text"
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """Other texts, a vocabulary, and running again, where there is a tokenizer."""
+        if self.own_tokenizer is None:
+            return frozenset()
+        again = (self.config.architecture,) if self.config.predicts else ()
+        found = {"readout": self.model.readout, "mask": self.config.mask}
+        known = (name for name, there in found.items() if there)
+        return frozenset(("text", "vocabulary", *again, *known))
+
+    def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
+        """Capture one text, in which tokens may be hidden; what is beyond the context is cut.
+
+        mask: (T, T) bool, taken instead of the model's own. Raises ValueError for a text without
+        tokens, and for what is no text.
+        """
+        if not isinstance(text, str | Blanked):
+            raise ValueError(f"{self.name} takes a text")
+        words = text.text if isinstance(text, Blanked) else text
+        ids = self.tokenizer.encode(words)
+        if not ids:
+            raise ValueError("the text is empty; give a sentence of at least one token")
+        kept = ids[: self.model.config.max_seq_len]
+        if isinstance(text, Blanked):
+            kept = blanked_ids(self.tokenizer, kept, text.blanks)
+        labels = self.tokenizer.labels(words, kept)
+        stream = Stream(self.model.name, "text", labels, ids=_frozen(kept))
+        trace = capture_adopted(self.model, self._batch(kept), [stream], mask)
+        return Traced(trace, len(ids) - len(kept), self.tokenizer.reads(words))
+
+    @torch.inference_mode()
+    def independent_logits(self, ids: Sequence[int]) -> np.ndarray:
+        """Logits (T, V) of a text in one pass, without a cache and with nothing attached."""
+        return to_numpy(self.model(self._batch(ids))[0])
+
+    def _batch(self, ids: Iterable[int]) -> Tensor:
+        return torch.tensor([list(ids)], device=self.model.device)
+
+    @torch.inference_mode()
+    def check(self, trace: Trace, mask: np.ndarray | None = None) -> tuple[Check, ...]:
+        """Attention recomputed in float64, and the output against a pass that nothing looks at."""
+        cells = None if mask is None else torch.tensor(mask)[None, None]
+        plain = self.model(self._batch(trace.ids.tolist()), mask=cells)[0]
+        stream = trace.output if trace.output is not None else trace.residuals[-1].resid_post
+        return (
+            *check_records(trace),
+            Check("output with capture = without, fused", _error(stream, plain), BOUND),
+            Check("weights that its files do not have", float(len(self.missing)), 0.0),
+        )
+
+
+def _error(found: np.ndarray, plain: Tensor) -> float:
+    expected = to_numpy(plain)
+    return relative_error(found, expected) if found.shape == expected.shape else math.inf
+
+
+def _frozen(ids: Iterable[int]) -> np.ndarray:
+    found = np.array(list(ids))
+    found.flags.writeable = False
+    return found
+
+
+class TransformersSource:
+    """Folders in HEADLIGHT_MODELS, or that itself, whose config.json is one of transformers."""
+
+    def names(self) -> list[str]:
+        """Names of the folders found."""
+        return [folder.name for folder in _folders()]
+
+    def revision(self, name: str) -> str:
+        """What changes with config, weights or tokenizer; ValueError when there is no such one."""
+        files = (
+            x for x in sorted(_folder(name).iterdir()) if x.suffix in (".json", ".safetensors")
+        )
+        return " ".join(f"{x.name}.{x.stat().st_mtime_ns}.{x.stat().st_size}" for x in files)
+
+    def architecture(self, name: str) -> str:
+        """What its class is called after; empty where that does not say."""
+        names = _config(_folder(name)).get("architectures") or [""]
+        return next((kind for end, kind in KINDS.items() if str(names[0]).endswith(end)), "")
+
+    def described(self, name: str) -> tuple[str, ...]:
+        """Its family, parameters, layers × heads, by the config and the headers of the weights."""
+        folder = _folder(name)
+        config, stored = _config(folder), _stored(folder)
+        n_parameters = sum(math.prod(tensor.shape) for tensor in stored.values())
+        sizes = [config.get(names[0], config.get(names[1])) for names in SIZES]
+        heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
+        return (str(config["model_type"]), in_millions(n_parameters), *heads)
+
+    def open(self, name: str, device: str) -> Adopted:
+        """See `load`."""
+        return load(_folder(name), device)
+
+
+def load(folder: Path, device: str = "auto") -> Adopted:
+    """Open a folder of transformers, in float32.
+
+    Raises ValueError, one line with cause and remedy, for what cannot be opened or seen.
+    """
+    config = _config(folder)
+    _refuse_code(folder, config)
+    _refuse_size(folder, _stored(folder))
+    hf = _transformers()
+    kind = _class_of(hf, folder, config)
+    try:
+        inner, loading = kind.from_pretrained(
+            folder,
+            dtype=torch.float32,
+            attn_implementation="eager",
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
+        raise ValueError(f"{spelled(folder)} cannot be opened: {one_line(str(error))}") from None
+    model = adopt(inner.to(choose_device(device)))
+    start_id = getattr(inner.config, "decoder_start_token_id", None)
+    missing = tuple(sorted(loading["missing_keys"]))
+    return Adopted(folder.name, folder, model, _tokenizer(hf, folder, start_id), missing)
+
+
+def _folders() -> list[Path]:
+    place = os.environ.get(WHERE)
+    if not place:
+        return []
+    top = Path(place).expanduser()
+    if not top.is_dir():
+        raise ValueError(f"{WHERE} is {quoted(place)!r}, which is not a folder; unset it")
+    return [folder for folder in (top, *sorted(top.iterdir())) if _is_ours(folder)]
+
+
+def _is_ours(folder: Path) -> bool:
+    path = folder / "config.json"
+    try:
+        return path.is_file() and "model_type" in read_json(path, LARGEST_CONFIG)
+    except (OSError, ValueError):
+        return False
+
+
+def _folder(name: str) -> Path:
+    for folder in _folders():
+        if folder.name == name:
+            return folder
+    raise ValueError(
+        f"no model {quoted(name)!r} of transformers; set {WHERE} to the folder that it is in"
+    )
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    config = read_json(folder / "config.json", LARGEST_CONFIG)
+    if not isinstance(config.get("model_type"), str):
+        raise ValueError(f"{spelled(folder / 'config.json')} names no model_type of transformers")
+    return config
+
+
+def _refuse_code(folder: Path, config: dict[str, Any]) -> None:
+    """ValueError for what would need code of the folder, or numbers that are packed."""
+    if "auto_map" in config:
+        raise ValueError(
+            f"{spelled(folder)} brings code of its own, which is never run here; open a model "
+            "whose family transformers has"
+        )
+    if "quantization_config" in config:
+        raise ValueError(
+            f"{spelled(folder)} has quantised weights; open the model it was made from, in "
+            "float16 or float32"
+        )
+
+
+def _stored(folder: Path) -> dict[str, StoredTensor]:
+    """What its weights files hold; ValueError where one is missing, a pointer or no safetensors."""
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        names = sorted(set(read_json(index, LARGEST_INDEX).get("weight_map", {}).values()))
+    else:
+        names = ["model.safetensors"]
+    found: dict[str, StoredTensor] = {}
+    for name in names:
+        path = folder / str(name)
+        if path.parent != folder or not path.is_file():
+            raise ValueError(_without_weights(folder, path))
+        _refuse_pointer(path)
+        found |= read_header(path)
+    return found
+
+
+def _without_weights(folder: Path, path: Path) -> str:
+    if any(folder.glob("*.bin")):
+        return (
+            f"{spelled(folder)} has its weights in .bin files, which are never unpickled here; "
+            "save it again as safetensors where you trust it"
+        )
+    return f"{spelled(path)} is missing; copy the whole folder"
+
+
+def _refuse_pointer(path: Path) -> None:
+    with opened(path) as file:
+        start = file.read(256)
+    if start.startswith(POINTER):
+        size = start.partition(b"size ")[2].split(b"\n")[0].decode("ascii", "replace")
+        n_megabytes = int(size) / MEGABYTE if size.isdigit() else math.nan
+        raise ValueError(
+            f"{spelled(path)} is a pointer of Git LFS to a file of {n_megabytes:,.0f} MB; run "
+            "git lfs pull in its folder"
+        )
+
+
+def _refuse_size(folder: Path, stored: dict[str, StoredTensor]) -> None:
+    for name, tensor in stored.items():
+        if tensor.dtype not in STORED and not tensor.dtype.startswith(("I", "U", "BOOL")):
+            raise ValueError(
+                f"{spelled(folder)}: {quoted(name)} is stored as {quoted(tensor.dtype)}; "
+                "convert it to float16 or float32"
+            )
+    needed, there = 4 * sum(math.prod(x.shape) for x in stored.values()), physical_memory()
+    if needed > 0.8 * there:
+        raise ValueError(
+            f"{spelled(folder)}: its weights need {needed / 1e9:.1f} GB in float32, and this "
+            f"machine has {there / 1e9:.1f} GB of memory; take a smaller model"
+        )
+
+
+def _transformers() -> Any:  # noqa: ANN401
+    """The library, told to fetch nothing and to keep quiet; ValueError where it is not there."""
+    if find_spec("transformers") is None:
+        raise ValueError(
+            "models of transformers need the package transformers, which is not installed; install "
+            f"it: pip install transformers=={VERSION}"
+        )
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    import transformers
+
+    transformers.logging.set_verbosity(logging.CRITICAL)
+    transformers.logging.disable_progress_bar()
+    return transformers
+
+
+def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: ANN401
+    """The class its config names, of the family it names; ValueError where they do not agree."""
+    family, names = config["model_type"], config.get("architectures") or ["AutoModel"]
+    if family not in hf.CONFIG_MAPPING:
+        raise ValueError(
+            f"{spelled(folder)} is of the family {quoted(family)!r}, which transformers "
+            f"{hf.__version__} does not have; install one that has it"
+        )
+    found: Any = getattr(hf, str(names[0]), None)
+    if not hasattr(found, "from_pretrained"):
+        return hf.AutoModel
+    own = getattr(found.config_class, "model_type", family)
+    if own != family:
+        raise ValueError(
+            f"{spelled(folder / 'config.json')} says model_type {quoted(family)!r} but names "
+            f"{quoted(names[0])!r}, which is of {own!r}; use the file the model was saved with"
+        )
+    return found
+
+
+def _tokenizer(hf: Any, folder: Path, start_id: int | None) -> AdoptedTokenizer | None:  # noqa: ANN401
+    """The folder's own; None where it brings none."""
+    if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer_config.json")):
+        return None
+    try:
+        own = hf.AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except Exception as error:  # whatever it raises on files of anyone
+        raise ValueError(
+            f"{spelled(folder)}: its tokenizer cannot be read: {one_line(str(error))}"
+        ) from None
+    return AdoptedTokenizer(own, start_id) if own.is_fast else None

@@ -1,0 +1,139 @@
+"""Small models with random weights of many families, of odd shapes, as transformers builds them."""
+
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+import torch
+import transformers as hf
+from tokenizers import decoders, models, pre_tokenizers, processors, trainers
+
+# Ids within the small vocabularies, or transformers warns.
+ENDS = {"bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+VOCAB, D = 61, 24  # ids, and the width of the stream
+SIZES = {"hidden_size": D, "num_hidden_layers": 3, "num_attention_heads": 4, "vocab_size": VOCAB}
+WIDE = {**SIZES, "intermediate_size": 40}
+GROUPED = {**WIDE, "num_key_value_heads": 2, "head_dim": 10, "pad_token_id": 0}
+BART = {
+    "vocab_size": VOCAB, "d_model": D, "encoder_layers": 3, "decoder_layers": 2,
+    "encoder_attention_heads": 4, "decoder_attention_heads": 3, "encoder_ffn_dim": 40,
+    "decoder_ffn_dim": 36, "max_position_embeddings": 48, "pad_token_id": 1,
+}  # fmt: skip
+PICTURE = {**WIDE, "image_size": 12, "patch_size": 4, "num_channels": 3}
+PICTURE.pop("vocab_size")
+
+DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "gpt2": ("GPT2Config", "GPT2LMHeadModel", {
+        "vocab_size": VOCAB, "n_embd": D, "n_layer": 3, "n_head": 4, "n_positions": 48}),
+    "llama": ("LlamaConfig", "LlamaForCausalLM", GROUPED),
+    "mistral": ("MistralConfig", "MistralForCausalLM", {**GROUPED, "sliding_window": 4}),
+    "qwen2": ("Qwen2Config", "Qwen2ForCausalLM", {
+        **WIDE, "num_key_value_heads": 2, "tie_word_embeddings": True}),
+    "qwen3": ("Qwen3Config", "Qwen3ForCausalLM", GROUPED),
+    "gemma2": ("Gemma2Config", "Gemma2ForCausalLM", {
+        **GROUPED, "sliding_window": 4, "query_pre_attn_scalar": 7}),
+    "gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM", {
+        **GROUPED, "sliding_window": 4, "query_pre_attn_scalar": 7,
+        "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}),
+    "gpt_neox": ("GPTNeoXConfig", "GPTNeoXForCausalLM", WIDE),
+    "opt": ("OPTConfig", "OPTForCausalLM", {
+        **SIZES, "ffn_dim": 40, "word_embed_proj_dim": D, "max_position_embeddings": 48}),
+    "phi": ("PhiConfig", "PhiForCausalLM", {
+        **WIDE, "num_attention_heads": 3, "pad_token_id": 0}),
+    "olmo": ("OlmoConfig", "OlmoForCausalLM", {**WIDE, "pad_token_id": 0, "eos_token_id": 1}),
+    "mixtral": ("MixtralConfig", "MixtralForCausalLM", {**GROUPED, "num_local_experts": 3}),
+    "gpt_oss": ("GptOssConfig", "GptOssForCausalLM", {
+        **GROUPED, "num_local_experts": 3, "num_experts_per_tok": 2, "sliding_window": 4}),
+}  # fmt: skip
+ENCODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "bert": ("BertConfig", "BertForMaskedLM", WIDE),
+    "roberta": ("RobertaConfig", "RobertaForMaskedLM", {**WIDE, "max_position_embeddings": 50}),
+    "distilbert": ("DistilBertConfig", "DistilBertForMaskedLM", {
+        "vocab_size": VOCAB, "dim": D, "n_layers": 3, "n_heads": 4, "hidden_dim": 40}),
+    "modernbert": ("ModernBertConfig", "ModernBertForMaskedLM", {
+        **WIDE, "pad_token_id": 0, "local_attention": 4, "global_attn_every_n_layers": 2}),
+    "albert": ("AlbertConfig", "AlbertForMaskedLM", {**WIDE, "embedding_size": 16}),
+}  # fmt: skip
+ENCODER_DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "t5": ("T5Config", "T5ForConditionalGeneration", {
+        "vocab_size": VOCAB, "d_model": D, "d_kv": 5, "num_heads": 4, "d_ff": 40, "num_layers": 3,
+        "num_decoder_layers": 2}),
+    "bart": ("BartConfig", "BartForConditionalGeneration", BART),
+    "marian": ("MarianConfig", "MarianMTModel", {**BART, "decoder_start_token_id": 1}),
+}  # fmt: skip
+VISION: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "vit": ("ViTConfig", "ViTForImageClassification", PICTURE),
+    "dinov2": ("Dinov2WithRegistersConfig", "Dinov2WithRegistersForImageClassification", {
+        **PICTURE, "num_register_tokens": 2}),
+}  # fmt: skip
+FAMILIES = {**DECODERS, **ENCODERS, **ENCODER_DECODERS, **VISION}
+
+
+def build(family: str, **changes: object) -> Any:  # noqa: ANN401
+    """A model of a family, the same weights each time; no weight is left at zero or one."""
+    config_name, model_name, sizes = FAMILIES[family]
+    torch.manual_seed(7)
+    config = getattr(hf, config_name)(**{**ENDS, **sizes, **changes})
+    model = getattr(hf, model_name)._from_config(config, attn_implementation="eager")
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, 0.5 if weight.ndim == 1 else 0.0, 0.3)
+    return model.eval()
+
+
+def given(family: str, n_tokens: int = 7) -> dict[str, torch.Tensor]:
+    """An input of a family, no two tokens alike."""
+    generator = torch.Generator().manual_seed(3)
+    if family in VISION:
+        return {"pixel_values": torch.rand(1, 3, 12, 12, generator=generator)}
+    ids = 4 + torch.randperm(VOCAB - 4, generator=generator)[None]
+    if family in ENCODER_DECODERS:
+        n_source = n_tokens + 2
+        source, target = ids[:, :n_source], ids[:, n_source : n_source + n_tokens]
+        return {"input_ids": source, "decoder_input_ids": target}
+    return {"input_ids": ids[:, :n_tokens]}
+
+
+def tokens(vocab_size: int = 300, start: str = "") -> hf.PreTrainedTokenizerFast:
+    """A byte-level tokenizer of transformers; `start` is put in front of every text."""
+    backend = tokenizers.Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    specials = ["</s>", *([start] if start else [])]
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        special_tokens=specials,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    backend.train_from_iterator(["the red ball and the blue ball gave the dog a ball"], trainer)
+    if start:
+        backend.post_processor = processors.TemplateProcessing(
+            single=f"{start} $A", special_tokens=[(start, backend.token_to_id(start))]
+        )
+    return hf.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>")
+
+
+def words(names: str = "the red ##d ball dog ! a") -> hf.PreTrainedTokenizerFast:
+    """A WordPiece tokenizer of transformers, as BERT has one."""
+    vocab = {
+        name: i
+        for i, name in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *names.split()])
+    }
+    backend = tokenizers.Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
+    backend.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.decoder = decoders.WordPiece()
+    backend.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    specials = {
+        f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")
+    }
+    return hf.PreTrainedTokenizerFast(tokenizer_object=backend, **specials)
+
+
+def saved(folder: Path, family: str = "gpt2", vocab_size: int = 300, start: str = "") -> Path:
+    """A folder that transformers wrote: a model of random weights and its tokenizer."""
+    build(family, vocab_size=vocab_size).save_pretrained(folder)
+    tokens(vocab_size, start).save_pretrained(folder)
+    return folder

@@ -1,0 +1,197 @@
+"""Protects models of transformers: what passes our tap is what they compute, and edits reach it."""
+
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from torch import Tensor
+
+from model.adopted.adopt import adopt
+from model.adopted.model import AdoptedModel, capture_adopted
+from model.analysis.interventions import run_rows
+from model.analysis.lens import logit_lens
+from model.decoding.kv_cache import KVCache
+from model.tap import Editor, attach, set_head, set_position, set_weight
+from model.trace import Stream, Trace
+from model.verify.records import check_records
+from tests.model.adopted.families import (
+    DECODERS,
+    ENCODER_DECODERS,
+    FAMILIES,
+    VISION,
+    build,
+    given,
+)
+from tests.model.builders import tiny_model
+
+EXACT = 1e-5  # of float32 against transformers' own eager attention
+MIXED = {"gemma2", "gemma3", "gpt_oss", "modernbert"}  # layers with a window and layers without
+READ_OUT = {*DECODERS, "bert", "bart", "marian"}  # whose logits a part and a matrix make
+
+
+def captured(family: str) -> tuple[AdoptedModel, Trace]:
+    """A model of a family, and what it does on its input."""
+    model, inputs = adopt(build(family)), tuple(given(family).values())
+    lengths = [model.anatomy.of(stack)[0].call.gave.shape[1] for stack in model.anatomy.stacks]
+    if family not in VISION:
+        lengths = [row.shape[1] for row in inputs]
+    kind = "patches" if family in VISION else "text"
+    streams = [
+        Stream(stack, kind, tuple(map(str, range(n))))
+        for stack, n in zip(model.anatomy.stacks, lengths, strict=True)
+    ]
+    return model, capture_adopted(model, inputs if len(inputs) > 1 else inputs[0], streams)
+
+
+def expected(family: str) -> tuple[Any, list[Tensor]]:
+    """What transformers' own eager attention gives: the output, and patterns in our order."""
+    with torch.no_grad():
+        out = build(family)(**given(family), output_attentions=True, output_hidden_states=True)
+    if family not in ENCODER_DECODERS:
+        return out, list(out.attentions)
+    crossed = zip(out.decoder_attentions, out.cross_attentions, strict=True)
+    return out, [*out.encoder_attentions, *chain.from_iterable(crossed)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_passes_the_tap_is_what_transformers_computes(family: str) -> None:
+    model, trace = captured(family)
+    out, patterns = expected(family)
+    for record, pattern in zip(trace.attention, patterns, strict=True):
+        np.testing.assert_allclose(record.pattern, pattern[0].numpy(), atol=EXACT)
+    assert trace.output is not None
+    np.testing.assert_allclose(trace.output, out.logits[0].numpy(), atol=EXACT)
+    hidden = out.decoder_hidden_states if family in ENCODER_DECODERS else out.hidden_states
+    for residual, stream in zip(trace.residuals, hidden, strict=False):
+        np.testing.assert_allclose(residual.resid_pre, stream[0].numpy(), atol=EXACT)
+    assert len(trace.residuals) == len(model.anatomy.of(model.name)) == trace.facts.n_layers
+    assert all(check.passed for check in check_records(trace))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_parts_that_were_found_make_the_stream(family: str) -> None:
+    _, trace = captured(family)
+    is_post = trace.facts.norm_placement == "post"
+    for stream in trace.streams:
+        if stream.embed is not None and stream.positions is not None:
+            total = stream.embed + stream.positions
+            np.testing.assert_allclose(total, stream.residuals[0].resid_pre, atol=EXACT)
+        for x in stream.residuals:
+            before_ffn = x.resid_mid if x.resid_cross is None else x.resid_cross
+            sums = [(x.resid_pre + x.attn_out, x.resid_mid), (before_ffn + x.ffn_out, x.resid_post)]
+            if x.cross_out is not None:
+                sums.append((x.resid_mid + x.cross_out, before_ffn))
+            for total, after in sums:
+                apart = np.abs(total - after).max()
+                assert apart > 0.1 if is_post else apart < EXACT  # post: a norm stands between
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_said_of_a_model_is_what_was_seen(family: str) -> None:
+    model, trace = captured(family)
+    facts, record = trace.facts, trace.groups[-1].records[0]
+    assert (facts.n_heads, facts.n_kv_heads) == (len(record.q), len(record.k))
+    assert facts.d_head == record.q.shape[-1]
+    if family in DECODERS:
+        window = "sliding_window" if family == "mistral" else "causal"
+        assert facts.mask == (None if family in MIXED else window)
+        assert (facts.architecture, facts.predicts) == ("decoder", "next token")
+    if family in ("roberta", "gpt2", "opt"):
+        assert facts.max_seq_len == 48  # of a table of 50 rows, 48 and 50
+    assert (model.readout is not None) == (family in READ_OUT)
+
+
+@pytest.mark.parametrize("family", DECODERS)
+def test_our_cache_serves_them(family: str) -> None:
+    model, ids = adopt(build(family)), given(family, 9)["input_ids"]
+    cache = KVCache(model.config, 12)
+    with torch.inference_mode():
+        whole = model(ids)
+        parts = [model(part, cache=cache) for part in ids.split([3, 1, 5], dim=1)]
+    np.testing.assert_allclose(torch.cat(parts, dim=1), whole, atol=EXACT)
+
+
+@pytest.mark.parametrize("family", DECODERS)
+def test_the_last_row_of_the_lens_is_what_the_model_says(family: str) -> None:
+    model, trace = captured(family)
+    assert logit_lens(trace, model, 3).error < EXACT
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_two_runs_at_once_and_plain_runs_see_nothing_of_each_other(family: str) -> None:
+    model = adopt(build(family))
+    before = model.inner(**given(family)).logits
+    site = model.anatomy.attended[0][0]
+    inputs = tuple(given(family).values())
+    with torch.inference_mode():
+        row = inputs if len(inputs) > 1 else inputs[0]
+        edited = model(row, tap=attach(Editor(set_head(site.address, 0))))
+    assert not torch.equal(edited, before)
+    assert torch.equal(model.inner(**given(family)).logits, before)
+
+
+def twins() -> tuple[Any, AdoptedModel]:
+    """A decoder of ours, and GPT-2 of transformers with the same weights."""
+    ours = tiny_model(position="learned", feedforward="gelu_tanh")
+    sizes = ours.config
+    theirs = hf.GPT2LMHeadModel(
+        hf.GPT2Config(
+            vocab_size=sizes.vocab_size, n_embd=sizes.d_model, n_layer=sizes.n_layers,
+            n_head=sizes.n_heads, n_inner=sizes.d_ff, n_positions=sizes.max_seq_len,
+            bos_token_id=0, eos_token_id=0,
+        )
+    )  # fmt: skip
+    state, new = ours.state_dict(), {}
+    new["wte.weight"] = state["embed.weight"]
+    new["wpe.weight"] = next(x for name, x in state.items() if name.startswith("position"))
+    for layer in range(sizes.n_layers):
+        a, b = f"blocks.{layer}.", f"h.{layer}."
+        for name, end in (("weight", ".weight"), ("bias", ".bias")):
+            qkv = [state[f"{a}attn.{x}_proj{end}"] for x in "qkv"]
+            joined = torch.cat(qkv)
+            new[f"{b}attn.c_attn{end}"] = joined.T if name == "weight" else joined
+            for here, there in (
+                ("attn.out_proj", "attn.c_proj"),
+                ("ffn.up", "mlp.c_fc"),
+                ("ffn.down", "mlp.c_proj"),
+            ):
+                x = state[f"{a}{here}{end}"]
+                new[f"{b}{there}{end}"] = x.T if name == "weight" else x
+        for here, there in (("attn_norm", "ln_1"), ("ffn_norm", "ln_2")):
+            new[f"{b}{there}.weight"] = state[f"{a}{here}.gain"]
+            new[f"{b}{there}.bias"] = state[f"{a}{here}.offset"]
+    new["ln_f.weight"], new["ln_f.bias"] = state["final_norm.gain"], state["final_norm.offset"]
+    theirs.transformer.load_state_dict(new)
+    theirs.tie_weights()
+    return ours, adopt(theirs)
+
+
+def test_edits_do_the_same_as_in_our_own_model() -> None:
+    ours, theirs = twins()
+    ids = list(range(3, 10))
+    at = "decoder.blocks.1"
+    value = torch.linspace(-1, 1, ours.config.d_model)
+    rows = [
+        [],
+        [set_head("decoder.blocks.0.attn", 2)],
+        [set_weight(f"{at}.attn", 1, 5, 2)],
+        [set_position(f"{at}.resid_pre", 4, value)],
+        [set_position(f"{at}.attn_out", 4, value), set_head(f"{at}.attn", 0)],
+        [set_position("decoder.blocks.0.resid_mid", 3, value)],
+        [set_position(f"{at}.ffn_out", 6, 0.0)],
+        [set_position("decoder.blocks.0.resid_post", 2, value)],
+        [set_position("decoder.embed", 1, value)],
+    ]
+    found, wanted = run_rows(theirs, ids, rows), run_rows(ours, ids, rows)
+    np.testing.assert_allclose(found, wanted, atol=EXACT)
+    apart = [float((row - wanted[0]).abs().max()) for row in wanted[1:]]
+    assert min(apart) > 0.01  # each edit does something
+
+
+def test_an_attention_that_cannot_be_seen_is_refused() -> None:
+    config = hf.BloomConfig(vocab_size=61, hidden_size=24, n_layer=2, n_head=4)
+    with pytest.raises(ValueError, match=r"BloomForCausalLM does not go through .* another family"):
+        adopt(hf.BloomForCausalLM(config))

@@ -1,0 +1,63 @@
+"""Protects tokenizers of transformers: ids as it gives them, labels in the person's own letters."""
+
+import pytest
+
+from model.adopted.tokenizer import AdoptedTokenizer
+from model.data.tokenizer import MASK
+from tests.model.adopted.families import tokens, words
+
+TEXTS = ("the red ball", "", "<s>fox</s>", "[MASK] the [SEP]", "Ünïcode 😀  two\nlines", " dog")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_ids_are_those_of_transformers(text: str) -> None:
+    for own in (tokens(), tokens(start="<s>"), words()):
+        ids = AdoptedTokenizer(own).encode(text)
+        assert ids == own(text, split_special_tokens=True)["input_ids"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_labels_join_to_what_was_typed(text: str) -> None:
+    tokenizer = AdoptedTokenizer(tokens(start="<s>"))
+    ascii = text.encode("ascii", "ignore").decode()  # other characters are of several tokens
+    labels = tokenizer.labels(ascii, tokenizer.encode(ascii))
+    assert labels[0] == "<s>"  # once, however the text begins
+    assert "".join(labels[1:]) == ascii
+
+
+def test_labels_of_pieces_keep_letters_and_spaces() -> None:
+    tokenizer = AdoptedTokenizer(words())
+    ids = tokenizer.encode("The  REDd fox!")
+    assert tokenizer.labels("The  REDd fox!", ids) == (
+        "[CLS]", "The", "  RED", "d", " fox", "!", "[SEP]",
+    )  # fmt: skip
+    assert tokenizer.token_strings(ids)[1:4] == ("the", "red", "##d")
+    assert tokenizer.reads("The  REDd fox!") == "the  redd [UNK]!"
+    assert tokenizer.reads("the red") is None
+
+
+def test_a_hidden_token_shows_that_it_is_hidden() -> None:
+    tokenizer = AdoptedTokenizer(words())
+    ids = tokenizer.encode("the red dog")
+    hidden = [*ids[:2], tokenizer.id_of(MASK), *ids[3:]]
+    assert tokenizer.labels("the red dog", hidden) == ("[CLS]", "the", "[MASK]", " dog", "[SEP]")
+
+
+def test_characters_of_several_tokens_are_told_apart() -> None:
+    tokenizer = AdoptedTokenizer(tokens())
+    labels = tokenizer.labels("a😀", tokenizer.encode("a😀"))
+    assert labels == ("a", "😀·1/4", "😀·2/4", "😀·3/4", "😀·4/4")
+
+
+def test_a_token_that_is_not_there_is_named() -> None:
+    with pytest.raises(ValueError, match=r"has no \[MASK\] token"):
+        AdoptedTokenizer(tokens()).id_of(MASK)
+
+
+def test_pre_tokens_have_every_id_once() -> None:
+    for own in (tokens(start="<s>"), words()):
+        tokenizer = AdoptedTokenizer(own)
+        text = "the red ball!"
+        assert [i for part in tokenizer.pre_tokens(text) for i in part] == tokenizer.encode(text)
+    assert AdoptedTokenizer(tokens()).merges() is not None
+    assert AdoptedTokenizer(words()).merges() is None

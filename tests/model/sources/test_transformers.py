@@ -1,0 +1,175 @@
+"""Protects folders of transformers: they open, or one line says why not and what to do."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from safetensors.torch import load_file, save_file
+
+from model.given import Blanked
+from model.sources import table
+from model.sources.transformers import WHERE, Adopted, load
+from tests.model.adopted.families import build, saved, words
+from tests.model.builders import edit_json
+
+TEXT = "the red ball gave a dog"
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(tmp_path_factory.mktemp("models") / "little-gpt2")
+
+
+def test_a_folder_is_offered_and_opens_by_its_name(
+    gpt2: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WHERE, str(gpt2.parent))
+    assert "little-gpt2" in table.model_names()
+    handle = table.handle_of("little-gpt2", "cpu")
+    assert (handle.source, handle.spelled) == ("transformers", "little-gpt2")
+    assert table.described(handle)[0] == "gpt2" and table.described(handle)[2] == "3 × 4"
+    assert table.architecture_of(handle) == "decoder"
+    model = table.open_model(handle)
+    assert isinstance(model, Adopted)
+    assert model.offers >= {"text", "vocabulary", "decoder", "readout", "mask"}
+    trace, n_cut, reads = model.trace(TEXT)
+    assert (n_cut, reads, "".join(trace.tokens)) == (0, None, TEXT)
+    assert trace.offers == {"logits", "residuals"}
+    assert all(check.passed for check in model.check(trace))
+    edit_json(gpt2 / "generation_config.json", lambda fields: fields.update(top_k=3))
+    assert table.handle_of("little-gpt2", "cpu").revision != handle.revision
+
+
+def test_logits_are_those_of_transformers(gpt2: Path) -> None:
+    model = load(gpt2, "cpu")
+    trace = model.trace(TEXT).trace
+    with torch.no_grad():
+        expected = build("gpt2", vocab_size=300)(torch.tensor([trace.ids.tolist()])).logits[0]
+    np.testing.assert_allclose(trace.logits, expected, atol=1e-5)
+    np.testing.assert_allclose(model.independent_logits(trace.ids), expected, atol=1e-5)
+
+
+def test_what_is_beyond_the_context_is_cut_and_counted(gpt2: Path) -> None:
+    traced = load(gpt2, "cpu").trace("a b " * 40)
+    assert len(traced.trace.tokens) == 48 and traced.n_cut == len(_ids(gpt2, "a b " * 40)) - 48
+
+
+def _ids(folder: Path, text: str) -> list[int]:
+    return load(folder, "cpu").tokenizer.encode(text)
+
+
+def test_an_encoder_without_a_head_shows_its_stream(tmp_path: Path) -> None:
+    hf.BertModel(build("bert", vocab_size=12).config).save_pretrained(tmp_path)
+    words().save_pretrained(tmp_path)
+    model = load(tmp_path, "cpu")
+    trace = model.trace(Blanked("the red dog", (2,))).trace
+    assert trace.tokens == ("[CLS]", "the", "[MASK]", " dog", "[SEP]")
+    assert trace.output is None and "encoder" not in model.offers
+    assert all(check.passed for check in model.check(trace))
+
+
+def test_a_weight_that_is_missing_is_a_check_that_fails(gpt2: Path, tmp_path: Path) -> None:
+    folder = _copy(gpt2, tmp_path)
+    weights = load_file(folder / "model.safetensors")
+    del weights["transformer.h.1.mlp.c_fc.weight"]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    model = load(folder, "cpu")
+    failed = [x.name for x in model.check(model.trace(TEXT).trace) if not x.passed]
+    assert failed == ["weights that its files do not have"]
+    assert model.missing == ("transformer.h.1.mlp.c_fc.weight",)
+
+
+def _copy(folder: Path, to: Path) -> Path:
+    for file in folder.iterdir():
+        (to / file.name).write_bytes(file.read_bytes())
+    return to
+
+
+def _config(**changes: object) -> Callable[[Path], None]:
+    return lambda folder: edit_json(folder / "config.json", lambda fields: fields.update(changes))
+
+
+def _weights(content: bytes | None) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        path = folder / "model.safetensors"
+        path.unlink() if content is None else path.write_bytes(content)
+
+    return change
+
+
+def _pickled(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n(S'false'\ntR.")
+
+
+def _huge(folder: Path) -> None:
+    header = {"w": {"dtype": "F32", "shape": [2**20, 2**20], "data_offsets": [0, 2**42]}}
+    content = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(len(content).to_bytes(8, "little") + content)
+
+
+def _shard_missing(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+    names = {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}
+    index = {"weight_map": names}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 548105171\n"
+BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
+    "no weights": (_weights(None), "model.safetensors is missing; copy the whole folder"),
+    "pickled weights": (_pickled, "never unpickled here; save it again as safetensors"),
+    "Git LFS": (_weights(POINTER), "pointer of Git LFS to a file of 548 MB; run git lfs pull"),
+    "cut": (_weights(b"\x08"), "may be cut, copy it again"),
+    "no safetensors": (_weights(bytes(99)), "header would have 0 bytes"),
+    "too large": (_huge, "need 4398.0 GB in float32"),
+    "shard missing": (_shard_missing, "00002-of-00002.safetensors is missing"),
+    "own code": (_config(auto_map={"AutoModel": "x.Y"}), "code of its own, which is never run"),
+    "quantised": (_config(quantization_config={"bits": 4}), "quantised weights; open the model"),
+    "no family": (_config(model_type="gpt9"), "the family 'gpt9', which transformers 5.23.0 does"),
+    "two families": (_config(model_type="llama"), "names 'GPT2LMHeadModel', which is of 'gpt2'"),
+    "other sizes": (_config(n_embd=32), "cannot be opened"),
+    "no type": (_config(model_type=None), "names no model_type"),
+    "broken tokenizer": (
+        lambda folder: (folder / "tokenizer.json").write_text("{}") and None,
+        "its tokenizer cannot be read",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_folder_is_one_line_with_a_remedy(name: str, gpt2: Path, tmp_path: Path) -> None:
+    change, expected = BROKEN[name]
+    change(_copy(gpt2, tmp_path))
+    with pytest.raises(ValueError) as caught:
+        load(tmp_path, "cpu")
+    line = str(caught.value)
+    assert expected in line and "\n" not in line and len(line) < 800
+
+
+def test_a_folder_without_a_tokenizer_says_so(gpt2: Path, tmp_path: Path) -> None:
+    folder = _copy(gpt2, tmp_path)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    model = load(folder, "cpu")
+    assert model.offers == frozenset()
+    with pytest.raises(ValueError, match="has no tokenizer; put its tokenizer"):
+        model.trace(TEXT)
+
+
+def test_a_place_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(WHERE, str(tmp_path / "nowhere"))
+    with pytest.raises(ValueError, match="nowhere', which is not a folder; unset it"):
+        table.model_names()
+
+
+def test_without_transformers_one_line_says_how_to_get_it(
+    gpt2: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.sources.transformers.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"install it: pip install transformers==5\.23\.0"):
+        load(gpt2, "cpu")
