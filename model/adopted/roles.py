@@ -66,7 +66,7 @@ class Added:
     def __call__(self, now: Passing, value: Tensor) -> Tensor:
         """value: (B, T, D), or all tokens in one row."""
         assert now.stream is not None
-        given = value.reshape(now.stream.shape)
+        given = value if value.ndim == 3 else value.unflatten(0, now.stream.shape[:2])
         new = now.tap(self.address, given)
         if self.total is not None:
             total = now.stream + new

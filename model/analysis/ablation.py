@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adopted.model import AdoptedModel
 from model.analysis.interventions import Given, n_at_once, run_rows
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
@@ -111,6 +112,15 @@ def sizes_of(model: Transformer, lengths: Mapping[str, int]) -> dict[str, tuple[
     lengths: the number of tokens of each stream.
     """
     found: dict[str, tuple[int, ...]] = {}
+    if isinstance(model, AdoptedModel):
+        for stack in model.anatomy.stacks:
+            n, blocks = lengths[stack], model.anatomy.of(stack)
+            for site, seen in model.anatomy.attended:
+                if site.stack == stack:
+                    keys = lengths["encoder"] if site.kind == "cross" else n
+                    found[site.group] = (len(blocks), seen.n_heads, n, keys)
+            found[f"{stack}.ffn"] = (len(blocks),)
+        return found
     for stack in stacks_of(model):
         n, layers, heads = lengths[stack.name], len(stack.blocks), stack.config.n_heads
         found[f"{stack.name}.attn"] = (layers, heads, n, n)
@@ -220,8 +230,14 @@ def _n_keys(own: Values, part: Part, row: Tensor) -> int:
 def everything_off(model: Transformer) -> list[Edit]:
     """Edits after which nothing is left: no embedding, no sublayer, and no offset of a norm.
 
-    The stream that the unembedding reads is zero: what is left is its bias.
+    The stream that the unembedding reads is zero: what is left is its bias. ValueError for a model
+    whose norms are not ours.
     """
+    if isinstance(model, AdoptedModel):
+        raise ValueError(
+            "everything cannot be off in a model of transformers: what its norms add is not found; "
+            "switch parts off"
+        )
     edits = []
     for stack in stacks_of(model):
         edits.append(set_at(f"{stack.name}.embed", (), 0.0))

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adopted.model import AdoptedModel
 from model.analysis.interventions import Given
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
@@ -38,13 +39,18 @@ class Branch:
         return rows
 
 
-def logits_at(model: Transformer, given: Given, position: int, tap: Tap = NO_TAP) -> Tensor:
+def logits_at(
+    model: Transformer, given: Given, position: int, tap: Tap = NO_TAP, n_rows: int = 1
+) -> Tensor:
     """What one input is predicted to be at a position, (B, V): B is 1 unless the tap makes it more.
 
     given: ids (T,), of a translation those of source and target, or pixels (S, S), of which the
-    class token alone predicts. The unembedding runs at that position only.
+    class token alone predicts. The unembedding of our models runs at that position only. n_rows:
+    the B that the tap makes; models of others must have as many rows from the start.
     """
     arguments = batch_of_one(model, given)
+    if isinstance(model, AdoptedModel):
+        return model(arguments[0].expand(n_rows, -1), tap=tap)[:, position]
     if isinstance(model, EncoderDecoderTransformer):
         source, target = arguments
         memory = model.encode(source, tap=tap)

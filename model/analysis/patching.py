@@ -195,7 +195,8 @@ def patched(
 ) -> np.ndarray:
     """The base's metric with each of these changes of one value made alone, (n,)."""
     branch = Branch(address, changes)
-    logits = logits_at(pair.model, pair.base, pair.metric.position, attach(branch))
+    position, tap = pair.metric.position, attach(branch)
+    logits = logits_at(pair.model, pair.base, position, tap, len(changes))
     return pair.metric.of(logits).cpu().numpy()
 
 

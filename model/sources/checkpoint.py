@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,8 +37,10 @@ from model.memory import physical_memory
 from model.sources.handle import Traced
 from model.sources.recorded import RECORDED, check_recorded, record
 from model.sources.sums import SUMS, refuse_changed, write_sums
+from model.tap import Attachment, Edit
 from model.trace import Trace
 from model.verify.check import Check
+from model.verify.independent import check_independently, edited
 from model.verify.self_check import check
 from model.weights import Undrawn, to_column_major
 
@@ -77,7 +80,9 @@ class Checkpoint:
     def offers(self) -> frozenset[str]:
         """Its weights, a vocabulary, other texts, and running again as its kind can."""
         of_text = ("vocabulary", "text") if self.own_tokenizer else ("image",)
-        return frozenset((*of_text, self.config.architecture, "readout", "mask", "weights"))
+        return frozenset(
+            (*of_text, self.config.architecture, "readout", "mask", "edits", "weights")
+        )
 
     @property
     def input_kind(self) -> str:
@@ -111,6 +116,15 @@ class Checkpoint:
         more = {} if mask is None else {"mask": mask}
         trace = architecture(name).capture(self.model, *prepared.arguments, **more)
         return Traced(trace, n_cut=prepared.n_cut, reads=prepared.reads)
+
+    def captured(self, arguments: tuple[Any, ...], attachments: Sequence[Attachment] = ()) -> Trace:
+        """Capture an input as its architecture's `capture` takes it, with something attached."""
+        kind = architecture(self.config.architecture)
+        return kind.capture(self.model, *arguments, attachments=attachments)
+
+    def check_edited(self, trace: Trace, edits: Sequence[Edit]) -> tuple[Check, ...]:
+        """An edited run against the independent one, edited in the same way."""
+        return check_independently(trace, edited(self.files, edits, self.device))
 
     def check(self, trace: Trace, mask: np.ndarray | None = None) -> tuple[Check, ...]:
         """All checks of a trace of this model, under its own mask or the one it was given."""

@@ -20,6 +20,7 @@ from torch import Tensor
 from model.adopted.adopt import adopt
 from model.adopted.model import AdoptedModel, capture_adopted
 from model.adopted.tokenizer import AdoptedTokenizer
+from model.analysis.interventions import run_rows
 from model.device import choose_device
 from model.files import LARGEST_CONFIG, MEGABYTE, StoredTensor, opened, read_header, read_json
 from model.given import Blanked, Given
@@ -28,6 +29,7 @@ from model.lines import in_millions, one_line, quoted, spelled
 from model.memory import physical_memory
 from model.records import to_numpy
 from model.sources.handle import Traced
+from model.tap import Attachment, Edit
 from model.trace import Facts, Stream, Trace
 from model.verify.check import Check, relative_error
 from model.verify.records import check_records
@@ -92,7 +94,11 @@ class Adopted:
         if self.own_tokenizer is None:
             return frozenset()
         again = (self.config.architecture,) if self.config.predicts else ()
-        found = {"readout": self.model.readout, "mask": self.config.mask}
+        found = {
+            "readout": self.model.readout,
+            "mask": self.config.mask,
+            "edits": again and self.model.anatomy.has_residuals,
+        }
         known = (name for name, there in found.items() if there)
         return frozenset(("text", "vocabulary", *again, *known))
 
@@ -120,6 +126,22 @@ class Adopted:
     def independent_logits(self, ids: Sequence[int]) -> np.ndarray:
         """Logits (T, V) of a text in one pass, without a cache and with nothing attached."""
         return to_numpy(self.model(self._batch(ids))[0])
+
+    def captured(
+        self, arguments: tuple[Sequence[int], Sequence[str]], attachments: Sequence[Attachment] = ()
+    ) -> Trace:
+        """Capture ids with their labels, with something attached."""
+        ids, labels = arguments
+        stream = Stream(self.model.name, "text", tuple(labels), ids=_frozen(ids))
+        batch = self._batch(ids)
+        return capture_adopted(self.model, batch, [stream], attachments=attachments)
+
+    def check_edited(self, trace: Trace, edits: Sequence[Edit]) -> tuple[Check, ...]:
+        """The output of an edited run against that of one beside the run as it is, in one batch."""
+        if trace.output is None:
+            return ()
+        both = run_rows(self.model, trace.given, [list(edits), []])
+        return (Check("output with edits = in a batch", _error(trace.output, both[0]), BOUND),)
 
     def _batch(self, ids: Iterable[int]) -> Tensor:
         return torch.tensor([list(ids)], device=self.model.device)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,12 +32,10 @@ from model.analysis.ablation import (
 )
 from model.analysis.interventions import Given
 from model.architectures.base import Transformer
-from model.architectures.table import architecture
 from model.sources.handle import ModelHandle
 from model.survey.stored import command
 from model.tap import Edit, Editor
 from model.trace import Trace
-from model.verify.independent import check_independently, edited
 from viz import runs
 from viz.live import store
 from viz.runs import Run
@@ -48,8 +47,8 @@ AT_ONCE = 384  # tokens of a piece of work: nobody waits longer than for one
 
 
 def model_of(handle: ModelHandle) -> Transformer:
-    """The model of a handle; ValueError where there are no weights."""
-    return runs.checkpoint(handle).model
+    """The model of a handle; ValueError where it cannot run again."""
+    return runs.runnable(handle).model
 
 
 def sizes(handle: ModelHandle, trace: Trace) -> dict[str, tuple[int, ...]]:
@@ -79,12 +78,9 @@ def without(
     """
     trace = _run.trace
     edits = edits_for(handle, _run, off, way, _other)
-    found = runs.checkpoint(handle)
-    changed = architecture(found.config.architecture).capture(
-        found.model, *_arguments(trace), attachments=[Editor(*edits)]
-    )
-    files = edited(found.files, edits, found.model.device)
-    checking = begin(changed, lambda trace: check_independently(trace, files))
+    found = runs.runnable(handle)
+    changed = found.captured(_arguments(trace), [Editor(*edits)])
+    checking = begin(changed, lambda trace: found.check_edited(trace, edits))
     return Run(changed, checking, store.put(changed), _run.offers)
 
 
@@ -114,7 +110,7 @@ def _given(trace: Trace) -> Given:
     return trace.given
 
 
-def _arguments(trace: Trace) -> tuple[object, ...]:
+def _arguments(trace: Trace) -> tuple[Any, ...]:
     """What the capture of an architecture takes to run a trace's input again."""
     if trace.main.pixels is not None:
         return (trace.main.pixels,)

@@ -68,7 +68,7 @@ def of_weights(handle: ModelHandle) -> Found:
 
 def survey(handle: ModelHandle) -> Survey | None:
     """The survey stored with a checkpoint; None where there is none. ValueError: a broken one."""
-    folder = runs.checkpoint(handle).folder
+    folder = runs.runnable(handle).folder
     path = folder / STORED
     state = path.stat() if path.is_file() else None
     return None if state is None else _survey(handle, (state.st_mtime_ns, state.st_size))

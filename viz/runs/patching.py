@@ -71,7 +71,7 @@ def patch(request: Request) -> Patching:
 
     ValueError for different numbers of tokens.
     """
-    found = runs.checkpoint(request.handle)
+    found = runs.runnable(request.handle)
     base, source = as_given(request.base), as_given(request.source)
     pair = Pair(found.model, base, source, request.metric, request.stack)
     check_lengths(pair.base, pair.source)
@@ -90,7 +90,7 @@ def ids_of(handle: ModelHandle, text: str) -> Ids:
 @st.cache_data(max_entries=64, show_spinner=False)
 def logits_of(handle: ModelHandle, given: Input, position: int) -> np.ndarray:
     """What an input is predicted to be at a position, (V,)."""
-    model = runs.checkpoint(handle).model
+    model = runs.runnable(handle).model
     with torch.inference_mode():
         return logits_at(model, as_given(given), position)[0].float().cpu().numpy()
 
@@ -103,7 +103,7 @@ def with_alike_words(
 
     Alike are tokens whose embeddings have the largest cosine. ids: those of the text.
     """
-    model = runs.checkpoint(handle).model
+    model = runs.runnable(handle).model
     table = next(x for name, x in model.named_parameters() if name.endswith("embed.weight"))
     unit = torch.nn.functional.normalize(table.detach().float(), dim=-1)
     tried = (

@@ -20,8 +20,13 @@ WAYS_ON = (
     words.Way("Look inside", "Every layer and head on your own sentence.", page="Attention"),
     words.Way(
         "Your own model",
-        "Train one on a text of yours; it joins the list above.",
+        "Open one that transformers saved, or train one on a text of yours.",
         steps=(
+            (
+                "Open: a folder with config.json, safetensors and tokenizer.json, of GPT-2, Llama, "
+                "BERT and many more families.",
+                "pip install transformers==5.23.0 && HEADLIGHT_MODELS=my-folder make run",
+            ),
             (
                 "Train: a quarter of an hour on two cores; it can be stopped and resumed.",
                 "python -m model train assets/recipes/positions-rope.toml --corpus my-text.txt "

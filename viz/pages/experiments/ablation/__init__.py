@@ -31,7 +31,7 @@ from viz.runs import ablating, attributing, heads
 
 TITLE = "Ablation"
 ICON = ":material/content_cut:"
-NEEDS = ("weights",)
+NEEDS = ("edits",)
 
 
 def render(view: View) -> None:
@@ -56,7 +56,8 @@ def render(view: View) -> None:
     _facts(experiment, position)
     positions.section(experiment)
     effect.section(experiment, position)
-    effect.neurons(experiment, position)
+    if "weights" in view.offers:
+        effect.neurons(experiment, position)
     pruning.section(experiment)
     _inspect(experiment)
 
@@ -76,7 +77,8 @@ def _controls(view: View) -> tuple[str, int]:
         assert trace.output is not None
         position = 0 if len(trace.output) == 1 else answers.position_of(view)
         controls.button("off", "none", "All on", "restart_alt")
-        controls.button("off", "all", "Everything off", "power_settings_new")
+        if "weights" in view.offers:
+            controls.button("off", "all", "Everything off", "power_settings_new")
     pressed = memory.pressed("off")
     if pressed is not None:
         state.put((settings.OFF, [EVERYTHING] if pressed == "all" else []))

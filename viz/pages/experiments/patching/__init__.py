@@ -19,7 +19,7 @@ from viz.runs.patching import Patching, Request, patch
 
 TITLE = "Patching"
 ICON = ":material/healing:"
-NEEDS = ("weights",)
+NEEDS = ("edits",)
 OPENS_INSPECTOR = False
 
 PATCHING = "patching"  # of this visitor
