@@ -5,17 +5,16 @@ import re
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from model.analysis.attribution import attribute
 from model.capture import capture
-from model.positions import rope_angles, rotate_pairs
 from model.sources.checkpoint import Checkpoint
 from model.tap import Editor, set_head, set_weight
 from model.trace import Trace
 from tests.model.builders import softmax
 from tests.screen import PLACE, TOM, drawn, figure, query, settle, settling, visit
-from tests.viz.builders import scheme_model, stories, stories_trace, trace_of
+from tests.viz.builders import stories, stories_trace
 
 EDITOR = ".hl-live:has(.hl-editor)"
 CELL = """([row, column]) => {
@@ -142,57 +141,6 @@ def test_another_pair_is_chosen_and_another_second_sentence_typed(page: Page) ->
     box.fill("Mia saw a little dog. She wanted to help the")
     expect(page.locator(".hl-marked bdi")).to_have_text(["bird", "dog"])
     expect(page.locator(".hl-error")).to_have_count(0)
-
-
-def number(page: Page, name: str) -> float:
-    """A number of the hands at full precision."""
-    return float(page.locator(f".hl-rotor [data-number={name}]").get_attribute("data-value"))
-
-
-def slide(page: Page, setting: str, value: int) -> Locator:
-    """Move one of the sliders under the hands."""
-    slider = page.locator(f"[data-setting={setting}]")
-    slider.fill(str(value))
-    return slider
-
-
-def test_moving_both_hands_changes_no_score(page: Page) -> None:
-    visit(page, page="Positions", sentence=TOM, model="positions-rope",
-         layer="2", head="1", query="8", key="3")  # fmt: skip
-    loaded = scheme_model("rope")
-    record = trace_of(loaded, TOM).attention[2]
-    page.locator(".hl-live[data-drawn$=' rotor']").wait_for()
-    assert number(page, "score") == pytest.approx(record.scores[1, 8, 3], abs=1e-4)
-    assert number(page, "error") < 1e-4
-    slide(page, "both", 300)
-    assert number(page, "distance") == 5
-    assert abs(number(page, "drift")) < 1e-4
-    slide(page, "first", 17)
-    slide(page, "second", 2)
-    back = [rope_angles(torch.tensor([-at]), 32) for at in (8, 3)]
-    there = [rope_angles(torch.tensor([at]), 32) for at in (17, 2)]
-    sides = [torch.tensor(x)[None, None, None] for x in (record.q[1, 8], record.k[1, 3])]
-    turned = [
-        rotate_pairs(rotate_pairs(x, old), new)
-        for x, old, new in zip(sides, back, there, strict=True)
-    ]
-    expected = (turned[0] * turned[1]).sum().item() / np.sqrt(32)
-    assert number(page, "score") == pytest.approx(expected, abs=1e-4)
-    page.wait_for_url(re.compile(r"place_first=17.*place_second=2|place_second=2.*place_first=17"))
-
-
-def test_kinds_of_mask_and_what_they_cost(page: Page) -> None:
-    visit(page, page="Masks", sentence=TOM, layer="2", head="5")
-    ids = stories_trace(TOM).ids.tolist()
-    page.get_by_role("radio", name="sliding window", exact=True).click()
-    expect(page.locator(".katex-html").filter(has_text="attended pairs")).to_contain_text("46")
-    settle(page)
-    mask = np.tri(len(ids), dtype=bool) & ~np.tri(len(ids), k=-4, dtype=bool)
-    pattern = under(stories(), ids, mask).attention[2].pattern[5]
-    shown = drawn(page, "pattern")[0]
-    assert shown[mask] == pytest.approx(pattern[mask], abs=1e-5)
-    assert np.isnan(shown[~mask]).all()
-    assert query(page)["mask"] == "sliding_window"
 
 
 def under(loaded: Checkpoint, ids: list[int], mask: np.ndarray) -> Trace:
