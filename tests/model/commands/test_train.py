@@ -116,9 +116,9 @@ def test_killed_after_a_save_it_is_the_same_run(
 ) -> None:
     out = tmp_path / "out"
     words = (straight / "recipe.toml", "--corpus", straight / "corpus.txt", "--out", out)
-    process = from_a_shell(*words)
-    while process.poll() is None and not (out / STATE_FILE).exists():
-        time.sleep(0.01)
+    process, log = from_a_shell(*words), out / "metrics.jsonl"
+    while process.poll() is None and not (log.is_file() and log.read_text().count("\n") > 30):
+        time.sleep(0.01)  # until step 60 and more, of which 50 are saved
     process.kill()
     _, said = process.communicate()
     assert (process.returncode, said) == (-signal.SIGKILL, "")
