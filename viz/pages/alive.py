@@ -122,6 +122,8 @@ def _large(view: View) -> Settings:
         setting = CELL.given(limits=heads[at].shape)
         state.settle_quietly(setting)
         cell = state.value(setting)
+    else:
+        state.leave_out(CELL)
     return {AT.name: at, CELL.name: cell}
 
 
