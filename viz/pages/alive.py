@@ -75,7 +75,7 @@ KINDS = {
     ),
     "encoder_decoder": Kind(
         _target,
-        "translate your sentence: the encoder above, the decoder below.",
+        "translate your sentence.",
         (words.Way("Translation", "Other ways to write it, alignment, beams.", "Translation"),),
     ),
     "vision": Kind(
