@@ -189,7 +189,7 @@ def _examples(architecture: str) -> list[Picker]:
         "encoder_decoder": [pair.source for pair in pairs()],
     }.get(architecture, [])
     options = [Option(title, title) for title in offered]
-    return [Picker(EXAMPLE, "Examples", options, "", placeholder="choose one")] if options else []
+    return [Picker(EXAMPLE, "Examples", options, "", placeholder="choose")] if options else []
 
 
 def _take_over(changes: Settings) -> None:

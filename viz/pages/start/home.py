@@ -42,8 +42,9 @@ def render(view: View) -> None:
         ICON,
         "A Transformer at work",
         f"{_layers(trace)} of {view.group.n_heads} heads {does}",
-        "From left to right: the input, the numbers each part of it becomes, a column of small "
-        "maps for each layer, one for each attention head, and the probabilities of the answer. "
+        "From left to right: the input, the numbers each part of it becomes, for each layer a "
+        "column of small maps, one for each attention head, and a strip of what its MLP adds; then "
+        "the probabilities of the answer. The lines are the residual stream. "
         "Every value is of the model named above on the input above; the badge says how it was "
         "checked.",
     )
