@@ -23,12 +23,15 @@ from tests.viz.apps import (
     lines,
     offered_of,
     open_page,
+    query_of,
     strip,
+    tell,
 )
 from tests.viz.builders import OWN_MODEL, PAGES, given, live_data, stories_trace
 from viz.figures.labels import token_labels
 from viz.frame import bar, inspector
 from viz.frame.examples import examples
+from viz.frame.pairs import pairs
 from viz.live import component
 
 EXAMPLE = examples()[0]
@@ -211,6 +214,26 @@ def test_a_badge_never_stands_for_another_sentence(monkeypatch: pytest.MonkeyPat
     assert live_data(app)["settings"]
     (badge,) = app.get("popover")
     assert "Verified" in badge.proto.popover.label
+
+
+@pytest.mark.parametrize(
+    ("model", "offered"),
+    [
+        ("stories", [example.title for example in examples()]),
+        ("positions-rope", [example.title for example in examples()]),
+        ("translate", [pair.source for pair in pairs()]),
+        ("blank", []),
+        ("digits", []),
+    ],
+)
+def test_examples_are_for_the_kind_of_the_model(model: str, offered: list[str]) -> None:
+    assert offered_of(open_page("Home", model=model), "example") == offered
+
+
+def test_an_example_of_a_translator_is_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("Home", model="translate")
+    tell(app, {"example": pairs()[1].source}, monkeypatch, bar._take_over)
+    assert query_of(app)["source"] == [pairs()[1].source]
 
 
 def test_an_example_is_taken_over_once(monkeypatch: pytest.MonkeyPatch) -> None:

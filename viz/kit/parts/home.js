@@ -84,7 +84,7 @@ export class Home {
       step: () => this.write(1),
     });
     this.axis = new Axis((at) => (this.letGo(), this.film.seek(at)));
-    this.foot = new Foot(() => this.toggle(), new Share(el, this.lifetime).node);
+    this.foot = new Foot(() => this.toggle(), new Share(el, this.large, this.lifetime).node);
     this.screen = new Screen(this);
     const parts = [this.screen.node, this.foot.node, this.next.node];
     el.replaceChildren(html("div", { class: "hl-home" }, parts));
