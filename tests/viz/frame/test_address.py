@@ -27,7 +27,7 @@ MENDED = [
     ("Next token", "top_k", "99999", 4096),
     ("Next token", "after", "99", 15),
     ("KV cache", "prefill", "99", 16),
-    ("KV cache", "held", "3", 4),
+    ("KV cache", "held", "3", 5),
     ("Logit lens", "lens_color", "rainbow", "probability"),
     ("Logit lens", "lens_start", "7", -1),
     ("Nonsense", "page", "Nonsense", "Home"),
