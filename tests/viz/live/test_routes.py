@@ -349,3 +349,16 @@ def test_what_a_text_refuses_is_one_line(client: TestClient) -> None:
     assert answer.status_code == 400
     assert answer.text.splitlines() == [answer.text]
     assert "context of 8" in answer.text
+
+
+def test_a_recorded_run_is_asked_for_at_the_plain_address_alone(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def has_it(address: str) -> bool:
+        return routes.OPENING in client.get(address).text
+
+    assert has_it("/") and has_it("/?page=Home")
+    for other in ("/?page=Tours", "/?page=Home&sentence=a", "/?model=blank"):
+        assert not has_it(other)
+    monkeypatch.setattr(routes, "RECORDED", Path("nowhere"))
+    assert not has_it("/"), "there is none"
