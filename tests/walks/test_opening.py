@@ -16,7 +16,8 @@ Element.prototype.attachShadow = function (options) {
 MOVED = """() => document.querySelector('[inert]').shadowRoot
     .querySelector('.hl-home-axis b').getBoundingClientRect().x > %d"""
 SIZES = [(1280, 720), (390, 844), (1920, 1080)]
-PLACES = (".hl-home-flow", ".hl-home-tokens button", ".hl-home-axis", ".hl-home-next")
+# What comes below them stands as high as the sentence that is said at that moment.
+PLACES = (".hl-home-flow", ".hl-home-tokens button", ".hl-home-axis")
 
 
 @pytest.fixture
@@ -47,7 +48,8 @@ def test_a_recorded_run_plays_until_the_live_one_goes_on(
 ) -> None:
     page, held = first_visit, list[Route]()
     page.set_viewport_size({"width": width, "height": height})
-    page.route("**/live/main.js", lambda route: held.append(route))  # without it no live part can be drawn
+    # Without it no live part can be drawn.
+    page.route("**/live/main.js", lambda route: held.append(route))
     page.goto("/", wait_until="commit")
     recorded, live = page.locator("[inert]"), page.locator(".hl-live:has(.hl-home)")
     words = recorded.locator(".hl-home-tokens button")

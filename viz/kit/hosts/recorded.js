@@ -12,7 +12,9 @@ import { fill, show } from "./saved.js";
 /** @import { HomeSpec } from "../parts/home/numbers.js" */
 /** @import { Contents, Part } from "./saved.js" */
 
-const LIVE = ".hl-live:not([data-drawn=''])"; // something is drawn, whatever it is
+// Something is drawn, whatever it is, or it is said why nothing can be.
+const LIVE = ".hl-live:not([data-drawn='']), .stMain .hl-error, [data-testid='stException']";
+const CHANGES = ["data-drawn", "data-settled", "data-test-script-state"];
 const SOURCE = "Recorded run · the model is starting";
 
 /** @type {Home | null} */
@@ -58,7 +60,6 @@ export function stand(part, contents, { style, background }) {
   fill(el, contents.told.themes, lifetime);
   now = show(part, el, contents, { signal: ending.signal, source: SOURCE });
   const observer = new MutationObserver(() => isLive() && ending.abort());
-  const attributeFilter = ["data-drawn", "data-settled"];
-  observer.observe(document.documentElement, { attributeFilter, subtree: true });
+  observer.observe(document.documentElement, { attributeFilter: CHANGES, subtree: true });
   lifetime.keep(() => observer.disconnect());
 }
