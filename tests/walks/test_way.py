@@ -237,7 +237,7 @@ def test_back_and_forward_undo_page_head_and_model(page: Page) -> None:
     layer = page.get_by_role("combobox", name="Layer", exact=True)
     expect(layer).to_have_value("4")
     go(page, "back")
-    expect(layer).to_have_value("2")
+    expect(layer).to_have_value("3")
     page.wait_for_url(lambda url: "layer" not in url)
     go(page, "forward")
     expect(layer).to_have_value("4")

@@ -265,13 +265,13 @@ def test_a_tab_runs_its_model_on_this_page_alone() -> None:
 
 
 def test_the_head_stays_where_the_model_of_a_scheme_has_it() -> None:
-    app = open_page("Positions", sentence=TOM, layer="1", head="2", scheme="alibi")
+    app = open_page("Positions", sentence=TOM, layer="1", head="3", scheme="alibi")
     trace = trace_of(scheme_model("alibi"), TOM)
     mask = trace.attention[1].mask
     assert z(chart(app, "pattern").data[0])[mask] == pytest.approx(
-        trace.attention[1].pattern[2][mask], abs=1e-5
+        trace.attention[1].pattern[3][mask], abs=1e-5
     )
-    assert any(x.value == "positions-alibi runs here, L1 H2." for x in app.markdown)
+    assert any(x.value == "positions-alibi runs here, L1 H3." for x in app.markdown)
     go(app, "Masks")
     assert control(app, "model") == "stories"
     assert query_of(app).keys() == {"page", "sentence", "layer", "head"}
