@@ -1,21 +1,17 @@
-"""Sentences that try to be more than text: `python -m tests.hostile` types them all.
+"""Sentences that try to be more than text.
 
 Each payload stands alone, breaks out of an attribute, stands inside a sentence, in capitals, and
-three times over. All go through the box, some through the address; the command line is tried in
-`tests/model/commands`. Prints JSON: how many, what ran, errors of the page, tracebacks.
+three times over. Some go through the box and the address, see `tests/nightly`; all through the
+command line, see `tests/model/commands`.
 """
 
-import json
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page
 
-from tests.browser import find_browser
-from tests.screen import PATIENCE, query, settle, visit
-from tests.serving import BROWSER_FLAGS, RunningApp, running_app
+from tests.screen import query, settle, visit
+from tests.serving import RunningApp
 
 RUN = "window.hacked=1"
 MARKUP = [
@@ -171,28 +167,3 @@ def open_all(page: Page, texts: Sequence[str], outcome: Outcome) -> Iterator[dic
         if page.evaluate(PLANTED):
             outcome.executed.append(text)
         yield query(page)
-
-
-def main() -> None:
-    """Type all sentences, open every eighth by its address; exit code 1 when anything ran."""
-    expect.set_options(timeout=PATIENCE)
-    outcome, texts = Outcome(), sentences()
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
-        with running_app(Path(folder) / "log.txt") as app:
-            page = browser.new_context(base_url=app.url).new_page()
-            watch(page, app, outcome)
-            visit(page)
-            type_all(page, texts, outcome)
-            for _ in open_all(page, [x for x in texts[::8] if len(x) < 2000], outcome):
-                pass
-            tracebacks = app.log.read_text(encoding="utf-8", errors="replace").count("Traceback")
-        browser.close()
-    found = {**vars(outcome), "sentences": len(texts), "tracebacks": tracebacks}
-    print(json.dumps(found))
-    is_bad = outcome.executed or outcome.page_errors or outcome.foreign or tracebacks
-    raise SystemExit(1 if is_bad else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -5,13 +5,10 @@ words, beam search of width 5, → the last German word at most 400 ms.
 """
 
 import statistics
-import tempfile
-from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.browser import find_browser
-from tests.serving import BROWSER_FLAGS, running_app
+from tests.benchmarks.rounds import app_and_browser
 
 STROKES = 35  # each at a place of its own: one drawn twice changes nothing
 SKETCH = ".st-key-sketch .hl-live"
@@ -57,12 +54,9 @@ TRANSLATED = f"""async (before) => {{
 
 def measure() -> dict[str, float]:
     """Draw strokes, then type sentences, in one browser."""
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
-        with running_app(Path(folder) / "log.txt") as app:
-            page = browser.new_page(base_url=app.url, viewport={"width": 1440, "height": 900})
-            strokes, sentences = _strokes(page), _sentences(page)
-        browser.close()
+    with app_and_browser() as (browser, url):
+        page = browser.new_page(base_url=url, viewport={"width": 1440, "height": 900})
+        strokes, sentences = _strokes(page), _sentences(page)
     return {
         "a stroke → class bars and map, p50, ms (asked ≤ 100)": statistics.median(strokes),
         "a stroke → class bars and map, p95, ms": sorted(strokes)[int(0.95 * len(strokes))],

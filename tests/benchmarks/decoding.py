@@ -6,9 +6,6 @@ that limit is printed too: the time a plain sum over as many bytes takes, over o
 All on one thread: of several, on a machine that does anything else, most only wait.
 """
 
-import statistics
-import time
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -22,6 +19,7 @@ from model.decoding.kv_cache import KVCache
 from model.decoding.sampling import generate
 from model.sources import checkpoint
 from model.weights import to_column_major
+from tests.benchmarks.rounds import medians
 from tests.model.peers import gpt2_weights
 
 # Positions, norms, biases and tied embeddings as GPT-2 has them.
@@ -75,7 +73,7 @@ def _beside_hugging_face(
     n_values = sum(weight.numel() for weight in ours.parameters())
     n_values -= config.max_seq_len * config.d_model  # of the positions, one row is read
     as_many = torch.ones(n_values)
-    our_ms, their_ms, sum_ms = _medians([*sides, as_many.sum], n_rounds)
+    our_ms, their_ms, sum_ms = medians([*sides, as_many.sum], n_rounds + 1, warm_up=1)
     return {
         f"{name}: Headlight, tokens/s": 1000 * n_new / our_ms,
         f"{name}: Hugging Face, tokens/s": 1000 * n_new / their_ms,
@@ -135,7 +133,7 @@ def _growth() -> dict[str, float]:
         cache = KVCache(model.config)
         model(ids[:, : length - 1], cache=cache)
         with_cache = partial(_one_more, model, ids[:, length - 1 : length], cache)
-        times = _medians([with_cache, partial(model, ids[:, :length])], n_rounds=25)
+        times = medians([with_cache, partial(model, ids[:, :length])], n_rounds=26, warm_up=1)
         for (name, so_far), ms in zip(variants.items(), times, strict=True):
             so_far.append(ms)
             figures[f"token {length} {name} the cache, ms"] = ms
@@ -148,15 +146,3 @@ def _growth() -> dict[str, float]:
 def _one_more(model: DecoderTransformer, new: torch.Tensor, cache: KVCache) -> None:
     model(new, cache=cache)
     cache.truncate(cache.length - 1)
-
-
-def _medians(variants: list[Callable[[], object]], n_rounds: int) -> list[float]:
-    """Median milliseconds of each, over rounds in which each runs once."""
-    rounds = [[_milliseconds(variant) for variant in variants] for _ in range(n_rounds + 1)]
-    return [statistics.median(times) for times in zip(*rounds[1:], strict=True)]
-
-
-def _milliseconds(variant: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    variant()
-    return 1000 * (time.perf_counter() - started)

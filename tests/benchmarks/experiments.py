@@ -5,17 +5,14 @@ visible at once; a patching grid of 6 layers × 32 tokens × 3 places at most 3 
 """
 
 import statistics
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.benchmarks.page import sentences_of_32
-from tests.browser import find_browser
+from tests.benchmarks.rounds import app_and_browser
 from tests.screen import PLACE
-from tests.serving import BROWSER_FLAGS, running_app
 
 REDRAWN = ("loss-change", "answers", "pattern-after")
 GRIDS = ("patched-resid-pre", "patched-attn-out", "patched-ffn-out")
@@ -57,19 +54,16 @@ FILLED = "keys => keys.every(key => window.last?.[key])"
 
 def measure() -> dict[str, float]:
     """Switch heads off, then open the two pages that fill in, each for several sentences."""
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
-        with running_app(Path(folder) / "log.txt") as app:
-            sentences = sentences_of_32()[:6]
-            off = _heads_off(browser, app.url, sentences[0])
-            ranked, patched = (
-                [
-                    _filled(browser, app.url, keys, page=page, sentence=sentence)
-                    for sentence in sentences[1:]
-                ]
-                for page, keys in (("Ablation", ["head-costs"]), ("Patching", GRIDS))
-            )
-        browser.close()
+    with app_and_browser() as (browser, url):
+        sentences = sentences_of_32()[:6]
+        off = _heads_off(browser, url, sentences[0])
+        ranked, patched = (
+            [
+                _filled(browser, url, keys, page=page, sentence=sentence)
+                for sentence in sentences[1:]
+            ]
+            for page, keys in (("Ablation", ["head-costs"]), ("Patching", GRIDS))
+        )
     return {
         "a head off → all figures redrawn, p50, ms (asked ≤ 150)": statistics.median(off[2:]),
         "a head off → all figures redrawn, worst, ms": max(off[2:]),

@@ -6,15 +6,11 @@ layout after it: the filters over the whole vocabulary, the bars, the curve, the
 
 import math
 import statistics
-import tempfile
-from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import sync_playwright
 
 from model.decoding.filters import DEFAULT_ORDER
-from tests.browser import find_browser
-from tests.serving import BROWSER_FLAGS, running_app
+from tests.benchmarks.rounds import app_and_browser
 from tests.viz.harness import as_sent
 from viz.kit.sampling import distribution_data
 from viz.live.writer.data import WrittenText, writer_data
@@ -52,14 +48,11 @@ def measure() -> dict[str, float]:
     text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "", "")
     shown = distribution_data("x", 2, logits, tokens)
     data = as_sent(writer_data("x", text, shown, settings))
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
-        with running_app(Path(folder) / "log.txt") as app:
-            page = browser.new_page(viewport={"width": 1400, "height": 900})
-            page.goto(f"{app.url}/live/live.css")
-            page.add_style_tag(url=f"{app.url}/live/live.css")
-            spent = sorted(page.evaluate(DRAG, [data, MOVES]))
-        browser.close()
+    with app_and_browser() as (browser, url):
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        page.goto(f"{url}/live/live.css")
+        page.add_style_tag(url=f"{url}/live/live.css")
+        spent = sorted(page.evaluate(DRAG, [data, MOVES]))
     return {
         "drag at 50,257 tokens, p50, ms (asked ≤ 16)": statistics.median(spent),
         "drag at 50,257 tokens, p95, ms": spent[int(0.95 * len(spent))],

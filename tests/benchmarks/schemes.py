@@ -6,21 +6,17 @@ edited cell the pattern and the next-token bars of the model under that mask.
 """
 
 import statistics
-import tempfile
-from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.browser import find_browser
-from tests.serving import BROWSER_FLAGS, running_app
+from tests.benchmarks.rounds import app_and_browser
 
 TEXT = (
     "The old bear walked slowly up the hill and looked at the bright moon. He saw a big red ball "
     "and a little dog by the tree. The dog ran to the old house and the bear went home to his bed. "
     "Then the dog came back with a red ball and gave it to the little bear with joy."
 )
-N_TOKENS = 64
 ROUNDS = 6
 # The first figure of each tab, and the last one that is drawn. Instruments have a class.
 TABS = {
@@ -81,13 +77,10 @@ EDIT_SHOWN = f"""async ([row, column]) => {{
 
 def measure() -> dict[str, float]:
     """Click through schemes, kinds of mask and cells of the editor, each several times."""
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
-        with running_app(Path(folder) / "log.txt") as app:
-            first, whole = _schemes(_open(browser, app.url, page="Positions", compare="yes"))
-            kinds = _kinds(_open(browser, app.url, page="Masks"))
-            edits = _edits(_open(browser, app.url, page="Masks", masks="edit"))
-        browser.close()
+    with app_and_browser() as (browser, url):
+        first, whole = _schemes(_open(browser, url, page="Positions", compare="yes"))
+        kinds = _kinds(_open(browser, url, page="Masks"))
+        edits = _edits(_open(browser, url, page="Masks", masks="edit"))
     return {
         **_figures("other scheme, its first figure", first),
         **_figures("other scheme, all its figures", whole),

@@ -5,15 +5,12 @@ Asked: 60 tokens a second with everything shown; a token drawn with a slider's n
 """
 
 import statistics
-import tempfile
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.browser import find_browser
-from tests.serving import BROWSER_FLAGS, running_app
+from tests.benchmarks.rounds import app_and_browser
 
 RUNS = 6
 SENTENCE = "The animal didn't cross the street because it was too tired."
@@ -87,20 +84,17 @@ STOP = """async () => {
 
 def measure() -> dict[str, float]:
     """Medians, the slowest stop, and the largest layout shift score of a visit."""
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
-        with running_app(Path(folder) / "log.txt") as app:
-            _opened(browser, app.url, TOKENS).close()  # warms up
-            page = _opened(browser, app.url, TOKENS)
-            at_first = _shift(page)
-            rates = [_run(page, WRITE, TOKENS) for _ in range(RUNS)][1:]
-            moved = _shift(page) - at_first
-            page.close()
-            page = _opened(browser, app.url, LONG)
-            steers = [ms for _ in range(4) for ms in _run(page, STEER)]
-            # Each on a page of its own: a new text may be longer than a stopped one at once.
-            stops = [_run(_opened(browser, app.url, LONG), STOP) for _ in range(RUNS)]
-        browser.close()
+    with app_and_browser() as (browser, url):
+        _opened(browser, url, TOKENS).close()  # warms up
+        page = _opened(browser, url, TOKENS)
+        at_first = _shift(page)
+        rates = [_run(page, WRITE, TOKENS) for _ in range(RUNS)][1:]
+        moved = _shift(page) - at_first
+        page.close()
+        page = _opened(browser, url, LONG)
+        steers = [ms for _ in range(4) for ms in _run(page, STEER)]
+        # Each on a page of its own: a new text may be longer than a stopped one at once.
+        stops = [_run(_opened(browser, url, LONG), STOP) for _ in range(RUNS)]
     return {
         "tokens a second on the page (asked ≥ 60)": statistics.median(rates),
         "slider moved to the token drawn with it, p50, ms (asked ≤ 150)": statistics.median(steers),

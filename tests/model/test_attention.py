@@ -18,7 +18,6 @@ from model.attention import (
     scaled_dot_product,
     share_kv_heads,
 )
-from model.decoding.kv_cache import StaticLayerCache
 from model.positions import POSITIONS
 from model.tap import NO_TAP, Recorder, attach
 from tests.model.builders import GROUPED, causal_rows, normal, randomise, tiny_config
@@ -198,19 +197,6 @@ def test_cross_attention_is_torchs(is_explicit: bool) -> None:
     tap = attach(Recorder()) if is_explicit else NO_TAP
     out = attn(x, position, source=source, mask=mask, tap=tap)
     torch.testing.assert_close(out, expected, atol=1e-5, rtol=0)
-
-
-def test_a_static_cache_needs_its_source_once() -> None:
-    attn, position = tiny_attention(**GROUPED)
-    x, source = normal(B, TQ, 36), normal(B, TK, 36, seed=1)
-    whole, cache = attn(x, position, source=source), StaticLayerCache()
-    for step in range(TQ):
-        given = source if step == 0 else torch.full_like(source, math.nan)
-        out = attn(x[:, step : step + 1], position, source=given, cache=cache)
-        torch.testing.assert_close(out, whole[:, step : step + 1], atol=1e-5, rtol=0)
-    cache.reorder(torch.tensor([1, 0, 1]))
-    out = attn(x[[1, 0, 1], :1], position, source=source[[1, 0, 1]], cache=cache)
-    torch.testing.assert_close(out, whole[[1, 0, 1], :1], atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.05])

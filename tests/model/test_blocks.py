@@ -7,7 +7,6 @@ from torch import nn
 from model.blocks import Block
 from model.positions import POSITIONS, Position
 from model.tap import Recorder, attach
-from model.trace import RESIDUAL_NAMES
 from tests.model.builders import causal_rows, normal, randomise, tiny_config
 from tests.model.peers import torch_layer_weights
 
@@ -37,29 +36,3 @@ def test_block_is_torchs_encoder_layer(placement: str, activation: str) -> None:
     torch.testing.assert_close(block(x, position, mask=mask), expected, atol=1e-5, rtol=0)
     recorded = block(x, position, mask=mask, tap=attach(Recorder()))
     torch.testing.assert_close(recorded, expected, atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("norm", ["layer", "rms"])
-def test_pre_norm_adds_to_an_untouched_stream(norm: str) -> None:
-    block, position = tiny_block(norm=norm, norm_placement="pre")
-    recorder = Recorder(RESIDUAL_NAMES)  # norms stay in one fused step
-    x = normal(5, 7, 30)
-    out = block(x, position, mask=causal_rows(7), tap=attach(recorder))
-    seen = recorder.values
-    assert seen["resid_pre"] is x
-    assert seen["resid_post"] is out
-    assert torch.equal(seen["resid_mid"], x + seen["attn_out"])
-    assert torch.equal(out, seen["resid_mid"] + seen["ffn_out"])
-    assert torch.equal(seen["ffn_out"], block.ffn(block.ffn_norm(seen["resid_mid"])))
-
-
-@pytest.mark.parametrize("norm", ["layer", "rms"])
-def test_post_norm_normalises_the_sums(norm: str) -> None:
-    block, position = tiny_block(norm=norm, norm_placement="post")
-    recorder = Recorder(RESIDUAL_NAMES)  # norms stay in one fused step
-    x = normal(5, 7, 30)
-    out = block(x, position, mask=causal_rows(7), tap=attach(recorder))
-    seen = recorder.values
-    assert torch.equal(seen["resid_mid"], block.attn_norm(x + seen["attn_out"]))
-    assert torch.equal(out, block.ffn_norm(seen["resid_mid"] + seen["ffn_out"]))
-    assert torch.equal(seen["ffn_out"], block.ffn(seen["resid_mid"]))

@@ -1,18 +1,13 @@
 """Protects what leaves a forward pass: shapes, frozen, and nobody else's numbers."""
 
 import dataclasses
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from model import attention
-from model.architectures.decoder import DecoderTransformer
 from model.capture import capture, capture_batch
-from model.tap import NO_TAP
 from model.trace import Site, Trace
 from tests.model.builders import GROUPED, all_arrays, tiny_ids, tiny_model, tiny_trace
 
@@ -34,33 +29,6 @@ def assert_equal(actual: Trace, expected: Trace) -> None:
         np.testing.assert_array_equal(array, pairs[1][name], err_msg=name)
 
 
-def test_two_threads_get_what_each_would_get_alone() -> None:
-    model = tiny_model(n_layers=3)
-    alone = [tiny_trace(model, seed) for seed in (1, 2)]
-    assert not np.array_equal(alone[0].logits, alone[1].logits)
-    start_line = threading.Barrier(2)
-
-    def capture_together(seed: int) -> Trace:
-        start_line.wait()
-        return tiny_trace(model, seed)
-
-    with ThreadPoolExecutor(2) as threads:
-        for _ in range(100):
-            for together, expected in zip(
-                threads.map(capture_together, (1, 2)), alone, strict=True
-            ):
-                assert_equal(together, expected)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_captured_logits_are_the_uncaptured(variant: dict[str, Any]) -> None:
-    model = tiny_model(**GROUPED, **variant)
-    trace = tiny_trace(model)
-    logits = model(tiny_ids())[0].numpy()
-    assert np.abs(logits).max() > 0.1
-    np.testing.assert_allclose(trace.logits, logits, atol=1e-5, rtol=0)
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_arrays_have_the_published_names_and_shapes(variant: dict[str, Any]) -> None:
     arrays = dict(tiny_trace(tiny_model(**GROUPED, **variant)).arrays())
@@ -80,13 +48,6 @@ def test_arrays_have_the_published_names_and_shapes(variant: dict[str, Any]) -> 
     kinds = {name.rpartition(".")[2]: array.dtype.kind for name, array in arrays.items()}
     assert {name for name, kind in kinds.items() if kind != "f"} == {"ids", "labels", "mask"}
     assert (kinds["ids"], kinds["labels"], kinds["mask"]) == ("i", "U", "b")
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_positions_are_zero_where_nothing_is_added(variant: dict[str, Any]) -> None:
-    trace = tiny_trace(tiny_model(**GROUPED, **variant))
-    assert (np.abs(trace.positions).max() > 0) == (variant["position"] in ("sinusoidal", "learned"))
-    np.testing.assert_array_equal(trace.embed + trace.positions, trace.residuals[0].resid_pre)
 
 
 def test_q_and_k_are_what_enters_the_product() -> None:
@@ -138,18 +99,6 @@ def test_a_trace_outlives_the_weights(position: str) -> None:
         tensor.fill_(7.0)
     for name, array in all_arrays(trace).items():
         np.testing.assert_array_equal(array, before[name], err_msg=name)
-
-
-def test_with_nothing_attached_attention_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
-    model: DecoderTransformer = tiny_model()
-    monkeypatch.delattr(attention, "scaled_dot_product")
-    assert model(tiny_ids()).isfinite().all()
-    assert NO_TAP.scope("blocks.0") is NO_TAP
-
-
-def test_with_a_recorder_attention_is_explicit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(attention, "fused_attention")
-    assert tiny_trace(tiny_model()).logits.shape == (T, V)
 
 
 def test_a_model_in_training_can_be_captured() -> None:

@@ -25,24 +25,12 @@ def test_activation_sits_between_up_and_down(name: str) -> None:
     torch.testing.assert_close(ffn(x), ffn.down(hidden), atol=1e-5, rtol=0)
 
 
-def test_the_two_gelus_differ() -> None:
-    exact, tanh = (randomise(FEEDFORWARDS[name](tiny_config())) for name in ("gelu", "gelu_tanh"))
-    assert (exact(normal(7, 30)) - tanh(normal(7, 30))).abs().max() > 1e-5
-
-
 def test_swiglu_gates_what_goes_up() -> None:
     ffn = randomise(FEEDFORWARDS["swiglu"](tiny_config()))
     x = normal(5, 7, 30)
     gate = ffn.gate(x)
     hidden = gate / (1 + (-gate).exp()) * ffn.up(x)  # silu(g) = g · sigmoid(g)
     torch.testing.assert_close(ffn(x), ffn.down(hidden), atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("name", FEEDFORWARDS)
-def test_each_token_is_on_its_own(name: str) -> None:
-    ffn = randomise(FEEDFORWARDS[name](tiny_config()))
-    x, order = normal(7, 30), torch.tensor([3, 1, 6, 0, 2, 5, 4])
-    torch.testing.assert_close(ffn(x[order]), ffn(x)[order], atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("name", FEEDFORWARDS)

@@ -25,39 +25,12 @@ def test_sinusoidal_is_the_papers_formula() -> None:
             assert row[2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-6)
 
 
-def test_sinusoidal_product_depends_on_distance_only() -> None:
-    waves = sinusoidal_encoding(torch.arange(13), 10)
-    products = waves @ waves.T
-    for distance in range(13):
-        diagonal = products.diagonal(distance)
-        torch.testing.assert_close(diagonal, diagonal[:1].expand_as(diagonal), atol=1e-5, rtol=0)
-
-
 def test_rope_turns_each_pair_by_its_own_angle() -> None:
     angles = rope_angles(torch.tensor([3]), 4, base=100.0)  # 3 · 100^0 and 3 · 100^(−2/4)
     torch.testing.assert_close(angles, torch.tensor([[3.0, 0.3]], dtype=torch.float64))
     turned = rotate_pairs(torch.tensor([1.0, 0.0, 0.0, 2.0])[None, None, None], angles)
     expected = [math.cos(3), -2 * math.sin(0.3), math.sin(3), 2 * math.cos(0.3)]
     torch.testing.assert_close(turned.flatten(), torch.tensor(expected))
-
-
-def test_rope_scores_depend_on_distance_only() -> None:
-    q, k = normal(1, 1, 1, 10, seed=1), normal(1, 1, 1, 10, seed=2)
-
-    def score(query: int, key: int) -> float:
-        at = [rope_angles(torch.tensor([position]), 10) for position in (query, key)]
-        return (rotate_pairs(q, at[0]) * rotate_pairs(k, at[1])).sum().item()
-
-    assert score(5, 2) == pytest.approx(score(103, 100), abs=1e-4)
-    assert score(0, 0) == pytest.approx((q * k).sum().item(), abs=1e-6)
-    assert abs(score(5, 2) - score(5, 3)) > 1e-2
-    assert abs(score(5, 2) - score(2, 5)) > 1e-2
-
-
-def test_rope_keeps_lengths() -> None:
-    x = normal(2, 3, 7, 10)
-    turned = rotate_pairs(x, rope_angles(torch.arange(7), 10))
-    torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1))
 
 
 @pytest.mark.parametrize(

@@ -156,16 +156,6 @@ def test_a_fault_in_the_running_model_is_seen(
     assert worst(*traced(folder, SENTENCE)) > SEEN
 
 
-def test_a_bit_flipped_after_loading_is_seen(tmp_path: Path) -> None:
-    folder = tiny_checkpoint(tmp_path / "tiny")
-    loaded = checkpoint.load(folder, "cpu")
-    ids = loaded.tokenizer.encode(SENTENCE)
-    expected = dict(reference.arrays(reference.read(folder), ids))
-    with torch.no_grad():
-        loaded.decoder.blocks[1].attn.q_proj.weight.mul_(1.02)
-    assert worst(loaded.trace(SENTENCE).trace, expected) > SEEN
-
-
 @pytest.mark.parametrize("stored", ["float64", "float32", "float16", "bfloat16"])
 def test_weights_are_read_as_they_are_stored(stored: str, tmp_path: Path) -> None:
     tensor = torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).to(

@@ -14,42 +14,47 @@ from model.sources.handle import ModelHandle
 from model.trace import Facts, Site, Stream, Trace
 from model.verify.self_check import check
 from tests.model.builders import pattern_of, tiny_model, tiny_trace
-from tests.model.made_up import HEADS, LAYERS, LEFT, RIGHT, MadeUp, made_up_trace
+from tests.model.made_up import MadeUp
+from tests.viz.live.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
 
 
 def test_heads_are_grouped_by_stack_and_kind() -> None:
-    trace = made_up_trace()
-    assert [group.name for group in trace.groups] == ["left.attn", "right.attn", "right.cross_attn"]
-    cross = trace.group("right.cross_attn")
+    trace = two_streams()
+    assert [group.name for group in trace.groups] == [
+        "source.attn",
+        "target.attn",
+        "target.cross_attn",
+    ]
+    cross = trace.group("target.cross_attn")
     assert (cross.stack, cross.kind, cross.queries, cross.keys) == (
-        "right",
+        "target",
         "cross",
-        "right",
-        "left",
+        "target",
+        "source",
     )
-    assert cross.patterns().shape == (LAYERS, HEADS, 7, 5)
+    assert cross.patterns().shape == (N_LAYERS, N_HEADS, 5, 7)
     assert [record.site.layer for record in cross.records] == [0, 1]
-    assert cross.records[1] is trace.record(Site("right", "cross", 1))
+    assert cross.records[1] is trace.record(Site("target", "cross", 1))
     with pytest.raises(
-        ValueError, match=r"no attention named 'up'; there is left.attn, right.attn"
+        ValueError, match=r"no attention named 'up'; there is source.attn, target.attn"
     ):
         trace.group("up")
-    with pytest.raises(ValueError, match=r"no attention at left.blocks.0.cross_attn"):
-        trace.record(Site("left", "cross", 0))
-    with pytest.raises(ValueError, match="no stream 'up'; streams are left, right"):
+    with pytest.raises(ValueError, match=r"no attention at source.blocks.0.cross_attn"):
+        trace.record(Site("source", "cross", 0))
+    with pytest.raises(ValueError, match="no stream 'up'; streams are source, target"):
         trace.stream("up")
 
 
 def test_addresses_are_spelled_as_in_the_forward_pass() -> None:
     assert Site("decoder", "self", 3).address == "decoder.blocks.3.attn"
     assert Site("decoder", "cross", 0).address == "decoder.blocks.0.cross_attn"
-    names = [name for name, _ in made_up_trace().arrays()]
-    assert "right.blocks.1.cross_attn.mask" in names
+    names = [name for name, _ in two_streams().arrays()]
+    assert "target.blocks.1.cross_attn.mask" in names
     assert len(names) == len(set(names))
 
 
 def test_records_of_any_source_are_checked_without_a_model() -> None:
-    trace = made_up_trace()
+    trace = two_streams()
     checks = check(trace)
     assert len(checks) == 6
     assert all(item.passed for item in checks)
@@ -59,28 +64,26 @@ def test_records_of_any_source_are_checked_without_a_model() -> None:
 
 @pytest.mark.parametrize("name", ["q", "k", "v", "bias", "mask", "scores", "pattern", "z", "scale"])
 def test_each_wrong_array_of_any_source_is_found(name: str) -> None:
-    trace = made_up_trace()
+    trace = two_streams()
     last = trace.attention[-1]
     value = getattr(last, name)
     if name == "scale":
         wrong = 1.02
     else:
         wrong = value.copy()
-        wrong[2, 4, 1] = not value[2, 4, 1] if name == "mask" else value[2, 4, 1] + 0.01
-        if name in ("k", "v"):
-            wrong = value.copy()
-            wrong[2, 1, 1] += 0.01
+        cell = (1, 4, 1)[-value.ndim :]
+        wrong[cell] = not value[cell] if name == "mask" else value[cell] + 0.01
     lie = dataclasses.replace(last, **{name: wrong})
     checks = check(dataclasses.replace(trace, attention=(*trace.attention[:-1], lie)))
     assert not all(item.passed for item in checks)
 
 
 def test_what_a_source_does_not_have_is_named() -> None:
-    trace = made_up_trace()
+    trace = two_streams()
     assert trace.offers == frozenset()
     assert tiny_trace(tiny_model()).offers == {"logits", "residuals"}
-    assert trace.main is RIGHT
-    assert trace.tokens == RIGHT.labels
+    assert trace.main.name == "target"
+    assert trace.tokens == TARGET
     names = ("ids", "embed", "positions", "residuals", "logits")
     words = ("token ids", "embeddings", "position vectors", "residual stream", "logits")
     for name, what in zip(names, words, strict=True):
@@ -89,19 +92,20 @@ def test_what_a_source_does_not_have_is_named() -> None:
 
 
 def test_what_does_not_fit_together_is_refused_with_both_shapes() -> None:
-    trace = made_up_trace()
-    short = dataclasses.replace(LEFT, labels=LEFT.labels[:4])
+    trace = two_streams()
+    source, target = trace.streams
+    short = dataclasses.replace(source, labels=SOURCE[:4])
     with pytest.raises(
-        ValueError, match=r"left.blocks.0.attn.q has shape \(3, 5, 4\).*need \(3, 4, 4\)"
+        ValueError, match=r"source.blocks.0.attn.q has shape \(4, 7, 6\).*need \(4, 4, 6\)"
     ):
-        dataclasses.replace(trace, streams=(short, RIGHT))
-    with pytest.raises(ValueError, match="no stream 'left'; streams are right"):
-        dataclasses.replace(trace, streams=(RIGHT,))
-    with pytest.raises(ValueError, match=r"streams are named \['left', 'left'\]"):
-        dataclasses.replace(trace, streams=(LEFT, LEFT))
+        dataclasses.replace(trace, streams=(short, target))
+    with pytest.raises(ValueError, match="no stream 'source'; streams are target"):
+        dataclasses.replace(trace, streams=(target,))
+    with pytest.raises(ValueError, match=r"streams are named \['source', 'source'\]"):
+        dataclasses.replace(trace, streams=(source, source))
     first = trace.attention[0]
-    shared = dataclasses.replace(first, k=first.k[:2], v=first.v[:2])
-    with pytest.raises(ValueError, match="3 query heads, which is not a multiple of its 2"):
+    shared = dataclasses.replace(first, k=first.k[:3], v=first.v[:3])
+    with pytest.raises(ValueError, match="4 query heads, which is not a multiple of its 3"):
         dataclasses.replace(trace, attention=(shared,))
 
 
@@ -116,7 +120,7 @@ def test_strongest_and_sharpness_know_self_from_cross() -> None:
 
 
 def test_npz_holds_every_array_under_its_address() -> None:
-    for trace in (made_up_trace(), tiny_trace(tiny_model(position="alibi"))):
+    for trace in (two_streams(), tiny_trace(tiny_model(position="alibi"))):
         buffer = io.BytesIO()
         write_npz(trace, buffer)
         buffer.seek(0)
@@ -139,7 +143,7 @@ def test_a_registered_source_is_found_by_name(monkeypatch: pytest.MonkeyPatch) -
     handle = table.handle_of("made-up:two-streams", "cpu")
     assert handle == ModelHandle("made-up", "two-streams", "cpu", "1")
     assert handle.spelled == "made-up:two-streams"
-    assert table.open_model(handle).trace("").trace.tokens == RIGHT.labels
+    assert table.open_model(handle).trace("").trace.tokens == TARGET
     assert table.handle_of("stories", "cpu").spelled == "stories"
     with pytest.raises(ValueError, match="no checkpoint 'nowhere:stories'"):
         table.handle_of("nowhere:stories", "cpu")

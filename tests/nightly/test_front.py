@@ -15,11 +15,6 @@ from tests.screen import (
 from tests.walks.test_way import go
 
 
-def box(page: Page) -> str:
-    """What the sentence box holds."""
-    return page.get_by_role("textbox", name="Sentence", exact=True).input_value()
-
-
 def test_a_cell_and_its_head_come_back_with_back(page: Page) -> None:
     """What belongs to a sentence is not lost when Back changes the sentence, too."""
     visit(page, sentence=TOM, layer="1", head="3", cell="5-2")

@@ -7,8 +7,6 @@ from tests.hostile import PLANTED, Outcome, open_all, sentences, type_all, watch
 from tests.screen import visit
 from tests.serving import RunningApp
 
-EVERY = 40  # `python -m tests.hostile` types them all
-
 
 def test_there_are_many() -> None:
     assert len(sentences()) >= 380
@@ -30,10 +28,11 @@ def test_some_typed_and_some_in_the_address(app: RunningApp, page: Page) -> None
     watch(page, app, outcome)
     visit(page)
     texts = sentences()
-    type_all(page, texts[::EVERY], outcome)
-    short = [text for text in texts[7 :: 4 * EVERY] if len(text) < 2000]
+    every = 40  # all go through the command line, in tests/model/commands
+    type_all(page, texts[::every], outcome)
+    short = [text for text in texts[7 :: 4 * every] if len(text) < 2000]
     for _ in open_all(page, short, outcome):
         pass
-    assert outcome.tried == len(texts[::EVERY]) + len(short)
+    assert outcome.tried == len(texts[::every]) + len(short)
     assert (outcome.executed, outcome.page_errors, outcome.foreign) == ([], [], [])
     assert "Traceback" not in app.log.read_text(encoding="utf-8", errors="replace")

@@ -63,16 +63,6 @@ def test_closing_between_steps_saves(optimizer: str, n_lines: int, tmp_path: Pat
     assert_same_run(tmp_path / "resumed", tmp_path / "straight")
 
 
-def test_an_error_of_the_one_who_asks_for_the_lines_saves_too(tmp_path: Path) -> None:
-    trained(tmp_path / "straight")
-    with pytest.raises(KeyError):
-        for _line in train(toy_recipe(), CORPUS, tmp_path / "resumed", device=CPU):
-            raise KeyError("a defect of the caller")
-    assert read_steps_done(tmp_path / "resumed") == 2
-    trained(tmp_path / "resumed", resume=True)
-    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
-
-
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("log_every", [1, 2])
 def test_stopping_for_lack_of_time_is_bit_for_bit(

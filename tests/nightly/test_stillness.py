@@ -63,19 +63,6 @@ def test_a_clicked_cell_of_the_lens_is_looked_at_below(page: Page) -> None:
     assert query(page).items() >= {"layer": "3", "after": "5"}.items()
 
 
-def test_a_scheme_runs_on_its_page_alone(page: Page) -> None:
-    visit(page, page="Positions", sentence=TOM)
-    page.get_by_role("radio", name="RoPE", exact=True).click()
-    page.locator(".hl-rotor").wait_for()
-    figure(page, "scores-after").locator(".main-svg").first.wait_for()
-    settle(page)
-    assert picked(page, "Model").startswith("stories · ")
-    assert query(page)["scheme"] == "rope"
-    page.get_by_role("button", name="Use positions-rope everywhere").click()
-    model = page.get_by_role("combobox", name="Model", exact=True)
-    expect(model).to_have_value("positions-rope")
-
-
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
 def test_nothing_moves_when_writing_starts_and_ends(page: Page, width: int, height: int) -> None:
     """Also within half a second of the click, when the browser's own score leaves it out."""

@@ -20,11 +20,6 @@ from tests.viz.builders import csv_rows, stories, stories_trace
 from tests.walks.test_generating import generated
 
 
-def same(shown: np.ndarray, pattern: np.ndarray, mask: np.ndarray) -> bool:
-    """Whether a heat map is a pattern with masked cells left out."""
-    return np.allclose(shown[mask], pattern[mask], atol=1e-5) and bool(np.isnan(shown[~mask]).all())
-
-
 def test_a_text_comes_without_runs_of_the_page_and_where_it_must_with_them(
     page: Page, page_log: PageLog
 ) -> None:

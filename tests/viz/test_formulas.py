@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from model import masks
 from model.analysis.mask_kinds import source_of
 from model.decoding.kv_cache import cache_bytes
 from model.positions import alibi_slopes, sinusoidal_encoding
@@ -21,8 +20,6 @@ from viz.formulas import (
     bias_with_numbers,
     cache_with_numbers,
     distance_with_numbers,
-    learned_position,
-    lens,
     lens_with_numbers,
     loss_with_numbers,
     rotation_with_numbers,
@@ -31,7 +28,6 @@ from viz.formulas import (
     share_with_numbers,
     wave_with_numbers,
     with_base,
-    with_causal,
 )
 from viz.pages.ideas.masks.shared import NAMES
 from viz.runs import positions
@@ -128,11 +124,6 @@ def test_small_numbers_are_powers_of_ten(number: float, latex: str) -> None:
     assert scientific(number) == latex
 
 
-def test_joining_the_causal_mask_adds_its_condition() -> None:
-    latex = with_causal("model.masks.global_tokens")
-    assert latex.index("i - j") < latex.index("and") < latex.index(r"j \le i")
-
-
 @pytest.mark.parametrize(
     "name",
     ["model.positions.sinusoidal_encoding", "model.positions.shift_waves",
@@ -177,32 +168,6 @@ def test_alibi_is_of_the_distance_on_both_sides() -> None:
         assert slopes == pytest.approx(alibi_slopes(n_heads).tolist())
 
 
-@pytest.mark.parametrize("kind", ["sliding_window", "global_tokens"])
-def test_a_window_is_counted_as_in_its_reference(kind: str) -> None:
-    """w keys with the causal mask: the token itself and w − 1 before it."""
-    assert "|i - j| < w" in with_causal(f"model.masks.{kind}")
-    assert "Jiang et al. 2023" in FORMULAS[f"model.masks.{kind}"].reference
-    assert (masks.causal(9) & masks.sliding_window(9, 3))[-1].sum() == 3
-
-
-def test_the_lens_is_logits_and_its_softmax_is_said_to_be_added() -> None:
-    latex, reference = lens(has_final_norm=True).latex, lens(has_final_norm=True).reference
-    assert latex.index("LogitLens") < latex.index("W_U") < latex.index("softmax")
-    assert "softmax is added here" in reference
-    assert "norm" in latex
-    assert r"\mathrm{norm}" not in lens(has_final_norm=False).latex
-    assert "no final norm" in lens(has_final_norm=False).reference
-
-
-def test_every_filter_has_its_source() -> None:
-    reference = FORMULAS["model.decoding.filters.filter_logits"].reference
-    for name, source in (
-        ("temperature", "Ackley et al. 1985"), ("top-k", "Fan et al. 2018"),
-        ("top-p", "Holtzman et al. 2020"), ("min-p", "Nguyen et al. 2024"),
-    ):  # fmt: skip
-        assert f"{name}: {source}" in reference
-
-
 def test_attention_is_written_as_the_head_has_it() -> None:
     usual = attention(scale=0.25, d_head=16, has_bias=False, has_mask=True)
     assert usual == FORMULAS["model.attention.scaled_dot_product"]
@@ -213,9 +178,3 @@ def test_attention_is_written_as_the_head_has_it() -> None:
     assert "sqrt" not in plain.latex and "M" not in plain.latex
     assert "not scaled" in plain.reference
     assert "0.5\\,QK" in attention(scale=0.5, d_head=16, has_bias=False, has_mask=True).latex
-
-
-def test_scaled_embeddings_are_in_the_formula() -> None:
-    known = FORMULAS["model.positions.LearnedPosition"]
-    assert learned_position(scale_embeddings=False) == known
-    assert r"\sqrt{d_{\mathrm{model}}}\,E" in learned_position(scale_embeddings=True).latex

@@ -1,14 +1,13 @@
 """Protects the numbers behind the pages: recomputed here in float64, and never stale."""
 
 import dataclasses
-import io
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from model.analysis.probabilities import distribution, given_probabilities
+from model.analysis.probabilities import distribution
 from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Timing, summarise
 from model.capture import capture
 from model.data.tokenizer import train_characters
@@ -20,9 +19,6 @@ from model.sources.handle import ModelHandle
 from model.trace import Trace
 from tests.model.builders import (
     GROUPED,
-    SENTENCE,
-    all_arrays,
-    pattern_of,
     softmax,
     tiny_checkpoint,
     tiny_model,
@@ -61,12 +57,6 @@ def trace() -> Trace:
     return tiny_trace(tiny_model())
 
 
-def entropy(probs: np.ndarray) -> float:
-    """−Σ p ln p in nats."""
-    some = probs[probs > 0]
-    return float(-(some * np.log(some)).sum())
-
-
 def filtered(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     """What is sampled from, by a loop over tokens from the leading down."""
     tempered = softmax(logits / sampling.temperature)
@@ -80,14 +70,6 @@ def filtered(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     probs = np.zeros_like(tempered)
     probs[kept] = tempered[kept] / tempered[kept].sum()
     return probs
-
-
-def test_probability_of_each_token_given_those_before(trace: Trace) -> None:
-    probs = given_probabilities(trace)
-    assert np.isnan(probs[0])
-    for position in range(1, len(trace.ids)):
-        expected = softmax(trace.logits[position - 1])[trace.ids[position]]
-        assert probs[position] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
@@ -113,25 +95,6 @@ def test_what_does_not_fit_is_counted(n_words: int, n_cut: int, shelf: Path) -> 
     assert run.n_cut == n_cut
     assert "".join(run.trace.tokens) == text[:23]
     assert run.trace.attention[0].pattern.shape[-1] == len(run.trace.tokens)
-
-
-def test_every_run_is_checked(shelf: Path) -> None:
-    tiny_checkpoint(shelf / "tiny", position="alibi")
-    run = runs.run(handle("tiny"), SENTENCE)
-    assert len(run.checks) >= 11
-    assert all(check.passed for check in run.checks)
-    assert run.trace.attention[1].pattern == pytest.approx(
-        pattern_of(run.trace.attention[1]), abs=1e-6
-    )
-
-
-def test_npz_is_the_trace(shelf: Path) -> None:
-    tiny_checkpoint(shelf / "tiny", position="alibi")
-    run = runs.run(handle("tiny"), SENTENCE)
-    with np.load(io.BytesIO(runs.trace_npz(run)), allow_pickle=False) as stored:
-        assert tuple(stored["decoder.labels"]) == run.trace.tokens
-        for address, array in all_arrays(run.trace).items():
-            assert np.array_equal(stored[address], array), address
 
 
 def test_writing_is_what_the_model_generates(shelf: Path) -> None:

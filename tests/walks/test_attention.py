@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from model.analysis.summary import summarise_patterns
 from tests.conftest import PageLog
 from tests.microscope import (
     choose,
@@ -69,21 +68,6 @@ def test_type_click_pin_read(page: Page) -> None:
     assert (picked(page, "Layer"), picked(page, "Head")) == ("L4", "H1")
     assert query(page) | {"sentence": TOM, "layer": "4", "head": "1"} == query(page)
     assert terms(page)["weights"][-1] == pytest.approx(record.pattern[1, 5, 5], abs=1e-4)
-
-
-def test_every_stage_is_the_model_s(page: Page) -> None:
-    visit(page, sentence=TOM, layer="1", head="6")
-    record = stories_trace(TOM).attention[1]
-    for stage, values in steps_of(record, 6).items():
-        if stage == "biased":
-            expect(page.locator("input[name=hl-stage][value=biased]")).to_be_disabled()
-            continue
-        choose(page, "stage", stage)
-        wait_for(page, "L1 H6", stage=stage)
-        assert shown(page) == pytest.approx(values, abs=1e-5, rel=1e-5, nan_ok=True), stage
-        expect(page.locator(f"math[data-stage={stage}]")).to_be_visible()
-        lit = page.locator(".hl-formula .hl-now").evaluate_all("x => x.map(y => y.dataset.of)")
-        assert set(lit) == {stage}
 
 
 def test_hover_shows_the_masked_cell_as_masked(page: Page) -> None:
@@ -194,25 +178,6 @@ def test_compare_two_heads_and_two_sentences(page: Page) -> None:
     expect(page.locator(".hl-view-compare [role=status]")).to_contain_text(f"the first {n}")
 
 
-def test_lines_hold_the_mass_and_one_token_s_shades_are_its_weights(page: Page) -> None:
-    visit(page, sentence=TOM, view="lines", layer="4", head="1", mass="0.5")
-    wait_for(page, "L4 H1", view="lines")
-    pattern = stories_trace(TOM).attention[4].pattern[1]
-    ordered = -np.sort(-pattern, axis=1)
-    kept = (np.cumsum(ordered, axis=1) - ordered < 0.5 - 1e-9).sum()
-    expect(page.locator(".hl-view-lines .hl-caption")).to_contain_text(f"{kept} lines")
-    segments = page.eval_on_selector_all(
-        ".hl-lines path", "paths => paths.map(p => p.getAttribute('d').split('M').length - 1)"
-    )
-    assert sum(segments) == kept
-    choose(page, "view", "sentence")
-    page.get_by_label("Token", exact=True).select_option("8")
-    top = np.argsort(-pattern[8])[:1]
-    labels = token_labels(stories_trace(TOM).tokens)
-    name = f"{labels[8]} attends to: {labels[top[0]]} {pattern[8, top[0]]:.3f}"
-    expect(page.locator(".hl-sentence").first).to_have_attribute("aria-label", re.compile(name))
-
-
 def test_lost_connection_says_what_is_missing(page: Page, page_log: PageLog) -> None:
     visit(page, sentence=TOM, layer="0", head="0")
     wait_for(page, "L0 H0")
@@ -304,19 +269,6 @@ def test_saved_page_works_alone(page: Page, tmp_path_factory: pytest.TempPathFac
     assert alone.evaluate("window.hacked") is None
     assert errors == []
     context.close()
-
-
-@pytest.mark.parametrize("over", ["layer", "head", "all"])
-def test_summaries_are_python_s(page: Page, over: str) -> None:
-    visit(page, sentence=TOM, view="summary", how="maximum", over=over, layer="3", head="2")
-    wait_for(page, "L3 H2", view="summary")
-    records = stories_trace(TOM).attention
-    patterns = np.stack([record.pattern for record in records])
-    expected = summarise_patterns(
-        patterns, "maximum", over, {"layer": 3, "head": 2, "all": 0}[over]
-    )
-    values = shown(page, ".hl-view-summary .js-plotly-plot")
-    assert values[records[0].mask] == pytest.approx(expected[records[0].mask], abs=1e-6)
 
 
 def test_a_small_map_of_heads_opens_that_head(page: Page) -> None:

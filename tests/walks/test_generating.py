@@ -322,9 +322,11 @@ def test_a_patch_of_home_s_picture_is_pointed_at(page: Page) -> None:
 
 
 def test_home_is_shared_as_its_link_and_as_a_picture(page: Page) -> None:
-    """On the picture the words stand where they do on screen."""
-    visit(page, page="Home", sentence=TOM)
+    """On the picture the words, and the head that is large, stand where they do on screen."""
+    visit(page, page="Home", sentence=TOM, at="decoder.attn.2.4")
     at_rest(page)
+    large = page.locator(".hl-home-large")
+    expect(large.locator(".heatmaplayer")).to_be_visible()
     page.get_by_text("Share", exact=True).click()
     expect(page.get_by_label("Link to this view")).to_have_value(page.url)
     with page.expect_download() as waiting:
@@ -334,8 +336,9 @@ def test_home_is_shared_as_its_link_and_as_a_picture(page: Page) -> None:
     assert root is not None
     sizes = [2 * (root[side] + 48) for side in ("height", "width")]
     assert picture.shape == pytest.approx(sizes, abs=1)
-    for text in (page.locator(".hl-home-tokens button").first, page.locator(".hl-home-says")):
-        box = text.bounding_box()
+    tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
+    for shown in (tokens.first, says, large.locator("p"), large.locator(".heatmaplayer")):
+        box = shown.bounding_box()
         assert box is not None
         x, y = (2 * int(box[side] - root[side] + 24) for side in ("x", "y"))
         cut = picture[y : y + 2 * int(box["height"]), x : x + 2 * int(box["width"])]

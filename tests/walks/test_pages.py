@@ -9,7 +9,7 @@ from tests.screen import CHARTS, arrive, figure, turn_to
 from tests.viz.builders import PAGES
 
 AXE = Path(next(iter(axe_playwright_python.__path__))) / "axe.min.js"
-SERIOUS = """async () => (await axe.run(document)).violations
+SERIOUS = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
     .filter(({impact}) => ['serious', 'critical'].includes(impact))
     .flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 150)}`))"""
 

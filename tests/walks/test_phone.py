@@ -74,3 +74,15 @@ def test_a_finger_paints_a_mask(phone: Page) -> None:
     phone.wait_for_url("**edits=6-0.6-1.6-2.6-3.6-4*")
     settle(phone)
     assert phone.get_by_test_id("stMain").evaluate("main => main.scrollTop") == scrolled
+
+
+def test_both_bands_of_a_translation_keep_their_names(phone: Page) -> None:
+    """They stand with the tokens while the rest scrolls below them."""
+    visit(phone, page="Home", source="A dog runs.", model="translate")
+    names = phone.locator(".hl-home-bands > span")
+    expect(names).to_have_text(["Encoder", "Decoder"])
+    box = phone.locator(".hl-home-scroller")
+    # The page before may have left the document further down.
+    box.evaluate("box => (box.scrollIntoView({block: 'end'}), box.scrollTo({left: 300}))")
+    for i in range(2):
+        expect(names.nth(i)).to_be_in_viewport(ratio=1)

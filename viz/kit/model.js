@@ -24,11 +24,13 @@ const KEPT_ARRAYS = 64;
  */
 
 /**
- * What carries to and from Python. `load` takes an array's id and indices with slashes between.
+ * What carries to and from Python. `load` takes an array's id and indices with slashes between;
+ * `source` says in a word or two where the numbers come from.
  *
  * @typedef {object} Channel
  * @property {(message: Message) => void} push
  * @property {(path: string) => Promise<ArrayBuffer>} load
+ * @property {string} [source]
  */
 
 /** @typedef {"spec" | "state" | "arrays" | "themes"} Name */
@@ -48,6 +50,10 @@ export class Model {
   constructor(channel, lifetime) {
     this.channel = channel;
     this.conversation = new Conversation((message) => channel.push(message), lifetime);
+  }
+
+  get source() {
+    return this.channel.source ?? "";
   }
 
   /** @param {Name} name */

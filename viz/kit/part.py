@@ -75,10 +75,14 @@ class Part:
 
     def page(self) -> str:
         """The text of that file."""
-        packed = {path: _packed(data) for path, data in self._pieces()}
         modules = ["kit/hosts/saved.js", f"kit/parts/{self.name}.js"]
-        contents = {"told": {**self.told, "acked": 0}, "arrays": packed}
-        return page_of(contents, joined(modules, OPENS % modules))
+        return page_of(self.contents, joined(modules, OPENS % modules))
+
+    @property
+    def contents(self) -> dict[str, Any]:
+        """All that a browser needs where no Python answers: arrays by path, deflated."""
+        packed = {path: _packed(data) for path, data in self._pieces()}
+        return {"told": {**self.told, "acked": 0}, "arrays": packed}
 
     def _ipython_display_(self) -> None:
         """Show it in a notebook. ModuleNotFoundError names what is to be installed for that."""

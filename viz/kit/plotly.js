@@ -53,7 +53,8 @@ export function plotlyFrom(source) {
 }
 
 /**
- * plotly.js, loaded once; viz/live/component.py may have asked for it already.
+ * plotly.js, loaded once on a page: in a notebook each view has a copy of this module, and another one
+ * may have asked for it already.
  *
  * @returns {Promise<Plotly>}
  */
@@ -66,7 +67,7 @@ export function loadPlotly() {
 /** @returns {Promise<Plotly>} */
 async function scriptOfPlotly() {
   const src = await address();
-  const asked = document.querySelector("#plotly:not([data-over])");
+  const asked = document.querySelector("#plotly");
   const script = asked ?? html("script", { id: "plotly", src });
   return new Promise((resolve, reject) => {
     const over = () => {

@@ -26,11 +26,12 @@ from viz.kit.files import (
     FIRST_MODULES,
     MODULES,
     PLOTLY,
+    RECORDED,
     component_style,
     folder_of,
     served_files,
 )
-from viz.kit.join import joined
+from viz.kit.join import gathered, joined
 from viz.kit.part import piece
 from viz.live import store
 
@@ -40,6 +41,7 @@ HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 SERVED = served_files(MEDIA_TYPES)
 SAVED = "live/offline/offline.js"
+OPENING = "live/opening/opening.js"
 # What the page of a saved view does with this module: it holds the rest.
 OPENS = f"""const contents = JSON.parse(document.getElementById("contents").textContent);
 const {{ open }} = await import(urls["{SAVED}"]);
@@ -155,8 +157,23 @@ async def _offline(request: Request) -> Response:
     return Response(text, media_type="text/javascript", headers=HEADERS)
 
 
+async def _recorded(request: Request) -> Response:
+    return FileResponse(RECORDED, media_type="application/json", headers=HEADERS)
+
+
 @cache
-def _opening_page() -> bytes:
+def _recorded_first() -> str:
+    """What the browser loads before anything of Streamlit's: a recorded run, and what plays it."""
+    first = "".join(f'<link rel="modulepreload" href="./{name}" />' for name in gathered(OPENING))
+    data = "".join(
+        f'<link rel="preload" as="fetch" crossorigin href="./live/{name}" />'
+        for name in ("opening/run.json", "live.css")
+    )
+    return f'{data}{first}<script type="module" async src="./{OPENING}"></script>'
+
+
+@cache
+def _opening_page(is_home: bool) -> bytes:
     """Streamlit's own page with our style sheet, and what loads before there is anything to show.
 
     Sent later, all would jump to the style sheet. It stands last, so that it counts where
@@ -169,13 +186,16 @@ def _opening_page() -> bytes:
     later = " ".join(name for name in MODULES if name not in FIRST_MODULES)
     style = '<link rel="stylesheet" href="./live/page.css" />'
     early = f'<script type="module" src="./live/early.js" data-later="{later}"></script>'
+    if is_home:
+        page = page.replace("<head>", f"<head>{_recorded_first()}", 1)
     before, end, after = page.rpartition("</body>")
     before = before.replace("<body", '<body translate="no"', 1)
     return f"{before}{style}{first}{early}{end}{after}".encode()
 
 
 async def _opening(request: Request) -> Response:
-    return Response(_opening_page(), media_type="text/html", headers=HEADERS)
+    is_home = request.url.query in ("", "page=Home") and RECORDED.exists()
+    return Response(_opening_page(is_home), media_type="text/html", headers=HEADERS)
 
 
 async def _file(request: Request) -> Response:
@@ -193,6 +213,7 @@ ROUTES = [
     Route("/", _opening),
     Route("/live/plotly.min.js", _plotly),
     Route("/live/live.css", _style),
+    Route("/live/opening/run.json", _recorded),
     Route("/live/offline/joined.js", _offline),
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),

@@ -77,7 +77,7 @@ KINDS = {
     ),
     "encoder_decoder": Kind(
         _target,
-        "translate your sentence: the encoder above, the decoder below.",
+        "translate your sentence.",
         (words.Way("Translation", "Other ways to write it, alignment, beams.", "Translation"),),
     ),
     "vision": Kind(
@@ -124,6 +124,8 @@ def _large(view: View) -> Settings:
         setting = CELL.given(limits=heads[at].shape)
         state.settle_quietly(setting)
         cell = state.value(setting)
+    else:
+        state.leave_out(CELL)
     return {AT.name: at, CELL.name: cell}
 
 

@@ -4,19 +4,11 @@ import numpy as np
 import pytest
 
 from model.analysis.additive import (
-    Drawn,
     additive_scores,
     drawn_weights,
     n_multiplications,
     n_parameters,
 )
-
-
-def test_one_pair_by_hand() -> None:
-    """W = (1 0; 0 1), U = (0 1; 1 0), v = (2, -1), q = (1, 2), k = (3, 4): 2 tanh 5 - tanh 5."""
-    drawn = Drawn(np.eye(2), np.eye(2)[::-1], np.array([2.0, -1.0]))
-    found = additive_scores(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), drawn)
-    assert found[0, 0] == pytest.approx(np.tanh(5.0))
 
 
 def test_scores_are_those_of_a_network_in_torch() -> None:

@@ -43,10 +43,6 @@ def test_agreement_is_that_of_the_definition() -> None:
     assert agreement({(9, 9)}, sure).error_rate == 1
 
 
-def test_sentences_are_told_apart() -> None:
-    assert agreement({(0, 1, 1)}, {(1, 1, 1)}).error_rate == 1
-
-
 def test_nothing_to_compare_is_named() -> None:
     with pytest.raises(ValueError, match="0 links found and 1 by hand"):
         agreement(set(), {(0, 0)})

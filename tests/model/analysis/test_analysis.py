@@ -68,16 +68,6 @@ def test_summaries_by_hand() -> None:
     assert found == expected
 
 
-def test_mean_of_patterns_is_a_pattern() -> None:
-    records = tiny_trace(tiny_model()).attention
-    patterns = np.stack([record.pattern for record in records])
-    for over, index in [("layer", 1), ("head", 2), ("all", 0)]:
-        mean = summarise_patterns(patterns, "mean", over, index)
-        np.testing.assert_allclose(mean.sum(axis=-1), 1, atol=1e-6)
-        assert (mean[~records[0].mask] == 0).all()
-        assert mean.dtype == np.float32
-
-
 @pytest.mark.parametrize(
     ("how", "over", "index", "word"),
     [
@@ -178,21 +168,6 @@ def test_a_lens_that_keeps_nothing_is_refused() -> None:
     model = tiny_model()
     with pytest.raises(ValueError, match="at least 1"):
         logit_lens(tiny_trace(model), model, k=0)
-
-
-def test_reach_by_hand() -> None:
-    """A window of two: each layer brings one more token; nothing comes from ahead."""
-    window = np.tri(4, dtype=bool) & ~np.tri(4, k=-2, dtype=bool)
-    assert layers_to_reach(window).tolist() == [
-        [0, -1, -1, -1],
-        [1, 0, -1, -1],
-        [2, 1, 0, -1],
-        [3, 2, 1, 0],
-    ]
-    assert layers_to_reach(np.tri(3, dtype=bool)).tolist() == [[0, -1, -1], [1, 0, -1], [1, 1, 0]]
-    assert layers_to_reach(np.zeros((2, 2), dtype=bool)).tolist() == [[0, -1], [-1, 0]]
-    hub = np.array([[1, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=bool)  # all through the first
-    assert layers_to_reach(hub).tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -188,26 +188,6 @@ def test_words_pushed_are_a_share_in_every_logit(make: Make, changes: Changes) -
         assert by_neuron[token] == pytest.approx(found.neurons[0, 5], abs=1e-9)
 
 
-def test_a_part_taken_from_the_last_stream_takes_its_share_from_the_logit() -> None:
-    """By torch: the last stream without one head, under the deviation it had with it."""
-    model, trace = ran(tiny_model())
-    found = attribute(trace, model, 4, 6)
-    block, z = model.blocks[0], trace.attention[0].z[1, 4].astype(np.float64)
-    wrote = block.attn.out_proj.weight.double().numpy()[:, 10:20] @ z
-    stream = trace.residuals[-1].resid_post[4].astype(np.float64)
-    deviation = np.sqrt(stream.var() + model.config.norm_eps)
-    gain, offset = (x.double().numpy() for x in (model.final_norm.gain, model.final_norm.offset))
-    row = model.unembed.weight.double().numpy()[6]
-
-    def logit(x: np.ndarray) -> float:
-        return float(row @ ((x - x.mean()) / deviation * gain + offset))
-
-    assert logit(stream) == pytest.approx(trace.output[4, 6], abs=1e-4)
-    share = found.heads["decoder.blocks.0.attn"][1]
-    assert logit(stream) - logit(stream - wrote) == pytest.approx(share, abs=1e-9)
-    assert abs(share) > 0.01
-
-
 def test_refusals_name_the_numbers() -> None:
     model, trace = ran(tiny_model())
     with pytest.raises(ValueError, match="position 7 is none of 0 to 6"):

@@ -84,15 +84,6 @@ def test_a_network_of_no_sum_forgets_the_stream() -> None:
     np.testing.assert_allclose(block(stream, position).detach(), expected.detach(), atol=1e-12)
 
 
-def test_own_gradients_are_one_for_each_place_of_the_stream() -> None:
-    model = tiny_model()
-    found = own_gradients(model, IDS)
-    assert found.shape == (model.config.n_layers + 1,)
-    assert (found > 0).all()
-    with pytest.raises(ValueError, match="1 token"):
-        own_gradients(model, [3])
-
-
 @pytest.mark.parametrize("changes", VARIANTS)
 def test_own_gradients_are_those_of_the_rest_of_the_model(changes: dict) -> None:
     """From each place on, the blocks are run again without a tap and differentiated by autograd.

@@ -74,19 +74,6 @@ def test_what_is_not_given_is_not_measured() -> None:
     assert set(every_measure(cross, IDS, None, NORMS)) == {"broad", "entropy", "largest", "moved"}
 
 
-def test_even_weights_move_as_much_as_even_weights() -> None:
-    mask = np.tri(7, dtype=bool)
-    given = record(mask, (3, 7, 7))
-    even = np.broadcast_to(mask / mask.sum(axis=1, keepdims=True), (3, 7, 7))
-    sharp = np.zeros((3, 7, 7))
-    sharp[..., 0] = 1  # all on a key of no value
-    norms = NORMS.copy()
-    norms[:, 0] = 0
-    for pattern, value in ((even, 1.0), (sharp, 0.0)):
-        changed = AttentionRecord(**{**vars(given), "pattern": pattern})
-        assert every_measure(changed, IDS, None, norms)["moved"].values == pytest.approx(value)
-
-
 def test_the_strongest_arrow_is_the_largest_weight_times_norm() -> None:
     given = record(np.tri(7, dtype=bool), (3, 7, 7))
     found = strongest_arrow(given.pattern, NORMS, given.mask)

@@ -150,7 +150,7 @@ def test_integrated_gradients_are_complete_and_each_is_a_path_integral() -> None
     whole = plain(model, "nothing", ())
     assert found.value == pytest.approx(whole, abs=1e-6)
     assert found.attributions.sum() == pytest.approx(found.value - found.baseline, rel=0.005)
-    embed, n_steps, step = model.embed.weight.double(), 400, 1e-5
+    embed, n_steps, step = model.embed.weight.double(), 100, 1e-5
     own, mean = embed[IDS], embed.mean(dim=0)
 
     def metric(rows: Tensor) -> float:

@@ -1,6 +1,5 @@
 """Protects what is said of one head: how sharp it is, what it does most, its strongest pair."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -119,35 +118,9 @@ def test_measures_are_what_a_plain_loop_finds(name: str) -> None:
 
 
 def test_a_row_without_choice_does_not_count() -> None:
-    """The first row of a causal mask attends to itself whatever the head does."""
-    found = measures(record(np.tri(7, dtype=bool), (3, 7, 7)), IDS)
-    counts = {name: averages.n_queries.tolist() for name, averages in found.items()}
-    assert counts == {
-        "broad": [6] * 3,
-        "previous": [6] * 3,
-        "next": [0] * 3,
-        "first": [6] * 3,
-        "self": [6] * 3,
-        "same": [3] * 3,
-        "induction": [3] * 3,
-    }
     alone = measures(record(np.ones((1, 1), bool), (2, 1, 1)), IDS[:1])
     assert all(np.isnan(averages.values).all() for averages in alone.values())
     assert roles(alone) == [None, None]
-
-
-def test_a_head_of_known_habit_is_measured_exactly() -> None:
-    mask = np.tri(7, dtype=bool)
-    given = record(mask, (3, 7, 7))
-    previous, even = np.eye(7, k=-1), mask / mask.sum(axis=1, keepdims=True)
-    previous[0, 0] = 1
-    pattern = np.stack([previous, even, np.eye(7)])
-    found = measures(dataclasses.replace(given, pattern=pattern), IDS)
-    assert found["previous"].values.tolist() == pytest.approx([1, even[1:].max(axis=1).mean(), 0])
-    assert found["broad"].values.tolist() == pytest.approx([0, 1, 0])
-    assert found["self"].values[2] == 1
-    names = [role and (role.name, role.value) for role in roles(found)]
-    assert names == [("previous", 1.0), ("broad", pytest.approx(1.0)), ("self", 1.0)]
 
 
 def test_between_two_streams_there_is_no_self_and_no_sink() -> None:
@@ -158,11 +131,6 @@ def test_between_two_streams_there_is_no_self_and_no_sink() -> None:
         for head in range(2):
             values = counted_by_hand(given, head, "broad")
             assert measures(given)["broad"].values[head] == pytest.approx(np.mean(values))
-
-
-def test_without_ids_no_token_is_the_same() -> None:
-    found = measures(record(np.tri(7, dtype=bool), (3, 7, 7)))
-    assert not {"same", "induction"} & set(found)
 
 
 def test_a_head_is_named_by_the_largest_measure_that_reaches_its_bound() -> None:

@@ -13,7 +13,6 @@ from model.analysis.interventions import Given, run_rows
 from model.analysis.metrics import METRICS, Metric, telling_tokens
 from model.analysis.patching import (
     GRIDS,
-    OVER_HEADS,
     Pair,
     begin,
     correlation,
@@ -49,8 +48,9 @@ def filled(pair: Pair) -> dict[str, np.ndarray]:
     return found.values
 
 
-@pytest.mark.parametrize("kind", METRICS)
-@pytest.mark.parametrize("position", ["sinusoidal", "rope", "alibi"])
+@pytest.mark.parametrize(
+    ("kind", "position"), zip(METRICS, ("sinusoidal", "rope", "alibi"), strict=True)
+)
 def test_every_cell_is_a_run_with_one_value_of_the_other(
     kind: str, position: str, tmp_path: Path
 ) -> None:
@@ -231,10 +231,3 @@ def test_a_branch_computes_what_comes_before_it_once() -> None:
         logits = logits_at(tiny_model(), BASE, 6, attach(recorder, branch))
     assert [len(x) for x in recorder.values.values()] == [1, 1]
     assert logits.shape == (3, 17)
-
-
-def test_heads_are_columns_of_z_and_positions_of_the_rest() -> None:
-    shapes = {
-        name: grid.shape for name, grid in filled(Pair(tiny_model(), BASE, SOURCE, METRIC)).items()
-    }
-    assert shapes == {name: (2, 3 if name == OVER_HEADS else 7) for name in GRIDS}

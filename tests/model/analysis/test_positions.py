@@ -44,7 +44,7 @@ from tests.model.builders import (
 )
 
 FORWARD = list(range(SEQ_LEN))
-ABSOLUTE, RELATIVE = ("sinusoidal", "learned"), ("rope", "alibi", "none")
+RELATIVE = ("rope", "alibi", "none")
 
 
 @cache

@@ -26,14 +26,6 @@ def test_three_and_four_by_hand() -> None:
     assert alike.degrees == pytest.approx(16.2602, abs=1e-4)
 
 
-def test_a_longer_vector_has_a_larger_product_and_the_same_cosine() -> None:
-    a, b = np.array([3.0, -1.0, 0.5]), np.array([0.2, 1.5, 2.0])
-    one, other = compare(a, b), compare(a, 2.5 * b)
-    assert other.product == pytest.approx(2.5 * one.product)
-    assert other.lengths == pytest.approx((one.lengths[0], 2.5 * one.lengths[1]))
-    assert (other.cosine, other.degrees) == pytest.approx((one.cosine, one.degrees))
-
-
 @pytest.mark.parametrize(("b", "degrees"), [((2, 0), 0), ((0, 7), 90), ((-3, 0), 180)])
 def test_angles_of_the_axes(b: tuple[float, float], degrees: float) -> None:
     assert compare(np.array([5.0, 0.0]), np.array(b, float)).degrees == pytest.approx(degrees)

@@ -8,27 +8,6 @@ from model.analysis.worked import LARGEST, Example, read_cells, work_out
 IDENTITY = ((1.0, 0.0), (0.0, 1.0))
 
 
-def test_two_tokens_attend_with_one_third_and_two_thirds() -> None:
-    """The example of two tokens: scores 0 and 1/√2, printed as 0.33 and 0.67."""
-    worked = work_out(Example(IDENTITY, IDENTITY, IDENTITY))
-    np.testing.assert_array_equal(worked.weights[0].round(2), [[0.67, 0.33], [0.33, 0.67]])
-
-
-def test_three_dot_products_are_not_what_a_text_prints() -> None:
-    """The example of three tokens: a text prints 0.72, −0.53 and 1.02."""
-    q, k = ((1.0, 0.4),) * 3, ((0.6, 0.4), (-0.55, 0.1), (0.9, 0.4))
-    worked = work_out(Example(q, k, k))
-    np.testing.assert_array_equal(worked.products[0, 0].round(12), [0.76, -0.51, 1.06])
-
-
-def test_padding_gets_nothing_and_the_rest_adds_up_to_one() -> None:
-    """The example of valid lengths."""
-    q = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
-    worked = work_out(Example(q, q, q, masking="valid", n_valid=2))
-    assert (worked.weights[0, :, 2] == 0).all()
-    np.testing.assert_allclose(worked.weights[0].sum(axis=-1), 1)
-
-
 def test_a_row_with_every_key_masked_has_no_weights() -> None:
     worked = work_out(Example(IDENTITY, IDENTITY, IDENTITY, masking="valid", n_valid=0))
     assert (worked.weights == 0).all()

@@ -112,23 +112,6 @@ def test_tokens_influence_just_those_that_may_see_them(mask: str, position: str)
     assert (moved[~may_influence] < 1e-5).all()
 
 
-def test_without_positions_a_full_mask_makes_order_meaningless() -> None:
-    order = torch.tensor([3, 1, 6, 0, 2, 5, 4])
-    ids, everyone = tiny_ids(), torch.ones(SEQ_LEN, SEQ_LEN, dtype=torch.bool)
-    model = tiny_model(position="none")
-    expected = model(ids, mask=everyone)[:, order]
-    torch.testing.assert_close(model(ids[:, order], mask=everyone), expected, atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("position", [name for name in POSITIONS if name != "none"])
-def test_with_positions_order_matters(position: str) -> None:
-    order = torch.tensor([3, 1, 6, 0, 2, 5, 4])
-    ids, everyone = tiny_ids(), torch.ones(SEQ_LEN, SEQ_LEN, dtype=torch.bool)
-    model = tiny_model(position=position)
-    moved = model(ids[:, order], mask=everyone) - model(ids, mask=everyone)[:, order]
-    assert moved.abs().max() > 1e-2
-
-
 @pytest.mark.parametrize("position", POSITIONS)
 def test_padding_changes_nothing_before_it(position: str) -> None:
     model, ids = tiny_model(position=position), tiny_ids(batch_size=2)
@@ -138,12 +121,6 @@ def test_padding_changes_nothing_before_it(position: str) -> None:
     assert logits.isfinite().all()
     torch.testing.assert_close(logits[:1, :3], model(ids[:1, :3]), atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(logits[1:], model(ids[1:]), atol=1e-5, rtol=1e-5)
-
-
-def test_tied_embeddings_are_one_weight() -> None:
-    tied, untied = tiny_model(), tiny_model(tied_embeddings=False)
-    assert tied.unembed.weight is tied.embed.weight
-    assert not torch.equal(untied.unembed.weight, untied.embed.weight)
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -156,27 +133,6 @@ def test_layout_by_columns_changes_no_value(tied: bool) -> None:
         assert weight.T.is_contiguous() or weight.ndim == 1, name
     assert (model.unembed.weight is model.embed.weight) == tied
     torch.testing.assert_close(model(ids), expected, atol=1e-5, rtol=1e-5)
-
-
-def test_scaled_embeddings_enter_times_the_root_of_d_model() -> None:
-    plain, scaled = tiny_model(), tiny_model(scale_embeddings=True)
-    difference = scaled.embed_tokens(tiny_ids()) - plain.embed_tokens(tiny_ids())
-    expected = (30**0.5 - 1) * plain.embed(tiny_ids())
-    torch.testing.assert_close(difference, expected, atol=1e-5, rtol=0)
-
-
-def test_one_sentence_does_not_see_another() -> None:
-    model, ids = tiny_model(), tiny_ids(batch_size=3)
-    expected = torch.cat([model(row[None]) for row in ids])
-    torch.testing.assert_close(model(ids), expected, atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("seq_len", "message"), [(0, "0 tokens; give at least 1"), (13, "13 tokens .* 11; shorten")]
-)
-def test_impossible_lengths_are_refused(seq_len: int, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        tiny_model()(tiny_ids(seq_len=seq_len))
 
 
 def test_initial_weights_depend_on_the_seed_and_keep_the_stream_small() -> None:

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -12,7 +11,7 @@ from model.architectures import table
 from model.architectures.table import ARCHITECTURES, Architecture, architecture, config_of
 from model.config import BlockConfig, DecoderConfig
 from model.sources import checkpoint
-from tests.model.builders import edit_json, tiny_checkpoint, tiny_config
+from tests.model.builders import tiny_config
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,23 +68,6 @@ def test_a_field_of_another_architecture_names_both() -> None:
         config_of(tiny_config().to_dict() | {"colour": 4})
     with pytest.raises(ValueError, match="the config is of a 'decoder'; this needs a 'tiles'"):
         TileConfig.from_dict(tiny_config().to_dict())
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"architecture": "rnn"}, r"config.json: the architecture 'rnn' is unknown"),
-        ({"architecture": "tiles"}, r"config.json: the architecture 'tiles' needs the package"),
-        ({"tile_size": 4}, r"config.json: config has tile_size, a field of"),
-    ],
-)
-def test_a_checkpoint_gets_the_same_line(
-    change: dict[str, object], message: str, tmp_path: Path
-) -> None:
-    folder = tiny_checkpoint(tmp_path)
-    edit_json(folder / "config.json", lambda fields: fields.update(change))
-    with pytest.raises(ValueError, match=message):
-        checkpoint.load(folder)
 
 
 def test_what_needs_a_decoder_says_so() -> None:

@@ -10,21 +10,16 @@ import pytest
 import torch
 
 from model.commands import check, evaluate, generate, trace, train
-from model.data.tokenizer import MASK, PADDING, START_OF_TEXT, train_characters
 from model.decoding.translation import target_text, translated
 from model.sources import checkpoint
 from model.training import scores
 from tests.model.builders import (
     SENTENCE,
-    tiny_encoder,
     tiny_picture,
-    tiny_translator,
-    tiny_vision,
 )
 from tests.model.conftest import Command
+from tests.model.sources.test_architectures import MADE, saved
 
-TOKENIZER = train_characters([SENTENCE], (START_OF_TEXT, PADDING, MASK))
-TEXT = {"vocab_size": TOKENIZER.vocab_size, "max_seq_len": 23}
 RECIPE = """
 name = "toy"
 objective = "{objective}"
@@ -50,14 +45,9 @@ seq_len = 10
 @pytest.fixture
 def folders(tmp_path: Path) -> dict[str, Path]:
     """A checkpoint of each architecture, by its name."""
-    models = {
-        "encoder": (tiny_encoder(**TEXT), TOKENIZER),
-        "encoder_decoder": (tiny_translator(**TEXT), TOKENIZER),
-        "vision": (tiny_vision(), None),
-    }
-    for name, (model, tokenizer) in models.items():
-        checkpoint.save(tmp_path / name, model, tokenizer)
-    return {name: tmp_path / name for name in models}
+    for name in MADE:
+        saved(tmp_path / name, name)
+    return {name: tmp_path / name for name in MADE}
 
 
 @pytest.fixture

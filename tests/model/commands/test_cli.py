@@ -41,13 +41,6 @@ def test_help_names_every_option(module: ModuleType, command: Command) -> None:
     assert f"\nexample:\n  python -m model {name} " in text
 
 
-@pytest.mark.parametrize("module", [train, evaluate, generate, trace, check])
-def test_no_arguments_is_bad_usage(module: ModuleType, command: Command) -> None:
-    result = command(module)
-    assert result.code == 2
-    assert "required" in result.err[-1]
-
-
 def test_a_value_error_of_many_lines_becomes_one(capsys: pytest.CaptureFixture[str]) -> None:
     def fail(arguments: Namespace) -> cli.Answer:
         raise ValueError("two\n  lines; mend it")

@@ -77,32 +77,14 @@ def test_sliding_goes_on_after_a_full_context(command: Command, folder: Path) ->
     assert max(answer["new_tokens"] for answer in answers) > 23 - len(PROMPT)
 
 
-def test_says_why_it_stopped(command: Command, folder: Path) -> None:
-    answers = [
-        json.loads(run(command, folder, temperature=3, max_new_tokens=n, seed=seed).out[-1])
-        for seed in range(5)
-        for n in (2, 100)
-    ]
-    reasons = {"max_new_tokens": 2, "context full": 23 - len(PROMPT)}
-    for answer in answers:
-        assert answer["new_tokens"] == reasons.get(answer["stopped"], answer["new_tokens"])
-    assert {answer["stopped"] for answer in answers} == {*reasons, "end of text"}
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temperature": 0}, "temperature is 0; it must be"),
-        ({"top_k": 14}, "top-k is 14; it must be between 1 and the 13 tokens"),
-        ({"beam_width": 0}, "beam width is 0; it must be between 1 and the 13 tokens"),
-        ({"beam_width": 2, "length_penalty": -1}, "length penalty is -1; it must be at least 0"),
         ({"beam_width": 2, "slide": True}, "--beam-width goes with neither --greedy nor --slide"),
         ({"beam_width": 2, "greedy": True}, "--beam-width goes with neither --greedy nor --slide"),
-        ({"max_new_tokens": 0}, "the number of new tokens is 0; it must be at least 1"),
         ({"greedy": True, "temperature": 0.5}, "--temperature is for sampling, not --greedy"),
         ({"beam_width": 2, "top_p": 0.5}, "--top-p is for sampling, not --beam-width"),
         ({"length_penalty": 1}, "--length-penalty is for beams; add --beam-width"),
-        ({"prompt": ""}, "the prompt has 0 tokens.* give a prompt of at least one token"),
         ({"prompt": SENTENCE + SENTENCE}, "the prompt has 42 tokens; .* between 1 and 22"),
         ({"checkpoint": "missing"}, "no checkpoint 'missing'"),
         ({"device": "mps"}, "device 'mps' is not supported; use auto, cpu or cuda"),

@@ -51,15 +51,6 @@ def test_examples_are_lines_the_command_understands(
     assert capsys.readouterr() == ("", "")
 
 
-def test_an_unknown_command_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["dance"])
-    out, err = capsys.readouterr()
-    assert (end.value.code, out) == (2, "")
-    assert "'dance'" in err
-    assert all(name in err for name in COMMANDS)
-
-
 def test_help_does_not_import_torch() -> None:
     code = (
         "import sys\nfrom model.__main__ import main\n"

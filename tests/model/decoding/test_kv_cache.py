@@ -166,16 +166,3 @@ def test_nonsense_is_refused() -> None:
     for sizes in ({"capacity": 0}, {"batch_size": 0}):
         with pytest.raises(ValueError, match="holds nothing; give at least 1"):
             KVCache(tiny_config(), **sizes)
-
-
-def test_held_is_what_the_layer_holds_and_no_more() -> None:
-    cache = KVCache(tiny_config(**GROUPED), batch_size=2)
-    model, ids = tiny_model(**GROUPED), tiny_ids(batch_size=2, seq_len=T)
-    assert all(x.shape == (2, 2, 0, 6) for layer in cache.layers for x in layer.held())
-    recorder = Recorder()
-    model(ids, cache=cache, tap=attach(recorder))
-    for number, layer in enumerate(cache.layers):
-        for name, held in zip("kv", layer.held(), strict=True):
-            assert torch.equal(held, recorder.values[f"decoder.blocks.{number}.attn.{name}"])
-    n_bytes = sum(x.element_size() * x.numel() for y in cache.layers for x in y.held())
-    assert n_bytes == cache.bytes_held

@@ -204,9 +204,3 @@ def test_bad_input_is_one_line(name: str, surveyed: Path, tmp_path: Path, comman
     result = command(command_of_survey, "--checkpoint", surveyed, *given)
     assert (result.code, len(result.err)) == (2, 1)
     assert message in result.err[0]
-
-
-def test_a_checkpoint_that_is_not_there(command: Command) -> None:
-    result = command(command_of_survey, "--checkpoint", "nowhere", "--text-file", "a.txt")
-    assert (result.code, len(result.err)) == (2, 1)
-    assert "no checkpoint 'nowhere'" in result.err[0]

@@ -1,20 +1,15 @@
 """Protects the objectives: what a batch is, what its loss is, and that resuming changes neither."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-
 import pytest
 import torch
-from torch import Tensor
 
 from model.architectures.decoder import DecoderTransformer
 from model.data.text import Corpus
-from model.training import run
-from model.training.evaluation import Evaluation, evaluate
-from model.training.objectives import OBJECTIVES, LanguageModelling, Objective
+from model.training.evaluation import evaluate
+from model.training.objectives import LanguageModelling
 from model.training.plan import Plan, Stage
 from tests.model.builders import SENTENCE, tiny_model, tiny_tokenizer
-from tests.model.training.builders import CORPUS, CPU, toy_recipe, toy_windows
+from tests.model.training.builders import CORPUS, toy_windows
 
 PLAN = Plan((Stage(steps=3, seq_len=7), Stage(steps=5, seq_len=11)), batch_tokens=35, seed=0)
 TOKENIZER = tiny_tokenizer()
@@ -59,35 +54,3 @@ def test_held_out_texts_are_evaluated_by_name() -> None:
 def test_a_corpus_too_short_for_a_stage_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="8 tokens; windows of 7 need at least 15: give more text"):
         LanguageModelling(TOKENIZER, Corpus(["the cat"]), PLAN)
-
-
-class Silence(Objective):
-    """An objective made up here: nothing but the first token, over and over."""
-
-    @staticmethod
-    def read(corpus: Sequence[Path], held_out: Sequence[Path]) -> Corpus:
-        """No files: `train` is handed its data here."""
-        return CORPUS
-
-    def batches(self, steps_done: int) -> Iterator[Tensor]:
-        """Zeros."""
-        return iter([torch.zeros(1, 3, dtype=torch.long)] * (8 - steps_done))
-
-    def loss(self, model: DecoderTransformer, batch: Tensor) -> Tensor:
-        """Minus the logit of that token."""
-        return -model(batch)[..., 0].mean()
-
-    def evaluate(self, model: DecoderTransformer) -> dict[str, Evaluation]:
-        """Nothing to say."""
-        return {}
-
-
-def test_another_objective_is_one_more_entry(
-    tmp_path: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The trainer, the log and the saved state know nothing of language."""
-    monkeypatch.setitem(OBJECTIVES, "silence", Silence)
-    lines = list(run.train(toy_recipe(objective="silence"), CORPUS, tmp_path, device=CPU))
-    assert [line.step for line in lines] == [2, 4, 6, 8]
-    assert lines[-1].loss < lines[0].loss
-    assert lines[-1].held_out is None

@@ -163,9 +163,3 @@ def test_a_step_count_that_is_none_is_refused(steps_done: str, tmp_path: Path) -
     save_file(load_file(tmp_path / STATE_FILE), tmp_path / STATE_FILE, header)
     with pytest.raises(ValueError, match=r"steps_done is '.*'; start again"):
         read_steps_done(tmp_path)
-
-
-def test_no_state_has_no_steps(tmp_path: Path) -> None:
-    assert read_steps_done(tmp_path) is None
-    with pytest.raises(ValueError, match="is missing; start without --resume"):
-        TrainingState.read(tmp_path)

@@ -11,11 +11,11 @@ from torch import Tensor
 from model.architectures.decoder import DecoderTransformer
 from model.data.text import Corpus
 from model.training.evaluation import Evaluation
-from model.training.objectives import OBJECTIVES, LanguageModelling
+from model.training.objectives import LanguageModelling
 from model.training.optimizers import OPTIMIZERS
 from model.training.plan import Stage
 from model.training.run import train
-from model.training.trainer import Metrics, Observer, Trainer, build_model
+from model.training.trainer import Observer, Trainer, build_model
 from tests.model.training.builders import (
     CORPUS,
     CPU,
@@ -133,21 +133,6 @@ def test_the_model_learns_in_train_mode_and_is_judged_in_eval_mode() -> None:
     assert modes == four + four
 
 
-@pytest.mark.parametrize("stop", [1, 3, 5])
-def test_dropout_resumes_bit_for_bit(
-    stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(OBJECTIVES, "noisy", Noisy)
-    recipe = toy_recipe(objective="noisy")
-    trained(tmp_path / "straight", recipe)
-    for _ in range(stop):
-        is_begun = (tmp_path / "resumed").exists()
-        torch.manual_seed(stop)  # the global state may be anything
-        trained(tmp_path / "resumed", recipe, max_minutes=0, resume=is_begun)
-    trained(tmp_path / "resumed", recipe, resume=True)
-    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
-
-
 def test_dropout_differs_from_step_to_step_and_from_seed_to_seed() -> None:
     def losses(seed: int) -> list[float]:
         trainer = toy_trainer(seed=seed, matrix_lr=0.0, other_lr=0.0, optimizer="adamw")
@@ -167,30 +152,6 @@ def test_training_leaves_the_randomness_of_others_alone() -> None:
     torch.manual_seed(7)
     trainer.step(toy_windows())
     assert torch.equal(torch.rand(3), expected)
-
-
-def test_observers_are_told_of_metrics_steps_and_the_end() -> None:
-    told: list[tuple[str, int]] = []
-
-    class Watcher(Observer):
-        def after_metrics(self, trainer: Trainer, metrics: Metrics) -> None:
-            told.append(("metrics", metrics.step))
-
-        def after_step(self, trainer: Trainer) -> None:
-            told.append(("step", trainer.steps_done))
-
-        def at_end(self, trainer: Trainer) -> None:
-            told.append(("end", trainer.steps_done))
-
-    list(toy_trainer(stages=(Stage(steps=3, seq_len=7),)).run([Observer(), Watcher()]))
-    assert told == [
-        ("step", 1),
-        ("metrics", 2),
-        ("step", 2),
-        ("metrics", 3),
-        ("step", 3),
-        ("end", 3),
-    ]
 
 
 def test_a_failed_step_is_not_an_end() -> None:

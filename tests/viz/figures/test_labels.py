@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.viz.builders import ODD_SENTENCES, stories
+from tests.viz.builders import stories
 from viz.figures.labels import (
     axis_labels,
     clipped,
@@ -175,21 +175,6 @@ def test_words_are_runs_of_tokens(tokens: list[str]) -> None:
     assert word_labels(tokens, groups) == list(map(visible, words))
 
 
-@pytest.mark.parametrize(
-    ("text", "escaped"),
-    [
-        ("<script>", "&lt;script&gt;"),
-        ("</s>", "&lt;/s&gt;"),
-        ("$x$", "&#36;x&#36;"),
-        ("%{x}", "&#37;{x}"),
-        ("&amp;", "&amp;amp;"),
-        ("**x**", "**x**"),
-    ],
-)
-def test_escape(text: str, escaped: str) -> None:
-    assert escape(text) == escaped
-
-
 @given(any_text)
 def test_escaped_text_reads_as_the_text(text: str) -> None:
     assert html.unescape(escape(text)) == text
@@ -204,19 +189,6 @@ def test_axis_labels_are_unique_and_no_markup(tokens: list[str]) -> None:
         assert not set("<>$%") & set(label)
         assert re.fullmatch(r"(?:[^&]|&(?:amp|lt|gt|#36|#37);)*", label, re.DOTALL)
         assert html.unescape(label.rstrip("\u200b")) == shown
-
-
-def test_equal_tokens_look_the_same_and_stay_apart() -> None:
-    labels = axis_labels(["the", " the", "\n", "the", " the"])
-    assert len(set(labels)) == 5
-    assert [label.strip("\u200b…") for label in labels] == ["the", "the", "⏎", "the", "the"]
-
-
-@pytest.mark.parametrize("text", ODD_SENTENCES.values(), ids=ODD_SENTENCES.keys())
-def test_odd_sentences_character_by_character(text: str) -> None:
-    labels = axis_labels(text[:300])
-    assert len(set(labels)) == len(text[:300])
-    assert all(label.strip("\u200b\u2068\u2069 ") for label in labels)
 
 
 def test_signs_are_explained_where_they_stand() -> None:

@@ -24,7 +24,6 @@ from viz.figures.sides import Part
 from viz.theme import DARK, LIGHT, Palette
 
 TOKENS = ("The", " cat", " saw", " the", " cat", " <b>")
-LOOKS = ("line", "font", "bgcolor")
 
 
 @pytest.mark.parametrize("axis", ["x", "y"])
@@ -190,9 +189,3 @@ def test_bars_of_equal_tokens_stay_apart() -> None:
     figure = loss_bars({"a": np.ones(5), "b": np.zeros(5)}, TOKENS, LIGHT)
     assert [bar.name for bar in figure.data] == ["a", "b"]
     assert len(set(figure.data[0].x)) == 5
-
-
-def test_mask_says_so_on_hover() -> None:
-    figure = mask_map(causal(6), TOKENS, LIGHT)
-    assert "may attend" in figure.data[0].hovertemplate
-    assert "may not attend" in figure.data[1].hovertemplate

@@ -40,7 +40,7 @@ class Place:
 RIDES = {"model": "translate", "source": "A man rides a bicycle."}
 GIRL = "The girl lost the ball, so"
 PLACES = [
-    Place("Attention", {"sentence": "The bear walked.", "layer": 3, "head": 5, "view": "lines",
+    Place("Attention", {"sentence": "The bear walked.", "layer": 4, "head": 5, "view": "lines",
                         "stage": "masked", "mass": 0.5, "change": "mask", "tau": 0.5,
                         "against": "sentence", "second": "A cat sat.", "how": "maximum",
                         "over": "all", "hide_first": True, "words": True, "other": (1, 6)}),

@@ -351,7 +351,9 @@ def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(bare: Page) ->
             const {Tokens} = await import('/kit/parts/home/tokens.js');
             const tokens = new Tokens({look() {}, keep() {}, rest() {}});
             const spec = {key: 'a', labels: ['x', '[MASK]'], folded: [], hidden: [[1, 'y', 3]]};
-            const flow = {tokens: {x: 0, width: 9, font: 14}, picture: null, next: {}, height: 9};
+            const bands = [{top: 0, height: 9}];
+            const tall = {tokens: {x: 0, width: 9, font: 14}, height: 9};
+            const flow = {...tall, bands, picture: null, next: {}};
             const now = () => tokens.buttons.map(node => [node.textContent, node.className]);
             tokens.build({spec, n: 2}, flow, null);
             tokens.fill(1, 'z', false);

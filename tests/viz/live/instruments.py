@@ -111,10 +111,6 @@ def chart() -> Data:
     return chart_data(go.Figure(go.Bar(y=[1])), name="bar", alt="A bar.", image_format="png")
 
 
-START, END = 0, 16  # special tokens of a vocabulary of 17
-WRITTEN = (2, 7, END)
-
-
 INSTRUMENTS = {
     "microscope": microscope,
     "writer": writer,

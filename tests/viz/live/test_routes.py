@@ -224,7 +224,7 @@ def test_the_style_is_that_of_all_instruments(client: TestClient) -> None:
     assert response.text == files.component_style()
     assert "text/css" in response.headers["content-type"]
     sheets = {files.VIZ / "kit/kit.css", *(files.VIZ / "live").glob("*/*.css")}
-    assert len(sheets) == 11
+    assert len(sheets) == 12
     assert all(sheet.read_text(encoding="utf-8") in response.text for sheet in sheets)
     assert response.text.startswith((files.VIZ / "kit/kit.css").read_text(encoding="utf-8"))
 
@@ -349,3 +349,16 @@ def test_what_a_text_refuses_is_one_line(client: TestClient) -> None:
     assert answer.status_code == 400
     assert answer.text.splitlines() == [answer.text]
     assert "context of 8" in answer.text
+
+
+def test_a_recorded_run_is_asked_for_at_the_plain_address_alone(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def has_it(address: str) -> bool:
+        return routes.OPENING in client.get(address).text
+
+    assert has_it("/") and has_it("/?page=Home")
+    for other in ("/?page=Tours", "/?page=Home&sentence=a", "/?model=blank"):
+        assert not has_it(other)
+    monkeypatch.setattr(routes, "RECORDED", Path("nowhere"))
+    assert not has_it("/"), "there is none"

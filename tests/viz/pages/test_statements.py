@@ -40,6 +40,11 @@ def test_home_names_the_sizes(n_layers: int, n_heads: int, shelf: Path) -> None:
     assert f"{n_layers} layers of {n_heads} heads run on your sentence" in said(app)
 
 
+def test_home_says_where_the_layers_of_a_translator_are() -> None:
+    app = open_page("Home", model="translate", source="A dog runs.")
+    assert "12 attention layers (4 in the encoder, 4 + 4 in the decoder) of 4 heads" in said(app)
+
+
 @pytest.mark.parametrize("placement", ["pre", "post"])
 def test_the_lens_has_the_final_norm_where_there_is_one(placement: str, shelf: Path) -> None:
     app = opened(shelf, "Logit lens", {"norm_placement": placement})

@@ -9,18 +9,35 @@ import { Model } from "../model.js";
 /** @import { Told } from "../model.js" */
 
 /**
- * @param {{render: (shown: {model: Model, el: HTMLElement, signal: AbortSignal}) => void}} part
- * @param {HTMLElement} el
- * @param {{told: Told, arrays: Record<string, string>}} contents arrays by path, deflated
+ * @template Shown
+ * @typedef {{render: (shown: {model: Model, el: HTMLElement, signal: AbortSignal}) => Shown}} Part
  */
-export function open(part, el, { told, arrays }) {
-  const lifetime = new Lifetime();
+
+/** @typedef {{told: Told, arrays: Record<string, string>}} Contents arrays by path, deflated */
+
+/**
+ * @param {Part<unknown>} part
+ * @param {HTMLElement} el
+ * @param {Contents} contents
+ */
+export function open(part, el, contents) {
+  fill(el, contents.told.themes, new Lifetime());
+  show(part, el, contents, { signal: new AbortController().signal });
+}
+
+/**
+ * @template Shown
+ * @param {Part<Shown>} part
+ * @param {HTMLElement} el
+ * @param {Contents} contents
+ * @param {{signal: AbortSignal, source?: string}} how long, and what is said of it
+ */
+export function show(part, el, { told, arrays }, { signal, source }) {
   /** @param {string} path */
   const load = (path) => inflated(bytesOf(arrays[path]));
-  const model = new Model({ push() {}, load }, lifetime);
+  const model = new Model({ push() {}, load, source }, new Lifetime(signal));
   model.receive(told);
-  fill(el, told.themes, lifetime);
-  part.render({ model, el, signal: new AbortController().signal });
+  return part.render({ model, el, signal });
 }
 
 /**
@@ -36,6 +53,7 @@ export function fill(el, themes, lifetime) {
   };
   paint();
   watchTheme(lifetime, paint);
+  lifetime.keep(() => (document.body.style.background = ""));
 }
 
 /** @param {Uint8Array<ArrayBuffer>} bytes */

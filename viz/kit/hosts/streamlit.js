@@ -5,6 +5,7 @@ import { currentPalette } from "../colors.js";
 import { html } from "../dom.js";
 import { Lifetime } from "../lifetime.js";
 import { Model } from "../model.js";
+import { reached } from "./recorded.js";
 
 /** @import { Receiver } from "../wire.js" */
 /** @import { Told } from "../model.js" */
@@ -27,7 +28,8 @@ export class PartHost {
     this.root = root;
     this.receiver = receiver;
     const push = receiver.send ?? (() => {});
-    this.model = new Model({ push, load: (path) => this.#load(path) }, this.lifetime);
+    const load = (/** @type {string} */ path) => this.#load(path);
+    this.model = new Model({ push, load, source: "Live" }, this.lifetime);
     this.model.on("state", () => this.#sayWhetherHeard(), this.#ending.signal);
   }
 
@@ -55,7 +57,8 @@ export class PartHost {
     const { signal } = this.#ending;
     const found = await import(`../parts/${name}.js`).catch(() => null);
     if (signal.aborted) return;
-    if (found) found.default.render({ model: this.model, el: this.root, signal });
+    const { model, root: el } = this;
+    if (found) found.default.render({ model, el, signal, reached });
     else this.root.replaceChildren(html("p", { class: "hl-error", role: "alert" }, NOT_LOADED));
   }
 

@@ -24,13 +24,16 @@ import { Tokens, flightOver, tokenAt } from "./home/tokens.js";
 /** @import { Model } from "../model.js" */
 /** @import { Chance } from "./home/answers.js" */
 /** @import { Head, HomeSpec, Run } from "./home/numbers.js" */
+/** @typedef {(spec: HomeSpec) => number} Reached where the film of a run is that plays already */
 
 const AS_TRAINED = { temperature: 1, top_p: 1 };
 
 export default {
-  /** @param {{model: Model, el: HTMLElement, signal: AbortSignal}} shown */
-  render({ model, el, signal }) {
-    new Home(model, el, signal).take();
+  /** @param {{model: Model, el: HTMLElement, signal: AbortSignal, reached?: Reached}} shown */
+  render({ model, el, signal, reached }) {
+    const home = new Home(model, el, signal, reached);
+    home.take();
+    return home;
   },
 };
 
@@ -55,10 +58,12 @@ export class Home {
    * @param {Model} model
    * @param {HTMLElement} el
    * @param {AbortSignal} signal
+   * @param {Reached} reached
    */
-  constructor(model, el, signal) {
+  constructor(model, el, signal, reached = () => 0) {
     this.model = model;
     this.el = el;
+    this.reached = reached;
     this.lifetime = new Lifetime(signal);
     this.film = new Film(matchMedia("(prefers-reduced-motion: reduce)").matches, {
       canGoOn: () => this.film.flight !== null || (this.run?.canGoOn ?? false),
@@ -84,7 +89,8 @@ export class Home {
       step: () => this.write(1),
     });
     this.axis = new Axis((at) => (this.letGo(), this.film.seek(at)));
-    this.foot = new Foot(() => this.toggle(), new Share(el, this.lifetime).node);
+    const share = new Share(el, this.large, this.lifetime).node;
+    this.foot = new Foot(() => this.toggle(), model.source, share);
     this.screen = new Screen(this);
     const parts = [this.screen.node, this.foot.node, this.next.node];
     el.replaceChildren(html("div", { class: "hl-home" }, parts));
@@ -150,7 +156,7 @@ export class Home {
    * @param {boolean} isFirst
    */
   #begin(run, isFirst) {
-    this.film.begin(run.spec, isFirst);
+    this.film.begin(run.spec, isFirst, isFirst ? this.reached(run.spec) : 0);
     if (isFirst && !run.spec.plays) this.film.end();
     this.kept = null;
     this.#pinned = "";

@@ -1,5 +1,6 @@
 """Home: the model, alive on a person's own sentence, before any explaining."""
 
+from model.trace import Trace
 from viz.frame import inspector, layout, notices, words
 from viz.frame.view import View
 from viz.pages import alive
@@ -41,14 +42,14 @@ WAYS_ON = (
 def render(view: View) -> None:
     """Draw the page."""
     kind, trace = alive.kind_of(view), view.run.trace
-    layers = "layers" if len(trace.groups) == 1 else "attention layers"
     does = kind.does if kind else "attend to what they are given."
     layout.heading(
         ICON,
         "A Transformer at work",
-        f"{len(trace.attention)} {layers} of {view.group.n_heads} heads {does}",
-        "From left to right: the input, the numbers each part of it becomes, a column of small "
-        "maps for each layer, one for each attention head, and the probabilities of the answer. "
+        f"{_layers(trace)} of {view.group.n_heads} heads {does}",
+        "From left to right: the input, the numbers each part of it becomes, for each layer a "
+        "column of small maps, one for each attention head, and a strip of what its MLP adds; then "
+        "the probabilities of the answer. The lines are the residual stream. "
         "Every value is of the model named above on the input above; the badge says how it was "
         "checked.",
     )
@@ -68,3 +69,15 @@ def render(view: View) -> None:
         "model.decoding.filters.top_p",
     )
     inspector.export(view, inspector.pattern_table(view), has_charts=False)
+
+
+def _layers(trace: Trace) -> str:
+    """How many layers of attention there are; of several kinds, how many of each in which stack."""
+    n = len(trace.attention)
+    if len(trace.groups) == 1:
+        return f"{n} layers"
+    stacks: dict[str, list[str]] = {}
+    for group in trace.groups:
+        stacks.setdefault(group.stack, []).append(str(len(group.records)))
+    parts = [f"{' + '.join(counts)} in the {stack}" for stack, counts in stacks.items()]
+    return f"{n} attention layers ({', '.join(parts)})"

@@ -15,8 +15,7 @@ from tests.model.builders import softmax
 from tests.viz.builders import causal, stories_trace, unpacked
 from tests.viz.harness import as_sent, open_instrument, receive
 from viz.frame.settings import EDITS
-from viz.kit.wire import stream_data
-from viz.live.editor.data import EDITOR, NextTokens, editor_data
+from viz.live.editor.data import NextTokens, editor_data
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 LAYER, HEAD = 2, 4
@@ -236,15 +235,3 @@ def test_a_fast_mouse_skips_no_cell(bare: Page) -> None:
     passed = bare.evaluate("([a, b]) => edits.cellsBetween(a, b)", list(ends))
     assert [cell["column"] for cell in passed] == [-1, -2, -3, -4, -5]
     assert [cell["row"] for cell in passed] == [0, 1, 1, 2, 2]
-
-
-def test_what_the_editor_is_sent(trace: Trace) -> None:
-    data = answer(trace, "3-1")
-    base, mask = unpacked(data["base"]), unpacked(data["mask"])
-    assert (data["instrument"], data["head"]) == (EDITOR, "L2 H4")
-    assert np.argwhere(base != mask).tolist() == [[3, 1]]
-    assert unpacked(data["pattern"]).dtype == np.float32
-    assert unpacked(data["pattern"])[3, 1] == 0
-    assert data["bars"][0] == {"label": "He", "before": 0.25, "after": 0.5}
-    assert data["stream"] == stream_data(trace.main)
-    assert len(data["stream"]["axis"]) == len(trace.tokens)

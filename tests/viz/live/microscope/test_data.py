@@ -9,9 +9,8 @@ import pytest
 from safetensors.numpy import load
 
 from model.analysis.heads import AT_LEAST, measures, roles
-from model.trace import Facts, Stream, Trace
-from tests.model.builders import tiny_model, tiny_trace
-from tests.viz.builders import random_patterns, stories_trace, unpacked
+from model.trace import Stream, Trace
+from tests.viz.builders import stories_trace, unpacked
 from tests.viz.live.instruments import microscope_settings
 from tests.viz.live.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
 from viz.figures.labels import token_labels, word_groups, word_labels
@@ -142,21 +141,6 @@ def test_a_head_that_is_not_there_gives_way_to_the_nearest() -> None:
 def test_a_large_head_is_left_to_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(microscope, "MOST_SENT_ALONG", 100)
     assert sent(two_streams())["arrays"] == {}
-
-
-def test_many_heads_of_a_long_sentence_are_small() -> None:
-    """144 heads of 128 tokens in at most a megabyte."""
-    trace = tiny_trace(tiny_model())
-    first = trace.attention[0]
-    pattern = random_patterns(12, n_tokens=128)
-    square = {"pattern": pattern, "scores": pattern, "mask": np.tri(128, dtype=bool)}
-    vectors = dict.fromkeys(("q", "k", "v", "z"), np.zeros((12, 128, 2), np.float32))
-    stream = Stream("decoder", "text", (" dog",) * 128, ids=np.arange(128))
-    sites = [dataclasses.replace(first.site, layer=layer) for layer in range(12)]
-    records = [dataclasses.replace(first, site=site, **square, **vectors) for site in sites]
-    data = sent(Trace(Facts(architecture="decoder"), (stream,), tuple(records)))
-    assert unpacked(data["groups"][0]["tiles"]).shape == (144, 43, 43)
-    assert len(json.dumps(data)) <= 1_000_000
 
 
 def test_runs_to_compare_with_are_a_list() -> None:

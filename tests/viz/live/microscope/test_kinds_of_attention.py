@@ -5,24 +5,21 @@ The run is made up: maps are not square, masks are per head, one scale is 1, tok
 
 import dataclasses
 import re
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
+from playwright.sync_api import Page, Route, expect
 
 from model.analysis.heads import measures, roles, strongest_pair
 from model.trace import AttentionRecord, HeadGroup
 from tests.screen import content, download
 from tests.viz.builders import csv_rows
-from tests.viz.harness import as_sent, bare_page, open_instrument, receive
+from tests.viz.harness import as_sent, open_instrument, receive
 from tests.viz.live.instruments import microscope_settings
 from tests.viz.live.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
 from viz.digits import digits
 from viz.kit.wire import stream_data
-from viz.live import routes, store
+from viz.live import store
 from viz.live.microscope.data import CHANGES, ROLES, STAGES, VIEWS, OtherRun, microscope_data
 
 KINDS = ["source.attn", "target.attn", "target.cross_attn"]
@@ -43,26 +40,6 @@ def key() -> str:
 def other_key() -> str:
     """Where another run is found."""
     return store.put(two_streams(1))
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[TestClient]:
-    """The routes, answering from the store of this process."""
-    with TestClient(Starlette(routes=routes.ROUTES)) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str, client: TestClient) -> Iterator[Page]:
-    """A bare page whose questions for arrays are answered here."""
-
-    def answer(route: Route) -> None:
-        response = client.get(route.request.url.removeprefix(app_url))
-        route.fulfill(status=response.status_code, body=response.content)
-
-    with bare_page(browser, app_url) as page:
-        page.route("**/live/arrays/**", answer)
-        yield page
 
 
 def open_microscope(page: Page, key: str, **changes: object) -> None:
@@ -118,6 +95,8 @@ def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page, ke
         found = shown(bare, "map")
         assert found.shape == values.shape
         assert found == pytest.approx(values, abs=1e-5, nan_ok=True), stage
+        lit = bare.locator(".hl-formula .hl-now").evaluate_all("x => x.map(y => y.dataset.of)")
+        assert set(lit) == ({stage} if stage != "biased" or record.bias is not None else set())
 
 
 def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> None:
@@ -377,15 +356,6 @@ def test_an_echo_does_not_take_the_word_of_a_lost_app_away(bare: Page, key: str)
 # --- words that hold for what is shown ------------------------------------------------------------
 
 
-def test_a_stage_says_what_it_does_here(bare: Page, key: str) -> None:
-    says = bare.locator(".hl-view-map .hl-says")
-    for attention, is_masked in (("source.attn", False), ("target.attn", True)):
-        open_microscope(bare, key, attention=attention, stage="masked")
-        expect(says).to_have_text(STAGES["masked"][1] if is_masked else "Nothing is masked here.")
-    open_microscope(bare, key, attention=CROSS, stage="biased")
-    expect(says).to_have_text("Plus the bias added to these scores.")
-
-
 def test_a_row_that_may_attend_to_nothing_is_not_said_to_sum_to_one(bare: Page) -> None:
     """As with padding on the left; another mask than any that comes with a model here."""
     trace = two_streams()
@@ -416,13 +386,6 @@ def test_rows_of_a_summary_are_said_to_sum_to_what_they_do(how: str, bare: Page,
     expect(bare.locator(".hl-view-summary .hl-caption")).to_contain_text(
         "Rows sum to one." if how == "mean" else words
     )
-
-
-def test_sharpness_is_said_with_what_it_leaves_out(bare: Page, key: str) -> None:
-    """The first row, in self-attention alone, see `model.analysis.heads.sharpness`."""
-    open_microscope(bare, key)
-    said = bare.locator(".hl-heads .hl-said p").first
-    expect(said).to_contain_text("row’s maximum, in self-attention without the first row.")
 
 
 def test_a_masked_weight_is_said_to_be_masked(bare: Page, key: str) -> None:

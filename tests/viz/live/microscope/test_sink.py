@@ -1,22 +1,19 @@
 """Protects hidden attention sinks: what is hidden is hatched and said, and no number changes."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
+from playwright.sync_api import Page, expect
 
 from tests.screen import content, download
 from tests.viz.builders import csv_rows, stories_trace
-from tests.viz.harness import as_sent, bare_page, open_instrument
+from tests.viz.harness import as_sent, open_instrument
 from tests.viz.live.instruments import microscope_settings
 from viz.digits import digits
 from viz.figures.labels import token_labels
-from viz.live import routes, store
+from viz.live import store
 from viz.live.microscope.data import microscope_data
 
 SENTENCE = "Lily saw a big red ball, and Lily gave the ball to Tom."
@@ -29,20 +26,6 @@ FIRST = "(first token left out)"
 def key() -> str:
     """Where the run is found."""
     return store.put(stories_trace(SENTENCE))
-
-
-@pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str) -> Iterator[Page]:
-    """A bare page whose questions for arrays are answered here."""
-    with TestClient(Starlette(routes=routes.ROUTES)) as client:
-
-        def answer(route: Route) -> None:
-            response = client.get(route.request.url.removeprefix(app_url))
-            route.fulfill(status=response.status_code, body=response.content)
-
-        with bare_page(browser, app_url) as page:
-            page.route("**/live/arrays/**", answer)
-            yield page
 
 
 def open_microscope(page: Page, key: str, **changes: Any) -> None:  # noqa: ANN401

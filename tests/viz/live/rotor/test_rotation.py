@@ -8,8 +8,6 @@ import torch
 from playwright.sync_api import Page
 
 from model.positions import rope_angles, rotate_pairs, sinusoidal_encoding
-from tests.viz.builders import unpacked
-from viz.live.rotor.data import ROTOR, ActualScore, Rotation, rotor_data
 
 # What the tests call in the browser, with plain lists in and out.
 HARNESS = """async () => {
@@ -89,15 +87,6 @@ def test_hands_are_the_sinusoidal_encoding(d_model: int, bare: Page) -> None:
         assert found == pytest.approx(product, abs=1e-5)
 
 
-def test_the_score_sees_only_the_distance(bare: Page) -> None:
-    first, second = np.random.default_rng(1).normal(size=(2, 9, 2))
-    frequencies = rope_frequencies(18, 10_000.0)
-    sides = sides_of(first, second, frequencies, 3.0)
-    for distance in (-5, 0, 11):
-        scores = [in_browser(bare, "scoreAt", sides, n + distance, n) for n in (5, 40, 1000)]
-        assert np.ptp(scores) <= 1e-10
-
-
 def test_the_curve_is_the_score_at_every_distance(bare: Page) -> None:
     first, second = np.random.default_rng(2).normal(size=(2, 3, 2))
     frequencies = rope_frequencies(6, 100.0)
@@ -121,26 +110,3 @@ def test_angles_and_wavelengths(bare: Page) -> None:
     assert in_browser(bare, "angleBetween", [0, 1], [3, 0]) == pytest.approx(-math.pi / 2)
     assert in_browser(bare, "wavelength", 0.5) == pytest.approx(4 * math.pi)
     assert in_browser(bare, "wavelength", 0) == math.inf
-
-
-def test_what_the_rotor_is_sent() -> None:
-    first, second = np.random.default_rng(3).normal(size=(2, 4, 2))
-    frequencies = rope_frequencies(8, 10_000.0)
-    rotation = Rotation(
-        kind="rope",
-        first=first,
-        second=second,
-        frequencies=frequencies,
-        divisor=math.sqrt(8),
-        last_position=31,
-        names=("query “it”", "key “animal”"),
-        actual=ActualScore(8, 1, np.float32(0.25)),
-    )
-    data = rotor_data("a key", rotation, {"first": 8, "second": 1})
-    assert (data["instrument"], data["kind"], data["last_position"]) == (ROTOR, "rope", 31)
-    assert unpacked(data["first"]) == pytest.approx(first, abs=1e-6)
-    assert unpacked(data["second"]).dtype == np.float32
-    assert data["frequencies"] == frequencies.tolist()
-    assert data["names"] == {"first": "query “it”", "second": "key “animal”"}
-    assert data["actual"] == {"first": 8, "second": 1, "score": 0.25}
-    assert data["settings"] == {"first": 8, "second": 1}

@@ -23,8 +23,6 @@ from tests.viz.builders import csv_rows, numbers, stories, stories_trace
 from viz.digits import digits
 from viz.pages.experiments import contributions
 
-KEYS = ["waterfall", "heads", "keys", "head-words", "neurons", "neuron-words"]
-
 
 def opened(**query: str) -> AppTest:
     """The page, which must have no error; every check passes."""

@@ -42,8 +42,8 @@ def test_beam_tree_is_the_model_s(width: int) -> None:
 
 
 def test_one_text_found_twice_is_not_called_two() -> None:
-    """The default sentence at width 3: both texts and both scores are equal but for rounding."""
-    app = open_page("Beam search", sentence=examples()[0].sentence, beam_width="3")
+    """At width 3 both texts and both scores are equal but for rounding."""
+    app = open_page("Beam search", sentence=examples()[1].sentence, beam_width="3")
     texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
     assert len(texts) == 1
     assert [x for x in captions(app) if x.startswith("Beam search and greedy: ")]

@@ -24,6 +24,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import live_data, stories, stories_trace, unpacked
 from viz.figures.labels import token_labels, visible
+from viz.frame import settings
 from viz.live.writer.data import WRITER
 
 PAGE = "Next token"
@@ -210,13 +211,16 @@ def test_what_cannot_be_done_is_not_done(asked: dict[str, object]) -> None:
     assert write_out(app) == ids
 
 
-def test_too_many_changes_are_said_and_left_out_of_the_link() -> None:
+def test_too_many_changes_are_said_and_left_out_of_the_link(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(vars(settings.CHANGES), "most", 6)
     app = open_page(PAGE, sentence="Once", mode="sampling")
-    for i in range(65):
+    for i in range(5):
         app.session_state["temperature"] = 0.5 + i % 2
         app.session_state["top_k"] = 5 + i % 2
         press(app, "Step")
-    assert "more than 120 times" in live_data(app)["note"]
+    assert "more than 6 times" in live_data(app)["note"]
     assert not {"changes", "written"} & set(address_of(app))
 
 

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model.capture import capture
 from model.sources.checkpoint import Checkpoint
@@ -56,14 +57,12 @@ def test_each_kind_is_drawn_and_the_model_runs_under_it(name: str) -> None:
     assert latex_numbers(latex)[-1] == pytest.approx(mask.sum() / n**2, abs=6e-5)
     said = captions(inspected(app, "check"))
     assert any("Verified: 23 of 23" in line for line in said)
+    assert_reach(app, mask.astype(int), len(stories_trace(TOM).ids))
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_reach_is_what_steps_through_the_mask_join(name: str) -> None:
-    query, seen = KINDS[name]
-    app = open_view("kinds", **{"mask": name} | query)
-    n = len(stories_trace(TOM).ids) + (3 if name == "padding" else 0)
-    mask = cells(n, lambda i, j: seen(i, j, n)).astype(int)
+def assert_reach(app: AppTest, mask: np.ndarray, n_own: int) -> None:
+    """What steps through the mask join, of tokens of which the first `n_own` are the sentence's."""
+    n = len(mask)
     expected, known = np.full((n, n), np.nan), np.eye(n, dtype=int)
     for layer in range(n + 1):
         expected = np.where(np.isnan(expected) & (known > 0), layer, expected)
@@ -71,7 +70,6 @@ def test_reach_is_what_steps_through_the_mask_join(name: str) -> None:
     shown = z(chart(app, "reach").data[0])
     assert np.array_equal(shown, expected, equal_nan=True)
     counts = numbers(chart(app, "known").data[0]["y"])
-    n_own = len(stories_trace(TOM).ids)  # of the sentence; pad tokens come after it
     known = [(expected[n_own - 1] <= layer).sum() for layer in range(len(counts))]
     assert counts.tolist() == known
     after = int((expected[n_own - 1] <= 6).sum())
@@ -211,11 +209,7 @@ def test_order_of_mask_and_softmax() -> None:
     assert zero_score == pytest.approx(expected, abs=1e-5)
     assert too_late == pytest.approx(np.where(mask, softmax(scores), 0).sum(axis=-1), abs=1e-5)
     assert f"{too_late.min():.4f} with zero after" in note_with(app, "visible weights sum")
-
-
-def test_an_empty_row_is_zero_not_nan() -> None:
-    note = note_with(open_view("order"), "softmax alone gives")
-    assert "softmax alone gives NaN in every cell, this model's attention sums to 0." in note
+    assert "NaN in every cell, this model's attention sums to 0." in note_with(app, "softmax alone")
 
 
 @pytest.mark.parametrize("model", ["stories", "positions-alibi"])
@@ -282,36 +276,15 @@ def test_every_view_holds_for_other_models(variant: dict[str, object], shelf: ob
     assert any("was trained with this mask" in line for line in lines(app, "plain"))
 
 
-@pytest.mark.parametrize("text", ["x", "😀", "a b"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_survives_few_tokens(view: str, text: str) -> None:
-    assert lines(open_view(view, sentence=text), "error") == []
+def test_every_view_survives_one_token(view: str) -> None:
+    assert lines(open_view(view, sentence="x"), "error") == []
 
 
 def test_no_room_for_padding_is_said() -> None:
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 30)
     app = open_view("kinds", mask="padding", sentence=text)
     assert any("no room for pad tokens" in line for line in lines(app, "note"))
-
-
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ({"mask": "sliding_window", "window": "3"}, "at most 2 tokens before it."),
-        (
-            {"mask": "sliding_window", "window": "3", "sides": "both"},
-            "at most 2 tokens before it, and as many after it.",
-        ),
-        ({"mask": "sliding_window", "window": "1"}, "Each token attends to itself alone."),
-        ({"mask": "global_tokens", "sides": "both"}, "anything reaches anything in two layers."),
-        ({"mask": "padding", "sides": "both"}, "Else each attends to all others."),
-    ],
-    ids=str,
-)
-def test_words_follow_the_mask(query: dict[str, str], words: str) -> None:
-    app = open_view("kinds", **query)
-    (said,) = [line for line in lines(app, "plain") if "trained with this mask" in line]
-    assert words in said
 
 
 @pytest.mark.parametrize(("prefix", "n_seen"), [(4, 3), (1, 0)])

@@ -100,25 +100,6 @@ def test_curves_of_chosen_dimensions() -> None:
     assert any("dimension" in line for line in lines(app, "note"))
 
 
-@pytest.mark.parametrize(
-    ("raw", "chosen", "lost"),
-    [
-        ("7-3", [7, 3], ""),
-        ("3-3-03", [3], ""),
-        ("999-1", [1], "999"),
-        ("0000000009999999", [], "0000000009999999"),
-        ("x-2.5-inf-4", [4], "x, 2.5, inf"),
-        ("0-1-2-3-4-5-6", [0, 1, 2, 3, 4, 5], "6"),
-        ("", [], ""),
-    ],
-)
-def test_dimensions_come_from_the_url(raw: str, chosen: list[int], lost: str) -> None:
-    app = open_page("Positions", dimensions=raw)
-    assert app.multiselect(key="dimensions_shown").value == chosen
-    complaints = [line for line in lines(app, "note") if line.startswith("Dimensions")]
-    assert complaints == ([f"Dimensions {lost} cannot be shown here."] if lost else [])
-
-
 def test_learned_tab_shows_the_trained_table_beside_the_waves() -> None:
     app, loaded = open_tab("learned"), scheme_model("learned")
     table = loaded.model.position.table.weight.cpu().numpy().astype(np.float64)
@@ -215,22 +196,11 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
     assert np.array(shown, float) == pytest.approx(reach, abs=6e-3)
 
 
-@pytest.mark.parametrize(
-    ("n_heads", "slopes"),
-    [
-        (1, [2**-8]),
-        (6, [1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 2, 1 / 8]),
-        (8, 2.0 ** -np.arange(1, 9)),
-    ],
-)
-def test_slopes_of_other_head_counts(n_heads: int, slopes: list[float]) -> None:
-    app = open_tab("alibi", n_heads=str(n_heads))
+def test_slopes_of_another_head_count() -> None:
+    app = open_tab("alibi", n_heads="6")
+    slopes = [1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 2, 1 / 8]
     assert numbers(chart(app, "slopes").data[0]["y"]) == pytest.approx(slopes)
-    assert f"slopes of {n_heads} head{'s' * (n_heads > 1)} are the geometric ones" in properties(
-        app
-    )
-    words = {1: "It is 2^(−8/1) = 0.0039.", 6: "not a power of two", 8: "times the one before"}
-    assert any(words[n_heads] in line for line in captions(app))
+    assert "slopes of 6 heads are the geometric ones" in properties(app)
 
 
 @pytest.mark.parametrize("swap", [(0, 2), (1, 2), (1, 1)])
@@ -295,13 +265,13 @@ def test_a_tab_runs_its_model_on_this_page_alone() -> None:
 
 
 def test_the_head_stays_where_the_model_of_a_scheme_has_it() -> None:
-    app = open_page("Positions", sentence=TOM, layer="1", head="2", scheme="alibi")
+    app = open_page("Positions", sentence=TOM, layer="1", head="3", scheme="alibi")
     trace = trace_of(scheme_model("alibi"), TOM)
     mask = trace.attention[1].mask
     assert z(chart(app, "pattern").data[0])[mask] == pytest.approx(
-        trace.attention[1].pattern[2][mask], abs=1e-5
+        trace.attention[1].pattern[3][mask], abs=1e-5
     )
-    assert any(x.value == "positions-alibi runs here, L1 H2." for x in app.markdown)
+    assert any(x.value == "positions-alibi runs here, L1 H3." for x in app.markdown)
     go(app, "Masks")
     assert control(app, "model") == "stories"
     assert query_of(app).keys() == {"page", "sentence", "layer", "head"}

@@ -10,7 +10,6 @@ from tests.viz.apps import TOM, captions, chart, lines, open_page, tables_shown
 from tests.viz.builders import numbers, stories_trace
 
 TITLE = "Several heads"
-SITE = "decoder.blocks.3.attn"
 
 
 def test_figures_are_those_of_the_trace() -> None:

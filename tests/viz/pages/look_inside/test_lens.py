@@ -58,14 +58,7 @@ def test_lens_of_a_wrong_model_says_that_the_check_failed(monkeypatch: pytest.Mo
     ("query", "first", "notes"),
     [
         ({}, 108, ["108 to 131"]),
-        ({"after": "50"}, 38, ["38 to 61"]),
         ({"lens_start": "24"}, 24, ["24 to 47 of 0 to 131", "131, is outside"]),
-        ({"lens_start": "24 to 47", "after": "30"}, 24, ["24 to 47"]),
-        (
-            {"lens_start": "40"},
-            36,
-            ["Window 40 does not exist here; showing 36 to 59", "is outside"],
-        ),
         ({"lens_start": "9999"}, 108, ["showing 108 to 131", "108 to 131 of 0 to 131"]),
     ],
     ids=str,

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.decoding.translation import Way
-from tests.viz.apps import TOM, chosen, lines, open_page
+from tests.viz.apps import TOM, chosen, lines, open_page, query_of
 from tests.viz.builders import live_data, stories_trace
 from viz import runs
 from viz.figures.labels import token_labels
@@ -230,3 +230,5 @@ def test_a_head_in_the_address_is_large() -> None:
     app = open_page("Home", sentence=TOM, at="decoder.attn.9.9")
     assert live_data(app)["settings"]["at"] == ""
     assert any("decoder.attn.9.9 does not exist" in line for line in lines(app, "note"))
+    assert query_of(open_page("Home", at="decoder.attn.2.4", cell="7-1"))["cell"] == ["7-1"]
+    assert "cell" not in query_of(open_page("Home", cell="7-1")), "a cell of no head"

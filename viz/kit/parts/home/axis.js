@@ -9,15 +9,17 @@ import { clamp, frontAt, stageAt } from "./layout.js";
 /** @import { Timeline } from "./timeline.js" */
 
 const NAMED = 16; // columns; of more some are named
+const IN_FULL = { one: 8, several: 12 }; // of several bands the stages stand evenly, with more room
 
 /**
  * What a column is called, as far as there is room.
  *
  * @param {import("./numbers.js").Column} column
- * @param {number} n columns there are
+ * @param {HomeSpec} spec
  */
-function nameOf({ name, layer }, n) {
-  if (n <= 8) return `${name} ${layer}`;
+function nameOf({ name, layer }, { columns, bands }) {
+  const n = columns.length;
+  if (n <= IN_FULL[bands.length > 1 ? "several" : "one"]) return `${name} ${layer}`;
   return n > NAMED && layer % 4 ? "" : `${name === "cross" ? "×" : ""}${layer}`;
 }
 
@@ -77,7 +79,7 @@ export class Axis {
           { name: "embedding", stage },
           ...(has_positions ? [{ name: "+ position", stage }] : []),
         ];
-      return [{ name: nameOf(columns[column], columns.length), stage }];
+      return [{ name: nameOf(columns[column], spec), stage }];
     });
     this.#names = names.map((about) => ({ ...about, node: html("span", null, about.name) }));
     this.#last = time.DRAW;

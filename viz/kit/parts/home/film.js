@@ -58,15 +58,16 @@ export class Film {
    *
    * @param {HomeSpec} spec
    * @param {boolean} isFirst
+   * @param {number} [at] the stage to begin at
    */
-  begin(spec, isFirst) {
+  begin(spec, isFirst, at = 0) {
     this.#abort();
     this.goal = goalOf(spec);
     this.time = new Timeline(spec.columns.map(({ band }) => band));
     this.time.isFirst = isFirst;
     if (!this.#isFresh) this.left = this.goal.writes;
     this.isGrown = this.isFilled = false;
-    if (this.isStill) this.time.at = this.time.DRAW;
+    this.time.at = this.isStill ? this.time.DRAW : at;
     this.time.isPlaying = !this.isStill || this.left > 0;
   }
 

@@ -17,7 +17,7 @@ export function drawFlow(scene) {
   context.fillStyle = palette.background;
   context.fillRect(0, 0, flow.width, flow.height);
   context.imageSmoothingEnabled = false;
-  if (flow.bands.length > 1) drawHeaders(scene);
+  if (flow.bands.length > 1) drawTitles(scene);
   drawStrips(scene);
   drawRibbons(scene);
   const { kind, band } = time.stage;
@@ -51,19 +51,16 @@ function drawFocus(scene) {
 }
 
 /**
- * Above each of several bands its name, and above its columns theirs.
+ * Above the columns of several bands their names.
  *
  * @param {Scene} scene
  */
-function drawHeaders({ context, flow, run, palette }) {
+function drawTitles({ context, flow, run, palette }) {
   context.font = `12px ${palette.font}`;
   context.fillStyle = palette.muted;
   context.textBaseline = "alphabetic";
+  context.textAlign = "center";
   flow.bands.forEach(({ top }, band) => {
-    context.textAlign = "left";
-    const { name } = run.spec.bands[band];
-    context.fillText(`${name[0].toUpperCase()}${name.slice(1)}`, flow.tokens.x, top - 6);
-    context.textAlign = "center";
     for (const column of run.columnsOf(band)) {
       const [{ x, size }] = flow.columns[column].heads;
       const { name: kind, layer } = run.spec.columns[column];

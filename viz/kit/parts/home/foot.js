@@ -9,15 +9,17 @@ import { html } from "../../dom.js";
 export class Foot {
   /**
    * @param {() => void} toggle
+   * @param {string} source where the numbers come from, in a word or two
    * @param {Node} share
    */
-  constructor(toggle, share) {
+  constructor(toggle, source, share) {
     const on = { type: "button", class: "hl-home-play", onclick: toggle };
     this.play = html("button", on);
     this.says = html("p", { class: "hl-home-says", role: "status" });
     this.edges = html("ol", { class: "hl-hidden", "aria-label": "Strongest attention" });
     const scale = html("span", { class: "hl-home-scale" }, "attention 0 ", html("i"), " 1");
-    const parts = [this.play, this.says, scale, share, this.edges];
+    const from = html("small", { class: "hl-home-source" }, source);
+    const parts = [this.play, this.says, from, scale, share, this.edges];
     this.node = html("div", { class: "hl-home-foot" }, ...parts);
   }
 

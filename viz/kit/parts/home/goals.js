@@ -54,23 +54,32 @@ function written({ ids }, { n, spec }) {
   return { at: null, place: Math.max(0, ids.indexOf(spec.came[n - 1 + spec.begins])) };
 }
 
+/**
+ * Of a text that is written token by token.
+ *
+ * @type {Omit<Goal, "cut" | "joins" | "isSampled" | "writes" | "take">}
+ */
+const NEXT_TOKEN = {
+  title: "Next token",
+  end: "next token",
+  from: "after",
+  each: "token",
+  others: "what other words hold",
+  all: "tokens",
+  rests: ["After ", " the most likely token is "],
+  expected: "It expected",
+  hint: null,
+  canWrite: true,
+  canHide: false,
+};
+
 /** @type {Record<"next" | "hidden" | "target" | "class", Goal>} */
 export const GOALS = {
   next: {
-    title: "Next token",
-    end: "next token",
-    from: "after",
+    ...NEXT_TOKEN,
     cut: "The text is cut into tokens, words and parts of words.",
-    each: "token",
-    others: "what other words hold",
-    all: "tokens",
-    rests: ["After ", " the most likely token is "],
-    expected: "It expected",
-    hint: null,
     joins: "joins the text, and it all runs once more.",
     isSampled: true,
-    canWrite: true,
-    canHide: false,
     writes: 0,
     take: drawn,
   },
@@ -93,20 +102,10 @@ export const GOALS = {
     take: mostLikely,
   },
   target: {
-    title: "Next token",
-    end: "next token",
-    from: "after",
+    ...NEXT_TOKEN,
     cut: "Above the text to translate; below the translation, as far as it is written.",
-    each: "token",
-    others: "what other words hold",
-    all: "tokens",
-    rests: ["After ", " the most likely token is "],
-    expected: "It expected",
-    hint: null,
     joins: "joins the translation, and the decoder runs once more.",
     isSampled: false,
-    canWrite: true,
-    canHide: false,
     writes: Infinity,
     take: written,
   },

@@ -158,6 +158,15 @@ export class Large {
     );
   }
 
+  /** The map as an image; null where no head is large. */
+  async image() {
+    if (this.node.hidden) return null;
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await this.map.svgText())}`;
+    await image.decode();
+    return image;
+  }
+
   pin() {
     this.isPinned = true;
     this.node.classList.add("hl-kept");

@@ -153,6 +153,7 @@ export class Next {
     const [word, share] = item.children;
     word.textContent = words;
     share.textContent = isCut ? "cut" : percent(p);
+    share.setAttribute("title", isCut ? "left out by top-p" : "");
     item.dataset.after = String(p);
     item.title = `model: ${percent(p0)}${i < N_NEXT ? this.#hint : ""}`;
     item.style.setProperty("--p", (p * grown).toFixed(4));

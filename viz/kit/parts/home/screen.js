@@ -100,7 +100,7 @@ export class Screen {
   /** @param {number} now */
   #frame(now) {
     this.#isAwaited = false;
-    const ms = Math.min(now - this.#last, SLOWEST_FRAME);
+    const ms = this.#last ? Math.min(now - this.#last, SLOWEST_FRAME) : 0;
     this.#last = now;
     const { home } = this;
     const { film } = home;

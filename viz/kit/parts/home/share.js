@@ -8,6 +8,7 @@ const SAID = 2000; // milliseconds that a button says what it has done
 // What is written on the picture; of each its own colours.
 const TEXTS = [
   ".hl-home-tokens > button",
+  ".hl-home-bands > span",
   ".hl-home-next h2",
   ".hl-home-next li > :is(bdi, small)",
   ".hl-home-axis span",
@@ -17,10 +18,12 @@ const TEXTS = [
 export class Share {
   /**
    * @param {HTMLElement} root of what is shared
+   * @param {import("./large.js").Large} large the head that may stand on it
    * @param {import("../../lifetime.js").Lifetime} lifetime
    */
-  constructor(root, lifetime) {
+  constructor(root, large, lifetime) {
     this.root = root;
+    this.large = large;
     this.lifetime = lifetime;
     this.link = html("input", { readonly: true, "aria-label": "Link to this view" });
     const copy = button("Copy link", () => this.#copy(copy));
@@ -48,7 +51,7 @@ export class Share {
   }
 
   async #save() {
-    const picture = pictureOf(this.root);
+    const picture = pictureOf(this.root, await this.large.image());
     const blob = await new Promise((resolve) => picture.toBlob(resolve, "image/png"));
     download(/** @type {Blob} */ (blob), "headlight.png");
   }
@@ -58,8 +61,9 @@ export class Share {
  * What is on screen of Home as one picture.
  *
  * @param {HTMLElement} root
+ * @param {HTMLImageElement | null} map of the head that is large
  */
-export function pictureOf(root) {
+function pictureOf(root, map) {
   const { left, top, width, height } = root.getBoundingClientRect();
   const canvas = html("canvas", {
     width: Math.round(SCALE * (width + 2 * MARGIN)),
@@ -77,7 +81,29 @@ export function pictureOf(root) {
   }
   for (const row of root.querySelectorAll(".hl-home-next li > i")) drawBar(context, row);
   for (const node of root.querySelectorAll(TEXTS)) write(context, node);
+  if (map) drawLarge(context, root, map);
   return canvas;
+}
+
+/**
+ * A head that is large, over all else.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {HTMLElement} root
+ * @param {HTMLImageElement} map
+ */
+function drawLarge(context, root, map) {
+  const [frame, title, chart] = ["", " header p", " .hl-chart"].map((part) => {
+    return /** @type {Element} */ (root.querySelector(`.hl-home-large${part}`));
+  });
+  const { backgroundColor, borderTopColor } = getComputedStyle(frame);
+  const { left, top, width, height } = frame.getBoundingClientRect();
+  Object.assign(context, { fillStyle: backgroundColor, strokeStyle: borderTopColor, lineWidth: 1 });
+  context.fillRect(left, top, width, height);
+  context.strokeRect(left, top, width, height);
+  write(context, title);
+  const box = chart.getBoundingClientRect();
+  context.drawImage(map, box.left, box.top, box.width, box.height);
 }
 
 /**

@@ -1,6 +1,7 @@
 // The tokens of the text in rows, at the left of everything; of a picture its patches.
 
 import { html } from "../../dom.js";
+import { HEADER } from "./layout.js";
 import { TOKENS, eased, staggered } from "./timeline.js";
 
 /** @import { Run } from "./numbers.js" */
@@ -23,7 +24,8 @@ export class Tokens {
     this.node = html("div", { class: "hl-home-tokens", role: "group", "aria-label": "Tokens" });
     this.flying = html("span", { class: "hl-home-flying", translate: "no", hidden: true });
     this.image = html("canvas", { "aria-hidden": "true", hidden: true });
-    this.node.append(this.image, this.flying);
+    this.names = html("div", { class: "hl-home-bands" });
+    this.node.append(this.image, this.names, this.flying);
     this.node.addEventListener("focusout", () => act.rest());
   }
 
@@ -44,9 +46,11 @@ export class Tokens {
    * @param {import("./layout.js").Flow} flow
    * @param {OffscreenCanvas | null} image the picture that was given
    */
-  build(run, { tokens, picture, next, height }, image) {
+  build(run, flow, image) {
+    const { tokens, picture, next, height } = flow;
     const { buttons } = this;
     this.#show(picture, image);
+    this.#name(run, flow);
     const { labels, folded, hidden } = run.spec;
     buttons.slice(run.n).forEach((button) => button.remove());
     const isNew = this.#built !== run.spec.key; // else what fills a blank stays
@@ -84,6 +88,23 @@ export class Tokens {
     this.image.getContext("2d")?.drawImage(image, 0, 0);
     const size = `${side * cell}px`;
     Object.assign(this.image.style, { left: `${x}px`, top: `${y}px`, width: size, height: size });
+  }
+
+  /**
+   * Above each of several bands its name.
+   *
+   * @param {Run} run
+   * @param {import("./layout.js").Flow} flow
+   */
+  #name({ spec }, { bands, tokens }) {
+    const named = bands.length > 1 ? bands : [];
+    const names = named.map(({ top }, band) => {
+      const { name } = spec.bands[band];
+      const node = html("span", null, `${name[0].toUpperCase()}${name.slice(1)}`);
+      Object.assign(node.style, { left: `${tokens.x}px`, top: `${top - HEADER}px` });
+      return node;
+    });
+    this.names.replaceChildren(...names);
   }
 
   /** @param {number} i */

@@ -8,12 +8,8 @@ from model.decoding.translation import target_text
 from viz import formulas, runs
 from viz.figures.labels import visible
 from viz.frame import controls, inspector, layout, notices, settings, state, translating, words
-from viz.frame.pairs import pairs
 from viz.frame.view import View
-from viz.kit.wire import Option
-from viz.kit.wire import Settings as Chosen
 from viz.live.callbacks import unbroken
-from viz.live.pickers.data import Picker
 from viz.pages import alive
 from viz.pages.architectures.translation import alignment, beams, cache, damage, forcing
 
@@ -24,13 +20,12 @@ ARCHITECTURE = "encoder_decoder"
 SHOWS_TOKENS = True  # larger than the bar would
 OPENS_INSPECTOR = False
 
-PAIR = "pair"
 CLEAR = "as-the-model-writes"
 
 
 def render(view: View) -> None:
     """Draw the page."""
-    row = layout.heading(
+    layout.heading(
         ICON,
         TITLE,
         "Point at a German word: which English words does it attend to?",
@@ -39,8 +34,6 @@ def render(view: View) -> None:
         "a German word to see what it attends to, and in the list what might have come after it; "
         "choose another token there, and the rest is written on from it.",
     )
-    with row:
-        _examples()
     if looks_german(view.sentence):
         notices.add(
             "This looks like German, and the model was trained to translate English: what follows "
@@ -63,23 +56,6 @@ def render(view: View) -> None:
         **cache.section(view, written),
     }
     inspector.export(view, csv)
-
-
-def _examples() -> None:
-    """Sentences whose alignment was made by hand."""
-    options = [Option(pair.source, pair.source) for pair in pairs()]
-    controls.pickers(
-        "pickers-pairs",
-        Picker(PAIR, "Examples", options, "", placeholder="choose one"),
-        on_change=_take_example,
-    )
-
-
-def _take_example(changes: Chosen) -> None:
-    source = changes.pop(PAIR, None)
-    if source in {pair.source for pair in pairs()}:
-        state.put((settings.SOURCE, source))
-    state.take_over(changes)
 
 
 def _ways_to_write(view: View) -> None:

@@ -1,0 +1,82 @@
+"""Home opens at once: a recorded run stands where the live one will, and gives way to it."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect
+
+from tests.conftest import PageLog
+from tests.screen import PATIENCE, settle
+
+# The recorded run stands in a shadow that is closed; here it is opened, to be looked at.
+OPENED = """const attach = Element.prototype.attachShadow;
+Element.prototype.attachShadow = function (options) {
+    return attach.call(this, {...options, mode: 'open'});
+};"""
+MOVED = """() => document.querySelector('[inert]').shadowRoot
+    .querySelector('.hl-home-axis b').getBoundingClientRect().x > %d"""
+SIZES = [(1280, 720), (390, 844), (1920, 1080)]
+# What comes below them stands as high as the sentence that is said at that moment.
+PLACES = (".hl-home-scroller", ".hl-home-tokens button", ".hl-home-axis")
+
+
+@pytest.fixture
+def first_visit(browser: Browser, app_url: str, page_log: PageLog) -> Iterator[Page]:
+    """A page of a browser that was never here."""
+    context = browser.new_context(base_url=app_url)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.add_init_script(OPENED)
+    says = page_log.console_errors
+    page.on("console", lambda line: says.append(line.text) if line.type == "error" else None)
+    page.on("pageerror", lambda error: says.append(str(error)))
+    yield page
+    context.close()
+    assert says == []
+
+
+def place_of(within: Locator, selector: str) -> list[float]:
+    """Left, top and width of the first of its kind; heights follow from the first place."""
+    box = within.locator(selector).first.bounding_box()
+    assert box is not None
+    return [box["x"], box["y"], box["width"]]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_a_recorded_run_plays_until_the_live_one_goes_on(
+    first_visit: Page, width: int, height: int
+) -> None:
+    page, held = first_visit, list[Route]()
+    page.set_viewport_size({"width": width, "height": height})
+    # Without it no live part can be drawn.
+    page.route("**/live/main.js", lambda route: held.append(route))
+    page.goto("/", wait_until="commit")
+    recorded, live = page.locator("[inert]"), page.locator(".hl-live:has(.hl-home)")
+    words = recorded.locator(".hl-home-tokens button")
+    expect(words.first).to_be_visible()
+    expect(recorded).to_have_attribute("aria-hidden", "true")
+    expect(recorded).to_contain_text("Recorded run")
+    dot = recorded.locator(".hl-home-axis b").bounding_box()["x"]
+    page.wait_for_function(MOVED % (dot + 20))
+    moved = recorded.locator(".hl-home-axis b").bounding_box()["x"]
+    assert page.evaluate("document.documentElement.dataset.settled") is None
+    assert page.evaluate("document.querySelector('.hl-home')") is None, "it counts as none"
+    before, said = [place_of(recorded, name) for name in PLACES], words.all_text_contents()
+    held.pop().continue_()
+    page.locator("html[data-settled]").wait_for(state="attached")
+    expect(recorded).to_have_count(0)
+    settle(page, "Home")
+    assert live.locator(".hl-home-axis b").bounding_box()["x"] >= moved, "it begins anew"
+    expect(live).to_contain_text("Live")
+    assert live.locator(".hl-home-tokens button").all_text_contents() == said
+    for place, name in zip(before, PLACES, strict=True):
+        assert place_of(live, name) == pytest.approx(place, abs=2), name
+
+
+@pytest.mark.parametrize("query", ["page=Tours", "sentence=Tom+ran", "page=Home&model=blank"])
+def test_no_other_address_asks_for_it(first_visit: Page, query: str) -> None:
+    asked: list[str] = []
+    first_visit.on("request", lambda request: asked.append(request.url))
+    first_visit.goto(f"/?{query}")
+    settle(first_visit)
+    assert asked and not [url for url in asked if "/opening/" in url]
