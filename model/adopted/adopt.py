@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from model.adopted.anatomy import Anatomy, Watched, anatomy, close, watch
 from model.adopted.attention import NAME, register
 from model.adopted.model import AdoptedModel, Readout, output_of
+from model.lines import one_line
 from model.trace import NEXT, Facts
 
 WATCHED = 6  # tokens of the pass that is watched
@@ -35,7 +36,12 @@ def adopt(inner: Any) -> AdoptedModel:  # noqa: ANN401
         raise _unseen(inner) from None
     if inner.config._attn_implementation != NAME:
         raise _unseen(inner)
-    watched = watch(inner, _sample(inner))
+    try:
+        watched = watch(inner, _sample(inner))
+    except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
+        raise ValueError(
+            f"{type(inner).__name__} does not run on token ids alone: {one_line(str(error))}"
+        ) from None
     kind = _kind(inner, watched)
     found = anatomy(inner, watched, STACKS[kind])
     facts, readout = _facts(inner, kind, found, watched), _readout(inner, found, watched)

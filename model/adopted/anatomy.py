@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from model.adopted.attention import Passing, Places, passing
+from model.attention import merge_heads
 from model.tap import Recorder, attach
 from model.trace import Site
 
@@ -31,7 +32,7 @@ class Call(NamedTuple):
 
 
 class Attended(NamedTuple):
-    """One call of attention, with the sizes seen there."""
+    """One call of attention, with the sizes seen there, and the module that reads all its z."""
 
     module: nn.Module
     when: int
@@ -40,6 +41,7 @@ class Attended(NamedTuple):
     d_head: int = 0
     is_causal: bool = False
     window: int = 0  # how many tokens a query sees, itself included; 0 for all
+    projection: nn.Module | None = None
 
 
 @dataclass
@@ -107,7 +109,7 @@ class _Watching(Passing):
     """A pass in which each call of attention is noted with its sizes."""
 
     def __init__(self, watched: Watched) -> None:
-        self._recorder = Recorder(("q", "k", "mask", "window"))
+        self._recorder = Recorder(("q", "k", "mask", "window", "z"))
         super().__init__(attach(self._recorder), {})
         self.watched = watched
 
@@ -120,9 +122,9 @@ class _Watching(Passing):
         """Put the sizes to the calls."""
         values = self._recorder.values
         for number, call in enumerate(self.watched.attended):
-            names = (f"{_seen(number).address}.{x}" for x in ("q", "k", "mask", "window"))
-            q, k, mask, window = map(values.get, names)
-            assert q is not None and k is not None
+            names = (f"{_seen(number).address}.{x}" for x in ("q", "k", "mask", "window", "z"))
+            q, k, mask, window, z = map(values.get, names)
+            assert q is not None and k is not None and z is not None
             sees_later = mask is None or bool(mask[..., 0, -1].any())
             self.watched.attended[number] = call._replace(
                 n_heads=q.shape[1],
@@ -130,7 +132,14 @@ class _Watching(Passing):
                 d_head=q.shape[-1],
                 is_causal=not sees_later,
                 window=0 if window is None else int(window),
+                projection=self._reader(merge_heads(z), call.when),
             )
+
+    def _reader(self, z: Tensor, after: int) -> nn.Module | None:
+        """The module that is given z (1, T, H · Dh) next; None where nothing is."""
+        later = (x for x in self.watched.calls if x.began > after and close(x.given, z))
+        found = min(later, key=lambda call: call.began, default=None)
+        return None if found is None else found.module
 
 
 def _seen(number: int) -> Site:

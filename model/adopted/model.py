@@ -111,6 +111,22 @@ class AdoptedModel(Transformer):
             raise ValueError("the logits of this model are not a norm and a matrix of its stream")
         return self.readout.final_norm
 
+    def output_weights(self, site: Site) -> Tensor:
+        """W_O of each head at a site, (H, Dh, D); ValueError where it was not found."""
+        seen = next((one for there, one in self.anatomy.attended if there == site), None)
+        weight = getattr(seen.projection, "weight", None) if seen is not None else None
+        if seen is None or not isinstance(weight, Tensor) or weight.ndim != 2:
+            raise ValueError(f"what the heads at {site.address} write was not found")
+        # A Conv1D of transformers has its input first, a Linear its output.
+        weight = weight.T if isinstance(seen.projection, nn.Linear) else weight
+        return weight.unflatten(0, (seen.n_heads, -1))
+
+    @property
+    def has_projections(self) -> bool:
+        """Whether W_O of every head was found."""
+        projections = [one.projection for _, one in self.anatomy.attended]
+        return all(isinstance(getattr(x, "weight", None), Tensor) for x in projections)
+
     def _inputs(self, given: Tensor | tuple[Tensor, Tensor]) -> dict[str, Tensor]:
         if isinstance(given, tuple):
             return {"input_ids": given[0], "decoder_input_ids": given[1]}

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adopted.model import AdoptedModel
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
@@ -40,7 +41,10 @@ def value_norms(record: AttentionRecord, model: Transformer) -> np.ndarray:
     """
     heads = [record.kv_head(head) for head in range(record.n_heads)]
     v = torch.from_numpy(record.v[heads])  # (H, Tk, Dh), a copy
-    w_out = output_weights(attention_module(model, record.site)).float().cpu()
+    if isinstance(model, AdoptedModel):
+        w_out = model.output_weights(record.site).float().cpu()
+    else:
+        w_out = output_weights(attention_module(model, record.site)).float().cpu()
     return (v @ w_out).norm(dim=-1).numpy()
 
 

@@ -100,6 +100,8 @@ def _forward(model: Transformer, given: Given, n_rows: int, tap: Tap, *, is_whol
     if isinstance(model, VisionTransformer):
         pixels = torch.tensor(np.asarray(given), dtype=torch.float32, device=model.device)
         return model(pixels.expand(n_rows, -1, -1), tap=tap)
+    if isinstance(given, tuple):
+        return model(tuple(_ids(ids, n_rows, model) for ids in given), tap=tap)
     return model(_ids(given, n_rows, model), tap=tap)
 
 

@@ -48,6 +48,7 @@ TOKENIZER = "tokenizer.json"  # of models that read text
 FILES = ("config.json", "model.safetensors", TOKENIZER)
 LARGEST_CARD = 100_000  # bytes
 STORED_TYPES = ("F16", "BF16", "F32", "F64")  # as the header of a weights file spells them
+OWN = ("readout", "mask", "projections", "edits", "weights")  # what every model of ours offers
 SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
 
 
@@ -80,9 +81,7 @@ class Checkpoint:
     def offers(self) -> frozenset[str]:
         """Its weights, a vocabulary, other texts, and running again as its kind can."""
         of_text = ("vocabulary", "text") if self.own_tokenizer else ("image",)
-        return frozenset(
-            (*of_text, self.config.architecture, "readout", "mask", "edits", "weights")
-        )
+        return frozenset((*of_text, self.config.architecture, *OWN))
 
     @property
     def input_kind(self) -> str:

@@ -21,15 +21,16 @@ from model.adopted.adopt import adopt
 from model.adopted.model import AdoptedModel, capture_adopted
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.analysis.interventions import run_rows
+from model.data.tokenizer import START_OF_TEXT
 from model.device import choose_device
 from model.files import LARGEST_CONFIG, MEGABYTE, StoredTensor, opened, read_header, read_json
-from model.given import Blanked, Given
+from model.given import Blanked, Given, Translation
 from model.inputs import blanked_ids
 from model.lines import in_millions, one_line, quoted, spelled
 from model.memory import physical_memory
 from model.records import to_numpy
 from model.sources.handle import Traced
-from model.tap import Attachment, Edit
+from model.tap import Attachment, Edit, Recorder, attach
 from model.trace import Facts, Stream, Trace
 from model.verify.check import Check, relative_error
 from model.verify.records import check_records
@@ -49,6 +50,7 @@ KINDS = {
     "ForImageClassification": "vision",
 }
 STORED = ("F16", "BF16", "F32", "F64")
+MOST_WRITTEN = 48  # tokens of a target
 BOUND = 1e-4
 
 
@@ -86,7 +88,7 @@ class Adopted:
     @property
     def input_kind(self) -> str:
         """What the model takes."""
-        return "image" if self.config.architecture == "vision" else "text"
+        return "text"
 
     @property
     def offers(self) -> frozenset[str]:
@@ -94,10 +96,12 @@ class Adopted:
         if self.own_tokenizer is None:
             return frozenset()
         again = (self.config.architecture,) if self.config.predicts else ()
+        is_alone = len(self.model.anatomy.stacks) == 1
         found = {
             "readout": self.model.readout,
             "mask": self.config.mask,
-            "edits": again and self.model.anatomy.has_residuals,
+            "projections": self.model.has_projections,
+            "edits": again and is_alone and self.model.anatomy.has_residuals,
         }
         known = (name for name, there in found.items() if there)
         return frozenset(("text", "vocabulary", *again, *known))
@@ -105,36 +109,57 @@ class Adopted:
     def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
         """Capture one text, in which tokens may be hidden; what is beyond the context is cut.
 
-        mask: (T, T) bool, taken instead of the model's own. Raises ValueError for a text without
-        tokens, and for what is no text.
+        Of a source the target is what the model writes, always the most likely token, or what is
+        fed in. mask: (T, T) bool, taken instead of the model's own. Raises ValueError for a text
+        without tokens, and for what is no text.
         """
-        if not isinstance(text, str | Blanked):
-            raise ValueError(f"{self.name} takes a text")
-        words = text.text if isinstance(text, Blanked) else text
+        if isinstance(text, np.ndarray):
+            raise ValueError(f"{self.name} takes a text, not a picture")
+        words = text if isinstance(text, str) else text[0]
         ids = self.tokenizer.encode(words)
         if not ids:
             raise ValueError("the text is empty; give a sentence of at least one token")
         kept = ids[: self.model.config.max_seq_len]
         if isinstance(text, Blanked):
             kept = blanked_ids(self.tokenizer, kept, text.blanks)
-        labels = self.tokenizer.labels(words, kept)
-        stream = Stream(self.model.name, "text", labels, ids=_frozen(kept))
-        trace = capture_adopted(self.model, self._batch(kept), [stream], mask)
+        row = (kept, self.tokenizer.labels(words, kept))
+        if self.config.architecture != "encoder_decoder":
+            trace = self.captured(row, mask=mask)
+        else:
+            target = self._target(kept, text.target if isinstance(text, Translation) else None)
+            trace = self.captured((row, (target, self.tokenizer.token_strings(target))))
         return Traced(trace, len(ids) - len(kept), self.tokenizer.reads(words))
+
+    def _target(self, source: Sequence[int], fed: Sequence[int] | None) -> list[int]:
+        """The ids of a target from its start on: those that are fed in, or what is written."""
+        start, end = self.tokenizer.id_of(START_OF_TEXT), self.tokenizer.end_id
+        if fed is None:
+            batch = self._batch(source)
+            written = self.model.inner.generate(
+                batch, do_sample=False, num_beams=1, max_new_tokens=MOST_WRITTEN
+            )
+            fed = written[0, 1:].tolist()
+        return [start, *(i for i in fed if i != end)][: self.model.config.max_seq_len]
+
+    def captured(
+        self,
+        arguments: tuple[Any, ...],
+        attachments: Sequence[Attachment] = (),
+        mask: np.ndarray | None = None,
+    ) -> Trace:
+        """Capture ids and their labels, of a translation both of source and target."""
+        rows = arguments if isinstance(arguments[0], tuple) else (arguments,)
+        streams = [
+            Stream(stack, "text", tuple(labels), ids=_frozen(ids))
+            for stack, (ids, labels) in zip(self.model.anatomy.stacks, rows, strict=True)
+        ]
+        given = self._given([ids for ids, _ in rows])
+        return capture_adopted(self.model, given, streams, mask, attachments)
 
     @torch.inference_mode()
     def independent_logits(self, ids: Sequence[int]) -> np.ndarray:
         """Logits (T, V) of a text in one pass, without a cache and with nothing attached."""
         return to_numpy(self.model(self._batch(ids))[0])
-
-    def captured(
-        self, arguments: tuple[Sequence[int], Sequence[str]], attachments: Sequence[Attachment] = ()
-    ) -> Trace:
-        """Capture ids with their labels, with something attached."""
-        ids, labels = arguments
-        stream = Stream(self.model.name, "text", tuple(labels), ids=_frozen(ids))
-        batch = self._batch(ids)
-        return capture_adopted(self.model, batch, [stream], attachments=attachments)
 
     def check_edited(self, trace: Trace, edits: Sequence[Edit]) -> tuple[Check, ...]:
         """The output of an edited run against that of one beside the run as it is, in one batch."""
@@ -143,20 +168,31 @@ class Adopted:
         both = run_rows(self.model, trace.given, [list(edits), []])
         return (Check("output with edits = in a batch", _error(trace.output, both[0]), BOUND),)
 
+    @torch.inference_mode()
+    def check(self, trace: Trace, mask: np.ndarray | None = None) -> tuple[Check, ...]:
+        """Attention recomputed in float64, and the run against one of torch's fused attention."""
+        cells = None if mask is None else torch.tensor(mask)[None, None]
+        recorder = Recorder({"resid_post"})
+        given = self._given([stream.ids for stream in trace.streams])
+        plain = self.model(given, mask=cells, tap=attach(recorder))[0]
+        found = [] if trace.output is None else [_error(trace.output, plain)]
+        for stream in trace.streams:
+            for layer, residual in enumerate(stream.residuals):
+                value = recorder.values[f"{stream.name}.blocks.{layer}.resid_post"]
+                found.append(_error(residual.resid_post, value[0]))
+        return (
+            *check_records(trace),
+            Check("stream and output = those of torch's fused attention", max(found), BOUND),
+            Check("weights that its files do not have", float(len(self.missing)), 0.0),
+        )
+
     def _batch(self, ids: Iterable[int]) -> Tensor:
         return torch.tensor([list(ids)], device=self.model.device)
 
-    @torch.inference_mode()
-    def check(self, trace: Trace, mask: np.ndarray | None = None) -> tuple[Check, ...]:
-        """Attention recomputed in float64, and the output against a pass that nothing looks at."""
-        cells = None if mask is None else torch.tensor(mask)[None, None]
-        plain = self.model(self._batch(trace.ids.tolist()), mask=cells)[0]
-        stream = trace.output if trace.output is not None else trace.residuals[-1].resid_post
-        return (
-            *check_records(trace),
-            Check("output with capture = without, fused", _error(stream, plain), BOUND),
-            Check("weights that its files do not have", float(len(self.missing)), 0.0),
-        )
+    def _given(self, rows: Sequence[Any]) -> Tensor | tuple[Tensor, Tensor]:
+        """Rows of ids as the model takes them."""
+        batches = [self._batch(ids) for ids in rows]
+        return batches[0] if len(batches) == 1 else (batches[0], batches[1])
 
 
 def _error(found: np.ndarray, plain: Tensor) -> float:
@@ -225,6 +261,11 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         )
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         raise ValueError(f"{spelled(folder)} cannot be opened: {one_line(str(error))}") from None
+    if inner.main_input_name != "input_ids":
+        raise ValueError(
+            f"{spelled(folder)} does not read text but {inner.main_input_name}; models of text are "
+            "opened, of any family that attends through transformers' interface"
+        )
     model = adopt(inner.to(choose_device(device)))
     start_id = getattr(inner.config, "decoder_start_token_id", None)
     missing = tuple(sorted(loading["missing_keys"]))

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 REASONS = {
     "decoder": "it is not a decoder that can run here",
+    "projections": "what its heads write was not found",
     "edits": "its residual stream was not found, or it answers nothing",
     "weights": "its weights are not here",
     "text": "its input is not text",

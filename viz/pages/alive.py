@@ -53,8 +53,10 @@ def _hidden(view: View) -> Asked | None:
     return Asked(Goal("hidden", shown, hidden), chosen)
 
 
-def _target(view: View) -> Asked:
+def _target(view: View) -> Asked | None:
     """The translation as it is written, as it was chosen on its own page."""
+    if "weights" not in view.offers:
+        return None
     written = translating.written(view.handle, view.sentence)
     goal = Goal("target", came=written.ids, specials=translating.specials(view.handle))
     begun = list(translating.begun(view.handle, view.sentence))

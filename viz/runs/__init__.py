@@ -43,6 +43,8 @@ FIRST_MODEL = "stories"
 LEADING = 10  # most likely tokens kept of each step
 BROKEN = "\ufffd"  # what a part of a character decodes to
 
+Runnable = Checkpoint | Adopted  # what runs again, on other texts and under other conditions
+
 keep_freed_memory()
 
 
@@ -143,10 +145,10 @@ def checkpoint(handle: ModelHandle) -> Checkpoint:
     return found
 
 
-def runnable(handle: ModelHandle) -> Checkpoint | Adopted:
+def runnable(handle: ModelHandle) -> Runnable:
     """A model that runs again, on other texts; ValueError where one only has its records."""
     found = opened(handle)
-    if not isinstance(found, Checkpoint | Adopted):
+    if not isinstance(found, Runnable):
         raise ValueError(f"{handle.spelled} has no weights to run again")
     return found
 

@@ -8,9 +8,7 @@ from model.analysis.circuits import copying_scores
 from model.analysis.exchanged import exchanged, exchanged_patches
 from model.analysis.heads import Averages
 from model.analysis.several import Weights, weights_of
-from model.architectures.table import architecture
 from model.inputs import Text
-from model.sources.checkpoint import Checkpoint
 from model.sources.handle import ModelHandle
 from model.sources.sums import sum_of
 from model.survey.measured import Found, measured
@@ -39,13 +37,12 @@ def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Found]:
 
 @kept
 def _on_this_input(handle: ModelHandle, key: str, _trace: Trace) -> dict[str, Found]:
-    found = runs.checkpoint(handle)
-    arguments = _in_another_order(found, _trace)
-    other = architecture(found.config.architecture).capture(found.model, *arguments)
+    found = runs.runnable(handle)
+    other = found.captured(_in_another_order(found, _trace))
     return measured(_trace, other, found.model)
 
 
-def _in_another_order(found: Checkpoint, trace: Trace) -> tuple[Any, ...]:
+def _in_another_order(found: runs.Runnable, trace: Trace) -> tuple[Any, ...]:
     """What a capture takes for a trace's input with its words, or its patches, exchanged."""
     pixels = trace.main.pixels
     if pixels is not None:
@@ -54,7 +51,7 @@ def _in_another_order(found: Checkpoint, trace: Trace) -> tuple[Any, ...]:
     return texts[0] if len(texts) == 1 else tuple(texts)
 
 
-def _text(found: Checkpoint, stream: Stream) -> Text:
+def _text(found: runs.Runnable, stream: Stream) -> Text:
     ids = exchanged(np.asarray(stream.ids).tolist(), found.tokenizer.special_ids)
     return ids, found.tokenizer.token_strings(ids)
 
@@ -62,7 +59,7 @@ def _text(found: Checkpoint, stream: Stream) -> Text:
 @kept
 def of_weights(handle: ModelHandle) -> Found:
     """The copying score, which needs no input; empty for a model that has none."""
-    scores = copying_scores(runs.checkpoint(handle).model)
+    scores = copying_scores(runs.runnable(handle).model)
     return {} if scores is None else {"copying": Averages(scores, np.zeros(scores.shape, int))}
 
 
@@ -76,7 +73,7 @@ def survey(handle: ModelHandle) -> Survey | None:
 
 @kept
 def _survey(handle: ModelHandle, state: tuple[int, int]) -> Survey | None:
-    folder = runs.checkpoint(handle).folder
+    folder = runs.runnable(handle).folder
     return read_survey(folder, sum_of(folder / "model.safetensors"))
 
 

@@ -11,8 +11,21 @@ from torch import Tensor
 
 from model.adopted.adopt import adopt
 from model.adopted.model import AdoptedModel, capture_adopted
+from model.analysis.ablation import (
+    ZERO,
+    costs,
+    edits_of,
+    every_head,
+    every_sublayer,
+    sizes_of,
+    targets_of,
+)
+from model.analysis.circuits import value_norms
 from model.analysis.interventions import run_rows
 from model.analysis.lens import logit_lens
+from model.analysis.metrics import Metric
+from model.analysis.patching import Pair, begin, estimated, pieces
+from model.capture import capture
 from model.decoding.kv_cache import KVCache
 from model.tap import Editor, attach, set_head, set_position, set_weight
 from model.trace import Stream, Trace
@@ -195,3 +208,48 @@ def test_an_attention_that_cannot_be_seen_is_refused() -> None:
     config = hf.BloomConfig(vocab_size=61, hidden_size=24, n_layer=2, n_head=4)
     with pytest.raises(ValueError, match=r"BloomForCausalLM does not go through .* another family"):
         adopt(hf.BloomForCausalLM(config))
+
+
+def test_what_parts_cost_is_the_same_as_in_our_own_model() -> None:
+    ours, theirs = twins()
+    ids = list(range(3, 10))
+    trace = capture(ours, ids, list("abcdefg"))
+    sizes = sizes_of(theirs, {"decoder": len(ids)})
+    assert sizes["decoder.attn"] == sizes_of(ours, {"decoder": len(ids)})["decoder.attn"]
+    rows = [edits_of([part], ZERO) for part in (*every_head(sizes), *every_sublayer(sizes))]
+    found, expected = (
+        np.concatenate(list(costs(model, ids, rows, targets_of(trace)))) for model in (theirs, ours)
+    )
+    np.testing.assert_allclose(found, expected, atol=EXACT)
+    for record in trace.attention:
+        norms = value_norms(record, theirs)
+        np.testing.assert_allclose(norms, value_norms(record, ours), rtol=EXACT)
+
+
+def test_patching_is_the_same_as_in_our_own_model() -> None:
+    found, expected = (_patched(model) for model in reversed(twins()))
+    for grid, values in expected.items():
+        np.testing.assert_allclose(found[grid], values, atol=EXACT, err_msg=grid)
+
+
+def _patched(model: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
+    """All grids of a pair of texts, exact and estimated."""
+    metric = Metric("logit", position=6, answer=5, other=4)
+    pair = Pair(model, list(range(3, 10)), [4, 9, 2, 6, 8, 1, 3], metric)
+    patched = begin(pair)
+    for piece in pieces(pair, patched.kept):
+        patched.take(piece)
+    guesses = {f"{grid} estimated": x for grid, x in estimated(pair, patched.kept).items()}
+    return {**patched.values, **guesses}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_heads_write_is_what_the_block_adds(family: str) -> None:
+    model, trace = captured(family)
+    if family in ("mistral", "gpt_neox", "opt", "bert", "vit"):
+        record, residual = trace.attention[1], trace.residuals[1]
+        w_out = model.output_weights(record.site).numpy()
+        written = np.einsum("htd,hdm->tm", record.z, w_out)
+        rest = residual.attn_out - written  # the bias, the same for each token
+        np.testing.assert_allclose(rest, np.broadcast_to(rest[0], rest.shape), atol=EXACT)
+    assert model.has_projections

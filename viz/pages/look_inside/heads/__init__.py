@@ -12,7 +12,7 @@ from viz.runs import heads
 
 TITLE = "Heads"
 ICON = ":material/hub:"
-NEEDS = ("weights",)
+NEEDS = ("projections",)
 OPENS_INSPECTOR = False
 FIRST_AXES = {  # before a person chooses, the first of these that there is
     "across": ("distance", "largest"),
