@@ -136,8 +136,9 @@ class _Watching(Passing):
             )
 
     def _reader(self, z: Tensor, after: int) -> nn.Module | None:
-        """The module that is given z (1, T, H · Dh) next; None where nothing is."""
-        later = (x for x in self.watched.calls if x.began > after and close(x.given, z))
+        """The matrix that is given z (1, T, H · Dh) next; None where there is none."""
+        matrices = (x for x in self.watched.calls if getattr(x.module, "weight", z).ndim == 2)
+        later = (x for x in matrices if x.began > after and close(x.given, z))
         found = min(later, key=lambda call: call.began, default=None)
         return None if found is None else found.module
 

@@ -111,6 +111,11 @@ class AdoptedModel(Transformer):
             raise ValueError("the logits of this model are not a norm and a matrix of its stream")
         return self.readout.final_norm
 
+    @property
+    def token_table(self) -> Tensor:
+        """The embeddings of all tokens, (V, D)."""
+        return self.inner.get_input_embeddings().weight
+
     def output_weights(self, site: Site) -> Tensor:
         """W_O of each head at a site, (H, Dh, D); ValueError where it was not found."""
         seen = next((one for there, one in self.anatomy.attended if there == site), None)

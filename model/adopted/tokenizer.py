@@ -15,11 +15,12 @@ NONE = -1  # an id that no token has
 class AdoptedTokenizer(Tokenizer):
     """A vocabulary of transformers; its special tokens are put around a text as it puts them.
 
-    Text that looks like a special token is text, as everywhere here.
+    Text that looks like a special token is text, as everywhere here. Models may have rows for more
+    ids than there are tokens: these have a name, and stand for no text.
     """
 
-    def __init__(self, own: Any, start_id: int | None = None) -> None:  # noqa: ANN401
-        """own: a fast tokenizer of transformers. start_id: what a target begins with."""
+    def __init__(self, own: Any, n_ids: int = 0, start_id: int | None = None) -> None:  # noqa: ANN401
+        """own: a fast tokenizer of transformers. n_ids: the model's. start_id: a target's first."""
         backend = tokenizers.Tokenizer.from_str(own.backend_tokenizer.to_str())
         backend.no_truncation()
         backend.no_padding()
@@ -29,6 +30,7 @@ class AdoptedTokenizer(Tokenizer):
         self.is_byte_level = "ByteLevel" in json.dumps(self._file["decoder"])
         self.end_id = _first_known(own.eos_token_id, own.sep_token_id)
         self._added = {i: x.content for i, x in backend.get_added_tokens_decoder().items()}
+        self._n_ids = max(n_ids, backend.get_vocab_size())
         self._special = {
             MASK: own.mask_token_id,
             PADDING: own.pad_token_id,
@@ -41,6 +43,21 @@ class AdoptedTokenizer(Tokenizer):
         if found is None:
             raise ValueError(f"the tokenizer has no {special} token; use a model that has one")
         return found
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of different ids, those without a token included."""
+        return self._n_ids
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """See `Tokenizer`; of an id without a token its name."""
+        if self.backend.id_to_token(token_id) is None:
+            return self._piece(token_id).encode()
+        return super().token_bytes(token_id)
+
+    def _piece(self, token_id: int) -> str:
+        is_unused = token_id < self._n_ids and self.backend.id_to_token(token_id) is None
+        return f"⟨unused {token_id}⟩" if is_unused else super()._piece(token_id)
 
     def encode(self, text: str) -> list[int]:
         """Ids of a text, with the special tokens around it."""

@@ -40,15 +40,8 @@ WHERE = "HEADLIGHT_MODELS"
 LARGEST_INDEX = 16 * MEGABYTE
 POINTER = b"version https://git-lfs.github.com"
 SIZES = (("num_hidden_layers", "n_layer"), ("num_attention_heads", "n_head"))  # as configs say
-# What transformers calls the classes of a kind.
-KINDS = {
-    "ForCausalLM": "decoder",
-    "LMHeadModel": "decoder",
-    "ForMaskedLM": "encoder",
-    "ForConditionalGeneration": "encoder_decoder",
-    "MTModel": "encoder_decoder",
-    "ForImageClassification": "vision",
-}
+# What transformers calls the classes of a kind that takes a sentence as our models of it do.
+KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
 STORED = ("F16", "BF16", "F32", "F64")
 MOST_WRITTEN = 48  # tokens of a target
 BOUND = 1e-4
@@ -133,13 +126,13 @@ class Adopted:
     def _target(self, source: Sequence[int], fed: Sequence[int] | None) -> list[int]:
         """The ids of a target from its start on: those that are fed in, or what is written."""
         start, end = self.tokenizer.id_of(START_OF_TEXT), self.tokenizer.end_id
-        if fed is None:
-            batch = self._batch(source)
-            written = self.model.inner.generate(
-                batch, do_sample=False, num_beams=1, max_new_tokens=MOST_WRITTEN
-            )
-            fed = written[0, 1:].tolist()
-        return [start, *(i for i in fed if i != end)][: self.model.config.max_seq_len]
+        ids = self._written(source) if fed is None else fed
+        return [start, *(i for i in ids if i != end)][: self.model.config.max_seq_len]
+
+    def _written(self, source: Sequence[int]) -> list[int]:
+        """What the model writes of a source, as transformers has it write, without its start."""
+        options = {"do_sample": False, "num_beams": 1, "max_new_tokens": MOST_WRITTEN}
+        return self.model.inner.generate(self._batch(source), **options)[0, 1:].tolist()
 
     def captured(
         self,
@@ -173,7 +166,8 @@ class Adopted:
         """Attention recomputed in float64, and the run against one of torch's fused attention."""
         cells = None if mask is None else torch.tensor(mask)[None, None]
         recorder = Recorder({"resid_post"})
-        given = self._given([stream.ids for stream in trace.streams])
+        rows = trace.given if isinstance(trace.given, tuple) else (trace.given,)
+        given = self._given([row.tolist() for row in rows])
         plain = self.model(given, mask=cells, tap=attach(recorder))[0]
         found = [] if trace.output is None else [_error(trace.output, plain)]
         for stream in trace.streams:
@@ -269,7 +263,8 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     model = adopt(inner.to(choose_device(device)))
     start_id = getattr(inner.config, "decoder_start_token_id", None)
     missing = tuple(sorted(loading["missing_keys"]))
-    return Adopted(folder.name, folder, model, _tokenizer(hf, folder, start_id), missing)
+    tokenizer = _tokenizer(hf, folder, model.facts.vocab_size or 0, start_id)
+    return Adopted(folder.name, folder, model, tokenizer, missing)
 
 
 def _folders() -> list[Path]:
@@ -408,7 +403,12 @@ def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: AN
     return found
 
 
-def _tokenizer(hf: Any, folder: Path, start_id: int | None) -> AdoptedTokenizer | None:  # noqa: ANN401
+def _tokenizer(
+    hf: Any,  # noqa: ANN401
+    folder: Path,
+    n_ids: int,
+    start_id: int | None,
+) -> AdoptedTokenizer | None:
     """The folder's own; None where it brings none."""
     if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer_config.json")):
         return None
@@ -420,4 +420,4 @@ def _tokenizer(hf: Any, folder: Path, start_id: int | None) -> AdoptedTokenizer 
         raise ValueError(
             f"{spelled(folder)}: its tokenizer cannot be read: {one_line(str(error))}"
         ) from None
-    return AdoptedTokenizer(own, start_id) if own.is_fast else None
+    return AdoptedTokenizer(own, n_ids, start_id) if own.is_fast else None

@@ -10,7 +10,8 @@ from functools import partial
 import streamlit as st
 
 from model.verify.check import Check
-from viz.frame import address, bar, inspector, presenting, rail, state, tours, words
+from viz import runs
+from viz.frame import address, bar, inspector, links, presenting, rail, state, tours, words
 from viz.frame.notices import guarded
 from viz.frame.offers import missing
 from viz.frame.page import Page
@@ -64,6 +65,9 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         if title in lacking:
             why = " and ".join(lacking[title])
             words.notice(f"{title} does not apply to {view.model}: {why}.")
+            if view.model != runs.FIRST_MODEL:
+                query = links.to(view, title, model=runs.FIRST_MODEL)
+                words.ways((words.Way(title, f"As it is of {runs.FIRST_MODEL}.", query=query),))
         failed = None if title in lacking else _figures(page, view)
     if title in lacking:
         bar.show_badge(badge, view, ())

@@ -41,10 +41,8 @@ def _next(view: View) -> Asked | None:
     return Asked(Goal(), {"appended": None}, _why_no_more(view))
 
 
-def _hidden(view: View) -> Asked | None:
+def _hidden(view: View) -> Asked:
     """What stands in the hidden place that is shown; where nothing is hidden, what the last is."""
-    if view.run.trace.output is None:
-        return None
     places, shown = blanks.chosen(view.handle, view.sentence)
     stood = token_labels(blanked.tokens_of(view.handle, view.sentence))
     ids = blanked.ids_of(view.handle, view.sentence)
@@ -53,10 +51,8 @@ def _hidden(view: View) -> Asked | None:
     return Asked(Goal("hidden", shown, hidden), chosen)
 
 
-def _target(view: View) -> Asked | None:
+def _target(view: View) -> Asked:
     """The translation as it is written, as it was chosen on its own page."""
-    if "weights" not in view.offers:
-        return None
     written = translating.written(view.handle, view.sentence)
     goal = Goal("target", came=written.ids, specials=translating.specials(view.handle))
     begun = list(translating.begun(view.handle, view.sentence))
@@ -91,8 +87,14 @@ KINDS = {
 
 
 def kind_of(view: View) -> Kind | None:
-    """The kind of a view's model; None where it is not known."""
-    return KINDS.get(view.run.trace.facts.architecture)
+    """The kind of a view's model; None where it is not known, or the model answers nothing.
+
+    How a translation is written is known of our own models alone.
+    """
+    trace = view.run.trace
+    if trace.output is None or (len(trace.streams) > 1 and "weights" not in view.offers):
+        return None
+    return KINDS.get(trace.facts.architecture)
 
 
 def show(view: View, *, plays: bool = False) -> bool:

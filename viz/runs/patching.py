@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 import torch
 
+from model.adopted.model import AdoptedModel
 from model.analysis.branching import logits_at
 from model.analysis.metrics import Metric
 from model.analysis.patching import Pair, Patched, Piece, begin, check_lengths, estimated, pieces
@@ -104,7 +105,10 @@ def with_alike_words(
     Alike are tokens whose embeddings have the largest cosine. ids: those of the text.
     """
     model = runs.runnable(handle).model
-    table = next(x for name, x in model.named_parameters() if name.endswith("embed.weight"))
+    if isinstance(model, AdoptedModel):
+        table = model.token_table
+    else:
+        table = next(x for name, x in model.named_parameters() if name.endswith("embed.weight"))
     unit = torch.nn.functional.normalize(table.detach().float(), dim=-1)
     tried = (
         (place, token)

@@ -61,3 +61,13 @@ def test_pre_tokens_have_every_id_once() -> None:
         assert [i for part in tokenizer.pre_tokens(text) for i in part] == tokenizer.encode(text)
     assert AdoptedTokenizer(tokens()).merges() is not None
     assert AdoptedTokenizer(words()).merges() is None
+
+
+def test_ids_without_a_token_have_a_name_and_no_text() -> None:
+    tokenizer = AdoptedTokenizer(tokens(), n_ids=400)
+    n = tokenizer.backend.get_vocab_size()
+    assert tokenizer.vocab_size == 400 > n
+    assert tokenizer.token_strings([n - 1, n, 399])[1:] == (f"⟨unused {n}⟩", "⟨unused 399⟩")
+    assert tokenizer.decode([*tokenizer.encode("the red"), 399]) == "the red"
+    with pytest.raises(ValueError, match=r"token 400 is not in the vocabulary; ids are 0 to 399"):
+        tokenizer.token_strings([400])

@@ -55,7 +55,10 @@ def render(view: View) -> None:
     )
     notices.show()
     if not alive.show(view, plays=True):
-        words.notice(f"{view.model} says nothing by itself; its attention can be looked at.")
+        words.notice(
+            f"Home shows no answer of {view.model}: what its last block gives is not turned into "
+            "words here. Its heads are on Attention."
+        )
         words.ways(WAYS_ON)
         return
     if "decoder" in view.offers:

@@ -215,7 +215,7 @@ def test_of_a_long_sentence_the_words_around_a_hidden_one_are_shown(
 def test_a_model_that_says_nothing_leads_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(View, "offers", frozenset({"text"}))
     app: AppTest = open_page("Home", sentence=TOM)
-    assert any("says nothing by itself" in line for line in lines(app, "note"))
+    assert any("shows no answer of" in line for line in lines(app, "note"))
     assert lines(app, "error") == []
 
 

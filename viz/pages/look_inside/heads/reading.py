@@ -90,9 +90,10 @@ def _surveyed(view: View) -> Reading | str:
     except ValueError as error:
         return f"{one_line(str(error))}. This sentence’s numbers are shown."
     if found is None or view.attention not in found.groups:
+        remedy = f" Make one: {command(view.handle.name)}." if "weights" in view.offers else ""
         return (
-            f"No survey of {view.group.title.lower()} is stored with {view.model}. Make one: "
-            f"{command(view.handle.name)}. This sentence’s numbers are shown."
+            f"No survey of {view.group.title.lower()} is stored with {view.model}.{remedy} This "
+            "sentence’s numbers are shown."
         )
     files = ", ".join(found.texts)
     about = (
