@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from model.commands import COMMANDS
+from model.sources.transformers import VERSION as TRANSFORMERS
 from viz import VERSION
 
 ROOT = Path(__file__).parent.parent
@@ -99,8 +100,10 @@ def test_every_package_that_is_imported_is_asked_for() -> None:
     names = {module.partition(".")[0] for module in modules}
     others = names - sys.stdlib_module_names - {"model", "viz", "torch", "PIL"} | {"pillow"}
     notebook = {"anywidget", "IPython", "traitlets"}  # the last two are what a widget is made of
-    assert others - notebook <= set(_pinned("requirements.txt"))
-    assert "anywidget" in _pinned("tests/requirements.txt")
+    extras = _pinned("tests/requirements.txt")
+    assert others - notebook - {"transformers"} <= set(_pinned("requirements.txt"))
+    assert "anywidget" in extras
+    assert extras["transformers"] == TRANSFORMERS
 
 
 def _pinned(name: str) -> dict[str, str]:
