@@ -242,9 +242,12 @@ def test_python_says_what_it_does_not_have(alone: Page) -> None:
 
 
 def test_the_still_of_a_notebook_is_a_picture_of_all_heads() -> None:
-    picture = still(heads_part(stories_trace("go go")))
-    assert picture.startswith('<figure class="hl-still"><img alt="A still picture')
-    assert base64.b64decode(picture.split("base64,")[1].split('"')[0]).startswith(b"\x89PNG")
+    trace = stories_trace("go go")
+    for part in (heads_part(trace), home_part(trace, ["x"] * trace.logits.shape[-1])):
+        picture = still(part)
+        assert picture.startswith('<figure class="hl-still"><img alt="A still picture')
+        content = base64.b64decode(picture.split("base64,")[1].split('"')[0])
+        assert content.startswith(b"\x89PNG")
 
 
 # --- the gallery ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from PIL import Image, ImageColor
 from viz.kit.files import PLOTLY, script
 from viz.kit.join import joined
 from viz.kit.part import Part, piece
-from viz.kit.tiles import MASKED
+from viz.kit.tiles import MASKED, tiles
 from viz.theme import LIGHT
 
 try:
@@ -90,8 +90,8 @@ def display(part: Part) -> None:
 
 
 def still(part: Part) -> str:
-    """What is left of a part where nothing runs: its first array that is a picture, as HTML."""
-    levels = next(array for array in part.arrays.values() if array.dtype == np.uint8)
+    """What is left of a part where nothing runs: all heads as small maps, as HTML."""
+    levels = _small_maps(part)
     framed = np.pad(levels, [(0, 0)] * (levels.ndim - 2) + [(0, 2), (0, 2)])
     image = Image.fromarray(np.concatenate(np.concatenate(framed, axis=1), axis=1))
     image.putpalette(_colors().tobytes())
@@ -100,6 +100,16 @@ def still(part: Part) -> str:
     source = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
     words = "A still picture; run the cell for the live one."
     return f'<figure class="hl-still"><img alt="{words}" src="{source}"><br>{words}</figure>'
+
+
+def _small_maps(part: Part) -> np.ndarray:
+    """Maps of all heads of a part, (L, H, rows, columns) uint8: its own, or of its patterns."""
+    own = next((array for name, array in part.arrays.items() if name.endswith("tiles")), None)
+    if own is not None:
+        return own
+    pattern = part.arrays["pattern"]  # (L, H, T, T)
+    small = tiles(pattern, part.arrays["mask"][:, None])
+    return small.reshape(*pattern.shape[:2], *small.shape[1:])
 
 
 def _colors() -> np.ndarray:
