@@ -7,7 +7,15 @@ from typing import Any
 
 import tokenizers
 
-from model.data.tokenizer import MASK, PADDING, START_OF_TEXT, Merges, Tokenizer, one_line_faults
+from model.data.tokenizer import (
+    MASK,
+    PADDING,
+    START_OF_TEXT,
+    Merges,
+    Tokenizer,
+    checked,
+    one_line_faults,
+)
 
 NONE = -1  # an id that no token has
 
@@ -62,7 +70,7 @@ class AdoptedTokenizer(Tokenizer):
     def encode(self, text: str) -> list[int]:
         """Ids of a text, with the special tokens around it."""
         with one_line_faults():
-            return self.backend.encode(text).ids
+            return self.backend.encode(checked(text)).ids
 
     def pre_tokens(self, text: str) -> list[tuple[int, ...]]:
         """See `Tokenizer`; each special token stands alone."""

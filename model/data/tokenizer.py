@@ -83,18 +83,18 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of a text, every character of it taken literally."""
-        return self._encode_start(_checked(text)).ids
+        return self._encode_start(checked(text)).ids
 
     def pre_tokens(self, text: str) -> list[tuple[int, ...]]:
         """The ids `encode` gives, grouped by the pre-tokens the text is first split into."""
-        encoding = self._encode_start(_checked(text))
+        encoding = self._encode_start(checked(text))
         pairs = zip(encoding.word_ids, encoding.ids, strict=True)
         return [tuple(i for _, i in group) for _, group in groupby(pairs, lambda pair: pair[0])]
 
     def encode_documents(self, text: str) -> list[int]:
         """Ids of a text file in which `<|endoftext|>` separates documents."""
         ids: list[int] = []
-        for number, document in enumerate(_checked(text).split(END_OF_TEXT)):
+        for number, document in enumerate(checked(text).split(END_OF_TEXT)):
             if number:
                 ids.append(self.end_id)
             # Pieces keep memory low and never cut a word: a line break ends a piece of its own.
@@ -281,7 +281,7 @@ def _training_pieces(texts: Iterable[str]) -> Iterable[str]:
             yield from _paragraphs(document)
 
 
-def _checked(text: str) -> str:
+def checked(text: str) -> str:
     """The text; ValueError when it holds half a character, as from a terminal that is not UTF-8."""
     try:
         text.encode()

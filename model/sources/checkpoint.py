@@ -48,7 +48,14 @@ TOKENIZER = "tokenizer.json"  # of models that read text
 FILES = ("config.json", "model.safetensors", TOKENIZER)
 LARGEST_CARD = 100_000  # bytes
 STORED_TYPES = ("F16", "BF16", "F32", "F64")  # as the header of a weights file spells them
-OWN = ("readout", "mask", "projections", "edits", "weights")  # what every model of ours offers
+OWN = (
+    "readout",
+    "mask",
+    "projections",
+    "answers",
+    "edits",
+    "weights",
+)  # what every model of ours offers
 SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
 
 

@@ -7,7 +7,8 @@ unpickled and nothing is fetched. What cannot be opened is refused before anythi
 import logging
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -94,7 +95,8 @@ class Adopted:
             "readout": self.model.readout,
             "mask": self.config.mask,
             "projections": self.model.has_projections,
-            "edits": again and is_alone and self.model.anatomy.has_residuals,
+            "answers": again,
+            "edits": is_alone and self.model.anatomy.has_residuals,
         }
         known = (name for name, there in found.items() if there)
         return frozenset(("text", "vocabulary", *again, *known))
@@ -112,6 +114,12 @@ class Adopted:
         ids = self.tokenizer.encode(words)
         if not ids:
             raise ValueError("the text is empty; give a sentence of at least one token")
+        n_rows = self.config.vocab_size or 0
+        if max(ids) >= n_rows:
+            raise ValueError(
+                f"the tokenizer of {self.name} gives token {max(ids)}, and the model has only "
+                f"{n_rows}; use the tokenizer that it was trained with"
+            )
         kept = ids[: self.model.config.max_seq_len]
         if isinstance(text, Blanked):
             kept = blanked_ids(self.tokenizer, kept, text.blanks)
@@ -131,6 +139,8 @@ class Adopted:
 
     def _written(self, source: Sequence[int]) -> list[int]:
         """What the model writes of a source, as transformers has it write, without its start."""
+        if not hasattr(self.model.inner, "generate"):
+            raise ValueError(f"{self.name} has no head that writes a target; open one that has")
         options = {"do_sample": False, "num_beams": 1, "max_new_tokens": MOST_WRITTEN}
         return self.model.inner.generate(self._batch(source), **options)[0, 1:].tolist()
 
@@ -216,8 +226,8 @@ class TransformersSource:
 
     def architecture(self, name: str) -> str:
         """What its class is called after; empty where that does not say."""
-        names = _config(_folder(name)).get("architectures") or [""]
-        return next((kind for end, kind in KINDS.items() if str(names[0]).endswith(end)), "")
+        called = _class_name(_config(_folder(name)))
+        return next((kind for end, kind in KINDS.items() if called.endswith(end)), "")
 
     def described(self, name: str) -> tuple[str, ...]:
         """Its family, parameters, layers × heads, by the config and the headers of the weights."""
@@ -240,10 +250,12 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     """
     config = _config(folder)
     _refuse_code(folder, config)
-    _refuse_size(folder, _stored(folder))
+    stored = _stored(folder)
+    _refuse_size(folder, stored)
+    _refuse_depth(folder, config, len(stored))
     hf = _transformers()
     kind = _class_of(hf, folder, config)
-    try:
+    with _in_one_line(folder, "it cannot be opened"):
         inner, loading = kind.from_pretrained(
             folder,
             dtype=torch.float32,
@@ -251,10 +263,14 @@ def load(folder: Path, device: str = "auto") -> Adopted:
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,
+            ignore_mismatched_sizes=True,  # they are named below
             output_loading_info=True,
         )
-    except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
-        raise ValueError(f"{spelled(folder)} cannot be opened: {one_line(str(error))}") from None
+    if mismatched := sorted(map(str, loading["mismatched_keys"])):
+        raise ValueError(
+            f"{spelled(folder)}: {len(mismatched)} weights have other shapes than config.json "
+            f"means, as {quoted(mismatched[0])}; the two files belong to different models"
+        )
     if inner.main_input_name != "input_ids":
         raise ValueError(
             f"{spelled(folder)} does not read text but {inner.main_input_name}; models of text are "
@@ -262,19 +278,45 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         )
     model = adopt(inner.to(choose_device(device)))
     start_id = getattr(inner.config, "decoder_start_token_id", None)
+    if not isinstance(start_id, int) or not 0 <= start_id < (model.facts.vocab_size or 0):
+        start_id = None
     missing = tuple(sorted(loading["missing_keys"]))
     tokenizer = _tokenizer(hf, folder, model.facts.vocab_size or 0, start_id)
     return Adopted(folder.name, folder, model, tokenizer, missing)
 
 
-def _folders() -> list[Path]:
+@contextmanager
+def _in_one_line(folder: Path, what: str) -> Iterator[None]:
+    """Whatever the library raises on files of anyone is a ValueError of one line."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(
+            f"{spelled(folder)}: {what}: {one_line(str(error))}; its files may be damaged or of "
+            "different models, copy the whole folder"
+        ) from None
+
+
+def _top() -> Path | None:
+    """The folder that HEADLIGHT_MODELS names; ValueError where there is none."""
     place = os.environ.get(WHERE)
     if not place:
-        return []
-    top = Path(place).expanduser()
-    if not top.is_dir():
+        return None
+    try:
+        top = Path(place).expanduser().resolve()
+        is_folder = top.is_dir()
+    except (OSError, RuntimeError, ValueError):  # ~ of nobody; a loop; a name that no file can have
+        top, is_folder = Path(place), False
+    if not is_folder:
         raise ValueError(f"{WHERE} is {quoted(place)!r}, which is not a folder; unset it")
-    return [folder for folder in (top, *sorted(top.iterdir())) if _is_ours(folder)]
+    return top
+
+
+def _folders() -> list[Path]:
+    """The folders of models, those whose names can stand in an address."""
+    top = _top()
+    every = [] if top is None else [top, *sorted(top.iterdir())]
+    return [folder for folder in every if spelled(folder.name) == folder.name and _is_ours(folder)]
 
 
 def _is_ours(folder: Path) -> bool:
@@ -286,9 +328,11 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _folder(name: str) -> Path:
-    for folder in _folders():
-        if folder.name == name:
-            return folder
+    top = _top()
+    if top is not None and Path(name).name == name:
+        for folder in (top / name, top):
+            if folder.name == name and _is_ours(folder):
+                return folder
     raise ValueError(
         f"no model {quoted(name)!r} of transformers; set {WHERE} to the folder that it is in"
     )
@@ -318,10 +362,7 @@ def _refuse_code(folder: Path, config: dict[str, Any]) -> None:
 def _stored(folder: Path) -> dict[str, StoredTensor]:
     """What its weights files hold; ValueError where one is missing, a pointer or no safetensors."""
     index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        names = sorted(set(read_json(index, LARGEST_INDEX).get("weight_map", {}).values()))
-    else:
-        names = ["model.safetensors"]
+    names = _named_in(index) if index.is_file() else ["model.safetensors"]
     found: dict[str, StoredTensor] = {}
     for name in names:
         path = folder / str(name)
@@ -330,6 +371,14 @@ def _stored(folder: Path) -> dict[str, StoredTensor]:
         _refuse_pointer(path)
         found |= read_header(path)
     return found
+
+
+def _named_in(index: Path) -> list[str]:
+    """The files that an index of shards names."""
+    found = read_json(index, LARGEST_INDEX).get("weight_map")
+    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
+        raise ValueError(f"{spelled(index)} names no file for each weight; copy the whole folder")
+    return sorted(set(found.values()))
 
 
 def _without_weights(folder: Path, path: Path) -> str:
@@ -368,6 +417,23 @@ def _refuse_size(folder: Path, stored: dict[str, StoredTensor]) -> None:
         )
 
 
+def _refuse_depth(folder: Path, config: dict[str, Any], n_stored: int) -> None:
+    """ValueError for more layers than there are tensors, before one of them is built."""
+    depths = [config.get(name) for name in (*SIZES[0], "num_layers", "n_layers")]
+    deepest = max((n for n in depths if isinstance(n, int)), default=0)
+    if deepest > n_stored:
+        raise ValueError(
+            f"{spelled(folder)}: config.json means {deepest:,} layers, and its weights are "
+            f"{n_stored:,} tensors; the two files belong to different models"
+        )
+
+
+def _class_name(config: dict[str, Any]) -> str:
+    """What config.json calls the class of the model; empty where it does not say."""
+    names = config.get("architectures")
+    return str(names[0]) if isinstance(names, list) and names else ""
+
+
 def _transformers() -> Any:  # noqa: ANN401
     """The library, told to fetch nothing and to keep quiet; ValueError where it is not there."""
     if find_spec("transformers") is None:
@@ -385,20 +451,20 @@ def _transformers() -> Any:  # noqa: ANN401
 
 def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: ANN401
     """The class its config names, of the family it names; ValueError where they do not agree."""
-    family, names = config["model_type"], config.get("architectures") or ["AutoModel"]
+    family, name = config["model_type"], _class_name(config)
     if family not in hf.CONFIG_MAPPING:
         raise ValueError(
             f"{spelled(folder)} is of the family {quoted(family)!r}, which transformers "
             f"{hf.__version__} does not have; install one that has it"
         )
-    found: Any = getattr(hf, str(names[0]), None)
-    if not hasattr(found, "from_pretrained"):
+    found: Any = getattr(hf, name, None)
+    if not isinstance(found, type) or not issubclass(found, hf.PreTrainedModel):
         return hf.AutoModel
     own = getattr(found.config_class, "model_type", family)
     if own != family:
         raise ValueError(
             f"{spelled(folder / 'config.json')} says model_type {quoted(family)!r} but names "
-            f"{quoted(names[0])!r}, which is of {own!r}; use the file the model was saved with"
+            f"{quoted(name)!r}, which is of {own!r}; use the file the model was saved with"
         )
     return found
 
@@ -412,12 +478,8 @@ def _tokenizer(
     """The folder's own; None where it brings none."""
     if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer_config.json")):
         return None
-    try:
+    with _in_one_line(folder, "its tokenizer cannot be read"):
         own = hf.AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )
-    except Exception as error:  # whatever it raises on files of anyone
-        raise ValueError(
-            f"{spelled(folder)}: its tokenizer cannot be read: {one_line(str(error))}"
-        ) from None
-    return AdoptedTokenizer(own, n_ids, start_id) if own.is_fast else None
+        return AdoptedTokenizer(own, n_ids, start_id) if own.is_fast else None

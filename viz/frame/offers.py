@@ -9,13 +9,14 @@ from collections.abc import Iterable
 REASONS = {
     "decoder": "it is not a decoder that can run here",
     "projections": "what its heads write was not found",
-    "edits": "its residual stream was not found, or it answers nothing",
-    "weights": "its weights are not here",
+    "edits": "its residual stream was not found in a stack of its own",
+    "answers": "it predicts nothing that a change could be measured by",
+    "weights": "its weights are not laid out as those of the models that come with Headlight",
     "text": "its input is not text",
     "vocabulary": "it has no vocabulary",
     "logits": "it gives no next-token distribution",
     "residuals": "its residual stream was not kept",
-    "mask": "its layers have different masks",
+    "mask": "no one mask hides later tokens in all of its layers",
     "readout": "its logits are not a norm and a matrix of its residual stream",
 }
 

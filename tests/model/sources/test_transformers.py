@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from model.given import Blanked
 from model.sources import table
 from model.sources.transformers import WHERE, Adopted, load
-from tests.model.adopted.families import build, saved, words
+from tests.model.adopted.families import build, saved, tokens, words
 from tests.model.builders import edit_json
 
 TEXT = "the red ball gave a dog"
@@ -119,6 +119,20 @@ def _shard_missing(folder: Path) -> None:
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
+def _halved(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+def _index(names: object) -> Callable[[Path], None]:
+    content = json.dumps({"weight_map": names})
+    return lambda folder: _write(folder / "model.safetensors.index.json", content)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 548105171\n"
 BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "no weights": (_weights(None), "model.safetensors is missing; copy the whole folder"),
@@ -132,10 +146,15 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "quantised": (_config(quantization_config={"bits": 4}), "quantised weights; open the model"),
     "no family": (_config(model_type="gpt9"), "the family 'gpt9', which transformers 5.23.0 does"),
     "two families": (_config(model_type="llama"), "names 'GPT2LMHeadModel', which is of 'gpt2'"),
-    "other sizes": (_config(n_embd=32), "cannot be opened"),
+    "other sizes": (_config(n_embd=32), "weights have other shapes than config.json means, as"),
+    "text for a number": (_config(n_layer="two"), "cannot be opened: "),
+    "no heads": (_config(n_head=0), "cannot be opened: "),
+    "too deep": (_config(n_layer=10**6), "means 1,000,000 layers, and its weights are"),
+    "half a file": (_halved, "cannot be opened: "),
+    "odd index": (_index([5]), "names no file for each weight"),
     "no type": (_config(model_type=None), "names no model_type"),
     "broken tokenizer": (
-        lambda folder: (folder / "tokenizer.json").write_text("{}") and None,
+        lambda folder: _write(folder / "tokenizer.json", "{}"),
         "its tokenizer cannot be read",
     ),
 }
@@ -149,6 +168,43 @@ def test_a_broken_folder_is_one_line_with_a_remedy(name: str, gpt2: Path, tmp_pa
         load(tmp_path, "cpu")
     line = str(caught.value)
     assert expected in line and "\n" not in line and len(line) < 800
+
+
+@pytest.mark.parametrize("named", [None, [], ["AutoTokenizer"], {"a": 1}, 5])
+def test_what_names_no_model_opens_as_its_family_does(
+    named: object, gpt2: Path, tmp_path: Path
+) -> None:
+    _config(architectures=named)(_copy(gpt2, tmp_path))
+    assert load(tmp_path, "cpu").config.predicts is None  # without a head
+
+
+def test_a_broken_folder_does_not_hide_the_others(
+    gpt2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, change in (("good", lambda folder: None), ("bad", _index(5))):
+        (tmp_path / name).mkdir()
+        change(_copy(gpt2, tmp_path / name))
+    monkeypatch.setenv(WHERE, str(tmp_path))
+    assert {"good", "bad"} <= set(table.model_names())
+    handles = {name: table.handle_of(name, "cpu") for name in ("good", "bad")}
+    assert table.described(handles["good"])[0] == "gpt2"
+    with pytest.raises(ValueError, match="names no file for each weight"):
+        table.described(handles["bad"])
+
+
+def test_ids_that_the_model_has_no_row_for_are_refused(gpt2: Path, tmp_path: Path) -> None:
+    folder = _copy(gpt2, tmp_path)
+    tokens(600).save_pretrained(folder)
+    model = load(folder, "cpu")
+    own = model.tokenizer.backend
+    own.add_tokens(["zork" + "x" * n for n in range(300)])
+    with pytest.raises(ValueError, match=r"gives token \d+, and the model has only 300"):
+        model.trace("zorkxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" + "x" * 200)
+
+
+def test_half_a_character_is_one_line(gpt2: Path) -> None:
+    with pytest.raises(ValueError, match="not valid Unicode"):
+        load(gpt2, "cpu").trace("a \ud800 b")
 
 
 def test_a_folder_without_a_tokenizer_says_so(gpt2: Path, tmp_path: Path) -> None:

@@ -50,11 +50,11 @@ def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
 
 def test_every_other_page_says_what_is_missing() -> None:
     offers = frozenset(("text", "vocabulary", "decoder", "logits", "residuals", "readout", "mask"))
-    offers |= {"projections", "edits"}
+    offers |= {"projections", "answers", "edits"}
     without = {page.TITLE: missing(page.NEEDS, offers) for page in PAGES}
     lacking = {title for title, reasons in without.items() if reasons}
     assert len(PAGES) - len(lacking) >= 24
     assert lacking.isdisjoint(OF_DECODERS)
     app = open_page("The block", model="some-llama", sentence=TEXT)
     (line,) = (x for x in lines(app, "note") if "does not apply" in x)
-    assert line == "The block does not apply to some-llama: its weights are not here."
+    assert line.startswith("The block does not apply to some-llama: its weights are not laid out")

@@ -35,7 +35,7 @@ LEAST_MERGED = 1.5  # bytes per token, where no held-out text is known: most are
 MOST_SCRIPTS = 3
 LABEL_CHARACTERS = 20
 HOW_MERGED = "its bytes are joined by merges, the earliest learnt first"
-HOW_LOOKED_UP = "each is looked up in the vocabulary as it is"
+HOW_LOOKED_UP = "pieces that its vocabulary has, by the tokenizer’s own rules"
 MORE_OF_MERGES = (
     "The text is first split into pre-tokens: words with the space before them, numbers, "
     "punctuation. Merges never cross their borders. In each, the pair of neighbours of lowest "
@@ -122,8 +122,8 @@ def render(view: View) -> None:
     if reading.merges is None:
         kind = runs.tokenizer(view.handle).kind
         words.notice(
-            f"This tokenizer ({kind}) has no merges of bytes: each token is looked up in its "
-            "vocabulary as it is, so there is no tree to draw."
+            f"This tokenizer ({kind}) does not make the whole text of merges of bytes alone, so "
+            "there is no tree to draw."
         )
     else:
         _trees(reading, chosen, len(reading.merges.rules))
@@ -150,8 +150,8 @@ def _reading(view: View) -> Reading:
 
 
 def _text(view: View) -> str:
-    """The whole sentence as the tokenizer has it."""
-    return view.run.reads or view.sentence
+    """The whole sentence as a tokenizer of ours has it; of others as it was typed."""
+    return (view.run.reads if "weights" in view.offers else None) or view.sentence
 
 
 def _held_out(view: View) -> dict[str, float]:

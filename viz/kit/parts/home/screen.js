@@ -87,7 +87,7 @@ export class Screen {
     axis.place(this.flow);
     next.place(this.flow);
     tokens.build(run, this.flow, this.#pictures.image);
-    this.soon();
+    this.#frame(performance.now()); // at once: a canvas of another size is black
   }
 
   /** Draw before the next frame is painted. */

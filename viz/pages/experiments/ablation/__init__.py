@@ -31,7 +31,7 @@ from viz.runs import ablating, attributing, heads
 
 TITLE = "Ablation"
 ICON = ":material/content_cut:"
-NEEDS = ("edits",)
+NEEDS = ("answers", "edits")
 
 
 def render(view: View) -> None:

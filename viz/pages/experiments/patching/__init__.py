@@ -19,7 +19,7 @@ from viz.runs.patching import Patching, Request, patch
 
 TITLE = "Patching"
 ICON = ":material/healing:"
-NEEDS = ("edits",)
+NEEDS = ("answers", "edits")
 OPENS_INSPECTOR = False
 
 PATCHING = "patching"  # of this visitor
