@@ -18,17 +18,14 @@ SUMS = ("resid_mid", "resid_cross")  # what the stream is after each of them but
 
 
 @dataclass(frozen=True)
-class Embedding:
-    """Embeddings, shown as multiplied by `scale`, which the model does after them."""
+class Value:
+    """What is shown as it is, such as embeddings."""
 
     address: str
-    scale: float
 
     def __call__(self, now: Passing, value: Tensor) -> Tensor:
         """value: (B, T, D)."""
-        scaled = self.scale * value
-        new = now.tap(self.address, scaled)
-        return value if new is scaled else new / self.scale
+        return now.tap(self.address, value)
 
 
 @dataclass(frozen=True)
@@ -127,9 +124,8 @@ def _of_embeddings(
     if embed is None or embed.gave.shape != first.given.shape:
         return
     for added in (None, *begun):
-        scale = _scale(first.given, embed.gave, added)
-        if scale is not None:
-            yield embed, Embedding(f"{stack}.embed", scale)
+        if _makes(first.given, embed.gave, added):
+            yield embed, Value(f"{stack}.embed")
             if added is not None:
                 yield added, Positions(f"{stack}.positions")
             return
@@ -141,10 +137,10 @@ def _has_table(module: nn.Module, words: nn.Module) -> bool:
     return module is words or (table is not None and getattr(module, "weight", None) is table)
 
 
-def _scale(stream: Tensor, embed: Tensor, added: Call | None) -> float | None:
-    """The s with stream = s · embed + what a call gave; None where there is none."""
-    if added is not None and added.gave.numel() != stream.numel():
-        return None
-    rest = stream if added is None else stream - added.gave.reshape(stream.shape)
-    scale = float((rest * embed).sum() / (embed * embed).sum())
-    return scale if scale and close(rest, scale * embed) else None
+def _makes(stream: Tensor, embed: Tensor, added: Call | None) -> bool:
+    """Whether the stream is the embeddings and what a call gave, or these alone."""
+    if added is None:
+        return close(embed, stream)
+    if added.gave.numel() != stream.numel():
+        return False
+    return close(embed + added.gave.reshape(stream.shape), stream)

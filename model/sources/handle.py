@@ -47,8 +47,8 @@ class OpenModel(Protocol):
     """A model that is ready: it gives traces and checks them.
 
     `input_kind` is what it takes, None where it brings its own input. `offers` says what else it
-    can do: "text" (run on another one), "vocabulary", and the name of its architecture where it
-    can run again under other conditions, as "decoder".
+    can do: "text" (run on another one), "vocabulary", the name of its architecture where it can run
+    again under other conditions, as "decoder", and what is known of its inside, as "readout".
     """
 
     @property

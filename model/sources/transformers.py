@@ -1,14 +1,13 @@
 """Folders that transformers saves, of any family whose attention can be seen.
 
 transformers itself builds the model and reads its weights; no code of a folder runs, nothing is
-unpickled and nothing is fetched. What cannot be opened is refused before anything large is read.
+unpickled and nothing is fetched.
 """
 
 import logging
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,12 +23,19 @@ from model.adopted.tokenizer import AdoptedTokenizer
 from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
 from model.device import choose_device
-from model.files import LARGEST_CONFIG, MEGABYTE, StoredTensor, opened, read_header, read_json
+from model.files import LARGEST_CONFIG, read_json
 from model.given import Blanked, Given, Translation
 from model.inputs import blanked_ids
-from model.lines import in_millions, one_line, quoted, spelled
-from model.memory import physical_memory
+from model.lines import in_millions, quoted, spelled
 from model.records import to_numpy
+from model.sources.folder import (
+    SIZES,
+    class_name,
+    config_in,
+    in_one_line,
+    refuse_unopenable,
+    stored_in,
+)
 from model.sources.handle import Traced
 from model.tap import Attachment, Edit, Recorder, attach
 from model.trace import Facts, Stream, Trace
@@ -38,12 +44,8 @@ from model.verify.records import check_records
 
 VERSION = "5.23.0"  # of transformers, that this was tried with
 WHERE = "HEADLIGHT_MODELS"
-LARGEST_INDEX = 16 * MEGABYTE
-POINTER = b"version https://git-lfs.github.com"
-SIZES = (("num_hidden_layers", "n_layer"), ("num_attention_heads", "n_head"))  # as configs say
 # What transformers calls the classes of a kind that takes a sentence as our models of it do.
 KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
-STORED = ("F16", "BF16", "F32", "F64")
 MOST_WRITTEN = 48  # tokens of a target
 BOUND = 1e-4
 
@@ -226,13 +228,13 @@ class TransformersSource:
 
     def architecture(self, name: str) -> str:
         """What its class is called after; empty where that does not say."""
-        called = _class_name(_config(_folder(name)))
+        called = class_name(config_in(_folder(name)))
         return next((kind for end, kind in KINDS.items() if called.endswith(end)), "")
 
     def described(self, name: str) -> tuple[str, ...]:
         """Its family, parameters, layers × heads, by the config and the headers of the weights."""
         folder = _folder(name)
-        config, stored = _config(folder), _stored(folder)
+        config, stored = config_in(folder), stored_in(folder)
         n_parameters = sum(math.prod(tensor.shape) for tensor in stored.values())
         sizes = [config.get(names[0], config.get(names[1])) for names in SIZES]
         heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
@@ -248,14 +250,10 @@ def load(folder: Path, device: str = "auto") -> Adopted:
 
     Raises ValueError, one line with cause and remedy, for what cannot be opened or seen.
     """
-    config = _config(folder)
-    _refuse_code(folder, config)
-    stored = _stored(folder)
-    _refuse_size(folder, stored)
-    _refuse_depth(folder, config, len(stored))
+    config = refuse_unopenable(folder)
     hf = _transformers()
     kind = _class_of(hf, folder, config)
-    with _in_one_line(folder, "it cannot be opened"):
+    with in_one_line(folder, "it cannot be opened"):
         inner, loading = kind.from_pretrained(
             folder,
             dtype=torch.float32,
@@ -283,18 +281,6 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     missing = tuple(sorted(loading["missing_keys"]))
     tokenizer = _tokenizer(hf, folder, model.facts.vocab_size or 0, start_id)
     return Adopted(folder.name, folder, model, tokenizer, missing)
-
-
-@contextmanager
-def _in_one_line(folder: Path, what: str) -> Iterator[None]:
-    """Whatever the library raises on files of anyone is a ValueError of one line."""
-    try:
-        yield
-    except Exception as error:
-        raise ValueError(
-            f"{spelled(folder)}: {what}: {one_line(str(error))}; its files may be damaged or of "
-            "different models, copy the whole folder"
-        ) from None
 
 
 def _top() -> Path | None:
@@ -338,102 +324,6 @@ def _folder(name: str) -> Path:
     )
 
 
-def _config(folder: Path) -> dict[str, Any]:
-    config = read_json(folder / "config.json", LARGEST_CONFIG)
-    if not isinstance(config.get("model_type"), str):
-        raise ValueError(f"{spelled(folder / 'config.json')} names no model_type of transformers")
-    return config
-
-
-def _refuse_code(folder: Path, config: dict[str, Any]) -> None:
-    """ValueError for what would need code of the folder, or numbers that are packed."""
-    if "auto_map" in config:
-        raise ValueError(
-            f"{spelled(folder)} brings code of its own, which is never run here; open a model "
-            "whose family transformers has"
-        )
-    if "quantization_config" in config:
-        raise ValueError(
-            f"{spelled(folder)} has quantised weights; open the model it was made from, in "
-            "float16 or float32"
-        )
-
-
-def _stored(folder: Path) -> dict[str, StoredTensor]:
-    """What its weights files hold; ValueError where one is missing, a pointer or no safetensors."""
-    index = folder / "model.safetensors.index.json"
-    names = _named_in(index) if index.is_file() else ["model.safetensors"]
-    found: dict[str, StoredTensor] = {}
-    for name in names:
-        path = folder / str(name)
-        if path.parent != folder or not path.is_file():
-            raise ValueError(_without_weights(folder, path))
-        _refuse_pointer(path)
-        found |= read_header(path)
-    return found
-
-
-def _named_in(index: Path) -> list[str]:
-    """The files that an index of shards names."""
-    found = read_json(index, LARGEST_INDEX).get("weight_map")
-    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
-        raise ValueError(f"{spelled(index)} names no file for each weight; copy the whole folder")
-    return sorted(set(found.values()))
-
-
-def _without_weights(folder: Path, path: Path) -> str:
-    if any(folder.glob("*.bin")):
-        return (
-            f"{spelled(folder)} has its weights in .bin files, which are never unpickled here; "
-            "save it again as safetensors where you trust it"
-        )
-    return f"{spelled(path)} is missing; copy the whole folder"
-
-
-def _refuse_pointer(path: Path) -> None:
-    with opened(path) as file:
-        start = file.read(256)
-    if start.startswith(POINTER):
-        size = start.partition(b"size ")[2].split(b"\n")[0].decode("ascii", "replace")
-        n_megabytes = int(size) / MEGABYTE if size.isdigit() else math.nan
-        raise ValueError(
-            f"{spelled(path)} is a pointer of Git LFS to a file of {n_megabytes:,.0f} MB; run "
-            "git lfs pull in its folder"
-        )
-
-
-def _refuse_size(folder: Path, stored: dict[str, StoredTensor]) -> None:
-    for name, tensor in stored.items():
-        if tensor.dtype not in STORED and not tensor.dtype.startswith(("I", "U", "BOOL")):
-            raise ValueError(
-                f"{spelled(folder)}: {quoted(name)} is stored as {quoted(tensor.dtype)}; "
-                "convert it to float16 or float32"
-            )
-    needed, there = 4 * sum(math.prod(x.shape) for x in stored.values()), physical_memory()
-    if needed > 0.8 * there:
-        raise ValueError(
-            f"{spelled(folder)}: its weights need {needed / 1e9:.1f} GB in float32, and this "
-            f"machine has {there / 1e9:.1f} GB of memory; take a smaller model"
-        )
-
-
-def _refuse_depth(folder: Path, config: dict[str, Any], n_stored: int) -> None:
-    """ValueError for more layers than there are tensors, before one of them is built."""
-    depths = [config.get(name) for name in (*SIZES[0], "num_layers", "n_layers")]
-    deepest = max((n for n in depths if isinstance(n, int)), default=0)
-    if deepest > n_stored:
-        raise ValueError(
-            f"{spelled(folder)}: config.json means {deepest:,} layers, and its weights are "
-            f"{n_stored:,} tensors; the two files belong to different models"
-        )
-
-
-def _class_name(config: dict[str, Any]) -> str:
-    """What config.json calls the class of the model; empty where it does not say."""
-    names = config.get("architectures")
-    return str(names[0]) if isinstance(names, list) and names else ""
-
-
 def _transformers() -> Any:  # noqa: ANN401
     """The library, told to fetch nothing and to keep quiet; ValueError where it is not there."""
     if find_spec("transformers") is None:
@@ -451,7 +341,7 @@ def _transformers() -> Any:  # noqa: ANN401
 
 def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: ANN401
     """The class its config names, of the family it names; ValueError where they do not agree."""
-    family, name = config["model_type"], _class_name(config)
+    family, name = config["model_type"], class_name(config)
     if family not in hf.CONFIG_MAPPING:
         raise ValueError(
             f"{spelled(folder)} is of the family {quoted(family)!r}, which transformers "
@@ -478,7 +368,7 @@ def _tokenizer(
     """The folder's own; None where it brings none."""
     if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer_config.json")):
         return None
-    with _in_one_line(folder, "its tokenizer cannot be read"):
+    with in_one_line(folder, "its tokenizer cannot be read"):
         own = hf.AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )

@@ -67,7 +67,15 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
             words.notice(f"{title} does not apply to {view.model}: {why}.")
             if view.model != runs.FIRST_MODEL:
                 query = links.to(view, title, model=runs.FIRST_MODEL)
-                words.ways((words.Way(title, f"As it is of {runs.FIRST_MODEL}.", query=query),))
+                words.ways(
+                    (
+                        words.Way(
+                            title,
+                            f"Open it with {runs.FIRST_MODEL}, which has what it needs.",
+                            query=query,
+                        ),
+                    )
+                )
         failed = None if title in lacking else _figures(page, view)
     if title in lacking:
         bar.show_badge(badge, view, ())

@@ -10,6 +10,7 @@ import transformers as hf
 from torch import Tensor
 
 from model.adopted.adopt import adopt
+from model.adopted.attention import attend
 from model.adopted.model import AdoptedModel, capture_adopted
 from model.analysis.ablation import (
     ZERO,
@@ -202,6 +203,25 @@ def test_edits_do_the_same_as_in_our_own_model() -> None:
     np.testing.assert_allclose(found, wanted, atol=EXACT)
     apart = [float((row - wanted[0]).abs().max()) for row in wanted[1:]]
     assert min(apart) > 0.01  # each edit does something
+
+
+def test_as_many_tokens_run_as_the_memory_holds() -> None:
+    model = adopt(build("llama", max_position_embeddings=10**6))
+    assert model.facts.max_seq_len == 10**6
+    n = model.config.max_seq_len  # of 3 layers of 4 heads
+    assert 12 * n**2 <= 40_000_000 < 12 * (n + 1) ** 2
+
+
+def test_a_family_that_hands_over_no_mask_still_looks_back_alone() -> None:
+    q, k, v = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(1))
+    module = torch.nn.Module()
+    z, _ = attend(module, q, k, v, None)
+    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    np.testing.assert_allclose(z, expected.transpose(1, 2), atol=EXACT)
+    module.is_causal = False
+    z, _ = attend(module, q, k, v, None)
+    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    np.testing.assert_allclose(z, expected.transpose(1, 2), atol=EXACT)
 
 
 def test_an_attention_that_cannot_be_seen_is_refused() -> None:

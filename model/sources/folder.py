@@ -1,0 +1,137 @@
+"""What a folder of transformers holds, read from its small files and from headers alone.
+
+What cannot be opened is refused here, before anything large is read.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from model.files import LARGEST_CONFIG, MEGABYTE, StoredTensor, opened, read_header, read_json
+from model.lines import one_line, quoted, spelled
+from model.memory import physical_memory
+
+LARGEST_INDEX = 16 * MEGABYTE
+POINTER = b"version https://git-lfs.github.com"
+STORED = ("F16", "BF16", "F32", "F64")
+SIZES = (("num_hidden_layers", "n_layer"), ("num_attention_heads", "n_head"))  # as configs say
+
+
+def refuse_unopenable(folder: Path) -> dict[str, Any]:
+    """The config of a folder that can be opened; ValueError for one that cannot."""
+    config, stored = config_in(folder), stored_in(folder)
+    _refuse_code(folder, config)
+    _refuse_size(folder, stored)
+    _refuse_depth(folder, config, len(stored))
+    return config
+
+
+def config_in(folder: Path) -> dict[str, Any]:
+    """What its config.json says; ValueError where that names no family."""
+    config = read_json(folder / "config.json", LARGEST_CONFIG)
+    if not isinstance(config.get("model_type"), str):
+        raise ValueError(f"{spelled(folder / 'config.json')} names no model_type of transformers")
+    return config
+
+
+def class_name(config: dict[str, Any]) -> str:
+    """What config.json calls the class of the model; empty where it does not say."""
+    names = config.get("architectures")
+    return str(names[0]) if isinstance(names, list) and names else ""
+
+
+def stored_in(folder: Path) -> dict[str, StoredTensor]:
+    """What its weights files hold; ValueError where one is missing, a pointer or no safetensors."""
+    index = folder / "model.safetensors.index.json"
+    names = _named_in(index) if index.is_file() else ["model.safetensors"]
+    found: dict[str, StoredTensor] = {}
+    for name in names:
+        path = folder / str(name)
+        if path.parent != folder or not path.is_file():
+            raise ValueError(_without_weights(folder, path))
+        _refuse_pointer(path)
+        found |= read_header(path)
+    return found
+
+
+def _named_in(index: Path) -> list[str]:
+    """The files that an index of shards names."""
+    found = read_json(index, LARGEST_INDEX).get("weight_map")
+    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
+        raise ValueError(f"{spelled(index)} names no file for each weight; copy the whole folder")
+    return sorted(set(found.values()))
+
+
+def _without_weights(folder: Path, path: Path) -> str:
+    if any(folder.glob("*.bin")):
+        return (
+            f"{spelled(folder)} has its weights in .bin files, which are never unpickled here; "
+            "save it again as safetensors where you trust it"
+        )
+    return f"{spelled(path)} is missing; copy the whole folder"
+
+
+def _refuse_pointer(path: Path) -> None:
+    with opened(path) as file:
+        start = file.read(256)
+    if start.startswith(POINTER):
+        size = start.partition(b"size ")[2].split(b"\n")[0].decode("ascii", "replace")
+        n_megabytes = int(size) / MEGABYTE if size.isdigit() else math.nan
+        raise ValueError(
+            f"{spelled(path)} is a pointer of Git LFS to a file of {n_megabytes:,.0f} MB; run "
+            "git lfs pull in its folder"
+        )
+
+
+def _refuse_code(folder: Path, config: dict[str, Any]) -> None:
+    """ValueError for what would need code of the folder, or numbers that are packed."""
+    if "auto_map" in config:
+        raise ValueError(
+            f"{spelled(folder)} brings code of its own, which is never run here; open a model "
+            "whose family transformers has"
+        )
+    if "quantization_config" in config:
+        raise ValueError(
+            f"{spelled(folder)} has quantised weights; open the model it was made from, in "
+            "float16 or float32"
+        )
+
+
+def _refuse_size(folder: Path, stored: dict[str, StoredTensor]) -> None:
+    for name, tensor in stored.items():
+        if tensor.dtype not in STORED and not tensor.dtype.startswith(("I", "U", "BOOL")):
+            raise ValueError(
+                f"{spelled(folder)}: {quoted(name)} is stored as {quoted(tensor.dtype)}; "
+                "convert it to float16 or float32"
+            )
+    needed, there = 4 * sum(math.prod(x.shape) for x in stored.values()), physical_memory()
+    if needed > 0.8 * there:
+        raise ValueError(
+            f"{spelled(folder)}: its weights need {needed / 1e9:.1f} GB in float32, and this "
+            f"machine has {there / 1e9:.1f} GB of memory; take a smaller model"
+        )
+
+
+def _refuse_depth(folder: Path, config: dict[str, Any], n_stored: int) -> None:
+    """ValueError for more layers than there are tensors, before one of them is built."""
+    depths = [config.get(name) for name in (*SIZES[0], "num_layers", "n_layers")]
+    deepest = max((n for n in depths if isinstance(n, int)), default=0)
+    if deepest > n_stored:
+        raise ValueError(
+            f"{spelled(folder)}: config.json means {deepest:,} layers, and its weights are "
+            f"{n_stored:,} tensors; the two files belong to different models"
+        )
+
+
+@contextmanager
+def in_one_line(folder: Path, what: str) -> Iterator[None]:
+    """Whatever the library raises on files of anyone is a ValueError of one line."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(
+            f"{spelled(folder)}: {what}: {one_line(str(error))}; its files may be damaged or of "
+            "different models, copy the whole folder"
+        ) from None
