@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from safetensors import SafetensorError
 
-from model.lines import spelled
+from model.lines import quoted, spelled
 
 MEGABYTE = 1_000_000
 LARGEST_CONFIG = MEGABYTE
@@ -67,6 +67,26 @@ def _refuse_strange(path: Path, found: os.stat_result, largest: int | None) -> N
             f"{spelled(path)} has {found.st_size:,} bytes; at most {largest:,} are read of such a "
             "file"
         )
+
+
+def folder_at(place: str) -> Path | None:
+    """The folder that a person names, ~ for their own; None where there is none."""
+    try:
+        folder = Path(place).expanduser().resolve()
+        return folder if folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # ~ of nobody; a loop; a name that no file can have
+        return None
+
+
+def folder_in(variable: str) -> Path | None:
+    """The folder that an environment variable names, if it is set; ValueError when it is none."""
+    place = os.environ.get(variable)
+    if not place:
+        return None
+    folder = folder_at(place)
+    if folder is None:
+        raise ValueError(f"{variable} is {quoted(place)!r}, which is not a folder; unset it")
+    return folder
 
 
 def read_text(path: Path, largest: int) -> str:

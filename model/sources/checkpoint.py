@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +24,7 @@ from model.device import choose_device
 from model.files import (
     LARGEST_CONFIG,
     StoredTensor,
+    folder_in,
     read_header,
     read_json,
     read_text,
@@ -183,19 +183,8 @@ class CheckpointSource:
 
 def folders() -> list[Path]:
     """Folders of checkpoints: the shipped ones, and HEADLIGHT_CHECKPOINTS if that is set."""
-    own = os.environ.get("HEADLIGHT_CHECKPOINTS")
-    if not own:
-        return [SHIPPED]
-    try:
-        folder = Path(own).expanduser()
-        is_folder = folder.is_dir()
-    except (OSError, RuntimeError):  # a name that no file can have; ~ of nobody
-        folder, is_folder = Path(own), False
-    if not is_folder:
-        raise ValueError(
-            f"HEADLIGHT_CHECKPOINTS is {quoted(own)!r}, which is not a folder; unset it"
-        )
-    return [SHIPPED, folder]
+    own = folder_in("HEADLIGHT_CHECKPOINTS")
+    return [SHIPPED] if own is None else [SHIPPED, own]
 
 
 def found_names() -> list[str]:

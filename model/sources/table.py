@@ -1,6 +1,9 @@
 """The sources of models by name: a new one is a module and an entry here."""
 
-from model.sources.checkpoint import CheckpointSource
+from model.files import folder_at
+from model.lines import quoted
+from model.sources import transformers
+from model.sources.checkpoint import Checkpoint, CheckpointSource
 from model.sources.handle import (
     DEFAULT_SOURCE,
     NAMED_ALONE,
@@ -9,7 +12,9 @@ from model.sources.handle import (
     OpenModel,
     Source,
 )
-from model.sources.transformers import TransformersSource
+from model.sources.transformers import Adopted, TransformersSource
+
+Runnable = Checkpoint | Adopted  # what runs again, on other texts and under other conditions
 
 SOURCES: dict[str, Source] = {
     DEFAULT_SOURCE: CheckpointSource(),
@@ -41,6 +46,22 @@ def source_of(spelled: str) -> str:
 def open_model(handle: ModelHandle) -> OpenModel:
     """Open the model that a handle names."""
     return SOURCES[handle.source].open(handle.name, handle.device)
+
+
+def open_named(named: str, device: str = "auto") -> OpenModel:
+    """A model by its name, or by its folder, of whichever kind; ValueError when there is none."""
+    folder = folder_at(named)
+    if folder is not None and transformers.is_folder(folder):
+        return transformers.load(folder, device)
+    return open_model(handle_of(named, device))
+
+
+def open_runnable(named: str, device: str = "auto") -> Runnable:
+    """The same, of a model that runs again; ValueError where one only has its records."""
+    found = open_named(named, device)
+    if not isinstance(found, Runnable):
+        raise ValueError(f"{quoted(named)} has no weights to run again; open a checkpoint")
+    return found
 
 
 def described(handle: ModelHandle) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from model.adopted.tokenizer import AdoptedTokenizer
 from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
 from model.device import choose_device
-from model.files import LARGEST_CONFIG, read_json
+from model.files import LARGEST_CONFIG, folder_in, read_json
 from model.given import Blanked, Given, Translation
 from model.inputs import blanked_ids
 from model.lines import in_millions, quoted, spelled
@@ -283,29 +283,15 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     return Adopted(folder.name, folder, model, tokenizer, missing)
 
 
-def _top() -> Path | None:
-    """The folder that HEADLIGHT_MODELS names; ValueError where there is none."""
-    place = os.environ.get(WHERE)
-    if not place:
-        return None
-    try:
-        top = Path(place).expanduser().resolve()
-        is_folder = top.is_dir()
-    except (OSError, RuntimeError, ValueError):  # ~ of nobody; a loop; a name that no file can have
-        top, is_folder = Path(place), False
-    if not is_folder:
-        raise ValueError(f"{WHERE} is {quoted(place)!r}, which is not a folder; unset it")
-    return top
-
-
 def _folders() -> list[Path]:
     """The folders of models, those whose names can stand in an address."""
-    top = _top()
+    top = folder_in(WHERE)
     every = [] if top is None else [top, *sorted(top.iterdir())]
-    return [folder for folder in every if spelled(folder.name) == folder.name and _is_ours(folder)]
+    return [folder for folder in every if spelled(folder.name) == folder.name and is_folder(folder)]
 
 
-def _is_ours(folder: Path) -> bool:
+def is_folder(folder: Path) -> bool:
+    """Whether a folder is one that transformers saved a model in."""
     path = folder / "config.json"
     try:
         return path.is_file() and "model_type" in read_json(path, LARGEST_CONFIG)
@@ -314,10 +300,10 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _folder(name: str) -> Path:
-    top = _top()
+    top = folder_in(WHERE)
     if top is not None and Path(name).name == name:
         for folder in (top / name, top):
-            if folder.name == name and _is_ours(folder):
+            if folder.name == name and is_folder(folder):
                 return folder
     raise ValueError(
         f"no model {quoted(name)!r} of transformers; set {WHERE} to the folder that it is in"

@@ -30,7 +30,7 @@ from model.memory import keep_freed_memory
 from model.sources import table
 from model.sources.checkpoint import Checkpoint, unusable_folders
 from model.sources.handle import ModelHandle, OpenModel
-from model.sources.transformers import Adopted
+from model.sources.table import Runnable
 from model.trace import Trace
 from model.verify.check import Check
 from model.verify.independent import ALLOWED, log_probability
@@ -42,8 +42,6 @@ from viz.runs.kept import kept
 FIRST_MODEL = "stories"
 LEADING = 10  # most likely tokens kept of each step
 BROKEN = "\ufffd"  # what a part of a character decodes to
-
-Runnable = Checkpoint | Adopted  # what runs again, on other texts and under other conditions
 
 keep_freed_memory()
 
