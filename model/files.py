@@ -72,7 +72,7 @@ def _refuse_strange(path: Path, found: os.stat_result, largest: int | None) -> N
 def folder_at(place: str) -> Path | None:
     """The folder that a person names, ~ for their own; None where there is none."""
     try:
-        folder = Path(place).expanduser().resolve()
+        folder = Path(os.path.abspath(Path(place).expanduser()))  # a link keeps its own name
         return folder if folder.is_dir() else None
     except (OSError, RuntimeError, ValueError):  # ~ of nobody; a loop; a name that no file can have
         return None

@@ -24,7 +24,6 @@ from model.device import choose_device
 from model.files import (
     LARGEST_CONFIG,
     StoredTensor,
-    folder_in,
     read_header,
     read_json,
     read_text,
@@ -35,6 +34,7 @@ from model.inputs import INPUTS
 from model.lines import in_millions, quoted, spelled
 from model.memory import physical_memory
 from model.sources.handle import Traced
+from model.sources.places import folders, has_config, is_of_transformers
 from model.sources.recorded import RECORDED, check_recorded, record
 from model.sources.sums import SUMS, refuse_changed, write_sums
 from model.tap import Attachment, Edit
@@ -56,7 +56,6 @@ OWN = (
     "edits",
     "weights",
 )  # what every model of ours offers
-SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,40 +180,9 @@ class CheckpointSource:
         return load(name, device)
 
 
-def folders() -> list[Path]:
-    """Folders of checkpoints: the shipped ones, and HEADLIGHT_CHECKPOINTS if that is set."""
-    own = folder_in("HEADLIGHT_CHECKPOINTS")
-    return [SHIPPED] if own is None else [SHIPPED, own]
-
-
 def found_names() -> list[str]:
-    """Names of the checkpoints found, those that come with Headlight first.
-
-    A name that is not UTF-8 can stand in no address and is left out: see `unusable_folders`.
-    """
-    return list(dict.fromkeys(name for name in _folder_names() if spelled(name) == name))
-
-
-def unusable_folders() -> list[str]:
-    """One line for each checkpoint that is not offered, with the remedy."""
-    return [
-        f"The checkpoint {quoted(name)!r} is left out: its folder's name is not UTF-8; rename it."
-        for name in dict.fromkeys(_folder_names())
-        if spelled(name) != name
-    ]
-
-
-def _folder_names() -> list[str]:
-    configs = (path for place in folders() for path in sorted(place.glob("*/config.json")))
-    return [path.parent.name for path in configs if _is_file(path)]
-
-
-def _is_file(path: Path) -> bool:
-    """Whether there is a regular file that can be seen; a name that no file can have is none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
+    """Names of the checkpoints found, those that come with Headlight first."""
+    return [name for name, folder in folders().items() if not is_of_transformers(folder)]
 
 
 def _state_of(path: Path) -> str:
@@ -298,10 +266,9 @@ def own_weights(model: Transformer) -> dict[str, Tensor]:
 
 def find_folder(name_or_folder: str | Path) -> Path:
     """Where a checkpoint lies, by its shipped name or its folder; ValueError when nowhere."""
-    in_folders = (place / str(name_or_folder) for place in folders())
-    for folder in (*in_folders, Path(name_or_folder)):
-        if _is_file(folder / "config.json"):
-            return folder
+    folder = folders().get(str(name_or_folder), Path(name_or_folder))
+    if has_config(folder):
+        return folder
     raise ValueError(
         f"no checkpoint {quoted(name_or_folder)!r}: give a folder with config.json, or "
         f"one of {', '.join(found_names()) or '(none shipped)'}"

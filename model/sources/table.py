@@ -12,6 +12,7 @@ from model.sources.handle import (
     OpenModel,
     Source,
 )
+from model.sources.places import is_of_transformers
 from model.sources.transformers import Adopted, TransformersSource
 
 Runnable = Checkpoint | Adopted  # what runs again, on other texts and under other conditions
@@ -51,7 +52,7 @@ def open_model(handle: ModelHandle) -> OpenModel:
 def open_named(named: str, device: str = "auto") -> OpenModel:
     """A model by its name, or by its folder, of whichever kind; ValueError when there is none."""
     folder = folder_at(named)
-    if folder is not None and transformers.is_folder(folder):
+    if folder is not None and is_of_transformers(folder):
         return transformers.load(folder, device)
     return open_model(handle_of(named, device))
 

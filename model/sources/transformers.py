@@ -23,7 +23,6 @@ from model.adopted.tokenizer import AdoptedTokenizer
 from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
 from model.device import choose_device
-from model.files import LARGEST_CONFIG, folder_in, read_json
 from model.given import Blanked, Given, Translation
 from model.inputs import blanked_ids
 from model.lines import in_millions, quoted, spelled
@@ -37,13 +36,13 @@ from model.sources.folder import (
     stored_in,
 )
 from model.sources.handle import Traced
+from model.sources.places import WHERE, folders, is_of_transformers
 from model.tap import Attachment, Edit, Recorder, attach
 from model.trace import Facts, Stream, Trace
 from model.verify.check import Check, relative_error
 from model.verify.records import check_records
 
 VERSION = "5.23.0"  # of transformers, that this was tried with
-WHERE = "HEADLIGHT_MODELS"
 # What transformers calls the classes of a kind that takes a sentence as our models of it do.
 KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
 MOST_WRITTEN = 48  # tokens of a target
@@ -213,11 +212,11 @@ def _frozen(ids: Iterable[int]) -> np.ndarray:
 
 
 class TransformersSource:
-    """Folders in HEADLIGHT_MODELS, or that itself, whose config.json is one of transformers."""
+    """Folders whose config.json is one of transformers."""
 
     def names(self) -> list[str]:
         """Names of the folders found."""
-        return [folder.name for folder in _folders()]
+        return [name for name, folder in folders().items() if is_of_transformers(folder)]
 
     def revision(self, name: str) -> str:
         """What changes with config, weights or tokenizer; ValueError when there is no such one."""
@@ -283,31 +282,13 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     return Adopted(folder.name, folder, model, tokenizer, missing)
 
 
-def _folders() -> list[Path]:
-    """The folders of models, those whose names can stand in an address."""
-    top = folder_in(WHERE)
-    every = [] if top is None else [top, *sorted(top.iterdir())]
-    return [folder for folder in every if spelled(folder.name) == folder.name and is_folder(folder)]
-
-
-def is_folder(folder: Path) -> bool:
-    """Whether a folder is one that transformers saved a model in."""
-    path = folder / "config.json"
-    try:
-        return path.is_file() and "model_type" in read_json(path, LARGEST_CONFIG)
-    except (OSError, ValueError):
-        return False
-
-
 def _folder(name: str) -> Path:
-    top = folder_in(WHERE)
-    if top is not None and Path(name).name == name:
-        for folder in (top / name, top):
-            if folder.name == name and is_folder(folder):
-                return folder
-    raise ValueError(
-        f"no model {quoted(name)!r} of transformers; set {WHERE} to the folder that it is in"
-    )
+    folder = folders().get(name)
+    if folder is None or not is_of_transformers(folder):
+        raise ValueError(
+            f"no model {quoted(name)!r} of transformers; set {WHERE} to the folder that it is in"
+        )
+    return folder
 
 
 def _transformers() -> Any:  # noqa: ANN401

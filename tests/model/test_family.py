@@ -13,7 +13,8 @@ from model.analysis.probabilities import next_token_losses
 from model.capture import capture
 from model.config import POSITION_NAMES
 from model.sources import checkpoint
-from model.sources.checkpoint import SHIPPED, Checkpoint
+from model.sources.checkpoint import Checkpoint
+from model.sources.places import SHIPPED
 from model.trace import Trace
 from model.training.evaluation import read_scores
 from model.verify.self_check import check

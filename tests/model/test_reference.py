@@ -17,11 +17,11 @@ from safetensors.torch import save_file
 
 from model import attention, blocks, masks, norms, positions, reference
 from model.capture import capture
-from model.sources import checkpoint
+from model.sources import checkpoint, places
 from model.trace import Trace
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
 
-SHIPPED = sorted(path.parent for path in checkpoint.SHIPPED.glob("*/model.safetensors"))
+SHIPPED = sorted(path.parent for path in places.SHIPPED.glob("*/model.safetensors"))
 TEXTS = (
     "The animal didn't cross the street because it was too tired.",
     "x",

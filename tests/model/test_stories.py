@@ -10,7 +10,8 @@ from model.capture import capture
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
 from model.sources import checkpoint
-from model.sources.checkpoint import SHIPPED, Checkpoint
+from model.sources.checkpoint import Checkpoint
+from model.sources.places import SHIPPED
 from model.trace import Trace
 from model.verify.self_check import check
 

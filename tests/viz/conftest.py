@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from playwright.sync_api import Browser, Page
 
-from model.sources import checkpoint
+from model.sources import places
 from tests.viz.harness import bare_page
 from viz.runs.kept import KEPT
 
@@ -32,7 +32,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgetful: None) -> P
     """An empty folder the app takes its checkpoints from; it remembers nothing of others."""
     folder = tmp_path / "checkpoints"
     folder.mkdir()
-    monkeypatch.setattr(checkpoint, "SHIPPED", folder)
+    monkeypatch.setattr(places, "SHIPPED", folder)
     return folder
 
 

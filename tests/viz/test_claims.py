@@ -10,7 +10,8 @@ import pytest
 
 from model.analysis.heads import FROM, first_token, previous_token
 from model.analysis.lens import logit_lens
-from model.sources.checkpoint import SHIPPED, load, read_config
+from model.sources.checkpoint import load, read_config
+from model.sources.places import SHIPPED
 from model.survey.stored import read_survey
 from model.trace import Trace
 from tests.model.builders import tiny_checkpoint

@@ -14,7 +14,7 @@ from model.sources.checkpoint import Checkpoint
 from model.sources.transformers import Adopted
 from model.verify.check import Check
 from viz import VERSION, runs
-from viz.frame import admission, controls, given, inspector, notices, state, verdicts, words
+from viz.frame import admission, controls, folder, given, inspector, notices, state, verdicts, words
 from viz.frame.examples import examples
 from viz.frame.kinds import Choice
 from viz.frame.pairs import pairs
@@ -176,10 +176,11 @@ def _model_pickers(model: Choice[str]) -> tuple[str, str]:
     controls.pickers(
         "pickers-model",
         *_examples(runs.architecture_of(state.value(model))),
-        controls.picker(model),
+        folder.with_way_in(controls.picker(model)),
         *([controls.picker(device)] if len(devices) > 1 else []),
         on_change=_take_over,
     )
+    folder.ask(state.value(device), switch_model)
     return state.value(model), state.value(device)
 
 
@@ -195,6 +196,7 @@ def _examples(architecture: str) -> list[Picker]:
 
 def _take_over(changes: Settings) -> None:
     """Open the example that was chosen; keep what else was."""
+    folder.take_over(changes)
     title = changes.pop(EXAMPLE, None)
     if title in {pair.source for pair in pairs()}:
         state.put((SOURCE, title))
@@ -210,6 +212,8 @@ def _take_over(changes: Settings) -> None:
             )
             at = f"decoder.attn.{example.layer}.{example.head}"
             state.put((AT, at), chosen_for=example.model)
+    if MODEL.name in changes:
+        st.session_state[SWITCHED] = True
     state.take_over(changes)
 
 
@@ -235,13 +239,14 @@ def _any_head(run: runs.Run, *, has_pickers: bool) -> tuple[str, int, int]:
     titles, first = {group.name: group.title for group in run.trace.groups}, examples()[0]
     names = list(titles)
     kind = HEAD_GROUP.given(options=names, default=names[0], words=titles.get)
-    if not has_pickers:  # nor does the page say which head it is
+    is_new = st.session_state.pop(SWITCHED, False)  # then nobody asked for another layer or head
+    if is_new or not has_pickers:  # nor does the page say which head it is
         state.settle_quietly(kind)
     group = run.trace.group(state.value(kind))
     layers, heads = range(len(group.records)), range(group.n_heads)
     layer = LAYER.given(options=layers, default=min(first.layer, layers[-1]))
     head = HEAD.given(options=heads, default=min(first.head, heads[-1]))
-    if st.session_state.pop(SWITCHED, False):  # nobody asked for another layer or head
+    if is_new:
         state.settle_quietly(layer)
         state.settle_quietly(head)
     if has_pickers:

@@ -28,8 +28,9 @@ from model.device import choose_device
 from model.given import Given, Translation
 from model.memory import keep_freed_memory
 from model.sources import table
-from model.sources.checkpoint import Checkpoint, unusable_folders
+from model.sources.checkpoint import Checkpoint
 from model.sources.handle import ModelHandle, OpenModel
+from model.sources.places import unusable_folders
 from model.sources.table import Runnable
 from model.trace import Trace
 from model.verify.check import Check

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from model.files import replacing
-from model.sources import checkpoint
+from model.sources import checkpoint, places
 from tests.model.builders import (
     GROUPED,
     SENTENCE,
@@ -87,7 +87,7 @@ def test_shipped_checkpoints_are_found_by_name(
     tiny_checkpoint(tmp_path / "b")
     tiny_checkpoint(tmp_path / "a")
     (tmp_path / "c").mkdir()
-    monkeypatch.setattr(checkpoint, "SHIPPED", tmp_path)
+    monkeypatch.setattr(places, "SHIPPED", tmp_path)
     assert checkpoint.found_names() == ["a", "b"]
     assert checkpoint.load("b").folder == tmp_path / "b"
     with pytest.raises(ValueError, match=r"no checkpoint 'c': give a folder .* or one of a, b"):
@@ -198,6 +198,6 @@ def test_a_name_that_is_not_utf8_is_left_out_with_a_line(
     tiny_checkpoint(tmp_path / "whole")
     tiny_checkpoint(tmp_path / os.fsdecode(b"caf\xe9"))
     assert checkpoint.found_names()[-1] == "whole"
-    [line] = checkpoint.unusable_folders()
+    [line] = places.unusable_folders()
     assert line.encode()
     assert "rename it" in line

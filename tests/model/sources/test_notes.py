@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.sources import checkpoint
+from model.sources import checkpoint, places
 from model.sources.recorded import RECORDED, REPRODUCED
 from model.sources.sums import SUMS
 from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
@@ -63,7 +63,7 @@ def test_notes_that_are_none_are_refused_by_line(line: str, tmp_path: Path) -> N
 
 
 def test_shipped_models_give_what_was_recorded() -> None:
-    for folder in sorted(checkpoint.SHIPPED.glob("*/")):
+    for folder in sorted(places.SHIPPED.glob("*/")):
         (found,) = checkpoint.load(folder, "cpu").recorded
         assert found.name == REPRODUCED
         assert found.passed, folder.name

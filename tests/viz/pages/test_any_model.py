@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.sources.transformers import WHERE
+from model.sources.places import WHERE
 from tests.model.adopted.families import build, saved, words
 from tests.viz.apps import control, lines, open_page
 from viz.frame.offers import missing

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from model.sources.checkpoint import SHIPPED, load
+from model.sources.checkpoint import load
+from model.sources.places import SHIPPED
 from tests.viz.apps import lines, open_page
 
 BOX = re.compile(r'<(?:a|div) class="hl-box hl-box-(\w+)".*?</(?:a|div)>')

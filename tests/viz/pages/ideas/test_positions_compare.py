@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.sources.checkpoint import SHIPPED
+from model.sources.places import SHIPPED
 from model.training.evaluation import read_scores
 from tests.model.builders import tiny_checkpoint
 from tests.viz.apps import (

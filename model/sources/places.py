@@ -1,0 +1,134 @@
+"""The folders that models lie in, and the names that they go by.
+
+Each holds a config.json: those that come with Headlight, those of the folders that the environment
+names, and those that a person opened by their path, which are remembered from start to start.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+
+from model.files import LARGEST_CONFIG, folder_at, folder_in, read_json, replacing
+from model.lines import quoted, spelled
+
+SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
+WHERE = "HEADLIGHT_MODELS"
+VARIABLES = ("HEADLIGHT_CHECKPOINTS", WHERE)
+HOME = "HEADLIGHT_HOME"  # where what is remembered lies; ~/.headlight where it is not set
+MOST_REMEMBERED = 12
+
+
+def folders() -> dict[str, Path]:
+    """All folders of models by name, those that come with Headlight first; no two share one.
+
+    ValueError where the environment names a folder that is none.
+    """
+    found: dict[str, Path] = {}
+    for folder in dict.fromkeys(x for x in _all() if spelled(x.name) == x.name):
+        name = next((name for name in _names(folder) if name not in found), str(folder))
+        found[name] = folder
+    return found
+
+
+def is_of_transformers(folder: Path) -> bool:
+    """Whether it is transformers that saved what a folder holds, by its config.json."""
+    try:
+        about = (folder / "config.json").stat()
+        return _names_family(folder / "config.json", about.st_mtime_ns, about.st_size)
+    except (OSError, ValueError):
+        return False
+
+
+@lru_cache(maxsize=4096)
+def _names_family(path: Path, _changed: int, _size: int) -> bool:
+    return "model_type" in read_json(path, LARGEST_CONFIG)
+
+
+def given_folder(place: str) -> Path:
+    """The folder of a model that a person names; ValueError where it is none, with what is."""
+    folder = folder_at(place.strip().strip("\"'"))
+    if folder is None or not place.strip():
+        is_file = Path(place.strip()).is_file()
+        what = "is a file; give the folder that it is in" if is_file else "is no folder here"
+        raise ValueError(f"{quoted(place)!r} {what}")
+    if not has_config(folder):
+        inside = [below.name for below in sorted(folder.iterdir()) if has_config(below)]
+        also = f", as {quoted(inside[0])!r} in it" if inside else ""
+        raise ValueError(
+            f"{quoted(str(folder))} has no config.json; give the folder of one model{also}"
+        )
+    return folder
+
+
+def remembered() -> list[Path]:
+    """The folders that were opened by their path, the last one first."""
+    try:
+        found = read_json(_list(), LARGEST_CONFIG).get("folders")
+    except (OSError, ValueError):
+        return []
+    return [Path(place) for place in found if isinstance(place, str)] if found else []
+
+
+def remember(folder: Path) -> str:
+    """Keep a folder that was opened by its path; gives the name that it goes by."""
+    if spelled(str(folder)) != str(folder):
+        raise ValueError(
+            f"{quoted(str(folder))} is not UTF-8, so no address can name it; rename it"
+        )
+    if folder not in folders().values():
+        _write([folder, *remembered()][:MOST_REMEMBERED])
+    return next(name for name, there in folders().items() if there == folder)
+
+
+def forget(folder: Path) -> None:
+    """Do not offer a folder any longer that was opened by its path."""
+    _write([there for there in remembered() if there != folder])
+
+
+def _write(places: list[Path]) -> None:
+    _list().parent.mkdir(parents=True, exist_ok=True)
+    with replacing(_list()) as new:
+        new.write_text(json.dumps({"folders": [str(place) for place in places]}), encoding="utf-8")
+
+
+def _list() -> Path:
+    return Path(os.environ.get(HOME) or Path.home() / ".headlight") / "folders.json"
+
+
+def unusable_folders() -> list[str]:
+    """One line for each folder that is not offered, with the remedy."""
+    return [
+        f"The checkpoint {quoted(folder.name)!r} is left out: its folder's name is not UTF-8; "
+        "rename it."
+        for folder in dict.fromkeys(_all())
+        if spelled(folder.name) != folder.name
+    ]
+
+
+def _all() -> Iterator[Path]:
+    """Every folder that has a config.json."""
+    tops = [SHIPPED, *filter(None, map(folder_in, VARIABLES))]
+    inside = (x for top in tops for x in (top, *sorted(top.iterdir())))
+    return filter(has_config, (*inside, *remembered()))
+
+
+def has_config(folder: Path) -> bool:
+    """Whether there is one that can be seen; a name that no file can have is none."""
+    try:
+        return (folder / "config.json").is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _names(folder: Path) -> Iterator[str]:
+    """What a folder may be called: by its own name, then with those of the folders above it.
+
+    A snapshot in the cache of the hub is called after its model.
+    """
+    hub = folder.parents[1].name if folder.parent.name == "snapshots" else ""
+    if hub.startswith("models--"):
+        yield hub.removeprefix("models--").replace("--", "/")
+    yield from accumulate(reversed(folder.parts[1:]), lambda below, above: f"{above}/{below}")

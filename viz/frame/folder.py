@@ -1,0 +1,91 @@
+"""A model of a person's own: its folder is opened by its path, and remembered."""
+
+import os
+from collections.abc import Callable
+
+import streamlit as st
+
+from model.sources import places
+from viz import runs
+from viz.frame import words
+from viz.frame.settings import MODEL
+from viz.guard import LOCAL_HOSTS, access_from
+from viz.kit.wire import Option, Settings
+from viz.live.callbacks import unbroken
+from viz.live.pickers.data import Picker
+
+OPEN = "…"  # in the list of models, where no model is called so
+ASKED, TYPED = "folder-asked", "folder-typed"
+
+
+def with_way_in(models: Picker) -> Picker:
+    """The list of models, and below them a folder; only the person at this machine has those."""
+    is_local = access_from(os.environ, st.get_option("server.address")).hosts == LOCAL_HOSTS
+    if models.name != MODEL.name or not is_local:
+        return models
+    return models._replace(options=[*models.options, Option(OPEN, "Open a folder…")])
+
+
+def take_over(changes: Settings) -> None:
+    """Note that a folder is asked for; no model goes by that name."""
+    if changes.get(MODEL.name) == OPEN:
+        del changes[MODEL.name]
+        st.session_state[ASKED] = True
+
+
+def ask(device: str, on_open: Callable[[str], None]) -> None:
+    """The dialog, from the choice in the list until a model is open or the person closes it.
+
+    `on_open` takes the name of the model.
+    """
+    if st.session_state.get(ASKED):
+        _dialog(device, on_open)
+
+
+def _close() -> None:
+    st.session_state.pop(ASKED, None)
+
+
+@st.dialog("Open a folder", on_dismiss=unbroken(_close))
+def _dialog(device: str, on_open: Callable[[str], None]) -> None:
+    st.text(
+        "A folder that transformers saved a model in, with config.json, safetensors and its "
+        "tokenizer; or a checkpoint trained with Headlight. Nothing is copied or sent anywhere."
+    )
+    with st.form("folder", border=False):
+        place = st.text_input("Path of the folder", key=TYPED, placeholder="~/models/gpt2")
+        is_wanted = st.form_submit_button("Open", type="primary")
+    if is_wanted:
+        try:
+            with st.spinner("Opening…"):
+                name = _opened(place, device)
+        except ValueError as error:
+            words.notice(str(error), kind="error")
+        else:
+            _close()
+            on_open(name)
+            st.rerun()
+    _show_remembered()
+
+
+def _opened(place: str, device: str) -> str:
+    """The name of the model in a folder, which then is in the list; ValueError where none opens."""
+    folder = places.given_folder(place)
+    is_new = folder not in places.remembered()
+    name = places.remember(folder)
+    try:
+        runs.opened(runs.handle_of(name, device))
+    except ValueError:
+        if is_new:
+            places.forget(folder)
+        raise
+    return name
+
+
+def _show_remembered() -> None:
+    """The folders that were opened so; one that is forgotten is no longer in the list of models."""
+    for folder in places.remembered():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(str(folder), width="stretch")
+            forget = unbroken(places.forget)
+            st.button("Forget", key=f"forget {folder}", on_click=forget, args=(folder,))
