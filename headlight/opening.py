@@ -1,0 +1,84 @@
+"""A model by its path or name, and the app that is started with it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import webbrowser
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from headlight.where import HOUSE
+from model.files import LARGEST_CONFIG, folder_at, read_json
+from model.sources import hub, places
+from model.sources.folder import refuse_unopenable
+
+PORT = "STREAMLIT_SERVER_PORT"
+FIRST_PORT, LAST_PORT = 8501, 8600
+
+
+def located(named: str, *, download: bool = False) -> str:
+    """The name of a model that is offered here, or its folder; ValueError when there is none."""
+    if named in places.folders():
+        return named
+    if folder_at(named) is None and hub.is_name(named):
+        return str(hub.copy_of(named, download=download))
+    return str(places.given_folder(named))
+
+
+def address(named: str, text: str | None, *, download: bool = False) -> dict[str, str]:
+    """What the app's address says to show a model; of a folder of one's own it is remembered.
+
+    Raises ValueError, before the app is started, for what it could not open.
+    """
+    found = located(named, download=download)
+    if found not in places.folders():
+        folder = places.given_folder(found)
+        if places.is_of_transformers(folder):
+            refuse_unopenable(folder)
+        found = places.remember(folder)
+    config = read_json(places.folders()[found] / "config.json", LARGEST_CONFIG)
+    is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")
+    said = {} if text is None else {"source" if is_pair else "sentence": text}
+    return {"model": found, **said}
+
+
+def start(query: Mapping[str, str], *, with_browser: bool) -> int:
+    """Run the app until it ends, and open it in a browser when it answers; gives its exit code."""
+    port = os.environ.get(PORT) or str(_free_port())
+    program = [sys.executable, "-m", "streamlit", "run", str(HOUSE / "app.py")]
+    command = [*program, "--server.port", port]
+    server = subprocess.Popen(command, cwd=HOUSE)  # noqa: S603  our own words and a number
+    signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+    try:
+        if query and _answers(server, int(port)):
+            link = f"http://localhost:{port}/?{urlencode(query)}"
+            print(f"\n  {query['model']}: {link}\n", flush=True)
+            if with_browser:
+                webbrowser.open(link)
+        return server.wait()
+    except KeyboardInterrupt:  # the server has it, too
+        return server.wait()
+
+
+def _answers(server: subprocess.Popen, port: int) -> bool:
+    """Wait until the app answers; False where it has ended."""
+    while server.poll() is None:
+        try:
+            socket.create_connection(("localhost", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return True
+    return False
+
+
+def _free_port() -> int:
+    """The first that nothing listens at; ValueError where all are taken."""
+    for port in range(FIRST_PORT, LAST_PORT):
+        with socket.socket() as one:
+            if one.connect_ex(("localhost", port)):
+                return port
+    raise ValueError(f"ports {FIRST_PORT} to {LAST_PORT} are taken; set {PORT}")

@@ -1,0 +1,37 @@
+"""Models of the Hugging Face hub: the copy that this machine has, or one that a person has fetched.
+
+Configs, tokenizers and safetensors alone are fetched: no code, and nothing that is pickled.
+"""
+
+import re
+from pathlib import Path
+
+from model.lines import one_line, quoted
+
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+FETCHED = ("*.json", "*.safetensors", "*.txt", "*.model")
+
+
+def is_name(named: str) -> bool:
+    """Whether this can be the name of a model of the hub, as openai-community/gpt2."""
+    return NAME.fullmatch(named) is not None
+
+
+def copy_of(name: str, *, download: bool = False) -> Path:
+    """The folder of a model of the hub. Only with `download` anything is asked of another machine.
+
+    Raises ValueError where there is no copy here, and where none can be had.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        found = snapshot_download(name, allow_patterns=list(FETCHED), local_files_only=not download)
+    except LocalEntryNotFoundError:
+        raise ValueError(
+            f"there is no model, folder or copy of the hub's {quoted(name)!r} here; to fetch it "
+            "from huggingface.co, add --download"
+        ) from None
+    except Exception as error:  # of a library for a network: a dozen kinds, none of ours
+        raise ValueError(f"{quoted(name)!r} cannot be fetched: {one_line(str(error))}") from None
+    return Path(found)
