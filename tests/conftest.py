@@ -4,6 +4,7 @@ A page that logs an error to the console, or sends a request to anywhere but the
 test when it closes, whatever the test was about.
 """
 
+import os
 import signal
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from model.sources.places import HOME
 from tests.browser import find_browser
 from tests.outside import Outside, outside
 from tests.screen import PATIENCE
@@ -80,6 +82,12 @@ class PageLog:
 
     console_errors: list[str] = field(default_factory=list)
     foreign_requests: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What the tester has opened is not there, and nothing is added to it."""
+    os.environ[HOME] = str(tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,16 @@ SUFFIXES = (".py", ".js", ".css", ".html", ".toml")
 SOURCES = [
     ROOT / "app.py",
     ROOT / ".streamlit/config.toml",
-    *(path for room in ("model", "viz") for path in (ROOT / room).rglob("*")),
+    *(path for room in ("headlight", "model", "viz") for path in (ROOT / room).rglob("*")),
 ]
 # What a browser would fetch: not a link a reader may follow, not the name of an XML dialect.
 READERS_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(https?://[^)]*\)|^\s*(?:#|//|\*).*$", re.MULTILINE)
 HOST = re.compile(r"[\"'(](?:https?:|wss?:)?//([\w-]+(?:\.[\w-]+)+)")
 HARMLESS = {"www.w3.org", "127.0.0.1", "moodle.school.example"}  # a dialect, here, an example
+PACKAGES = {
+    "PIL": "pillow",
+    "huggingface_hub": "huggingface-hub",
+}  # where modules are called otherwise
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TREE_LINE = re.compile(r"( *)(\S+(?: · \S+)*)")
 
@@ -98,7 +103,8 @@ def test_every_package_that_is_imported_is_asked_for() -> None:
     modules = [x.name for node in nodes if isinstance(node, ast.Import) for x in node.names]
     modules += [x.module for x in nodes if isinstance(x, ast.ImportFrom) and x.module]
     names = {module.partition(".")[0] for module in modules}
-    others = names - sys.stdlib_module_names - {"model", "viz", "torch", "PIL"} | {"pillow"}
+    others = names - sys.stdlib_module_names - {"headlight", "model", "viz", "torch"}
+    others = {PACKAGES.get(name, name) for name in others}
     notebook = {"anywidget", "IPython", "traitlets"}  # the last two are what a widget is made of
     extras = _pinned("tests/requirements.txt")
     assert others - notebook - {"transformers"} <= set(_pinned("requirements.txt"))
@@ -111,6 +117,15 @@ def _pinned(name: str) -> dict[str, str]:
     text = (ROOT / name).read_text(encoding="utf-8")
     found = re.findall(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)", text, re.MULTILINE)
     return {package.lower(): version for package, version in found if package != "torch"}
+
+
+def test_pip_installs_what_make_does() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert project["dependencies"] == lines
+    extras = {name for names in project["optional-dependencies"].values() for name in names}
+    tests = _pinned("tests/requirements.txt").items()
+    assert extras <= {f"{name}=={version}" for name, version in tests}
 
 
 def test_the_lock_is_of_the_requirements_and_every_licence_is_listed() -> None:

@@ -69,7 +69,8 @@ def remembered() -> list[Path]:
         found = read_json(_list(), LARGEST_CONFIG).get("folders")
     except (OSError, ValueError):
         return []
-    return [Path(place) for place in found if isinstance(place, str)] if found else []
+    every = found if isinstance(found, list) else []
+    return [Path(place) for place in every if isinstance(place, str)]
 
 
 def remember(folder: Path) -> str:

@@ -24,9 +24,9 @@ WAYS_ON = (
         "Open one that transformers saved, or train one on a text of yours.",
         steps=(
             (
-                "Open: a folder with config.json, safetensors and tokenizer.json, of GPT-2, Llama, "
-                "BERT and many more families.",
-                "pip install transformers==5.23.0 && HEADLIGHT_MODELS=my-folder make run",
+                "Open: “Open a folder…” in the list of models takes what transformers saved, of "
+                "GPT-2, Llama, BERT and many more families. It needs that package.",
+                "pip install transformers==5.23.0",
             ),
             (
                 "Train: a quarter of an hour on two cores; it can be stopped and resumed.",

@@ -1,0 +1,1 @@
+"""Protects the command and the notebook: what stands above the app."""

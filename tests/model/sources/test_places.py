@@ -1,0 +1,91 @@
+"""Protects where models are found: every folder by a name of its own, and what is remembered."""
+
+from pathlib import Path
+
+import pytest
+
+from model.sources import places, table
+from model.sources.places import folders, given_folder, remember, remembered
+from tests.model.adopted.families import saved
+from tests.model.builders import tiny_checkpoint
+
+
+@pytest.fixture(autouse=True)
+def _own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shipped").mkdir()
+    monkeypatch.setattr(places, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setenv(places.HOME, str(tmp_path / "home"))
+    for variable in places.VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+
+
+def test_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    tiny_checkpoint(tmp_path / "shipped" / "fox")
+    for place in ("a/fox", "b/fox", "x/b/fox"):
+        tiny_checkpoint(tmp_path / place)
+        remember(tmp_path / place)
+    places_of = {name: folder.relative_to(tmp_path) for name, folder in folders().items()}
+    assert {name: str(place) for name, place in places_of.items()} == {
+        "fox": "shipped/fox",
+        "b/fox": "x/b/fox",  # the last that was opened comes first
+        f"{tmp_path.name}/b/fox": "b/fox",
+        "a/fox": "a/fox",
+    }
+    assert table.open_model(table.handle_of("a/fox", "cpu")).name == "fox"
+
+
+def test_a_folder_of_any_kind_is_found_wherever_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, kind in zip(places.VARIABLES, ("one", "two"), strict=True):
+        saved(tmp_path / kind / "gpt")
+        tiny_checkpoint(tmp_path / kind / "fox")
+        monkeypatch.setenv(variable, str(tmp_path / kind))
+    found = {name: table.handle_of(name, "cpu").source for name in table.model_names()}
+    assert found == {
+        "fox": "checkpoint",
+        "gpt": "transformers",
+        "two/fox": "checkpoint",
+        "two/gpt": "transformers",
+    }
+
+
+def test_a_copy_of_the_hub_goes_by_its_name_there(tmp_path: Path) -> None:
+    there = saved(tmp_path / "models--openai-community--gpt2" / "snapshots" / "607a30d7")
+    assert remember(there) == "openai-community/gpt2"
+
+
+def test_the_last_that_were_opened_are_remembered(tmp_path: Path) -> None:
+    every = [tmp_path / f"m{n}" for n in range(places.MOST_REMEMBERED + 2)]
+    for folder in every:
+        tiny_checkpoint(folder)
+        remember(folder)
+    assert remembered() == every[:1:-1]
+    assert remember(every[3]) == "m3" and remembered() == every[:1:-1]  # it is there already
+    places.forget(every[3])
+    assert every[3] not in remembered() and "m3" not in folders()
+
+
+def test_a_damaged_list_is_none(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    for text in ("{", "[]", '{"folders": 3}', '{"folders": [1, "/nowhere"]}'):
+        (tmp_path / "home" / "folders.json").write_text(text)
+        assert folders() == {}
+
+
+def test_what_is_no_folder_of_a_model_is_said(tmp_path: Path) -> None:
+    tiny_checkpoint(tmp_path / "some" / "fox")
+    file = tmp_path / "some" / "fox" / "config.json"
+    said = {
+        "": "'' is no folder here",
+        str(tmp_path / "nowhere"): "is no folder here",
+        "~nobody-at-all/x": "is no folder here",
+        "a\0b": "is no folder here",
+        str(file): "is a file; give the folder that it is in",
+        str(tmp_path / "some"): "has no config.json; give the folder of one model, as 'fox' in it",
+        str(tmp_path / "home"): "is no folder here",
+    }
+    for place, line in said.items():
+        with pytest.raises(ValueError, match=line):
+            given_folder(place)
+    assert given_folder(f' "{file.parent}" ') == file.parent

@@ -1,0 +1,69 @@
+"""Protects the dialog that opens a folder by its path: a model opens, or one line says why not."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.sources import places
+from tests.model.adopted.families import saved
+from tests.viz.apps import control, lines, open_page
+from viz.frame import folder as opening
+from viz.frame.settings import MODEL
+
+
+@pytest.fixture(autouse=True)
+def _own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(places.HOME, str(tmp_path / "home"))
+
+
+def _asked(page: str = "Tokens") -> AppTest:
+    """The page with the dialog open, as after a choice in the list of models."""
+    app = open_page(page)
+    app.session_state[opening.ASKED] = True
+    return app.run()
+
+
+def _given(app: AppTest, place: str) -> AppTest:
+    app.text_input(key=opening.TYPED).set_value(place)
+    (button,) = (button for button in app.button if button.label == "Open")
+    return button.click().run()
+
+
+def test_a_folder_opens_by_its_path(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "my-gpt2")
+    app = _given(_asked(), str(folder))
+    assert lines(app, "error") == [] and app.session_state[MODEL.name] == "my-gpt2"
+    assert places.remembered() == [folder]
+    assert not any(button.label == "Open" for button in app.button)  # the dialog is closed
+    assert control(app, "model") == "my-gpt2"
+
+
+def test_what_does_not_open_is_one_line_and_is_not_kept(tmp_path: Path) -> None:
+    broken = saved(tmp_path / "broken")
+    (broken / "model.safetensors").unlink()
+    app = _asked()
+    for place, line in {
+        str(broken): "model.safetensors is missing; copy the whole folder",
+        str(tmp_path): "has no config.json; give the folder of one model, as 'broken' in it",
+        "<b>x</b>": "'<b>x</b>' is no folder here",
+    }.items():
+        (said,) = lines(_given(app, place), "error")
+        assert line in said
+    assert places.remembered() == []
+    assert app.session_state[MODEL.name] == "stories"
+
+
+def test_a_folder_is_forgotten(tmp_path: Path) -> None:
+    places.remember(saved(tmp_path / "my-gpt2"))
+    app = _asked()
+    (button,) = (button for button in app.button if button.label == "Forget")
+    button.click().run()
+    assert places.remembered() == []
+
+
+def test_only_the_person_at_this_machine_opens_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = opening.Picker(MODEL.name, "Model", [], "")
+    assert [option.text for option in opening.with_way_in(models).options] == ["Open a folder…"]
+    monkeypatch.setenv("HEADLIGHT_HOSTS", "lab.school.example")
+    assert opening.with_way_in(models) == models

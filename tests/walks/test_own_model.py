@@ -1,0 +1,54 @@
+"""A person opens a folder of their own by its path: its heads are on the page, and it is kept."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.sources import places
+from model.sources.transformers import load
+from tests.model.adopted.families import build, saved, words
+from tests.screen import pick, picked, settle, strip, visit
+from viz.figures.labels import token_labels
+
+TEXT = "the red ball gave a dog"
+CELLS = "() => document.querySelector('.js-plotly-plot')?.calcdata?.[0][0].z.map((x) => [...x])"
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("shelf")
+    saved(folder / "my-llama", "llama", start="<s>")
+    for family in ("bert", "t5"):
+        model = build(family, vocab_size=12, decoder_start_token_id=0)
+        model.save_pretrained(folder / f"my-{family}")
+        words().save_pretrained(folder / f"my-{family}")
+    yield folder
+    for there in places.remembered():
+        places.forget(there)
+
+
+@pytest.mark.parametrize("name", ["my-llama", "my-bert", "my-t5"])
+def test_a_folder_is_opened_by_its_path(page: Page, shelf: Path, name: str) -> None:
+    visit(page, page="Attention", sentence=TEXT, layer="0", head="1")
+    pick(page, "Model", "Open a folder…")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Path of the folder").fill(str(shelf / "nowhere"))
+    dialog.get_by_role("button", name="Open", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("is no folder here")
+    dialog.get_by_label("Path of the folder").fill(str(shelf / name))
+    dialog.get_by_role("button", name="Open", exact=True).click()
+    expect(dialog).to_be_hidden()
+    page.wait_for_url(f"**model={name}*")
+    settle(page, "Attention")
+    assert picked(page, "Model").startswith(name)
+    trace = load(shelf / name, "cpu").trace(TEXT).trace
+    if len(trace.streams) == 1:
+        expect(strip(page)).to_have_text(token_labels(trace.tokens))
+    pattern = trace.groups[0].records[0].pattern[1]
+    page.wait_for_function(f"() => ({CELLS})()?.length === {len(pattern)}")
+    shown = np.array(page.evaluate(CELLS), dtype=float)
+    np.testing.assert_allclose(np.nan_to_num(shown), pattern, atol=1e-6)
+    expect(page.get_by_role("alert")).to_have_count(0)
