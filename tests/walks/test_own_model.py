@@ -47,7 +47,8 @@ def test_a_folder_is_opened_by_its_path(page: Page, shelf: Path, name: str) -> N
     trace = load(shelf / name, "cpu").trace(TEXT).trace
     if len(trace.streams) == 1:
         expect(strip(page)).to_have_text(token_labels(trace.tokens))
-    pattern = trace.groups[0].records[0].pattern[1]
+    named = {group.name: group for group in trace.groups}
+    pattern = named.get("decoder.attn", trace.groups[0]).records[0].pattern[1]
     page.wait_for_function(f"() => ({CELLS})()?.length === {len(pattern)}")
     shown = np.array(page.evaluate(CELLS), dtype=float)
     np.testing.assert_allclose(np.nan_to_num(shown), pattern, atol=1e-6)
