@@ -169,7 +169,7 @@ def test_a_name_that_is_not_utf8_is_left_out_with_a_line(shelf: Path) -> None:
     tiny_checkpoint(shelf / os.fsdecode(b"caf\xe9"))
     tiny_checkpoint(shelf / "whole")
     app = open_page("Attention", sentence=SENTENCE)
-    (shown,) = offered_of(app, "model")
+    shown, _open = offered_of(app, "model")
     assert shown.startswith("whole · ")
     (line,) = lines(app, "note")
     assert "not UTF-8; rename it" in line
