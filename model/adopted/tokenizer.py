@@ -8,6 +8,7 @@ from typing import Any
 import tokenizers
 
 from model.data.tokenizer import (
+    END_OF_TEXT,
     MASK,
     PADDING,
     START_OF_TEXT,
@@ -71,6 +72,16 @@ class AdoptedTokenizer(Tokenizer):
         """Ids of a text, with the special tokens around it."""
         with one_line_faults():
             return self.backend.encode(checked(text)).ids
+
+    def windows(self, text: str, size: int) -> list[list[int]]:
+        """See `Tokenizer`; each with special tokens around it, and of one document."""
+        cutting = tokenizers.Tokenizer.from_str(self.backend.to_str())
+        cutting.encode_special_tokens = True
+        documents = [part for part in checked(text).split(END_OF_TEXT) if part]
+        with one_line_faults():
+            cutting.enable_truncation(size)
+            found = cutting.encode_batch(documents)
+        return [part.ids for first in found for part in (first, *first.overflowing)]
 
     def pre_tokens(self, text: str) -> list[tuple[int, ...]]:
         """See `Tokenizer`; each special token stands alone."""

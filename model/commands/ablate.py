@@ -31,8 +31,8 @@ from model.analysis.ablation import (
 from model.analysis.interventions import run_rows
 from model.architectures.base import Transformer
 from model.commands import cli
-from model.sources.checkpoint import Checkpoint
-from model.sources.sums import sum_of
+from model.sources.sums import sum_of_weights
+from model.sources.table import Runnable
 from model.survey.stored import command, read_survey
 from model.trace import Trace
 
@@ -61,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> cli.Answer:
     """Print the mean loss before and after; the ranking and the curve if asked."""
-    loaded = cli.open_checkpoint(arguments)
+    loaded = cli.open_runnable(arguments, ("answers", "edits"))
     trace = cli.trace_input(loaded, arguments)
     model, targets = loaded.model, targets_of(trace, _true_ids(loaded, arguments))
     sizes = sizes_of(model, {stream.name: len(stream) for stream in trace.streams})
@@ -91,24 +91,25 @@ def run(arguments: Namespace) -> cli.Answer:
     return cli.Answer(fields)
 
 
-def _true_ids(loaded: Checkpoint, arguments: Namespace) -> Sequence[int] | None:
+def _true_ids(loaded: Runnable, arguments: Namespace) -> Sequence[int] | None:
     """What stands where a token is hidden; None where none is."""
     if arguments.blank is None:
         return None
     return cli.trace_text(loaded, arguments.text).ids.tolist()
 
 
-def _own(loaded: Checkpoint, arguments: Namespace, trace: Trace) -> dict[str, Tensor]:
+def _own(loaded: Runnable, arguments: Namespace, trace: Trace) -> dict[str, Tensor]:
     """What means are taken of: this input, or the text of the survey; ValueError without one."""
     if arguments.way != SURVEYED:
         return values_of(loaded.model, trace.given)
-    survey = read_survey(loaded.folder, sum_of(loaded.folder / "model.safetensors"))
+    survey = read_survey(loaded.folder, sum_of_weights(loaded.folder))
     if survey is None:
-        raise ValueError(f"no survey is stored with {loaded.name}; {command(loaded.name)}")
+        make = command(arguments.checkpoint)
+        raise ValueError(f"no survey is stored with {loaded.name}; {make}")
     return surveyed_values({name: group.mean_z for name, group in survey.groups.items()})
 
 
-def _other(loaded: Checkpoint, arguments: Namespace, trace: Trace) -> dict[str, Tensor] | None:
+def _other(loaded: Runnable, arguments: Namespace, trace: Trace) -> dict[str, Tensor] | None:
     """What the other text has in every place; ValueError where it has another number of tokens."""
     if arguments.way != OTHER:
         return None

@@ -9,6 +9,7 @@ from model.commands import cli
 from model.data.tokenizer import Tokenizer
 from model.lines import quoted
 from model.sources.checkpoint import Checkpoint
+from model.sources.table import Runnable
 
 SENTENCE = "The cat sat on the mat."
 MOST = 10  # neurons that are named
@@ -97,12 +98,12 @@ def token_of(loaded: Checkpoint, text: str | None) -> int | None:
     return int(text[:9])
 
 
-def said(loaded: Checkpoint, token: int) -> str:
+def said(loaded: Runnable, token: int) -> str:
     """A token as text, or a class by its number."""
     tokenizer = tokenizer_of(loaded)
     return str(token) if tokenizer is None else tokenizer.token_strings([token])[0]
 
 
-def tokenizer_of(loaded: Checkpoint) -> Tokenizer | None:
+def tokenizer_of(loaded: Runnable) -> Tokenizer | None:
     """The tokenizer; None where the model takes pictures."""
     return loaded.tokenizer if "vocabulary" in loaded.offers else None

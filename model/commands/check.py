@@ -3,6 +3,8 @@
 from argparse import ArgumentParser, Namespace
 
 from model.commands import cli
+from model.sources.transformers import Adopted
+from model.sources.untouched import check_untouched
 from model.verify.check import worst
 
 SENTENCE = "The cat sat on the mat."
@@ -19,6 +21,8 @@ def run(arguments: Namespace) -> cli.Answer:
     loaded = cli.open_model(arguments)
     trace = cli.trace_input(loaded, arguments)
     checks = loaded.check(trace)
+    if isinstance(loaded, Adopted) and loaded.input_kind == "text":
+        checks += check_untouched(loaded, trace)
     width = max(len(item.name) for item in checks)
     for item in checks:
         verdict = "ok" if item.passed else "FAILED"

@@ -19,9 +19,11 @@ from model.commands import COMMANDS, About
 from model.data.images import read_part
 from model.given import Blanked
 from model.lines import finite, json_line, one_line, quoted
-from model.sources import checkpoint, table
+from model.sources import table
 from model.sources.checkpoint import Checkpoint
-from model.sources.handle import DEFAULT_SOURCE, OpenModel
+from model.sources.handle import OpenModel
+from model.sources.offers import missing
+from model.sources.table import Runnable
 from model.trace import Trace
 from model.training.interrupts import STOPS
 
@@ -96,7 +98,8 @@ def add_checkpoint_arguments(parser: ArgumentParser, of_any_source: bool = False
         "--checkpoint",
         required=True,
         metavar="NAME_OR_DIR",
-        help=f"name of a shipped checkpoint, or its folder{or_source}",
+        help="name of a shipped checkpoint, or the folder of a checkpoint or of a model that "
+        f"transformers saved{or_source}",
     )
     add_device_argument(parser)
 
@@ -110,18 +113,31 @@ def add_device_argument(parser: ArgumentParser) -> None:
 
 def open_checkpoint(arguments: Namespace) -> Checkpoint:
     """The checkpoint that `add_checkpoint_arguments` asked for; ValueError when there is none."""
-    source = table.source_of(arguments.checkpoint)
-    if source != DEFAULT_SOURCE:
-        raise ValueError(
-            f"{quoted(arguments.checkpoint)} is a model of the source {source!r}; this command "
-            "needs a checkpoint"
-        )
-    return checkpoint.load(arguments.checkpoint, device=arguments.device)
+    found = open_model(arguments)
+    _refuse_lacking(found, ("weights",))
+    assert isinstance(found, Checkpoint), "no other source offers its weights"
+    return found
+
+
+def open_runnable(arguments: Namespace, needs: Sequence[str] = ()) -> Runnable:
+    """The same, or a model of transformers that has what is needed."""
+    found = table.open_runnable(arguments.checkpoint, arguments.device)
+    if found.input_kind == "text":
+        _ = found.tokenizer  # without one it offers nothing, which is not the reason to tell
+    _refuse_lacking(found, needs)
+    return found
 
 
 def open_model(arguments: Namespace) -> OpenModel:
-    """The same of any source; ValueError when there is none."""
-    return table.open_model(table.handle_of(arguments.checkpoint, arguments.device))
+    """The same of any source."""
+    return table.open_named(arguments.checkpoint, arguments.device)
+
+
+def _refuse_lacking(found: OpenModel, needs: Sequence[str]) -> None:
+    if why := missing(needs, found.offers):
+        raise ValueError(
+            f"this does not apply to {found.name}: {' and '.join(why)}; name another model"
+        )
 
 
 def add_input_arguments(parser: ArgumentParser, text: str | None = None) -> None:

@@ -12,10 +12,11 @@ from model.data.tokenizer import START_OF_TEXT
 from model.decoding.beam import beam_search
 from model.decoding.filters import GREEDY, Sampling
 from model.decoding.predict import Decoder
-from model.decoding.sampling import generate
+from model.decoding.sampling import END_OF_TEXT, MAX_NEW_TOKENS, generate
 from model.decoding.translation import Translating, source_ids
 from model.given import space_at_end
-from model.sources.checkpoint import Checkpoint
+from model.sources.table import Runnable
+from model.sources.transformers import Adopted
 
 Continued = tuple[list[int], str | None]  # the new ids, and why they end
 
@@ -26,7 +27,6 @@ class Writing(NamedTuple):
     model: Decoder
     ids: list[int]
     end_id: int
-    is_translation: bool
 
 
 DEFAULTS = Sampling(temperature=0.8, top_p=0.95)
@@ -90,21 +90,25 @@ def run(arguments: Namespace) -> cli.Answer:
         min_p=arguments.min_p,
         seed=arguments.seed,
     )
-    loaded = cli.open_checkpoint(arguments)
-    writing = _writing(loaded, arguments)
+    loaded = cli.open_runnable(arguments)
+    is_translation = loaded.config.architecture == "encoder_decoder"
     started = time.perf_counter()
     with cli.progress_bar("generate") as on_progress:
-        if arguments.beam_width is None:
-            chosen = GREEDY if arguments.greedy else sampling
-            new_ids, stopped = _drawn(writing, chosen, arguments, on_progress)
+        if is_translation and isinstance(loaded, Adopted):
+            begun, (new_ids, stopped) = [], _by_transformers(loaded, arguments)
         else:
-            new_ids, stopped = _searched(writing, arguments, on_progress)
+            writing = _writing(loaded, arguments)
+            begun = writing.ids
+            if arguments.beam_width is None:
+                chosen = GREEDY if arguments.greedy else sampling
+                new_ids, stopped = _drawn(writing, chosen, arguments, on_progress)
+            else:
+                new_ids, stopped = _searched(writing, arguments, on_progress)
     seconds = time.perf_counter() - started
-    tokenizer = loaded.tokenizer
-    continuation = tokenizer.decode([i for i in new_ids if i != tokenizer.end_id])
-    if writing.is_translation:
+    continuation = loaded.tokenizer.continuation(begun, new_ids)
+    if is_translation:
         continuation = continuation.removeprefix(" ")
-    print(continuation if writing.is_translation else arguments.prompt + continuation)
+    print(continuation if is_translation else arguments.prompt + continuation)
     return cli.Answer(
         {
             "checkpoint": loaded.name,
@@ -118,7 +122,7 @@ def run(arguments: Namespace) -> cli.Answer:
     )
 
 
-def _writing(loaded: Checkpoint, arguments: Namespace) -> Writing:
+def _writing(loaded: Runnable, arguments: Namespace) -> Writing:
     """The beginning of the text; ValueError when the model writes none."""
     tokenizer = loaded.tokenizer
     if not isinstance(loaded.model, EncoderDecoderTransformer):
@@ -126,12 +130,24 @@ def _writing(loaded: Checkpoint, arguments: Namespace) -> Writing:
         space = space_at_end(tokenizer.token_strings(ids))
         if space:
             print(f"note: {space}", file=sys.stderr)
-        return Writing(loaded.decoder, ids, tokenizer.end_id, is_translation=False)
+        return Writing(loaded.decoder, ids, tokenizer.end_id)
     if arguments.slide:
         raise ValueError("--slide is for texts that go on; a translation ends, leave it out")
     translating = Translating(loaded.model, source_ids(tokenizer, arguments.prompt))
     start = [tokenizer.id_of(START_OF_TEXT)]
-    return Writing(translating, start, tokenizer.end_id, is_translation=True)
+    return Writing(translating, start, tokenizer.end_id)
+
+
+def _by_transformers(loaded: Adopted, arguments: Namespace) -> Continued:
+    """A translation, which transformers itself writes."""
+    if not arguments.greedy:
+        raise ValueError(
+            f"{loaded.name} is an encoder-decoder of transformers, which always writes the most "
+            "likely token here; add --greedy"
+        )
+    tokenizer = loaded.tokenizer
+    new_ids = loaded.written(tokenizer.encode(arguments.prompt), arguments.max_new_tokens)
+    return new_ids, END_OF_TEXT if tokenizer.end_id in new_ids else MAX_NEW_TOKENS
 
 
 def _refuse_unused(arguments: Namespace) -> None:

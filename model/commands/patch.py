@@ -23,10 +23,11 @@ from model.analysis.patching import (
 )
 from model.architectures.encoder_decoder import DECODER, ENCODER, EncoderDecoderTransformer
 from model.commands import cli
+from model.commands.attribute import said
 from model.data.images import read_part
 from model.data.tokenizer import MASK, START_OF_TEXT
 from model.decoding.translation import Way, write
-from model.sources.checkpoint import Checkpoint
+from model.sources.table import Runnable
 
 INTO = ("second", "first")
 
@@ -69,7 +70,7 @@ class _Two:
 
 def run(arguments: Namespace) -> cli.Answer:
     """Run both, fill in all grids, estimate them."""
-    found = cli.open_checkpoint(arguments)
+    found = cli.open_runnable(arguments, ("answers", "edits"))
     if arguments.second is None:
         raise ValueError("there is nothing to patch with; give --second")
     two = TWO[str(found.config.architecture)](found, arguments)
@@ -90,8 +91,8 @@ def run(arguments: Namespace) -> cli.Answer:
             "stack": two.stack,
             "into": arguments.into,
             "metric": metric.kind,
-            "answer": _said(found, metric.answer),
-            "against": _said(found, metric.other),
+            "answer": said(found, metric.answer),
+            "against": said(found, metric.other),
             "of_base": patched.kept.of_base,
             "of_source": patched.kept.of_source,
             "grids": {name: _rounded(grid) for name, grid in patched.values.items()},
@@ -112,13 +113,13 @@ def _rounded(grid: np.ndarray) -> list[list[float]]:
 # --- both inputs ------------------------------------------------------------------------------
 
 
-def _texts(found: Checkpoint, arguments: Namespace) -> _Two:
+def _texts(found: Runnable, arguments: Namespace) -> _Two:
     """A decoder's: what comes after the last token."""
     first, second = _both(found, arguments)
     return _Two(first, second, len(first) - 1, DECODER, _strings(found, first, second))
 
 
-def _blanked(found: Checkpoint, arguments: Namespace) -> _Two:
+def _blanked(found: Runnable, arguments: Namespace) -> _Two:
     """An encoder's: what stands in a blank, which is hidden in both."""
     rows = _both(found, arguments)
     place = len(rows[0]) // 2 if arguments.blank is None else arguments.blank
@@ -129,7 +130,7 @@ def _blanked(found: Checkpoint, arguments: Namespace) -> _Two:
     return _Two(first, second, place, ENCODER, _strings(found, first, second))
 
 
-def _sources(found: Checkpoint, arguments: Namespace) -> _Two:
+def _sources(found: Runnable, arguments: Namespace) -> _Two:
     """A translation's: the token after what both begin with."""
     tokenizer, model = found.tokenizer, found.model
     assert isinstance(model, EncoderDecoderTransformer)
@@ -148,7 +149,7 @@ def _sources(found: Checkpoint, arguments: Namespace) -> _Two:
     return _Two((first, target), (second, target), len(target) - 1, arguments.stack, said)
 
 
-def _pictures(found: Checkpoint, arguments: Namespace) -> _Two:
+def _pictures(found: Runnable, arguments: Namespace) -> _Two:
     """A picture's: its class. Both are numbers of one file."""
     if arguments.image is None or not arguments.second.isdecimal():
         raise ValueError(
@@ -163,7 +164,7 @@ def _pictures(found: Checkpoint, arguments: Namespace) -> _Two:
     return _Two(first, second, 0, ENCODER, {"first": numbers[0], "second": numbers[1]})
 
 
-TWO: Mapping[str, Callable[[Checkpoint, Namespace], _Two]] = {
+TWO: Mapping[str, Callable[[Runnable, Namespace], _Two]] = {
     "decoder": _texts,
     "encoder": _blanked,
     "encoder_decoder": _sources,
@@ -171,7 +172,7 @@ TWO: Mapping[str, Callable[[Checkpoint, Namespace], _Two]] = {
 }
 
 
-def _both(found: Checkpoint, arguments: Namespace, n_more: int = 0) -> tuple[list[int], list[int]]:
+def _both(found: Runnable, arguments: Namespace, n_more: int = 0) -> tuple[list[int], list[int]]:
     """The ids of both texts, which have as many; `n_more` stand beside them in the context."""
     if arguments.text is None:
         raise ValueError(f"{found.name} takes a text; give it --text")
@@ -181,8 +182,8 @@ def _both(found: Checkpoint, arguments: Namespace, n_more: int = 0) -> tuple[lis
     return first, second
 
 
-def _ids(found: Checkpoint, text: str, n_more: int) -> list[int]:
-    ids, context = found.tokenizer.encode(text), found.config.max_seq_len - n_more
+def _ids(found: Runnable, text: str, n_more: int) -> list[int]:
+    ids, context = found.tokenizer.encode(text), found.model.config.max_seq_len - n_more
     if not 0 < len(ids) <= context:
         raise ValueError(
             f"the text has {len(ids)} tokens; give 1 to {context}, the model's context"
@@ -191,7 +192,7 @@ def _ids(found: Checkpoint, text: str, n_more: int) -> list[int]:
 
 
 def _strings(
-    found: Checkpoint, first: Sequence[int], second: Sequence[int]
+    found: Runnable, first: Sequence[int], second: Sequence[int]
 ) -> dict[str, tuple[str, ...]]:
     strings = found.tokenizer.token_strings
     return {"first": strings(first), "second": strings(second)}
@@ -200,7 +201,7 @@ def _strings(
 # --- what is asked ----------------------------------------------------------------------------
 
 
-def _metric(found: Checkpoint, two: _Two, arguments: Namespace) -> Metric:
+def _metric(found: Runnable, two: _Two, arguments: Namespace) -> Metric:
     check_lengths(two.first, two.second)
     with torch.inference_mode():
         logits = [
@@ -216,7 +217,7 @@ def _metric(found: Checkpoint, two: _Two, arguments: Namespace) -> Metric:
     return Metric(arguments.metric, two.position, answer, other)
 
 
-def _token(found: Checkpoint, text: str) -> int:
+def _token(found: Runnable, text: str) -> int:
     """The one token of a text, with the space before it that words have, or as it stands.
 
     Of a model of pictures the number of a class.
@@ -226,14 +227,7 @@ def _token(found: Checkpoint, text: str) -> int:
             raise ValueError(f"“{text}” is no class; give its number")
         return int(text[:9])
     for written in (f" {text}", text):
-        ids = found.tokenizer.encode(written)
+        ids = [i for i in found.tokenizer.encode(written) if i not in found.tokenizer.special_ids]
         if len(ids) == 1:
             return ids[0]
     raise ValueError(f"“{text}” has {len(ids)} tokens; give an answer of one")
-
-
-def _said(found: Checkpoint, token: int) -> str:
-    """A token as text, or a class by its number."""
-    if found.input_kind == "image":
-        return str(token)
-    return found.tokenizer.token_strings([token])[0]

@@ -11,7 +11,8 @@ import torch.distributed as dist
 
 from model.analysis.heads import roles
 from model.commands import cli
-from model.sources import checkpoint
+from model.lines import spelled
+from model.sources import table, transformers
 from model.survey.samples import Asked
 from model.survey.stored import STORED, Survey
 from model.survey.work import Job, finish, measure_share, survey
@@ -40,13 +41,18 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--processes", type=int, default=1, metavar="N", help="at once, one thread each (1)"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE.json", help=f"({STORED} in the checkpoint's folder)"
+        "--out", type=Path, metavar="FILE.json", help=f"({STORED} in the folder of a checkpoint)"
     )
 
 
 def run(arguments: Namespace) -> cli.Answer:
     """Measure all heads; what was measured before an interruption is not measured again."""
-    folder = checkpoint.find_folder(arguments.checkpoint)
+    folder = table.folder_of(arguments.checkpoint)
+    if arguments.out is None and transformers.is_folder(folder):
+        raise ValueError(
+            "nothing is written into a folder of transformers unasked; give --out FILE.json, and "
+            f"the app finds it as {spelled(folder / STORED)}"
+        )
     asked = Asked(
         tuple(arguments.text_file),
         (arguments.reference_file,) if arguments.reference_file else (),

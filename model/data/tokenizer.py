@@ -85,6 +85,11 @@ class Tokenizer:
         """Ids of a text, every character of it taken literally."""
         return self._encode_start(checked(text)).ids
 
+    def windows(self, text: str, size: int) -> list[list[int]]:
+        """The ids of a text file, cut into windows that do not overlap."""
+        ids = self.encode_documents(text)
+        return [ids[start : start + size] for start in range(0, len(ids), size)]
+
     def pre_tokens(self, text: str) -> list[tuple[int, ...]]:
         """The ids `encode` gives, grouped by the pre-tokens the text is first split into."""
         encoding = self._encode_start(checked(text))
@@ -118,6 +123,12 @@ class Tokenizer:
         """The text of some ids, with the space `encode` may have put in front."""
         with one_line_faults():
             return self.backend.decode(list(ids), skip_special_tokens=False)
+
+    def continuation(self, ids: Sequence[int], new: Sequence[int]) -> str:
+        """What new ids add to the text of others, with a word's space, without special tokens."""
+        with one_line_faults():
+            before, after = self.backend.decode_batch([[*ids], [*ids, *new]])
+        return after[len(before) :]
 
     def token_strings(self, ids: Sequence[int]) -> tuple[str, ...]:
         """What each id stands for, for display; joined they read as the text.

@@ -46,6 +46,12 @@ def _noted(path: Path) -> Mapping[str, str]:
     return noted
 
 
+def sum_of_weights(folder: Path) -> str:
+    """The SHA-256 of a model's weights; of several files that of the sums of all."""
+    found = [sum_of(path) for path in sorted(folder.glob("model*.safetensors"))]
+    return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
+
+
 def sum_of(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     with opened(path) as file:

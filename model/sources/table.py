@@ -1,9 +1,11 @@
 """The sources of models by name: a new one is a module and an entry here."""
 
+from pathlib import Path
+
 from model.files import folder_at
 from model.lines import quoted
 from model.sources import transformers
-from model.sources.checkpoint import Checkpoint, CheckpointSource
+from model.sources.checkpoint import Checkpoint, CheckpointSource, find_folder
 from model.sources.handle import (
     DEFAULT_SOURCE,
     NAMED_ALONE,
@@ -39,11 +41,6 @@ def handle_of(spelled: str, device: str) -> ModelHandle:
     return ModelHandle(source, name, device, SOURCES[source].revision(name))
 
 
-def source_of(spelled: str) -> str:
-    """The source of a model as it is spelled."""
-    return _split(spelled)[0]
-
-
 def open_model(handle: ModelHandle) -> OpenModel:
     """Open the model that a handle names."""
     return SOURCES[handle.source].open(handle.name, handle.device)
@@ -55,6 +52,13 @@ def open_named(named: str, device: str = "auto") -> OpenModel:
     if folder is not None and is_of_transformers(folder):
         return transformers.load(folder, device)
     return open_model(handle_of(named, device))
+
+
+def folder_of(named: str) -> Path:
+    """Where a model lies that runs again, by its name or its folder; ValueError when nowhere."""
+    source, name = _split(named)
+    found = SOURCES[source]
+    return found.folder(name) if isinstance(found, TransformersSource) else find_folder(name)
 
 
 def open_runnable(named: str, device: str = "auto") -> Runnable:

@@ -135,14 +135,14 @@ class Adopted:
     def _target(self, source: Sequence[int], fed: Sequence[int] | None) -> list[int]:
         """The ids of a target from its start on: those that are fed in, or what is written."""
         start, end = self.tokenizer.id_of(START_OF_TEXT), self.tokenizer.end_id
-        ids = self._written(source) if fed is None else fed
+        ids = self.written(source) if fed is None else fed
         return [start, *(i for i in ids if i != end)][: self.model.config.max_seq_len]
 
-    def _written(self, source: Sequence[int]) -> list[int]:
+    def written(self, source: Sequence[int], most: int = MOST_WRITTEN) -> list[int]:
         """What the model writes of a source, as transformers has it write, without its start."""
         if not hasattr(self.model.inner, "generate"):
             raise ValueError(f"{self.name} has no head that writes a target; open one that has")
-        options = {"do_sample": False, "num_beams": 1, "max_new_tokens": MOST_WRITTEN}
+        options = {"do_sample": False, "num_beams": 1, "max_new_tokens": most}
         return self.model.inner.generate(self._batch(source), **options)[0, 1:].tolist()
 
     def captured(
@@ -239,6 +239,10 @@ class TransformersSource:
         heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
         return (str(config["model_type"]), in_millions(n_parameters), *heads)
 
+    def folder(self, name: str) -> Path:
+        """Where it lies."""
+        return _folder(name)
+
     def open(self, name: str, device: str) -> Adopted:
         """See `load`."""
         return load(_folder(name), device)
@@ -252,17 +256,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     config = refuse_unopenable(folder)
     hf = _transformers()
     kind = _class_of(hf, folder, config)
-    with in_one_line(folder, "it cannot be opened"):
-        inner, loading = kind.from_pretrained(
-            folder,
-            dtype=torch.float32,
-            attn_implementation="eager",
-            local_files_only=True,
-            use_safetensors=True,
-            trust_remote_code=False,
-            ignore_mismatched_sizes=True,  # they are named below
-            output_loading_info=True,
-        )
+    inner, loading = as_transformers_reads(kind, folder)
     if mismatched := sorted(map(str, loading["mismatched_keys"])):
         raise ValueError(
             f"{spelled(folder)}: {len(mismatched)} weights have other shapes than config.json "
@@ -280,6 +274,21 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     missing = tuple(sorted(loading["missing_keys"]))
     tokenizer = _tokenizer(hf, folder, model.facts.vocab_size or 0, start_id)
     return Adopted(folder.name, folder, model, tokenizer, missing)
+
+
+def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
+    """A model of a class as transformers reads it from a folder, and what it says of that."""
+    with in_one_line(folder, "it cannot be opened"):
+        return kind.from_pretrained(
+            folder,
+            dtype=torch.float32,
+            attn_implementation="eager",
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            ignore_mismatched_sizes=True,  # `load` names them
+            output_loading_info=True,
+        )
 
 
 def _folder(name: str) -> Path:

@@ -1,13 +1,12 @@
 """The sentence that wakes a head most: cut from its window so that it opens alone."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from model.architectures.table import architecture
-from model.inputs import INPUTS
-from model.sources.checkpoint import Checkpoint
+from model.sources.table import Runnable
 from model.survey.measured import Sums, strongest
 from model.survey.samples import Sample, Samples
 from model.survey.stored import Strongest
@@ -37,7 +36,7 @@ def excerpt(tokens: Sequence[str], query: int, key: int) -> str:
 
 
 def strongest_of_group(
-    loaded: Checkpoint, samples: Samples, parts: Sequence[Sums], group: str
+    loaded: Runnable, samples: Samples, parts: Sequence[Sums], group: str
 ) -> list[list[Strongest]]:
     """For each head the input on which one of its arrows moves most, (L, H).
 
@@ -56,7 +55,7 @@ def strongest_of_group(
 class _Cut:
     """Excerpts of a survey's inputs, each run once."""
 
-    def __init__(self, loaded: Checkpoint, samples: Samples, group: str) -> None:
+    def __init__(self, loaded: Runnable, samples: Samples, group: str) -> None:
         self.loaded, self.samples, self.group = loaded, samples, group
         self._runs: dict[tuple[Any, ...], tuple[Trace, Any]] = {}
 
@@ -89,25 +88,21 @@ class _Cut:
         if not sample.given:
             return "", "", None
         tokenizer = self.loaded.tokenizer
-        if len(sample.given) > 1:
+        ids, *of_target = sample.given
+        if of_target:
             source, target = (tokenizer.decode(list(ids)).strip() for ids in sample.given)
             return source, target, None
-        strings = ["" if i in tokenizer.special_ids else s for i, s in _strings(sample)]
+        # A window that begins within a word may be read as other tokens, and as fewer.
+        labels = tokenizer.labels(tokenizer.continuation([], ids), ids)
+        pairs = zip_longest(ids, labels, fillvalue="")
+        strings = ["" if i in tokenizer.special_ids else text for i, text in pairs]
         text = excerpt(strings, query, key)
         return text, "", text or None
 
     def _run(self, name: tuple[Any, ...], sample: Sample, text: str | None) -> tuple[Trace, Any]:
         """The run of an excerpt, or of a whole sample, and its strongest arrows."""
         if name not in self._runs:
-            kind = self.loaded.config.architecture
-            model, arguments = self.loaded.model, sample.arguments
-            if text is not None:
-                arguments = INPUTS[kind].prepare(model, self.loaded.tokenizer, text).arguments
-            trace = architecture(kind).capture(model, *arguments)
-            self._runs[name] = trace, strongest(trace.group(self.group), model)
+            found, arguments = self.loaded, sample.arguments
+            trace = found.captured(arguments) if text is None else found.trace(text).trace
+            self._runs[name] = trace, strongest(trace.group(self.group), found.model)
         return self._runs[name]
-
-
-def _strings(sample: Sample) -> list[tuple[int, str]]:
-    ids, strings = sample.arguments
-    return list(zip(ids, strings, strict=True))

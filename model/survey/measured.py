@@ -8,7 +8,7 @@ import numpy as np
 from model.analysis.circuits import value_norms
 from model.analysis.heads import MEASURES, Arrow, Averages, every_measure, strongest_arrow
 from model.architectures.base import Transformer
-from model.architectures.table import architecture
+from model.sources.table import Runnable
 from model.survey.samples import Sample
 from model.trace import HeadGroup, Trace
 
@@ -73,16 +73,10 @@ def strongest(group: HeadGroup, model: Transformer) -> Arrow:
     return Arrow(*(np.stack(part) for part in zip(*arrows, strict=True)))
 
 
-def traces_of(sample: Sample, model: Transformer) -> tuple[Trace, Trace]:
-    """The run of a sample, and that with its words exchanged."""
-    capture = architecture(model.config.architecture).capture
-    return capture(model, *sample.arguments), capture(model, *sample.exchanged)
-
-
-def sums_of(sample: Sample, model: Transformer) -> dict[str, Sums]:
-    """What one sample adds to a survey, by group."""
-    trace, exchanged = traces_of(sample, model)
-    found = measured(trace, exchanged, model)
+def sums_of(sample: Sample, loaded: Runnable) -> dict[str, Sums]:
+    """What one sample, and that with its words exchanged, add to a survey, by group."""
+    trace, exchanged = map(loaded.captured, (sample.arguments, sample.exchanged))
+    found, model = measured(trace, exchanged, loaded.model), loaded.model
     return {group.name: _sums(sample, group, found[group.name], model) for group in trace.groups}
 
 

@@ -13,7 +13,8 @@ from model.data.images import read_part
 from model.data.pairs import read_pair
 from model.data.text import digest, read_text
 from model.inputs import translation_of
-from model.sources.checkpoint import Checkpoint
+from model.sources.table import Runnable
+from model.sources.transformers import Adopted
 
 SHORTEST = 2  # tokens: a row with one key has no choice
 
@@ -61,16 +62,23 @@ class Samples:
         return len(self.lengths)
 
 
-def samples_of(loaded: Checkpoint, asked: Asked) -> Samples:
+def samples_of(loaded: Runnable, asked: Asked) -> Samples:
     """The inputs for a model of its architecture; ValueError where what is given does not fit."""
-    return KINDS[loaded.config.architecture](loaded, asked)
+    kind = loaded.config.architecture
+    if isinstance(loaded, Adopted) and KINDS[kind] is not _windows:
+        raise ValueError(
+            f"{loaded.name} does not read one text alone, and of such models a survey takes "
+            "Headlight's own; name one of these"
+        )
+    return KINDS[kind](loaded, asked)
 
 
-def _windows(loaded: Checkpoint, asked: Asked) -> Samples:
+def _windows(loaded: Runnable, asked: Asked) -> Samples:
     """Windows of each text file that do not overlap; what is left of a file is a shorter one."""
     if not asked.texts or asked.references or asked.images:
         raise ValueError(_needs(loaded, "--text-file with one text or several, and nothing else"))
-    context, window = loaded.config.max_seq_len, asked.window or loaded.config.max_seq_len
+    context = loaded.model.config.max_seq_len
+    window = asked.window or context
     if not SHORTEST <= window <= context:
         raise ValueError(
             f"window is {window}; it must be between {SHORTEST} and the context {context}"
@@ -78,8 +86,7 @@ def _windows(loaded: Checkpoint, asked: Asked) -> Samples:
     tokenizer, texts = loaded.tokenizer, [read_text(path) for path in asked.texts]
     cut, of_file = [], []
     for path, text in zip(asked.texts, texts, strict=True):
-        ids = tokenizer.encode_documents(text)
-        parts = [ids[start : start + window] for start in range(0, len(ids), window)]
+        parts = tokenizer.windows(text, window)
         cut.extend(part for part in parts if len(part) >= SHORTEST)
         of_file.extend(path.name for part in parts if len(part) >= SHORTEST)
 
@@ -92,13 +99,13 @@ def _windows(loaded: Checkpoint, asked: Asked) -> Samples:
     return _limited(Samples(make, list(map(len, cut)), {}, digest(texts)), of_file, asked.most)
 
 
-def _pairs(loaded: Checkpoint, asked: Asked) -> Samples:
+def _pairs(loaded: Runnable, asked: Asked) -> Samples:
     """Each source with its right translation fed in."""
     if len(asked.texts) != 1 or len(asked.references) != 1 or asked.images or asked.window:
         raise ValueError(
             _needs(loaded, "one --text-file and its --reference-file, and no --window")
         )
-    tokenizer, context = loaded.tokenizer, loaded.config.max_seq_len
+    tokenizer, context = loaded.tokenizer, loaded.model.config.max_seq_len
     pairs = read_pair(asked.texts[0], asked.references[0])
     both = [
         (tokenizer.encode(source)[: context - 1], tokenizer.encode(target)[: context - 1])
@@ -117,7 +124,7 @@ def _pairs(loaded: Checkpoint, asked: Asked) -> Samples:
     return _limited(found, [asked.texts[0].name] * len(both), asked.most)
 
 
-def _pictures(loaded: Checkpoint, asked: Asked) -> Samples:
+def _pictures(loaded: Runnable, asked: Asked) -> Samples:
     """The test pictures of a file."""
     config = loaded.config
     assert isinstance(config, VisionConfig)  # by the table
@@ -154,11 +161,11 @@ def _limited(all_of_it: Samples, of_file: Sequence[str], most: int) -> Samples:
     return Samples(all_of_it.make, all_of_it.lengths[:kept], parts, all_of_it.digest)
 
 
-def _needs(loaded: Checkpoint, what: str) -> str:
+def _needs(loaded: Runnable, what: str) -> str:
     return f"{loaded.name} is of the architecture {loaded.config.architecture!r}; give {what}"
 
 
-KINDS: dict[str, Callable[[Checkpoint, Asked], Samples]] = {
+KINDS: dict[str, Callable[[Runnable, Asked], Samples]] = {
     "decoder": _windows,
     "encoder": _windows,
     "encoder_decoder": _pairs,

@@ -9,7 +9,7 @@ from model.analysis.exchanged import prefix_matching
 from model.analysis.heads import MEASURES, Averages
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
-from model.sources.checkpoint import Checkpoint
+from model.sources.table import Runnable
 from model.survey.excerpts import strongest_of_group
 from model.survey.measured import Sums
 from model.survey.samples import Samples
@@ -19,7 +19,7 @@ DIGITS = 7  # of a number in the file: what float32 holds
 
 
 def whole_survey(
-    loaded: Checkpoint,
+    loaded: Runnable,
     samples: Samples,
     parts: Sequence[Mapping[str, Sums]],
     sums: Mapping[str, Sums],
@@ -60,7 +60,7 @@ def averages_of(sums: Sums) -> dict[str, Averages]:
     return found
 
 
-def of_the_model(loaded: Checkpoint) -> dict[str, Averages]:
+def of_the_model(loaded: Runnable) -> dict[str, Averages]:
     """What needs no text: the prefix-matching score, on random tokens, and the copying score.
 
     Of a decoder or an encoder; empty for others. The copying score is of the weights alone, over

@@ -21,9 +21,10 @@ import torch
 
 from model.files import opened, replacing
 from model.lines import spelled
-from model.sources import checkpoint
-from model.sources.checkpoint import TOKENIZER, Checkpoint
-from model.sources.sums import sum_of
+from model.sources import table
+from model.sources.checkpoint import TOKENIZER
+from model.sources.sums import sum_of, sum_of_weights
+from model.sources.table import Runnable
 from model.survey.measured import Sums, added, sums_of
 from model.survey.samples import Asked, Samples, samples_of
 from model.survey.stored import FORMAT, Survey, write_survey
@@ -37,7 +38,7 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Job:
-    """A survey to make: of which checkpoint, on what, and the file to write."""
+    """A survey to make: of which model, on what, and the file to write."""
 
     folder: Path
     device: str
@@ -49,7 +50,7 @@ class Job:
 class Opened:
     """A job in one process: its model, its inputs, and where its parts lie."""
 
-    loaded: Checkpoint
+    loaded: Runnable
     samples: Samples
     weights: str  # SHA-256
     parts: Path
@@ -119,9 +120,9 @@ def on_one_thread() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _opened(job: Job) -> Opened:
-    loaded = checkpoint.load(job.folder, job.device)
+    loaded = table.open_runnable(str(job.folder), job.device)
     samples = samples_of(loaded, job.asked)
-    weights = sum_of(loaded.folder / "model.safetensors")
+    weights = sum_of_weights(loaded.folder)
     tokenizer = loaded.folder / TOKENIZER
     words = sum_of(tokenizer) if tokenizer.is_file() else ""
     facts = (FORMAT, weights, words, samples.digest, list(samples.lengths), INPUTS_IN_A_PART)
@@ -166,7 +167,7 @@ def _work(job: Job, part: int) -> int:
         return 0
     first = part * INPUTS_IN_A_PART
     numbers = range(first, min(first + INPUTS_IN_A_PART, len(found.samples)))
-    sums = added(sums_of(found.samples.make(number), found.loaded.model) for number in numbers)
+    sums = added(sums_of(found.samples.make(number), found.loaded) for number in numbers)
     arrays = {
         f"{group}/{name}": getattr(one, name) for group, one in sums.items() for name in PARTS
     }

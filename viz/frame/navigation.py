@@ -9,11 +9,11 @@ from functools import partial
 
 import streamlit as st
 
+from model.sources.offers import missing
 from model.verify.check import Check
 from viz import runs
 from viz.frame import address, bar, inspector, links, presenting, rail, state, tours, words
 from viz.frame.notices import guarded
-from viz.frame.offers import missing
 from viz.frame.page import Page
 from viz.frame.settings import PAGE
 from viz.frame.view import View

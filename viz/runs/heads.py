@@ -10,7 +10,7 @@ from model.analysis.heads import Averages
 from model.analysis.several import Weights, weights_of
 from model.inputs import Text
 from model.sources.handle import ModelHandle
-from model.sources.sums import sum_of
+from model.sources.sums import sum_of_weights
 from model.survey.measured import Found, measured
 from model.survey.stored import STORED, Survey, read_survey
 from model.trace import Site, Stream, Trace
@@ -74,7 +74,7 @@ def survey(handle: ModelHandle) -> Survey | None:
 @kept
 def _survey(handle: ModelHandle, state: tuple[int, int]) -> Survey | None:
     folder = runs.runnable(handle).folder
-    return read_survey(folder, sum_of(folder / "model.safetensors"))
+    return read_survey(folder, sum_of_weights(folder))
 
 
 @kept

@@ -71,3 +71,15 @@ def test_ids_without_a_token_have_a_name_and_no_text() -> None:
     assert tokenizer.decode([*tokenizer.encode("the red"), 399]) == "the red"
     with pytest.raises(ValueError, match=r"token 400 is not in the vocabulary; ids are 0 to 399"):
         tokenizer.token_strings([400])
+
+
+def test_what_goes_on_keeps_its_space_and_names_no_special_token() -> None:
+    tokenizer = AdoptedTokenizer(words())
+    ids = tokenizer.encode("the redd dog")
+    assert tokenizer.continuation(ids[:2], ids[2:]) == " redd dog"
+
+
+def test_windows_have_special_tokens_of_their_own_and_one_document() -> None:
+    tokenizer = AdoptedTokenizer(words())
+    found = tokenizer.windows("the red dog ball<|endoftext|>a dog", 5)
+    assert found == [tokenizer.encode(text) for text in ("the red dog", "ball", "a dog")]

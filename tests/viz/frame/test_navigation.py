@@ -5,11 +5,11 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.sources.offers import EVERYTHING, REASONS, missing
 from tests.viz.apps import TOM, charts, chosen, go, lines, open_page, strip
 from tests.viz.builders import OWN_MODEL, PAGES, stories_trace
 from viz import studio
 from viz.figures.labels import token_labels
-from viz.frame.offers import EVERYTHING, REASONS, missing
 from viz.frame.view import View
 
 FOR_EVERY_MODEL = {"Home", "Tours", "Attention", "Recurrence", "Notation", *OWN_MODEL}

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from model.sources.offers import missing
 from model.sources.places import WHERE
 from tests.model.adopted.families import build, saved, words
 from tests.viz.apps import control, lines, open_page
-from viz.frame.offers import missing
 from viz.studio import PAGES
 
 TEXT = "the red ball gave"

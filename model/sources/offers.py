@@ -1,4 +1,4 @@
-"""What pages need of a model, and the words where a model does not have it.
+"""What pages and commands need of a model, and the words where a model does not have it.
 
 A decoder's checkpoint can show everything. Attention from another source may have neither weights
 nor a next-token distribution: pages that need them are not offered for it.
@@ -25,5 +25,5 @@ EVERYTHING = frozenset(REASONS)
 
 
 def missing(needs: Iterable[str], offers: frozenset[str]) -> list[str]:
-    """Why a page that needs this does not apply to a model that offers that, in plain words."""
+    """Why what needs this does not apply to a model that offers that, in plain words."""
     return [REASONS[need] for need in needs if need not in offers]

@@ -1,0 +1,143 @@
+"""Protects the commands on folders of transformers: their numbers are those of the library."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers as hf
+
+from model.commands import ablate, attribute, check, generate, patch, survey, trace
+from model.sources.transformers import load
+from model.sources.untouched import check_untouched
+from model.survey.stored import read_survey
+from tests.model.adopted.families import build, saved
+from tests.model.conftest import Command, Result
+
+TEXT, OTHER = "the red ball gave the dog", "the blue ball gave the dog"
+
+
+@pytest.fixture(scope="module", params=[("gpt2", ""), ("llama", "<s>")])  # what a text starts with
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    family, start = request.param
+    return saved(tmp_path_factory.mktemp("some") / "mine", family, start=start)
+
+
+def plain(folder: Path) -> tuple[Any, Any, torch.Tensor]:
+    """The model, its tokenizer, and the ids of the text."""
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+    model = hf.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")
+    return model.requires_grad_(False), tokenizer, tokenizer(TEXT, return_tensors="pt").input_ids
+
+
+def said(result: Result) -> dict:
+    assert (result.code, result.err) == (0, [])
+    return json.loads(result.out[-1])
+
+
+def test_a_run_is_compared_with_a_model_that_nothing_is_attached_to(
+    folder: Path, command: Command
+) -> None:
+    answer = said(command(check, "--checkpoint", folder, "--text", TEXT))
+    assert any("with nothing of ours attached" in name for name in answer["checks"])
+    loaded = load(folder, "cpu")
+    loaded.model.token_table.data[:, 0] += 1
+    (found,) = check_untouched(loaded, loaded.trace(TEXT).trace)
+    assert not found.passed
+
+
+def test_greedy_text_is_that_of_transformers(folder: Path, command: Command) -> None:
+    model, tokenizer, ids = plain(folder)
+    asked = ("--prompt", TEXT, "--greedy", "--max-new-tokens", 6)
+    answer = said(command(generate, "--checkpoint", folder, *asked))
+    written = model.generate(ids, do_sample=False, max_new_tokens=6)[0]
+    assert TEXT + answer["continuation"] == tokenizer.decode(written, skip_special_tokens=True)
+    assert answer["new_tokens"] == len(written) - ids.shape[1]
+
+
+def test_a_head_that_is_off_costs_what_the_model_loses_with_its_output(
+    folder: Path, command: Command
+) -> None:
+    asked = ("--text", TEXT, "--off", "decoder.attn.1.2")
+    answer = said(command(ablate, "--checkpoint", folder, *asked))
+    model, _, ids = plain(folder)
+    assert answer["loss"] == pytest.approx(float(model(ids, labels=ids).loss), abs=1e-5)
+    if model.config.model_type == "gpt2":
+        model.transformer.h[1].attn.c_proj.weight[12:18] = 0
+    else:
+        model.model.layers[1].self_attn.o_proj.weight[:, 20:30] = 0
+    assert answer["loss_off"] == pytest.approx(float(model(ids, labels=ids).loss), abs=1e-5)
+
+
+def test_a_patch_is_asked_for_words_without_special_tokens(folder: Path, command: Command) -> None:
+    asked = ("--text", TEXT, "--second", OTHER, "--answer", "ball", "--against", "dog")
+    answer = said(command(patch, "--checkpoint", folder, *asked))
+    assert (answer["answer"], answer["against"]) == (" ball", " dog")
+    model, tokenizer, ids = plain(folder)
+    ball, dog = (tokenizer(f" {word}", add_special_tokens=False).input_ids for word in asked[5::2])
+    logits = model(ids).logits[0, -1]
+    assert answer["of_source"] == pytest.approx(float(logits[ball] - logits[dog]), abs=1e-4)
+    place = answer["first"].index(" red")
+    assert answer["put_back"]["resid_pre"][0][place] == pytest.approx(1, abs=1e-4)
+
+
+def test_a_survey_lies_where_it_is_asked_for(
+    folder: Path, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "a.txt").write_text(TEXT)
+    before, given = sorted(folder.iterdir()), ("--checkpoint", folder, "--text-file")
+    result = command(survey, *given, tmp_path / "a.txt")
+    assert result.code == 2 and "give --out FILE.json" in result.err[0]
+    said(command(survey, *given, tmp_path / "a.txt", "--out", tmp_path / "survey.json"))
+    assert sorted(folder.iterdir()) == before
+    found = read_survey(tmp_path)
+    assert found is not None and found.groups["decoder.attn"].strongest[0][0].text == TEXT
+    model, _, ids = plain(folder)  # one window, with its special tokens
+    pattern = model(ids, output_attentions=True).attentions[1][0]
+    expected = pattern.amax(dim=-1)[:, 1:].mean(dim=-1)
+    own = found.measured("decoder.attn")["largest"].values[1]
+    assert own == pytest.approx(expected.numpy(), rel=1e-4)
+
+
+def _broken(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "config.json").write_text("{")
+
+
+MAKE: dict[str, Callable[[Path], object]] = {
+    "bert": lambda folder: saved(folder, "bert"),
+    "t5": lambda folder: saved(folder, "t5"),
+    "without tokenizer": lambda folder: build("gpt2").save_pretrained(folder),
+    "a file": Path.touch,
+    "empty": Path.mkdir,
+    "broken": _broken,
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "line"),
+    [
+        ("bert", (generate, "--prompt", TEXT), "is no decoder: it does not say how a text goes on"),
+        (
+            "bert",
+            (attribute,),
+            "its weights are not laid out as those of the models that come with",
+        ),
+        ("t5", (patch, "--second", OTHER), "its residual stream was not found in a stack of its"),
+        ("t5", (generate, "--prompt", TEXT), "most likely token here; add --greedy"),
+        ("t5", (survey, "--out", "x.json"), "mine does not read one text alone, and of such"),
+        ("without tokenizer", (patch, "--second", OTHER), "has no tokenizer; put its tokenizer"),
+        ("a file", (ablate,), "give a folder with config.json, or one of "),
+        ("empty", (check,), "give a folder with config.json, or one of "),
+        ("broken", (trace, "--out", "x.npz"), "config.json is not valid JSON"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    kind: str, asked: tuple, line: str, tmp_path: Path, command: Command
+) -> None:
+    MAKE[kind](tmp_path / "mine")
+    result = command(*asked, "--checkpoint", tmp_path / "mine")
+    (told,) = result.err
+    assert result.code == 2 and line in told
