@@ -18,7 +18,7 @@ SUFFIXES = (".py", ".js", ".css", ".html", ".toml")
 SOURCES = [
     ROOT / "app.py",
     ROOT / ".streamlit/config.toml",
-    *(path for room in ("model", "viz") for path in (ROOT / room).rglob("*")),
+    *(path for room in ("headlight", "model", "viz") for path in (ROOT / room).rglob("*")),
 ]
 # What a browser would fetch: not a link a reader may follow, not the name of an XML dialect.
 READERS_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(https?://[^)]*\)|^\s*(?:#|//|\*).*$", re.MULTILINE)
@@ -98,7 +98,9 @@ def test_every_package_that_is_imported_is_asked_for() -> None:
     modules = [x.name for node in nodes if isinstance(node, ast.Import) for x in node.names]
     modules += [x.module for x in nodes if isinstance(x, ast.ImportFrom) and x.module]
     names = {module.partition(".")[0] for module in modules}
-    others = names - sys.stdlib_module_names - {"model", "viz", "torch", "PIL"} | {"pillow"}
+    others = names - sys.stdlib_module_names - {"headlight", "model", "viz", "torch", "PIL"} | {
+        "pillow"
+    }
     notebook = {"anywidget", "IPython", "traitlets"}  # the last two are what a widget is made of
     extras = _pinned("tests/requirements.txt")
     assert others - notebook - {"transformers"} <= set(_pinned("requirements.txt"))

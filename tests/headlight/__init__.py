@@ -1,0 +1,1 @@
+"""Tests of what `import headlight as hl` gives."""
