@@ -12,10 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-for name in ("model", "viz"):
+
+def _refuse_others(name: str) -> None:
     origin = getattr(find_spec(name), "origin", None)
     if Path(str(origin)).parent.parent != Path(__file__).parent.parent:
         raise ImportError(f"{origin} stands in the place of Headlight's own {name!r}; rename it")
+
+
+_refuse_others("model")
+_refuse_others("viz")
 
 from headlight.arrays import attention  # noqa: E402
 

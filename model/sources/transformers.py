@@ -287,16 +287,10 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
     if not isinstance(inner, nn.Module) or not hasattr(inner, "main_input_name"):
         raise ValueError(f"{name} is no model of transformers; give one, a folder, or a name")
     if not getattr(own, "is_fast", False):
-        raise ValueError(
-            f"{quoted(type(own).__name__)} is no fast tokenizer of transformers; give the one of "
-            "this model: AutoTokenizer.from_pretrained(FOLDER)"
-        )
-    _refuse_other_than_text(inner, name)
+        raise ValueError(f"{name} needs its fast tokenizer: AutoTokenizer.from_pretrained(FOLDER)")
     if inner.dtype != torch.float32:
-        raise ValueError(
-            f"{name} computes in {inner.dtype}, and runs are compared in torch.float32; give "
-            "copy.deepcopy(model).float()"
-        )
+        raise ValueError(f"{name} computes in {inner.dtype}; give copy.deepcopy(model).float()")
+    _refuse_other_than_text(inner, name)
     trained = [weight for weight in inner.parameters() if weight.requires_grad]
     try:
         model = adopt(inner)
