@@ -1,5 +1,34 @@
-"""Headlight in a notebook, and the command `headlight`."""
+"""Headlight in a notebook or a script: `import headlight as hl`.
+
+    m = hl.open("stories")         # a shipped model, any folder of transformers, or one in memory
+    run = m("One day a fox ran.")  # its picture: every head of every layer, live
+    run.attention(2, 3)            # layer 2, head 3: a numpy array, (Tq, Tk)
+    hl.attention(arrays, tokens)   # the same picture of arrays of any framework, without a model
+
+What a person gets wrong is a ValueError of one line; what is to be known is a warning.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from headlight import where
 
 where.enter()
+
+from headlight.arrays import attention  # noqa: E402
+
+if TYPE_CHECKING:
+    from headlight.opened import Model
+
+__all__ = ["attention", "open"]
+
+
+def open(model: Any, tokenizer: Any = None, *, device: str = "auto") -> "Model":  # noqa: ANN401
+    """Open a model: the name of a shipped one, a folder, or a model of transformers in memory.
+
+    The last needs its fast tokenizer, stays on its device and is used as it is, not copied. From
+    then on it attends by Headlight's function and is in evaluation mode. It works on as before,
+    `output_attentions` and gradients included; attention alone has no dropout in training.
+    """
+    from headlight.opened import opened  # here, since it loads torch
+
+    return opened(model, tokenizer, device)

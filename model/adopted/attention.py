@@ -78,7 +78,7 @@ def attend(
     attention_mask: Tensor | None,
     **more: Any,  # noqa: ANN401
 ) -> tuple[Tensor, Tensor | None]:
-    """What transformers asks of an attention function.
+    """What transformers asks of an attention function; outside of our passes, as its eager one.
 
     query: (B, H, Tq, Dh), key and value: (B, n_kv_heads, Tk, Dh), attention_mask: bool, True = may
     attend, or what is added to the scores. Returns z (B, Tq, H, Dh), and the pattern where it was
@@ -103,7 +103,8 @@ def attend(
         tap("window", torch.tensor(window))
     n_heads, cap, sinks = q.shape[1], more.get("softcap"), more.get("s_aux")
     keys, values = share_kv_heads(k, n_heads), share_kv_heads(v, n_heads)
-    if cap is None and sinks is None and not tap.wants("scores", "pattern"):
+    is_plain = cap is None and sinks is None and now is not None
+    if is_plain and not tap.wants("scores", "pattern"):
         z = tap("z", fused_attention(q, keys, values, mask=mask, bias=bias, scale=scale))
         return z.transpose(1, 2).contiguous(), None
     scores = attention_scores(q, keys, bias, scale)  # (B, H, Tq, Tk)

@@ -66,9 +66,10 @@ class AdoptedModel(Transformer):
         self._attention: Places[Site] = _places(anatomy, watched)
         dealt = roles(inner.get_input_embeddings(), anatomy, watched)
         for module in dealt.before:
-            module.register_forward_pre_hook(_entering(dealt.before), with_kwargs=True)
+            hook = _entering(dealt.before, self._attention)
+            module.register_forward_pre_hook(hook, with_kwargs=True)
         for module in dealt.after:
-            module.register_forward_hook(_leaving(dealt.after))
+            module.register_forward_hook(_leaving(dealt.after, self._attention))
 
     def forward(
         self,
@@ -161,11 +162,17 @@ def _places(anatomy: Anatomy, watched: Watched) -> Places[Site]:
     }
 
 
-def _entering(places: Places[Role]) -> Any:  # noqa: ANN401
+def _running(own: Places[Site]) -> Passing | None:
+    """The pass that is running, where it is one of ours: a model may be opened twice."""
+    now = running()
+    return now if now is not None and now.attention is own else None
+
+
+def _entering(places: Places[Role], own: Places[Site]) -> Any:  # noqa: ANN401
     """A hook that lets the first tensor a module is given go through its role."""
 
     def hook(module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Any:  # noqa: ANN401
-        now = running()
+        now = _running(own)
         role = None if now is None else now.place(places, module)
         if now is None or role is None:
             return None
@@ -177,11 +184,11 @@ def _entering(places: Places[Role]) -> Any:  # noqa: ANN401
     return hook
 
 
-def _leaving(places: Places[Role]) -> Any:  # noqa: ANN401
+def _leaving(places: Places[Role], own: Places[Site]) -> Any:  # noqa: ANN401
     """A hook that lets the first tensor a module gives go through its role."""
 
     def hook(module: nn.Module, _given: Any, gave: Any) -> Any:  # noqa: ANN401
-        now = running()
+        now = _running(own)
         role = None if now is None else now.place(places, module)
         found = first_tensor(gave)
         if now is None or role is None or found is None:

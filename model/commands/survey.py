@@ -12,7 +12,8 @@ import torch.distributed as dist
 from model.analysis.heads import roles
 from model.commands import cli
 from model.lines import spelled
-from model.sources import table, transformers
+from model.sources import table
+from model.sources.places import is_of_transformers
 from model.survey.samples import Asked
 from model.survey.stored import STORED, Survey
 from model.survey.work import Job, finish, measure_share, survey
@@ -48,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> cli.Answer:
     """Measure all heads; what was measured before an interruption is not measured again."""
     folder = table.folder_of(arguments.checkpoint)
-    if arguments.out is None and transformers.is_folder(folder):
+    if arguments.out is None and is_of_transformers(folder):
         raise ValueError(
             "nothing is written into a folder of transformers unasked; give --out FILE.json, and "
             f"the app finds it as {spelled(folder / STORED)}"

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.adopted.adopt import adopt
 from model.adopted.model import AdoptedModel, capture_adopted
@@ -262,18 +262,51 @@ def load(folder: Path, device: str = "auto") -> Adopted:
             f"{spelled(folder)}: {len(mismatched)} weights have other shapes than config.json "
             f"means, as {quoted(mismatched[0])}; the two files belong to different models"
         )
+    _refuse_other_than_text(inner, spelled(folder))
+    model = adopt(inner.to(choose_device(device)))
+    missing = tuple(sorted(loading["missing_keys"]))
+    tokenizer = _tokenizer(hf, folder, model.facts.vocab_size or 0, _start_id(model))
+    return Adopted(folder.name, folder, model, tokenizer, missing)
+
+
+def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
+    """Open a model of transformers that is in memory, where it is, with its tokenizer.
+
+    From then on it attends by our function, which gives what its eager one gives, but for dropout;
+    it is put to evaluation, and which weights are trained stays as it is. ValueError where it
+    cannot be opened or seen.
+    """
+    name = type(inner).__name__
+    if not isinstance(inner, nn.Module) or not hasattr(inner, "main_input_name"):
+        raise ValueError(f"{name} is no model of transformers; give one, a folder, or a name")
+    if not getattr(own, "is_fast", False):
+        raise ValueError(f"{name} needs its fast tokenizer: AutoTokenizer.from_pretrained(FOLDER)")
+    if inner.dtype != torch.float32:
+        raise ValueError(f"{name} computes in {inner.dtype}; give copy.deepcopy(model).float()")
+    _refuse_other_than_text(inner, name)
+    trained = [weight for weight in inner.parameters() if weight.requires_grad]
+    try:
+        model = adopt(inner)
+    finally:
+        for weight in trained:
+            weight.requires_grad_(True)
+    tokenizer = AdoptedTokenizer(own, model.facts.vocab_size or 0, _start_id(model))
+    return Adopted(name, Path(), model, tokenizer)
+
+
+def _refuse_other_than_text(inner: Any, name: str) -> None:  # noqa: ANN401
     if inner.main_input_name != "input_ids":
         raise ValueError(
-            f"{spelled(folder)} does not read text but {inner.main_input_name}; models of text are "
+            f"{name} does not read text but {inner.main_input_name}; models of text are "
             "opened, of any family that attends through transformers' interface"
         )
-    model = adopt(inner.to(choose_device(device)))
-    start_id = getattr(inner.config, "decoder_start_token_id", None)
-    if not isinstance(start_id, int) or not 0 <= start_id < (model.facts.vocab_size or 0):
-        start_id = None
-    missing = tuple(sorted(loading["missing_keys"]))
-    tokenizer = _tokenizer(hf, folder, model.facts.vocab_size or 0, start_id)
-    return Adopted(folder.name, folder, model, tokenizer, missing)
+
+
+def _start_id(model: AdoptedModel) -> int | None:
+    """What a target begins with, where the config of a model says so."""
+    found = getattr(model.inner.config, "decoder_start_token_id", None)
+    is_known = isinstance(found, int) and 0 <= found < (model.facts.vocab_size or 0)
+    return found if is_known else None
 
 
 def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401

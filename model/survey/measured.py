@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from model.analysis.circuits import value_norms
+from model.analysis.circuits import copying_scores, value_norms
+from model.analysis.exchanged import exchanged, exchanged_patches
 from model.analysis.heads import MEASURES, Arrow, Averages, every_measure, strongest_arrow
 from model.architectures.base import Transformer
+from model.inputs import Text
 from model.sources.table import Runnable
 from model.survey.samples import Sample
-from model.trace import HeadGroup, Trace
+from model.trace import HeadGroup, Stream, Trace
 
 Found = dict[str, Averages]  # by the names in MEASURES, (L, H) each
 
@@ -29,6 +32,34 @@ class Sums:
     z: np.ndarray
     n_z: np.ndarray
     best: np.ndarray
+
+
+def on_input(found: Runnable, trace: Trace) -> dict[str, Found]:
+    """All measures of all heads of a model on the input of a trace, by group.
+
+    ValueError where it is not known what its heads write.
+    """
+    return measured(trace, found.captured(_in_another_order(found, trace)), found.model)
+
+
+def of_model(model: Transformer) -> Found:
+    """The copying score, which needs no input; empty for a model that has none."""
+    scores = copying_scores(model)
+    return {} if scores is None else {"copying": Averages(scores, np.zeros(scores.shape, int))}
+
+
+def _in_another_order(found: Runnable, trace: Trace) -> tuple[Any, ...]:
+    """What a capture takes for a trace's input with its words, or its patches, exchanged."""
+    pixels = trace.main.pixels
+    if pixels is not None:
+        return (exchanged_patches(pixels, int(getattr(found.config, "patch_size", 1))),)
+    texts = [_text(found, stream) for stream in trace.streams]
+    return texts[0] if len(texts) == 1 else tuple(texts)
+
+
+def _text(found: Runnable, stream: Stream) -> Text:
+    ids = exchanged(np.asarray(stream.ids).tolist(), found.tokenizer.special_ids)
+    return ids, found.tokenizer.token_strings(ids)
 
 
 def measured(trace: Trace, exchanged: Trace | None, model: Transformer) -> dict[str, Found]:

@@ -1,19 +1,11 @@
 """What every head does: on the input of a page, and in the survey stored with a checkpoint."""
 
-from typing import Any
-
-import numpy as np
-
-from model.analysis.circuits import copying_scores
-from model.analysis.exchanged import exchanged, exchanged_patches
-from model.analysis.heads import Averages
 from model.analysis.several import Weights, weights_of
-from model.inputs import Text
 from model.sources.handle import ModelHandle
 from model.sources.sums import sum_of_weights
-from model.survey.measured import Found, measured
+from model.survey.measured import Found, of_model, on_input
 from model.survey.stored import STORED, Survey, read_survey
-from model.trace import Site, Stream, Trace
+from model.trace import Site, Trace
 from viz import runs
 from viz.kit.part import Part
 from viz.kit.parts.heads import heads_part
@@ -37,30 +29,13 @@ def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Found]:
 
 @kept
 def _on_this_input(handle: ModelHandle, key: str, _trace: Trace) -> dict[str, Found]:
-    found = runs.runnable(handle)
-    other = found.captured(_in_another_order(found, _trace))
-    return measured(_trace, other, found.model)
-
-
-def _in_another_order(found: runs.Runnable, trace: Trace) -> tuple[Any, ...]:
-    """What a capture takes for a trace's input with its words, or its patches, exchanged."""
-    pixels = trace.main.pixels
-    if pixels is not None:
-        return (exchanged_patches(pixels, int(getattr(found.config, "patch_size", 1))),)
-    texts = [_text(found, stream) for stream in trace.streams]
-    return texts[0] if len(texts) == 1 else tuple(texts)
-
-
-def _text(found: runs.Runnable, stream: Stream) -> Text:
-    ids = exchanged(np.asarray(stream.ids).tolist(), found.tokenizer.special_ids)
-    return ids, found.tokenizer.token_strings(ids)
+    return on_input(runs.runnable(handle), _trace)
 
 
 @kept
 def of_weights(handle: ModelHandle) -> Found:
     """The copying score, which needs no input; empty for a model that has none."""
-    scores = copying_scores(runs.runnable(handle).model)
-    return {} if scores is None else {"copying": Averages(scores, np.zeros(scores.shape, int))}
+    return of_model(runs.runnable(handle).model)
 
 
 def survey(handle: ModelHandle) -> Survey | None:

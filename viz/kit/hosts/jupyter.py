@@ -44,6 +44,10 @@ class PartWidget(anywidget.AnyWidget):
         self.part = part
         self.on_msg(self._hear)
 
+    def __repr__(self) -> str:
+        """What stands below the still of a notebook that is opened again and not run."""
+        return f"<{self.part.name}>"
+
     def _hear(self, _: object, message: dict[str, Any], __: object) -> None:
         """In a thread of its own where the kernel has subshells (ipykernel 7)."""
         if "ask" in message:
@@ -99,7 +103,7 @@ def still(part: Part) -> str:
     image.resize((2 * image.width, 2 * image.height), Image.Resampling.NEAREST).save(file, "png")
     source = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
     words = "A still picture; run the cell for the live one."
-    return f'<figure class="hl-still"><img alt="{words}" src="{source}"><br>{words}</figure>'
+    return f'<figure class="hl-still">{words}<br><img alt="All heads" src="{source}"></figure>'
 
 
 def _small_maps(part: Part) -> np.ndarray:

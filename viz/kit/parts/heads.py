@@ -1,28 +1,61 @@
 """All heads of a run as small maps, and the chosen one as a large one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from model.trace import AttentionRecord, HeadGroup, Trace
+from model.trace import AttentionRecord, HeadGroup, Stream, Trace
 from viz.kit.part import Part
-from viz.kit.tiles import MASKED, group_about, group_tiles
-from viz.kit.wire import stream_data
+from viz.kit.tiles import MASKED, group_about, group_tiles, tiles
+from viz.kit.wire import Data, stream_data
 
 
 def heads_part(trace: Trace, chosen: Mapping[str, Any] | None = None) -> Part:
     """The heads of a trace; `chosen` may name attention, layer, head and cell, (query, key)."""
-    spec = {
-        "groups": [group_about(group) for group in trace.groups],
-        "streams": {stream.name: stream_data(stream) for stream in trace.streams},
-        "tile_codes": {"masked": MASKED},
-    }
     arrays: dict[str, np.ndarray] = {}
     for group in trace.groups:
         arrays |= _arrays(group)
+    return _part([group_about(group) for group in trace.groups], trace.streams, arrays, chosen)
+
+
+def patterns_part(patterns: np.ndarray, queries: Stream, keys: Stream) -> Part:
+    """Attention of which nothing is known but its weights, (L, H, Tq, Tk): no mask, no model.
+
+    keys: where they are the very stream of the queries, it is self-attention.
+    """
+    about = {
+        "name": "attention",
+        "title": "Attention",
+        "kind": "self" if queries is keys else "cross",
+        "queries": queries.name,
+        "keys": keys.name,
+        "n_layers": len(patterns),
+        "n_heads": patterns.shape[1],
+        "sites": [],
+    }
+    are_numbers = np.isfinite(patterns)  # in a small map what is none is grey
+    small = tiles(np.where(are_numbers, patterns, 0), are_numbers)
+    arrays = {"attention tiles": small.reshape(*patterns.shape[:2], *small.shape[1:])}
+    for layer, pattern in enumerate(patterns):
+        arrays[f"attention {layer} pattern"] = pattern
+        arrays[f"attention {layer} mask"] = np.ones((1, *pattern.shape[1:]), bool)
+    return _part([about], (queries, keys), arrays)
+
+
+def _part(
+    groups: Sequence[Data],
+    streams: Iterable[Stream],
+    arrays: Mapping[str, np.ndarray],
+    chosen: Mapping[str, Any] | None = None,
+) -> Part:
+    spec = {
+        "groups": groups,
+        "streams": {stream.name: stream_data(stream) for stream in streams},
+        "tile_codes": {"masked": MASKED},
+    }
     split = {name: 0 if name.endswith("tiles") else 1 for name in arrays}
-    start = {"attention": trace.groups[0].name, "layer": 0, "head": 0, "cell": None}
+    start = {"attention": groups[0]["name"], "layer": 0, "head": 0, "cell": None}
     return Part("heads", spec, {**start, **(chosen or {})}, arrays, split)
 
 

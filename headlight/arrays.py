@@ -1,0 +1,84 @@
+"""Attention that anybody computed, as a part: no model is needed, and nothing of it is changed."""
+
+from collections.abc import Sequence
+from typing import Any
+from warnings import warn
+
+import numpy as np
+
+from model.lines import one_line
+from model.trace import Stream
+from viz.kit.part import Part
+from viz.kit.parts.heads import patterns_part
+
+WANTED = (
+    "give (layers, heads, queries, keys), or a list with (heads, queries, keys) or (1, heads, "
+    "queries, keys) for each layer, as output_attentions of transformers is when the model was "
+    "loaded with attn_implementation='eager'"
+)
+ROUNDED = 4e-3  # by as much may a row of 16-bit weights miss 1
+
+
+def attention(
+    arrays: Any,  # noqa: ANN401
+    tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
+) -> Part:
+    """The picture of attention weights from anywhere, with `.save("x.html")`.
+
+    arrays: (L, H, Tq, Tk), or a list of a layer each, (H, Tq, Tk) or (1, H, Tq, Tk); numpy, torch,
+    jax or lists. tokens: Tq strings. key_tokens: Tk strings, where those are others. Nothing is
+    shown as masked: arrays do not say why a weight is 0.
+    """
+    patterns = _patterns(arrays)
+    queries = _stream("tokens", tokens, patterns.shape[2], "queries")
+    keys = queries
+    if key_tokens is not None or patterns.shape[2] != patterns.shape[3]:
+        keys = _stream("key_tokens", key_tokens or (), patterns.shape[3], "keys")
+    for odd in _oddities(patterns):
+        warn(odd, stacklevel=2)
+    return patterns_part(patterns, queries, keys)
+
+
+def _patterns(arrays: Any) -> np.ndarray:  # noqa: ANN401
+    """(L, H, Tq, Tk) float32, a copy, without the axis of a batch of one."""
+    try:
+        layers = [_numbers(layer) for layer in arrays]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"no arrays of numbers: {one_line(str(error))}; {WANTED}") from None
+    layers = [layer[0] if layer.ndim == 4 and len(layer) == 1 else layer for layer in layers]
+    shapes = sorted({layer.shape for layer in layers})
+    if len(shapes) != 1 or len(shapes[0]) != 3 or 0 in shapes[0]:
+        raise ValueError(f"layers have shapes {', '.join(map(str, shapes)) or 'none'}; {WANTED}")
+    return np.stack(layers)
+
+
+def _numbers(layer: Any) -> np.ndarray:  # noqa: ANN401
+    if hasattr(layer, "detach"):  # torch: numpy takes no gradients, no bfloat16 and nothing on CUDA
+        layer = layer.detach().float().cpu()
+    return np.asarray(layer, dtype=np.float32)
+
+
+def _stream(name: str, tokens: Sequence[str], n: int, what: str) -> Stream:
+    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+        raise ValueError(f"{name} is no list of strings; tokenizer.convert_ids_to_tokens gives one")
+    if len(tokens) != n:
+        raise ValueError(
+            f"attention has {n} {what} and {name} has {len(tokens)}; give one for each"
+        )
+    return Stream(name, "text", tuple(tokens))
+
+
+def _oddities(patterns: np.ndarray) -> list[str]:
+    """What no softmax gives, a line each."""
+    with np.errstate(invalid="ignore"):  # of infinities
+        off = np.abs(patterns.sum(axis=-1, dtype=np.float64) - 1)  # (L, H, Tq)
+    n_odd, n_negative = int((~np.isfinite(patterns)).sum()), int((patterns < 0).sum())
+    far = off[np.isfinite(off) & (off > ROUNDED)]
+    found = {
+        f"NaN or infinite weights: {n_odd:,}; they are marked": n_odd,
+        f"negative weights: {n_negative:,}; colours begin at 0": n_negative,
+        f"{far.size:,} of {off.size:,} rows do not sum to 1, by up to {far.max(initial=0):.3g}; "
+        "they are shown as they are": far.size,
+    }
+    return [line for line, n in found.items() if n]

@@ -1,0 +1,170 @@
+"""A model that is open, and a run of it: pictures, arrays and tables of what it did."""
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from warnings import warn
+
+import numpy as np
+import pandas as pd
+
+from model.adopted.attention import NAME
+from model.analysis.lens import logit_lens
+from model.lines import quoted
+from model.sources.handle import Traced
+from model.sources.table import Runnable, open_runnable
+from model.sources.transformers import Adopted, lent
+from model.survey.measured import of_model, on_input
+from model.trace import Trace
+from viz.figures.lens import row_names
+from viz.kit.part import Part
+from viz.kit.parts.heads import heads_part
+
+
+def opened(given: Any, tokenizer: Any, device: str) -> "Model":  # noqa: ANN401
+    """See `headlight.open`."""
+    if isinstance(given, str | Path):
+        if tokenizer is not None:
+            raise ValueError(f"{quoted(given)} brings its own tokenizer; leave yours out")
+        return Model(open_runnable(str(given), device))
+    if device != "auto":
+        raise ValueError(f"a model in memory stays where it is; move it with .to({device!r})")
+    return Model(lent(given, tokenizer))
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model, ready to run: `m("text")`, of one that takes pictures `m(array)`.
+
+    A translator is given its source and writes its target. `opened` is the model as the rest of
+    Headlight knows it.
+    """
+
+    opened: Runnable
+
+    def __call__(self, given: Any) -> "Run":  # noqa: ANN401
+        """Run it once and keep everything. given: a text, or a picture (S, S) from 0 to 1."""
+        _refuse_changed(self.opened)
+        is_text = isinstance(given, str)
+        if is_text != (self.opened.input_kind == "text"):
+            raise ValueError(f"{self.opened.name} takes {'a picture' if is_text else 'one text'}")
+        traced = self.opened.trace(given if is_text else _pixels(given))
+        for line in _what_became_of_it(traced):
+            warn(line, stacklevel=2)
+        return Run(self.opened, traced.trace)
+
+    def __repr__(self) -> str:
+        facts = self.opened.config
+        return f"<{self.opened.name}: {facts.n_layers} layers × {facts.n_heads} heads>"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One run of a model on one input. In a notebook it shows itself: all heads, live.
+
+    `trace` is all that was kept, as plain numpy.
+    """
+
+    opened: Runnable
+    trace: Trace
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens, of a translation those of its target; `trace.streams` has both."""
+        return self.trace.tokens
+
+    def attention(self, layer: int, head: int, group: str = "") -> np.ndarray:
+        """The weights of one head, (Tq, Tk), read-only.
+
+        group: which attention, such as "decoder.cross_attn", where a model has several. ValueError
+        for what is not there.
+        """
+        names = [found.name for found in self.trace.groups]
+        if not group and len(names) > 1:
+            raise ValueError(f"this model attends in {len(names)} ways; give a group of {names}")
+        found = self.trace.group(group or names[0])
+        for what, number, n in (
+            ("layer", layer, len(found.records)),
+            ("head", head, found.n_heads),
+        ):
+            if number not in range(n):
+                raise ValueError(f"there is no {what} {quoted(number)} of {n}; give 0 to {n - 1}")
+        return found.records[layer].pattern[head]
+
+    def lens(self) -> pd.DataFrame:
+        """What the model would predict after each layer (the logit lens), a row for each token.
+
+        `rank` is the place of the final prediction there, from 1. ValueError for a model whose
+        layers cannot be read so.
+        """
+        decoder, name = self.opened.decoder, self.opened.name
+        if "readout" not in self.opened.offers or not self.trace.main.residuals:
+            raise ValueError(f"{name} has no stream that a norm and a matrix turn into its logits")
+        found = logit_lens(self.trace, decoder, k=1)
+        rows, positions = np.indices(found.rank.shape).reshape(2, -1)
+        columns = {
+            "after": np.array(row_names(len(found.rank)))[rows],
+            "position": positions,
+            "token": np.array(self.tokens)[positions],
+            "prediction": self.opened.tokenizer.token_strings(found.ids.ravel().tolist()),
+            "probability": found.probs.ravel(),
+            "rank": found.rank.ravel() + 1,
+            "entropy": found.entropy.ravel(),
+        }
+        return pd.DataFrame(columns)
+
+    def heads(self) -> pd.DataFrame:
+        """Every head measured on this input, as the page Heads measures it, a row for each."""
+        of_weights, tables = of_model(self.opened.model), []
+        for group, found in on_input(self.opened, self.trace).items():
+            measures = {name: x.values for name, x in (found | of_weights).items()}  # (L, H) each
+            layers, heads = np.indices(measures["broad"].shape)
+            columns = {"layer": layers, "head": heads, **measures}
+            table = pd.DataFrame({name: x.ravel() for name, x in columns.items()})
+            table.insert(0, "group", group)
+            tables.append(table)
+        return pd.concat(tables, ignore_index=True)
+
+    def checks(self) -> pd.DataFrame:
+        """What this run was checked against: name, error, bound, and whether it passed."""
+        found = self.opened.check(self.trace)
+        return pd.DataFrame([{**asdict(check), "passed": check.passed} for check in found])
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture as one HTML file, which opens without Python and without a network."""
+        self.part.save(path)
+
+    @cached_property
+    def part(self) -> Part:
+        """The picture."""
+        return heads_part(self.trace)
+
+    def _ipython_display_(self) -> None:
+        self.part._ipython_display_()
+
+    def __repr__(self) -> str:
+        return f"<run of {self.opened.name} on {len(self.tokens)} tokens>"
+
+
+def _refuse_changed(found: Runnable) -> None:
+    """A model in memory may have been changed since it was opened."""
+    if isinstance(found, Adopted) and found.model.inner.training:
+        raise ValueError(f"{found.name} is in training mode, with dropout; call model.eval() first")
+    if isinstance(found, Adopted) and found.model.inner.config._attn_implementation != NAME:
+        raise ValueError(f"{found.name} was told to attend in another way; open it again")
+
+
+def _pixels(given: Any) -> np.ndarray:  # noqa: ANN401
+    pixels = np.asarray(given, dtype=np.float32)
+    if not np.all((pixels >= 0) & (pixels <= 1)):
+        raise ValueError("pixels are not all from 0 to 1; divide them by the largest there can be")
+    return pixels
+
+
+def _what_became_of_it(traced: Traced) -> list[str]:
+    """Where the tokenizer read another text, or not all of it had room, a line each."""
+    n, n_cut = len(traced.trace.streams[0]), traced.n_cut
+    cut = f"the text has {n + n_cut} tokens: the first {n} are run, the last {n_cut} are cut"
+    read = f"the tokenizer turns the text into “{quoted(traced.reads)}”"
+    return ([cut] if n_cut else []) + ([read] if traced.reads is not None else [])

@@ -1,0 +1,137 @@
+"""Protects models in a notebook: arrays and tables are the run's own, and mistakes get one line."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import headlight as hl
+from headlight.opened import Run
+from model.survey.measured import measured
+from tests.model.adopted.families import build, given, saved, tokens, words
+
+ROOT = Path(__file__).parents[2]
+TEXT = "the red ball gave the dog a ball"
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return hl.open("stories", device="cpu")("go on and go on")
+
+
+def test_what_a_run_says_is_its_trace_s(run: Run, tmp_path: Path) -> None:
+    last = run.trace.attention[5].pattern
+    assert run.tokens == run.trace.tokens
+    np.testing.assert_array_equal(run.attention(5, 7), last[7])
+    assert not run.attention(5, 7).flags.writeable
+    np.testing.assert_array_equal(run.part.arrays["decoder.attn 5 pattern"], last)
+    assert run.checks().passed.all()
+    run.save(tmp_path / "run.html")
+    assert (tmp_path / "run.html").read_text(encoding="utf-8") == run.part.page()
+
+
+def test_the_last_rows_of_the_lens_are_the_model_s_predictions(run: Run) -> None:
+    lens, logits = run.lens(), torch.tensor(run.trace.logits)
+    assert len(lens) == 7 * len(run.tokens)
+    last, best = lens[-len(run.tokens) :], logits.argmax(dim=-1).tolist()
+    np.testing.assert_allclose(last.probability, logits.softmax(dim=-1).amax(dim=-1), rtol=1e-4)
+    assert tuple(last.prediction) == run.opened.tokenizer.token_strings(best)
+    assert (tuple(last.token), set(last["rank"])) == (run.tokens, {1})
+
+
+def test_heads_are_measured_as_on_the_page(run: Run) -> None:
+    heads = run.heads()
+    for name, of in measured(run.trace, None, run.opened.model)["decoder.attn"].items():
+        np.testing.assert_array_equal(heads[name], of.values.ravel())
+    assert {"kept", "copying"} <= set(heads)
+    assert list(zip(heads.layer, heads["head"], strict=True)) == list(np.ndindex(6, 8))
+
+
+def test_a_translation_has_all_its_groups() -> None:
+    run = hl.open("translate", device="cpu")("A dog runs.")
+    names = [group.name for group in run.trace.groups]
+    assert [group["name"] for group in run.part.spec["groups"]] == names
+    cross = run.attention(1, 0, group="decoder.cross_attn")
+    assert cross.shape == (len(run.tokens), len(run.trace.stream("encoder")))
+    assert run.heads().group.unique().tolist() == names
+
+
+def test_a_picture_is_given_as_an_array() -> None:
+    picture = np.linspace(0, 1, 784).reshape(28, 28)
+    run = hl.open("digits", device="cpu")(picture)
+    np.testing.assert_allclose(run.trace.main.pixels, picture, atol=1e-6)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "gpt_oss", "bert", "t5"])
+def test_a_model_in_memory_works_on_as_before(family: str) -> None:
+    own = build(family, vocab_size=300, decoder_start_token_id=0)
+    inputs = {**given(family), "output_attentions": True, "use_cache": False}
+    next(own.parameters()).requires_grad_(False)
+    trained = [weight.requires_grad for weight in own.parameters()]
+    before = own(**inputs)
+    models = [hl.open(own, tokens()), hl.open(own, tokens())]  # as in a cell that is run twice
+    runs = [model(TEXT) for model in (*models, models[0])]
+    assert all(run.checks().passed.all() for run in runs)
+    torch.testing.assert_close(own(**inputs), before, rtol=0, atol=1e-6)
+    assert [weight.requires_grad for weight in own.parameters()] == trained
+    patterns = [[record.pattern.tolist() for record in run.trace.attention] for run in runs]
+    assert patterns[0] == patterns[1] == patterns[2]
+    own.train()
+    with pytest.raises(ValueError, match=r"model\.eval\(\)"):
+        models[0](TEXT)
+    own.eval().set_attn_implementation("eager")
+    with pytest.raises(ValueError, match="open it again"):
+        models[0](TEXT)
+
+
+def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:
+    ours = hl.open(build("gpt2", vocab_size=300), tokens())
+    theirs = hl.open(saved(tmp_path / "gpt2"), device="cpu")
+    np.testing.assert_array_equal(ours(TEXT).trace.logits, theirs(TEXT).trace.logits)
+    with pytest.warns(UserWarning, match=r"the first 48 are run, the last \d+ are cut") as said:
+        theirs("a b " * 40)
+    assert {one.filename for one in said} == {__file__}
+    with pytest.warns(UserWarning, match=r"turns the text into “the red \[UNK\]”"):
+        hl.open(build("bert"), words())("The RED fox")
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("no checkpoint 'README.md'", lambda _: hl.open("README.md")),
+        ("brings its own tokenizer", lambda _: hl.open("stories", "a tokenizer")),
+        ("int is no model of transformers", lambda _: hl.open(5)),
+        ("Linear is no model of", lambda _: hl.open(torch.nn.Linear(2, 2), tokens())),
+        ("needs its fast tokenizer", lambda _: hl.open(build("gpt2"))),
+        ("not read text but pixel_values", lambda _: hl.open(build("vit"), tokens())),
+        (r"deepcopy\(model\)\.float", lambda _: hl.open(build("gpt2").half(), tokens())),
+        (r"move it with \.to\('cuda'\)", lambda _: hl.open(build("gpt2"), device="cuda")),
+        ("from 0 to 1; divide", lambda _: hl.open("digits")(np.full((28, 28), 255))),
+        ("takes a picture", lambda _: hl.open("digits")("a picture")),
+        ("takes one text", lambda _: hl.open("stories")(["a", "b"])),
+        ("needs a decoder", lambda _: hl.open("digits")(np.zeros((28, 28))).lens()),
+        (r"3 ways.*decoder\.attn", lambda _: hl.open("translate")("A dog.").attention(0, 0)),
+        ("no layer 6 of 6; give 0 to 5", lambda run: run.attention(6, 0)),
+        ("no head -1 of 8; give 0 to 7", lambda run: run.attention(0, -1)),
+        ("there is decoder.attn", lambda run: run.attention(0, 0, "encoder.attn")),
+    ],
+)
+def test_mistakes_get_one_line(line: str, ask: Callable[[Run], object], run: Run) -> None:
+    with pytest.raises(ValueError, match=f"^[^\n]*{line}[^\n]*$"):
+        ask(run)
+
+
+def test_a_module_of_the_same_name_in_the_way_is_named(tmp_path: Path) -> None:
+    """One that lies there is no harm, one that was imported is."""
+    (tmp_path / "model.py").write_text("mine = 1")
+    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]; "
+    before, after = (
+        subprocess.run([sys.executable, "-c", code + program], capture_output=True, text=True)
+        for program in ("import model; import headlight", "import headlight; import model.tap")
+    )
+    assert f"ImportError: {tmp_path / 'model.py'} stands in" in before.stderr
+    assert after.stderr == ""
