@@ -21,7 +21,7 @@ BUFFERS = re.compile(r"(inv_freq|masked_bias|attn\.bias|position_ids)$")  # made
 UNSEEN = Finding(
     "cannot be seen from the files alone: weights exchanged for others of the same shape, some "
     "that are transposed, another number of heads or another activation in config.json; compare "
-    "the files with those of the place they came from, see README"
+    "the files with those of the place they came from"
 )
 
 
