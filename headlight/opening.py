@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from headlight.where import HOUSE
 from model.files import LARGEST_CONFIG, folder_at, read_json
+from model.memory import free_memory
 from model.sources import hub, places
 from model.sources.folder import refuse_unopenable
 
@@ -37,7 +38,7 @@ def address(named: str, text: str | None, *, download: bool = False) -> dict[str
     if found not in places.folders():
         folder = places.given_folder(found)
         if places.is_of_transformers(folder):
-            refuse_unopenable(folder)
+            refuse_unopenable(folder, free_memory())
         found = places.remember(folder)
     config = read_json(places.folders()[found] / "config.json", LARGEST_CONFIG)
     is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import torch
 
 from model.lines import quoted
+from model.memory import free_memory
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -24,6 +25,12 @@ def choose_device(setting: str = "auto") -> torch.device:
     if device.type not in ("cpu", "cuda"):
         raise ValueError(f"device {quoted(setting)!r} is not supported; use auto, cpu or cuda")
     return device
+
+
+def free_on(device: torch.device) -> float:
+    """Bytes that a model may still take on a device, through this machine's own memory."""
+    there = free_memory()
+    return min(there, torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else there
 
 
 def has_fast_bfloat16(device: torch.device) -> bool:

@@ -13,6 +13,16 @@ def physical_memory() -> float:
         return math.inf
 
 
+def free_memory() -> float:
+    """Bytes that programs can still take: what Linux says is available, else all there is."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            said = dict(line.split(":") for line in file)
+        return 1024 * float(said["MemAvailable"].split()[0])
+    except (OSError, ValueError, KeyError):
+        return physical_memory()
+
+
 def keep_freed_memory() -> None:
     """Ask glibc to reuse freed blocks instead of returning them to the kernel.
 

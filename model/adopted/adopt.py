@@ -37,7 +37,7 @@ def adopt(inner: Any) -> AdoptedModel:  # noqa: ANN401
     if inner.config._attn_implementation != NAME:
         raise _unseen(inner)
     try:
-        watched = watch(inner, _sample(inner))
+        watched = watch(inner, sample(inner))
     except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
         raise ValueError(
             f"{type(inner).__name__} does not run on token ids alone: {one_line(str(error))}"
@@ -75,7 +75,7 @@ def _unseen(inner: nn.Module) -> ValueError:
     )
 
 
-def _sample(inner: Any) -> dict[str, Tensor]:  # noqa: ANN401
+def sample(inner: Any) -> dict[str, Tensor]:  # noqa: ANN401
     """A short input, no two tokens alike where the vocabulary allows it."""
     config, device = inner.config, inner.device
     if inner.main_input_name == "pixel_values":

@@ -27,12 +27,16 @@ def run(arguments: Namespace) -> cli.Answer:
     for item in checks:
         verdict = "ok" if item.passed else "FAILED"
         print(f"{verdict:6}  {item.name:{width}}  error {item.error:.1e}  bound {item.bound:.0e}")
+    report = loaded.report if isinstance(loaded, Adopted) else ()
+    for one in report:
+        print(f"{'OFF' if one.is_off else 'found':6}  {one.text}")
     passed = all(item.passed for item in checks)
     answer = {
         "checkpoint": loaded.name,
         "tokens": len(trace.tokens),
         "checks": {item.name: {"error": item.error, "bound": item.bound} for item in checks},
         "failed": [item.name for item in checks if not item.passed],
+        "off": [one.text for one in report if one.is_off],
         "checks_passed": passed,
         "worst_error": worst(checks).error,
     }

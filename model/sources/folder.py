@@ -11,7 +11,6 @@ from typing import Any
 
 from model.files import LARGEST_CONFIG, MEGABYTE, StoredTensor, opened, read_header, read_json
 from model.lines import one_line, quoted, spelled
-from model.memory import physical_memory
 
 LARGEST_INDEX = 16 * MEGABYTE
 POINTER = b"version https://git-lfs.github.com"
@@ -19,11 +18,14 @@ STORED = ("F16", "BF16", "F32", "F64")
 SIZES = (("num_hidden_layers", "n_layer"), ("num_attention_heads", "n_head"))  # as configs say
 
 
-def refuse_unopenable(folder: Path) -> dict[str, Any]:
-    """The config of a folder that can be opened; ValueError for one that cannot."""
+def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
+    """The config of a folder that can be opened; ValueError for one that cannot.
+
+    free: bytes of memory that there are for it.
+    """
     config, stored = config_in(folder), stored_in(folder)
     _refuse_code(folder, config)
-    _refuse_size(folder, stored)
+    _refuse_size(folder, stored, free)
     _refuse_depth(folder, config, len(stored))
     return config
 
@@ -99,24 +101,30 @@ def _refuse_code(folder: Path, config: dict[str, Any]) -> None:
         )
 
 
-def _refuse_size(folder: Path, stored: dict[str, StoredTensor]) -> None:
+def _refuse_size(folder: Path, stored: dict[str, StoredTensor], free: float) -> None:
     for name, tensor in stored.items():
         if tensor.dtype not in STORED and not tensor.dtype.startswith(("I", "U", "BOOL")):
             raise ValueError(
                 f"{spelled(folder)}: {quoted(name)} is stored as {quoted(tensor.dtype)}; "
                 "convert it to float16 or float32"
             )
-    needed, there = 4 * sum(math.prod(x.shape) for x in stored.values()), physical_memory()
-    if needed > 0.8 * there:
+    needed = 4 * n_numbers(stored)
+    if needed > 0.8 * free:
         raise ValueError(
-            f"{spelled(folder)}: its weights need {needed / 1e9:.1f} GB in float32, and this "
-            f"machine has {there / 1e9:.1f} GB of memory; take a smaller model"
+            f"{spelled(folder)}: its weights need {needed / 1e9:.1f} GB in float32, and "
+            f"{free / 1e9:.1f} GB of memory are free; close what needs memory, or take a smaller "
+            "model"
         )
+
+
+def n_numbers(stored: dict[str, StoredTensor]) -> int:
+    """How many numbers weights files hold."""
+    return sum(math.prod(tensor.shape) for tensor in stored.values())
 
 
 def _refuse_depth(folder: Path, config: dict[str, Any], n_stored: int) -> None:
     """ValueError for more layers than there are tensors, before one of them is built."""
-    depths = [config.get(name) for name in (*SIZES[0], "num_layers", "n_layers")]
+    depths = [n for name, n in config.items() if name.endswith(("layers", "layer"))]
     deepest = max((n for n in depths if isinstance(n, int)), default=0)
     if deepest > n_stored:
         raise ValueError(

@@ -22,7 +22,7 @@ from model.adopted.model import AdoptedModel, capture_adopted
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
-from model.device import choose_device
+from model.device import choose_device, free_on
 from model.given import Blanked, Given, Translation
 from model.inputs import blanked_ids
 from model.lines import in_millions, quoted, spelled
@@ -32,14 +32,16 @@ from model.sources.folder import (
     class_name,
     config_in,
     in_one_line,
+    n_numbers,
     refuse_unopenable,
     stored_in,
 )
 from model.sources.handle import Traced
+from model.sources.loaded import UNSEEN, in_files, of_run, of_vocabulary, plain_output
 from model.sources.places import WHERE, folders, is_of_transformers
 from model.tap import Attachment, Edit, Recorder, attach
 from model.trace import Facts, Stream, Trace
-from model.verify.check import Check, relative_error
+from model.verify.check import Check, Finding, relative_error
 from model.verify.records import check_records
 
 VERSION = "5.23.0"  # of transformers, that this was tried with
@@ -51,13 +53,13 @@ BOUND = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Adopted:
-    """A model of transformers, opened. `missing` are weights that its file did not have."""
+    """A model of transformers, opened. `report` says whether it is what its files mean."""
 
     name: str
     folder: Path
     model: AdoptedModel
     own_tokenizer: AdoptedTokenizer | None
-    missing: tuple[str, ...] = ()
+    report: tuple[Finding, ...] = ()
 
     @property
     def tokenizer(self) -> AdoptedTokenizer:
@@ -67,6 +69,11 @@ class Adopted:
                 f"{self.name} has no tokenizer; put its tokenizer.json into its folder"
             )
         return self.own_tokenizer
+
+    @property
+    def off(self) -> tuple[str, ...]:
+        """What of the report is not as it should be."""
+        return tuple(one.text for one in self.report if one.is_off)
 
     @property
     def config(self) -> Facts:
@@ -188,7 +195,7 @@ class Adopted:
         return (
             *check_records(trace),
             Check("stream and output = those of torch's fused attention", max(found), BOUND),
-            Check("weights that its files do not have", float(len(self.missing)), 0.0),
+            Check("things that are off with the model", float(len(self.off)), 0.0),
         )
 
     def _batch(self, ids: Iterable[int]) -> Tensor:
@@ -231,13 +238,14 @@ class TransformersSource:
         return next((kind for end, kind in KINDS.items() if called.endswith(end)), "")
 
     def described(self, name: str) -> tuple[str, ...]:
-        """Its family, parameters, layers × heads, by the config and the headers of the weights."""
+        """Its family, parameters, layers × heads, and what memory much needs, by headers alone."""
         folder = _folder(name)
         config, stored = config_in(folder), stored_in(folder)
-        n_parameters = sum(math.prod(tensor.shape) for tensor in stored.values())
+        n_parameters = n_numbers(stored)
+        size = [f"{4e-9 * n_parameters:.1f} GB in float32"] if n_parameters > 1e8 else []
         sizes = [config.get(names[0], config.get(names[1])) for names in SIZES]
         heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
-        return (str(config["model_type"]), in_millions(n_parameters), *heads)
+        return (str(config["model_type"]), in_millions(n_parameters), *heads, *size)
 
     def folder(self, name: str) -> Path:
         """Where it lies."""
@@ -253,9 +261,12 @@ def load(folder: Path, device: str = "auto") -> Adopted:
 
     Raises ValueError, one line with cause and remedy, for what cannot be opened or seen.
     """
-    config = refuse_unopenable(folder)
+    where = choose_device(device)
+    config = refuse_unopenable(folder, free_on(where))
     hf = _transformers()
     kind = _class_of(hf, folder, config)
+    with in_one_line(folder, "it cannot be opened"):
+        _refuse_larger(hf, kind, folder)
     inner, loading = as_transformers_reads(kind, folder)
     if mismatched := sorted(map(str, loading["mismatched_keys"])):
         raise ValueError(
@@ -263,10 +274,17 @@ def load(folder: Path, device: str = "auto") -> Adopted:
             f"means, as {quoted(mismatched[0])}; the two files belong to different models"
         )
     _refuse_other_than_text(inner, spelled(folder))
-    model = adopt(inner.to(choose_device(device)))
-    missing = tuple(sorted(loading["missing_keys"]))
-    tokenizer = _tokenizer(hf, folder, model.facts.vocab_size or 0, _start_id(model))
-    return Adopted(folder.name, folder, model, tokenizer, missing)
+    found = in_files(inner, loading)
+    inner = inner.to(where)
+    with in_one_line(folder, "it does not run"):
+        plain = plain_output(inner)
+    model = adopt(inner)
+    n_rows = model.facts.vocab_size or 0
+    tokenizer = _tokenizer(hf, folder, n_rows, _start_id(model))
+    if tokenizer is not None:
+        found.extend(of_vocabulary(n_rows, tokenizer.backend.get_vocab_size()))
+    report = (*found, *of_run(model, plain), UNSEEN)
+    return Adopted(folder.name, folder, model, tokenizer, report)
 
 
 def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
@@ -368,6 +386,16 @@ def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: AN
     return found
 
 
+def _refuse_larger(hf: Any, kind: Any, folder: Path) -> None:  # noqa: ANN401
+    """ValueError for a config whose model, built without memory, is not that of the files."""
+    config = hf.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    with torch.device("meta"):
+        built = kind.from_config(config) if kind is hf.AutoModel else kind(config)
+    meant, stored = sum(x.numel() for x in built.parameters()), n_numbers(stored_in(folder))
+    if meant > 2 * stored:
+        raise ValueError(f"config.json means {meant:,} weights, and its files have {stored:,}")
+
+
 def _tokenizer(
     hf: Any,  # noqa: ANN401
     folder: Path,
@@ -381,4 +409,9 @@ def _tokenizer(
         own = hf.AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )
-        return AdoptedTokenizer(own, n_ids, start_id) if own.is_fast else None
+        if not own.is_fast:
+            return None
+        highest = max(own.get_vocab().values(), default=0)
+        if highest > 2 * n_ids:  # the library writes a list of all ids up to it
+            raise ValueError(f"it has a token {highest:,}, and the model rows for {n_ids:,}")
+        return AdoptedTokenizer(own, n_ids, start_id)

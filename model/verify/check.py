@@ -25,6 +25,14 @@ class Check:
         return self.error <= self.bound
 
 
+@dataclass(frozen=True)
+class Finding:
+    """Something found of a model, in words; `is_off` where it is not as it should be."""
+
+    text: str
+    is_off: bool = False
+
+
 def worst(checks: Iterable[Check]) -> Check:
     """The check to show on a badge: a failed one if there is any, else the largest error."""
     return max(checks, key=lambda item: (not item.passed, item.error))

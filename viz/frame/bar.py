@@ -12,7 +12,7 @@ from model.given import space_at_end
 from model.lines import quoted
 from model.sources.checkpoint import Checkpoint
 from model.sources.transformers import Adopted
-from model.verify.check import Check
+from model.verify.check import Check, Finding
 from viz import VERSION, runs
 from viz.frame import admission, controls, folder, given, inspector, notices, state, verdicts, words
 from viz.frame.examples import examples
@@ -88,6 +88,7 @@ def open_view(
     for line in runs.unusable_models():
         notices.add(line)
     notices.show()
+    _say_what_is_off(view)
     if kind is None:
         words.notice(f"{view.model} takes no sentence: it shows an input of its own.")
     _say_what_became_of_the_text(view)
@@ -272,11 +273,36 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
             "largest value where above one. Red: a check failed, and its line says what is off."
         )
         verdicts.checks_table(checks)
+        _show_report(view)
         if card := runs.card(view.handle):
             st.caption("What was written about this model:")
             with st.container(height=220, key="card"):
                 st.text(card)
         st.caption(f"Headlight {VERSION}")
+
+
+def _report(view: View) -> tuple[Finding, ...]:
+    """What was found when the model was opened; empty for those whose files are checked whole."""
+    found = runs.opened(view.handle)
+    return found.report if isinstance(found, Adopted) else ()
+
+
+def _show_report(view: View) -> None:
+    """What was found when the model was opened, what is off first."""
+    report = sorted(_report(view), key=lambda one: not one.is_off)
+    if report:
+        st.caption("When it was opened, its files and a short run were looked through:")
+    for one in report:
+        words.notice(one.text, kind="error" if one.is_off else "note")
+
+
+def _say_what_is_off(view: View) -> None:
+    off = [one.text for one in _report(view) if one.is_off]
+    if off:
+        things = "One thing is" if len(off) == 1 else f"{len(off)} things are"
+        words.notice(
+            f"{things} off with {view.model}: {off[0]}. The badge beside the sentence has the list."
+        )
 
 
 def _of_page(n: int) -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,8 +81,7 @@ def test_a_weight_that_is_missing_is_a_check_that_fails(gpt2: Path, tmp_path: Pa
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     model = load(folder, "cpu")
     failed = [x.name for x in model.check(model.trace(TEXT).trace) if not x.passed]
-    assert failed == ["weights that its files do not have"]
-    assert model.missing == ("transformer.h.1.mlp.c_fc.weight",)
+    assert failed == ["things that are off with the model"]
 
 
 def _copy(folder: Path, to: Path) -> Path:
@@ -134,6 +134,13 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
+def _high_token(folder: Path) -> None:
+    def add(fields: dict[str, Any]) -> None:
+        fields["model"]["vocab"]["zork"] = 4_000_000_000
+
+    edit_json(folder / "tokenizer.json", add)
+
+
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 548105171\n"
 BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "no weights": (_weights(None), "model.safetensors is missing; copy the whole folder"),
@@ -151,6 +158,9 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "text for a number": (_config(n_layer="two"), "cannot be opened: "),
     "no heads": (_config(n_head=0), "cannot be opened: "),
     "too deep": (_config(n_layer=10**6), "means 1,000,000 layers, and its weights are"),
+    "far too deep": (_config(encoder_layers=10**6), "means 1,000,000 layers, and its weights are"),
+    "far too wide": (_config(n_embd=6400), "cannot be opened: config.json means 1,"),
+    "high token": (_high_token, "its tokenizer cannot be read: it has a token 4,000,000,000, and"),
     "half a file": (_halved, "cannot be opened: "),
     "odd index": (_index([5]), "names no file for each weight"),
     "no type": (_config(model_type=None), "names no model_type"),

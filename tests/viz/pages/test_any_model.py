@@ -6,8 +6,8 @@ import pytest
 
 from model.sources.offers import missing
 from model.sources.places import WHERE
-from tests.model.adopted.families import build, saved, words
-from tests.viz.apps import control, lines, open_page
+from tests.model.adopted.families import build, saved, tokens, words
+from tests.viz.apps import checks_shown, control, lines, open_page
 from viz.studio import PAGES
 
 TEXT = "the red ball gave"
@@ -19,6 +19,10 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(folder / "some-llama", "llama", start="<s>")
     build("bert", vocab_size=12).save_pretrained(folder / "some-bert")
     words().save_pretrained(folder / "some-bert")
+    broken = build("gpt2", vocab_size=300)
+    broken.transformer.h[1].mlp.c_fc.weight.data[0, 0] = float("nan")
+    broken.save_pretrained(folder / "some-nan")
+    tokens().save_pretrained(folder / "some-nan")
     return folder
 
 
@@ -58,3 +62,14 @@ def test_every_other_page_says_what_is_missing() -> None:
     app = open_page("The block", model="some-llama", sentence=TEXT)
     (line,) = (x for x in lines(app, "note") if "does not apply" in x)
     assert line.startswith("The block does not apply to some-llama: its weights are not laid out")
+
+
+@pytest.mark.parametrize("page", ["Home", "Attention", "Logit lens", "Ablation"])
+def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
+    app = open_page(page, model="some-nan", sentence=TEXT)
+    assert any(x.startswith("2 things are off with some-nan: transf") for x in lines(app, "note"))
+    assert "the output has values that are no finite numbers" in lines(app, "error")
+    failed = {x["check"] for x in checks_shown(app)[0] if x["verdict"] == "FAILED"}
+    assert "things that are off with the model" in failed
+    (badge,) = app.get("popover")
+    assert "checks failed" in badge.proto.popover.label

@@ -1,0 +1,140 @@
+"""Protects the report of an opened model: it names what is off, and nothing else."""
+
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from model.sources.transformers import load
+from tests.model.adopted.families import DECODERS, ENCODERS, build, saved, tokens
+from tests.model.builders import edit_json
+
+Change = Callable[[dict[str, Tensor]], object]
+LAYER = "transformer.h.2"
+UP, OUT, NORM = (f"{LAYER}.{name}.weight" for name in ("mlp.c_fc", "attn.c_proj", "ln_1"))
+OTHER, IN = UP.replace("2", "1"), f"{LAYER}.attn.c_attn"
+WORDS, LAST = "transformer.wte.weight", "transformer.ln_f.weight"
+NO_TIE: dict[str, Any] = {"tie_word_embeddings": False}
+UNTRAINED = "all weights look as at the start: this model is not trained"
+
+
+def _trained_like(weights: dict[str, Tensor]) -> None:
+    """Leave what training leaves: sizes by row and column, and one strong direction.
+
+    What stands in the same place of each layer has the same sizes of rows and columns, nearly.
+    """
+    for name, weight in weights.items():
+        if weight.ndim == 2:
+            own = torch.Generator().manual_seed(len(name) * 31 + weight.shape[0])
+            rows, columns = (torch.randn(n, generator=own).mul(0.5).exp() for n in weight.shape)
+            weight.mul_(rows[:, None] * columns).add_(0.2 * torch.outer(rows**2, columns**2))
+
+
+def _changed(folder: Path, to: Path, change: Change = len, **config: object) -> Path:
+    shutil.copytree(folder, to)
+    weights = load_file(folder / "model.safetensors")
+    change(weights)
+    save_file(weights, to / "model.safetensors", {"format": "pt"})
+    edit_json(to / "config.json", lambda fields: fields.update(config))
+    return to
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("models")
+    build("gpt2", vocab_size=300, n_embd=64, n_layer=4).save_pretrained(top / "random")
+    tokens().save_pretrained(top / "random")
+    return _changed(top / "random", top / "trained", _trained_like)
+
+
+# What is done to the weights, to config.json, and what is named; "" where it cannot be seen.
+DAMAGES: dict[str, tuple[Change, dict[str, Any], str]] = {
+    "none": (len, {}, ""),
+    "matrix dropped": (lambda w: w.pop(UP), {}, f"do not have {UP}: zero here"),
+    "bias dropped": (lambda w: w.pop(f"{IN}.bias"), {}, f"do not have {IN}.bias"),
+    "layer dropped": (
+        lambda w: [w.pop(x) for x in list(w) if x.startswith(LAYER)], {}, "and 9 more: zero here",
+    ),
+    "embeddings dropped": (lambda w: w.pop(WORDS), {}, "do not have lm_head.weight, transformer.w"),
+    "fewer layers in config": (len, {"n_layer": 2}, "of its files has no place in the model"),
+    "untied without a head": (len, NO_TIE, "does not tie lm_head to the embeddings, so nothing"),
+    "left at its start": (lambda w: w[UP].normal_(0, 0.02), {}, f"{UP} looks drawn at random"),
+    "square left at its start": (lambda w: w[OUT].normal_(0, 0.02), {}, f"{OUT} looks drawn"),
+    "transposed": (lambda w: w[OUT].copy_(w[OUT].T.clone()), {}, f"{OUT} looks transposed"),
+    "zeroed": (lambda w: w[UP].zero_(), {}, f"{UP} is 0 everywhere"),
+    "embeddings zeroed": (lambda w: w[WORDS].zero_(), {}, f"{WORDS} is 0 everywhere"),
+    "norm left at its start": (lambda w: w[NORM].fill_(1), {}, f"{NORM} is 1 everywhere"),
+    "last norm at its start": (lambda w: w[LAST].fill_(1), {}, f"{LAST} is 1 everywhere"),
+    "NaN": (lambda w: w[UP][3, 5:6].fill_(math.nan), {}, f"{UP} has values that are no finite"),
+    "infinite": (lambda w: w[NORM][5:6].fill_(math.inf), {}, f"{NORM} has values that are no"),
+    "copied": (lambda w: w[UP].copy_(w[OTHER]), {}, f"{UP} has the very numbers of {OTHER}"),
+    "a hundred times": (lambda w: w[UP].mul_(100), {}, f"{UP} is 1e+02 times as large"),
+    "uniform heads": (
+        lambda w: [w[f"{IN}.{x}"][..., :64].zero_() for x in ("weight", "bias")], {},
+        "decoder.blocks.2.attn.0, decoder.blocks.2.attn.1",
+    ),
+    "exchanged": (lambda w: w.update({UP: w[OTHER], OTHER: w[UP]}), {}, ""),
+    "one value changed": (lambda w: w[UP][3, 5:6].fill_(0.3), {}, ""),
+    "head count lies": (len, {"n_head": 8}, ""),
+    "activation lies": (len, {"activation_function": "relu"}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damage_is_named_or_said_to_be_unseen(damage: str, trained: Path, tmp_path: Path) -> None:
+    change, config, expected = DAMAGES[damage]
+    model = load(_changed(trained, tmp_path / "damaged", change, **config), "cpu")
+    assert any(expected in line for line in model.off) if expected else model.off == (), model.off
+    assert model.report[-1].text.startswith("cannot be seen from the files alone: weights exch")
+
+
+@pytest.mark.parametrize("family", [*DECODERS, *ENCODERS])
+def test_all_that_is_found_of_a_random_model_is_that(family: str, tmp_path: Path) -> None:
+    build(family).save_pretrained(tmp_path)
+    model = load(tmp_path, "cpu")
+    assert model.off == () and UNTRAINED in {one.text for one in model.report}
+
+
+def test_heads_and_vocabularies_of_another_size_are_said(trained: Path, tmp_path: Path) -> None:
+    assert "lm_head is tied to the embeddings" in load(trained, "cpu").report[0].text
+    added: Any = {"lm_head.weight": torch.rand(300, 64), "qa.weight": torch.rand(2, 64)}
+    model = load(_changed(trained, tmp_path / "head", lambda w: w.update(added)), "cpu")
+    said = "\n".join(one.text for one in model.report if not one.is_off)
+    assert "config.json ties lm_head to the embeddings, but the files have both" in said
+    assert "the tokenizer has 280 tokens, and the model rows for 300: the others stand for" in said
+    assert "qa.weight of its files is not used by this class of model" in said
+    assert torch.equal(model.model.inner.lm_head.weight, added["lm_head.weight"])
+
+
+def test_a_missing_head_predicts_nothing_rather_than_anything(
+    trained: Path, tmp_path: Path
+) -> None:
+    model = load(_changed(trained, tmp_path / "headless", **NO_TIE), "cpu")
+    assert not model.trace("the red ball").trace.logits.any()
+
+
+def test_norms_by_their_old_names_are_taken_exactly(tmp_path: Path) -> None:
+    def rename(weights: dict[str, Tensor]) -> None:
+        for name in [x for x in weights if "LayerNorm" in x]:
+            old = name.replace("LayerNorm.weight", "LayerNorm.gamma")
+            weights[old.replace("LayerNorm.bias", "LayerNorm.beta")] = weights.pop(name)
+
+    new = saved(tmp_path / "new", "bert")
+    models = [load(x, "cpu") for x in (new, _changed(new, tmp_path / "old", rename))]
+    assert [model.off for model in models] == [(), ()]
+    first, second = (model.trace("the red ball").trace.output for model in models)
+    assert first is not None and (first == second).all()
+
+
+def test_a_tokenizer_with_more_tokens_than_rows_is_red(trained: Path, tmp_path: Path) -> None:
+    own = tokens()
+    own.add_tokens([f"zork{n}" for n in range(30)])
+    own.save_pretrained(_changed(trained, tmp_path / "more"))
+    (line,) = load(tmp_path / "more", "cpu").off
+    assert line.startswith("the tokenizer has 310 tokens, and the model rows for 300; use")
