@@ -122,7 +122,9 @@ def test_a_model_that_says_nothing_shows_its_last_vectors(alone: Page, tmp_path:
     tokens = alone.locator(".hl-home-tokens button")
     tokens.nth(1).hover()
     mean = np.mean([record.pattern[:, 1, 0] for record in trace.attention])
-    expect(alone.locator(".hl-home-says")).to_contain_text(f"“{trace.tokens[0].strip()}” {mean:.2f}")
+    expect(alone.locator(".hl-home-says")).to_contain_text(
+        f"“{trace.tokens[0].strip()}” {mean:.2f}"
+    )
 
 
 # --- the app --------------------------------------------------------------------------------------
