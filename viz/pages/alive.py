@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from model.trace import Trace
 from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame import blanks, links, memory, state, translating, words
@@ -16,7 +17,7 @@ from viz.runs import blanks as blanked
 from viz.runs.kept import kept
 
 ENDED, REFUSED, AFTER = "alive-ended", "alive-refused", "alive-after"
-TO_GO_ON = frozenset({"logits", "vocabulary", "text"})
+TO_GO_ON = frozenset({"decoder", "logits", "vocabulary", "text"})
 
 
 class Asked(NamedTuple):
@@ -28,16 +29,18 @@ class Asked(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What a kind of model is asked, what it does in words, and where more of that is."""
+    """What a kind of model is asked, what must be offered for that, what it does in words.
 
-    ask: Callable[[View], Asked | None]
+    `ways` lead to more of it.
+    """
+
+    ask: Callable[[View], Asked]
+    needs: frozenset[str]
     does: str
     ways: tuple[words.Way, ...] = ()
 
 
-def _next(view: View) -> Asked | None:
-    if not view.offers >= TO_GO_ON:
-        return None
+def _next(view: View) -> Asked:
     return Asked(Goal(), {"appended": None}, _why_no_more(view))
 
 
@@ -59,60 +62,70 @@ def _target(view: View) -> Asked:
     return Asked(goal, {"forced": begun}, "The translation ends here.")
 
 
+def _written(view: View) -> Asked:
+    """What the run has as its target: what the model wrote."""
+    return Asked(Goal("written", came=view.ids[1:]), {}, "What it writes ends here.")
+
+
 def _class(view: View) -> Asked:
     return Asked(Goal("class", asked=0), {})
 
 
-KINDS = {
-    "decoder": Kind(
+def _nothing(view: View) -> Asked:
+    """Nothing; shown is how a token in the middle runs, or the last one where it alone sees all."""
+    stream, mask = view.run.trace.main, view.run.trace.facts.mask
+    name = "vectors" if stream.kind == "text" else "patches"
+    return Asked(Goal(name, -1 if mask else len(stream) // 2, has_answers=False), {})
+
+
+SILENT = Kind(_nothing, frozenset(), "attend to what they are given.")
+KINDS = (
+    Kind(
         _next,
+        TO_GO_ON,
         "run on your sentence and write the next token. Point at a word or at a small map.",
     ),
-    "encoder": Kind(
+    Kind(
         _hidden,
+        frozenset({"encoder", "vocabulary"}),
         "read both sides of a hidden word and say what stood there. Click a word to hide it.",
         (words.Way("Encoder", "What each side is worth, token by token.", "Encoder"),),
     ),
-    "encoder_decoder": Kind(
+    Kind(
         _target,
+        frozenset({"encoder_decoder", "weights"}),
         "translate your sentence.",
         (words.Way("Translation", "Other ways to write it, alignment, beams.", "Translation"),),
     ),
-    "vision": Kind(
+    Kind(
+        _written,
+        frozenset({"encoder_decoder", "logits", "vocabulary"}),
+        "read your text and write.",
+    ),
+    Kind(
         _class,
+        frozenset({"vision"}),
         "look at a picture, patch by patch, and say which digit it is. Point at a patch.",
         (words.Way("Vision", "Draw a digit of your own.", "Vision"),),
     ),
-}
+    SILENT,
+)
 
 
-def kind_of(view: View) -> Kind | None:
-    """The kind of a view's model; None where it is not known, or the model answers nothing.
-
-    How a translation is written is known of our own models alone.
-    """
-    trace = view.run.trace
-    if trace.output is None or (len(trace.streams) > 1 and "weights" not in view.offers):
-        return None
-    return KINDS.get(trace.facts.architecture)
+def kind_of(view: View) -> Kind:
+    """The first kind of which a view's model offers all: the last one asks nothing."""
+    return next(kind for kind in KINDS if kind.needs <= view.offers)
 
 
-def show(view: View, *, plays: bool = False) -> bool:
-    """Show the model at work, which plays once or is there at once.
-
-    Says whether it has anything to say.
-    """
-    kind = kind_of(view)
-    asked = kind.ask(view) if kind else None
-    if asked is None:
-        return False
+def show(view: View, *, plays: bool = False) -> None:
+    """Show the model at work, which plays once or is there at once."""
+    asked = kind_of(view).ask(view)
     chosen = {setting.name: state.number(setting) for setting in (TEMPERATURE, TOP_P)}
     chosen |= {**_large(view), **asked.chosen}
     part = _part(view, asked, plays=plays)
     component.show_part(
         "home", part, chosen, on_change=lambda changes: _take_over(view, asked, changes)
     )
-    return True
 
 
 def _large(view: View) -> Settings:
@@ -144,10 +157,16 @@ def _part(view: View, asked: Asked, *, plays: bool) -> Part:
 
 @kept
 def _run_part(key: str, handle: runs.ModelHandle, opens: str, goal: Goal, _run: runs.Run) -> Part:
-    is_text = _run.trace.main.kind == "text"
-    classes = range(_run.trace.logits.shape[-1])
-    names = token_labels(runs.vocabulary(handle)) if is_text else list(map(str, classes))
-    return home_part(_run.trace, names, goal, opens, key)
+    return home_part(_run.trace, _names(handle, goal, _run.trace), goal, opens, key)
+
+
+def _names(handle: runs.ModelHandle, goal: Goal, trace: Trace) -> list[str]:
+    """What each output is called: tokens, or the numbers of classes."""
+    if not goal.has_answers:
+        return []
+    if trace.main.kind == "text":
+        return token_labels(runs.vocabulary(handle))
+    return list(map(str, range(trace.logits.shape[-1])))
 
 
 def _why_no_more(view: View) -> str | None:

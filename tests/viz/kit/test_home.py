@@ -76,7 +76,7 @@ def test_everything_has_its_place(
         for i in range(count)
     ]
     shape = {"columns": columns, "side": side, "width": width, "height": height}
-    shape |= {"hasPositions": True, "isNarrow": is_narrow}
+    shape |= {"hasPositions": True, "isNarrow": is_narrow, "hasLast": side > 0}
     flow, back, fronts = bare.evaluate(
         """shape => {
             const flow = home.layout(shape);
@@ -116,7 +116,9 @@ def _fits(
         assert all(a["y"] + a["size"] <= b["y"] for a, b in pairwise(heads))
         assert heads[0]["y"] >= low and heads[-1]["y"] + heads[-1]["size"] <= high
     edges.append((flow["end"], flow["end"]))
-    if place := flow["next"]:
+    if last := flow["last"]:
+        edges.append((last["x"], last["x"] + last["width"]))
+    elif place := flow["next"]:
         bar = place["bar"]
         edges += [(bar["x"], bar["x"] + bar["width"]), (place["x"], place["x"] + place["width"])]
     assert all(end <= start + 1 for (_, end), (start, _) in pairwise(edges)), edges
@@ -221,8 +223,9 @@ def test_a_text_that_is_known_is_written_as_it_came(bare: Page) -> None:
     assert bare.evaluate("film.left") == 0
 
 
-def test_a_picture_is_only_looked_at(bare: Page) -> None:
-    bare.evaluate("begin(false, 'class'); film.advance(1e5)")
+@pytest.mark.parametrize("goal", ["class", "vectors", "patches"])
+def test_a_picture_and_a_model_that_says_nothing_are_only_looked_at(bare: Page, goal: str) -> None:
+    bare.evaluate("goal => { begin(false, goal); film.advance(1e5); }", goal)
     assert bare.evaluate("[film.time.isPlaying, film.drawn, done.length]") == [False, None, 0]
 
 

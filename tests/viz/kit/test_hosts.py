@@ -18,7 +18,7 @@ from viz.kit.hosts.jupyter import PartWidget, still, widget
 from viz.kit.join import joined
 from viz.kit.part import Part, page_of, piece
 from viz.kit.parts.heads import heads_part
-from viz.kit.parts.home import home_part
+from viz.kit.parts.home import Goal, home_part
 from viz.theme import DARK, LIGHT
 
 # The large map's cell as the browser places it, to point at.
@@ -104,6 +104,27 @@ def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) ->
         maps.press(key)
     expect(alone.locator(".hl-home-large .js-plotly-plot")).to_be_visible()
     expect(alone.get_by_role("link")).to_have_count(0)
+
+
+def test_a_model_that_says_nothing_shows_its_last_vectors(alone: Page, tmp_path: Path) -> None:
+    trace = stories_trace("go go go")
+    path = tmp_path / "home.html"
+    home_part(trace, [], Goal("vectors", has_answers=False)).save(path)
+    alone.goto(path.as_uri())
+    alone.locator("[data-drawn$='home rests']").wait_for()
+    said = f"each token is a vector of {trace.facts.d_model} numbers. Some of them stand"
+    expect(alone.locator(".hl-home-gives")).to_contain_text(said)
+    expect(alone.locator(".hl-home-next").get_by_role("listitem")).to_have_count(0)
+    expect(alone.get_by_role("button", name="Generate")).to_have_count(0)
+    axis = alone.get_by_role("slider", name="How far the pass has come")
+    axis.press("ArrowLeft")
+    expect(axis).to_have_attribute("aria-valuetext", "last vectors")
+    tokens = alone.locator(".hl-home-tokens button")
+    tokens.nth(1).hover()
+    mean = np.mean([record.pattern[:, 1, 0] for record in trace.attention])
+    expect(alone.locator(".hl-home-says")).to_contain_text(
+        f"“{trace.tokens[0].strip()}” {mean:.2f}"
+    )
 
 
 # --- the app --------------------------------------------------------------------------------------

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import pytest
+import transformers as hf
 
 from model.sources.offers import missing
 from model.sources.places import WHERE
-from tests.model.adopted.families import build, saved, tokens, words
+from tests.model.adopted.families import D, build, saved, tokens, words
 from tests.viz.apps import checks_shown, control, lines, open_page
+from tests.viz.builders import live_data
+from viz import runs
 from viz.studio import PAGES
 
 TEXT = "the red ball gave"
@@ -23,6 +26,9 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     broken.transformer.h[1].mlp.c_fc.weight.data[0, 0] = float("nan")
     broken.save_pretrained(folder / "some-nan")
     tokens().save_pretrained(folder / "some-nan")
+    hf.BertModel(build("bert", vocab_size=12).config).save_pretrained(folder / "bare-bert")
+    words().save_pretrained(folder / "bare-bert")
+    saved(folder / "some-marian", "marian")
     return folder
 
 
@@ -50,6 +56,23 @@ def test_a_page_serves_a_decoder_of_transformers(page: str) -> None:
 def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
     app = open_page(page, model="some-bert", sentence="the red dog")
     assert lines(app, "error") == []
+
+
+def test_home_shows_a_model_that_gives_no_words() -> None:
+    app = open_page("Home", model="bare-bert", sentence="the red dog")
+    assert lines(app, "error") == []
+    spec = live_data(app)["spec"]
+    assert (spec["goal"], spec["d_model"], spec["has_stream"]) == ("vectors", D, True)
+    assert spec["asked"] == len(spec["labels"]) // 2, "it sees both sides"
+
+
+def test_home_shows_what_an_encoder_decoder_of_transformers_writes() -> None:
+    app = open_page("Home", model="some-marian", sentence=TEXT)
+    assert lines(app, "error") == []
+    spec = live_data(app)["spec"]
+    target = runs.run(runs.handle_of("some-marian", "cpu"), TEXT).trace.ids.tolist()
+    assert (spec["goal"], spec["came"]) == ("written", target[1:])
+    assert [band["name"] for band in spec["bands"]] == ["encoder", "decoder"]
 
 
 def test_every_other_page_says_what_is_missing() -> None:

@@ -227,7 +227,7 @@ export class Home {
    */
   #choose(place) {
     const { run, chance } = this;
-    if (!run || !chance || place >= N_NEXT || !goalOf(run.spec).canWrite) return;
+    if (!run || !chance || place >= N_NEXT || !goalOf(run.spec).canChoose) return;
     const { came, begins } = run.spec;
     const id = chance.ids[place];
     if (came.length) this.#tell({ forced: [...came.slice(0, chance.query + begins), id] });
@@ -349,7 +349,8 @@ export class Home {
     if (!run) return;
     this.screen.soon();
     const sorted = await run.following.after(query);
-    if (!sorted || query !== this.answering || run !== this.run) return;
+    if (query !== this.answering || run !== this.run) return;
+    if (!sorted) return void (this.chance = null);
     const state = this.model.get("state");
     const { temperature, top_p } = goalOf(run.spec).isSampled ? state : AS_TRAINED;
     this.chance = chanceOf(sorted, { temperature, top_p }, run.spec.slack);

@@ -1,7 +1,7 @@
 """Home: an input runs through the model that is drawn, which says what it was trained to say."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -30,7 +30,8 @@ class Goal(NamedTuple):
 
     `asked` is the place in the main stream whose output answers, the last one where it is negative.
     `hidden` has what stood in hidden places and its id, `came` the ids that came after each place.
-    `specials` are ids that stand for no text, and what they mean.
+    `specials` are ids that stand for no text, and what they mean. Without answers the vectors after
+    the last layer are all that comes out.
     """
 
     name: str = "next"
@@ -38,6 +39,7 @@ class Goal(NamedTuple):
     hidden: tuple[tuple[int, str, int], ...] = ()
     came: tuple[int, ...] = ()
     specials: tuple[tuple[int, str], ...] = ()
+    has_answers: bool = True
 
 
 NEXT = Goal()
@@ -132,6 +134,15 @@ class _Picture:
     def main(self) -> Band:
         return self.bands[-1]
 
+    @cached_property
+    def shown(self) -> np.ndarray:
+        """Which numbers of a vector are drawn, (24,).
+
+        Of sines and cosines the sines, from the shortest wave on: these change within a sentence.
+        """
+        width = self.trace.facts.d_model or N_COLUMNS
+        return 2 * np.linspace(0, width / 4, N_COLUMNS).round().astype(int)
+
     def spread(self, band: Band, values: np.ndarray) -> np.ndarray:
         """Values of a band's tokens, (T, …), on the rows of all bands, zeros elsewhere."""
         rows = np.zeros((self.n, *values.shape[1:]), values.dtype)
@@ -217,7 +228,7 @@ def home_part(
     main, facts = picture.main, trace.facts
     specials = dict(goal.specials)
     labels = [label for band in picture.bands for label in band.labels(specials)]
-    outputs = _outputs(trace, main)
+    outputs = _outputs(trace, main) if goal.has_answers else np.zeros((0, 0), np.float32)
     spec = {
         "key": key,
         "goal": goal.name,
@@ -252,9 +263,9 @@ def home_part(
     pattern, mask = picture.squares()
     arrays = {
         **_vectors(picture),
+        **({"logits": outputs} if goal.has_answers else {"last": _last(picture)}),
         "pattern": pattern,
         "mask": mask,
-        "logits": outputs,
         "vocabulary": np.frombuffer(json.dumps(called, ensure_ascii=False).encode(), np.uint8),
         **({} if main.stream.pixels is None else {"pixels": main.stream.pixels}),
     }
@@ -308,30 +319,36 @@ def _vectors(picture: _Picture) -> dict[str, np.ndarray]:
         for _, band, states in picture.states()
         for state in states
     ]
-    width = picture.trace.facts.d_model or N_COLUMNS
-    # Of sines and cosines the sines, from the shortest wave on: these change within a sentence.
-    shown = 2 * np.linspace(0, width / 4, N_COLUMNS).round().astype(int)
-    nothing = np.zeros((picture.n, N_COLUMNS), np.float32)
     added = [
-        picture.spread(band, residual.ffn_out[:, shown])
+        picture.spread(band, residual.ffn_out[:, picture.shown])
         for band in picture.bands
         for residual in band.stream.residuals
     ]
-    embed, positions = (
-        sum((picture.spread(b, x[:, shown]) for b, x in _of(picture, name)), nothing)
-        for name in ("embed", "positions")
-    )
     return {
         "norms": np.stack(norms) if norms else np.zeros((1, picture.n), np.float32),
-        "embed": embed,
-        "positions": positions,
-        "ffn": np.stack(added) if added else nothing[None],
+        "embed": _some(picture, _embedded),
+        "positions": _some(picture, lambda stream: stream.positions),
+        "ffn": np.stack(added) if added else np.zeros((1, picture.n, N_COLUMNS), np.float32),
     }
 
 
-def _of(picture: _Picture, name: str) -> Iterator[tuple[Band, np.ndarray]]:
-    """What each band has by a name, where it has it."""
+def _embedded(stream: Stream) -> np.ndarray | None:
+    """What tokens become at first; where this is not known alone, all that enters layer 0."""
+    if stream.embed is None and stream.residuals:
+        return stream.residuals[0].resid_pre
+    return stream.embed
+
+
+def _last(picture: _Picture) -> np.ndarray:
+    """Some numbers of each vector after the last layer, (N, 24)."""
+    return _some(picture, lambda at: at.residuals[-1].resid_post if at.residuals else None)
+
+
+def _some(picture: _Picture, of: Callable[[Stream], np.ndarray | None]) -> np.ndarray:
+    """Some numbers of each vector, (N, 24): zeros in a band that has none."""
+    rows = np.zeros((picture.n, N_COLUMNS), np.float32)
     for band in picture.bands:
-        value = getattr(band.stream, name)
-        if value is not None:
-            yield band, value
+        vectors = of(band.stream)
+        if vectors is not None:
+            rows += picture.spread(band, vectors[:, picture.shown])
+    return rows

@@ -42,28 +42,21 @@ WAYS_ON = (
 def render(view: View) -> None:
     """Draw the page."""
     kind, trace = alive.kind_of(view), view.run.trace
-    does = kind.does if kind else "attend to what they are given."
     layout.heading(
         ICON,
         "A Transformer at work",
-        f"{_layers(trace)} of {view.group.n_heads} heads {does}",
+        f"{_layers(trace)} of {view.group.n_heads} heads {kind.does}",
         "From left to right: the input, the numbers each part of it becomes, for each layer a "
         "column of small maps, one for each attention head, and a strip of what its MLP adds; then "
-        "the probabilities of the answer. The lines are the residual stream. "
+        "the answer: its probabilities, or the last vectors. The lines are the residual stream. "
         "Every value is of the model named above on the input above; the badge says how it was "
         "checked.",
     )
     notices.show()
-    if not alive.show(view, plays=True):
-        words.notice(
-            f"Home shows no answer of {view.model}: what its last block gives is not turned into "
-            "words here. Its heads are on Attention."
-        )
-        words.ways(WAYS_ON)
-        return
+    alive.show(view, plays=True)
     if "decoder" in view.offers:
         words.findings(highlights(view))
-    words.ways((*(kind.ways if kind else ()), *WAYS_ON))
+    words.ways((*kind.ways, *WAYS_ON))
     inspector.attention(view.record)
     inspector.source(
         "model.attention.attention_scores",

@@ -1,6 +1,7 @@
 """Protects Home: its numbers are the run's, older words fold, and a text goes on as drawn."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from viz.runs import blanks, translating
 from viz.runs.kept import Asked
 from viz.theme import LIGHT
 
+SILENT = Goal("vectors", has_answers=False)
 LONG = " ".join(12 * ["The red ball was big."])
 
 
@@ -212,11 +214,34 @@ def test_of_a_long_sentence_the_words_around_a_hidden_one_are_shown(
     np.testing.assert_array_equal(part.arrays["logits"][spec["asked"]], trace.logits[place])
 
 
-def test_a_model_that_says_nothing_leads_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_model_that_says_nothing_the_last_vectors_come_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(View, "offers", frozenset({"text"}))
     app: AppTest = open_page("Home", sentence=TOM)
-    assert any("shows no answer of" in line for line in lines(app, "note"))
-    assert lines(app, "error") == []
+    assert lines(app, "error") == lines(app, "note") == []
+    data, trace = live_data(app), stories_trace(TOM)
+    spec, arrays = data["spec"], _arrays(data)
+    assert (spec["goal"], spec["answers"], spec["d_model"]) == ("vectors", [0, 0], 256)
+    assert spec["asked"] == len(trace.tokens) - 1, "it alone sees all"
+    assert "logits" not in arrays and json.loads(arrays["vocabulary"].tobytes()) == []
+    places = 2 * np.linspace(0, 64, N_COLUMNS).round().astype(int)
+    np.testing.assert_array_equal(arrays["last"], trace.residuals[-1].resid_post[:, places])
+    np.testing.assert_array_equal(arrays["embed"], trace.embed[:, places])
+
+
+def test_an_embedding_that_is_not_known_alone_is_what_enters_the_first_layer() -> None:
+    trace = stories_trace(TOM)
+    streams = (replace(trace.main, embed=None),)
+    part = home_part(replace(trace, streams=streams, output=None), [], SILENT)
+    places = 2 * np.linspace(0, 64, N_COLUMNS).round().astype(int)
+    expected = trace.residuals[0].resid_pre[:, places]
+    np.testing.assert_array_equal(part.arrays["embed"], expected)
+    bare = replace(streams[0], residuals=(), positions=None)
+    part = home_part(replace(trace, streams=(bare,), output=None), [], SILENT)
+    assert not part.spec["has_stream"]
+    assert not part.arrays["last"].any()
+    np.testing.assert_array_equal(part.arrays["pattern"][2], trace.attention[2].pattern)
 
 
 def test_a_head_in_the_address_is_large() -> None:

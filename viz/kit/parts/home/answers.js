@@ -26,7 +26,7 @@ export class Following {
   /** What has arrived. @type {Map<number, Sorted>} */
   known = new Map();
 
-  /** @param {(query: number) => Promise<{values: unknown}>} load logits after a token */
+  /** @param {(query: number) => Promise<{values: unknown} | null>} load logits after a token */
   constructor(load) {
     this.load = load;
   }

@@ -91,13 +91,13 @@ export class Axis {
   /** @param {Flow} flow */
   place(flow) {
     this.#flow = flow;
-    const { tokens, next, stops, bands } = flow;
+    const { tokens, next, last, stops, bands } = flow;
     const right = stops[stops.length - 1];
     const places = bands.length > 1 ? this.#evenly(stops) : this.#below(flow);
     this.node.style.left = `${tokens.x}px`;
     this.node.style.width = `${right - tokens.x}px`;
     this.#names.forEach(({ node }, i) => (node.style.left = `${places[i] - tokens.x}px`));
-    this.#names[this.#names.length - 1].node.hidden = !next; // the list stands elsewhere
+    this.#names[this.#names.length - 1].node.hidden = !next && !last; // the list stands elsewhere
   }
 
   /**
@@ -114,11 +114,12 @@ export class Axis {
    *
    * @param {Flow} flow
    */
-  #below({ tokens, embed, positions, columns, next, stops }) {
+  #below({ tokens, embed, positions, columns, last, next, stops }) {
     const centres = [embed, ...(positions ? [positions] : [])].map(({ x, width }) => x + width / 2);
     const maps = columns.map(({ heads: [{ x, size }] }) => x + size / 2);
-    const last = next ? next.x + 40 : stops[stops.length - 1] - 40;
-    return [tokens.x + 20, ...centres, ...maps, last];
+    const answers = next ? next.x + 40 : stops[stops.length - 1] - 40;
+    const end = last ? last.x + last.width / 2 : answers;
+    return [tokens.x + 20, ...centres, ...maps, end];
   }
 
   /**

@@ -66,7 +66,7 @@ function mostLikely({ chance, label }) {
 function narrated(told) {
   const { run, time } = told;
   const { d_model, vocab_size, position, has_positions } = run.spec;
-  const { cut, each, all } = goalOf(run.spec);
+  const { cut, each, all, gives } = goalOf(run.spec);
   switch (time.stage.kind) {
     case "tokens":
       return [cut];
@@ -80,6 +80,7 @@ function narrated(told) {
     case "column":
       return atColumn(told, time.stage.column);
     case "next":
+      if (gives) return resting(told);
       return [
         "The vector of ",
         quoted(run.spec.labels[run.asked]),
@@ -138,18 +139,32 @@ function taken(told) {
  * @returns {Words}
  */
 function resting(told) {
-  const { run, chance, label, isFilled } = told;
+  const { run, isFilled } = told;
   const { spec } = run;
-  const { isSampled, rests, hint } = goalOf(spec);
+  const { hint } = goalOf(spec);
   const hand = matchMedia("(hover: none)").matches ? "Tap" : "Point at";
-  const [before, behind] = rests;
-  const at = isSampled ? " at these sliders" : "";
   return [
-    ...(behind ? [before, quoted(spec.labels[run.asked]), behind] : [before]),
-    ...(chance ? [quoted(label(0)), ` (${percent(chance.probs[0])}${at})`] : ["…"]),
-    ". ",
+    ...answered(told),
     ...(isFilled ? stood(told) : []),
     (run.canGoOn || hint ? null : spec.why_no_more) ?? hint ?? `${hand} a word or a small map.`,
+  ];
+}
+
+/**
+ * What the model says in the end, if it says anything.
+ *
+ * @param {Told} told
+ * @returns {Words}
+ */
+function answered({ run: { spec, asked }, chance, label }) {
+  const { isSampled, rests, gives } = goalOf(spec);
+  const [before, behind] = rests;
+  if (gives) return [before];
+  const at = isSampled ? " at these sliders" : "";
+  return [
+    ...(behind ? [before, quoted(spec.labels[asked]), behind] : [before]),
+    ...(chance ? [quoted(label(0)), ` (${percent(chance.probs[0])}${at})`] : ["…"]),
+    ". ",
   ];
 }
 

@@ -70,24 +70,25 @@ function drawTitles({ context, flow, run, palette }) {
 }
 
 /**
- * The embedding of every token, and what positions add.
+ * The embedding of every token, what positions add, and where it comes out its last vector.
  *
  * @param {Scene} scene
  */
 function drawStrips(scene) {
   const { context, flow, rows, run, pictures, time, query, isGrown } = scene;
   if (!run.spec.has_stream) return;
-  /** @type {[import("./layout.js").Strip | null, OffscreenCanvas, number][]} */
+  /** @type {[import("./layout.js").Strip | null, OffscreenCanvas | null, (band: number) => number][]} */
   const strips = [
-    [flow.embed, pictures.embed, 0],
-    [flow.positions, pictures.positions, 0.45],
+    [flow.embed, pictures.embed, (band) => time.embedded(band) / 0.55],
+    [flow.positions, pictures.positions, (band) => (time.embedded(band) - 0.45) / 0.55],
+    [flow.last, pictures.last, () => time.done(time.NEXT)],
   ];
-  for (const [place, picture, from] of strips) {
-    if (!place) continue;
+  for (const [place, picture, done] of strips) {
+    if (!place || !picture) continue;
     for (let i = 0; i < run.n; i++) {
       if (!run.isToken(i)) continue;
       const isNew = !isGrown || i === run.n - 1;
-      const part = Math.min(Math.max((time.embedded(run.bandOf(i)) - from) / 0.55, 0), 1);
+      const part = Math.min(Math.max(done(run.bandOf(i)), 0), 1);
       const columns = Math.ceil((isNew ? staggered(part, i, run.n, 0.6) : 1) * N_COLUMNS);
       if (!columns) continue;
       context.globalAlpha = i === query ? 1 : 0.72;

@@ -26,7 +26,9 @@ import { placeAt } from "./answers.js";
  * @property {string | null} hint what a person can do then, if not to point
  * @property {string} joins what becomes of a token that is taken
  * @property {boolean} isSampled whether temperature and top-p decide
+ * @property {((spec: HomeSpec) => string) | null} gives what comes out where there are no answers
  * @property {boolean} canWrite whether a person can ask for more tokens
+ * @property {boolean} canChoose whether the text goes on with any token that a person clicks
  * @property {boolean} canHide whether a click on a word hides it
  * @property {number} writes tokens that it takes without being asked
  * @property {((chance: Chance, run: Run) => Drawn) | null} take which token is taken; null: none
@@ -69,11 +71,57 @@ const NEXT_TOKEN = {
   rests: ["After ", " the most likely token is "],
   expected: "It expected",
   hint: null,
+  gives: null,
   canWrite: true,
+  canChoose: true,
   canHide: false,
 };
 
-/** @type {Record<"next" | "hidden" | "target" | "class", Goal>} */
+/** @type {Goal} */
+const TARGET = {
+  ...NEXT_TOKEN,
+  cut: "Above the text to translate; below the translation, as far as it is written.",
+  joins: "joins the translation, and the decoder runs once more.",
+  isSampled: false,
+  writes: Infinity,
+  take: written,
+};
+
+/**
+ * Of a model that says nothing: it is only looked at.
+ *
+ * @param {string} each
+ * @param {string} cut
+ * @param {string} others
+ * @returns {Goal}
+ */
+function lookedAt(each, cut, others) {
+  return {
+    title: "What comes out",
+    end: "last vectors",
+    from: "",
+    cut,
+    each,
+    others,
+    all: "",
+    rests: [`Layer by layer each ${each} took up ${others}. `],
+    expected: "",
+    hint: null,
+    gives: ({ d_model, has_stream }) =>
+      `This model gives no words: after its last layer each ${each} is a vector of ` +
+      `${d_model.toLocaleString("en")} numbers.` +
+      (has_stream ? " Some of them stand at the end of its line." : ""),
+    joins: "",
+    isSampled: false,
+    canWrite: false,
+    canChoose: false,
+    canHide: false,
+    writes: 0,
+    take: null,
+  };
+}
+
+/** @type {Record<"next" | "hidden" | "target" | "written" | "class" | "vectors" | "patches", Goal>} */
 export const GOALS = {
   next: {
     ...NEXT_TOKEN,
@@ -94,20 +142,21 @@ export const GOALS = {
     rests: ["In the place of ", " the most likely token is "],
     expected: "In its place the model says",
     hint: "Click a word to hide it, or again to show it.",
+    gives: null,
     joins: "is what the model puts there.",
     isSampled: false,
     canWrite: false,
+    canChoose: false,
     canHide: true,
     writes: 1,
     take: mostLikely,
   },
-  target: {
-    ...NEXT_TOKEN,
-    cut: "Above the text to translate; below the translation, as far as it is written.",
-    joins: "joins the translation, and the decoder runs once more.",
-    isSampled: false,
-    writes: Infinity,
-    take: written,
+  target: TARGET,
+  written: {
+    ...TARGET,
+    cut: "Above the text; below what the model makes of it, as far as it is written.",
+    joins: "joins what is written, and the decoder runs once more.",
+    canChoose: false,
   },
   class: {
     title: "Digit",
@@ -120,13 +169,17 @@ export const GOALS = {
     rests: ["The most likely digit is "],
     expected: "",
     hint: "Point at a patch or a small map.",
+    gives: null,
     joins: "",
     isSampled: false,
     canWrite: false,
+    canChoose: false,
     canHide: false,
     writes: 0,
     take: null,
   },
+  vectors: lookedAt("token", "The text is cut into tokens.", "what other tokens hold"),
+  patches: lookedAt("patch", "The picture is cut into patches.", "what other patches hold"),
 };
 
 /** @param {HomeSpec} spec */

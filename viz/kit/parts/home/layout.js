@@ -1,8 +1,8 @@
 // Where everything stands: a pure function of the model's shape and of the room there is.
 //
 // From left to right: tokens, embedding, what positions add, a column for each attention layer (curves
-// in, maps, curves out, MLP), the bar of probabilities, the list of what is said. A model of two texts
-// has two bands of this, one above the other. Sizes follow one unit, the smaller of width / 1280 and
+// in, maps, curves out, MLP), the bar of probabilities, the list of what is said; where nothing is said,
+// the last vectors. A model of two texts has two bands of this, one above the other. Sizes follow one unit, the smaller of width / 1280 and
 // height / 500; maps take what both directions allow.
 
 export const N_NEXT = 8; // tokens named on the right; one more row is for all others
@@ -35,6 +35,7 @@ const PICTURE = 176; // the width of a picture
  * @property {PicturePlace | null} picture in the place of tokens
  * @property {Strip} embed
  * @property {Strip | null} positions null where nothing is added
+ * @property {Strip | null} last vectors, where they are what comes out
  * @property {BandPlace[]} bands
  * @property {ColumnPlace[]} columns
  * @property {number} start where the first column begins
@@ -48,6 +49,7 @@ const PICTURE = 176; // the width of a picture
  * @typedef {object} Shape
  * @property {{band: number, n_heads: number, mlp: number | null}[]} columns
  * @property {boolean} hasPositions
+ * @property {boolean} [hasLast]
  * @property {number} side patches in a row of a picture; 0: tokens
  * @property {number} width
  * @property {number} height
@@ -67,7 +69,7 @@ export function clamp(value, least, most) {
  * @param {Shape} shape
  * @returns {Flow}
  */
-export function layout({ columns, hasPositions, side, width, height, isNarrow }) {
+export function layout({ columns, hasPositions, hasLast, side, width, height, isNarrow }) {
   const unit = clamp(Math.min(width / 1280, height / 500), 0.8, 1.5);
   /** @param {number} size */
   const px = (size) => Math.round(size * unit);
@@ -78,10 +80,12 @@ export function layout({ columns, hasPositions, side, width, height, isNarrow })
   const strip = (left) => ({ x: left, width: N_COLUMNS * column, column });
   const embed = strip(tokens.x + tokens.width + px(picture ? 22 : 8));
   const positions = hasPositions ? strip(embed.x + embed.width + px(18)) : null;
-  const last = positions ?? embed;
-  const start = last.x + last.width + 6;
+  const first = positions ?? embed;
+  const start = first.x + first.width + 6;
   const next = isNarrow ? null : nextAt(width, height, unit);
-  const end = next ? next.bar.x - px(46) : width - px(20);
+  const edge = next ? next.x : width;
+  const last = hasLast ? strip(edge - px(20) - embed.width) : null;
+  const end = last ? last.x - px(6) : next ? next.bar.x - px(46) : width - px(20);
   const places = bands.map((place, band) => {
     const own = columns.filter((about) => about.band === band);
     const room = { start, end: end - px(8), unit, ...place };
@@ -91,7 +95,7 @@ export function layout({ columns, hasPositions, side, width, height, isNarrow })
   const ends = { left: tokens.x, embed: embed.x - 4, end: end - px(8), right };
   const fronts = frontsOf(places, ends);
   const stops = bands.length > 1 ? evenly(fronts[0].length, tokens.x, right) : fronts[0];
-  const boxes = { tokens, picture, embed, positions, bands, columns: places.flat() };
+  const boxes = { tokens, picture, embed, positions, last, bands, columns: places.flat() };
   return { width, height, unit, ...boxes, start, end, next, fronts, stops };
 }
 

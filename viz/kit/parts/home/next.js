@@ -37,7 +37,8 @@ export class Next {
   constructor(act) {
     this.act = act;
     this.title = html("h2", { class: "hl-title" });
-    const list = html("ol");
+    this.list = html("ol");
+    this.gives = html("p", { class: "hl-home-gives" });
     this.rows = Array.from({ length: N_NEXT + 1 }, (_, place) => {
       const on = { onpointerenter: () => act.point(place), onpointerleave: () => act.point(null) };
       const focus = { onfocus: () => act.point(place), onblur: () => act.point(null) };
@@ -46,7 +47,7 @@ export class Next {
       const choose = { onclick: () => act.choose(place), onkeydown };
       const parts = [html("bdi"), html("small"), html("i"), html("u")];
       const row = html("li", { tabindex: 0, ...on, ...focus, ...choose }, ...parts);
-      list.append(row);
+      this.list.append(row);
       return row;
     });
     this.legend = html("p", { class: "hl-home-legend" }, "Line: before temperature and top-p");
@@ -57,7 +58,7 @@ export class Next {
     this.node = html(
       "section",
       { class: "hl-home-next" },
-      ...[this.title, list, this.legend, this.fields, this.buttons],
+      ...[this.title, this.gives, this.list, this.legend, this.fields, this.buttons],
     );
     this.fields.addEventListener("change", act.rest);
   }
@@ -67,14 +68,16 @@ export class Next {
    * @param {Record<string, any>} settings
    */
   build(spec, settings) {
-    const { title, isSampled, canWrite } = goalOf(spec);
+    const { title, isSampled, canWrite, canChoose, gives } = goalOf(spec);
     const { bounds } = spec;
     this.node.setAttribute("aria-label", title);
+    this.list.hidden = gives !== null;
+    this.gives.textContent = gives?.(spec) ?? "";
     this.legend.hidden = this.fields.hidden = !isSampled;
     this.node.classList.toggle("hl-plain", !isSampled);
-    this.node.classList.toggle("hl-choice", canWrite);
+    this.node.classList.toggle("hl-choice", canChoose);
     this.buttons.hidden = !canWrite;
-    this.#hint = canWrite ? "; click: the text goes on with it" : "";
+    this.#hint = canChoose ? "; click: the text goes on with it" : "";
     if (!this.#sliders.length) {
       /** @param {number} x */
       const show = (x) => x.toFixed(2);
@@ -115,12 +118,9 @@ export class Next {
    * @param {number} grown 0 to 1 while the probabilities come up
    */
   show({ run, chance, drawn, time }, label, grown) {
-    const { title, from } = goalOf(run.spec);
     const query = chance?.query ?? run.asked;
-    this.title.replaceChildren(
-      `${title} `,
-      html("small", null, `${from} `, quoted(run.spec.labels[query])),
-    );
+    this.#head(run.spec, query);
+    this.gives.style.opacity = String(grown);
     if (!chance) return;
     const { probs, before, count, ids } = chance;
     const isDrawn = drawn !== null && query === run.asked && time.at >= time.DRAW + NEEDLE;
@@ -138,6 +138,16 @@ export class Next {
     const about = { p: others && Math.max(0, rest), p0: Math.max(0, restBefore) };
     const words = `${others.toLocaleString("en")} others${gone}`;
     this.#row(N_NEXT, words, { ...about, grown, isCut: false, isIt });
+  }
+
+  /**
+   * @param {HomeSpec} spec
+   * @param {number} query
+   */
+  #head(spec, query) {
+    const { title, from, gives } = goalOf(spec);
+    const of = gives ? [] : [`${from} `, quoted(spec.labels[query])];
+    this.title.replaceChildren(`${title} `, html("small", null, ...of));
   }
 
   /**

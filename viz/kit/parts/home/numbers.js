@@ -2,6 +2,7 @@
 // over all of them; where words are folded, one row stands for several of them, and is no query.
 
 import { Following } from "./answers.js";
+import { goalOf } from "./goals.js";
 
 /** @import { Numbers } from "../../maths.js" */
 
@@ -68,6 +69,7 @@ import { Following } from "./answers.js";
  * @property {Numbers} embed (N, 24) of each vector some numbers
  * @property {Numbers} positions (N, 24)
  * @property {Numbers} ffn (M, N, 24), what each MLP adds
+ * @property {Numbers} [last] (N, 24) after the last layer, where there are no answers
  * @property {Numbers} [pixels] (S, S) of a picture
  */
 
@@ -92,6 +94,7 @@ export class Run {
     this.mostAdded = largest(arrays.ffn);
     this.mostEmbedded = largest(arrays.embed);
     this.mostPositioned = largest(arrays.positions);
+    this.mostLast = largest(arrays.last ?? []);
   }
 
   /**
@@ -309,7 +312,7 @@ export class Run {
   }
 }
 
-/** @param {Numbers} values */
+/** @param {Numbers | number[]} values */
 function largest(values) {
   return values.reduce((most, x) => Math.max(most, Math.abs(x)), 1e-9);
 }
@@ -323,12 +326,15 @@ const ARRAYS = ["pattern", "mask", "norms", "embed", "positions", "ffn"];
  * @param {HomeSpec} spec
  */
 export async function loadRun(model, spec) {
-  const names = spec.side ? [...ARRAYS, "pixels"] : ARRAYS;
+  const isAnswered = !goalOf(spec).gives;
+  const names = [...ARRAYS, ...(isAnswered ? [] : ["last"]), ...(spec.side ? ["pixels"] : [])];
   const loads = ["vocabulary", ...names].map((name) => model.load(name));
   const [vocabulary, ...arrays] = await Promise.all(loads);
   const found = Object.fromEntries(names.map((name, i) => [name, arrays[i].values]));
   const run = new Run(spec, /** @type {HomeArrays} */ (/** @type {unknown} */ (found)));
-  run.following = new Following((query) => model.load("logits", query - spec.answers[0]));
+  run.following = new Following(async (query) =>
+    isAnswered ? model.load("logits", query - spec.answers[0]) : null,
+  );
   const words = new TextDecoder().decode(/** @type {Uint8Array} */ (vocabulary.values));
   return { run, vocabulary: /** @type {string[]} */ (JSON.parse(words)) };
 }

@@ -13,7 +13,7 @@ const POWER = 0.7; // small weights are lifted a little; the legend is bent alik
  * picture that was given, if one was.
  *
  * @typedef {{maps: OffscreenCanvas, embed: OffscreenCanvas, positions: OffscreenCanvas,
- *   ffn: OffscreenCanvas, image: OffscreenCanvas | null}} Pictures
+ *   ffn: OffscreenCanvas, last: OffscreenCanvas | null, image: OffscreenCanvas | null}} Pictures
  */
 
 /**
@@ -39,6 +39,7 @@ export function picturesOf(run, { sequential, diverging }) {
     embed: strip(arrays.embed, run.mostEmbedded),
     positions: strip(arrays.positions, run.mostPositioned),
     ffn: strip(arrays.ffn, run.mostAdded),
+    last: arrays.last ? strip(arrays.last, run.mostLast) : null,
     image: arrays.pixels ? imageOf(arrays.pixels) : null,
   };
 }

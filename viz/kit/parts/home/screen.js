@@ -78,7 +78,8 @@ export class Screen {
     const fits = clamp(Math.round(innerHeight - above - BELOW), HEIGHT.least, HEIGHT.most);
     const height = Math.max(fits, leastHeight(run.spec.bands));
     const { columns, side, has_positions: hasPositions } = run.spec;
-    this.flow = layout({ columns, side, hasPositions, width, height, isNarrow });
+    const hasLast = run.spec.has_stream && goalOf(run.spec).gives !== null;
+    this.flow = layout({ columns, side, hasPositions, hasLast, width, height, isNarrow });
     const ratio = Math.min(devicePixelRatio, 2);
     Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -10,6 +10,7 @@ const TEXTS = [
   ".hl-home-tokens > button",
   ".hl-home-bands > span",
   ".hl-home-next h2",
+  ".hl-home-gives",
   ".hl-home-next li > :is(bdi, small)",
   ".hl-home-axis span",
   ".hl-home-says",
