@@ -23,11 +23,12 @@ STACKS = {
 CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
 
 
-def adopt(inner: Any) -> AdoptedModel:  # noqa: ANN401
+def adopt(inner: Any, side: int | None = None) -> AdoptedModel:  # noqa: ANN401
     """A model of transformers whose values go through our tap.
 
     inner: what `from_pretrained` of transformers gives. It is told to attend by our function, and
-    put to evaluation. Raises ValueError where its attention cannot be seen.
+    put to evaluation. side: pixels of its pictures, by default as its config says.
+    Raises ValueError where its attention cannot be seen.
     """
     register()
     try:
@@ -37,10 +38,10 @@ def adopt(inner: Any) -> AdoptedModel:  # noqa: ANN401
     if inner.config._attn_implementation != NAME:
         raise _unseen(inner)
     try:
-        watched = watch(inner, _sample(inner))
+        watched = watch(inner, _sample(inner, side))
     except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
         raise ValueError(
-            f"{type(inner).__name__} does not run on token ids alone: {one_line(str(error))}"
+            f"{type(inner).__name__} does not run on {_alone(inner, side)}: {one_line(str(error))}"
         ) from None
     kind = _kind(inner, watched)
     found = anatomy(inner, watched, STACKS[kind])
@@ -75,12 +76,18 @@ def _unseen(inner: nn.Module) -> ValueError:
     )
 
 
-def _sample(inner: Any) -> dict[str, Tensor]:  # noqa: ANN401
+def _alone(inner: Any, side: int | None) -> str:  # noqa: ANN401
+    if inner.main_input_name == "input_ids":
+        return "token ids alone"
+    return f"pictures of {side or inner.config.image_size} pixels, as its files say, alone"
+
+
+def _sample(inner: Any, side: int | None) -> dict[str, Tensor]:  # noqa: ANN401
     """A short input, no two tokens alike where the vocabulary allows it."""
     config, device = inner.config, inner.device
     if inner.main_input_name == "pixel_values":
         generator = torch.Generator().manual_seed(0)
-        size = (1, getattr(config, "num_channels", 3), *_sides(config.image_size))
+        size = (1, getattr(config, "num_channels", 3), *_sides(side or config.image_size))
         return {"pixel_values": torch.rand(size, generator=generator).to(device)}
     ids = [i for i in range(2 * WATCHED + 4) if i != config.get_text_config().pad_token_id]
     n_words = inner.get_input_embeddings().weight.shape[0]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from model.trace import CLASS_TOKEN
 from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame import blanks, links, memory, state, translating, words
@@ -12,6 +13,7 @@ from viz.kit.part import Part
 from viz.kit.parts.home import Goal, Going, going_on, home_part
 from viz.kit.wire import Settings
 from viz.live import component
+from viz.runs import attributing
 from viz.runs import blanks as blanked
 from viz.runs.kept import kept
 
@@ -59,8 +61,11 @@ def _target(view: View) -> Asked:
     return Asked(goal, {"forced": begun}, "The translation ends here.")
 
 
-def _class(view: View) -> Asked:
-    return Asked(Goal("class", asked=0), {})
+def _class(view: View) -> Asked | None:
+    """The class, of which the class token is asked; models that have none are asked nothing."""
+    if view.tokens[0] != CLASS_TOKEN:
+        return None
+    return Asked(Goal("digit" if "weights" in view.offers else "class", asked=0), {})
 
 
 KINDS = {
@@ -80,7 +85,7 @@ KINDS = {
     ),
     "vision": Kind(
         _class,
-        "look at a picture, patch by patch, and say which digit it is. Point at a patch.",
+        "look at a picture, patch by patch, and say what it shows. Point at a patch.",
         (words.Way("Vision", "Draw a digit of your own.", "Vision"),),
     ),
 }
@@ -145,8 +150,12 @@ def _part(view: View, asked: Asked, *, plays: bool) -> Part:
 @kept
 def _run_part(key: str, handle: runs.ModelHandle, opens: str, goal: Goal, _run: runs.Run) -> Part:
     is_text = _run.trace.main.kind == "text"
-    classes = range(_run.trace.logits.shape[-1])
-    names = token_labels(runs.vocabulary(handle)) if is_text else list(map(str, classes))
+    n_classes = _run.trace.logits.shape[-1]
+    names = (
+        token_labels(runs.vocabulary(handle))
+        if is_text
+        else attributing.names_of_answers(handle, n_classes)
+    )
     return home_part(_run.trace, names, goal, opens, key)
 
 

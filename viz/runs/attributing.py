@@ -1,10 +1,13 @@
 """What the parts of a model add to a logit of a run, worked out for whoever looks at it."""
 
+from collections import Counter
+
 import numpy as np
 import streamlit as st
 
 from model.analysis.attribution import Attribution, attribute, words_of_head, words_of_neuron
 from model.sources.handle import ModelHandle
+from model.sources.transformers import AdoptedVision
 from model.trace import Site
 from viz import runs
 from viz.runs import Run, embedding
@@ -31,7 +34,11 @@ def by_neuron(handle: ModelHandle, run: Run, layer: int, neuron: int, position: 
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
-    """What each logit is of: tokens, each with a name of its own, or the numbers of classes."""
-    if "vocabulary" not in runs.opened(handle).offers:
-        return [str(number) for number in range(n_classes)]
-    return embedding.names(handle)
+    """What each logit is of: tokens or classes, each with a name of its own, or with a number."""
+    found = runs.opened(handle)
+    if "vocabulary" in found.offers:
+        return embedding.names(handle)
+    known = found.classes if isinstance(found, AdoptedVision) else {}
+    names = [known.get(number, str(number)) for number in range(n_classes)]
+    counts = Counter(names)
+    return [x if counts[x] == 1 else f"{x} ({number})" for number, x in enumerate(names)]

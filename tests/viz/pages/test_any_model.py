@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from model.sources.transformers import WHERE
-from tests.model.adopted.families import build, saved, words
+from tests.model.adopted.families import build, pictured, saved, words
 from tests.viz.apps import control, lines, open_page
 from viz.frame.offers import missing
 from viz.studio import PAGES
@@ -19,6 +19,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(folder / "some-llama", "llama", start="<s>")
     build("bert", vocab_size=12).save_pretrained(folder / "some-bert")
     words().save_pretrained(folder / "some-bert")
+    pictured(folder / "some-dino", "dinov2")
     return folder
 
 
@@ -46,6 +47,22 @@ def test_a_page_serves_a_decoder_of_transformers(page: str) -> None:
 def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
     app = open_page(page, model="some-bert", sentence="the red dog")
     assert lines(app, "error") == []
+
+
+@pytest.mark.parametrize("page", ["Home", "Attention", "Heads", "Ablation", "Patching"])
+def test_a_page_serves_a_model_of_pictures_of_transformers(page: str) -> None:
+    app = open_page(page, model="some-dino")
+    assert lines(app, "error") == []
+    assert control(app, "model") == "some-dino"
+    assert not any("does not apply" in line for line in lines(app, "note"))
+
+
+@pytest.mark.parametrize(
+    ("page", "why"), [("Tokens", "it has no vocabulary"), ("Vision", "its weights are not laid")]
+)
+def test_a_model_of_pictures_says_what_it_lacks(page: str, why: str) -> None:
+    app = open_page(page, model="some-dino", vision="some-dino")
+    assert any("does not apply to some-dino" in x and why in x for x in lines(app, "note"))
 
 
 def test_every_other_page_says_what_is_missing() -> None:

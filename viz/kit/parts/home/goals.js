@@ -73,7 +73,27 @@ const NEXT_TOKEN = {
   canHide: false,
 };
 
-/** @type {Record<"next" | "hidden" | "target" | "class", Goal>} */
+/** @type {Goal} */
+const CLASS = {
+  title: "Class",
+  end: "class",
+  from: "at",
+  cut: "The picture is cut into patches; [CLS] is put before them. Some models ask all of them.",
+  each: "patch",
+  others: "what the patches hold",
+  all: "classes",
+  rests: ["The most likely class is "],
+  expected: "",
+  hint: "Point at a patch or a small map.",
+  joins: "",
+  isSampled: false,
+  canWrite: false,
+  canHide: false,
+  writes: 0,
+  take: null,
+};
+
+/** @type {Record<"next" | "hidden" | "target" | "class" | "digit", Goal>} */
 export const GOALS = {
   next: {
     ...NEXT_TOKEN,
@@ -109,23 +129,13 @@ export const GOALS = {
     writes: Infinity,
     take: written,
   },
-  class: {
+  class: CLASS,
+  digit: {
+    ...CLASS,
+    cut: "The picture is cut into patches; a class token, [CLS], is put before them.",
     title: "Digit",
     end: "digit",
-    from: "at",
-    cut: "The picture is cut into patches; a class token, [CLS], is put before them.",
-    each: "patch",
-    others: "what the patches hold",
-    all: "classes",
     rests: ["The most likely digit is "],
-    expected: "",
-    hint: "Point at a patch or a small map.",
-    joins: "",
-    isSampled: false,
-    canWrite: false,
-    canHide: false,
-    writes: 0,
-    take: null,
   },
 };
 
