@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from model.adopted.anatomy import Anatomy, Watched, anatomy, close, watch
 from model.adopted.attention import NAME, register
 from model.adopted.model import AdoptedModel, Readout, output_of
+from model.adopted.pictures import Pictures
 from model.lines import one_line
 from model.trace import NEXT, Facts
 
@@ -23,11 +24,11 @@ STACKS = {
 CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
 
 
-def adopt(inner: Any, side: int | None = None) -> AdoptedModel:  # noqa: ANN401
+def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa: ANN401
     """A model of transformers whose values go through our tap.
 
     inner: what `from_pretrained` of transformers gives. It is told to attend by our function, and
-    put to evaluation. side: pixels of its pictures, by default as its config says.
+    put to evaluation. pictures: what is known of those it takes.
     Raises ValueError where its attention cannot be seen.
     """
     register()
@@ -38,15 +39,17 @@ def adopt(inner: Any, side: int | None = None) -> AdoptedModel:  # noqa: ANN401
     if inner.config._attn_implementation != NAME:
         raise _unseen(inner)
     try:
-        watched = watch(inner, _sample(inner, side))
+        watched = watch(inner, _sample(inner, pictures and pictures.side))
     except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
         raise ValueError(
-            f"{type(inner).__name__} does not run on {_alone(inner, side)}: {one_line(str(error))}"
+            f"{type(inner).__name__} does not run on {inner.main_input_name} alone, as its files "
+            f"describe them: {one_line(str(error))}"
         ) from None
     kind = _kind(inner, watched)
     found = anatomy(inner, watched, STACKS[kind])
     facts, readout = _facts(inner, kind, found, watched), _readout(inner, found, watched)
     model = AdoptedModel(inner, found, watched, facts)
+    model.pictures = pictures and pictures.of_rows({x.call.gave.shape[1] for x in found.blocks})
     with torch.inference_mode():
         if readout and close(readout(found.blocks[-1].call.gave), output_of(watched.output)):
             model.readout = readout
@@ -74,12 +77,6 @@ def _unseen(inner: nn.Module) -> ValueError:
         f"attention of {type(inner).__name__} does not go through transformers' attention "
         "interface, so it cannot be seen; open a model of another family"
     )
-
-
-def _alone(inner: Any, side: int | None) -> str:  # noqa: ANN401
-    if inner.main_input_name == "input_ids":
-        return "token ids alone"
-    return f"pictures of {side or inner.config.image_size} pixels, as its files say, alone"
 
 
 def _sample(inner: Any, side: int | None) -> dict[str, Tensor]:  # noqa: ANN401

@@ -7,7 +7,7 @@ unpickled and nothing is fetched.
 import logging
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,7 @@ from torch import Tensor
 from model.adopted.adopt import adopt
 from model.adopted.model import AdoptedModel, capture_adopted
 from model.adopted.pictures import FILE as PREPROCESSOR
-from model.adopted.pictures import USUAL, Pictures, labels_of, pictures_of
+from model.adopted.pictures import USUAL, pictures_of
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
@@ -47,12 +47,8 @@ from model.verify.records import check_records
 VERSION = "5.23.0"  # of transformers, that this was tried with
 WHERE = "HEADLIGHT_MODELS"
 # What transformers calls the classes of a kind that takes a sentence as our models of it do.
-KINDS = {
-    "ForCausalLM": "decoder",
-    "LMHeadModel": "decoder",
-    "ForMaskedLM": "encoder",
-    "ForImageClassification": "vision",
-}
+KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
+KINDS["ForImageClassification"] = "vision"
 MOST_WRITTEN = 48  # tokens of a target
 BOUND = 1e-4
 
@@ -91,18 +87,14 @@ class Adopted:
     @property
     def input_kind(self) -> str:
         """What the model takes."""
-        return "text"
+        return "image" if self.model.pictures else "text"
 
     @property
     def offers(self) -> frozenset[str]:
-        """Other texts, a vocabulary, and running again, where there is a tokenizer."""
-        if self.own_tokenizer is None:
+        """Other inputs, a vocabulary, and running again, where there is what reads them."""
+        taken = ("text", "vocabulary") if self.own_tokenizer else ("image",)
+        if self.own_tokenizer is None and self.model.pictures is None:
             return frozenset()
-        return frozenset(("text", "vocabulary", *self._known))
-
-    @property
-    def _known(self) -> tuple[str, ...]:
-        """What of its inside was found, and that it runs again where it answers something."""
         again = (self.config.architecture,) if self.config.predicts else ()
         is_alone = len(self.model.anatomy.stacks) == 1
         found = {
@@ -112,17 +104,23 @@ class Adopted:
             "answers": again,
             "edits": is_alone and self.model.anatomy.has_residuals,
         }
-        return (*again, *(name for name, there in found.items() if there))
+        known = (name for name, there in found.items() if there)
+        return frozenset((*taken, *again, *known))
 
     def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
-        """Capture one text, in which tokens may be hidden; what is beyond the context is cut.
+        """Capture one text, in which tokens may be hidden, or a picture, (S, S) from 0 to 1.
+
+        What is beyond the context is cut; a picture is enlarged to as many pixels as are taken.
 
         Of a source the target is what the model writes, always the most likely token, or what is
         fed in. mask: (T, T) bool, taken instead of the model's own. Raises ValueError for a text
         without tokens, and for what is no text.
         """
-        if isinstance(text, np.ndarray):
-            raise ValueError(f"{self.name} takes a text, not a picture")
+        pictures, is_picture = self.model.pictures, isinstance(text, np.ndarray)
+        if is_picture and pictures:
+            return Traced(self.captured((pictures.enlarged(text),), mask=mask))
+        if is_picture or pictures:
+            raise ValueError(f"{self.name} takes {'a picture' if pictures else 'a text'} alone")
         words = text if isinstance(text, str) else text[0]
         ids = self.tokenizer.encode(words)
         if not ids:
@@ -163,7 +161,12 @@ class Adopted:
         attachments: Sequence[Attachment] = (),
         mask: np.ndarray | None = None,
     ) -> Trace:
-        """Capture ids and their labels, of a translation both of source and target."""
+        """Capture ids and their labels, of a translation both of source and target, or pixels."""
+        if pictures := self.model.pictures:
+            pixels = _frozen(arguments[0])
+            stream = Stream(self.model.name, "patches", pictures.labels, pixels=pixels)
+            given = self._batch(pixels)
+            return capture_adopted(self.model, given, [stream], mask, attachments)
         rows = arguments if isinstance(arguments[0], tuple) else (arguments,)
         streams = [
             Stream(stack, "text", tuple(labels), ids=_frozen(ids))
@@ -182,14 +185,22 @@ class Adopted:
         if trace.output is None:
             return ()
         both = run_rows(self.model, trace.given, [list(edits), []])
-        return (Check("output with edits = in a batch", _error(trace.output, both[0]), BOUND),)
+        return (
+            Check(
+                "output with edits = in a batch",
+                _error(trace.output, torch.atleast_2d(both[0])),
+                BOUND,
+            ),
+        )
 
     @torch.inference_mode()
     def check(self, trace: Trace, mask: np.ndarray | None = None) -> tuple[Check, ...]:
         """Attention recomputed in float64, and the run against one of torch's fused attention."""
         cells = None if mask is None else torch.tensor(mask)[None, None]
         recorder = Recorder({"resid_post"})
-        plain = self.model(self._again(trace), mask=cells, tap=attach(recorder))[0]
+        rows = trace.given if isinstance(trace.given, tuple) else (trace.given,)
+        given = self._given([row.tolist() for row in rows])
+        plain = torch.atleast_2d(self.model(given, mask=cells, tap=attach(recorder))[0])
         found = [] if trace.output is None else [_error(trace.output, plain)]
         for stream in trace.streams:
             for layer, residual in enumerate(stream.residuals):
@@ -201,11 +212,6 @@ class Adopted:
             Check("weights that its files do not have", float(len(self.missing)), 0.0),
         )
 
-    def _again(self, trace: Trace) -> Tensor | tuple[Tensor, Tensor]:
-        """What a trace was given, as the model takes it."""
-        rows = trace.given if isinstance(trace.given, tuple) else (trace.given,)
-        return self._given([row.tolist() for row in rows])
-
     def _batch(self, ids: Iterable[int]) -> Tensor:
         return torch.tensor([list(ids)], device=self.model.device)
 
@@ -215,51 +221,8 @@ class Adopted:
         return batches[0] if len(batches) == 1 else (batches[0], batches[1])
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AdoptedVision(Adopted):
-    """One that takes pictures: how, what its row of patches is called, and the classes it tells."""
-
-    pictures: Pictures
-    labels: tuple[str, ...]
-    classes: Mapping[int, str]
-
-    @property
-    def input_kind(self) -> str:
-        """What the model takes."""
-        return "image"
-
-    @property
-    def offers(self) -> frozenset[str]:
-        """Other pictures, and running again."""
-        return frozenset(("image", *self._known))
-
-    def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
-        """Capture a picture (S, S) from 0 to 1; ValueError for what is none. mask: see `Adopted`.
-
-        It is enlarged to the pixels the model takes; these are the `pixels` of its stream.
-        """
-        if not isinstance(text, np.ndarray):
-            raise ValueError(f"{self.name} takes a picture, not a text")
-        return Traced(self.captured((self.pictures.enlarged(text),), mask=mask))
-
-    def captured(
-        self,
-        arguments: tuple[Any, ...],
-        attachments: Sequence[Attachment] = (),
-        mask: np.ndarray | None = None,
-    ) -> Trace:
-        """Capture a picture that has as many pixels as the model takes."""
-        (stack,) = self.model.anatomy.stacks
-        stream = Stream(stack, "patches", self.labels, pixels=_frozen(arguments[0]))
-        given = torch.tensor(arguments[0], dtype=torch.float32, device=self.model.device)[None]
-        return capture_adopted(self.model, given, [stream], mask, attachments)
-
-    def _again(self, trace: Trace) -> Tensor:
-        return torch.tensor(trace.main.pixels, device=self.model.device)[None]
-
-
 def _error(found: np.ndarray, plain: Tensor) -> float:
-    expected = to_numpy(plain if found.ndim == plain.ndim else plain[None])  # one for all rows
+    expected = to_numpy(plain)
     return relative_error(found, expected) if found.shape == expected.shape else math.inf
 
 
@@ -286,10 +249,9 @@ class TransformersSource:
     def architecture(self, name: str) -> str:
         """What its class or the sizes in its config say; empty where they say nothing."""
         config = config_in(_folder(name))
+        other = "vision" if {"image_size", "patch_size"} <= config.keys() else ""
         called = class_name(config)
-        sees = {"image_size", "patch_size"} <= config.keys()
-        known = (kind for end, kind in KINDS.items() if called.endswith(end))
-        return next(known, "vision" if sees else "")
+        return next((kind for end, kind in KINDS.items() if called.endswith(end)), other)
 
     def described(self, name: str) -> tuple[str, ...]:
         """Its family, parameters, layers × heads, by the config and the headers of the weights."""
@@ -298,9 +260,9 @@ class TransformersSource:
         n_parameters = sum(math.prod(tensor.shape) for tensor in stored.values())
         sizes = [config.get(names[0], config.get(names[1])) for names in SIZES]
         heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
-        is_told = self.architecture(name) != "vision" or (folder / PREPROCESSOR).is_file()
-        usual = [] if is_told else [f"no {PREPROCESSOR}: mean and deviation {USUAL}"]
-        return (str(config["model_type"]), in_millions(n_parameters), *heads, *usual)
+        if self.architecture(name) == "vision" and not (folder / PREPROCESSOR).is_file():
+            heads.append(f"no {PREPROCESSOR}: mean and deviation {USUAL}")
+        return (str(config["model_type"]), in_millions(n_parameters), *heads)
 
     def open(self, name: str, device: str) -> Adopted:
         """See `load`."""
@@ -331,48 +293,21 @@ def load(folder: Path, device: str = "auto") -> Adopted:
             f"{spelled(folder)}: {len(mismatched)} weights have other shapes than config.json "
             f"means, as {quoted(mismatched[0])}; the two files belong to different models"
         )
-    inner, missing = inner.to(choose_device(device)), tuple(sorted(loading["missing_keys"]))
-    if inner.main_input_name == "pixel_values":
-        return _seeing(folder, inner, missing)
-    if inner.main_input_name != "input_ids":
+    sees = inner.main_input_name == "pixel_values"
+    if not sees and inner.main_input_name != "input_ids":
         raise ValueError(
             f"{spelled(folder)} does not read text but {inner.main_input_name}; models of text and "
             "of pictures are opened, of any family that attends through transformers' interface"
         )
-    model = adopt(inner)
+    with in_one_line(folder, "its pictures cannot be made ready"):
+        pictures = pictures_of(folder, inner.config) if sees else None
+    model = adopt(inner.to(choose_device(device)), pictures)
     start_id = getattr(inner.config, "decoder_start_token_id", None)
     if not isinstance(start_id, int) or not 0 <= start_id < (model.facts.vocab_size or 0):
         start_id = None
+    missing = tuple(sorted(loading["missing_keys"]))
     tokenizer = _tokenizer(hf, folder, model.facts.vocab_size or 0, start_id)
     return Adopted(folder.name, folder, model, tokenizer, missing)
-
-
-def _seeing(folder: Path, inner: Any, missing: tuple[str, ...]) -> AdoptedVision:  # noqa: ANN401
-    """A model of pictures; ValueError where its row is not patches with a class token before."""
-    pictures = pictures_of(folder, inner.config)
-    labels = labels_of(folder, inner.config, pictures.side)
-    model = adopt(inner, pictures.side)
-    lengths = {block.call.gave.shape[1] for block in model.anatomy.blocks}
-    n_patches = sum("," in label for label in labels)
-    if lengths - {len(labels)} and lengths != {n_patches}:
-        raise ValueError(
-            f"{spelled(folder)}: its layers have {sorted(lengths)} rows of a picture, not "
-            f"{n_patches} patches and what {inner.config.model_type} has before them; open a "
-            "model that leaves the row of patches as it is"
-        )
-    model.pictures, (length,) = pictures, lengths
-    names = getattr(inner.config, "id2label", None) or {}
-    classes = {number: quoted(name) for number, name in names.items()}
-    return AdoptedVision(
-        folder.name,
-        folder,
-        model,
-        None,
-        missing,
-        pictures=pictures,
-        labels=labels[-length:],
-        classes=classes,
-    )
 
 
 def _folders() -> list[Path]:

@@ -62,10 +62,7 @@ def _target(view: View) -> Asked:
 
 
 def _class(view: View) -> Asked | None:
-    """The class, of which the class token is asked; models that have none are asked nothing."""
-    if view.tokens[0] != CLASS_TOKEN:
-        return None
-    return Asked(Goal("digit" if "weights" in view.offers else "class", asked=0), {})
+    return Asked(Goal("class", asked=0), {}) if view.tokens[0] == CLASS_TOKEN else None
 
 
 KINDS = {
@@ -150,12 +147,8 @@ def _part(view: View, asked: Asked, *, plays: bool) -> Part:
 @kept
 def _run_part(key: str, handle: runs.ModelHandle, opens: str, goal: Goal, _run: runs.Run) -> Part:
     is_text = _run.trace.main.kind == "text"
-    n_classes = _run.trace.logits.shape[-1]
-    names = (
-        token_labels(runs.vocabulary(handle))
-        if is_text
-        else attributing.names_of_answers(handle, n_classes)
-    )
+    classes = attributing.names_of_answers(handle, _run.trace.logits.shape[-1])
+    names = token_labels(runs.vocabulary(handle)) if is_text else classes
     return home_part(_run.trace, names, goal, opens, key)
 
 

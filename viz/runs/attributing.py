@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.analysis.attribution import Attribution, attribute, words_of_head, words_of_neuron
 from model.sources.handle import ModelHandle
-from model.sources.transformers import AdoptedVision
+from model.sources.transformers import Adopted
 from model.trace import Site
 from viz import runs
 from viz.runs import Run, embedding
@@ -34,11 +34,12 @@ def by_neuron(handle: ModelHandle, run: Run, layer: int, neuron: int, position: 
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
-    """What each logit is of: tokens or classes, each with a name of its own, or with a number."""
+    """What each logit is of: tokens or classes, each with a name of its own, or its number."""
     found = runs.opened(handle)
     if "vocabulary" in found.offers:
         return embedding.names(handle)
-    known = found.classes if isinstance(found, AdoptedVision) else {}
+    pictures = found.model.pictures if isinstance(found, Adopted) else None
+    known = pictures.classes if pictures else {}
     names = [known.get(number, str(number)) for number in range(n_classes)]
     counts = Counter(names)
     return [x if counts[x] == 1 else f"{x} ({number})" for number, x in enumerate(names)]

@@ -11,7 +11,6 @@ from model.config import VisionConfig
 from viz.digits import digits
 from viz.figures.patches import distance_curve, similarity_grid, without_map
 from viz.frame import controls, given, inspector, layout, notices, state, tables, words
-from viz.frame.offers import REASONS
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
 from viz.kit.wire import Settings
@@ -28,13 +27,7 @@ OPENS_INSPECTOR = False
 
 
 def render(view: View) -> None:
-    """Draw the page; of a model that others built one line."""
-    if "weights" not in view.offers:
-        words.notice(
-            f"Vision does not apply to {view.model}: {REASONS['weights']}. Home, Attention, Heads "
-            "and Ablation show it."
-        )
-        return
+    """Draw the page."""
     config = pictures.config_of(view.handle)
     n_patches = (config.image_size // config.patch_size) ** 2
     layout.heading(

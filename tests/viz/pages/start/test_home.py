@@ -183,7 +183,7 @@ def test_a_picture_is_read_by_its_class_token() -> None:
     data = live_data(open_page("Home", model="digits"))
     spec, arrays = data["spec"], _arrays(data)
     trace = runs.run_picture(runs.handle_of("digits", "cpu"), given.picture()).trace
-    assert (spec["goal"], spec["asked"], spec["side"], spec["answers"]) == ("digit", 0, 7, [0, 1])
+    assert (spec["goal"], spec["asked"], spec["side"], spec["answers"]) == ("class", 0, 7, [0, 1])
     assert spec["labels"][:3] == ["[CLS]", "patch 0,0", "patch 0,1"]
     np.testing.assert_array_equal(arrays["logits"], trace.output)
     np.testing.assert_array_equal(arrays["pixels"], trace.main.pixels)

@@ -73,27 +73,7 @@ const NEXT_TOKEN = {
   canHide: false,
 };
 
-/** @type {Goal} */
-const CLASS = {
-  title: "Class",
-  end: "class",
-  from: "at",
-  cut: "The picture is cut into patches; [CLS] is put before them. Some models ask all of them.",
-  each: "patch",
-  others: "what the patches hold",
-  all: "classes",
-  rests: ["The most likely class is "],
-  expected: "",
-  hint: "Point at a patch or a small map.",
-  joins: "",
-  isSampled: false,
-  canWrite: false,
-  canHide: false,
-  writes: 0,
-  take: null,
-};
-
-/** @type {Record<"next" | "hidden" | "target" | "class" | "digit", Goal>} */
+/** @type {Record<"next" | "hidden" | "target" | "class", Goal>} */
 export const GOALS = {
   next: {
     ...NEXT_TOKEN,
@@ -129,13 +109,23 @@ export const GOALS = {
     writes: Infinity,
     take: written,
   },
-  class: CLASS,
-  digit: {
-    ...CLASS,
+  class: {
+    title: "Class",
+    end: "class",
+    from: "at",
     cut: "The picture is cut into patches; a class token, [CLS], is put before them.",
-    title: "Digit",
-    end: "digit",
-    rests: ["The most likely digit is "],
+    each: "patch",
+    others: "what the patches hold",
+    all: "classes",
+    rests: ["The most likely class is "],
+    expected: "",
+    hint: "Point at a patch or a small map.",
+    joins: "",
+    isSampled: false,
+    canWrite: false,
+    canHide: false,
+    writes: 0,
+    take: null,
   },
 };
 

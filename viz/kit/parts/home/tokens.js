@@ -58,7 +58,7 @@ export class Tokens {
     this.#built = run.spec.key;
     labels.slice(0, run.n).forEach((label, i) => {
       const node = buttons[i] ?? this.#button(i);
-      const isPatch = picture !== null && i >= nBefore(run);
+      const isPatch = picture !== null && i >= run.n - picture.side ** 2;
       const text = isPatch ? "" : label;
       const size = isPatch ? `${picture.cell}px` : "";
       Object.assign(node.style, { width: size, height: size });
@@ -177,15 +177,6 @@ export class Tokens {
 }
 
 /**
- * How many tokens stand before the patches of a picture: the class token, and registers.
- *
- * @param {Run} run
- */
-function nBefore({ n, spec }) {
-  return n - spec.side ** 2;
-}
-
-/**
  * Where a token or a patch stands.
  *
  * @param {import("./layout.js").Flow} flow
@@ -197,7 +188,7 @@ function nBefore({ n, spec }) {
 export function tokenAt({ tokens, picture }, rows, run, row) {
   if (!picture) return [tokens.x, rows.y(row)];
   const { x, y, cell, side } = picture;
-  const patch = row - nBefore(run);
+  const patch = row - (run.n - side ** 2);
   if (patch < 0) return [x, Math.max(rows.y(0), LEAST_Y) + row * PITCH];
   return [x + (patch % side) * cell, y + (Math.floor(patch / side) + 0.5) * cell];
 }
