@@ -138,8 +138,9 @@ class AdoptedModel(Transformer):
     def _inputs(self, given: Tensor | tuple[Tensor, Tensor]) -> dict[str, Tensor]:
         if isinstance(given, tuple):
             return {"input_ids": given[0], "decoder_input_ids": given[1]}
-        is_grey = self.pictures is not None and given.ndim == 3
-        return {self.inner.main_input_name: self.pictures(given) if is_grey else given}
+        if self.pictures is not None and given.ndim == 3:
+            given = self.pictures(given)
+        return {self.inner.main_input_name: given}
 
     def _options(self) -> dict[str, bool]:
         return {"use_cache": False} if hasattr(self.inner.config, "use_cache") else {}

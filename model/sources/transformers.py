@@ -116,10 +116,10 @@ class Adopted:
         fed in. mask: (T, T) bool, taken instead of the model's own. Raises ValueError for a text
         without tokens, and for what is no text.
         """
-        pictures, is_picture = self.model.pictures, isinstance(text, np.ndarray)
-        if is_picture and pictures:
+        pictures = self.model.pictures
+        if isinstance(text, np.ndarray) and pictures:
             return Traced(self.captured((pictures.enlarged(text),), mask=mask))
-        if is_picture or pictures:
+        if isinstance(text, np.ndarray) or pictures:
             raise ValueError(f"{self.name} takes {'a picture' if pictures else 'a text'} alone")
         words = text if isinstance(text, str) else text[0]
         ids = self.tokenizer.encode(words)

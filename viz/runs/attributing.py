@@ -1,7 +1,5 @@
 """What the parts of a model add to a logit of a run, worked out for whoever looks at it."""
 
-from collections import Counter
-
 import numpy as np
 import streamlit as st
 
@@ -40,6 +38,4 @@ def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
         return embedding.names(handle)
     pictures = found.model.pictures if isinstance(found, Adopted) else None
     known = pictures.classes if pictures else {}
-    names = [known.get(number, str(number)) for number in range(n_classes)]
-    counts = Counter(names)
-    return [x if counts[x] == 1 else f"{x} ({number})" for number, x in enumerate(names)]
+    return [f"{known[i]} ({i})" if i in known else str(i) for i in range(n_classes)]
