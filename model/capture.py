@@ -17,9 +17,7 @@ from model.architectures.vision import VisionTransformer
 from model.config import BlockConfig
 from model.records import Recording, Row, read_only, to_numpy
 from model.tap import Attachment
-from model.trace import Facts, Site, Stream, Trace
-
-CLASS_TOKEN = "[CLS]"  # noqa: S105, the label of the class token
+from model.trace import CLASS_TOKEN, Facts, Site, Stream, Trace
 
 
 def capture(

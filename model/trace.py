@@ -6,6 +6,7 @@ one set of checks, figures and exports serves them all. Nothing here knows torch
 Addresses are spelled as in the forward pass: `decoder.blocks.3.attn.pattern`.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -17,6 +18,7 @@ ValueT = TypeVar("ValueT")
 StreamKind = Literal["text", "patches"]
 AttentionKind = Literal["self", "cross"]
 NEXT = "next token"  # what most models predict at each position
+CLASS_TOKEN = "[CLS]"  # noqa: S105, the label of the class token
 
 # The module that attends, by kind of attention; also the last part of a site's address.
 MODULES: dict[str, str] = {"self": "attn", "cross": "cross_attn"}
@@ -96,8 +98,8 @@ class Stream:
     It is named after the stack that processes it. `labels` are T strings for display. embed (T, D)
     is what is added, after any scaling, so embed + positions = resid_pre of layer 0; `positions`
     (T, D) is zero where the scheme adds nothing. A row of patches begins with the class token and
-    has the picture it was cut from as `pixels`, (S, S) from 0 to 1. What a source does not have is
-    None or empty.
+    perhaps a few others, and has the picture it was cut from as `pixels`, (S, S) from 0 to 1. What
+    a source does not have is None or empty.
     """
 
     name: str
@@ -112,6 +114,11 @@ class Stream:
     def __len__(self) -> int:
         """Number of tokens or patches, T."""
         return len(self.labels)
+
+    @property
+    def side(self) -> int:
+        """Patches along a side of the picture. A few tokens, fewer than 2 · side, stand before."""
+        return math.isqrt(len(self.labels))
 
 
 @dataclass(frozen=True, eq=False)

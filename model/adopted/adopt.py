@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from model.adopted.anatomy import Anatomy, Watched, anatomy, close, watch
 from model.adopted.attention import NAME, register
 from model.adopted.model import AdoptedModel, Readout, output_of
+from model.adopted.pictures import Pictures
 from model.lines import one_line
 from model.trace import NEXT, Facts
 
@@ -23,11 +24,12 @@ STACKS = {
 CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
 
 
-def adopt(inner: Any) -> AdoptedModel:  # noqa: ANN401
+def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa: ANN401
     """A model of transformers whose values go through our tap.
 
     inner: what `from_pretrained` of transformers gives. It is told to attend by our function, and
-    put to evaluation. Raises ValueError where its attention cannot be seen.
+    put to evaluation. pictures: what is known of those it takes.
+    Raises ValueError where its attention cannot be seen.
     """
     register()
     try:
@@ -37,15 +39,17 @@ def adopt(inner: Any) -> AdoptedModel:  # noqa: ANN401
     if inner.config._attn_implementation != NAME:
         raise _unseen(inner)
     try:
-        watched = watch(inner, sample(inner))
+        watched = watch(inner, sample(inner, pictures and pictures.side))
     except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
         raise ValueError(
-            f"{type(inner).__name__} does not run on token ids alone: {one_line(str(error))}"
+            f"{type(inner).__name__} does not run on {inner.main_input_name} alone, as its files "
+            f"describe them: {one_line(str(error))}"
         ) from None
     kind = _kind(inner, watched)
     found = anatomy(inner, watched, STACKS[kind])
     facts, readout = _facts(inner, kind, found, watched), _readout(inner, found, watched)
     model = AdoptedModel(inner, found, watched, facts)
+    model.pictures = pictures and pictures.of_rows({x.call.gave.shape[1] for x in found.blocks})
     with torch.inference_mode():
         if readout and close(readout(found.blocks[-1].call.gave), output_of(watched.output)):
             model.readout = readout
@@ -75,12 +79,12 @@ def _unseen(inner: nn.Module) -> ValueError:
     )
 
 
-def sample(inner: Any) -> dict[str, Tensor]:  # noqa: ANN401
+def sample(inner: Any, side: int | None = None) -> dict[str, Tensor]:  # noqa: ANN401
     """A short input, no two tokens alike where the vocabulary allows it."""
     config, device = inner.config, inner.device
     if inner.main_input_name == "pixel_values":
         generator = torch.Generator().manual_seed(0)
-        size = (1, getattr(config, "num_channels", 3), *_sides(config.image_size))
+        size = (1, getattr(config, "num_channels", 3), *_sides(side or config.image_size))
         return {"pixel_values": torch.rand(size, generator=generator).to(device)}
     ids = [i for i in range(2 * WATCHED + 4) if i != config.get_text_config().pad_token_id]
     n_words = inner.get_input_embeddings().weight.shape[0]

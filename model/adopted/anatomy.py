@@ -257,6 +257,8 @@ def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple
         for x in watched.calls
         if block.began < x.began and x.ended < block.ended and x.gave.numel() == block.gave.numel()
     ]
+    if block.given.numel() != block.gave.numel():  # a stream of another shape is no sum
+        return ()
     moments = [one.when for one in inside]
     return tuple(_chain(block.given, block.gave, calls, moments) or ())
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from model.adopted.anatomy import Anatomy, Watched, first_tensor
 from model.adopted.attention import Passing, Places, passing, running, softcapped
+from model.adopted.pictures import Pictures
 from model.adopted.roles import Role, roles
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
@@ -62,6 +63,7 @@ class AdoptedModel(Transformer):
         self.inner, self.anatomy, self.facts = inner, anatomy, facts
         self.name = anatomy.stacks[-1]
         self.readout: Readout | None = None
+        self.pictures: Pictures | None = None
         self.eval()
         self._attention: Places[Site] = _places(anatomy, watched)
         dealt = roles(inner.get_input_embeddings(), anatomy, watched)
@@ -81,7 +83,8 @@ class AdoptedModel(Transformer):
     ) -> Tensor:
         """What the model gives of an input, whose values pass through a tap.
 
-        given: ids (B, T), of a translation those of source and target, or pixels (B, 3, S, S).
+        given: ids (B, T), of a translation those of source and target, or pixels (B, 3, S, S), or
+        where `pictures` knows how these are made grey ones from 0 to 1, (B, S, S).
         mask: bool, broadcastable to (B, H, T, T), taken in self-attention instead of its own. With
         a cache ids are those after the tokens in it, which it then holds too.
         Returns logits (B, T, V), of a picture (B, C), or (B, T, D) where there are none.
@@ -136,6 +139,8 @@ class AdoptedModel(Transformer):
     def _inputs(self, given: Tensor | tuple[Tensor, Tensor]) -> dict[str, Tensor]:
         if isinstance(given, tuple):
             return {"input_ids": given[0], "decoder_input_ids": given[1]}
+        if self.pictures is not None and given.ndim == 3:
+            given = self.pictures(given)
         return {self.inner.main_input_name: given}
 
     def _options(self) -> dict[str, bool]:
@@ -232,5 +237,5 @@ def capture_adopted(
             row.attention(site, keys="encoder" if site.kind == "cross" else None)
             for site, _ in anatomy.attended
         ),
-        output=None if model.config.predicts is None else to_numpy(output)[0],
+        output=None if model.config.predicts is None else to_numpy(torch.atleast_2d(output[0])),
     )

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from model.adopted.model import AdoptedModel
-from model.analysis.interventions import Given
+from model.analysis.interventions import Given, is_picture
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.stack import Stack
@@ -50,7 +50,8 @@ def logits_at(
     """
     arguments = batch_of_one(model, given)
     if isinstance(model, AdoptedModel):
-        return model(arguments[0].expand(n_rows, -1), tap=tap)[:, position]
+        output = model(arguments[0].expand(n_rows, *arguments[0].shape[1:]), tap=tap)
+        return output if is_picture(given) else output[:, position]
     if isinstance(model, EncoderDecoderTransformer):
         source, target = arguments
         memory = model.encode(source, tap=tap)
@@ -68,5 +69,5 @@ def batch_of_one(model: Transformer, given: Given) -> tuple[Tensor, ...]:
     """What a model's forward takes, each with one row."""
     if isinstance(model, EncoderDecoderTransformer):
         return tuple(torch.tensor(np.asarray(ids), device=model.device)[None] for ids in given)
-    kind = torch.float32 if isinstance(model, VisionTransformer) else torch.long
+    kind = torch.float32 if is_picture(given) else torch.long
     return (torch.tensor(np.asarray(given), dtype=kind, device=model.device)[None],)

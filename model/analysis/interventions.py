@@ -8,7 +8,6 @@ from torch import Tensor
 
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import DECODER, EncoderDecoderTransformer
-from model.architectures.vision import VisionTransformer
 from model.blocks import Memory
 from model.tap import Attachment, Edit, Editor, Tap, attach
 
@@ -59,6 +58,11 @@ def editor_of_rows(rows: Sequence[Sequence[Edit]]) -> Editor:
     return Editor(*(Edit(address, _changing(own)) for address, own in found.items()))
 
 
+def is_picture(given: Given) -> bool:
+    """Whether what is given is pixels (S, S)."""
+    return isinstance(given, np.ndarray) and given.ndim == 2
+
+
 def n_at_once(given: Given) -> int:
     """How many rows make a batch of at most `MOST_AT_ONCE` tokens; at least one."""
     parts = given if isinstance(given, tuple) else (given,)
@@ -97,7 +101,7 @@ def _forward(model: Transformer, given: Given, n_rows: int, tap: Tap, *, is_whol
             return model(source, target, tap=tap)
         states = model.encode(source[:1]).states
         return model.decode(target, Memory(states.expand(n_rows, -1, -1)), tap=tap)
-    if isinstance(model, VisionTransformer):
+    if is_picture(given):
         pixels = torch.tensor(np.asarray(given), dtype=torch.float32, device=model.device)
         return model(pixels.expand(n_rows, -1, -1), tap=tap)
     if isinstance(given, tuple):

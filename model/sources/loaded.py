@@ -85,15 +85,16 @@ def of_vocabulary(n_rows: int, n_tokens: int) -> Iterator[Finding]:
 
 
 @torch.inference_mode()
-def plain_output(inner: Any) -> Tensor:  # noqa: ANN401
-    """What a model gives of a short input before it is adopted."""
-    return output_of(inner(**sample(inner)))
+def plain_output(inner: Any, side: int | None) -> Tensor:  # noqa: ANN401
+    """What a model gives of a short input before it is adopted. side: of a picture."""
+    return output_of(inner(**sample(inner, side)))
 
 
 @torch.inference_mode()
 def of_run(model: AdoptedModel, plain: Tensor) -> Iterator[Finding]:
     """What a run on the same short input shows: its output, and heads that do not choose."""
-    recorder, (first, *later) = Recorder(("pattern", "mask")), sample(model.inner).values()
+    given = sample(model.inner, model.pictures and model.pictures.side)
+    recorder, (first, *later) = Recorder(("pattern", "mask")), given.values()
     output = model((first, later[0]) if later else first, tap=attach(recorder))
     if not bool(output.isfinite().all()):
         yield Finding("the output has values that are no finite numbers", is_off=True)

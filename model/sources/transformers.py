@@ -19,6 +19,8 @@ from torch import Tensor, nn
 
 from model.adopted.adopt import adopt
 from model.adopted.model import AdoptedModel, capture_adopted
+from model.adopted.pictures import FILE as PREPROCESSOR
+from model.adopted.pictures import USUAL, pictures_of
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
@@ -47,6 +49,7 @@ from model.verify.records import check_records
 VERSION = "5.23.0"  # of transformers, that this was tried with
 # What transformers calls the classes of a kind that takes a sentence as our models of it do.
 KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
+KINDS["ForImageClassification"] = "vision"
 MOST_WRITTEN = 48  # tokens of a target
 BOUND = 1e-4
 
@@ -90,12 +93,13 @@ class Adopted:
     @property
     def input_kind(self) -> str:
         """What the model takes."""
-        return "text"
+        return "image" if self.model.pictures else "text"
 
     @property
     def offers(self) -> frozenset[str]:
-        """Other texts, a vocabulary, and running again, where there is a tokenizer."""
-        if self.own_tokenizer is None:
+        """Other inputs, a vocabulary, and running again, where there is what reads them."""
+        taken = ("text", "vocabulary") if self.own_tokenizer else ("image",)
+        if self.own_tokenizer is None and self.model.pictures is None:
             return frozenset()
         again = (self.config.architecture,) if self.config.predicts else ()
         is_alone = len(self.model.anatomy.stacks) == 1
@@ -107,17 +111,22 @@ class Adopted:
             "edits": is_alone and self.model.anatomy.has_residuals,
         }
         known = (name for name, there in found.items() if there)
-        return frozenset(("text", "vocabulary", *again, *known))
+        return frozenset((*taken, *again, *known))
 
     def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
-        """Capture one text, in which tokens may be hidden; what is beyond the context is cut.
+        """Capture one text, in which tokens may be hidden, or a picture, (S, S) from 0 to 1.
+
+        What is beyond the context is cut; a picture is enlarged to as many pixels as are taken.
 
         Of a source the target is what the model writes, always the most likely token, or what is
         fed in. mask: (T, T) bool, taken instead of the model's own. Raises ValueError for a text
         without tokens, and for what is no text.
         """
-        if isinstance(text, np.ndarray):
-            raise ValueError(f"{self.name} takes a text, not a picture")
+        pictures = self.model.pictures
+        if isinstance(text, np.ndarray) and pictures:
+            return Traced(self.captured((pictures.enlarged(text),), mask=mask))
+        if isinstance(text, np.ndarray) or pictures:
+            raise ValueError(f"{self.name} takes {'a picture' if pictures else 'a text'} alone")
         words = text if isinstance(text, str) else text[0]
         ids = self.tokenizer.encode(words)
         if not ids:
@@ -158,7 +167,12 @@ class Adopted:
         attachments: Sequence[Attachment] = (),
         mask: np.ndarray | None = None,
     ) -> Trace:
-        """Capture ids and their labels, of a translation both of source and target."""
+        """Capture ids and their labels, of a translation both of source and target, or pixels."""
+        if pictures := self.model.pictures:
+            pixels = _frozen(arguments[0])
+            stream = Stream(self.model.name, "patches", pictures.labels, pixels=pixels)
+            given = self._batch(pixels)
+            return capture_adopted(self.model, given, [stream], mask, attachments)
         rows = arguments if isinstance(arguments[0], tuple) else (arguments,)
         streams = [
             Stream(stack, "text", tuple(labels), ids=_frozen(ids))
@@ -177,7 +191,13 @@ class Adopted:
         if trace.output is None:
             return ()
         both = run_rows(self.model, trace.given, [list(edits), []])
-        return (Check("output with edits = in a batch", _error(trace.output, both[0]), BOUND),)
+        return (
+            Check(
+                "output with edits = in a batch",
+                _error(trace.output, torch.atleast_2d(both[0])),
+                BOUND,
+            ),
+        )
 
     @torch.inference_mode()
     def check(self, trace: Trace, mask: np.ndarray | None = None) -> tuple[Check, ...]:
@@ -186,7 +206,7 @@ class Adopted:
         recorder = Recorder({"resid_post"})
         rows = trace.given if isinstance(trace.given, tuple) else (trace.given,)
         given = self._given([row.tolist() for row in rows])
-        plain = self.model(given, mask=cells, tap=attach(recorder))[0]
+        plain = torch.atleast_2d(self.model(given, mask=cells, tap=attach(recorder))[0])
         found = [] if trace.output is None else [_error(trace.output, plain)]
         for stream in trace.streams:
             for layer, residual in enumerate(stream.residuals):
@@ -233,9 +253,11 @@ class TransformersSource:
         return " ".join(f"{x.name}.{x.stat().st_mtime_ns}.{x.stat().st_size}" for x in files)
 
     def architecture(self, name: str) -> str:
-        """What its class is called after; empty where that does not say."""
-        called = class_name(config_in(_folder(name)))
-        return next((kind for end, kind in KINDS.items() if called.endswith(end)), "")
+        """What its class or the sizes in its config say; empty where they say nothing."""
+        config = config_in(_folder(name))
+        other = "vision" if {"image_size", "patch_size"} <= config.keys() else ""
+        called = class_name(config)
+        return next((kind for end, kind in KINDS.items() if called.endswith(end)), other)
 
     def described(self, name: str) -> tuple[str, ...]:
         """Its family, parameters, layers × heads, and what memory much needs, by headers alone."""
@@ -245,6 +267,8 @@ class TransformersSource:
         size = [f"{4e-9 * n_parameters:.1f} GB in float32"] if n_parameters > 1e8 else []
         sizes = [config.get(names[0], config.get(names[1])) for names in SIZES]
         heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
+        if self.architecture(name) == "vision" and not (folder / PREPROCESSOR).is_file():
+            size.append(f"no {PREPROCESSOR}: mean and deviation {USUAL}")
         return (str(config["model_type"]), in_millions(n_parameters), *heads, *size)
 
     def folder(self, name: str) -> Path:
@@ -273,12 +297,16 @@ def load(folder: Path, device: str = "auto") -> Adopted:
             f"{spelled(folder)}: {len(mismatched)} weights have other shapes than config.json "
             f"means, as {quoted(mismatched[0])}; the two files belong to different models"
         )
-    _refuse_other_than_text(inner, spelled(folder))
+    sees = inner.main_input_name == "pixel_values"
+    if not sees:
+        _refuse_other_than_text(inner, spelled(folder))
+    with in_one_line(folder, "its pictures cannot be made ready"):
+        pictures = pictures_of(folder, inner.config) if sees else None
     found = in_files(inner, loading)
     inner = inner.to(where)
     with in_one_line(folder, "it does not run"):
-        plain = plain_output(inner)
-    model = adopt(inner)
+        plain = plain_output(inner, pictures and pictures.side)
+    model = adopt(inner, pictures)
     n_rows = model.facts.vocab_size or 0
     tokenizer = _tokenizer(hf, folder, n_rows, _start_id(model))
     if tokenizer is not None:
@@ -315,8 +343,8 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
 def _refuse_other_than_text(inner: Any, name: str) -> None:  # noqa: ANN401
     if inner.main_input_name != "input_ids":
         raise ValueError(
-            f"{name} does not read text but {inner.main_input_name}; models of text are "
-            "opened, of any family that attends through transformers' interface"
+            f"{name} does not read text but {inner.main_input_name}; models of text and of "
+            "pictures are opened, of any family that attends through transformers' interface"
         )
 
 

@@ -52,7 +52,7 @@ def _in_another_order(found: Runnable, trace: Trace) -> tuple[Any, ...]:
     """What a capture takes for a trace's input with its words, or its patches, exchanged."""
     pixels = trace.main.pixels
     if pixels is not None:
-        return (exchanged_patches(pixels, int(getattr(found.config, "patch_size", 1))),)
+        return (exchanged_patches(pixels, len(pixels) // trace.main.side),)
     texts = [_text(found, stream) for stream in trace.streams]
     return texts[0] if len(texts) == 1 else tuple(texts)
 

@@ -80,8 +80,10 @@ def _pictures(view: View, second: str) -> Two:
     """A picture's: its class; the other is a digit of the test set."""
     given_pixels = view.run.trace.main.pixels
     assert given_pixels is not None, "a picture has pixels"
-    shipped = given.shipped_digits().images[int(second)] / np.float32(255)
-    first, other = (x.astype(np.float32).tobytes() for x in (given_pixels, shipped))
+    shipped = np.ascontiguousarray(given.shipped_digits().images[int(second)])
+    other_pixels = runs.run_picture(view.handle, shipped.tobytes()).trace.main.pixels
+    assert other_pixels is not None, "a picture has pixels"
+    first, other = (x.astype(np.float32).tobytes() for x in (given_pixels, other_pixels))
     return Two(first, other, 0, "of the picture", {"encoder": (view.tokens, view.tokens)})
 
 

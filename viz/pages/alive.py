@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from model.trace import Trace
+from model.trace import CLASS_TOKEN, Trace
 from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame import blanks, links, memory, state, translating, words
@@ -13,6 +13,7 @@ from viz.kit.part import Part
 from viz.kit.parts.home import Goal, Going, going_on, home_part
 from viz.kit.wire import Settings
 from viz.live import component
+from viz.runs import attributing
 from viz.runs import blanks as blanked
 from viz.runs.kept import kept
 
@@ -68,6 +69,9 @@ def _written(view: View) -> Asked:
 
 
 def _class(view: View) -> Asked:
+    """Which class [CLS] says; where there is no such token, nothing is asked of the patches."""
+    if view.tokens[0] != CLASS_TOKEN:
+        return _nothing(view)
     return Asked(Goal("class", asked=0), {})
 
 
@@ -105,7 +109,7 @@ KINDS = (
     Kind(
         _class,
         frozenset({"vision"}),
-        "look at a picture, patch by patch, and say which digit it is. Point at a patch.",
+        "look at a picture, patch by patch, and say what it shows. Point at a patch.",
         (words.Way("Vision", "Draw a digit of your own.", "Vision"),),
     ),
     SILENT,
@@ -161,12 +165,12 @@ def _run_part(key: str, handle: runs.ModelHandle, opens: str, goal: Goal, _run: 
 
 
 def _names(handle: runs.ModelHandle, goal: Goal, trace: Trace) -> list[str]:
-    """What each output is called: tokens, or the numbers of classes."""
+    """What each output is called: tokens, or classes."""
     if not goal.has_answers:
         return []
     if trace.main.kind == "text":
         return token_labels(runs.vocabulary(handle))
-    return list(map(str, range(trace.logits.shape[-1])))
+    return attributing.names_of_answers(handle, trace.logits.shape[-1])
 
 
 def _why_no_more(view: View) -> str | None:

@@ -5,6 +5,7 @@ import streamlit as st
 
 from model.analysis.attribution import Attribution, attribute, words_of_head, words_of_neuron
 from model.sources.handle import ModelHandle
+from model.sources.transformers import Adopted
 from model.trace import Site
 from viz import runs
 from viz.runs import Run, embedding
@@ -31,7 +32,10 @@ def by_neuron(handle: ModelHandle, run: Run, layer: int, neuron: int, position: 
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
-    """What each logit is of: tokens, each with a name of its own, or the numbers of classes."""
-    if "vocabulary" not in runs.opened(handle).offers:
-        return [str(number) for number in range(n_classes)]
-    return embedding.names(handle)
+    """What each logit is of: tokens or classes, each with a name of its own, or its number."""
+    found = runs.opened(handle)
+    if "vocabulary" in found.offers:
+        return embedding.names(handle)
+    pictures = found.model.pictures if isinstance(found, Adopted) else None
+    known = pictures.classes if pictures else {}
+    return [f"{known[i]} ({i})" if i in known else str(i) for i in range(n_classes)]

@@ -20,9 +20,9 @@ from viz.runs.kept import kept
 
 def model_of(handle: ModelHandle) -> VisionTransformer:
     """The vision model of a handle; ValueError where the model is of another kind."""
-    model = runs.checkpoint(handle).model
+    model = runs.runnable(handle).model
     if not isinstance(model, VisionTransformer):
-        raise ValueError(f"{handle.spelled} takes no pictures; choose a vision model")
+        raise ValueError(f"{handle.spelled} is not laid out as digits is; choose digits above")
     return model
 
 

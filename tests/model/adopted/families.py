@@ -1,5 +1,6 @@
 """Small models with random weights of many families, of odd shapes, as transformers builds them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ VISION: dict[str, tuple[str, str, dict[str, Any]]] = {
     "vit": ("ViTConfig", "ViTForImageClassification", PICTURE),
     "dinov2": ("Dinov2WithRegistersConfig", "Dinov2WithRegistersForImageClassification", {
         **PICTURE, "num_register_tokens": 2}),
+    "deit": ("DeiTConfig", "DeiTForImageClassification", PICTURE),
 }  # fmt: skip
 FAMILIES = {**DECODERS, **ENCODERS, **ENCODER_DECODERS, **VISION}
 
@@ -136,4 +138,12 @@ def saved(folder: Path, family: str = "gpt2", vocab_size: int = 300, start: str 
     """A folder that transformers wrote: a model of random weights and its tokenizer."""
     build(family, vocab_size=vocab_size).save_pretrained(folder)
     tokens(vocab_size, start).save_pretrained(folder)
+    return folder
+
+
+def pictured(folder: Path, family: str) -> Path:
+    """A folder of a model of pictures, and how these are made ready."""
+    build(family).save_pretrained(folder)
+    said = {"size": 12, "image_mean": [0.5, 0.4, 0.3], "image_std": [0.2, 0.3, 0.4]}
+    (folder / "preprocessor_config.json").write_text(json.dumps(said))
     return folder

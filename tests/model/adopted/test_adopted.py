@@ -77,7 +77,7 @@ def test_what_passes_the_tap_is_what_transformers_computes(family: str) -> None:
     for record, pattern in zip(trace.attention, patterns, strict=True):
         np.testing.assert_allclose(record.pattern, pattern[0].numpy(), atol=EXACT)
     assert trace.output is not None
-    np.testing.assert_allclose(trace.output, out.logits[0].numpy(), atol=EXACT)
+    np.testing.assert_allclose(trace.output, np.atleast_2d(out.logits[0]), atol=EXACT)
     hidden = out.decoder_hidden_states if family in ENCODER_DECODERS else out.hidden_states
     for residual, stream in zip(trace.residuals, hidden, strict=False):
         np.testing.assert_allclose(residual.resid_pre, stream[0].numpy(), atol=EXACT)

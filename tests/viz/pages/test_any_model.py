@@ -7,7 +7,7 @@ import transformers as hf
 
 from model.sources.offers import missing
 from model.sources.places import WHERE
-from tests.model.adopted.families import D, build, saved, tokens, words
+from tests.model.adopted.families import D, build, pictured, saved, tokens, words
 from tests.viz.apps import checks_shown, control, lines, open_page
 from tests.viz.builders import live_data
 from viz import runs
@@ -29,6 +29,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hf.BertModel(build("bert", vocab_size=12).config).save_pretrained(folder / "bare-bert")
     words().save_pretrained(folder / "bare-bert")
     saved(folder / "some-marian", "marian")
+    pictured(folder / "some-dino", "dinov2")
     return folder
 
 
@@ -73,6 +74,16 @@ def test_home_shows_what_an_encoder_decoder_of_transformers_writes() -> None:
     target = runs.run(runs.handle_of("some-marian", "cpu"), TEXT).trace.ids.tolist()
     assert (spec["goal"], spec["came"]) == ("written", target[1:])
     assert [band["name"] for band in spec["bands"]] == ["encoder", "decoder"]
+
+
+@pytest.mark.parametrize("page", ["Home", "Attention", "Heads", "Ablation", "Patching", "Tokens"])
+def test_a_page_serves_a_model_of_pictures_of_transformers(page: str) -> None:
+    app = open_page(page, model="some-dino")
+    assert lines(app, "error") == [] and control(app, "model") == "some-dino"
+    notes = "".join(lines(app, "note"))
+    assert ("Tokens does not apply to some-dino: it has no vocabulary" in notes) == (
+        page == "Tokens"
+    )
 
 
 def test_every_other_page_says_what_is_missing() -> None:

@@ -378,7 +378,7 @@ export class Home {
     this.tokens.flying.textContent = this.word(id);
     const from = this.next.wordAt(place, this.screen.canvas.getBoundingClientRect());
     const rows = rowsOf(flow, run.spec.bands, size);
-    const to = tokenAt(flow, rows, canWrite ? run.n : run.asked);
+    const to = tokenAt(flow, rows, run, canWrite ? run.n : run.asked);
     return { n, id, flight: flightOver(from, to) };
   }
 

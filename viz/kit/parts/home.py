@@ -102,7 +102,8 @@ class Band:
         """What its rows are called."""
         known = stream_labels(self.stream)
         if self.stream.kind == "patches":
-            known = [known[0], *(f"patch {label}" for label in known[1:])]
+            n = len(known) - self.stream.side**2
+            known = [*known[:n], *(f"patch {label}" for label in known[n:])]
         if self.stream.ids is not None:
             ids = self.stream.ids.tolist()
             known = [specials.get(i, label) for i, label in zip(ids, known, strict=True)]
@@ -250,7 +251,7 @@ def home_part(
             if main.start <= place < main.stop
         ],
         "came": list(goal.came),
-        "side": 0 if main.stream.pixels is None else round((len(main.stream) - 1) ** 0.5),
+        "side": 0 if main.stream.pixels is None else main.stream.side,
         "n_tokens": len(main.stream),
         "d_model": facts.d_model,
         "vocab_size": outputs.shape[-1],

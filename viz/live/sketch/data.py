@@ -50,7 +50,7 @@ def sketch_data(
         "key": key,
         "asks": asks,
         "size": len(stream.pixels),
-        "side": int((len(stream) - 1) ** 0.5),
+        "side": stream.side,
         "pixels": packed(np.frombuffer(pixels, np.uint8)),
         "answer": answer_data(trace, 0),
         "group": trace.groups[0].name,

@@ -8,6 +8,7 @@ import { TOKENS, eased, staggered } from "./timeline.js";
 /** @import { Scene } from "./scene.js" */
 
 const LEAST_Y = 14; // pixels: half a button
+const PITCH = 26; // of the tokens above a picture
 
 /** @typedef {(share: number) => [number, number]} Flight where a token is after a share of its way */
 
@@ -57,7 +58,7 @@ export class Tokens {
     this.#built = run.spec.key;
     labels.slice(0, run.n).forEach((label, i) => {
       const node = buttons[i] ?? this.#button(i);
-      const isPatch = picture !== null && i > 0;
+      const isPatch = picture !== null && i >= run.n - picture.side ** 2;
       const text = isPatch ? "" : label;
       const size = isPatch ? `${picture.cell}px` : "";
       Object.assign(node.style, { width: size, height: size });
@@ -127,7 +128,7 @@ export class Tokens {
     this.#placed = state;
     this.buttons.forEach(({ style }, i) => {
       const p = staggered(part, i, run.n, 0.45);
-      const [x, y] = tokenAt(flow, rows, i);
+      const [x, y] = tokenAt(flow, rows, run, i);
       const left = (x - 24 * (1 - p)).toFixed(1);
       style.transform = `translate(${left}px,${y.toFixed(1)}px) translateY(-50%)`;
       style.opacity = String(p);
@@ -180,14 +181,16 @@ export class Tokens {
  *
  * @param {import("./layout.js").Flow} flow
  * @param {import("./layout.js").Rows} rows
+ * @param {Run} run
  * @param {number} row
  * @returns {[number, number]}
  */
-export function tokenAt({ tokens, picture }, rows, row) {
+export function tokenAt({ tokens, picture }, rows, run, row) {
   if (!picture) return [tokens.x, rows.y(row)];
   const { x, y, cell, side } = picture;
-  if (!row) return [x, Math.max(rows.y(0), LEAST_Y)];
-  return [x + ((row - 1) % side) * cell, y + (Math.floor((row - 1) / side) + 0.5) * cell];
+  const patch = row - (run.n - side ** 2);
+  if (patch < 0) return [x, Math.max(rows.y(0), LEAST_Y) + row * PITCH];
+  return [x + (patch % side) * cell, y + (Math.floor(patch / side) + 0.5) * cell];
 }
 
 /**
