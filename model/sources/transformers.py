@@ -151,7 +151,9 @@ class Adopted:
     def _target(self, source: Sequence[int], fed: Sequence[int] | None) -> list[int]:
         """The ids of a target from its start on: those that are fed in, or what is written."""
         start, end = self.tokenizer.id_of(START_OF_TEXT), self.tokenizer.end_id
-        ids = self.written(source) if fed is None else fed
+        ids = fed
+        if ids is None:  # without a head it writes nothing: its start is all it is given
+            ids = self.written(source) if self.config.predicts else []
         return [start, *(i for i in ids if i != end)][: self.model.config.max_seq_len]
 
     def written(self, source: Sequence[int], most: int = MOST_WRITTEN) -> list[int]:

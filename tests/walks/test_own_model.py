@@ -9,9 +9,10 @@ from playwright.sync_api import Page, expect
 
 from model.sources import places
 from model.sources.transformers import load
-from tests.model.adopted.families import build, saved, words
+from tests.model.adopted.families import build, pictured, saved, words
 from tests.screen import pick, picked, settle, strip, visit
 from viz.figures.labels import token_labels
+from viz.frame.given import shipped_digits
 
 TEXT = "the red ball gave a dog"
 CELLS = "() => document.querySelector('.js-plotly-plot')?.calcdata?.[0][0].z.map((x) => [...x])"
@@ -25,12 +26,13 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         model = build(family, vocab_size=12, decoder_start_token_id=0)
         model.save_pretrained(folder / f"my-{family}")
         words().save_pretrained(folder / f"my-{family}")
+    pictured(folder / "my-dino", "dinov2")
     yield folder
     for there in places.remembered():
         places.forget(there)
 
 
-@pytest.mark.parametrize("name", ["my-llama", "my-bert", "my-t5"])
+@pytest.mark.parametrize("name", ["my-llama", "my-bert", "my-t5", "my-dino"])
 def test_a_folder_is_opened_by_its_path(page: Page, shelf: Path, name: str) -> None:
     visit(page, page="Attention", sentence=TEXT, layer="0", head="1")
     pick(page, "Model", "Open a folder…")
@@ -44,8 +46,10 @@ def test_a_folder_is_opened_by_its_path(page: Page, shelf: Path, name: str) -> N
     page.wait_for_url(f"**model={name}*")
     settle(page, "Attention")
     assert picked(page, "Model").startswith(name)
-    trace = load(shelf / name, "cpu").trace(TEXT).trace
-    if len(trace.streams) == 1:
+    model = load(shelf / name, "cpu")
+    picture = shipped_digits().images[0] / np.float32(255)
+    trace = model.trace(TEXT if model.input_kind == "text" else picture).trace
+    if model.input_kind == "text" and len(trace.streams) == 1:
         expect(strip(page)).to_have_text(token_labels(trace.tokens))
     named = {group.name: group for group in trace.groups}
     pattern = named.get("decoder.attn", trace.groups[0]).records[0].pattern[1]
