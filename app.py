@@ -50,6 +50,11 @@ def spare_threads() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+def stay_offline() -> None:
+    """Have transformers ask no other machine for anything. Read when it is imported."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+
+
 @asynccontextmanager
 async def starting(app: st.App) -> AsyncIterator[None]:
     """Warm up in a thread: the server answers at once, and the browser loads meanwhile."""
@@ -61,6 +66,7 @@ async def starting(app: st.App) -> AsyncIterator[None]:
 
 
 spare_threads()
+stay_offline()
 app = st.App(
     "viz/studio.py",
     lifespan=starting,

@@ -1,5 +1,6 @@
 """`python -m model COMMAND`: finds the command and hands it the rest of the line."""
 
+import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ def main(words: Sequence[str]) -> None:
     if not words or words[0] not in COMMANDS:
         _parser().parse_args(words or ["--help"])
         return
+    os.environ["HF_HUB_OFFLINE"] = "1"  # for transformers: commands ask no other machine
     try:  # torch is imported here, not for a word of help
         import_module("model.commands.cli").main(words[0], words[1:])
     except KeyboardInterrupt:

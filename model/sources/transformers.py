@@ -6,7 +6,6 @@ unpickled and nothing is fetched.
 
 import logging
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -382,13 +381,12 @@ def _folder(name: str) -> Path:
 
 
 def _transformers() -> Any:  # noqa: ANN401
-    """The library, told to fetch nothing and to keep quiet; ValueError where it is not there."""
+    """The library, told to keep quiet; ValueError where it is not there."""
     if find_spec("transformers") is None:
         raise ValueError(
             "models of transformers need the package transformers, which is not installed; install "
             f"it: pip install transformers=={VERSION}"
         )
-    os.environ["HF_HUB_OFFLINE"] = "1"
     import transformers
 
     transformers.logging.set_verbosity(logging.CRITICAL)
