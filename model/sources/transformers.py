@@ -219,8 +219,8 @@ class Adopted:
             Check("things that are off with the model", float(len(self.off)), 0.0),
         )
 
-    def _batch(self, ids: Iterable[int]) -> Tensor:
-        return torch.tensor([list(ids)], device=self.model.device)
+    def _batch(self, ids: Sequence[int] | np.ndarray) -> Tensor:
+        return torch.tensor(np.array([ids]), device=self.model.device)
 
     def _given(self, rows: Sequence[Any]) -> Tensor | tuple[Tensor, Tensor]:
         """Rows of ids as the model takes them."""
