@@ -41,7 +41,8 @@ def main(words: Sequence[str] | None = None) -> None:
 def _do(asked: Namespace) -> None:
     if asked.command == CHECK:
         named = opening.located(asked.named, download=asked.download)
-        text = [] if asked.text is None else ["--text", asked.text]
+        told = {name: getattr(asked, name) for name in ("text", "image", "number")}
+        text = [x for name, value in told.items() if value for x in (f"--{name}", value)]
         return model_command([CHECK, "--checkpoint", named, "--device", asked.device, *text])
     query = {}
     if asked.command == OPEN:
@@ -73,6 +74,10 @@ def _parser() -> ArgumentParser:
     opens.add_argument(
         "--no-browser", dest="browser", action="store_false", help="only print the address"
     )
+    checks.add_argument(
+        "--image", metavar="FILE.npz", help="with test_images (N, S, S), of which one is taken"
+    )
+    checks.add_argument("--number", metavar="N", help="which of them (0)")
     checks.add_argument("--device", default="auto", help="auto, cpu, cuda …")
     return parser
 

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from headlight.where import HOUSE
 from model.files import LARGEST_CONFIG, folder_at, read_json
+from model.lines import quoted
 from model.memory import free_memory
 from model.sources import hub, places
 from model.sources.folder import refuse_unopenable
@@ -48,15 +49,15 @@ def address(named: str, text: str | None, *, download: bool = False) -> dict[str
 
 def start(query: Mapping[str, str], *, with_browser: bool) -> int:
     """Run the app until it ends, and open it in a browser when it answers; gives its exit code."""
-    port = os.environ.get(PORT) or str(_free_port())
+    port = str(_free_port())
     program = [sys.executable, "-m", "streamlit", "run", str(HOUSE / "app.py")]
-    command = [*program, "--server.port", port]
+    command = [*program, "--server.port", port, "--logger.hideWelcomeMessage", "true"]
     server = subprocess.Popen(command, cwd=HOUSE)  # noqa: S603  our own words and a number
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     try:
-        if query and _answers(server, int(port)):
-            link = f"http://localhost:{port}/?{urlencode(query)}"
-            print(f"\n  {query['model']}: {link}\n", flush=True)
+        if _answers(server, int(port)):
+            link = f"http://localhost:{port}/{'?' if query else ''}{urlencode(query)}"
+            print(f"\n  Headlight: {link}\n", flush=True)
             if with_browser:
                 webbrowser.open(link)
         return server.wait()
@@ -77,9 +78,13 @@ def _answers(server: subprocess.Popen, port: int) -> bool:
 
 
 def _free_port() -> int:
-    """The first that nothing listens at; ValueError where all are taken."""
-    for port in range(FIRST_PORT, LAST_PORT):
+    """The one that is wished for, or the first that nothing listens at; ValueError for a taken."""
+    wished = os.environ.get(PORT, "")
+    if wished and not wished.isdecimal():
+        raise ValueError(f"{PORT} is {quoted(wished)!r}; it must be a number")
+    for port in [int(wished)] if wished else range(FIRST_PORT, LAST_PORT):
         with socket.socket() as one:
             if one.connect_ex(("localhost", port)):
                 return port
-    raise ValueError(f"ports {FIRST_PORT} to {LAST_PORT} are taken; set {PORT}")
+    taken = wished or f"{FIRST_PORT} to {LAST_PORT}"
+    raise ValueError(f"port {taken} is taken; set {PORT} to another")

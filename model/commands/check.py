@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> cli.Answer:
         print(f"{verdict:6}  {item.name:{width}}  error {item.error:.1e}  bound {item.bound:.0e}")
     report = loaded.report if isinstance(loaded, Adopted) else ()
     for one in report:
-        print(f"{'OFF' if one.is_off else 'found':6}  {one.text}")
+        print(f"{'OFF' if one.is_off else 'note':6}  {one.text}")
     passed = all(item.passed for item in checks)
     answer = {
         "checkpoint": loaded.name,

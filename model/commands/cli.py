@@ -135,9 +135,7 @@ def open_model(arguments: Namespace) -> OpenModel:
 
 def _refuse_lacking(found: OpenModel, needs: Sequence[str]) -> None:
     if why := missing(needs, found.offers):
-        raise ValueError(
-            f"this does not apply to {found.name}: {' and '.join(why)}; name another model"
-        )
+        raise ValueError(f"this does not apply to {found.name}: {why[0]}; name another model")
 
 
 def add_input_arguments(parser: ArgumentParser, text: str | None = None) -> None:
@@ -145,7 +143,10 @@ def add_input_arguments(parser: ArgumentParser, text: str | None = None) -> None
     default = "" if text is None else f" (default: {text})"
     parser.add_argument("--text", default=text, help=f"the sentence{default}")
     parser.add_argument(
-        "--image", type=Path, metavar="FILE.npz", help="pictures, of which one is taken"
+        "--image",
+        type=Path,
+        metavar="FILE.npz",
+        help="with test_images (N, S, S), of which one is taken",
     )
     parser.add_argument(
         "--number", type=int, default=0, metavar="N", help="which of its test_images (0)"

@@ -30,7 +30,7 @@ def copy_of(name: str, *, download: bool = False) -> Path:
     except LocalEntryNotFoundError:
         raise ValueError(
             f"there is no model, folder or copy of the hub's {quoted(name)!r} here; to fetch it "
-            "from huggingface.co, add --download"
+            f"from huggingface.co: headlight open {quoted(name)} --download"
         ) from None
     except Exception as error:  # of a library for a network: a dozen kinds, none of ours
         raise ValueError(f"{quoted(name)!r} cannot be fetched: {one_line(str(error))}") from None

@@ -7,9 +7,9 @@ nor a next-token distribution: pages that need them are not offered for it.
 from collections.abc import Iterable
 
 REASONS = {
-    "decoder": "it is not a decoder that can run here",
+    "decoder": "it does not write text",
     "projections": "what its heads write was not found",
-    "edits": "its residual stream was not found in a stack of its own",
+    "edits": "its residual stream could not be followed through one stack",
     "answers": "it predicts nothing that a change could be measured by",
     "weights": "its weights are not laid out as those of the models that come with Headlight",
     "text": "its input is not text",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from model.files import folder_at
 from model.lines import quoted
-from model.sources import transformers
+from model.sources import hub, transformers
 from model.sources.checkpoint import Checkpoint, CheckpointSource, find_folder
 from model.sources.handle import (
     DEFAULT_SOURCE,
@@ -47,10 +47,15 @@ def open_model(handle: ModelHandle) -> OpenModel:
 
 
 def open_named(named: str, device: str = "auto") -> OpenModel:
-    """A model by its name, or by its folder, of whichever kind; ValueError when there is none."""
+    """A model by its name, or by its folder, of whichever kind; ValueError when there is none.
+
+    A model of the hub, as openai-community/gpt2, is read from the copy that this machine has.
+    """
     folder = folder_at(named)
     if folder is not None and is_of_transformers(folder):
         return transformers.load(folder, device)
+    if "/" in named and folder is None and named not in model_names() and hub.is_name(named):
+        return transformers.load(hub.copy_of(named), device)
     return open_model(handle_of(named, device))
 
 

@@ -216,7 +216,7 @@ class Adopted:
         return (
             *check_records(trace),
             Check("stream and output = those of torch's fused attention", max(found), BOUND),
-            Check("things that are off with the model", float(len(self.off)), 0.0),
+            Check("faults found when the model was opened", float(len(self.off)), 0.0),
         )
 
     def _batch(self, ids: Sequence[int] | np.ndarray) -> Tensor:

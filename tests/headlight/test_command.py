@@ -42,7 +42,7 @@ def test_a_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
         str(tmp_path / "empty"): "has no config.json",
         str(broken / "config.json"): "is a file; give the folder that it is in",
         str(broken): "model.safetensors is missing; copy the whole folder",
-        "openai-community/gpt2": "to fetch it from huggingface.co, add --download",
+        "openai-community/gpt2": "headlight open openai-community/gpt2 --download",
         "": "is no folder here",
     }
     capsys.readouterr()
@@ -85,7 +85,7 @@ def test_it_starts_the_app_with_a_model_until_it_is_stopped(tmp_path: Path) -> N
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=pipe, text=True) as app:
         assert app.stdout is not None
-        address = next(line for line in app.stdout if "my-gpt2" in line)
+        address = next(line for line in app.stdout if "Headlight" in line)
         assert address.strip().endswith("/?model=my-gpt2&sentence=the+red+ball")
         app.send_signal(signal.SIGTERM)
         app.stdout.read()

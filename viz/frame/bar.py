@@ -89,6 +89,8 @@ def open_view(
         notices.add(line)
     notices.show()
     _say_what_is_off(view)
+    if architecture:
+        _say_whose_page(view)
     if kind is None:
         words.notice(f"{view.model} takes no sentence: it shows an input of its own.")
     _say_what_became_of_the_text(view)
@@ -294,6 +296,14 @@ def _show_report(view: View) -> None:
         st.caption("When it was opened, its files and a short run were looked through:")
     for one in report:
         words.notice(one.text, kind="error" if one.is_off else "note")
+
+
+def _say_whose_page(view: View) -> None:
+    """A page for one architecture shows another model than that of one's own that is chosen."""
+    chosen = st.session_state.get(MODEL.name)
+    known = runs.model_names()
+    if chosen in known and chosen != view.model and runs.is_of_transformers(chosen):
+        words.notice(f"This page is not for {chosen}: it shows {view.model}.")
 
 
 def _say_what_is_off(view: View) -> None:

@@ -63,8 +63,7 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         lacking: Lacking = st.session_state.get(LACKING, {})
         badge = bar.show_tokens(above, view, is_elsewhere=getattr(page, "SHOWS_TOKENS", False))
         if title in lacking:
-            why = " and ".join(lacking[title])
-            words.notice(f"{title} does not apply to {view.model}: {why}.")
+            words.notice(f"{title} does not apply to {view.model}: {lacking[title][0]}.")
             if view.model != runs.FIRST_MODEL:
                 query = links.to(view, title, model=runs.FIRST_MODEL)
                 words.ways(

@@ -209,8 +209,16 @@ LENS_START = declared(Choice[int]("lens_start", "Window", -1, pages=ON_LENS))
 
 # --- Heads ------------------------------------------------------------------------------------
 
-MEASURED_ON = named(
-    "measured_on", "Measured on", {"survey": "held-out text", "sentence": "this input"}, ON_HEADS
+MEASURED_ON = declared(
+    Choice[str](
+        "measured_on",
+        "Measured on",
+        "survey",
+        ("survey", "sentence"),
+        words={"survey": "held-out text", "sentence": "this input"}.__getitem__,
+        pages=ON_HEADS,
+        follows=True,
+    )
 )
 ACROSS = declared(Choice[str]("across", "Across", "", pages=ON_HEADS))
 UP = declared(Choice[str]("up", "Up", "", pages=ON_HEADS))

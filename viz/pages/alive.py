@@ -82,7 +82,9 @@ def _nothing(view: View) -> Asked:
     return Asked(Goal(name, -1 if mask else len(stream) // 2, has_answers=False), {})
 
 
-SILENT = Kind(_nothing, frozenset(), "attend to what they are given.")
+SILENT = Kind(
+    _nothing, frozenset(), "attend to what they are given. Point at a word or at a small map."
+)
 KINDS = (
     Kind(
         _next,

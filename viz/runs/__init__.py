@@ -29,7 +29,7 @@ from model.given import Given, Translation
 from model.memory import keep_freed_memory
 from model.sources import table
 from model.sources.checkpoint import Checkpoint
-from model.sources.handle import ModelHandle, OpenModel
+from model.sources.handle import TRANSFORMERS, ModelHandle, OpenModel
 from model.sources.places import unusable_folders
 from model.sources.table import Runnable
 from model.trace import Trace
@@ -94,6 +94,11 @@ def architecture_of(name: str) -> str:
 @st.cache_data(max_entries=64, show_spinner=False)
 def _architecture_of(handle: ModelHandle) -> str:
     return table.architecture_of(handle)
+
+
+def is_of_transformers(name: str) -> bool:
+    """Whether a model is one that transformers saved."""
+    return handle_of(name, device="").source == TRANSFORMERS
 
 
 def described(name: str) -> str:

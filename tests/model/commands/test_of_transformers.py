@@ -125,7 +125,7 @@ MAKE: dict[str, Callable[[Path], object]] = {
             (attribute,),
             "its weights are not laid out as those of the models that come with",
         ),
-        ("t5", (patch, "--second", OTHER), "its residual stream was not found in a stack of its"),
+        ("t5", (patch, "--second", OTHER), "its residual stream could not be followed"),
         ("t5", (generate, "--prompt", TEXT), "most likely token here; add --greedy"),
         ("t5", (survey, "--out", "x.json"), "mine does not read one text alone, and of such"),
         ("without tokenizer", (patch, "--second", OTHER), "has no tokenizer; put its tokenizer"),

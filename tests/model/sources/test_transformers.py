@@ -81,7 +81,7 @@ def test_a_weight_that_is_missing_is_a_check_that_fails(gpt2: Path, tmp_path: Pa
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     model = load(folder, "cpu")
     failed = [x.name for x in model.check(model.trace(TEXT).trace) if not x.passed]
-    assert failed == ["things that are off with the model"]
+    assert failed == ["faults found when the model was opened"]
 
 
 def _copy(folder: Path, to: Path) -> Path:

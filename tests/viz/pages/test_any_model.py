@@ -104,6 +104,6 @@ def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
     assert any(x.startswith("2 things are off with some-nan: transf") for x in lines(app, "note"))
     assert "the output has values that are no finite numbers" in lines(app, "error")
     failed = {x["check"] for x in checks_shown(app)[0] if x["verdict"] == "FAILED"}
-    assert "things that are off with the model" in failed
+    assert "faults found when the model was opened" in failed
     (badge,) = app.get("popover")
     assert "checks failed" in badge.proto.popover.label

@@ -261,7 +261,7 @@ def _cards(reading: Reading) -> None:
     made = reading.tokens
     rows = {
         "id": [str(token.id) for token in made],
-        "bytes": [str(len(token.bytes)) for token in made],
+        **_of_what(reading),
     }
     if reading.merges is not None:
         rows |= {
@@ -270,6 +270,13 @@ def _cards(reading: Reading) -> None:
         }
     titles = [f"token {i}: bytes {token.bytes.hex(' ')}" for i, token in enumerate(made)]
     words.token_cards(reading.given.strings, rows, titles)
+
+
+def _of_what(reading: Reading) -> dict[str, list[str]]:
+    """How many bytes a token is, or where a vocabulary has words how it spells them."""
+    if runs.tokenizer(reading.view.handle).is_byte_level:
+        return {"bytes": [str(len(token.bytes)) for token in reading.tokens]}
+    return {"spelled": [visible(token.bytes.decode()) for token in reading.tokens]}
 
 
 def _rank(node: Node) -> str:

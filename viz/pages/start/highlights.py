@@ -37,16 +37,19 @@ class _Shown:
     view: View
 
     def copied(self) -> Highlight | None:
-        """The copy that an induction head looks for; None where no token comes twice."""
+        """The copy that an induction head looks for.
+
+        None where no token comes twice, or no weight is twice what even attention would give.
+        """
         trace = self.view.run.trace
         found = strongest_copy(trace)
-        if found is None:
+        if found is None or found.value * int(self._record(found).mask[found.query].sum()) < 2:
             return None
         probability = probability_of(self.view.run, found.query, int(trace.ids[found.key]))
         said = [
             *("From “", self._token(found.query), "” it attends to “", self._token(found.key)),
             *("”, which came after “", self._token(found.key - 1), "” before: weight "),
-            f"{digits(found.value, 2)}. The model gives it p = {digits(probability, 2)} there.",
+            f"{digits(found.value, 2)}. The model gives it {_p(probability)} there.",
         ]
         return f"{self._name(found)} looks for a copy", said, self._cell(found)
 
@@ -59,10 +62,10 @@ class _Shown:
         row = settled_from(lens.ids[:, last, 0].tolist())
         answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, last, 0])])
         where = f"after L{row - 1}" if row else "before the first layer"
-        p = digits(float(lens.probs[row, last, 0]), 2)
+        p = _p(float(lens.probs[row, last, 0]))
         said = [
             f"After {row} of {len(lens.ids) - 1} layers the logit lens has “",
-            *(Word(answer), f"” as the most likely next token, and keeps it: p = {p}."),
+            *(Word(answer), f"” as the most likely next token, and keeps it: {p}."),
         ]
         link = links.to(view, "Logit lens", layer=max(row - 1, 0), after=last)
         return f"The answer is there {where}", said, link
@@ -104,3 +107,9 @@ class _Shown:
         where = {"layer": found.site.layer, "head": found.head}
         cell = f"{found.query}-{found.key}"
         return links.to(self.view, "Attention", **where, cell=cell)
+
+
+def _p(probability: float) -> str:
+    """As p = 0.12, or p < 0.01."""
+    said = digits(probability, 2)
+    return f"p {said}" if said.startswith("<") else f"p = {said}"

@@ -96,7 +96,14 @@ def query_in(text: str, title: str) -> dict[str, str]:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_on_a_sentence_the_points_are_there_for_every_model(variant: str, shelf: Path) -> None:
     tiny_checkpoint(shelf / variant, **VARIANTS[variant])
-    app = open_page(PAGE, sentence=SENTENCE, across="kept", up="moved", colour_by="copying")
+    app = open_page(
+        PAGE,
+        sentence=SENTENCE,
+        measured_on="survey",
+        across="kept",
+        up="moved",
+        colour_by="copying",
+    )
     assert lines(app, "error") == []
     (line,) = lines(app, "note")
     assert f"python -m model survey --checkpoint {variant} --text-file TEXT" in line

@@ -7,7 +7,7 @@ from viz.frame.view import View
 from viz.live import component
 from viz.pages.look_inside.heads import counts, strongest, table
 from viz.pages.look_inside.heads.measures import MEASURES
-from viz.pages.look_inside.heads.reading import SURVEY, Reading, readings
+from viz.pages.look_inside.heads.reading import SENTENCE, SURVEY, NoSurvey, Reading, readings
 from viz.runs import heads
 
 TITLE = "Heads"
@@ -32,8 +32,7 @@ def render(view: View) -> None:
         "and the colour can be any of the measures; the inspector has their formulas.",
     )
     with row:
-        is_surveyed = controls.segments(settings.MEASURED_ON) == SURVEY
-    reading = _reading(view, is_surveyed=is_surveyed)
+        reading = _reading(view)
     axes = _axes(reading)
     notices.show()
     left, right = layout.two_up("heads")
@@ -48,10 +47,12 @@ def render(view: View) -> None:
     _inspect(view, reading, axes)
 
 
-def _reading(view: View, *, is_surveyed: bool) -> Reading:
-    """The numbers that are shown, as a person chose; where no survey is stored, the sentence's."""
+def _reading(view: View) -> Reading:
+    """The numbers that are shown, as a person chose; where no survey is stored, the input's."""
     on_sentence, surveyed = readings(view)
-    if not is_surveyed:
+    usual = SENTENCE if isinstance(surveyed, NoSurvey) else SURVEY
+    chosen = settings.MEASURED_ON.given(default=usual)
+    if controls.segments(chosen) == SENTENCE:
         return on_sentence
     if isinstance(surveyed, Reading):
         return surveyed

@@ -74,6 +74,10 @@ class Reading:
         return name in self.measures and bool(np.isfinite(self.values(name)).any())
 
 
+class NoSurvey(str):
+    """That there is none, and how to make one."""
+
+
 def readings(view: View) -> tuple[Reading, Reading | str]:
     """The numbers of this sentence, and those of the survey or why there are none."""
     group = view.attention
@@ -88,12 +92,12 @@ def _surveyed(view: View) -> Reading | str:
     try:
         found = heads.survey(view.handle)
     except ValueError as error:
-        return f"{one_line(str(error))}. This sentence’s numbers are shown."
+        return f"{one_line(str(error))}. This input’s numbers are shown."
     if found is None or view.attention not in found.groups:
         remedy = f" Make one: {command(view.handle.name)}." if "weights" in view.offers else ""
-        return (
+        return NoSurvey(
             f"No survey of {view.group.title.lower()} is stored with {view.model}.{remedy} This "
-            "sentence’s numbers are shown."
+            "input’s numbers are shown."
         )
     files = ", ".join(found.texts)
     about = (
