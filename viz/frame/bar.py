@@ -300,9 +300,8 @@ def _show_report(view: View) -> None:
 
 def _say_whose_page(view: View) -> None:
     """A page for one architecture shows another model than that of one's own that is chosen."""
-    chosen = st.session_state.get(MODEL.name)
-    known = runs.model_names()
-    if chosen in known and chosen != view.model and runs.is_of_transformers(chosen):
+    chosen = state.value(_model_setting(""))
+    if chosen != view.handle.spelled and runs.is_of_transformers(chosen):
         words.notice(f"This page is not for {chosen}: it shows {view.model}.")
 
 

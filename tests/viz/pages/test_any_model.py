@@ -107,3 +107,10 @@ def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
     assert "faults found when the model was opened" in failed
     (badge,) = app.get("popover")
     assert "checks failed" in badge.proto.popover.label
+
+
+@pytest.mark.parametrize(("page", "shown"), [("Translation", "translate"), ("Vision", "digits")])
+def test_a_page_for_another_kind_says_that_it_shows_another_model(page: str, shown: str) -> None:
+    said = lines(open_page(page, model="some-bert"), "note")
+    assert f"This page is not for some-bert: it shows {shown}." in said
+    assert not any("is not for" in line for line in lines(open_page(page), "note"))
