@@ -34,7 +34,8 @@ def attention(
     queries = _stream("tokens", tokens, patterns.shape[2], "queries")
     keys = queries
     if key_tokens is not None or patterns.shape[2] != patterns.shape[3]:
-        keys = _stream("key_tokens", key_tokens or (), patterns.shape[3], "keys")
+        given = () if key_tokens is None else key_tokens
+        keys = _stream("key_tokens", given, patterns.shape[3], "keys")
     for odd in _oddities(patterns):
         warn(odd, stacklevel=2)
     return patterns_part(patterns, queries, keys)
@@ -43,24 +44,30 @@ def attention(
 def _patterns(arrays: Any) -> np.ndarray:  # noqa: ANN401
     """(L, H, Tq, Tk) float32, a copy, without the axis of a batch of one."""
     try:
-        layers = [_numbers(layer) for layer in arrays]
-    except (TypeError, ValueError) as error:
+        layers = [numbers(layer) for layer in arrays]
+    except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"no arrays of numbers: {one_line(str(error))}; {WANTED}") from None
-    layers = [layer[0] if layer.ndim == 4 and len(layer) == 1 else layer for layer in layers]
     shapes = sorted({layer.shape for layer in layers})
-    if len(shapes) != 1 or len(shapes[0]) != 3 or 0 in shapes[0]:
-        raise ValueError(f"layers have shapes {', '.join(map(str, shapes)) or 'none'}; {WANTED}")
+    layers = [layer[0] if layer.ndim == 4 and len(layer) == 1 else layer for layer in layers]
+    if len({layer.shape for layer in layers}) != 1 or layers[0].ndim != 3 or not layers[0].size:
+        said = ", ".join(map(str, shapes)) or "none"
+        raise ValueError(f"the {len(layers)} layers have shapes {said}; {WANTED}")
     return np.stack(layers)
 
 
-def _numbers(layer: Any) -> np.ndarray:  # noqa: ANN401
-    if hasattr(layer, "detach"):  # torch: numpy takes no gradients, no bfloat16 and nothing on CUDA
-        layer = layer.detach().float().cpu()
-    return np.asarray(layer, dtype=np.float32)
+def numbers(given: Any) -> np.ndarray:  # noqa: ANN401
+    """An array of any framework as float32; TypeError or ValueError for what is none."""
+    if hasattr(given, "detach"):  # torch: numpy takes no gradients, no bfloat16 and nothing on CUDA
+        given = given.detach().float().cpu()
+    found = np.asarray(given)
+    if found.dtype.kind in "cOSUMm":
+        raise TypeError(f"{found.dtype} is no kind of real number")
+    return found.astype(np.float32)
 
 
 def _stream(name: str, tokens: Sequence[str], n: int, what: str) -> Stream:
-    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+    is_listed = isinstance(tokens, Sequence | np.ndarray) and not isinstance(tokens, str)
+    if not is_listed or not all(isinstance(token, str) for token in tokens):
         raise ValueError(f"{name} is no list of strings; tokenizer.convert_ids_to_tokens gives one")
     if len(tokens) != n:
         raise ValueError(

@@ -9,6 +9,7 @@ from warnings import warn
 import numpy as np
 import pandas as pd
 
+from headlight.arrays import numbers
 from model.adopted.attention import NAME
 from model.analysis.lens import logit_lens
 from model.lines import quoted
@@ -88,8 +89,9 @@ class Run:
             ("layer", layer, len(found.records)),
             ("head", head, found.n_heads),
         ):
-            if number not in range(n):
-                raise ValueError(f"there is no {what} {quoted(number)} of {n}; give 0 to {n - 1}")
+            is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+            if not is_whole or not 0 <= number < n:
+                raise ValueError(f"there is no {what} {number!r} of {n}; give 0 to {n - 1}")
         return found.records[layer].pattern[head]
 
     def lens(self) -> pd.DataFrame:
@@ -156,7 +158,12 @@ def _refuse_changed(found: Runnable) -> None:
 
 
 def _pixels(given: Any) -> np.ndarray:  # noqa: ANN401
-    pixels = np.asarray(given, dtype=np.float32)
+    try:
+        pixels = numbers(given)
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError("this is no picture; give an array (S, S) from 0 to 1") from None
+    if pixels.ndim != 2 or not pixels.size:
+        raise ValueError(f"the array has the shape {pixels.shape}; give (S, S), from 0 to 1")
     if not np.all((pixels >= 0) & (pixels <= 1)):
         raise ValueError("pixels are not all from 0 to 1; divide them by the largest there can be")
     return pixels

@@ -24,6 +24,8 @@ def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
     free: bytes of memory that there are for it.
     """
     config, stored = config_in(folder), stored_in(folder)
+    if (folder / "tokenizer.json").is_file():
+        _refuse_pointer(folder / "tokenizer.json")
     _refuse_code(folder, config)
     _refuse_size(folder, stored, free)
     _refuse_depth(folder, config, len(stored))
@@ -51,7 +53,9 @@ def stored_in(folder: Path) -> dict[str, StoredTensor]:
     found: dict[str, StoredTensor] = {}
     for name in names:
         path = folder / str(name)
-        if path.parent != folder or not path.is_file():
+        if path.parent != folder:
+            raise ValueError(f"{spelled(index)} names a file outside of its folder; copy it again")
+        if not path.is_file():
             raise ValueError(_without_weights(folder, path))
         _refuse_pointer(path)
         found |= read_header(path)
@@ -80,10 +84,9 @@ def _refuse_pointer(path: Path) -> None:
         start = file.read(256)
     if start.startswith(POINTER):
         size = start.partition(b"size ")[2].split(b"\n")[0].decode("ascii", "replace")
-        n_megabytes = int(size) / MEGABYTE if size.isdigit() else math.nan
+        of = f" to a file of {int(size) / MEGABYTE:,.0f} MB" if size.isdigit() else ""
         raise ValueError(
-            f"{spelled(path)} is a pointer of Git LFS to a file of {n_megabytes:,.0f} MB; run "
-            "git lfs pull in its folder"
+            f"{spelled(path)} is a pointer of Git LFS{of}; run git lfs pull in its folder"
         )
 
 

@@ -28,6 +28,11 @@ def copy_of(name: str, *, download: bool = False) -> Path:
     try:
         found = snapshot_download(name, allow_patterns=list(FETCHED), local_files_only=not download)
     except LocalEntryNotFoundError:
+        if download:
+            raise ValueError(
+                f"huggingface.co cannot be reached, and no copy of {quoted(name)!r} is here; look "
+                "at the network, or copy the folder from elsewhere and open its path"
+            ) from None
         raise ValueError(
             f"there is no model, folder or copy of the hub's {quoted(name)!r} here; to fetch it "
             f"from huggingface.co: headlight open {quoted(name)} --download"

@@ -51,11 +51,12 @@ def given_folder(place: str) -> Path:
     """The folder of a model that a person names; ValueError where it is none, with what is."""
     folder = folder_at(place.strip().strip("\"'"))
     if folder is None or not place.strip():
-        is_file = Path(place.strip()).is_file()
-        what = "is a file; give the folder that it is in" if is_file else "is no folder here"
+        what = (
+            "is a file; give the folder that it is in" if _is_file(place) else "is no folder here"
+        )
         raise ValueError(f"{quoted(place)!r} {what}")
     if not has_config(folder):
-        inside = [below.name for below in sorted(folder.iterdir()) if has_config(below)]
+        inside = [below.name for below in _inside(folder) if has_config(below)]
         also = f", as {quoted(inside[0])!r} in it" if inside else ""
         raise ValueError(
             f"{quoted(str(folder))} has no config.json; give the folder of one model{also}"
@@ -112,16 +113,31 @@ def unusable_folders() -> list[str]:
 def _all() -> Iterator[Path]:
     """Every folder that has a config.json."""
     tops = [SHIPPED, *filter(None, map(folder_in, VARIABLES))]
-    inside = (x for top in tops for x in (top, *sorted(top.iterdir())))
+    inside = (x for top in tops for x in (top, *_inside(top)))
     return filter(has_config, (*inside, *remembered()))
 
 
 def has_config(folder: Path) -> bool:
-    """Whether there is one that can be seen; a name that no file can have is none."""
+    """Whether there is one that can be seen."""
+    return _is_file(folder / "config.json")
+
+
+def _is_file(place: str | Path) -> bool:
+    """Whether there is a file that can be seen; a name that no file can have is none."""
     try:
-        return (folder / "config.json").is_file()
+        return Path(place).is_file()
     except (OSError, ValueError):
         return False
+
+
+def _inside(folder: Path) -> list[Path]:
+    """What lies in a folder; ValueError where that may not be seen."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise ValueError(
+            f"{quoted(str(folder))} cannot be read ({error.strerror}); allow it, or copy the folder"
+        ) from None
 
 
 def _names(folder: Path) -> Iterator[str]:

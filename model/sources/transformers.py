@@ -312,6 +312,8 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     tokenizer = _tokenizer(hf, folder, n_rows, _start_id(model))
     if tokenizer is not None:
         found.extend(of_vocabulary(n_rows, tokenizer.backend.get_vocab_size()))
+    if kind is hf.AutoModel:
+        found.append(Finding("config.json names no class of transformers with a head: it has none"))
     report = (*found, *of_run(model, plain), UNSEEN)
     return Adopted(folder.name, folder, model, tokenizer, report)
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
@@ -35,8 +35,10 @@ def odd_weights(weights: Named) -> Iterator[Finding]:
     for same in _by_place({name: x for name, x in weights.items() if name not in broken}):
         are_matrices = all(x.ndim == 2 and min(x.shape) >= SMALLEST for x in same.values())
         left = [name for name in same if ends[name][0] == ends[name][1]]
-        if left and (are_matrices or 2 * len(left) <= len(same)):
-            yield Finding(f"{named(left)} is {ends[left[0]][0]:g} everywhere", is_off=True)
+        counts = Counter(ends[name][0] for name in left)
+        few = [x for x in left if are_matrices or 2 * counts[ends[x][0]] <= len(same)]
+        if few:
+            yield Finding(f"{named(few)} is {abs(ends[few[0]][0]):g} everywhere", is_off=True)
         others = {name: _sampled(x) for name, x in same.items() if name not in left}
         if are_matrices and others:
             beyond = {name: beyond_chance(x) for name, x in others.items()}

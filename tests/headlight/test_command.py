@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from huggingface_hub.errors import LocalEntryNotFoundError
 
 from headlight import opening
 from headlight.__main__ import main
@@ -66,6 +67,13 @@ def test_only_with_download_anything_is_asked_for(
     hub.copy_of("a/b")
     hub.copy_of("a/b", download=True)
     assert [local for _, local, _ in asked] == [True, False]
+
+    def unreachable(name: str, **options: object) -> str:
+        raise LocalEntryNotFoundError("no network")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", unreachable)
+    with pytest.raises(ValueError, match="cannot be reached, and no copy of 'a/b' is here"):
+        hub.copy_of("a/b", download=True)
     assert not any(file.endswith((".bin", ".pt", ".py")) for _, _, files in asked for file in files)
 
 

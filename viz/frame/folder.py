@@ -14,14 +14,18 @@ from viz.kit.wire import Option, Settings
 from viz.live.callbacks import unbroken
 from viz.live.pickers.data import Picker
 
-OPEN = "…"  # in the list of models, where no model is called so
+OPEN = "/"  # in the list of models: no folder has that name
 ASKED, TYPED = "folder-asked", "folder-typed"
 
 
+def is_local() -> bool:
+    """Whether only the person at this machine is here: folders are theirs alone."""
+    return access_from(os.environ, st.get_option("server.address")).hosts == LOCAL_HOSTS
+
+
 def with_way_in(models: Picker) -> Picker:
-    """The list of models, and below them a folder; only the person at this machine has those."""
-    is_local = access_from(os.environ, st.get_option("server.address")).hosts == LOCAL_HOSTS
-    if models.name != MODEL.name or not is_local:
+    """The list of models, and below them the way to a folder."""
+    if models.name != MODEL.name or not is_local():
         return models
     return models._replace(options=[*models.options, Option(OPEN, "Open a folder…")])
 
@@ -38,7 +42,7 @@ def ask(device: str, on_open: Callable[[str], None]) -> None:
 
     `on_open` takes the name of the model.
     """
-    if st.session_state.get(ASKED):
+    if st.session_state.get(ASKED) and is_local():
         _dialog(device, on_open)
 
 

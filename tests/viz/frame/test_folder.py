@@ -47,6 +47,7 @@ def test_what_does_not_open_is_one_line_and_is_not_kept(tmp_path: Path) -> None:
         str(broken): "model.safetensors is missing; copy the whole folder",
         str(tmp_path): "has no config.json; give the folder of one model, as 'broken' in it",
         "<b>x</b>": "'<b>x</b>' is no folder here",
+        "x" * 5000: "is no folder here",
     }.items():
         (said,) = lines(_given(app, place), "error")
         assert line in said
@@ -67,3 +68,10 @@ def test_only_the_person_at_this_machine_opens_folders(monkeypatch: pytest.Monke
     assert [option.text for option in opening.with_way_in(models).options] == ["Open a folder…"]
     monkeypatch.setenv("HEADLIGHT_HOSTS", "lab.school.example")
     assert opening.with_way_in(models) == models
+
+
+def test_elsewhere_a_folder_is_not_asked_for_whatever_a_browser_sends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HEADLIGHT_HOSTS", "lab.school.example")
+    assert not any(button.label == "Open" for button in _asked().button)
