@@ -13,9 +13,10 @@ from headlight.arrays import numbers
 from model.adopted.attention import NAME
 from model.analysis.lens import logit_lens
 from model.lines import quoted
+from model.sources.adopted import Adopted
 from model.sources.handle import Traced
 from model.sources.table import Runnable, open_runnable
-from model.sources.transformers import Adopted, lent
+from model.sources.transformers import lent
 from model.survey.measured import of_model, on_input
 from model.trace import Trace
 from viz.figures.lens import row_names

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from model.commands import cli
-from model.sources.transformers import Adopted
+from model.sources.adopted import Adopted
 from model.sources.untouched import check_untouched
 from model.verify.check import worst
 

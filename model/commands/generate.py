@@ -15,8 +15,8 @@ from model.decoding.predict import Decoder
 from model.decoding.sampling import END_OF_TEXT, MAX_NEW_TOKENS, generate
 from model.decoding.translation import Translating, source_ids
 from model.given import space_at_end
+from model.sources.adopted import Adopted
 from model.sources.table import Runnable
-from model.sources.transformers import Adopted
 
 Continued = tuple[list[int], str | None]  # the new ids, and why they end
 

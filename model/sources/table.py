@@ -5,6 +5,7 @@ from pathlib import Path
 from model.files import folder_at
 from model.lines import quoted
 from model.sources import hub, transformers
+from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint, CheckpointSource, find_folder
 from model.sources.handle import (
     DEFAULT_SOURCE,
@@ -15,7 +16,7 @@ from model.sources.handle import (
     Source,
 )
 from model.sources.places import is_of_transformers
-from model.sources.transformers import Adopted, TransformersSource
+from model.sources.transformers import TransformersSource
 
 Runnable = Checkpoint | Adopted  # what runs again, on other texts and under other conditions
 

@@ -5,7 +5,8 @@ import torch
 from model.adopted.model import output_of
 from model.memory import physical_memory
 from model.records import to_numpy
-from model.sources.transformers import BOUND, Adopted, as_transformers_reads
+from model.sources.adopted import BOUND, Adopted
+from model.sources.transformers import as_transformers_reads
 from model.trace import Trace
 from model.verify.check import Check, relative_error
 

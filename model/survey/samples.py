@@ -13,8 +13,8 @@ from model.data.images import read_part
 from model.data.pairs import read_pair
 from model.data.text import digest, read_text
 from model.inputs import translation_of
+from model.sources.adopted import Adopted
 from model.sources.table import Runnable
-from model.sources.transformers import Adopted
 
 SHORTEST = 2  # tokens: a row with one key has no choice
 

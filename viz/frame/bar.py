@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from model.analysis.probabilities import given_probabilities
 from model.given import space_at_end
 from model.lines import quoted
+from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
-from model.sources.transformers import Adopted
 from model.verify.check import Check, Finding
 from viz import VERSION, runs
 from viz.frame import admission, controls, folder, given, inspector, notices, state, verdicts, words

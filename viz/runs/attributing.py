@@ -4,8 +4,8 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.attribution import Attribution, attribute, words_of_head, words_of_neuron
+from model.sources.adopted import Adopted
 from model.sources.handle import ModelHandle
-from model.sources.transformers import Adopted
 from model.trace import Site
 from viz import runs
 from viz.runs import Run, embedding

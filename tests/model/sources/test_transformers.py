@@ -13,8 +13,9 @@ from safetensors.torch import load_file, save_file
 
 from model.given import Blanked
 from model.sources import table
+from model.sources.adopted import Adopted
 from model.sources.places import WHERE
-from model.sources.transformers import Adopted, load
+from model.sources.transformers import load
 from tests.model.adopted.families import build, saved, tokens, words
 from tests.model.builders import edit_json
 

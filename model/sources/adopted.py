@@ -1,0 +1,213 @@
+"""A model of transformers that is open: its runs, and what they are checked against."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.adopted.model import AdoptedModel, capture_adopted
+from model.adopted.tokenizer import AdoptedTokenizer
+from model.analysis.interventions import run_rows
+from model.data.tokenizer import START_OF_TEXT
+from model.given import Blanked, Given, Translation
+from model.inputs import blanked_ids
+from model.records import to_numpy
+from model.sources.handle import Traced
+from model.tap import Attachment, Edit, Recorder, attach
+from model.trace import Facts, Stream, Trace
+from model.verify.check import Check, Finding, relative_error
+from model.verify.records import check_records
+
+MOST_WRITTEN = 48  # tokens of a target
+BOUND = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Adopted:
+    """A model of transformers, opened. `report` says whether it is what its files mean."""
+
+    name: str
+    folder: Path
+    model: AdoptedModel
+    own_tokenizer: AdoptedTokenizer | None
+    report: tuple[Finding, ...] = ()
+
+    @property
+    def tokenizer(self) -> AdoptedTokenizer:
+        """Its tokenizer; ValueError where its folder has none."""
+        if self.own_tokenizer is None:
+            raise ValueError(
+                f"{self.name} has no tokenizer; put its tokenizer.json into its folder"
+            )
+        return self.own_tokenizer
+
+    @property
+    def off(self) -> tuple[str, ...]:
+        """What of the report is not as it should be."""
+        return tuple(one.text for one in self.report if one.is_off)
+
+    @property
+    def config(self) -> Facts:
+        """What is known of it."""
+        return self.model.facts
+
+    @property
+    def decoder(self) -> AdoptedModel:
+        """The model, where a decoder is needed; ValueError when it is of another architecture."""
+        if self.config.architecture != "decoder":
+            raise ValueError(f"{self.name} is no decoder: it does not say how a text goes on")
+        return self.model
+
+    @property
+    def input_kind(self) -> str:
+        """What the model takes."""
+        return "image" if self.model.pictures else "text"
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """Other inputs, a vocabulary, and running again, where there is what reads them."""
+        taken = ("text", "vocabulary") if self.own_tokenizer else ("image",)
+        if self.own_tokenizer is None and self.model.pictures is None:
+            return frozenset()
+        again = (self.config.architecture,) if self.config.predicts else ()
+        is_alone = len(self.model.anatomy.stacks) == 1
+        found = {
+            "readout": self.model.readout,
+            "mask": self.config.mask,
+            "projections": self.model.has_projections,
+            "answers": again,
+            "edits": is_alone and self.model.anatomy.has_residuals,
+        }
+        known = (name for name, there in found.items() if there)
+        return frozenset((*taken, *again, *known))
+
+    def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
+        """Capture one text, in which tokens may be hidden, or a picture, (S, S) from 0 to 1.
+
+        What is beyond the context is cut; a picture is enlarged to as many pixels as are taken.
+
+        Of a source the target is what the model writes, always the most likely token, or what is
+        fed in. mask: (T, T) bool, taken instead of the model's own. Raises ValueError for a text
+        without tokens, and for what is no text.
+        """
+        pictures = self.model.pictures
+        if isinstance(text, np.ndarray) and pictures:
+            return Traced(self.captured((pictures.enlarged(text),), mask=mask))
+        if isinstance(text, np.ndarray) or pictures:
+            raise ValueError(f"{self.name} takes {'a picture' if pictures else 'a text'} alone")
+        words = text if isinstance(text, str) else text[0]
+        ids = self.tokenizer.encode(words)
+        if not ids:
+            raise ValueError("the text is empty; give a sentence of at least one token")
+        n_rows = self.config.vocab_size or 0
+        if max(ids) >= n_rows:
+            raise ValueError(
+                f"the tokenizer of {self.name} gives token {max(ids)}, and the model has only "
+                f"{n_rows}; use the tokenizer that it was trained with"
+            )
+        kept = ids[: self.model.config.max_seq_len]
+        if isinstance(text, Blanked):
+            kept = blanked_ids(self.tokenizer, kept, text.blanks)
+        row = (kept, self.tokenizer.labels(words, kept))
+        if self.config.architecture != "encoder_decoder":
+            trace = self.captured(row, mask=mask)
+        else:
+            target = self._target(kept, text.target if isinstance(text, Translation) else None)
+            trace = self.captured((row, (target, self.tokenizer.token_strings(target))))
+        return Traced(trace, len(ids) - len(kept), self.tokenizer.reads(words))
+
+    def _target(self, source: Sequence[int], fed: Sequence[int] | None) -> list[int]:
+        """The ids of a target from its start on: those that are fed in, or what is written."""
+        start, end = self.tokenizer.id_of(START_OF_TEXT), self.tokenizer.end_id
+        ids = fed
+        if ids is None:  # without a head it writes nothing: its start is all it is given
+            ids = self.written(source) if self.config.predicts else []
+        return [start, *(i for i in ids if i != end)][: self.model.config.max_seq_len]
+
+    def written(self, source: Sequence[int], most: int = MOST_WRITTEN) -> list[int]:
+        """What the model writes of a source, as transformers has it write, without its start."""
+        if not hasattr(self.model.inner, "generate"):
+            raise ValueError(f"{self.name} has no head that writes a target; open one that has")
+        options = {"do_sample": False, "num_beams": 1, "max_new_tokens": most}
+        return self.model.inner.generate(self._batch(source), **options)[0, 1:].tolist()
+
+    def captured(
+        self,
+        arguments: tuple[Any, ...],
+        attachments: Sequence[Attachment] = (),
+        mask: np.ndarray | None = None,
+    ) -> Trace:
+        """Capture ids and their labels, of a translation both of source and target, or pixels."""
+        if pictures := self.model.pictures:
+            pixels = _frozen(arguments[0])
+            stream = Stream(self.model.name, "patches", pictures.labels, pixels=pixels)
+            given = self._batch(pixels)
+            return capture_adopted(self.model, given, [stream], mask, attachments)
+        rows = arguments if isinstance(arguments[0], tuple) else (arguments,)
+        streams = [
+            Stream(stack, "text", tuple(labels), ids=_frozen(ids))
+            for stack, (ids, labels) in zip(self.model.anatomy.stacks, rows, strict=True)
+        ]
+        given = self._given([ids for ids, _ in rows])
+        return capture_adopted(self.model, given, streams, mask, attachments)
+
+    @torch.inference_mode()
+    def independent_logits(self, ids: Sequence[int]) -> np.ndarray:
+        """Logits (T, V) of a text in one pass, without a cache and with nothing attached."""
+        return to_numpy(self.model(self._batch(ids))[0])
+
+    def check_edited(self, trace: Trace, edits: Sequence[Edit]) -> tuple[Check, ...]:
+        """The output of an edited run against that of one beside the run as it is, in one batch."""
+        if trace.output is None:
+            return ()
+        both = run_rows(self.model, trace.given, [list(edits), []])
+        return (
+            Check(
+                "output with edits = in a batch",
+                _error(trace.output, torch.atleast_2d(both[0])),
+                BOUND,
+            ),
+        )
+
+    @torch.inference_mode()
+    def check(self, trace: Trace, mask: np.ndarray | None = None) -> tuple[Check, ...]:
+        """Attention recomputed in float64, and the run against one of torch's fused attention."""
+        cells = None if mask is None else torch.tensor(mask)[None, None]
+        recorder = Recorder({"resid_post"})
+        rows = trace.given if isinstance(trace.given, tuple) else (trace.given,)
+        given = self._given([row.tolist() for row in rows])
+        plain = torch.atleast_2d(self.model(given, mask=cells, tap=attach(recorder))[0])
+        found = [] if trace.output is None else [_error(trace.output, plain)]
+        for stream in trace.streams:
+            for layer, residual in enumerate(stream.residuals):
+                value = recorder.values[f"{stream.name}.blocks.{layer}.resid_post"]
+                found.append(_error(residual.resid_post, value[0]))
+        return (
+            *check_records(trace),
+            Check("stream and output = those of torch's fused attention", max(found), BOUND),
+            Check("faults found when the model was opened", float(len(self.off)), 0.0),
+        )
+
+    def _batch(self, ids: Sequence[int] | np.ndarray) -> Tensor:
+        return torch.tensor(np.array([ids]), device=self.model.device)
+
+    def _given(self, rows: Sequence[Any]) -> Tensor | tuple[Tensor, Tensor]:
+        """Rows of ids as the model takes them."""
+        batches = [self._batch(ids) for ids in rows]
+        return batches[0] if len(batches) == 1 else (batches[0], batches[1])
+
+
+def _error(found: np.ndarray, plain: Tensor) -> float:
+    expected = to_numpy(plain)
+    return relative_error(found, expected) if found.shape == expected.shape else math.inf
+
+
+def _frozen(ids: Iterable[int]) -> np.ndarray:
+    found = np.array(list(ids))
+    found.flags.writeable = False
+    return found
