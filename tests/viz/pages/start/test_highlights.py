@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.analysis.findings import strongest_copy
 from tests.viz.apps import TOM, faultless, lines, open_page
 from tests.viz.builders import stories, stories_trace
 from viz.digits import digits
@@ -65,3 +66,14 @@ def test_the_heaviest_arrow_is_that_of_all_heads() -> None:
     assert f"length {digits(most[0], 1)}" in said
     assert (link["layer"], link["head"]) == (str(most[1]), str(most[2]))
     assert link["cell"] == f"{most[3]}-{most[4]}"
+
+
+def test_a_weight_as_even_attention_gives_it_is_no_copy_that_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copy = strongest_copy(stories_trace(TOM))
+    assert copy is not None
+    weak = copy._replace(value=1.9 / (copy.query + 1))  # of a causal row
+    monkeypatch.setattr("viz.pages.start.highlights.strongest_copy", lambda trace: weak)
+    titles = [title for title, _, _ in found(open_page("Home", sentence=TOM))]
+    assert not any("copy" in title for title in titles)
