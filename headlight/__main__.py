@@ -42,8 +42,8 @@ def _do(asked: Namespace) -> None:
     if asked.command == CHECK:
         named = opening.located(asked.named, download=asked.download)
         told = {name: getattr(asked, name) for name in ("text", "image", "number")}
-        text = [x for name, value in told.items() if value for x in (f"--{name}", value)]
-        return model_command([CHECK, "--checkpoint", named, "--device", asked.device, *text])
+        more = [f"--{name}={value}" for name, value in told.items() if value is not None]
+        return model_command([CHECK, "--checkpoint", named, "--device", asked.device, *more])
     query = {}
     if asked.command == OPEN:
         query = opening.address(asked.named, asked.text, download=asked.download)
