@@ -13,6 +13,7 @@ from model.feedforward import FEEDFORWARDS
 from model.norms import NORMS
 from model.positions import Position
 from model.tap import NO_TAP, Tap
+from model.trace import AttentionKind
 
 Layer = Callable[[Tensor], Tensor]
 
@@ -41,6 +42,21 @@ NORM_PLACEMENTS: dict[str, NormPlacement] = {
 }
 
 
+class Sublayer(NamedTuple):
+    """What writes into a stream once in a pass: `writes` is attn_out, cross_out or ffn_out.
+
+    matrix: what makes it of the outputs of all heads, or of all neurons; None where no one matrix
+    does. own_norm: what it goes through before it is added (Gemma Team 2024, §2). norm: what the
+    sum goes through (Vaswani et al. 2017, §3.1).
+    """
+
+    layer: int
+    writes: str
+    matrix: nn.Module | None
+    own_norm: nn.Module | None = None
+    norm: nn.Module | None = None
+
+
 class Memory(NamedTuple):
     """What cross-attention attends to: an encoder's output, and which of it is no padding.
 
@@ -53,6 +69,8 @@ class Memory(NamedTuple):
 
 class Block(nn.Module):
     """Attention moves information between tokens; the feed-forward works on each alone."""
+
+    attends: tuple[AttentionKind, ...] = ("self",)  # what kinds of attention it has, in order
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
@@ -93,6 +111,17 @@ class Block(nn.Module):
         ffn_out = tap("ffn_out", self.dropout(ffn_out))
         return tap("resid_post", write(resid_mid, ffn_out, ffn_norm))
 
+    def sublayers(self, layer: int) -> tuple[Sublayer, ...]:
+        """What writes into the stream here, in order."""
+        return (
+            self._sublayer(layer, "attn_out", self.attn.out_proj, self.attn_norm),
+            self._sublayer(layer, "ffn_out", self.ffn.get_submodule("down"), self.ffn_norm),
+        )
+
+    def _sublayer(self, layer: int, writes: str, matrix: nn.Module, norm: nn.Module) -> Sublayer:
+        is_pre = self.placement.ends_with_norm
+        return Sublayer(layer, writes, matrix, norm=None if is_pre else norm)
+
     def consult(
         self,
         resid_mid: Tensor,
@@ -108,10 +137,18 @@ class Block(nn.Module):
 class CrossBlock(Block):
     """Between the two it attends to an encoder's output (Vaswani et al. 2017, §3.1, "decoder")."""
 
+    attends = ("self", "cross")
+
     def __init__(self, config: BlockConfig) -> None:
         super().__init__(config)
         self.cross_norm = NORMS[config.norm](config)
         self.cross_attn = MultiHeadAttention(config)
+
+    def sublayers(self, layer: int) -> tuple[Sublayer, ...]:
+        """See `Block`; cross-attention stands between the two."""
+        first, last = super().sublayers(layer)
+        out_proj = self.cross_attn.out_proj
+        return first, self._sublayer(layer, "cross_out", out_proj, self.cross_norm), last
 
     def consult(
         self,

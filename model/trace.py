@@ -38,6 +38,11 @@ class Site:
         return f"{self.stack}.{MODULES[self.kind]}"
 
     @property
+    def keys(self) -> str:
+        """The stack whose tokens are attended to."""
+        return "encoder" if self.kind == "cross" else self.stack
+
+    @property
     def address(self) -> str:
         """The module that attends, as in decoder.blocks.3.attn."""
         return f"{self.stack}.blocks.{self.layer}.{MODULES[self.kind]}"

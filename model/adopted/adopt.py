@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -47,7 +48,12 @@ def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa
         ) from None
     kind = _kind(inner, watched)
     found = anatomy(inner, watched, STACKS[kind])
-    facts, readout = _facts(inner, kind, found, watched), _readout(inner, found, watched)
+    readout = _readout(inner, found, watched)
+    facts = replace(
+        _facts(inner, kind, found, watched),
+        norm=_norm(readout, found.blocks[-1].call.gave),
+        tied_embeddings=_tied(inner),
+    )
     model = AdoptedModel(inner, found, watched, facts)
     model.pictures = pictures and pictures.of_rows({x.call.gave.shape[1] for x in found.blocks})
     with torch.inference_mode():
@@ -70,6 +76,24 @@ def _readout(inner: Any, found: Anatomy, watched: Watched) -> Readout | None:  #
         return None
     cap = getattr(inner.config.get_text_config(decoder=True), "final_logit_softcapping", None)
     return Readout(nn.Identity() if norm is None else norm, head, cap)
+
+
+def _norm(readout: Readout | None, stream: Tensor) -> str | None:
+    """The kind of the last norm, by what it does not see: a stream's length, and its mean."""
+    if readout is None or isinstance(readout.final_norm, nn.Identity):
+        return None
+    norm, far = readout.final_norm, 1000 * stream  # so long that what keeps it from 0 is nothing
+    with torch.inference_mode():
+        made = norm(far)
+        if not close(norm(2 * far), made):
+            return None
+        return "layer" if close(norm(far + far.abs().max()), made) else "rms"
+
+
+def _tied(inner: Any) -> bool | None:  # noqa: ANN401
+    """Whether one table serves input and output; None where there is no output of words."""
+    head = inner.get_output_embeddings()
+    return None if head is None else head.weight is inner.get_input_embeddings().weight
 
 
 def _unseen(inner: nn.Module) -> ValueError:

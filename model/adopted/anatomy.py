@@ -18,6 +18,7 @@ from model.attention import merge_heads
 from model.tap import Recorder, attach
 from model.trace import Site
 
+UPDATES = ("attn_out", "cross_out", "ffn_out")  # of a block, in order
 SUMS_TO = 1e-5  # how far a sum may be from what it must be, relative to its largest value
 
 
@@ -63,11 +64,14 @@ class Update(NamedTuple):
     """A call whose output is added to the stream, and the norm that the stream then goes through.
 
     `norm` is None where the sum itself goes on (Xiong et al. 2020), and else the call that the
-    stream goes on from (Vaswani et al. 2017, §3.1).
+    stream goes on from (Vaswani et al. 2017, §3.1). `matrix` makes the output, and where there is
+    an `own_norm` this makes it of what the matrix gives; None where no one matrix was seen.
     """
 
     call: Call
     norm: Call | None
+    matrix: Call | None = None
+    own_norm: Call | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,12 @@ class BlockParts:
     call: Call
     sites: tuple[Site, ...]
     updates: tuple[Update, ...]
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """What each update is called, in order."""
+        names = UPDATES if len(self.updates) == len(UPDATES) else (UPDATES[0], UPDATES[-1])
+        return names[: len(self.updates)]
 
 
 @dataclass(frozen=True)
@@ -137,7 +147,7 @@ class _Watching(Passing):
 
     def _reader(self, z: Tensor, after: int) -> nn.Module | None:
         """The matrix that is given z (1, T, H · Dh) next; None where there is none."""
-        matrices = (x for x in self.watched.calls if getattr(x.module, "weight", z).ndim == 2)
+        matrices = (x for x in self.watched.calls if is_matrix(x.module))
         later = (x for x in matrices if x.began > after and close(x.given, z))
         found = min(later, key=lambda call: call.began, default=None)
         return None if found is None else found.module
@@ -260,7 +270,26 @@ def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple
     if block.given.numel() != block.gave.numel():  # a stream of another shape is no sum
         return ()
     moments = [one.when for one in inside]
-    return tuple(_chain(block.given, block.gave, calls, moments) or ())
+    found = _chain(block.given, block.gave, calls, moments) or ()
+    return tuple(_with_matrix(update, calls) for update in found)
+
+
+def _with_matrix(update: Update, calls: Sequence[Call]) -> Update:
+    """An update with what makes its output: a matrix, perhaps with one call behind it."""
+    before = [x for x in calls if x.ended <= update.call.ended]
+    matrices = [x for x in before if is_matrix(x.module)]
+    for norm in (None, *(x for x in before if close(x.gave, update.call.gave))):
+        wanted = update.call.gave if norm is None else norm.given
+        made = (x for x in reversed(matrices) if close(x.gave, wanted))
+        if matrix := next(made, None):
+            return update._replace(matrix=matrix, own_norm=norm)
+    return update
+
+
+def is_matrix(module: nn.Module) -> bool:
+    """Whether a module multiplies by one matrix."""
+    weight = getattr(module, "weight", None)
+    return isinstance(weight, Tensor) and weight.ndim == 2 and not isinstance(module, nn.Embedding)
 
 
 def _chain(

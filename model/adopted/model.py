@@ -15,6 +15,7 @@ from model.adopted.pictures import Pictures
 from model.adopted.roles import Role, roles
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
+from model.blocks import Sublayer
 from model.config import BlockConfig
 from model.decoding.kv_cache import KVCache
 from model.records import Recording, Row, to_numpy
@@ -52,7 +53,8 @@ class AdoptedModel(Transformer):
     `facts` is what is known of it, and `config` the same with as many tokens of its context as are
     run: the patterns of more would fill the memory. Where its blocks do not add up as far as was
     seen, its pass has attention and no residual stream; where nothing is said of words, the output
-    is that stream. `readout` is None where logits are not made of it by a norm and a matrix.
+    is that stream. `readout` is None where logits are not made of it by a norm and a matrix, and
+    `embeds` says whether the embeddings of tokens were found.
     """
 
     config: Any  # as much of a config as is known
@@ -67,6 +69,7 @@ class AdoptedModel(Transformer):
         self.eval()
         self._attention: Places[Site] = _places(anatomy, watched)
         dealt = roles(inner.get_input_embeddings(), anatomy, watched)
+        self.embeds = dealt.embeds
         for module in dealt.before:
             hook = _entering(dealt.before, self._attention)
             module.register_forward_pre_hook(hook, with_kwargs=True)
@@ -109,10 +112,44 @@ class AdoptedModel(Transformer):
         return super().read_out(stream) if self.readout is None else self.readout(stream)
 
     @property
+    def sites(self) -> tuple[Site, ...]:
+        """See `Transformer`."""
+        return tuple(site for site, _ in self.anatomy.attended)
+
+    @property
+    def embedding(self) -> nn.Module:
+        """See `Transformer`."""
+        return self.inner.get_input_embeddings()
+
+    @property
+    def sublayers(self) -> tuple[Sublayer, ...]:
+        """See `Transformer`; none where the parts of a block were not found."""
+        found = []
+        for layer, block in enumerate(self.anatomy.of(self.name)):
+            for writes, update in zip(block.written, block.updates, strict=True):
+                calls = (update.matrix, update.own_norm, update.norm)
+                found.append(Sublayer(layer, writes, *(call and call.module for call in calls)))
+        return tuple(found)
+
+    @property
+    def n_neurons(self) -> int | None:
+        """Neurons of each feed-forward; None where they were not found, or layers differ."""
+        matrices = [x.updates[-1].matrix for x in self.anatomy.of(self.name) if x.updates]
+        sizes = {matrix and matrix.given.shape[-1] for matrix in matrices}
+        return sizes.pop() if len(sizes) == 1 else None
+
+    @property
+    def ending(self) -> tuple[nn.Module, nn.Linear]:
+        """See `Transformer`."""
+        if self.readout is None or self.readout.softcap is not None:
+            raise ValueError("the logits of this model are not a norm and a matrix of its stream")
+        return self.readout.final_norm, self.readout.unembed
+
+    @property
     def final_norm(self) -> nn.Module:
         """What the unembedding reads the last stream through; ValueError where there is no such."""
         if self.readout is None:
-            raise ValueError("the logits of this model are not a norm and a matrix of its stream")
+            raise ValueError("the logits of this model are not made of its stream by a norm")
         return self.readout.final_norm
 
     @property

@@ -13,7 +13,6 @@ from model.adopted.anatomy import Anatomy, BlockParts, Call, Watched, close
 from model.adopted.attention import Passing, Places
 
 Role = Callable[[Passing, Tensor], Tensor]
-UPDATES = ("attn_out", "cross_out", "ffn_out")  # of a block, in order
 SUMS = ("resid_mid", "resid_cross")  # what the stream is after each of them but the last
 
 
@@ -80,6 +79,12 @@ class Roles:
     before: Places[Role]
     after: Places[Role]
 
+    @property
+    def embeds(self) -> bool:
+        """Whether the embeddings of tokens are seen by themselves."""
+        values = (role for dealt in self.after.values() for role in dealt)
+        return any(isinstance(x, Value) and x.address.endswith(".embed") for x in values)
+
 
 def roles(words: nn.Module, found: Anatomy, watched: Watched) -> Roles:
     """Who has which role in a model. words: the module that embeds tokens."""
@@ -90,6 +95,8 @@ def roles(words: nn.Module, found: Anatomy, watched: Watched) -> Roles:
             after.extend(_of_embeddings(stack, words, found.of(stack)[0].call, watched))
         for block in found.blocks:
             before.append((block.call, Stream(f"{block.address}.resid_pre")))
+            if block.updates and (down := block.updates[-1].matrix):
+                before.append((down, Value(f"{block.address}.ffn.activation")))
             after.extend(_of_updates(block))
             after.append((block.call, Stream(f"{block.address}.resid_post")))
     return Roles(_by_call(before, watched), _by_call(after, watched))
@@ -106,9 +113,8 @@ def _by_call(dealt: Iterable[tuple[Call, Role]], watched: Watched) -> Places[Rol
 
 
 def _of_updates(block: BlockParts) -> Iterable[tuple[Call, Role]]:
-    names = UPDATES if len(block.updates) == len(UPDATES) else (UPDATES[0], UPDATES[-1])
-    for number, (update, name) in enumerate(zip(block.updates, names, strict=True)):
-        is_last = number == len(names) - 1
+    for number, (update, name) in enumerate(zip(block.updates, block.written, strict=True)):
+        is_last = number == len(block.updates) - 1
         total = None if is_last else f"{block.address}.{SUMS[number]}"
         yield update.call, Added(f"{block.address}.{name}", None if update.norm else total)
         if update.norm is not None and total is not None:

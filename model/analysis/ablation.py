@@ -119,7 +119,7 @@ def sizes_of(model: Transformer, lengths: Mapping[str, int]) -> dict[str, tuple[
                 if site.stack == stack:
                     keys = lengths["encoder"] if site.kind == "cross" else n
                     found[site.group] = (len(blocks), seen.n_heads, n, keys)
-            found[f"{stack}.ffn"] = (len(blocks),)
+            found[f"{stack}.ffn"] = (len(blocks), *([model.n_neurons] if model.n_neurons else []))
         return found
     for stack in stacks_of(model):
         n, layers, heads = lengths[stack.name], len(stack.blocks), stack.config.n_heads

@@ -9,83 +9,145 @@ With post-norm the stream passes a norm after every sublayer. All later ones are
 then, each with its own scale: the sum is exact too, but what is held fixed is more than one norm.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from model.analysis.interventions import run_rows
 from model.architectures.base import Transformer
-from model.architectures.encoder_decoder import EncoderDecoderTransformer
-from model.architectures.stack import Stack
-from model.blocks import Block, CrossBlock
-from model.norms import LayerNorm, NoNorm, RMSNorm
-from model.tap import Recorder, attach
-from model.trace import AttentionRecord, ResidualRecord, Site, Trace
+from model.blocks import Sublayer
+from model.tap import Recorder
+from model.trace import AttentionKind, AttentionRecord, ResidualRecord, Site, Trace
 
 Array = np.ndarray
+KINDS = {"attn_out": "attention", "cross_out": "cross-attention", "ffn_out": "feed-forward"}
+AT_ONCE = 8192  # rows of the unembedding
+LINEAR = (
+    1e-4  # how far a norm may be from a gain of what it is given, relative to its largest value
+)
 
 
 @dataclass(frozen=True, eq=False)
 class FrozenNorm:
     """A norm whose scale is that of one vector of one run: linear in what it is given.
 
-    gain: (D,), offset: (D,) or None, scale: the deviation or root mean square that it divides by.
+    weight: (D,), its gain divided by what it divides by; offset: (D,).
     """
 
-    gain: Array
-    offset: Array | None
-    scale: float
+    weight: Array
+    offset: Array
     is_centred: bool
 
     def pulled(self, direction: Array) -> Array:
         """The direction (D,) before the norm along which it reads what `direction` reads after."""
-        scaled = direction * self.gain / self.scale
+        scaled = direction * self.weight
         return scaled - scaled.mean() if self.is_centred else scaled
 
     def pushed(self, part: Array) -> Array:
         """What becomes of a part (D,) of its input, without the offset."""
-        centred = part - part.mean() if self.is_centred else part
-        return centred * self.gain / self.scale
+        return self.centred(part) * self.weight
+
+    def centred(self, part: Array) -> Array:
+        """A part (D,) as it is before the gain."""
+        return part - part.mean() if self.is_centred else part
 
 
-def _layer_norm(norm: LayerNorm, x: Array) -> FrozenNorm:
-    offset = None if norm.offset is None else _numpy(norm.offset)
-    return FrozenNorm(_numpy(norm.gain), offset, float(np.sqrt(x.var() + norm.eps)), True)
+@torch.inference_mode()
+def frozen(norm: nn.Module, x: Array) -> FrozenNorm:
+    """A norm as it was on a vector (D,) of a run, whoever wrote it: found by asking it.
 
+    What it makes of zeros is its offset; of a vector moved as a whole, whether it centres; of 1 and
+    −1 in turn, its gain but for a factor, which what it makes of x gives.
+    ValueError for a module that is no gain of a vector, centred or not, divided by a number.
+    """
+    own = deepcopy(norm).cpu().double()
 
-def _rms_norm(norm: RMSNorm, x: Array) -> FrozenNorm:
-    scale = float(np.sqrt(np.square(x).mean() + norm.eps))
-    return FrozenNorm(_numpy(norm.gain), None, scale, False)
+    def made(vector: Array) -> Array:
+        return _numpy(own(torch.from_numpy(vector)[None, None])[0, 0])
 
-
-FROZEN: dict[type[nn.Module], Callable[..., FrozenNorm]] = {
-    LayerNorm: _layer_norm,
-    RMSNorm: _rms_norm,
-}
+    offset = made(np.zeros_like(x))
+    given = made(x) - offset
+    moved = made(x + np.sqrt(np.square(x).mean())) - offset
+    most = np.abs(given).max()
+    found = FrozenNorm(np.ones_like(x), offset, bool(np.abs(moved - given).max() <= LINEAR * most))
+    turns = np.where(np.arange(len(x)) % 2, -1.0, 1.0)
+    gain = (made(turns) - offset) / found.centred(turns)
+    wanted = gain * found.centred(x)
+    factor = (given @ wanted) / (wanted @ wanted) if wanted.any() else 0.0
+    if not np.abs(given - factor * wanted).max() <= LINEAR * most:
+        raise ValueError(
+            f"a {type(norm).__name__} is no norm: what parts add cannot be told apart behind it"
+        )
+    return FrozenNorm(factor * gain, offset, found.is_centred)
 
 
 @dataclass(frozen=True, eq=False)
 class Written:
     """One sublayer at one position, as it writes into the stream.
 
-    `name` as in L2 attention; `norms` are those that its output passes later, the last one first.
+    inner: what its matrix multiplies, z of all heads (H·Dh,) or neurons (F,); where no matrix was
+    found, what it adds (D,). `norms` are those that this passes, the last one first, the sublayer's
+    own at the end. record: of attention.
     """
 
-    name: str
-    module: nn.Module
+    sublayer: Sublayer
+    inner: Array
     norms: tuple[FrozenNorm, ...]
-    record: AttentionRecord | None = None  # of attention
-    read: Array | None = None  # (D,) what a feed-forward works on, before its norm
+    record: AttentionRecord | None = None
 
     @property
-    def projection(self) -> nn.Linear:
-        """What writes: the output projection of heads, the way down of a feed-forward."""
-        last = "out_proj" if self.record is not None else "down"
-        projection = self.module.get_submodule(last)
-        assert isinstance(projection, nn.Linear)
-        return projection
+    def name(self) -> str:
+        """As in L2 attention."""
+        return f"L{self.sublayer.layer} {KINDS[self.sublayer.writes]}"
+
+    @property
+    def is_of_neurons(self) -> bool:
+        """Whether it is a feed-forward whose neurons are known."""
+        return self.record is None and self.sublayer.matrix is not None
+
+    def read_by(self, direction: Array) -> Array:
+        """What `direction` (D,) reads at the end, of each number of `inner` if it were 1."""
+        read, matrix = pulled(self.norms, direction), self.sublayer.matrix
+        return read if matrix is None else matrix_of(matrix) @ read
+
+    def constant(self, direction: Array) -> float:
+        """What `direction` reads of its biases: of the matrix, and of its own norm."""
+        total = float((bias_of(self.sublayer.matrix) * pulled(self.norms, direction)).sum())
+        if self.sublayer.own_norm is None:
+            return total
+        return total + float(self.norms[-1].offset @ pulled(self.norms[:-1], direction))
+
+    def pushed(self, some: slice) -> Array:
+        """What some numbers of `inner` become at the end, (D,)."""
+        assert self.sublayer.matrix is not None
+        part = self.inner[some] @ matrix_of(self.sublayer.matrix)[some]
+        for norm in reversed(self.norms):
+            part = norm.pushed(part)
+        return part
+
+
+def pulled(norms: Sequence[FrozenNorm], direction: Array) -> Array:
+    """The direction (D,) before some norms, the last one first, of what `direction` reads after."""
+    for norm in norms:
+        direction = norm.pulled(direction)
+    return direction
+
+
+def matrix_of(module: nn.Module) -> Array:
+    """What a module multiplies by, (in, out): a Conv1D of transformers keeps it so, others not."""
+    weight = _numpy(module.get_parameter("weight"))
+    return weight.T if isinstance(module, nn.Linear) else weight
+
+
+def bias_of(module: nn.Module | None) -> Array:
+    """What a module adds, (out,), or (1,) zero where it adds nothing."""
+    bias = getattr(module, "bias", None)
+    return _numpy(bias) if isinstance(bias, Tensor) else np.zeros(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +158,8 @@ class Attribution:
     biases together: those of projections, norms and unembedding. `logit` is what the model gave,
     `error` the absolute difference of it and the sum of parts.
     heads: the address of each site of attention whose output the logit reads, to (H,); keys: the
-    same to (H, Tk), what each head adds by each key; neurons: (L, F).
+    same to (H, Tk), what each head adds by each key; neurons: (L, F), (L, 0) where they were
+    not found in each layer.
     """
 
     position: int
@@ -122,46 +185,40 @@ def attribute(
 
     trace: the run; model: the one it is of. `against`: a second token, whose logit is taken away.
     A vision model has classes for tokens and one position, the class token's, 0.
-    Raises ValueError for a position or a token that there is not, and for a token against itself.
+    Raises ValueError for a position or a token that there is not, for a token against itself, and
+    where a module that the stream passes is no norm.
     """
     _check_asked(trace, position, token, against)
-    direction = _direction(model, token, against)  # (D,)
-    constant = _bias_of(model, token, against)
-    stack = stack_of(model)
-    heads, keys, neurons = {}, {}, []
-    names, parts = [], []
-    for written in reversed(list(_sublayers(trace, stack, position))):
-        read = direction
-        for norm in written.norms:
-            read = norm.pulled(read)
-        weight = _numpy(written.projection.weight)  # (D, H·Dh) or (D, F)
+    unembed = model.ending[1]
+    direction = _of_tokens(unembed.weight, token, against)  # (D,)
+    constant = 0.0 if unembed.bias is None else _of_tokens(unembed.bias, token, against)
+    sublayers, norms = _walked(trace, model, position, _neurons(trace, model, position))
+    heads, keys, neurons, parts = {}, {}, [], []
+    for written in sublayers:
+        back = written.read_by(direction)
+        shares = written.inner * back
+        parts.append(shares.sum())
+        constant += written.constant(direction)
         if written.record is not None:
-            address = written.record.site.address
-            back = (read @ weight).reshape(written.record.n_heads, -1)  # (H, Dh)
-            heads[address], keys[address] = _by_head(written.record, back, position)
-            parts.append(heads[address].sum())
-        else:
-            neurons.append(_activation(written, stack) * (read @ weight))  # (F,)
-            parts.append(neurons[-1].sum())
-        names.append(written.name)
-        constant += _dot(written.projection.bias, read)
-    start, offsets = direction, 0.0
-    for norm in _norms_after_start(trace, stack, position):
-        offsets += 0.0 if norm.offset is None else float(norm.offset @ start)
-        start = norm.pulled(start)
-    first = trace.main
-    assert first.embed is not None and first.positions is not None
-    begin = [first.embed[position] @ start, first.positions[position] @ start]
+            address, n_heads = written.record.site.address, written.record.n_heads
+            heads[address] = shares.reshape(n_heads, -1).sum(axis=-1)
+            keys[address] = _by_key(written.record, back.reshape(n_heads, -1), position)
+        elif written.is_of_neurons:
+            neurons.append(shares)
+    for number, norm in enumerate(norms):
+        constant += norm.offset @ pulled(norms[:number], direction)
+    begin = [part[position] @ pulled(norms, direction) for part in _beginning(trace).values()]
+    n_layers = len(trace.residuals)
     return Attribution(
         position=position,
         token=token,
         against=against,
         logit=_logit(trace, position, token, against),
-        names=("embedding", "positions", *reversed(names), "biases"),
-        parts=np.array([*begin, *reversed(parts), constant + offsets], dtype=np.float64),
-        heads=dict(reversed(heads.items())),
-        keys=dict(reversed(keys.items())),
-        neurons=np.stack(neurons[::-1]),
+        names=(*_beginning(trace), *(written.name for written in sublayers), "biases"),
+        parts=np.array([*begin, *parts, constant], dtype=np.float64),
+        heads=heads,
+        keys=keys,
+        neurons=np.stack(neurons) if len(neurons) == n_layers else np.zeros((n_layers, 0)),
     )
 
 
@@ -170,12 +227,10 @@ def words_of_head(trace: Trace, model: Transformer, site: Site, head: int, posit
 
     ValueError for a site whose output no logit reads directly, as in the encoder of a translation.
     """
-    for written in _sublayers(trace, stack_of(model), position):
+    for written in _walked(trace, model, position, {})[0]:
         if written.record is not None and written.record.site == site:
             d_head = written.record.z.shape[-1]
-            own = slice(head * d_head, (head + 1) * d_head)
-            part = _numpy(written.projection.weight)[:, own] @ written.record.z[head, position]
-            return _words(part, written, model)
+            return _words(model, written.pushed(slice(head * d_head, (head + 1) * d_head)))
     raise ValueError(f"no logit reads {site.address} directly; choose a head of the last stack")
 
 
@@ -183,147 +238,130 @@ def words_of_neuron(
     trace: Trace, model: Transformer, layer: int, neuron: int, position: int
 ) -> Array:
     """What one neuron adds at a position to the logit of every token, (V,)."""
-    stack = stack_of(model)
-    found = [x for x in _sublayers(trace, stack, position) if x.record is None]
+    neurons = _neurons(trace, model, position)
+    found = [x for x in _walked(trace, model, position, neurons)[0] if x.is_of_neurons]
     if not 0 <= layer < len(found):
         raise ValueError(f"there are layers 0 to {len(found) - 1}; {layer} is none")
-    activation = _activation(found[layer], stack)
-    if not 0 <= neuron < len(activation):
-        raise ValueError(f"there are neurons 0 to {len(activation) - 1}; {neuron} is none")
-    column = _numpy(found[layer].projection.weight)[:, neuron]
-    return _words(column * activation[neuron], found[layer], model)
+    if not 0 <= neuron < len(found[layer].inner):
+        raise ValueError(f"there are neurons 0 to {len(found[layer].inner) - 1}; {neuron} is none")
+    return _words(model, found[layer].pushed(slice(neuron, neuron + 1)))
 
 
-def stack_of(model: Transformer) -> Stack:
-    """The stack whose last stream is unembedded."""
-    stack = model.decoder if isinstance(model, EncoderDecoderTransformer) else model
-    assert isinstance(stack, Stack)
-    return stack
+def can_attribute(model: Transformer) -> bool:
+    """Whether logits of a model are a sum of what its heads and sublayers write."""
+    sublayers = model.sublayers
+    if not all(x.matrix for x in sublayers if x.writes != "ffn_out") or not sublayers:
+        return False
+    try:
+        norms = [model.ending[0], *(x for one in sublayers for x in (one.own_norm, one.norm) if x)]
+        example = np.random.default_rng(0).normal(size=model.config.d_model)
+        for norm in norms:
+            frozen(norm, example)
+    except ValueError:
+        return False
+    return True
 
 
 # --- one run, from the last sublayer back -----------------------------------------------------
 
 
-def _sublayers(trace: Trace, stack: Stack, position: int) -> Iterator[Written]:
-    """Every sublayer that writes into the last stream, in the order of the forward pass."""
-    later = _norms_of_layers(trace, stack, position)
-    is_pre = not isinstance(stack.final_norm, NoNorm)
-    n_written = 0
-    for layer, (block, residual) in enumerate(_blocks(trace, stack)):
-        for name, module, kind in _modules_of(block):
-            own = later if is_pre else later[n_written:]
-            n_written += 1
-            norms = tuple(reversed(own))
-            if kind:
-                record = trace.record(
-                    Site(stack.name, "cross" if kind == "cross" else "self", layer)
-                )
-                yield Written(f"L{layer} {name}", module, norms, record)
-            else:
-                middle = (
-                    residual.resid_mid if residual.resid_cross is None else residual.resid_cross
-                )
-                read = middle[position].astype(np.float64)
-                yield Written(f"L{layer} {name}", module, norms, read=read)
+def _walked(
+    trace: Trace, model: Transformer, position: int, neurons: Mapping[int, Array]
+) -> tuple[list[Written], list[FrozenNorm]]:
+    """Every sublayer in the order of the pass, and the norms that the stream passes, last first.
 
-
-def _modules_of(block: Block) -> list[tuple[str, nn.Module, str]]:
-    """The sublayers of a block: what they are called, the modules, and the kind of attention."""
-    cross = (
-        [("cross-attention", block.cross_attn, "cross")] if isinstance(block, CrossBlock) else []
-    )
-    return [("attention", block.attn, "self"), *cross, ("feed-forward", block.ffn, "")]
-
-
-def _blocks(trace: Trace, stack: Stack) -> list[tuple[Block, ResidualRecord]]:
-    return list(zip(stack.blocks, trace.residuals, strict=True))
-
-
-def _norms_of_layers(trace: Trace, stack: Stack, position: int) -> list[FrozenNorm]:
-    """The norms that the stream itself passes, in their order, with their scales at a position.
-
-    With pre-norm the last one alone; with post-norm one after each sublayer.
+    neurons: (F,) of each layer; of a layer without them its output stands for what made it.
     """
-    if not isinstance(stack.final_norm, NoNorm):
-        return [_frozen(stack.final_norm, trace.residuals[-1].resid_post[position])]
+    norms = [frozen(model.ending[0], _vector(trace.residuals[-1].resid_post, position))]
     found = []
-    for block, resid in _blocks(trace, stack):
-        found.append(_frozen(block.attn_norm, (resid.resid_pre + resid.attn_out)[position]))
-        middle = resid.resid_mid
-        if isinstance(block, CrossBlock):
-            assert resid.cross_out is not None and resid.resid_cross is not None
-            found.append(_frozen(block.cross_norm, (middle + resid.cross_out)[position]))
-            middle = resid.resid_cross
-        found.append(_frozen(block.ffn_norm, (middle + resid.ffn_out)[position]))
-    return found
+    for sublayer in reversed(model.sublayers):
+        residual, record = trace.residuals[sublayer.layer], _record(trace, sublayer)
+        out = getattr(residual, sublayer.writes)
+        if sublayer.norm is not None:
+            before = _before(residual, sublayer)
+            norms.append(frozen(sublayer.norm, _vector(before + out, position)))
+        if record is not None:
+            inner = _vector(record.z.swapaxes(0, 1), position).reshape(-1)
+        else:
+            inner = neurons.get(sublayer.layer)
+        own = []
+        if inner is not None and sublayer.own_norm is not None and sublayer.matrix is not None:
+            given = inner @ matrix_of(sublayer.matrix) + bias_of(sublayer.matrix)
+            own.append(frozen(sublayer.own_norm, given))
+        inner = _vector(out, position) if inner is None else inner
+        found.append(Written(sublayer, inner, (*norms, *own), record))
+    return found[::-1], norms
 
 
-def _norms_after_start(trace: Trace, stack: Stack, position: int) -> list[FrozenNorm]:
-    """All norms that the embedding passes, the last one first."""
-    return _norms_of_layers(trace, stack, position)[::-1]
+def _neurons(trace: Trace, model: Transformer, position: int) -> dict[int, Array]:
+    """Neurons of each layer as the matrix after them multiplies them, (F,), of one more run."""
+    recorder = Recorder({"activation"})
+    run_rows(model, trace.given, [[]], [recorder])
+    addresses = {
+        f"{trace.main.name}.blocks.{n}.ffn.activation": n for n in range(len(trace.residuals))
+    }
+    return {
+        number: _numpy(recorder.values[address].flatten(0, -2)[position])
+        for address, number in addresses.items()
+        if address in recorder.values
+    }
 
 
-def _frozen(norm: nn.Module, x: Array) -> FrozenNorm:
-    return FROZEN[type(norm)](norm, x.astype(np.float64))
+def _record(trace: Trace, sublayer: Sublayer) -> AttentionRecord | None:
+    """What attention did; None of a feed-forward."""
+    kinds: dict[str, AttentionKind] = {"attn_out": "self", "cross_out": "cross"}
+    if sublayer.writes not in kinds:
+        return None
+    return trace.record(Site(trace.main.name, kinds[sublayer.writes], sublayer.layer))
 
 
-def _by_head(record: AttentionRecord, back: Array, position: int) -> tuple[Array, Array]:
-    """What each head adds, (H,), and by which key, (H, Tk). back: (H, Dh)."""
-    z = record.z[:, position].astype(np.float64)  # (H, Dh)
+def _before(residual: ResidualRecord, sublayer: Sublayer) -> Array:
+    """The stream (T, D) that a sublayer adds to."""
+    if sublayer.writes == "attn_out":
+        return residual.resid_pre
+    if sublayer.writes == "cross_out" or residual.resid_cross is None:
+        return residual.resid_mid
+    return residual.resid_cross
+
+
+def _beginning(trace: Trace) -> dict[str, Array]:
+    """What the first block is given, (T, D) each: where it is not known in two parts, in one."""
+    first = trace.main
+    if first.embed is None or first.positions is None:
+        return {"embedding": trace.residuals[0].resid_pre}
+    return {"embedding": first.embed, "positions": first.positions}
+
+
+def _by_key(record: AttentionRecord, back: Array, position: int) -> Array:
+    """What each head adds by each key, (H, Tk). back: (H, Dh)."""
     shared = [record.kv_head(head) for head in range(record.n_heads)]
     values = record.v[shared].astype(np.float64)  # (H, Tk, Dh)
-    by_value = np.einsum("hkd,hd->hk", values, back)
-    return (z * back).sum(axis=-1), record.pattern[:, position] * by_value
+    return record.pattern[:, position] * np.einsum("hkd,hd->hk", values, back)
 
 
-@torch.inference_mode()
-def _activation(written: Written, stack: Stack) -> Array:
-    """The neurons of a feed-forward as they were, (F,), run once more on what it read."""
-    block = next(x for x in stack.blocks if x.ffn is written.module)
-    assert written.read is not None
-    recorder, weight = Recorder({"activation"}), written.projection.weight
-    given = torch.tensor(written.read, dtype=weight.dtype, device=weight.device)[None, None]
-    block.ffn(block.placement.read(given, block.ffn_norm), tap=attach(recorder))
-    return _numpy(recorder.values["activation"])[0, 0]
+def _vector(array: Array, position: int) -> Array:
+    return array[position].astype(np.float64)
 
 
-def _words(part: Array, written: Written, model: Transformer) -> Array:
-    """A part of the stream (D,) through the norms that follow it and the unembedding, (V,)."""
-    for norm in reversed(written.norms):
-        part = norm.pushed(part)
-    return _numpy(_unembed(model).weight) @ part
+def _words(model: Transformer, part: Array) -> Array:
+    """What a part of the stream (D,), behind the last norm, adds to the logit of each, (V,)."""
+    some = model.ending[1].weight.split(AT_ONCE)  # all of a large vocabulary in float64 is much
+    return np.concatenate([_numpy(rows) @ part for rows in some])
 
 
 # --- the logit --------------------------------------------------------------------------------
 
 
-def _unembed(model: Transformer) -> nn.Linear:
-    unembed = model.get_submodule("unembed")
-    assert isinstance(unembed, nn.Linear)
-    return unembed
-
-
-def _direction(model: Transformer, token: int, against: int | None) -> Array:
-    weight = _unembed(model).weight
+def _of_tokens(weight: Tensor, token: int, against: int | None) -> Any:  # noqa: ANN401
+    """The row of a token, or of one less that of another: a vector, or a number."""
     row = _numpy(weight[token])
     return row if against is None else row - _numpy(weight[against])
-
-
-def _bias_of(model: Transformer, token: int, against: int | None) -> float:
-    bias = _unembed(model).bias
-    if bias is None:
-        return 0.0
-    return float(bias[token]) - (0.0 if against is None else float(bias[against]))
 
 
 def _logit(trace: Trace, position: int, token: int, against: int | None) -> float:
     assert trace.output is not None
     row = trace.output[position].astype(np.float64)
     return float(row[token] - (0.0 if against is None else row[against]))
-
-
-def _dot(bias: Tensor | None, direction: Array) -> float:
-    return 0.0 if bias is None else float(_numpy(bias) @ direction)
 
 
 def _numpy(x: Tensor) -> Array:

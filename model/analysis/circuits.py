@@ -33,6 +33,13 @@ def output_weights(attention: MultiHeadAttention) -> Tensor:
     return attention.out_proj.weight.T.unflatten(0, (attention.n_heads, d_head))
 
 
+def weights_at(model: Transformer, site: Site) -> Tensor:
+    """W_O of each head at a site, (H, Dh, D); ValueError where there is none that is known."""
+    if isinstance(model, AdoptedModel):
+        return model.output_weights(site)
+    return output_weights(attention_module(model, site))
+
+
 @torch.inference_mode()
 def value_norms(record: AttentionRecord, model: Transformer) -> np.ndarray:
     """‖v·W_O‖ of each head's keys, (H, Tk): how much each would add to the stream at weight 1.
@@ -41,11 +48,7 @@ def value_norms(record: AttentionRecord, model: Transformer) -> np.ndarray:
     """
     heads = [record.kv_head(head) for head in range(record.n_heads)]
     v = torch.from_numpy(record.v[heads])  # (H, Tk, Dh), a copy
-    if isinstance(model, AdoptedModel):
-        w_out = model.output_weights(record.site).float().cpu()
-    else:
-        w_out = output_weights(attention_module(model, record.site)).float().cpu()
-    return (v @ w_out).norm(dim=-1).numpy()
+    return (v @ weights_at(model, record.site).float().cpu()).norm(dim=-1).numpy()
 
 
 @torch.inference_mode()

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from model.adopted.model import AdoptedModel, AnyDecoder
 from model.analysis.branching import Branch, Index, logits_at
+from model.analysis.circuits import weights_at
 from model.analysis.interventions import Given, run_rows
 from model.analysis.metrics import Metric
 from model.architectures.base import Transformer
-from model.architectures.decoder import DecoderTransformer
-from model.architectures.encoder_decoder import DECODER, ENCODER, EncoderDecoderTransformer
-from model.architectures.stack import Stack
 from model.architectures.vision import VisionTransformer
-from model.attention import MultiHeadAttention, share_kv_heads
+from model.attention import share_kv_heads
 from model.decoding.kv_cache import KVCache
 from model.masks import bidirectional_prefix
 from model.tap import Edit, Gradients, attach
+from model.trace import Site
 
 MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
 MOST_HELD = 8192  # tokens whose keys and values a batch has beside its own
@@ -50,39 +50,24 @@ class Question:
         return self.metric.position if self.at is None else self.at
 
     @property
-    def sites(self) -> list[str]:
+    def sites(self) -> list[Site]:
         """Where the layers of the group attend."""
-        return sites_of(self.model, self.group or f"{next(iter(self.lengths))}.attn")
+        group = self.group or self.model.sites[0].group
+        return [site for site in self.model.sites if site.group == group]
 
     @property
     def lengths(self) -> dict[str, int]:
         """How many tokens go through each stack, by its name; of a picture the patches and one."""
-        model = self.model
-        if isinstance(model, EncoderDecoderTransformer):
-            source, target = (len(np.asarray(ids)) for ids in self.given)
-            return {ENCODER: source, DECODER: target}
+        stacks, model = dict.fromkeys(site.stack for site in self.model.sites), self.model
         if isinstance(model, VisionTransformer):
             return {model.name: (model.config.image_size // model.config.patch_size) ** 2 + 1}
-        return {_stack(model).name: len(np.asarray(self.given))}
+        rows = self.given if isinstance(self.given, tuple) and len(stacks) > 1 else (self.given,)
+        return {stack: len(np.asarray(row)) for stack, row in zip(stacks, rows, strict=True)}
 
     @property
     def tokens(self) -> list[tuple[str, int]]:
         """Every token there is, as its stack and its place there."""
         return [(stack, i) for stack, n in self.lengths.items() for i in range(n)]
-
-
-def _stack(model: nn.Module) -> Stack:
-    if not isinstance(model, Stack):
-        raise ValueError(f"a {type(model).__name__} is not a row of blocks; arrows are of blocks")
-    return model
-
-
-def sites_of(model: Transformer, group: str) -> list[str]:
-    """Where the layers of a group of heads attend, as decoder.blocks.0.cross_attn."""
-    name, _, kind = group.partition(".")
-    is_two = isinstance(model, EncoderDecoderTransformer)
-    stack = model.get_submodule(name) if is_two else model
-    return [f"{name}.blocks.{i}.{kind}" for i in range(len(_stack(stack).blocks))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,13 +109,16 @@ def measure(question: Question) -> Measured:
         )
         metric = question.metric.of(logits)[0]
         found = gradients.of(metric)
-    patterns = torch.cat([gradients.values[f"{site}.pattern"] for site in question.sites])
-    slopes = torch.cat([found[f"{site}.pattern"] for site in question.sites])
+    addresses = [site.address for site in question.sites]
+    patterns = torch.cat([gradients.values[f"{address}.pattern"] for address in addresses])
+    slopes = torch.cat([found[f"{address}.pattern"] for address in addresses])
     weights = patterns[:, :, question.query].detach()  # (L, H, T)
     lengths = torch.stack(
         [
-            _written_lengths(question, layer, gradients.values[f"{site}.v"][0].detach())
-            for layer, site in enumerate(question.sites)
+            _written_lengths(
+                question.model, site, gradients.values[f"{site.address}.v"][0].detach()
+            )
+            for site in question.sites
         ]
     )
     return Measured(
@@ -145,31 +133,21 @@ def measure(question: Question) -> Measured:
 
 def _token_weights(question: Question, values: Mapping[str, Tensor]) -> np.ndarray:
     """Mean weights of what predicts, of a translation on the source and then on the target."""
-    model = question.model
-    is_two = isinstance(model, EncoderDecoderTransformer)
-    groups = [f"{DECODER}.cross_attn", f"{DECODER}.attn"] if is_two else [""]
+    own = [site for site in question.model.sites if site.stack == question.model.sites[-1].stack]
     means = []
-    for group in groups:
-        sites = sites_of(model, group) if group else question.sites
-        found = torch.cat([values[f"{site}.pattern"] for site in sites]).detach()
-        means.append(found[:, :, question.metric.position].mean(dim=(0, 1)))  # (Tk,)
+    for kind in ("cross", "self"):
+        found = [values[f"{site.address}.pattern"] for site in own if site.kind == kind]
+        if found:  # (L, H, Tq, Tk)
+            row = torch.cat(found).detach()[:, :, question.metric.position]
+            means.append(row.mean(dim=(0, 1)))  # (Tk,)
     return _numpy(torch.cat(means))
 
 
-def _written_lengths(question: Question, layer: int, v: Tensor) -> Tensor:
+def _written_lengths(model: Transformer, site: Site, v: Tensor) -> Tensor:
     """‖v · W_O‖ of each head's values, as its share of the output projection. (H, T)."""
-    attention = _attention(question, layer)
-    values = share_kv_heads(v[None], attention.n_heads)[0]  # (H, T, Dh)
-    weights = attention.out_proj.weight.unflatten(1, (attention.n_heads, -1))  # (D, H, Dh)
-    return torch.einsum("htd,ohd->hto", values, weights).norm(dim=-1)
-
-
-def _attention(question: Question, layer: int) -> MultiHeadAttention:
-    site = question.sites[layer]
-    is_two = isinstance(question.model, EncoderDecoderTransformer)
-    found = question.model.get_submodule(site if is_two else site.partition(".")[2])
-    assert isinstance(found, MultiHeadAttention)
-    return found
+    weights = weights_at(model, site)  # (H, Dh, D)
+    values = share_kv_heads(v[None], len(weights))[0]  # (H, T, Dh)
+    return (values @ weights).norm(dim=-1)
 
 
 def _numpy(value: Tensor) -> np.ndarray:
@@ -199,19 +177,19 @@ def _held_before(question: Question, n_tokens: int) -> KVCache | None:
     They may where the query is not the last, or a mask lets tokens attend to later ones.
     """
     model = question.model
-    if not isinstance(model, DecoderTransformer) or n_tokens < 2:
+    if not isinstance(model, AnyDecoder) or model.config.architecture != "decoder":
         return None
     is_last = question.query == question.metric.position == n_tokens - 1
-    if not is_last or bidirectional_prefix(model.config) >= n_tokens:
+    if n_tokens < 2 or not is_last or bidirectional_prefix(model.config) >= n_tokens:
         return None
     ids = torch.tensor(np.asarray(question.given), device=model.device)[None, :-1]
     cache = _cache_like(model, n_tokens)
     with torch.inference_mode():
-        model.stream(ids, cache=cache)
+        model(ids, cache=cache)
     return cache
 
 
-def _cache_like(model: DecoderTransformer, n_tokens: int) -> KVCache:
+def _cache_like(model: AnyDecoder, n_tokens: int) -> KVCache:
     return KVCache(model.config, n_tokens, device=model.device, dtype=model.dtype)
 
 
@@ -224,23 +202,29 @@ def _without(
     changes: list[tuple[Index, float]] = [
         ((head, query, key), 0.0) for head, key in zip(heads.tolist(), keys.tolist(), strict=True)
     ]
-    tap = attach(Branch(f"{question.sites[layer]}.pattern", changes))
-    if before is None or not isinstance(model, DecoderTransformer):
-        logits = logits_at(model, question.given, question.metric.position, tap)
+    tap = attach(Branch(f"{question.sites[layer].address}.pattern", changes))
+    if before is None or not isinstance(model, AnyDecoder):
+        position = question.metric.position
+        logits = logits_at(model, question.given, position, tap, len(changes))
         return _numpy(question.metric.of(logits))
     last = torch.tensor(np.asarray(question.given), device=model.device)[None, -1:]
     cache = _branching(model, before, layer, len(changes))
-    return _numpy(question.metric.of(model(last, tap=tap, cache=cache)[:, -1]))
+    rows = last.expand(len(cache.layers[0].keys), 1)
+    return _numpy(question.metric.of(model(rows, tap=tap, cache=cache)[:, -1]))
 
 
-def _branching(model: DecoderTransformer, before: KVCache, layer: int, n_rows: int) -> KVCache:
-    """The same keys and values, in one row up to a layer and in n rows after it."""
+def _branching(model: AnyDecoder, before: KVCache, layer: int, n_rows: int) -> KVCache:
+    """The same keys and values, in one row up to a layer and in n rows after it.
+
+    Models of others have n rows from the start: nothing says that they take more on the way.
+    """
     cache = _cache_like(model, before.capacity)
     rows = torch.zeros(n_rows, dtype=torch.long, device=model.device)
+    is_whole = isinstance(model, AdoptedModel)
     for number, (new, old) in enumerate(zip(cache.layers, before.layers, strict=True)):
         new.append(*old.held())
         new.length = old.length
-        if number > layer:
+        if is_whole or number > layer:
             new.reorder(rows)
     return cache
 
@@ -262,21 +246,13 @@ def unseen(question: Question) -> Iterator[tuple[int, np.ndarray]]:
     for first in range(0, len(tokens), size):
         some = tokens[first : first + size]
         rows = [
-            [_hiding(f"{site}.pattern", key) for site in _attending_to(question, stack)]
+            [_hiding(f"{site.address}.pattern", key) for site in model.sites if site.keys == stack]
             for stack, key in some
         ]
         logits = run_rows(model, given, rows)
         if logits.ndim > 2:  # (B, T, V)
             logits = logits[:, metric.position]
         yield first, whole - _numpy(metric.of(logits))
-
-
-def _attending_to(question: Question, stack: str) -> list[str]:
-    """Where the tokens of a stack are attended to."""
-    if not isinstance(question.model, EncoderDecoderTransformer):
-        return question.sites
-    groups = [f"{stack}.attn", *([f"{DECODER}.cross_attn"] if stack == ENCODER else [])]
-    return [site for group in groups for site in sites_of(question.model, group)]
 
 
 def _hiding(address: str, key: int) -> Edit:

@@ -10,11 +10,11 @@ from torch import Tensor
 from model.analysis.branching import Branch, logits_at
 from model.analysis.explanation import MOST_AT_ONCE, Question
 from model.architectures.base import Transformer
-from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.vision import VisionTransformer
 from model.tap import Gradients, Recorder, attach
 
 STEPS = (16, 32, 64, 128, 256, 512)  # of the path, tried until the sum is complete
+AT_ONCE = 8192  # embeddings: all of a large vocabulary are much memory
 COMPLETE = 0.005  # of the difference that the sum may miss
 
 
@@ -75,17 +75,17 @@ def _beginning(model: Transformer) -> Tensor:
     if isinstance(model, VisionTransformer):
         size = model.config.image_size
         return model.embed(torch.zeros(1, size, size, device=model.device))[0]
-    stack = model.encoder if isinstance(model, EncoderDecoderTransformer) else model
-    n_tokens = len(stack.get_parameter("embed.weight"))
-    every = torch.arange(n_tokens, device=model.device)
-    return stack.get_submodule("embed")(every[None])[0].mean(dim=0)
+    every = torch.arange(len(model.embedding.get_parameter("weight")), device=model.device)
+    sums = [model.embedding(some[None])[0].sum(dim=0) for some in every.split(AT_ONCE)]
+    return torch.stack(sums).sum(dim=0) / len(every)
 
 
 def _metrics(question: Question, embedded: Tensor) -> list[float]:
     """The metric of rows of embeddings (B, N, D)."""
     with torch.inference_mode():
         tap = attach(*_rows(question, embedded))
-        logits = logits_at(question.model, question.given, question.metric.position, tap)
+        position = question.metric.position
+        logits = logits_at(question.model, question.given, position, tap, len(embedded))
         return question.metric.of(logits).tolist()
 
 
@@ -107,7 +107,8 @@ def _along(question: Question, ends: Tensor, places: np.ndarray, shares: np.ndar
     with torch.enable_grad():
         rows = ends[0] + at * (ends[1] - ends[0])
         tap = attach(*_rows(question, rows), gradients)
-        logits = logits_at(question.model, question.given, question.metric.position, tap)
+        position = question.metric.position
+        logits = logits_at(question.model, question.given, position, tap, len(rows))
         slopes = gradients.of(question.metric.of(logits).sum())
     slope = torch.cat([slopes[f"{name}.embed"].double() for name in question.lengths], dim=1)
     weights = torch.tensor(shares, device=ends.device)[:, None]

@@ -8,10 +8,11 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
+from torch import Tensor
 
 from model.architectures.base import Transformer
-from model.embeddings import TokenEmbedding
 
+AT_ONCE = 8192  # rows: all of a large vocabulary in float64 are much memory
 By = Literal["cosine", "product"]
 DECIMALS = 12  # to which two values are the same; among such the smaller id comes first
 
@@ -52,17 +53,21 @@ def foot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def token_table(model: Transformer) -> np.ndarray:
-    """The embedding of each token, (V, D) float64, not scaled; ValueError where there is none."""
-    for module in model.modules():
-        if isinstance(module, TokenEmbedding):
-            return module.weight.detach().cpu().double().numpy()
-    raise ValueError("the model has no embedding of tokens; choose one that takes text")
+    """The embedding of each token, (V, D), not scaled; ValueError where there is none."""
+    weight = getattr(model.embedding, "weight", None)
+    if not isinstance(weight, Tensor) or weight.ndim != 2:
+        raise ValueError("the model has no embedding of tokens; choose one that takes text")
+    return weight.detach().cpu().float().numpy()
 
 
 def nearest(table: np.ndarray, token: int, k: int, by: By) -> Nearest:
     """The k rows most alike to a token's own, which is one of them. table: (V, D)."""
-    lengths = np.linalg.norm(table, axis=-1)  # (V,)
-    values = table @ table[token]  # (V,)
+    asked = table[token].astype(np.float64)
+    lengths, values = np.empty(len(table)), np.empty(len(table))
+    for first in range(0, len(table), AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        rows = table[some].astype(np.float64)
+        lengths[some], values[some] = np.linalg.norm(rows, axis=-1), rows @ asked
     if by == "cosine":
         sizes = lengths * lengths[token]
         values = np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0)

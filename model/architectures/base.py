@@ -3,7 +3,9 @@
 import torch
 from torch import Tensor, nn
 
+from model.blocks import Sublayer
 from model.config import BlockConfig
+from model.trace import Site
 
 
 class Transformer(nn.Module):
@@ -39,14 +41,36 @@ class Transformer(nn.Module):
         """In which precision it runs."""
         return next(self.parameters()).dtype
 
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Every attention, in the order of a pass."""
+        raise NotImplementedError
+
+    @property
+    def embedding(self) -> nn.Module:
+        """What makes vectors (B, T, D) of ids (B, T), with whatever they are multiplied by."""
+        raise NotImplementedError
+
+    @property
+    def sublayers(self) -> tuple[Sublayer, ...]:
+        """What writes into the stream that logits are read from, in the order of a pass."""
+        raise NotImplementedError
+
+    @property
+    def ending(self) -> tuple[nn.Module, nn.Linear]:
+        """What makes logits of that stream: the last norm, and the unembedding.
+
+        ValueError where logits are made in another way.
+        """
+        raise NotImplementedError
+
     def read_out(self, stream: Tensor) -> Tensor:
         """Logits (…, V) of a residual stream (…, D), as after the last block.
 
-        ValueError where they are not made of the stream alone.
+        ValueError as `ending`.
         """
-        raise ValueError(
-            f"logits of a {self.config.architecture} are not read from its stream alone"
-        )
+        norm, unembed = self.ending
+        return unembed(norm(stream))
 
     def check_length(self, n_new: int, n_cached: int = 0) -> None:
         """ValueError when there is no token, or more than the context has room for."""

@@ -44,7 +44,3 @@ class DecoderTransformer(CausalStack):
         """
         stream = self.stream(ids, mask=mask, tap=tap, cache=cache)  # (B, Tq, D)
         return tap("logits", self.unembed(stream))
-
-    def read_out(self, stream: Tensor) -> Tensor:
-        """See `Transformer`: the final norm, then the unembedding."""
-        return self.unembed(self.final_norm(stream))

@@ -4,11 +4,12 @@ from torch import Tensor, nn
 
 from model.architectures.base import Transformer
 from model.architectures.stack import CausalStack, Stack
-from model.blocks import CrossBlock, Memory
+from model.blocks import CrossBlock, Memory, Sublayer
 from model.config import EncoderDecoderConfig
 from model.decoding.kv_cache import KVCache
 from model.embeddings import TokenEmbedding
 from model.tap import NO_TAP, Tap
+from model.trace import Site
 
 ENCODER, DECODER = "encoder", "decoder"  # the first parts of the addresses
 
@@ -35,6 +36,26 @@ class EncoderDecoderTransformer(Transformer):
         shared = "encoder.embed.weight"
         unembed = {"unembed.weight": shared} if self.config.tied_embeddings else {}
         return {"decoder.embed.weight": shared, **unembed}
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """See `Transformer`."""
+        return *self.encoder.sites, *self.decoder.sites
+
+    @property
+    def embedding(self) -> nn.Module:
+        """See `Transformer`."""
+        return self.encoder.embed
+
+    @property
+    def sublayers(self) -> tuple[Sublayer, ...]:
+        """See `Transformer`."""
+        return self.decoder.sublayers
+
+    @property
+    def ending(self) -> tuple[nn.Module, nn.Linear]:
+        """See `Transformer`."""
+        return self.decoder.final_norm, self.unembed
 
     def forward(
         self,

@@ -7,13 +7,14 @@ import torch
 from torch import Tensor, nn
 
 from model.architectures.base import Transformer
-from model.blocks import NORM_PLACEMENTS, Block, Memory, dropout_of
+from model.blocks import NORM_PLACEMENTS, Block, Memory, Sublayer, dropout_of
 from model.config import BlockConfig
 from model.decoding.kv_cache import KVCache
 from model.masks import MASKS, CausalConfig, bidirectional_prefix
 from model.norms import NORMS, NoNorm
 from model.positions import POSITIONS
 from model.tap import NO_TAP, Tap
+from model.trace import Site
 
 
 class Stack(Transformer):
@@ -42,6 +43,30 @@ class Stack(Transformer):
         self.blocks = cast("Sequence[Block]", blocks)  # a ModuleList does not say what it holds
         ends_with_norm = NORM_PLACEMENTS[config.norm_placement].ends_with_norm
         self.final_norm = NORMS[config.norm](config) if ends_with_norm else NoNorm()
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """See `Transformer`."""
+        return tuple(
+            Site(self.name, kind, layer)
+            for layer, block in enumerate(self.blocks)
+            for kind in block.attends
+        )
+
+    @property
+    def embedding(self) -> nn.Module:
+        """See `Transformer`."""
+        return self.embed
+
+    @property
+    def sublayers(self) -> tuple[Sublayer, ...]:
+        """See `Transformer`."""
+        return tuple(x for n, block in enumerate(self.blocks) for x in block.sublayers(n))
+
+    @property
+    def ending(self) -> tuple[nn.Module, nn.Linear]:
+        """See `Transformer`."""
+        return self.final_norm, cast("nn.Linear", self.get_submodule("unembed"))
 
     def stream(
         self,

@@ -8,7 +8,6 @@ from model.analysis.attribution import Attribution, attribute
 from model.commands import cli
 from model.data.tokenizer import Tokenizer
 from model.lines import quoted
-from model.sources.checkpoint import Checkpoint
 from model.sources.table import Runnable
 
 SENTENCE = "The cat sat on the mat."
@@ -38,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> cli.Answer:
     """Print each sublayer's share; exit code 1 where they miss the logit."""
-    loaded = cli.open_checkpoint(arguments)
+    loaded = cli.open_runnable(arguments, ("parts",))
     trace = cli.trace_input(loaded, arguments)
     assert trace.output is not None
     usual = len(trace.output) - 1 if arguments.blank is None else arguments.blank
@@ -66,7 +65,7 @@ def run(arguments: Namespace) -> cli.Answer:
 
 def _numbers(found: Attribution) -> dict[str, object]:
     order = np.argsort(-np.abs(found.neurons).ravel(), kind="stable")[:MOST]
-    width = found.neurons.shape[1]
+    width = found.neurons.shape[1]  # 0 where they were not found: then none is named
     return {
         "logit": found.logit,
         "shares": dict(zip(found.names, found.parts.tolist(), strict=True)),
@@ -78,7 +77,7 @@ def _numbers(found: Attribution) -> dict[str, object]:
     }
 
 
-def token_of(loaded: Checkpoint, text: str | None) -> int | None:
+def token_of(loaded: Runnable, text: str | None) -> int | None:
     """The id of a token by its text, with or without the space before it, or by its number.
 
     ValueError for a text of several tokens. Of a model without a vocabulary a number alone.
@@ -88,7 +87,7 @@ def token_of(loaded: Checkpoint, text: str | None) -> int | None:
     tokenizer = tokenizer_of(loaded)
     if tokenizer is not None:
         for spelled in (text, f" {text}"):
-            ids = tokenizer.encode(spelled)
+            ids = [i for i in tokenizer.encode(spelled) if i not in tokenizer.special_ids]
             if len(ids) == 1 and not text.isdecimal():
                 return ids[0]
     if not text.isdecimal():

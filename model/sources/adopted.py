@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from model.adopted.model import AdoptedModel, capture_adopted
 from model.adopted.tokenizer import AdoptedTokenizer
+from model.analysis.attribution import can_attribute
 from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
 from model.given import Blanked, Given, Translation
@@ -51,6 +53,11 @@ class Adopted:
         """What of the report is not as it should be."""
         return tuple(one.text for one in self.report if one.is_off)
 
+    @cached_property
+    def _has_parts(self) -> bool:
+        """Whether its logits are a sum of parts; found once."""
+        return can_attribute(self.model)
+
     @property
     def config(self) -> Facts:
         """What is known of it."""
@@ -82,6 +89,9 @@ class Adopted:
             "projections": self.model.has_projections,
             "answers": again,
             "edits": is_alone and self.model.anatomy.has_residuals,
+            "parts": self._has_parts,
+            "embeddings": self.model.embeds,
+            "neurons": self.model.n_neurons,
         }
         known = (name for name, there in found.items() if there)
         return frozenset((*taken, *again, *known))

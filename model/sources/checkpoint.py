@@ -54,6 +54,9 @@ OWN = (
     "projections",
     "answers",
     "edits",
+    "parts",
+    "embeddings",
+    "neurons",
     "weights",
 )  # what every model of ours offers
 

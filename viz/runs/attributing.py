@@ -17,17 +17,17 @@ def attribution(
     handle: ModelHandle, _run: Run, key: str, position: int, token: int, against: int | None
 ) -> Attribution:
     """Every part's share in the logit of a token, alone or against another; `key` is the run's."""
-    return attribute(_run.trace, runs.checkpoint(handle).model, position, token, against)
+    return attribute(_run.trace, runs.runnable(handle).model, position, token, against)
 
 
 def by_head(handle: ModelHandle, run: Run, site: Site, head: int, position: int) -> np.ndarray:
     """What one head adds to every logit, (V,)."""
-    return words_of_head(run.trace, runs.checkpoint(handle).model, site, head, position)
+    return words_of_head(run.trace, runs.runnable(handle).model, site, head, position)
 
 
 def by_neuron(handle: ModelHandle, run: Run, layer: int, neuron: int, position: int) -> np.ndarray:
     """What one neuron adds to every logit, (V,)."""
-    return words_of_neuron(run.trace, runs.checkpoint(handle).model, layer, neuron, position)
+    return words_of_neuron(run.trace, runs.runnable(handle).model, layer, neuron, position)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

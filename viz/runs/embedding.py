@@ -12,8 +12,8 @@ from viz.runs.kept import kept
 
 @kept
 def table(handle: ModelHandle) -> np.ndarray:
-    """The rows of all tokens, (V, D) float64; ValueError where the model has no vocabulary."""
-    return token_table(runs.checkpoint(handle).model)
+    """The rows of all tokens, (V, D); ValueError where the model has no vocabulary."""
+    return token_table(runs.runnable(handle).model)
 
 
 @st.cache_data(max_entries=2, show_spinner=False)

@@ -86,7 +86,7 @@ class Explaining:
 
 def explain(request: Request) -> Explaining:
     """Begin: what one run says; nothing is removed before `advance`."""
-    found = runs.checkpoint(request.handle)
+    found = runs.runnable(request.handle)
     given, metric = as_given(request.given), request.metric
     question = Question(found.model, given, metric, request.group, request.query)
     with one_thread():

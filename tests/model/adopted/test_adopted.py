@@ -53,9 +53,10 @@ def captured(family: str) -> tuple[AdoptedModel, Trace]:
     if family not in VISION:
         lengths = [row.shape[1] for row in inputs]
     kind = "patches" if family in VISION else "text"
+    rows = [None if family in VISION else row[0].numpy() for row in inputs]
     streams = [
-        Stream(stack, kind, tuple(map(str, range(n))))
-        for stack, n in zip(model.anatomy.stacks, lengths, strict=True)
+        Stream(stack, kind, tuple(map(str, range(n))), ids=ids)
+        for stack, n, ids in zip(model.anatomy.stacks, lengths, rows, strict=True)
     ]
     return model, capture_adopted(model, inputs if len(inputs) > 1 else inputs[0], streams)
 

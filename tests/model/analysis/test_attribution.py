@@ -1,6 +1,7 @@
 """Protects the parts of a logit: they sum to it, and each is that of an independent float64 run."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -149,10 +150,11 @@ def shares_by_hand(
 def test_each_part_is_what_it_wrote_sent_forward(make: Make, changes: Changes) -> None:
     """The run is float32; what is worked out from it is float64 on both sides.
 
-    Sums of hundreds of terms, none above a thousand, are then apart by far less than 1e-9.
+    Sums of hundreds of terms, none above a thousand, are then apart by far less than 1e-9. Neurons
+    are those of a second float32 run; by hand they come from the stream in float64.
     """
     model, trace = ran(make(**changes))
-    unembed = model.double().get_submodule("unembed")
+    unembed = deepcopy(model.get_submodule("unembed")).double()
     for position, token, against in asked(trace):
         pick = np.eye(trace.output.shape[-1])[token]
         pick -= 0 if against is None else np.eye(len(pick))[against]
@@ -162,7 +164,9 @@ def test_each_part_is_what_it_wrote_sent_forward(make: Make, changes: Changes) -
         found = attribute(trace, model, position, token, against)
         sites = [site for site in expected if site.endswith(tuple(WRITTEN))]
         sums = [expected[name].sum() for name in ("embedding", "positions", *sites, "biases")]
-        np.testing.assert_allclose(found.parts, sums, rtol=0, atol=1e-9)
+        of_neurons = [name.endswith("feed-forward") for name in found.names]
+        for share, wanted, is_of_neurons in zip(found.parts, sums, of_neurons, strict=True):
+            assert share == pytest.approx(wanted, abs=1e-5 if is_of_neurons else 1e-9)
         layers = [f"L{site.split('.')[2]} {NAMES[site.split('.')[3]]}" for site in sites]
         assert list(found.names) == ["embedding", "positions", *layers, "biases"]
         assert list(found.heads) == [site for site in sites if not site.endswith("ffn")]
@@ -172,7 +176,7 @@ def test_each_part_is_what_it_wrote_sent_forward(make: Make, changes: Changes) -
                 found.keys[site], expected[f"{site}.keys"], rtol=0, atol=1e-9
             )
         neurons = [expected[site] for site in sites if site.endswith("ffn")]
-        np.testing.assert_allclose(found.neurons, neurons, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(found.neurons, neurons, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("make", "changes"), CASES[::3])

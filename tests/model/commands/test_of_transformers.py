@@ -71,6 +71,18 @@ def test_a_head_that_is_off_costs_what_the_model_loses_with_its_output(
     assert answer["loss_off"] == pytest.approx(float(model(ids, labels=ids).loss), abs=1e-5)
 
 
+def test_shares_are_of_the_logit_that_transformers_gives(folder: Path, command: Command) -> None:
+    asked = ("--text", TEXT, "--token", "ball", "--against", "dog")
+    answer = said(command(attribute, "--checkpoint", folder, *asked))
+    model, tokenizer, ids = plain(folder)
+    assert [answer[x] for x in ("token", "against")] == [" ball", " dog"]  # one token with a space
+    ball, dog = (tokenizer(f" {x}", add_special_tokens=False).input_ids for x in asked[3::2])
+    logits = model(ids).logits[0, -1]
+    assert answer["logit"] == pytest.approx(float(logits[ball] - logits[dog]), abs=1e-4)
+    assert sum(answer["shares"].values()) == pytest.approx(answer["logit"], abs=1e-4)
+    assert len(answer["neurons"]) == 10 and answer["error"] < 1e-4
+
+
 def test_a_patch_is_asked_for_words_without_special_tokens(folder: Path, command: Command) -> None:
     asked = ("--text", TEXT, "--second", OTHER, "--answer", "ball", "--against", "dog")
     answer = said(command(patch, "--checkpoint", folder, *asked))
@@ -123,7 +135,7 @@ MAKE: dict[str, Callable[[Path], object]] = {
         (
             "bert",
             (attribute,),
-            "its weights are not laid out as those of the models that come with",
+            "its logits are not a plain sum of what its heads and sublayers write",
         ),
         ("t5", (patch, "--second", OTHER), "its residual stream could not be followed"),
         ("t5", (generate, "--prompt", TEXT), "most likely token here; add --greedy"),

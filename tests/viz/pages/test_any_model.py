@@ -41,6 +41,7 @@ def _shelved(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 OF_DECODERS = (
     "Home", "Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache",
     "Ablation", "Patching", "Positions", "Masks", "Why √d?", "Attention by hand", "Order",
+    "Contributions", "Explanation", "Similarity",
 )  # fmt: skip
 
 
@@ -52,7 +53,8 @@ def test_a_page_serves_a_decoder_of_transformers(page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["Home", "Tokens", "Attention", "Heads", "Encoder", "Ablation", "Patching"]
+    "page",
+    ["Home", "Tokens", "Attention", "Heads", "Encoder", "Ablation", "Patching", "Similarity"],
 )
 def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
     app = open_page(page, model="some-bert", sentence="the red dog")
@@ -88,10 +90,10 @@ def test_a_page_serves_a_model_of_pictures_of_transformers(page: str) -> None:
 
 def test_every_other_page_says_what_is_missing() -> None:
     offers = frozenset(("text", "vocabulary", "decoder", "logits", "residuals", "readout", "mask"))
-    offers |= {"projections", "answers", "edits"}
+    offers |= {"projections", "answers", "edits", "parts", "embeddings", "neurons"}
     without = {page.TITLE: missing(page.NEEDS, offers) for page in PAGES}
     lacking = {title for title, reasons in without.items() if reasons}
-    assert len(PAGES) - len(lacking) >= 24
+    assert len(PAGES) - len(lacking) >= 28
     assert lacking.isdisjoint(OF_DECODERS)
     app = open_page("The block", model="some-llama", sentence=TEXT)
     (line,) = (x for x in lines(app, "note") if "does not apply" in x)

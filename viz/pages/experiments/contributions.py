@@ -25,7 +25,7 @@ from viz.runs import attributing
 
 TITLE = "Contributions"
 ICON = ":material/waterfall_chart:"
-NEEDS = ("weights",)
+NEEDS = ("parts",)
 
 ALLOWED = 1e-4  # by which the parts may miss the logit
 MOST_NEURONS = 12
@@ -70,7 +70,8 @@ def render(view: View) -> None:
         _heads(asked)
     _facts(asked)
     _one_head(asked)
-    _neurons(asked)
+    if asked.found.neurons.size:
+        _neurons(asked)
     _ways_on(asked)
     _inspect(asked)
 

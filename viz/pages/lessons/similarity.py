@@ -23,12 +23,24 @@ from viz.runs import embedding
 
 TITLE = "Similarity"
 ICON = ":material/join_inner:"
-NEEDS = ("vocabulary", "weights")
+NEEDS = ("vocabulary",)
 
 ORDERS: dict[By, str] = {"cosine": "cosine", "product": "dot product"}
 NORMS = {
     "layer": "LayerNorm, which takes off the mean and divides by the deviation",
     "rms": "RMSNorm, which divides by the root mean square",
+}
+
+TIED = (
+    "Embedding and unembedding are one table here (tied): the same rows, multiplied with the last "
+    "layer’s output, give the logits, so they are trained for both."
+)
+UNTIED = "The unembedding is another table here: these rows serve the input alone."
+AFTER = {
+    "pre": "The first block attends by a row, with what its position adds, after {norm}: how long "
+    "they were does not count there.",
+    "post": "The first block attends by a row, with what its position adds, as it is: {norm}, "
+    "comes after it.",
 }
 
 
@@ -175,26 +187,14 @@ def _lengths(view: View, token: int, found: dict[By, Nearest], table: np.ndarray
 
 
 def _what_is_done_with_rows(view: View) -> str:
-    """How the model goes on from a row, by its config."""
+    """How the model goes on from a row, as far as that is known."""
     facts = view.run.trace.facts
-    tied = (
-        "Embedding and unembedding are one table here (tied): the same rows, multiplied with the "
-        "last layer’s output, give the logits, so they are trained for both."
-        if facts.tied_embeddings
-        else "The unembedding is another table here: these rows serve the input alone."
-    )
-    norm = NORMS[facts.norm or "layer"]
-    if facts.norm_placement == "pre":
-        after = (
-            f"The first block attends by a row, with what its position adds, after {norm}: how "
-            "long they were does not count there."
-        )
-    else:
-        after = (
-            "The first block attends by a row, with what its position adds, as it is: "
-            f"{norm}, comes after it."
-        )
-    return f"{tied} {after}"
+    found = []
+    if facts.tied_embeddings is not None:
+        found.append(TIED if facts.tied_embeddings else UNTIED)
+    if facts.norm is not None:
+        found.append(AFTER[facts.norm_placement or "pre"].format(norm=NORMS[facts.norm]))
+    return " ".join(found)
 
 
 def _csv(view: View, found: Nearest) -> bytes:

@@ -56,7 +56,7 @@ def render(view: View) -> None:
     _facts(experiment, position)
     positions.section(experiment)
     effect.section(experiment, position)
-    if "weights" in view.offers:
+    if {"neurons", "parts"} <= view.offers:
         effect.neurons(experiment, position)
     pruning.section(experiment)
     _inspect(experiment)

@@ -32,7 +32,7 @@ from viz.runs.explaining import Explaining, Request, explain
 
 TITLE = "Explanation"
 ICON = ":material/quiz:"
-NEEDS = ("weights",)
+NEEDS = ("answers", "edits", "projections", "embeddings")
 OPENS_INSPECTOR = False
 
 EXPLAINING, RUN = "explaining", "explained"  # of this visitor
