@@ -26,7 +26,7 @@ from model.tap import Edit, Gradients, attach
 from model.trace import Site
 
 MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
-MOST_HELD = 8192  # tokens whose keys and values a batch has beside its own
+MOST_HELD = 128e6  # bytes of keys and values that a batch has beside its own
 HEAVY, LIGHT = 0.5, 0.1  # weights that are much and little
 
 
@@ -161,8 +161,7 @@ def removals(question: Question, measured: Measured) -> Iterator[Removed]:
     """The exact effect of every arrow of the query that has a weight, a few at a time."""
     tokens = len(question.tokens)
     before = _held_before(question, tokens)
-    size = min(MOST_AT_ONCE, MOST_HELD // tokens) if before else MOST_AT_ONCE // tokens
-    size = max(1, size)
+    size = max(1, MOST_AT_ONCE // tokens if before is None else _n_beside(before))
     for layer in range(len(question.sites)):
         heads, keys = np.nonzero(measured.weights[layer])
         for first in range(0, len(heads), size):
@@ -187,6 +186,12 @@ def _held_before(question: Question, n_tokens: int) -> KVCache | None:
     with torch.inference_mode():
         model(ids, cache=cache)
     return cache
+
+
+def _n_beside(before: KVCache) -> int:
+    """How many rows of what is held one batch has."""
+    each = sum(x.keys.nbytes + x.values.nbytes for x in before.layers)
+    return min(MOST_AT_ONCE, int(MOST_HELD / each))
 
 
 def _cache_like(model: AnyDecoder, n_tokens: int) -> KVCache:
