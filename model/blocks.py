@@ -57,6 +57,12 @@ class Sublayer(NamedTuple):
     norm: nn.Module | None = None
 
 
+def matrix_of(module: nn.Module) -> Tensor:
+    """What a module multiplies by, (in, out): a Conv1D of transformers keeps it so, others not."""
+    weight = module.get_parameter("weight")
+    return weight.T if isinstance(module, nn.Linear) else weight
+
+
 class Memory(NamedTuple):
     """What cross-attention attends to: an encoder's output, and which of it is no padding.
 

@@ -15,7 +15,7 @@ from model.adopted.pictures import Pictures
 from model.adopted.roles import Role, roles
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
-from model.blocks import Sublayer
+from model.blocks import Sublayer, matrix_of
 from model.config import BlockConfig
 from model.decoding.kv_cache import KVCache
 from model.records import Recording, Row, to_numpy
@@ -160,18 +160,14 @@ class AdoptedModel(Transformer):
     def output_weights(self, site: Site) -> Tensor:
         """W_O of each head at a site, (H, Dh, D); ValueError where it was not found."""
         seen = next((one for there, one in self.anatomy.attended if there == site), None)
-        weight = getattr(seen.projection, "weight", None) if seen is not None else None
-        if seen is None or not isinstance(weight, Tensor) or weight.ndim != 2:
+        if seen is None or seen.projection is None:
             raise ValueError(f"what the heads at {site.address} write was not found")
-        # A Conv1D of transformers has its input first, a Linear its output.
-        weight = weight.T if isinstance(seen.projection, nn.Linear) else weight
-        return weight.unflatten(0, (seen.n_heads, -1))
+        return matrix_of(seen.projection).unflatten(0, (seen.n_heads, -1))
 
     @property
     def has_projections(self) -> bool:
         """Whether W_O of every head was found."""
-        projections = [one.projection for _, one in self.anatomy.attended]
-        return all(isinstance(getattr(x, "weight", None), Tensor) for x in projections)
+        return all(one.projection is not None for _, one in self.anatomy.attended)
 
     def _inputs(self, given: Tensor | tuple[Tensor, Tensor]) -> dict[str, Tensor]:
         if isinstance(given, tuple):

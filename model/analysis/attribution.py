@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from model.analysis.interventions import run_rows
 from model.architectures.base import Transformer
-from model.blocks import Sublayer
+from model.blocks import Sublayer, matrix_of
 from model.tap import Recorder
 from model.trace import AttentionKind, AttentionRecord, ResidualRecord, Site, Trace
 
@@ -113,7 +113,7 @@ class Written:
     def read_by(self, direction: Array) -> Array:
         """What `direction` (D,) reads at the end, of each number of `inner` if it were 1."""
         read, matrix = pulled(self.norms, direction), self.sublayer.matrix
-        return read if matrix is None else matrix_of(matrix) @ read
+        return read if matrix is None else _numpy(matrix_of(matrix)) @ read
 
     def constant(self, direction: Array) -> float:
         """What `direction` reads of its biases: of the matrix, and of its own norm."""
@@ -125,7 +125,7 @@ class Written:
     def pushed(self, some: slice) -> Array:
         """What some numbers of `inner` become at the end, (D,)."""
         assert self.sublayer.matrix is not None
-        part = self.inner[some] @ matrix_of(self.sublayer.matrix)[some]
+        part = self.inner[some] @ _numpy(matrix_of(self.sublayer.matrix)[some])
         for norm in reversed(self.norms):
             part = norm.pushed(part)
         return part
@@ -136,12 +136,6 @@ def pulled(norms: Sequence[FrozenNorm], direction: Array) -> Array:
     for norm in norms:
         direction = norm.pulled(direction)
     return direction
-
-
-def matrix_of(module: nn.Module) -> Array:
-    """What a module multiplies by, (in, out): a Conv1D of transformers keeps it so, others not."""
-    weight = _numpy(module.get_parameter("weight"))
-    return weight.T if isinstance(module, nn.Linear) else weight
 
 
 def bias_of(module: nn.Module | None) -> Array:
@@ -286,7 +280,7 @@ def _walked(
             inner = neurons.get(sublayer.layer)
         own = []
         if inner is not None and sublayer.own_norm is not None and sublayer.matrix is not None:
-            given = inner @ matrix_of(sublayer.matrix) + bias_of(sublayer.matrix)
+            given = inner @ _numpy(matrix_of(sublayer.matrix)) + bias_of(sublayer.matrix)
             own.append(frozen(sublayer.own_norm, given))
         inner = _vector(out, position) if inner is None else inner
         found.append(Written(sublayer, inner, (*norms, *own), record))

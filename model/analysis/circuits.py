@@ -10,6 +10,7 @@ from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
 from model.architectures.stack import Stack
 from model.attention import MultiHeadAttention
+from model.blocks import matrix_of
 from model.trace import AttentionRecord, Site
 
 GAIN = "gain"  # of a norm, by its name among its parameters
@@ -29,8 +30,7 @@ def attention_module(model: Transformer, site: Site) -> MultiHeadAttention:
 
 def output_weights(attention: MultiHeadAttention) -> Tensor:
     """W_O of each head, (H, Dh, D): what its z is multiplied by."""
-    d_head = attention.out_proj.in_features // attention.n_heads
-    return attention.out_proj.weight.T.unflatten(0, (attention.n_heads, d_head))
+    return matrix_of(attention.out_proj).unflatten(0, (attention.n_heads, -1))
 
 
 def weights_at(model: Transformer, site: Site) -> Tensor:

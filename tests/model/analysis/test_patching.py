@@ -49,7 +49,7 @@ def filled(pair: Pair) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "position"), zip(METRICS, ("sinusoidal", "rope", "alibi"), strict=True)
+    ("kind", "position"), list(zip(METRICS, ("sinusoidal", "rope", "alibi"), strict=True))
 )
 def test_every_cell_is_a_run_with_one_value_of_the_other(
     kind: str, position: str, tmp_path: Path

@@ -60,7 +60,8 @@ def test_nearest_by_cosine_and_by_product_are_other_ones() -> None:
 def test_the_order_is_that_of_torch() -> None:
     model = tiny_model(seed=3)
     table = token_table(model)
-    expected = torch.cosine_similarity(torch.tensor(table[4]), torch.tensor(table), dim=-1)
+    rows = torch.tensor(table).double()
+    expected = torch.cosine_similarity(rows[4], rows, dim=-1)
     found = nearest(table, 4, 17, "cosine")
     assert found.ids.tolist() == expected.argsort(descending=True).tolist()
     np.testing.assert_allclose(found.values, expected.sort(descending=True).values, rtol=1e-9)
