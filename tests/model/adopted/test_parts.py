@@ -10,13 +10,14 @@ import torch
 from model.adopted.adopt import adopt
 from model.analysis import explanation
 from model.analysis.attribution import attribute, can_attribute, words_of_head, words_of_neuron
-from model.analysis.explanation import Question, measure, removals, unseen
+from model.analysis.explanation import Question, measure, unseen
 from model.analysis.input_gradients import Integrated, integrated
 from model.analysis.metrics import Metric
 from model.analysis.similarity import nearest, token_table
 from model.capture import capture
 from tests.model.adopted.families import DECODERS, FAMILIES, build, given
 from tests.model.adopted.test_adopted import EXACT, captured, twins
+from tests.model.analysis.test_explanation import effects_of
 
 IDS = list(range(3, 10))
 METRIC = Metric("difference", 6, 5, 4)
@@ -95,15 +96,6 @@ def test_a_head_s_share_is_what_it_writes_read_by_the_last_norm(family: str) -> 
     gain = (norm(stream) - norm(torch.zeros_like(stream))) / centred(stream)
     share = (gain * centred(written)) @ unembed.weight[5]
     assert found.heads[record.site.address][1] == pytest.approx(float(share), abs=1e-4)
-
-
-def effects_of(question: Question) -> np.ndarray:
-    """What every arrow's removal takes, (L, H, T)."""
-    measured = measure(question)
-    found = np.zeros_like(measured.weights)
-    for removed in removals(question, measured):
-        found[removed.layer, removed.heads, removed.keys] = removed.effects
-    return found
 
 
 def test_arrows_are_worth_what_they_are_in_our_own_model() -> None:
