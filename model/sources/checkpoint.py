@@ -33,6 +33,7 @@ from model.given import Given
 from model.inputs import INPUTS
 from model.lines import in_millions, quoted, spelled
 from model.memory import physical_memory
+from model.sources import nanogpt
 from model.sources.handle import Traced
 from model.sources.places import folders, has_config, is_of_transformers
 from model.sources.recorded import RECORDED, check_recorded, record
@@ -272,6 +273,7 @@ def find_folder(name_or_folder: str | Path) -> Path:
     folder = folders().get(str(name_or_folder), Path(name_or_folder))
     if has_config(folder):
         return folder
+    nanogpt.refuse_pickle(folder)
     raise ValueError(
         f"no checkpoint {quoted(name_or_folder)!r}: give a folder with config.json, or "
         f"one of {', '.join(found_names()) or '(none shipped)'}"

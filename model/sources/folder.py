@@ -11,6 +11,7 @@ from typing import Any
 
 from model.files import LARGEST_CONFIG, MEGABYTE, StoredTensor, opened, read_header, read_json
 from model.lines import one_line, quoted, spelled
+from model.sources import nanogpt
 
 LARGEST_INDEX = 16 * MEGABYTE
 POINTER = b"version https://git-lfs.github.com"
@@ -35,6 +36,8 @@ def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
 def config_in(folder: Path) -> dict[str, Any]:
     """What its config.json says; ValueError where that names no family."""
     config = read_json(folder / "config.json", LARGEST_CONFIG)
+    if nanogpt.is_its(config):
+        config = nanogpt.as_gpt2(config)
     if not isinstance(config.get("model_type"), str):
         raise ValueError(f"{spelled(folder / 'config.json')} names no model_type of transformers")
     return config
@@ -56,6 +59,7 @@ def stored_in(folder: Path) -> dict[str, StoredTensor]:
         if path.parent != folder:
             raise ValueError(f"{spelled(index)} names a file outside of its folder; copy it again")
         if not path.is_file():
+            nanogpt.refuse_pickle(folder)
             raise ValueError(_without_weights(folder, path))
         _refuse_pointer(path)
         found |= read_header(path)

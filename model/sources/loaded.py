@@ -60,13 +60,13 @@ def _not_taken(names: list[str]) -> Iterator[Finding]:
 
 
 def _of_head(inner: Any, missing: list[str]) -> Iterator[Finding]:  # noqa: ANN401
-    """Whether what makes logits is the table of embeddings, as config.json says."""
+    """Whether what makes logits is the table of embeddings, as config.json means."""
     table, head = inner.get_input_embeddings(), inner.get_output_embeddings()
     if head is None:
         return
     name = next(n for n, x in inner.named_modules(remove_duplicate=False) if x is head)
     if head.weight is table.weight:
-        yield Finding(f"{name} is tied to the embeddings, as config.json says")
+        yield Finding(f"{name} is tied to the embeddings")
     elif f"{name}.weight" in missing:
         text = f"config.json does not tie {name} to the embeddings, so nothing is predicted"
         yield Finding(f"{text}; where it was tied, set tie_word_embeddings", is_off=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from model.files import LARGEST_CONFIG, folder_at, folder_in, read_json, replacing
 from model.lines import quoted, spelled
+from model.sources import nanogpt
 
 SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
 WHERE = "HEADLIGHT_MODELS"
@@ -34,7 +35,7 @@ def folders() -> dict[str, Path]:
 
 
 def is_of_transformers(folder: Path) -> bool:
-    """Whether it is transformers that saved what a folder holds, by its config.json."""
+    """Whether transformers reads what a folder holds, by its config.json."""
     try:
         about = (folder / "config.json").stat()
         return _names_family(folder / "config.json", about.st_mtime_ns, about.st_size)
@@ -44,7 +45,8 @@ def is_of_transformers(folder: Path) -> bool:
 
 @lru_cache(maxsize=4096)
 def _names_family(path: Path, _changed: int, _size: int) -> bool:
-    return "model_type" in read_json(path, LARGEST_CONFIG)
+    config = read_json(path, LARGEST_CONFIG)
+    return "model_type" in config or nanogpt.is_its(config)
 
 
 def given_folder(place: str) -> Path:
@@ -56,6 +58,7 @@ def given_folder(place: str) -> Path:
         )
         raise ValueError(f"{quoted(place)!r} {what}")
     if not has_config(folder):
+        nanogpt.refuse_pickle(folder)
         inside = [below.name for below in _inside(folder) if has_config(below)]
         also = f", as {quoted(inside[0])!r} in it" if inside else ""
         raise ValueError(

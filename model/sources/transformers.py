@@ -5,6 +5,8 @@ unpickled and nothing is fetched.
 """
 
 import logging
+import re
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from model.adopted.pictures import USUAL, pictures_of
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.device import choose_device, free_on
 from model.lines import in_millions, quoted, spelled
+from model.sources import nanogpt
 from model.sources.adopted import Adopted
 from model.sources.folder import (
     SIZES,
@@ -31,12 +34,15 @@ from model.sources.folder import (
 )
 from model.sources.loaded import UNSEEN, in_files, of_run, of_vocabulary, plain_output
 from model.sources.places import WHERE, folders, is_of_transformers
+from model.sources.weights import named
 from model.verify.check import Finding
 
 VERSION = "5.23.0"  # of transformers, that this was tried with
 # What transformers calls the classes of a kind that takes a sentence as our models of it do.
 KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
 KINDS["ForImageClassification"] = "vision"
+
+PREFIXES = r"^((_orig_mod|module)\.)+"  # of a model that was compiled or wrapped when saved
 
 
 class TransformersSource:
@@ -103,7 +109,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         _refuse_other_than_text(inner, spelled(folder))
     with in_one_line(folder, "its pictures cannot be made ready"):
         pictures = pictures_of(folder, inner.config) if sees else None
-    found = in_files(inner, loading)
+    found = [*in_files(inner, loading), *_of_names(folder)]
     inner = inner.to(where)
     with in_one_line(folder, "it does not run"):
         plain = plain_output(inner, pictures and pictures.side)
@@ -161,8 +167,12 @@ def _start_id(model: AdoptedModel) -> int | None:
 def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
     """A model of a class as transformers reads it from a folder, and what it says of that."""
     with in_one_line(folder, "it cannot be opened"):
+        weights = nanogpt.weights(folder)
         return kind.from_pretrained(
-            folder,
+            folder if weights is None else None,
+            config=_settings(folder),
+            state_dict=weights,
+            key_mapping={PREFIXES: ""},
             dtype=torch.float32,
             attn_implementation="eager",
             local_files_only=True,
@@ -216,9 +226,23 @@ def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: AN
     return found
 
 
+def _settings(folder: Path) -> Any:  # noqa: ANN401
+    """What config.json says, as transformers holds it."""
+    config = config_in(folder)
+    return _transformers().CONFIG_MAPPING[config["model_type"]].from_dict(config)
+
+
+def _of_names(folder: Path) -> Iterator[Finding]:
+    """What was taken off the names of weights."""
+    found = (re.match(PREFIXES, name) for name in stored_in(folder))
+    if prefixes := sorted({one.group() for one in found if one}):
+        text = f"{named(prefixes)} was taken off the names of its weights"
+        yield Finding(f"{text}: it was compiled or wrapped when it was saved")
+
+
 def _refuse_larger(hf: Any, kind: Any, folder: Path) -> None:  # noqa: ANN401
     """ValueError for a config whose model, built without memory, is not that of the files."""
-    config = hf.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    config = _settings(folder)
     with torch.device("meta"):
         built = kind.from_config(config) if kind is hf.AutoModel else kind(config)
     meant, stored = sum(x.numel() for x in built.parameters()), n_numbers(stored_in(folder))
