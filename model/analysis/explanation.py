@@ -5,6 +5,7 @@ the others of the row stay as they are, unlike in Jain & Wallace 2019, §4, who 
 distributions in place of the whole row. Each removal is a run of its own.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from model.trace import Site
 
 MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
 MOST_HELD = 128e6  # bytes of keys and values that a batch has beside its own
+MOST_CELLS = 20_000_000  # of all patterns, which are kept with their gradients
 HEAVY, LIGHT = 0.5, 0.1  # weights that are much and little
 
 
@@ -101,7 +103,8 @@ class Removed:
 
 
 def measure(question: Question) -> Measured:
-    """One run, forward and back."""
+    """One run, forward and back. ValueError for a text of which there is too much to keep."""
+    _check_size(question)
     gradients = Gradients(("pattern", "v"))
     with torch.enable_grad():
         logits = logits_at(
@@ -129,6 +132,16 @@ def measure(question: Question) -> Measured:
         float(metric.detach()),
         _token_weights(question, gradients.values),
     )
+
+
+def _check_size(question: Question) -> None:
+    model, longest = question.model, max(question.lengths.values())
+    n_heads = len(model.sites) * model.config.n_heads
+    if n_heads * longest**2 > MOST_CELLS:
+        raise ValueError(
+            f"the sentence has {longest} tokens; arrows of {n_heads} heads are weighed for up to "
+            f"{math.isqrt(MOST_CELLS // n_heads)}: shorten it"
+        )
 
 
 def _token_weights(question: Question, values: Mapping[str, Tensor]) -> np.ndarray:

@@ -226,6 +226,13 @@ def test_rollout_is_the_share_of_all_paths() -> None:
     assert rollout(layers, 3).sum() == pytest.approx(1)
 
 
+def test_a_text_of_too_many_tokens_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explanation, "MOST_CELLS", 6 * 6**2)
+    with pytest.raises(ValueError, match="has 7 tokens; arrows of 6 heads are weighed for up to 6"):
+        measure(Question(tiny_model(), IDS, METRIC))
+    assert measure(Question(tiny_model(), IDS[:6], Metric("logit", 5, 8, 11))).weights.size
+
+
 def test_one_token_is_its_own_explanation() -> None:
     question = Question(tiny_model(), [5], Metric("logit", 0, 8, 11))
     measured = measure(question)
