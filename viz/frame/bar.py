@@ -266,7 +266,8 @@ def _any_head(run: runs.Run, *, has_pickers: bool) -> tuple[str, int, int]:
 def _badge(view: View, checks: Sequence[Check]) -> None:
     """Model, device, and how many checks this run passed, with the list behind it."""
     device = view.handle.device.upper()
-    with st.popover(inspector.verdict(checks, f"{device} · "), key="badge"):
+    key = "badge" if all(one.passed for one in checks) else "badge-failed"
+    with st.popover(inspector.verdict(checks, f"{device} · "), key=key):
         words.caption(f"{view.model}: {_described(view)}, running on {device}")
         n_of_run = len(view.run.checks)
         st.caption(

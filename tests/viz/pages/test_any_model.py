@@ -107,6 +107,7 @@ def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
     assert "faults found when the model was opened" in failed
     (badge,) = app.get("popover")
     assert "checks failed" in badge.proto.popover.label
+    assert badge.proto.id.endswith("-badge-failed"), "what page.css makes red"
 
 
 @pytest.mark.parametrize(("page", "shown"), [("Translation", "translate"), ("Vision", "digits")])
