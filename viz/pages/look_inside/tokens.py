@@ -11,6 +11,7 @@ import streamlit as st
 from model.analysis.counts import Counts, by_script, count, n_single_bytes
 from model.analysis.merges import Node, PreToken, walk
 from model.data.tokenizer import UNKNOWN, Merges
+from model.lines import quoted
 from model.verify.check import Check
 from viz import runs
 from viz.figures.labels import clipped, visible
@@ -125,6 +126,8 @@ def render(view: View) -> None:
     reading = _reading(view)
     chosen = _controls(reading)
     notices.show()
+    if view.run.reads is not None:
+        words.notice(f"The tokenizer reads the sentence as “{quoted(view.run.reads)}”")
     if reading.merges is None:
         kind = runs.tokenizer(view.handle).kind
         words.notice(
