@@ -104,6 +104,8 @@ def test_home_shows_what_an_encoder_decoder_of_transformers_writes() -> None:
 def test_a_page_serves_a_model_of_pictures_of_transformers(page: str) -> None:
     app = open_page(page, model="some-dino")
     assert lines(app, "error") == [] and control(app, "model") == "some-dino"
+    if page == "Ablation":
+        assert facts(app)["most likely, with its probability"].startswith("LABEL_")
     notes = "".join(lines(app, "note"))
     assert ("Tokens does not apply to some-dino: it has no vocabulary" in notes) == (
         page == "Tokens"
