@@ -38,7 +38,9 @@ class AdoptedTokenizer(Tokenizer):
         self._file = json.loads(backend.to_str())
         self.is_byte_level = "ByteLevel" in json.dumps(self._file["decoder"])
         self.end_id = _first_known(own.eos_token_id, own.sep_token_id)
-        self._added = {i: x.content for i, x in backend.get_added_tokens_decoder().items()}
+        added = backend.get_added_tokens_decoder()
+        self._added = {i: x.content for i, x in added.items()}
+        self._special_ids = frozenset(i for i, x in added.items() if x.special)
         self._n_ids = max(n_ids, backend.get_vocab_size())
         self._special = {
             MASK: own.mask_token_id,
@@ -57,6 +59,11 @@ class AdoptedTokenizer(Tokenizer):
     def vocab_size(self) -> int:
         """Number of different ids, those without a token included."""
         return self._n_ids
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """See `Tokenizer`; others that were added may be text."""
+        return self._special_ids
 
     def token_bytes(self, token_id: int) -> bytes:
         """See `Tokenizer`; of an id without a token its name."""
@@ -148,8 +155,7 @@ class AdoptedTokenizer(Tokenizer):
 
     def merges(self) -> Merges | None:
         """See `Tokenizer`."""
-        is_plain = self.is_byte_level and not self.encode("")
-        return super().merges() if is_plain else None
+        return super().merges() if self.is_byte_level else None
 
 
 def _place(pair: tuple[tuple[int, int], int]) -> tuple[int, int]:

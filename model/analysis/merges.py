@@ -48,7 +48,8 @@ def merge_forest(
 ) -> tuple[PreToken, ...]:
     """The tokens of a text as trees, by pre-token; at most the first `most` tokens.
 
-    Without merges each token is a leaf. So is a token that no merge made, such as an added one.
+    Without merges each token is a leaf. So is a token that no merge made, such as an added one;
+    one that the tokenizer puts around a text has no bytes of it.
     Takes O(n log n) for a pre-token of n bytes.
     """
     table = None if merges is None else rules_of(merges)
@@ -127,6 +128,8 @@ def _trees(
 ) -> list[Node]:
     """The tokens of one pre-token, which the tokenizer made these ids of."""
     whole = [Node(i, tokenizer.token_bytes(i)) for i in ids]
+    if merges is not None and ids[0] in tokenizer.special_ids:
+        return [Node(ids[0], b"")]
     if merges is None or rules is None or tokenizer.is_added(ids[0]):
         return whole
     if merges.takes_known_whole and len(ids) == 1:

@@ -187,15 +187,7 @@ class Tokenizer:
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":
         """Read tokenizer.json; ValueError when it is missing, broken, or would shorten a text."""
-        text = read_text(path, LARGEST_TOKENIZER)
-        try:
-            backend = tokenizers.Tokenizer.from_str(text)
-        except BaseException as error:
-            if not _is_of_the_library(error):
-                raise
-            raise ValueError(
-                f"{spelled(path)} is not a valid tokenizer: {quoted(error)}; copy it again"
-            ) from None
+        backend = read_backend(path)
         try:
             found = cls(backend)
             refuse_unfaithful(backend)
@@ -219,6 +211,19 @@ class Tokenizer:
                 f"token {token_id} is not in the vocabulary; ids are 0 to {self.vocab_size - 1}"
             )
         return piece
+
+
+def read_backend(path: Path) -> tokenizers.Tokenizer:
+    """What a tokenizer.json holds; ValueError when it is missing or broken."""
+    text = read_text(path, LARGEST_TOKENIZER)
+    try:
+        return tokenizers.Tokenizer.from_str(text)
+    except BaseException as error:
+        if not _is_of_the_library(error):
+            raise
+        raise ValueError(
+            f"{spelled(path)} is not a valid tokenizer: {quoted(error)}; copy it again"
+        ) from None
 
 
 def train_bpe(texts: Iterable[str], vocab_size: int, specials: Sequence[str] = ()) -> Tokenizer:

@@ -4,6 +4,7 @@ What cannot be opened is refused here, before anything large is read.
 """
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,11 @@ LARGEST_INDEX = 16 * MEGABYTE
 POINTER = b"version https://git-lfs.github.com"
 STORED = ("F16", "BF16", "F32", "F64")
 SIZES = (("num_hidden_layers", "n_layer"), ("num_attention_heads", "n_head"))  # as configs say
+COUNTS = re.compile(
+    "(.*_)?heads|n_head|n_layers?|num_(hidden_|decoder_)?layers|n_embd|hidden_size|d_model|d_kv"
+    "|head_dim|vocab_size|patch_size|image_size"
+)
+AS_SAVED = "use the file that the model was saved with"
 
 
 def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
@@ -28,6 +34,7 @@ def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
     if (folder / "tokenizer.json").is_file():
         _refuse_pointer(folder / "tokenizer.json")
     _refuse_code(folder, config)
+    _refuse_counts(folder, config)
     _refuse_size(folder, stored, free)
     _refuse_depth(folder, config, len(stored))
     return config
@@ -108,6 +115,17 @@ def _refuse_code(folder: Path, config: dict[str, Any]) -> None:
         )
 
 
+def _refuse_counts(folder: Path, config: dict[str, Any]) -> None:
+    """ValueError for a number of layers, heads, … that is none; null and lists mean something."""
+    for name in filter(COUNTS.fullmatch, config):
+        value = config[name]
+        if type(value) in (float, str) or (type(value) is int and value < 1):
+            raise ValueError(
+                f"{spelled(folder / 'config.json')}: {name} is {quoted(repr(value))}; it must "
+                f"be a whole number above 0; {AS_SAVED}"
+            )
+
+
 def _refuse_size(folder: Path, stored: dict[str, StoredTensor], free: float) -> None:
     for name, tensor in stored.items():
         if tensor.dtype not in STORED and not tensor.dtype.startswith(("I", "U", "BOOL")):
@@ -146,7 +164,19 @@ def in_one_line(folder: Path, what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        _refuse_unknown_name(folder, error)
         raise ValueError(
             f"{spelled(folder)}: {what}: {one_line(str(error))}; its files may be damaged or of "
             "different models, copy the whole folder"
         ) from None
+
+
+def _refuse_unknown_name(folder: Path, error: Exception) -> None:
+    """ValueError where the library looked in vain for a name of config.json, as an activation."""
+    sought = error.args[:1] if isinstance(error, KeyError) else ()
+    for name, value in config_in(folder).items():
+        if isinstance(value, str) and value in sought:
+            raise ValueError(
+                f"{spelled(folder / 'config.json')}: {name} is {quoted(value)!r}, which "
+                f"transformers does not know; {AS_SAVED}"
+            ) from None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from model.lines import one_line, quoted
 
-NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[\w.-]{1,96})?")
 FETCHED = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from model.files import LARGEST_CONFIG, folder_at, folder_in, read_json, replacing
 from model.lines import quoted, spelled
 from model.sources import nanogpt
+from model.sources.hub import is_name
 
 SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "checkpoints"
 WHERE = "HEADLIGHT_MODELS"
@@ -53,10 +54,7 @@ def given_folder(place: str) -> Path:
     """The folder of a model that a person names; ValueError where it is none, with what is."""
     folder = folder_at(place.strip().strip("\"'"))
     if folder is None or not place.strip():
-        what = (
-            "is a file; give the folder that it is in" if _is_file(place) else "is no folder here"
-        )
-        raise ValueError(f"{quoted(place)!r} {what}")
+        raise ValueError(f"{quoted(place)!r} {_why_none(place.strip())}")
     if not has_config(folder):
         nanogpt.refuse_pickle(folder)
         inside = [below.name for below in _inside(folder) if has_config(below)]
@@ -65,6 +63,13 @@ def given_folder(place: str) -> Path:
             f"{quoted(str(folder))} has no config.json; give the folder of one model{also}"
         )
     return folder
+
+
+def _why_none(place: str) -> str:
+    if _is_file(place):
+        return "is a file; give the folder that it is in"
+    fetch = f"; a model of the hub is fetched by: headlight open {place} --download"
+    return f"is no folder here{fetch if is_name(place) else ''}"
 
 
 def remembered() -> list[Path]:

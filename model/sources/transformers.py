@@ -19,7 +19,9 @@ from model.adopted.model import AdoptedModel
 from model.adopted.pictures import FILE as PREPROCESSOR
 from model.adopted.pictures import USUAL, pictures_of
 from model.adopted.tokenizer import AdoptedTokenizer
+from model.data.tokenizer import read_backend
 from model.device import choose_device, free_on
+from model.files import LARGEST_TOKENIZER, read_json
 from model.lines import in_millions, quoted, spelled
 from model.sources import nanogpt
 from model.sources.adopted import Adopted
@@ -257,15 +259,23 @@ def _tokenizer(
     start_id: int | None,
 ) -> AdoptedTokenizer | None:
     """The folder's own; None where it brings none."""
-    if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer_config.json")):
+    about, file = folder / "tokenizer_config.json", folder / "tokenizer.json"
+    if not about.is_file() and not file.is_file():
         return None
-    with in_one_line(folder, "its tokenizer cannot be read"):
-        own = hf.AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
-        if not own.is_fast:
-            return None
-        highest = max(own.get_vocab().values(), default=0)
-        if highest > 2 * n_ids:  # the library writes a list of all ids up to it
-            raise ValueError(f"it has a token {highest:,}, and the model rows for {n_ids:,}")
-        return AdoptedTokenizer(own, n_ids, start_id)
+    try:
+        with in_one_line(folder, "its tokenizer cannot be read"):
+            own = hf.AutoTokenizer.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+            if not own.is_fast:
+                return None
+            highest = max(own.get_vocab().values(), default=0)
+            if highest > 2 * n_ids:  # the library writes a list of all ids up to it
+                raise ValueError(f"it has a token {highest:,}, and the model rows for {n_ids:,}")
+            return AdoptedTokenizer(own, n_ids, start_id)
+    except ValueError:
+        if about.is_file():
+            read_json(about, LARGEST_TOKENIZER)  # the one that is damaged is named
+        if file.is_file():
+            read_backend(file)
+        raise

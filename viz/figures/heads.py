@@ -14,6 +14,7 @@ from viz.theme import Palette, color_scale
 HEIGHT = 440
 POINT = 13  # pixels
 ROOM = 0.06  # of an axis on each side, so that no point is cut
+ALIKE = 0.02  # of the largest value: an axis spans no less, or its numbers would be too long
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +85,9 @@ def _range(values: np.ndarray) -> list[float] | None:
     if not len(finite):
         return None
     low, high = float(finite.min()), float(finite.max())
-    room = ROOM * ((high - low) or max(abs(high), 1.0))
-    return [low - room, high + room]
+    span = max(high - low, ALIKE * max(abs(low), abs(high))) or 1.0
+    middle, half = (low + high) / 2, (0.5 + ROOM) * span
+    return [middle - half, middle + half]
 
 
 def _name(

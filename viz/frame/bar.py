@@ -9,7 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.probabilities import given_probabilities
 from model.given import space_at_end
-from model.lines import quoted
 from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
 from model.verify.check import Check, Finding
@@ -266,7 +265,8 @@ def _any_head(run: runs.Run, *, has_pickers: bool) -> tuple[str, int, int]:
 def _badge(view: View, checks: Sequence[Check]) -> None:
     """Model, device, and how many checks this run passed, with the list behind it."""
     device = view.handle.device.upper()
-    with st.popover(inspector.verdict(checks, f"{device} · "), key="badge"):
+    key = "badge" if all(one.passed for one in checks) else "badge-failed"
+    with st.popover(inspector.verdict(checks, f"{device} · "), key=key):
         words.caption(f"{view.model}: {_described(view)}, running on {device}")
         n_of_run = len(view.run.checks)
         st.caption(
@@ -347,10 +347,6 @@ def _described(view: View) -> str:
 
 
 def _say_what_became_of_the_text(view: View) -> None:
-    if view.run.reads is not None:
-        words.notice(
-            f"The tokenizer of {view.model} turns the sentence into “{quoted(view.run.reads)}”."
-        )
     space = space_at_end(view.run.trace.tokens) if "decoder" in view.offers else ""
     if space:
         words.notice(space)

@@ -95,8 +95,8 @@ def given(family: str, n_tokens: int = 7) -> dict[str, torch.Tensor]:
     return {"input_ids": ids[:, :n_tokens]}
 
 
-def tokens(vocab_size: int = 300, start: str = "") -> hf.PreTrainedTokenizerFast:
-    """A byte-level tokenizer of transformers; `start` is put in front of every text."""
+def tokens(vocab_size: int = 300, start: str = "", end: str = "") -> hf.PreTrainedTokenizerFast:
+    """A byte-level tokenizer of transformers; `start` and `end` are put around every text."""
     backend = tokenizers.Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
@@ -108,9 +108,10 @@ def tokens(vocab_size: int = 300, start: str = "") -> hf.PreTrainedTokenizerFast
         show_progress=False,
     )
     backend.train_from_iterator(["the red ball and the blue ball gave the dog a ball"], trainer)
-    if start:
+    around = [(name, backend.token_to_id(name)) for name in (start, end) if name]
+    if around:
         backend.post_processor = processors.TemplateProcessing(
-            single=f"{start} $A", special_tokens=[(start, backend.token_to_id(start))]
+            single=f"{start} $A {end}".strip(), special_tokens=around
         )
     return hf.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>")
 
@@ -134,10 +135,12 @@ def words(names: str = "the red ##d ball dog ! a") -> hf.PreTrainedTokenizerFast
     return hf.PreTrainedTokenizerFast(tokenizer_object=backend, **specials)
 
 
-def saved(folder: Path, family: str = "gpt2", vocab_size: int = 300, start: str = "") -> Path:
+def saved(
+    folder: Path, family: str = "gpt2", vocab_size: int = 300, start: str = "", end: str = ""
+) -> Path:
     """A folder that transformers wrote: a model of random weights and its tokenizer."""
     build(family, vocab_size=vocab_size).save_pretrained(folder)
-    tokens(vocab_size, start).save_pretrained(folder)
+    tokens(vocab_size, start, end).save_pretrained(folder)
     return folder
 
 

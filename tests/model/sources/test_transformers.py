@@ -156,8 +156,10 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "no family": (_config(model_type="gpt9"), "the family 'gpt9', which transformers 5.23.0 does"),
     "two families": (_config(model_type="llama"), "names 'GPT2LMHeadModel', which is of 'gpt2'"),
     "other sizes": (_config(n_embd=32), "weights have other shapes than config.json means, as"),
-    "text for a number": (_config(n_layer="two"), "cannot be opened: "),
-    "no heads": (_config(n_head=0), "cannot be opened: "),
+    "text for a number": (_config(n_layer="two"), "config.json: n_layer is 'two'; it must be a wh"),
+    "no heads": (_config(n_head=0), "config.json: n_head is 0; it must be a whole number above"),
+    "fewer than no heads": (_config(n_head=-4), "config.json: n_head is -4; it must be a whole"),
+    "activation": (_config(activation_function="zork"), "activation_function is 'zork', which tr"),
     "too deep": (_config(n_layer=10**6), "means 1,000,000 layers, and its weights are"),
     "far too deep": (_config(encoder_layers=10**6), "means 1,000,000 layers, and its weights are"),
     "far too wide": (_config(n_embd=6400), "cannot be opened: config.json means 1,"),
@@ -167,7 +169,11 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "no type": (_config(model_type=None), "names no model_type"),
     "broken tokenizer": (
         lambda folder: _write(folder / "tokenizer.json", "{}"),
-        "its tokenizer cannot be read",
+        "tokenizer.json is not a valid tokenizer: ",
+    ),
+    "broken tokenizer config": (
+        lambda folder: _write(folder / "tokenizer_config.json", "{"),
+        "tokenizer_config.json is not valid JSON: ",
     ),
 }
 

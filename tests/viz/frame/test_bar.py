@@ -193,10 +193,10 @@ def lower(folder: Path) -> None:
 
 def test_a_tokenizer_that_changes_the_sentence_says_so(shelf: Path) -> None:
     lower(tiny_checkpoint(shelf / "small"))
-    app = open_page("Attention", sentence="The CAT sat.")
-    (line,) = lines(app, "note")
-    assert line == "The tokenizer of small turns the sentence into “the cat sat.”."
-    assert lines(open_page("Attention", sentence="the cat sat."), "note") == []
+    said = "The tokenizer reads the sentence as “the cat sat.”"
+    assert said in lines(open_page("Tokens", sentence="The CAT sat."), "note")
+    assert said not in lines(open_page("Tokens", sentence="the cat sat."), "note")
+    assert lines(open_page("Attention", sentence="The CAT sat."), "note") == [], "once is enough"
 
 
 def test_a_badge_never_stands_for_another_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

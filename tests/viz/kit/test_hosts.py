@@ -106,6 +106,17 @@ def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) ->
     expect(alone.get_by_role("link")).to_have_count(0)
 
 
+def test_a_text_that_is_all_written_has_no_buttons_to_write_on(alone: Page, tmp_path: Path) -> None:
+    trace = stories_trace("go go go")
+    words = [f"w{i}" for i in range(trace.logits.shape[-1])]
+    path = tmp_path / "home.html"
+    home_part(trace, words, Goal("written", came=tuple(trace.ids[1:].tolist()))).save(path)
+    alone.goto(path.as_uri())
+    alone.locator("[data-drawn*='home ']").wait_for()
+    expect(alone.locator(".hl-home-next")).to_be_visible()
+    expect(alone.get_by_role("button", name="Generate")).to_have_count(0)
+
+
 def test_a_model_that_says_nothing_shows_its_last_vectors(alone: Page, tmp_path: Path) -> None:
     trace = stories_trace("go go go")
     path = tmp_path / "home.html"

@@ -8,8 +8,9 @@ import transformers as hf
 from model.sources.offers import missing
 from model.sources.places import WHERE
 from tests.model.adopted.families import D, build, pictured, saved, tokens, words
-from tests.viz.apps import checks_shown, control, lines, open_page
+from tests.viz.apps import chart, checks_shown, control, facts, lines, open_page
 from tests.viz.builders import live_data
+from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
 from viz.studio import PAGES
 
@@ -28,7 +29,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokens().save_pretrained(folder / "some-nan")
     hf.BertModel(build("bert", vocab_size=12).config).save_pretrained(folder / "bare-bert")
     words().save_pretrained(folder / "bare-bert")
-    saved(folder / "some-marian", "marian")
+    saved(folder / "some-marian", "marian", end="</s>")
     pictured(folder / "some-dino", "dinov2")
     return folder
 
@@ -61,6 +62,29 @@ def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
     assert lines(app, "error") == []
 
 
+@pytest.mark.parametrize(("model", "before"), [("some-llama", 1), ("some-marian", 0)])
+def test_tokens_draws_the_trees_of_a_text_and_lets_others_stand_beside(
+    model: str, before: int
+) -> None:
+    app = open_page("Tokens", model=model, sentence=TEXT)
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    ids = runs.tokenizer(runs.handle_of(model, "cpu")).encode(TEXT)
+    assert facts(app)["tokens / context"].split()[0] == str(len(ids))
+    found = cards(app)
+    assert [int(card[1]) for card in found] == ids
+    added = found.pop(0 if before else -1)
+    assert (added[0], added[2:]) == ("<s>" if before else "</s>", ("0", "0", "–"))
+    assert sum(int(card[2]) for card in found) == len(TEXT)
+    (hover, *_) = [trace for trace in chart(app, "merges").data if trace.get("customdata")]
+    assert len(hover["text"]) == len(ids) - 1
+    assert hover["customdata"][0].startswith(f"token {before}:")
+
+
+def test_tokens_has_no_tree_where_a_text_is_empty() -> None:
+    app = open_page("Tokens", model="some-llama", sentence="")
+    assert lines(app, "error") == [] and not app.get("plotly_chart")
+
+
 def test_home_shows_a_model_that_gives_no_words() -> None:
     app = open_page("Home", model="bare-bert", sentence="the red dog")
     assert lines(app, "error") == []
@@ -82,6 +106,8 @@ def test_home_shows_what_an_encoder_decoder_of_transformers_writes() -> None:
 def test_a_page_serves_a_model_of_pictures_of_transformers(page: str) -> None:
     app = open_page(page, model="some-dino")
     assert lines(app, "error") == [] and control(app, "model") == "some-dino"
+    if page == "Ablation":
+        assert facts(app)["most likely, with its probability"].startswith("LABEL_")
     notes = "".join(lines(app, "note"))
     assert ("Tokens does not apply to some-dino: it has no vocabulary" in notes) == (
         page == "Tokens"
@@ -109,6 +135,7 @@ def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
     assert "faults found when the model was opened" in failed
     (badge,) = app.get("popover")
     assert "checks failed" in badge.proto.popover.label
+    assert badge.proto.id.endswith("-badge-failed"), "what page.css makes red"
 
 
 @pytest.mark.parametrize(("page", "shown"), [("Translation", "translate"), ("Vision", "digits")])

@@ -62,6 +62,15 @@ export function headName({ groups }, group, layer, head) {
 }
 
 /**
+ * What a person gave.
+ *
+ * @param {Record<string, Stream>} streams
+ */
+export function givenOf(streams) {
+  return Object.values(streams).some(({ kind }) => kind === "patches") ? "picture" : "sentence";
+}
+
+/**
  * The streams that a group's attention is between, of this run or of another.
  *
  * @param {Record<string, Stream>} streams

@@ -6,7 +6,7 @@ import { check, html } from "../../kit/dom.js";
 import { Instrument } from "../instrument.js";
 import { Controls } from "./controls.js";
 import { exportMenu } from "./exports.js";
-import { between, groupOf, headName, loadHead } from "./heads.js";
+import { between, givenOf, groupOf, headName, loadHead } from "./heads.js";
 import { Overview } from "./overview.js";
 import { inWords } from "./roles.js";
 import { CompareView } from "./views/compare.js";
@@ -264,9 +264,8 @@ export class Microscope extends Instrument {
     this.loaded = loaded;
     this.#shownHead = { key: this.data.key, group: attention, layer, head };
     this.title.textContent = view === "summary" ? "Aggregate" : this.headName;
-    const input = this.between.queries.kind === "text" ? "sentence" : "input";
     const does = inWords(this.data, this.group, layer, head);
-    const says = view === "summary" ? [] : [`On this ${input}: `, ...does];
+    const says = view === "summary" ? [] : [`On this ${givenOf(this.data.streams)}: `, ...does];
     this.does.replaceChildren(...says);
   }
 

@@ -5,6 +5,7 @@
 import { digits, html, svg } from "../../kit/dom.js";
 import { GAP, Grid } from "../../kit/marks/grid.js";
 import { mean } from "../../kit/measures.js";
+import { givenOf } from "./heads.js";
 import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
 
 /** @import { Lifetime } from "../../kit/lifetime.js" */
@@ -15,7 +16,8 @@ const MARGIN = { left: 30, top: 22, beside: 44 }; // where the bars are
 const TILE = { least: 6, most: 74 };
 const MOST_STRETCH = 3; // of a map's longer side to its shorter
 const REST =
-  "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this sentence. Bars: sharpness, the mean of each row’s maximum";
+  "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this";
+const BARS = "Bars: sharpness, the mean of each row’s maximum";
 const FIRST_ROW = ", in self-attention without the first row"; // as model.analysis.heads.sharpness
 
 /** @import { At } from "../../kit/marks/grid.js" */
@@ -113,7 +115,8 @@ export class Overview {
 
   #atRest() {
     const hasSelf = this.#data?.groups.some(({ kind }) => kind === "self");
-    return `${REST}${hasSelf ? FIRST_ROW : ""}.`;
+    const given = givenOf(this.#data?.streams ?? {});
+    return `${REST} ${given}. ${BARS}${hasSelf ? FIRST_ROW : ""}.`;
   }
 
   /** @param {string} words */

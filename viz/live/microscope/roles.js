@@ -4,7 +4,7 @@
 import { digits, html, svg, numbered } from "../../kit/dom.js";
 import { isInformative } from "../../kit/measures.js";
 import { ASIDE } from "../../kit/patterns.js";
-import { headName } from "./heads.js";
+import { givenOf, headName } from "./heads.js";
 
 /** @import { Group, MicroscopeData, RoleWords } from "./wire.js" */
 
@@ -121,7 +121,9 @@ export function rolesInWords(data, group) {
     const heads = top.map((one) => `${one.name} ${digits(one.value, 2)}`).join(", ");
     return mine.length ? [`${text}: ${mine.length}, such as ${heads}. `] : [];
   });
-  return parts.length ? `What heads do most on this sentence: ${parts.join("")}` : "";
+  return parts.length
+    ? `What heads do most on this ${givenOf(data.streams)}: ${parts.join("")}`
+    : "";
 }
 
 /**

@@ -154,7 +154,7 @@ def _in_the_model(view: View) -> None:
     address = {"page": "Attention", "model": view.model, "sentence": view.sentence}
     address |= {"layer": view.layer, "head": head, "cell": f"{query}-{key}"}
     score, weight = record.scores[head, query, key], record.pattern[head, query, key]
-    layout.section("The same in the model", f"{view.head_name} of the sentence above.")
+    layout.section("The same in the model", f"{view.head_name} of the input above.")
     words.caption(
         [
             "“",

@@ -11,6 +11,7 @@ import streamlit as st
 from model.analysis.counts import Counts, by_script, count, n_single_bytes
 from model.analysis.merges import Node, PreToken, walk
 from model.data.tokenizer import UNKNOWN, Merges
+from model.lines import quoted
 from model.verify.check import Check
 from viz import runs
 from viz.figures.labels import clipped, visible
@@ -62,7 +63,8 @@ def given_of(view: View) -> Given:
         run = runs.run(view.handle, view.sentence)
     first = run.trace.streams[0]
     assert first.ids is not None, "the page is for text"
-    n = len(first) - (len(run.trace.streams) > 1)  # a source ends with a token of its own
+    ends = len(run.trace.streams) > 1 and "weights" in view.offers  # with a token of no text
+    n = len(first) - ends
     return Given(run, first.labels[:n], tuple(first.ids[:n].tolist()))
 
 
@@ -80,6 +82,11 @@ class Reading:
     def tokens(self) -> list[Node]:
         """Every token."""
         return [token for pre_token in self.forest for token in pre_token]
+
+    @property
+    def drawn(self) -> list[int]:
+        """The numbers of the pre-tokens that have bytes: others stand around the text."""
+        return [number for number, one in enumerate(self.forest) if n_bytes([one])]
 
     @cached_property
     def counts(self) -> Counts:
@@ -119,13 +126,15 @@ def render(view: View) -> None:
     reading = _reading(view)
     chosen = _controls(reading)
     notices.show()
+    if view.run.reads is not None:
+        words.notice(f"The tokenizer reads the sentence as “{quoted(view.run.reads)}”")
     if reading.merges is None:
         kind = runs.tokenizer(view.handle).kind
         words.notice(
             f"This tokenizer ({kind}) does not make the whole text of merges of bytes alone, so "
             "there is no tree to draw."
         )
-    else:
+    elif reading.drawn:
         _trees(reading, chosen, len(reading.merges.rules))
     _note(reading)
     _cards(reading)
@@ -140,7 +149,8 @@ def checks(view: View) -> Sequence[Check]:
     """What the trees are compared with: the tokenizer's file, the sentence, the model's ids."""
     if token_runs.merges(view.handle) is None:
         return ()
-    return token_runs.checks(view.handle, view.sentence, _text(view), given_of(view).ids)
+    reads = view.run.reads or view.sentence
+    return token_runs.checks(view.handle, view.sentence, reads, given_of(view).ids)
 
 
 def _reading(view: View) -> Reading:
@@ -166,16 +176,16 @@ def _held_out(view: View) -> dict[str, float]:
 def _controls(reading: Reading) -> int:
     """The pre-token that is drawn, −1 for all; beside it the sizes of the text."""
     forest = reading.forest
-    fits = n_bytes(drawable(forest)) == n_bytes(forest)
+    fits = n_bytes(_drawn(reading, -1)) == n_bytes(forest)
 
     def name(number: int) -> str:
         if number < 0:
-            return f"all {len(forest)}" if fits else "from the start"
+            return f"all {len(reading.drawn)}" if fits else "from the start"
         label = label_of(*forest[number])
         return f"{number}: {clipped(label, LABEL_CHARACTERS)}"
 
     with layout.row("tokens"):
-        setting = PRE_TOKEN.given(options=range(-1, len(forest)), words=name)
+        setting = PRE_TOKEN.given(options=[-1, *reading.drawn], words=name)
         chosen = controls.select(setting, width=200) if reading.merges else -1
         words.facts(_facts(reading))
     return chosen
@@ -210,12 +220,12 @@ def _reference(reading: Reading) -> list[tuple[Said, str]]:
 
 def _drawn(reading: Reading, chosen: int) -> list[PreToken]:
     """The pre-tokens that are chosen, as far as there is room."""
-    return drawable(reading.forest if chosen < 0 else reading.forest[chosen : chosen + 1])
+    return drawable([reading.forest[i] for i in (reading.drawn if chosen < 0 else [chosen])])
 
 
 def _trees(reading: Reading, chosen: int, n_rules: int) -> None:
     drawn = _drawn(reading, chosen)
-    is_one = chosen >= 0 or len(reading.forest) == 1
+    is_one = chosen >= 0 or len(reading.drawn) == 1
     wanted = n_bytes(reading.forest if chosen < 0 else [reading.forest[chosen]])
     if n_bytes(drawn) < wanted:
         words.notice(
@@ -224,7 +234,7 @@ def _trees(reading: Reading, chosen: int, n_rules: int) -> None:
         )
     made = [token for pre_token in drawn for token in pre_token]
     n_merges = sum(token.n_merges for token in made)
-    first = sum(map(len, reading.forest[: max(chosen, 0)]))
+    first = sum(map(len, reading.forest[: reading.drawn[0] if chosen < 0 else chosen]))
     with st.container(key=f"trees-{bisect_left(WIDTHS, n_bytes(drawn))}"):
         layout.show_figure(
             merge_trees(drawn, first, n_rules, reading.view.colors),
@@ -232,6 +242,8 @@ def _trees(reading: Reading, chosen: int, n_rules: int) -> None:
             alt=f"Trees of {n_merges} merges: {n_bytes(drawn)} bytes become {len(made)} tokens, "
             f"{', '.join(map(label_of, made))}",
         )
+    if len(reading.drawn) < len(reading.forest):
+        words.caption("Tokens of 0 bytes are put around the text by the tokenizer.")
 
 
 def _note(reading: Reading) -> None:

@@ -68,7 +68,7 @@ export class Next {
    * @param {Record<string, any>} settings
    */
   build(spec, settings) {
-    const { title, isSampled, canWrite, canChoose, gives } = goalOf(spec);
+    const { title, isSampled, canChoose, gives } = goalOf(spec);
     const { bounds } = spec;
     this.node.setAttribute("aria-label", title);
     this.list.hidden = gives !== null;
@@ -76,7 +76,7 @@ export class Next {
     this.legend.hidden = this.fields.hidden = !isSampled;
     this.node.classList.toggle("hl-plain", !isSampled);
     this.node.classList.toggle("hl-choice", canChoose);
-    this.buttons.hidden = !canWrite;
+    this.buttons.hidden = !canChoose; // else it is all written: the timeline plays it
     this.#hint = canChoose ? "; click: the text goes on with it" : "";
     if (!this.#sliders.length) {
       /** @param {number} x */

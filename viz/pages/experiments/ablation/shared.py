@@ -124,8 +124,8 @@ def logits_of(run: Run) -> np.ndarray:
 
 
 def answer_of(view: View, best: int, names: Sequence[str]) -> Piece:
-    """The most likely answer of a run by its name, a token or the number of a class."""
-    return Word(names[best]) if "vocabulary" in view.offers else str(best)
+    """The most likely answer of a run by its name, a token or a class."""
+    return Word(names[best]) if "vocabulary" in view.offers else names[best]
 
 
 def probability_of(run: Run, position: int, token: int) -> float:

@@ -27,7 +27,7 @@ def render(view: View) -> None:
         ICON,
         TITLE,
         "What does each head do? Every point is a head: click one.",
-        "Each head is measured on this sentence, or on a whole text that the model was not trained "
+        "Each head is measured on this input, or on many others that the model was not trained "
         "on. A head gets the words that its numbers support; it is never named by hand. The axes "
         "and the colour can be any of the measures; the inspector has their formulas.",
     )
