@@ -8,6 +8,8 @@
 What a person gets wrong is a ValueError of one line; what is to be known is a warning.
 """
 
+import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from headlight import where
@@ -31,4 +33,16 @@ def open(model: Any, tokenizer: Any = None, *, device: str = "auto") -> "Model":
     """
     from headlight.opened import opened  # here, since it loads torch
 
-    return opened(model, tokenizer, device)
+    found = opened(model, tokenizer, device)
+    _prepare_notebook()
+    return found
+
+
+def _prepare_notebook() -> None:
+    """Where a picture can follow, what all need is sent while a person writes the next line."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if hasattr(shell, "kernel"):
+        with suppress(ModuleNotFoundError):  # the picture says what is missing
+            from viz.kit.hosts.jupyter import prepare
+
+            prepare()

@@ -54,13 +54,15 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="headlight",
         description=DESCRIPTION,
-        epilog=f"Beside these: {', '.join(COMMANDS)}, as `python -m model` in a clone.",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     opens = commands.add_parser(OPEN, help="start the app with a model of yours")
     checks = commands.add_parser(CHECK, help="run a sentence and recompute it by another route")
+    for name, about in COMMANDS.items():
+        if name != CHECK:
+            commands.add_parser(name, help=about.summary, add_help=False)
     for command in (opens, checks):
         command.add_argument(
             "named", metavar="PATH_OR_NAME", help="a folder, a shipped model, or a name of the hub"

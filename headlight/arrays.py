@@ -30,19 +30,20 @@ def attention(
     jax or lists. tokens: Tq strings. key_tokens: Tk strings, where those are others. Nothing is
     shown as masked: arrays do not say why a weight is 0.
     """
-    patterns = _patterns(arrays)
-    queries = _stream("tokens", tokens, patterns.shape[2], "queries")
+    layers = _layers(arrays)
+    n_queries, n_keys = layers[0].shape[1:]
+    queries = _stream("tokens", tokens, n_queries, "queries")
     keys = queries
-    if key_tokens is not None or patterns.shape[2] != patterns.shape[3]:
+    if key_tokens is not None or n_queries != n_keys:
         given = () if key_tokens is None else key_tokens
-        keys = _stream("key_tokens", given, patterns.shape[3], "keys")
-    for odd in _oddities(patterns):
+        keys = _stream("key_tokens", given, n_keys, "keys")
+    for odd in _oddities(layers):
         warn(odd, stacklevel=2)
-    return patterns_part(patterns, queries, keys)
+    return patterns_part(layers, queries, keys)
 
 
-def _patterns(arrays: Any) -> np.ndarray:  # noqa: ANN401
-    """(L, H, Tq, Tk) float32, a copy, without the axis of a batch of one."""
+def _layers(arrays: Any) -> list[np.ndarray]:  # noqa: ANN401
+    """(H, Tq, Tk) float32 of each layer, copies, without the axis of a batch of one."""
     try:
         layers = [numbers(layer) for layer in arrays]
     except (TypeError, ValueError, RuntimeError) as error:
@@ -52,7 +53,7 @@ def _patterns(arrays: Any) -> np.ndarray:  # noqa: ANN401
     if len({layer.shape for layer in layers}) != 1 or layers[0].ndim != 3 or not layers[0].size:
         said = ", ".join(map(str, shapes)) or "none"
         raise ValueError(f"the {len(layers)} layers have shapes {said}; {WANTED}")
-    return np.stack(layers)
+    return layers
 
 
 def numbers(given: Any) -> np.ndarray:  # noqa: ANN401
@@ -76,11 +77,13 @@ def _stream(name: str, tokens: Sequence[str], n: int, what: str) -> Stream:
     return Stream(name, "text", tuple(tokens))
 
 
-def _oddities(patterns: np.ndarray) -> list[str]:
+def _oddities(layers: Sequence[np.ndarray]) -> list[str]:
     """What no softmax gives, a line each."""
     with np.errstate(invalid="ignore"):  # of infinities
-        off = np.abs(patterns.sum(axis=-1, dtype=np.float64) - 1)  # (L, H, Tq)
-    n_odd, n_negative = int((~np.isfinite(patterns)).sum()), int((patterns < 0).sum())
+        sums = np.stack([layer.sum(axis=-1, dtype=np.float64) for layer in layers])  # (L, H, Tq)
+    off = np.abs(sums - 1)
+    n_odd = sum(int(np.count_nonzero(~np.isfinite(layer))) for layer in layers)
+    n_negative = sum(int(np.count_nonzero(layer < 0)) for layer in layers)
     far = off[np.isfinite(off) & (off > ROUNDED)]
     found = {
         f"NaN or infinite weights: {n_odd:,}; they are marked": n_odd,

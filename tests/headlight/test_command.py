@@ -1,6 +1,7 @@
 """Protects the command `headlight`: it opens a model by path or name, or one line says why not."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 
 from headlight import opening
 from headlight.__main__ import main
+from model.commands import COMMANDS
 from model.sources import hub, places
 from tests.model.adopted.families import saved
 from tests.serving import free_port
@@ -52,6 +54,12 @@ def test_a_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
             main(["open", named])
         error = capsys.readouterr().err
         assert error.startswith("error: ") and line in error and error.count("\n") == 1
+
+
+def test_an_unknown_command_is_told_all_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["frobnicate"])
+    assert {"open", *COMMANDS} <= set(re.findall(r"\w+", capsys.readouterr().err))
 
 
 def test_only_with_download_anything_is_asked_for(

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -41,6 +42,17 @@ def test_the_last_rows_of_the_lens_are_the_model_s_predictions(run: Run) -> None
     np.testing.assert_allclose(last.probability, logits.softmax(dim=-1).amax(dim=-1), rtol=1e-4)
     assert tuple(last.prediction) == run.opened.tokenizer.token_strings(best)
     assert (tuple(last.token), set(last["rank"])) == (run.tokens, {1})
+
+
+def test_in_a_notebook_what_pictures_need_is_sent_on_opening(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent: list[bool] = []
+    monkeypatch.setattr("viz.kit.hosts.jupyter.prepare", lambda: sent.append(True))
+    for shell, n in ((None, 0), (SimpleNamespace(kernel=None), 1)):
+        monkeypatch.setattr("IPython.get_ipython", lambda shell=shell: shell)
+        hl.open("stories", device="cpu")
+        assert len(sent) == n
 
 
 def test_heads_are_measured_as_on_the_page(run: Run) -> None:

@@ -38,6 +38,30 @@ export function bytesOf(base64) {
 }
 
 /**
+ * What Python deflated; an error in words where a browser cannot.
+ *
+ * @param {BlobPart} bytes
+ */
+export async function inflated(bytes) {
+  if (!("DecompressionStream" in globalThis))
+    throw new Error("This browser is too old to unpack it; one of 2023 or later can.");
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer().catch(() => {
+    throw new Error("It is damaged; run the cell again, or save the file again.");
+  });
+}
+
+/**
+ * Bytes as `inflated` takes them, in base64.
+ *
+ * @param {BlobPart} bytes
+ */
+export async function deflated(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
+  return base64Of(await new Response(stream).arrayBuffer());
+}
+
+/**
  * The float32 numbers of a packed array.
  *
  * @param {{bdata: string}} packed

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.kit.files import PLOTLY, script
+from viz.kit.files import packed_plotly, script
 from viz.kit.join import joined
 from viz.kit.wire import palette_data
 from viz.theme import DARK, LIGHT
@@ -102,7 +102,7 @@ def page_of(contents: Mapping[str, Any], module: str) -> str:
     """A page that holds contents, and a module that shows them."""
     texts = {
         "style": script("kit/kit.css"),
-        "plotly": PLOTLY.read_text(encoding="utf-8").replace("</script", "<\\/script"),
+        "plotly": b64encode(packed_plotly()).decode("ascii"),
         "contents": json.dumps(contents).replace("<", "\\u003c"),
         "script": module,
     }

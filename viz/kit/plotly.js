@@ -1,5 +1,6 @@
 // plotly.js, from the app itself, and what is used of it.
 
+import { bytesOf, inflated } from "./arrays.js";
 import { html } from "./dom.js";
 
 /**
@@ -46,10 +47,17 @@ let address = async () => new URL("live/plotly.min.js", document.baseURI).href;
 /**
  * Have plotly.js loaded from elsewhere.
  *
- * @param {() => Promise<string>} source gives the address of the script
+ * @param {() => Promise<ArrayBuffer>} source gives the script
  */
 export function plotlyFrom(source) {
-  address = source;
+  address = async () =>
+    URL.createObjectURL(new Blob([await source()], { type: "text/javascript" }));
+}
+
+/** Have it loaded from the page itself, a saved file, where it stands deflated. */
+export function plotlyFromPage() {
+  const packed = () => document.querySelector("#packed-plotly")?.textContent ?? "";
+  plotlyFrom(() => inflated(bytesOf(packed())));
 }
 
 /**

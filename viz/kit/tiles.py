@@ -20,7 +20,7 @@ def group_tiles(group: HeadGroup) -> np.ndarray:
 def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
     """Bytes of every head's map: 1 masked, 2 zero, above it the square root of the weight.
 
-    patterns: (L, H, Tq, Tk); masks: bool, broadcast to them. Returns (L·H, rows, columns) uint8.
+    patterns: (…, Tq, Tk); masks: bool, broadcast to them. Returns (n, rows, columns) uint8.
     The root lets faint patterns show. Above 48 tokens on either side neighbouring cells are
     merged, keeping the largest, so that neither side has more than 48.
     """
@@ -34,13 +34,9 @@ def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
 
 def _merge_cells(values: np.ndarray, merge: int) -> np.ndarray:
     """Maximum over merge × merge cells of the last two axes; the last cells may be fewer."""
-    if merge == 1:
-        return values
-    rows, columns = (-(-n // merge) for n in values.shape[-2:])
-    missing = (rows * merge - values.shape[-2], columns * merge - values.shape[-1])
-    padded = np.pad(values, [(0, 0)] * (values.ndim - 2) + [(0, n) for n in missing])
-    blocks = padded.reshape(*values.shape[:-2], rows, merge, columns, merge)
-    return blocks.max(axis=(-3, -1))
+    for axis in (-1, -2) if merge > 1 else ():
+        values = np.maximum.reduceat(values, range(0, values.shape[axis], merge), axis=axis)
+    return values
 
 
 def group_about(group: HeadGroup) -> Data:

@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.screen import HOSTILE, PATIENCE
 from tests.viz.builders import stories_trace
 from tests.viz.harness import as_sent
-from viz.kit.hosts.jupyter import PartWidget, still, widget
+from viz.kit.files import packed_plotly
+from viz.kit.hosts.jupyter import PartWidget, prepare, still, widget
 from viz.kit.join import joined
 from viz.kit.part import Part, page_of, piece
 from viz.kit.parts.heads import heads_part
@@ -83,6 +84,24 @@ def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> Non
     assert alone.evaluate("window.hacked") is None
     alone.emulate_media(color_scheme="dark")
     alone.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(13, 18, 30)'")
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"), [("a browser of 2020", "too old to unpack it"), ("half a script", "damaged")]
+)
+def test_a_saved_file_says_why_it_cannot_draw(
+    alone: Page, tmp_path: Path, fault: str, said: str
+) -> None:
+    page = heads_part(stories_trace("go")).page()
+    script = base64.b64encode(packed_plotly()).decode()
+    assert page.count(script) == 1
+    if fault == "half a script":
+        page = page.replace(script, script[: len(script) // 8 * 4])
+    else:
+        alone.add_init_script("delete globalThis.DecompressionStream")
+    (tmp_path / "heads.html").write_text(page, encoding="utf-8")
+    alone.goto((tmp_path / "heads.html").as_uri())
+    expect(alone.get_by_role("alert")).to_contain_text(said)
 
 
 def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) -> None:
@@ -206,7 +225,7 @@ def test_what_the_app_has_let_go_of_is_asked_for_again(bare: Page) -> None:
 NOTEBOOK = """async ([text, traits]) => {
     const {default: made} = await import(URL.createObjectURL(
         new Blob([text], {type: 'text/javascript'})));
-    const {render} = await made();
+    const {initialize, render} = await made();
     const listeners = {};
     const tell = (event, ...args) => (listeners[event] ?? []).forEach(act => act(...args));
     const view = new DataView(new ArrayBuffer(0));
@@ -223,7 +242,8 @@ NOTEBOOK = """async ([text, traits]) => {
         },
     };
     globalThis.listeners = listeners;
-    globalThis.closings = [0, 1].map(() => {
+    initialize?.({model});
+    if (render) globalThis.closings = [0, 1].map(() => {
         const el = document.body.appendChild(document.createElement('section'));
         return render({model, el});
     });
@@ -245,13 +265,14 @@ def answers(live: PartWidget) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return answer
 
 
+def traits_of(live: PartWidget) -> dict[str, Any]:
+    return {name: getattr(live, name) for name in ("spec", "settings", "arrays", "themes", "acked")}
+
+
 def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
     live = widget(heads_part(stories_trace("go go go"), {"layer": 1}))
     alone.expose_function("answer", answers(live))
-    traits = {
-        name: getattr(live, name) for name in ("spec", "settings", "arrays", "themes", "acked")
-    }
-    alone.evaluate(NOTEBOOK, [live._esm, traits])
+    alone.evaluate(NOTEBOOK, [live._esm, traits_of(live)])
     views = alone.locator("section > .hl-live")
     expect(views).to_have_count(2)
     for i in range(2):
@@ -266,6 +287,21 @@ def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
     assert list(live.acked.values()) == [2], "of the view that it was chosen in"
     alone.evaluate("closings.forEach(close => close())")
     assert alone.evaluate("Object.values(listeners).flat()") == []
+
+
+def test_a_view_draws_whose_forerunner_went_before_plotly_came(alone: Page) -> None:
+    live = widget(heads_part(stories_trace("go go")))
+    alone.expose_function("answer", answers(live))
+    opened = f"async given => {{ await ({NOTEBOOK})(given); closings[0](); }}"
+    alone.evaluate(opened, [live._esm, traits_of(live)])
+    drawn(alone, "Decoder self-attention L0 H0")
+
+
+def test_plotly_can_be_there_before_a_picture(alone: Page) -> None:
+    live = prepare()
+    alone.expose_function("answer", answers(live))
+    alone.evaluate(NOTEBOOK, [live._esm, {}])
+    alone.wait_for_function("globalThis.Plotly && !Object.values(listeners).flat().length")
 
 
 def test_python_says_what_it_does_not_have(alone: Page) -> None:
@@ -289,6 +325,7 @@ GALLERY = """
 const at = (name) => import(urls[`kit/${name}.js`]);
 const [{HeatMap}, {Grids}, {drawBars}, {Lifetime}, {matrix}, {currentPalette}] = await Promise.all(
     ['marks/heatmap', 'marks/grids', 'marks/bars', 'lifetime', 'maths', 'colors'].map(at));
+(await at('plotly')).plotlyFromPage();
 const {themes, maps, grids, bars} = JSON.parse(document.getElementById('contents').textContent);
 const root = document.getElementById('headlight');
 const lifetime = new Lifetime();

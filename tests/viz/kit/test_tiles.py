@@ -12,7 +12,9 @@ ONE = 255
 def merged(values: np.ndarray, block: int) -> np.ndarray:
     """The largest of each block × block cells of the last two axes; the last may be smaller."""
     rows, columns = (range(0, n, block) for n in values.shape[-2:])
-    return np.maximum.reduceat(np.maximum.reduceat(values, rows, axis=-2), columns, axis=-1)
+    cells = [[values[..., i : i + block, j : j + block] for j in columns] for i in rows]
+    largest = np.array([[cell.max(axis=(-2, -1)) for cell in row] for row in cells])
+    return np.moveaxis(largest, (0, 1), (-2, -1))
 
 
 def test_tiles_are_the_roots_of_the_weights_head_by_head() -> None:

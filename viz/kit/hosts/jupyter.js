@@ -1,9 +1,10 @@
 // A part in a notebook, as an anywidget: its model only carries ours, so that one rule holds in all
 // hosts. Arrays and choices go as messages, what Python says as traits.
 
+import { inflated } from "../arrays.js";
 import { Lifetime } from "../lifetime.js";
 import { Model } from "../model.js";
-import { plotlyFrom } from "../plotly.js";
+import { loadPlotly, plotlyFrom } from "../plotly.js";
 
 /** @import { Told } from "../model.js" */
 
@@ -41,10 +42,7 @@ export const host = (part) => ({
       widget.on(`change:${name}`, receive);
       lifetime.keep(() => widget.off(`change:${name}`, receive));
     }
-    plotlyFrom(async () => {
-      const script = new Blob([await asks("plotly.min.js")], { type: "text/javascript" });
-      return URL.createObjectURL(script);
-    });
+    plotlyFrom(() => plotlyOf(widget));
     receive();
     for (const still of el.closest(".jp-OutputArea")?.querySelectorAll(".hl-still") ?? [])
       still.toggleAttribute("hidden", true);
@@ -60,6 +58,30 @@ export const host = (part) => ({
 });
 
 /**
+ * Load plotly.js before a picture wants it: of its first second on a page it takes the most.
+ *
+ * @param {{model: Widget}} given
+ */
+export function initialize({ model }) {
+  plotlyFrom(() => plotlyOf(model));
+  loadPlotly().catch(() => {}); // the picture asks again and says it
+}
+
+/**
+ * Comes even where the view that asked is gone: others on the page wait for it, too.
+ *
+ * @param {Widget} widget
+ */
+async function plotlyOf(widget) {
+  const lifetime = new Lifetime();
+  try {
+    return await asker(widget, lifetime)("plotly.min.js");
+  } finally {
+    lifetime.end();
+  }
+}
+
+/**
  * Asks Python for bytes by their path.
  *
  * @param {Widget} widget
@@ -67,15 +89,14 @@ export const host = (part) => ({
  * @returns {(path: string) => Promise<ArrayBuffer>}
  */
 function asker(widget, lifetime) {
-  /** @type {Map<string, {resolve: (bytes: ArrayBuffer) => void, reject: (error: Error) => void}>} */
+  /** @type {Map<string, {resolve: (bytes: Promise<ArrayBuffer>) => void, reject: (error: Error) => void}>} */
   const asked = new Map();
   /** @type {(message: {path: string, error?: string}, buffers: DataView<ArrayBuffer>[]) => void} */
   const answered = ({ path, error }, [bytes]) => {
     const waiting = asked.get(path);
     asked.delete(path);
     if (error) waiting?.reject(new Error(error));
-    else
-      waiting?.resolve(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+    else waiting?.resolve(inflated(bytes));
   };
   widget.on("msg:custom", answered);
   lifetime.keep(() => widget.off("msg:custom", answered));

@@ -1,6 +1,7 @@
 """Parts in notebooks, where anywidget is installed: its model carries what other hosts carry."""
 
 import io
+import zlib
 from base64 import b64encode
 from functools import cache
 from typing import Any
@@ -8,10 +9,10 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageColor
 
-from viz.kit.files import PLOTLY, script
+from viz.kit.files import PLOTLY, packed_plotly, script
 from viz.kit.join import joined
 from viz.kit.part import Part, piece
-from viz.kit.tiles import MASKED, tiles
+from viz.kit.tiles import MASKED, ZERO, tiles
 from viz.theme import LIGHT
 
 try:
@@ -27,6 +28,9 @@ OPENS = """export default async () => {
   return host(part.default);
 };
 """
+
+
+AHEAD = 'export default async () => import(urls["kit/hosts/jupyter.js"]);'
 
 
 class PartWidget(anywidget.AnyWidget):
@@ -58,10 +62,15 @@ class PartWidget(anywidget.AnyWidget):
     def _answer(self, path: str) -> None:
         name, *at = path.split("/")
         try:
-            data = PLOTLY.read_bytes() if path == PLOTLY.name else piece(self.part.by_id[name], at)
-            self.send({"path": path}, [data])
+            self.send({"path": path}, [self._packed(name, at)])
         except LookupError:
             self.send({"path": path, "error": "There is no such array"})
+
+    def _packed(self, name: str, at: list[str]) -> bytes:
+        """What is asked for, deflated: much of a pattern is masked."""
+        if name == PLOTLY.name:
+            return packed_plotly()
+        return zlib.compress(piece(self.part.by_id[name], at), 1)
 
     def _take_over(self, by: str, turn: int, changes: dict[str, Any]) -> None:
         known = {name: value for name, value in changes.items() if name in self.settings}
@@ -83,6 +92,12 @@ def widget(part: Part) -> PartWidget:
     return _kind(part.name)(part)
 
 
+def prepare() -> PartWidget:
+    """Have the page of a notebook load plotly.js, before there is a picture; nothing is shown."""
+    text = joined(["kit/hosts/jupyter.js"], AHEAD)
+    return type("AheadWidget", (PartWidget,), {"_esm": text})(Part("ahead", {}, {}))
+
+
 def display(part: Part) -> None:
     """Show a part, under a still picture that its widget hides.
 
@@ -96,6 +111,7 @@ def display(part: Part) -> None:
 def still(part: Part) -> str:
     """What is left of a part where nothing runs: all heads as small maps, as HTML."""
     levels = _small_maps(part)
+    levels = np.where(levels > ZERO, levels | 7, levels)  # 32 colours, for half of the bytes
     framed = np.pad(levels, [(0, 0)] * (levels.ndim - 2) + [(0, 2), (0, 2)])
     image = Image.fromarray(np.concatenate(np.concatenate(framed, axis=1), axis=1))
     image.putpalette(_colors().tobytes())

@@ -1,9 +1,10 @@
 // A part in one file that holds everything, with no Python behind it.
 
-import { bytesOf } from "../arrays.js";
+import { bytesOf, inflated } from "../arrays.js";
 import { currentPalette, watchTheme } from "../colors.js";
 import { Lifetime } from "../lifetime.js";
 import { Model } from "../model.js";
+import { plotlyFromPage } from "../plotly.js";
 
 /** @import { Palette } from "../wire.js" */
 /** @import { Told } from "../model.js" */
@@ -21,6 +22,7 @@ import { Model } from "../model.js";
  * @param {Contents} contents
  */
 export function open(part, el, contents) {
+  plotlyFromPage();
   fill(el, contents.told.themes, new Lifetime());
   show(part, el, contents, { signal: new AbortController().signal });
 }
@@ -54,10 +56,4 @@ export function fill(el, themes, lifetime) {
   paint();
   watchTheme(lifetime, paint);
   lifetime.keep(() => (document.body.style.background = ""));
-}
-
-/** @param {Uint8Array<ArrayBuffer>} bytes */
-function inflated(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer();
 }

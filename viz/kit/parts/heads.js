@@ -9,6 +9,7 @@ import { Grids } from "../marks/grids.js";
 import { HeatMap } from "../marks/heatmap.js";
 import { matrix } from "../maths.js";
 import { focusable, pairsInWords, shownPattern, weightAt, weightScale } from "../patterns.js";
+import { loadPlotly } from "../plotly.js";
 
 /** @import { Chosen } from "../groups.js" */
 /** @import { Model } from "../model.js" */
@@ -122,8 +123,9 @@ class Heads {
     const isPast = () => turn !== this.#turn || this.lifetime.isOver;
     try {
       const chosen = this.#chosen;
-      await this.#drawGrids(chosen, isPast);
-      const shown = await this.#load(chosen);
+      const arrays = Promise.all([this.#load(chosen), this.#drawGrids(chosen, isPast)]);
+      loadPlotly().catch(() => {}); // it comes meanwhile; the large map says where it does not
+      const [shown] = await arrays;
       if (!isPast()) await this.#drawMap(chosen, shown);
       if (isPast()) return;
       this.failure.hidden = true;

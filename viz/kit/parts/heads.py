@@ -19,9 +19,10 @@ def heads_part(trace: Trace, chosen: Mapping[str, Any] | None = None) -> Part:
     return _part([group_about(group) for group in trace.groups], trace.streams, arrays, chosen)
 
 
-def patterns_part(patterns: np.ndarray, queries: Stream, keys: Stream) -> Part:
-    """Attention of which nothing is known but its weights, (L, H, Tq, Tk): no mask, no model.
+def patterns_part(layers: Sequence[np.ndarray], queries: Stream, keys: Stream) -> Part:
+    """Attention of which nothing is known but its weights: no mask, no model.
 
+    layers: (H, Tq, Tk) each; read one by one, since they may be large.
     keys: where they are the very stream of the queries, it is self-attention.
     """
     about = {
@@ -30,17 +31,21 @@ def patterns_part(patterns: np.ndarray, queries: Stream, keys: Stream) -> Part:
         "kind": "self" if queries is keys else "cross",
         "queries": queries.name,
         "keys": keys.name,
-        "n_layers": len(patterns),
-        "n_heads": patterns.shape[1],
+        "n_layers": len(layers),
+        "n_heads": len(layers[0]),
         "sites": [],
     }
-    are_numbers = np.isfinite(patterns)  # in a small map what is none is grey
-    small = tiles(np.where(are_numbers, patterns, 0), are_numbers)
-    arrays = {"attention tiles": small.reshape(*patterns.shape[:2], *small.shape[1:])}
-    for layer, pattern in enumerate(patterns):
+    arrays = {"attention tiles": np.stack([_tiles_of_numbers(layer) for layer in layers])}
+    for layer, pattern in enumerate(layers):
         arrays[f"attention {layer} pattern"] = pattern
         arrays[f"attention {layer} mask"] = np.ones((1, *pattern.shape[1:]), bool)
     return _part([about], (queries, keys), arrays)
+
+
+def _tiles_of_numbers(pattern: np.ndarray) -> np.ndarray:
+    """Small maps, (H, rows, columns), in which what is no number is grey."""
+    are_numbers = np.isfinite(pattern)
+    return tiles(np.where(are_numbers, pattern, 0), are_numbers)
 
 
 def _part(

@@ -1,5 +1,6 @@
 // Saving what is on screen: picture, numbers, or the whole instrument as one file that opens offline.
 
+import { deflated } from "../../kit/arrays.js";
 import { button, download, html, setAll, svg } from "../../kit/dom.js";
 import { rowOf } from "../../kit/maths.js";
 
@@ -237,7 +238,7 @@ async function saveHtml(scope) {
   /** @type {Record<string, string>} */
   const fillings = {
     style,
-    plotly: plotly.replaceAll("</script", "<\\/script"),
+    plotly: await deflated(plotly),
     script: script.replaceAll("</script", "<\\/script"),
     contents: JSON.stringify(contents).replaceAll("<", "\\u003c"),
   };

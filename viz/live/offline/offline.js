@@ -3,6 +3,7 @@
 import { PackedLibrary } from "../../kit/arrays.js";
 import { fill } from "../../kit/hosts/saved.js";
 import { Lifetime } from "../../kit/lifetime.js";
+import { plotlyFromPage } from "../../kit/plotly.js";
 import { Microscope } from "../microscope/microscope.js";
 
 /** @import { MicroscopeData } from "../microscope/wire.js" */
@@ -14,6 +15,7 @@ import { Microscope } from "../microscope/microscope.js";
  * @param {{data: MicroscopeData, arrays: Record<string, string>}} contents
  */
 export function open(root, { data, arrays }) {
+  plotlyFromPage();
   fill(root, data.themes, new Lifetime());
   const scope = new Microscope(root, {}, { library: new PackedLibrary(arrays), isOffline: true });
   const [first] = data.groups;

@@ -1,6 +1,6 @@
 // The sketch: a digit is drawn, and the model's answer and what it looks at follow the hand.
 
-import { bytesOf, floatsOf } from "../../kit/arrays.js";
+import { bytesOf, deflated, floatsOf } from "../../kit/arrays.js";
 import { ramp } from "../../kit/colors.js";
 import { button, check, digits, html, radios } from "../../kit/dom.js";
 import { Instrument } from "../instrument.js";
@@ -310,9 +310,5 @@ export class Sketch extends Instrument {
  * @param {Uint8Array<ArrayBuffer>} pixels
  */
 async function addressOf(pixels) {
-  const stream = new Blob([pixels]).stream().pipeThrough(new CompressionStream("deflate"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
+  return (await deflated(pixels)).replaceAll("+", "-").replaceAll("/", "_");
 }
