@@ -40,7 +40,7 @@ class AdoptedTokenizer(Tokenizer):
         self.end_id = _first_known(own.eos_token_id, own.sep_token_id)
         added = backend.get_added_tokens_decoder()
         self._added = {i: x.content for i, x in added.items()}
-        self._special_ids = frozenset(i for i, x in added.items() if x.special)
+        self.special_ids = frozenset(i for i, x in added.items() if x.special)
         self._n_ids = max(n_ids, backend.get_vocab_size())
         self._special = {
             MASK: own.mask_token_id,
@@ -59,11 +59,6 @@ class AdoptedTokenizer(Tokenizer):
     def vocab_size(self) -> int:
         """Number of different ids, those without a token included."""
         return self._n_ids
-
-    @property
-    def special_ids(self) -> frozenset[int]:
-        """See `Tokenizer`; others that were added may be text."""
-        return self._special_ids
 
     def token_bytes(self, token_id: int) -> bytes:
         """See `Tokenizer`; of an id without a token its name."""

@@ -46,6 +46,7 @@ class Tokenizer:
 
     Byte-level BPE puts a space before a text's first word, so that it becomes the same token as
     anywhere else; not where that costs a token, as for a word seen only at the start of stories.
+    `special_ids` stand for no text, such as the end of text; no text has them.
     """
 
     def __init__(self, backend: tokenizers.Tokenizer) -> None:
@@ -56,17 +57,14 @@ class Tokenizer:
         if end_id is None:
             raise ValueError(f"the tokenizer has no {END_OF_TEXT} token; train it again")
         self.end_id: int = end_id
-        self._added = {i: x.content for i, x in backend.get_added_tokens_decoder().items()}
+        added = backend.get_added_tokens_decoder()
+        self._added = {i: x.content for i, x in added.items()}
+        self.special_ids = frozenset(i for i, x in added.items() if x.special)
 
     @property
     def vocab_size(self) -> int:
         """Number of different ids, the end of text included."""
         return self.backend.get_vocab_size()
-
-    @property
-    def special_ids(self) -> frozenset[int]:
-        """Ids that stand for no text, such as the end of text; no text has them."""
-        return frozenset(self._added)
 
     def id_of(self, special: str) -> int:
         """The id of a special token such as MASK; ValueError when this tokenizer has none."""
