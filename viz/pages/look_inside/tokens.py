@@ -175,17 +175,17 @@ def _held_out(view: View) -> dict[str, float]:
 
 def _controls(reading: Reading) -> int:
     """The pre-token that is drawn, −1 for all; beside it the sizes of the text."""
-    forest = reading.forest
+    forest, drawn = reading.forest, reading.drawn  # the names of options are kept, and no run
     fits = n_bytes(_drawn(reading, -1)) == n_bytes(forest)
 
     def name(number: int) -> str:
         if number < 0:
-            return f"all {len(reading.drawn)}" if fits else "from the start"
+            return f"all {len(drawn)}" if fits else "from the start"
         label = label_of(*forest[number])
         return f"{number}: {clipped(label, LABEL_CHARACTERS)}"
 
     with layout.row("tokens"):
-        setting = PRE_TOKEN.given(options=[-1, *reading.drawn], words=name)
+        setting = PRE_TOKEN.given(options=[-1, *drawn], words=name)
         chosen = controls.select(setting, width=200) if reading.merges else -1
         words.facts(_facts(reading))
     return chosen
