@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.trace import HeadGroup
+from model.trace import AttentionRecord, HeadGroup
 from viz.kit.wire import Data
 
 MASKED, ZERO = 1, 2  # byte values of a tile; above ZERO the weight, 0 is the gap between tiles
@@ -11,10 +11,12 @@ TILE_MOST = 48
 
 def group_tiles(group: HeadGroup) -> np.ndarray:
     """Tiles of all heads of a group, (L·H, rows, columns) uint8; see `tiles`."""
-    masks = [record.mask for record in group.records]
-    n_heads = max((len(mask) for mask in masks if mask.ndim == 3), default=1)
-    shape = (n_heads, *masks[0].shape[-2:])
-    return tiles(group.patterns(), np.stack([np.broadcast_to(mask, shape) for mask in masks]))
+    return np.concatenate([layer_tiles(record) for record in group.records])
+
+
+def layer_tiles(record: AttentionRecord) -> np.ndarray:
+    """Tiles of all heads of a layer, (H, rows, columns) uint8; see `tiles`."""
+    return tiles(np.asarray(record.pattern)[None], record.mask[None])
 
 
 def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -34,13 +36,10 @@ def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
 
 def _merge_cells(values: np.ndarray, merge: int) -> np.ndarray:
     """Maximum over merge × merge cells of the last two axes; the last cells may be fewer."""
-    if merge == 1:
-        return values
-    rows, columns = (-(-n // merge) for n in values.shape[-2:])
-    missing = (rows * merge - values.shape[-2], columns * merge - values.shape[-1])
-    padded = np.pad(values, [(0, 0)] * (values.ndim - 2) + [(0, n) for n in missing])
-    blocks = padded.reshape(*values.shape[:-2], rows, merge, columns, merge)
-    return blocks.max(axis=(-3, -1))
+    for axis in (-1, -2):
+        starts = np.arange(0, values.shape[axis], merge)
+        values = np.maximum.reduceat(values, starts, axis=axis) if merge > 1 else values
+    return values
 
 
 def group_about(group: HeadGroup) -> Data:
