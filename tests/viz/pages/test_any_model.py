@@ -63,6 +63,8 @@ def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
         checks = {row["check"]: row["verdict"] for row in checks_shown(app)[0]}
         assert set(checks.values()) == {"passed"}, page
         assert any("worked out from q and k" in name for name in checks)
+        asks = any(button.label == "What each part costs: 18 runs" for button in app.button)
+        assert asks == (page == "Ablation"), "many long runs begin when they are asked for"
 
 
 @pytest.mark.parametrize(

@@ -183,30 +183,19 @@ def _group(group: HeadGroup, trace: Trace) -> Data:
         "n_layers": len(group.records),
         "n_heads": group.n_heads,
         "sites": [record.site.address for record in group.records],
-        "tiles": packed(np.concatenate([layer.tiles for layer in layers])),
-        "sharpness": [layer.sharpness for layer in layers],
-        "strongest": [layer.strongest for layer in layers],
-        "roles": [layer.roles for layer in layers],
+        "tiles": packed(np.concatenate([layer["tiles"] for layer in layers])),
+        **{name: [x[name] for x in layers] for name in ("sharpness", "strongest", "roles")},
     }
 
 
-class _Layer(NamedTuple):
-    """The heads of a layer at a glance."""
-
-    tiles: np.ndarray
-    sharpness: list[float | None]
-    strongest: list[list[float | None]]
-    roles: list[list[str | float] | None]
-
-
-def _layer(record: AttentionRecord, ids: np.ndarray | None) -> _Layer:
+def _layer(record: AttentionRecord, ids: np.ndarray | None) -> Data:
     patterns, kind = record.pattern, record.site.kind
-    return _Layer(
-        tiles=layer_tiles(record),
-        sharpness=[finite(value) for value in sharpness(patterns, kind)],
-        strongest=[_strongest(head, kind) for head in patterns],
-        roles=[_role(role) for role in roles(measures(record, ids))],
-    )
+    return {
+        "tiles": layer_tiles(record),
+        "sharpness": [finite(value) for value in sharpness(patterns, kind)],
+        "strongest": [_strongest(head, kind) for head in patterns],
+        "roles": [_role(role) for role in roles(measures(record, ids))],
+    }
 
 
 def _role(role: Role | None) -> list[str | float] | None:
