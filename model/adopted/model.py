@@ -140,7 +140,10 @@ class AdoptedModel(Transformer):
         return all(isinstance(getattr(x, "weight", None), Tensor) for x in projections)
 
     def is_long(self, lengths: Mapping[str, int]) -> bool:
-        """Whether a run has more weights than are kept. lengths: tokens of each stream."""
+        """Whether a run has more weights than are kept: scores and patterns are then worked out.
+
+        lengths: tokens of each stream.
+        """
         keys = lengths[self.anatomy.stacks[0]]  # of cross-attention
         return (
             sum(
@@ -237,7 +240,7 @@ def capture_adopted(
     mask: np.ndarray | None = None,
     attachments: Sequence[Attachment] = (),
 ) -> Trace:
-    """Run a model once on a batch of one, and keep everything.
+    """Run a model once on a batch of one, and keep everything, of a long run see `is_long`.
 
     streams: what is given, one for each stack, with their names and labels. mask: (T, T) bool. What
     is attached sees each value before it is kept.
