@@ -65,7 +65,8 @@ class Model:
 class Run:
     """One run of a model on one input. In a notebook it shows itself: all heads, live.
 
-    `trace` is all that was kept, as plain numpy.
+    `trace` is all that was kept, as plain numpy. Of a long text a pattern is worked out when looked
+    at: `np.asarray(record.pattern)`.
     """
 
     opened: Runnable

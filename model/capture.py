@@ -54,8 +54,9 @@ def capture_batch(
     _refuse_training(model)
     for sentence, strings in zip(ids, tokens, strict=True):
         _check_labels(sentence, strings)
-    recording = Recording(attachments)
     batch = _ids(ids, model)  # (B, T)
+    is_long = isinstance(model, AdoptedModel) and model.is_long({model.name: batch.shape[1]})
+    recording = Recording(attachments, sparing=is_long)
     output = to_numpy(model(batch, mask=_on_device(mask, batch), tap=recording.tap))
     values, layers = recording.values(), range(model.config.n_layers)
     traces = []

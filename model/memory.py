@@ -36,3 +36,11 @@ def keep_freed_memory() -> None:
         return  # not glibc
     mallopt(m_trim_threshold, 256 * 2**20)
     mallopt(m_mmap_threshold, 32 * 2**20)
+
+
+def give_back_freed_memory() -> None:
+    """Return freed blocks to the kernel all the same, after work that took far more than usual."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError, TypeError):
+        return  # not glibc

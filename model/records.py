@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from torch import Tensor
@@ -16,19 +16,40 @@ from model.trace import (
     Site,
     Stream,
 )
+from model.worked_out import Attending, Square, WorkedOut
 
 # What attention says of itself besides its arrays; ours leaves it out where it is the usual.
 NUMBERS = ("scale", "softcap")
+SQUARES = ("scores", "pattern")  # (H, Tq, Tk), which grow with the square of the text
 TRACED = frozenset(("embed", "positions", *ATTENTION_NAMES, *NUMBERS, *RESIDUAL_NAMES))
 
 Arrays = Mapping[str, np.ndarray]
 
 
-class Recording:
-    """A recorder behind other attachments: they see each value before it is kept."""
+class _Sparing(Recorder):
+    """Keeps scores and patterns only where something attached may change them."""
 
     def __init__(self, attachments: Sequence[Attachment]) -> None:
-        self._attachments, self._recorder = attachments, Recorder(TRACED)
+        super().__init__(TRACED)
+        self._attachments = attachments
+
+    def wants(self, address: str) -> bool:
+        site, _, name = address.rpartition(".")
+        if name not in SQUARES:
+            return super().wants(address)
+        return any(item.wants(f"{site}.{x}") for item in self._attachments for x in SQUARES)
+
+
+class Recording:
+    """A recorder behind other attachments: they see each value before it is kept.
+
+    Where it is `sparing`, scores and patterns that nothing attached wants are left to be worked out
+    when they are looked at.
+    """
+
+    def __init__(self, attachments: Sequence[Attachment], *, sparing: bool = False) -> None:
+        self._attachments = attachments
+        self._recorder = _Sparing(attachments) if sparing else Recorder(TRACED)
 
     @property
     def tap(self) -> Tap:
@@ -62,25 +83,32 @@ class Row:
 
     def attention(self, site: Site, keys: str | None = None) -> AttentionRecord:
         """What happened at a site; keys: the stream of the columns, by default its own."""
-        q, k, v, scores, pattern, z = (
-            self._of(f"{site.address}.{name}") for name in ("q", "k", "v", "scores", "pattern", "z")
-        )
-        return AttentionRecord(
-            site=site,
-            queries=site.stack,
-            keys=keys or site.stack,
+        q, k, v, z = (self._of(f"{site.address}.{name}") for name in ("q", "k", "v", "z"))
+        given = Attending(
             q=q,
             k=k,
-            v=v,
             scale=self._number(site, "scale", q.shape[-1] ** -0.5),
             bias=self.values.get(f"{site.address}.bias"),
-            mask=self._mask(site, pattern.shape),
-            scores=scores,
-            pattern=pattern,
-            z=z,
+            mask=self._mask(site, (*q.shape[:2], k.shape[1])),
             softcap=self._number(site, "softcap", None),
             sinks=self.values.get(f"{site.address}.sinks"),
         )
+        return AttentionRecord(
+            **vars(given),
+            site=site,
+            queries=site.stack,
+            keys=keys or site.stack,
+            v=v,
+            scores=self._square(given, site, "scores"),
+            pattern=self._square(given, site, "pattern"),
+            z=z,
+        )
+
+    def _square(self, given: Attending, site: Site, name: Square) -> np.ndarray:
+        """Scores or pattern as they ran, or what works them out, which is used as an array is."""
+        address = f"{site.address}.{name}"
+        is_kept = address in self.values
+        return self._of(address) if is_kept else cast("np.ndarray", WorkedOut(given, name))
 
     def _number(self, site: Site, name: str, usual: float | None) -> Any:  # noqa: ANN401
         found = self.values.get(f"{site.address}.{name}")

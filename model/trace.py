@@ -8,11 +8,13 @@ Addresses are spelled as in the forward pass: `decoder.blocks.3.attn.pattern`.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Literal, TypeVar
 
 import numpy as np
+
+from model.worked_out import Attending
 
 ValueT = TypeVar("ValueT")
 StreamKind = Literal["text", "patches"]
@@ -126,49 +128,31 @@ class Stream:
         return math.isqrt(len(self.labels))
 
 
-@dataclass(frozen=True, eq=False)
-class AttentionRecord:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AttentionRecord(Attending):
     """One attention layer as it ran: every head, every number, as read-only float32 arrays.
 
-    `queries` and `keys` name the streams that rows and columns are of. `mask` is bool, True = may
-    attend, (Tq, Tk) for all heads or (H, Tq, Tk) where each has its own. `scores` are
-    scale · q·kᵀ + bias, before the mask; where there is a `softcap` c they are c · tanh of this / c
-    (Gemma 2, 2024, §2). `sinks` (H,) are scores of one key more in each row, which has no value:
-    its share is missing from the pattern (Xiao et al. 2024, §3.3).
+    `queries` and `keys` name the streams that rows and columns are of. Of a long run `scores` and
+    `pattern` are no arrays but `WorkedOut`: what reads all of a layer makes it an array once.
     """
 
     site: Site
     queries: str
     keys: str
-    q: np.ndarray  # (H, Tq, Dh)
-    k: np.ndarray  # (n_kv_heads, Tk, Dh)
     v: np.ndarray  # (n_kv_heads, Tk, Dh)
-    scale: float
-    bias: np.ndarray | None  # (H, Tq, Tk)
-    mask: np.ndarray
     scores: np.ndarray  # (H, Tq, Tk)
     pattern: np.ndarray  # (H, Tq, Tk)
     z: np.ndarray  # (H, Tq, Dh)
-    softcap: float | None = None
-    sinks: np.ndarray | None = None
-
-    @property
-    def n_heads(self) -> int:
-        """Number of query heads."""
-        return len(self.q)
 
     @property
     def added(self) -> np.ndarray:
         """What is added to the scaled products, (H, Tq, Tk): the bias, or zeros."""
-        return np.zeros_like(self.scores) if self.bias is None else self.bias
+        return np.zeros(self.scores.shape, np.float32) if self.bias is None else self.bias
 
-    def kv_head(self, head: int) -> int:
-        """The key-value head that a query head reads (Ainslie et al. 2023)."""
-        return head // (self.n_heads // len(self.k))
-
-    def mask_of(self, head: int) -> np.ndarray:
-        """The mask of one head, (Tq, Tk)."""
-        return self.mask if self.mask.ndim == 2 else self.mask[head]
+    @property
+    def in_full(self) -> "AttentionRecord":
+        """The same with its pattern as an array, for what reads it several times."""
+        return replace(self, pattern=np.asarray(self.pattern))
 
 
 ATTENTION_NAMES = ("q", "k", "v", "bias", "mask", "scores", "sinks", "pattern", "z")

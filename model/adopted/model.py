@@ -1,7 +1,7 @@
 """A model of transformers behind the contract of ours: ids and a tap in, the output of all out."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -11,18 +11,21 @@ from torch import Tensor, nn
 
 from model.adopted.anatomy import Anatomy, Watched, first_tensor
 from model.adopted.attention import Passing, Places, passing, running, softcapped
-from model.adopted.pictures import Pictures
+from model.adopted.pictures import MOST_CELLS, Pictures
 from model.adopted.roles import Role, roles
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.blocks import Sublayer, matrix_of
 from model.config import BlockConfig
 from model.decoding.kv_cache import KVCache
+from model.memory import give_back_freed_memory
 from model.records import Recording, Row, to_numpy
 from model.tap import NO_TAP, Attachment, Tap
 from model.trace import Facts, Site, Stream, Trace
 
-MOST_CELLS = 40_000_000  # of the patterns of a run, L · H · T²; its scores are as many again
+# Of the patterns of a run, L · H · T², whose scores are as many again: beyond these they are not
+# kept but worked out when looked at.
+KEPT_CELLS = 40_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +54,10 @@ class AdoptedModel(Transformer):
     """A model whose values go through our tap, at our addresses, as far as they were found.
 
     `facts` is what is known of it, and `config` the same with as many tokens of its context as are
-    run: the patterns of more would fill the memory. Where its blocks do not add up as far as was
-    seen, its pass has attention and no residual stream; where nothing is said of words, the output
-    is that stream. `readout` is None where logits are not made of it by a norm and a matrix, and
-    `embeds` says whether the embeddings of tokens were found.
+    run: of more, working out all patterns takes too long. Where its blocks do not add up as far as
+    was seen, its pass has attention and no residual stream; where nothing is said of words, the
+    output is that stream. `readout` is None where logits are not made of it by a norm and a matrix,
+    and `embeds` says whether the embeddings of tokens were found.
     """
 
     config: Any  # as much of a config as is known
@@ -169,6 +172,15 @@ class AdoptedModel(Transformer):
         """Whether W_O of every head was found."""
         return all(one.projection is not None for _, one in self.anatomy.attended)
 
+    def is_long(self, lengths: Mapping[str, int]) -> bool:
+        """Whether a run has more weights than are kept: scores and patterns are then worked out.
+
+        lengths: tokens of each stream.
+        """
+        seen = self.anatomy.attended
+        cells = (one.n_heads * lengths[at.stack] * lengths[at.keys] for at, one in seen)
+        return sum(cells) > KEPT_CELLS
+
     def _inputs(self, given: Tensor | tuple[Tensor, Tensor]) -> dict[str, Tensor]:
         if isinstance(given, tuple):
             return {"input_ids": given[0], "decoder_input_ids": given[1]}
@@ -254,15 +266,18 @@ def capture_adopted(
     mask: np.ndarray | None = None,
     attachments: Sequence[Attachment] = (),
 ) -> Trace:
-    """Run a model once on a batch of one, and keep everything.
+    """Run a model once on a batch of one, and keep everything, of a long run see `is_long`.
 
     streams: what is given, one for each stack, with their names and labels. mask: (T, T) bool. What
     is attached sees each value before it is kept.
     """
-    recording = Recording(attachments)
+    is_long = model.is_long({stream.name: len(stream) for stream in streams})
+    recording = Recording(attachments, sparing=is_long)
     own = None if mask is None else torch.tensor(mask, device=model.device)[None, None]
     output = model(given, mask=own, tap=recording.tap)
     row, anatomy = Row(recording.values(), 0), model.anatomy
+    if is_long:
+        give_back_freed_memory()
     return Trace(
         facts=model.facts,
         streams=tuple(row.stream(stream, len(anatomy.of(stream.name))) for stream in streams),

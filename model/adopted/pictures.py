@@ -16,7 +16,7 @@ from model.trace import CLASS_TOKEN
 
 FILE = "preprocessor_config.json"
 USUAL = 0.5  # ViT's mean and deviation, where a folder has no such file
-MOST_CELLS = 160_000_000  # of the patterns of a run, L · H · T²: a picture cannot be cut
+MOST_CELLS = 160_000_000  # of the patterns of a run, L · H · T²; a picture cannot be cut
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,6 @@ def _labels(config: Any, side: int) -> tuple[str, ...]:  # noqa: ANN401
     if n_cells > MOST_CELLS:
         raise ValueError(
             f"{n * n:,} patches have {n_cells / 1e6:,.0f} million weights in all heads, at most "
-            f"{MOST_CELLS / 1e6:.0f} million are kept; open a model of smaller pictures"
+            f"{MOST_CELLS / 1e6:.0f} million are shown; open a model of smaller pictures"
         )
     return (*first, *(f"{row},{column}" for row in range(n) for column in range(n)))

@@ -165,9 +165,12 @@ def _two(group: str) -> tuple[str, str]:
 # --- edits ------------------------------------------------------------------------------------
 
 
-def values_of(model: Transformer, given: Given) -> dict[str, Tensor]:
-    """The values of one run that edits may put in place of others; each with a batch of one."""
-    recorder = Recorder(KEPT)
+def values_of(model: Transformer, given: Given, *, has_arrows: bool = True) -> dict[str, Tensor]:
+    """The values of one run that edits may put in place of others; each with a batch of one.
+
+    Patterns, which are large, are for arrows alone.
+    """
+    recorder = Recorder(KEPT if has_arrows else KEPT - {"pattern"})
     run_rows(model, given, [()], [recorder])
     return recorder.values
 

@@ -47,7 +47,7 @@ def heaviest_arrow(records: Sequence[AttentionRecord], norms: Sequence[np.ndarra
     """
     best: Found | None = None
     for record, lengths in zip(records, norms, strict=True):
-        arrows = strongest_arrow(record.pattern, lengths, record.mask)
+        arrows = strongest_arrow(np.asarray(record.pattern), lengths, record.mask)
         head = int(arrows.norms.argmax())
         value = float(arrows.norms[head])
         if value > (best.value if best else 0.0):

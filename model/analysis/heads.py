@@ -196,7 +196,7 @@ def broadness(patterns: np.ndarray, mask: np.ndarray) -> Averages:
 
     1 when every row is even, 0 when every query attends to one key alone.
     """
-    n_keys = np.broadcast_to(mask, patterns.shape).sum(axis=-1)  # (H, Tq)
+    n_keys = np.broadcast_to(mask.sum(axis=-1), patterns.shape[:-1])  # (H, Tq)
     return _mean_over(_entropies(patterns) / np.log(np.maximum(n_keys, 2)), n_keys > 1)
 
 
@@ -206,7 +206,7 @@ def measures(record: AttentionRecord, ids: np.ndarray | None = None) -> dict[str
     Those by place and by token are left out where queries and keys are different streams: there
     the diagonal is no "self" and the first key no sink. `ids` (T,) are the stream's, if it has any.
     """
-    patterns, mask = record.pattern, record.mask
+    patterns, mask = np.asarray(record.pattern), record.mask
     found = {"broad": broadness(patterns, mask)}
     if record.site.kind == "cross" or record.queries != record.keys:
         return found
@@ -235,6 +235,7 @@ def every_measure(
     ids: as for `measures`. others: patterns with words exchanged, see `kept_pattern`. norms: of the
     values, see `moved_value`. What is not given is not measured.
     """
+    record = record.in_full
     patterns, mask = record.pattern, record.mask
     found = measures(record, ids) | {
         "entropy": row_entropy(patterns, mask),

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from model.adopted.model import AnyDecoder
+from model.analysis.masking import largest_changes
 from model.analysis.positions import moved_logits, outputs
 from model.attention import attention_pattern
 from model.masks import full
@@ -53,9 +54,8 @@ def rolled(model: AnyDecoder, ids: Sequence[int]) -> float | None:
 
 def change_when_moved(trace: Trace, model: AnyDecoder, shift: int) -> float:
     """Largest change of a next-token probability when all tokens stand `shift` positions later."""
-    pair = (moved_logits(model, trace.ids.tolist(), shift), trace.logits)
-    after, before = (torch.tensor(logits).double().softmax(dim=-1) for logits in pair)
-    return float((after - before).abs().max())
+    after = moved_logits(model, trace.ids.tolist(), shift)
+    return float(largest_changes(trace.logits, after).max())
 
 
 def without_bias(record: AttentionRecord, head: int) -> np.ndarray:

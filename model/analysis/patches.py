@@ -17,7 +17,7 @@ def rollout(patterns: Sequence[np.ndarray]) -> np.ndarray:
     n = patterns[0].shape[-1]
     found = np.eye(n)
     for pattern in patterns:
-        found = (0.5 * pattern.astype(np.float64).mean(axis=0) + 0.5 * np.eye(n)) @ found
+        found = (0.5 * np.mean(pattern, axis=0, dtype=np.float64) + 0.5 * np.eye(n)) @ found
     return found
 
 

@@ -1,19 +1,21 @@
 """What a trace's logits say: probabilities and losses, in float64."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from model.decoding.filters import Sampling, filter_logits
 from model.trace import Trace
 
+AT_ONCE = 4_000_000  # logits in float64
+
 
 def next_token_losses(logits: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """−ln p of each token but the first, in nats. logits: (T, V), ids: (T,). Returns (T − 1,)."""
-    log_probs = torch.tensor(logits[:-1]).double().log_softmax(dim=-1)
-    return -log_probs.gather(1, torch.tensor(ids[1:])[:, None])[:, 0].numpy()
+    return -_at_targets(logits[:-1], ids[1:], torch.log_softmax)
 
 
 def given_probabilities(trace: Trace) -> np.ndarray:
@@ -24,8 +26,18 @@ def given_probabilities(trace: Trace) -> np.ndarray:
 
 def target_probabilities(logits: np.ndarray, targets: Sequence[int]) -> np.ndarray:
     """Probability of a target at each position. logits: (T, V), targets: T ids. Returns (T,)."""
-    probs = torch.tensor(logits).double().softmax(dim=-1)
-    return probs.gather(1, torch.tensor(targets, dtype=torch.long)[:, None])[:, 0].numpy()
+    return _at_targets(logits, targets, torch.softmax)
+
+
+def _at_targets(
+    logits: np.ndarray, targets: Sequence[int] | np.ndarray, of: Callable[..., Tensor]
+) -> np.ndarray:
+    """A function of all logits of a row, in float64, at its target; of a long text in pieces."""
+    places = torch.tensor(targets, dtype=torch.long)[:, None]
+    n_pieces = 1 + logits.size // AT_ONCE
+    pieces = zip(np.array_split(logits, n_pieces), places.tensor_split(n_pieces), strict=True)
+    found = [of(torch.tensor(x).double(), dim=-1).gather(1, at)[:, 0] for x, at in pieces]
+    return torch.cat(found).numpy()
 
 
 def rank(logits: np.ndarray, token_id: int) -> int:

@@ -61,7 +61,9 @@ def run_through_cache(model: Decoder, ids: Sequence[int], n_prefill: int) -> Cac
 def _read(cache: KVCache, start: int) -> tuple[np.ndarray, np.ndarray]:
     """Copies of the keys and values of tokens from `start` on, (L, n_kv_heads, T − start, Dh)."""
     held = [layer.held() for layer in cache.layers]
-    keys, values = (torch.cat(parts)[:, :, start:] for parts in zip(*held, strict=True))
+    keys, values = (
+        torch.cat([part[:, :, start:] for part in parts]) for parts in zip(*held, strict=True)
+    )
     return keys.float().cpu().numpy(), values.float().cpu().numpy()
 
 

@@ -46,16 +46,24 @@ def predict(
     if cache.length < bidirectional_prefix(model.config):
         cache.truncate(0)  # a later token may have changed what these have seen
     new = [text[cache.length :] for text in texts]
-    recorder = Recorder({"pattern"})
+    recorder = _LastRows({"pattern"})
     tap = attach(recorder) if record else NO_TAP
     logits = model(torch.tensor(new, device=model.device), tap=tap, cache=cache)[:, -1]
     own = (x for address, x in recorder.values.items() if address.endswith(".attn.pattern"))
-    patterns = tuple(_read_only(x[0, :, -1]) for x in own)
+    patterns = tuple(_read_only(x) for x in own)
     return logits.float().cpu(), patterns  # (B, V)
 
 
+class _LastRows(Recorder):
+    """Keeps of each pattern (B, H, Tq, Tk) the last row of the first text, (H, Tk)."""
+
+    def __call__(self, address: str, value: Tensor) -> Tensor:
+        super().__call__(address, value[0, :, -1].clone())
+        return value
+
+
 def _read_only(x: Tensor) -> np.ndarray:
-    array = x.float().cpu().numpy().copy()
+    array = x.float().cpu().numpy()
     array.flags.writeable = False
     return array
 

@@ -82,7 +82,7 @@ def _of_group(
         every_measure(
             record,
             ids,
-            None if others is None else others.records[layer].pattern,
+            None if others is None else np.asarray(others.records[layer].pattern),
             value_norms(record, model),
         )
         for layer, record in enumerate(group.records)
@@ -98,7 +98,7 @@ def _of_group(
 def strongest(group: HeadGroup, model: Transformer) -> Arrow:
     """The strongest arrow of each head of a group, (L, H)."""
     arrows = [
-        strongest_arrow(record.pattern, value_norms(record, model), record.mask)
+        strongest_arrow(np.asarray(record.pattern), value_norms(record, model), record.mask)
         for record in group.records
     ]
     return Arrow(*(np.stack(part) for part in zip(*arrows, strict=True)))

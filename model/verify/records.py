@@ -11,12 +11,19 @@ import torch
 from model.attention import fused_attention, share_kv_heads
 from model.trace import AttentionRecord, Trace
 from model.verify.check import Check, relative_error
+from model.worked_out import WorkedOut
 
 
 def check_records(trace: Trace) -> tuple[Check, ...]:
-    """All checks of a trace's attention, each the worst over its records."""
-    plain = tuple(x for x in trace.attention if x.softcap is None and x.sinks is None)
-    checked = ((one, plain if one[2] in OF_PLAIN else trace.attention) for one in ATTENTION_CHECKS)
+    """All checks of a trace's attention, each the worst over its records.
+
+    Of a pattern that was not kept it is checked that it makes the z that ran.
+    """
+    kept = tuple(x for x in trace.attention if not isinstance(x.pattern, WorkedOut))
+    plain = tuple(x for x in kept if x.softcap is None and x.sinks is None)
+    others = tuple(x for x in trace.attention if x not in kept)
+    checked = [(one, plain if one[2] in OF_PLAIN else kept) for one in ATTENTION_CHECKS]
+    checked.append((OF_WORKED_OUT, others))
     return tuple(
         Check(name, max(map(error, records)), bound)
         for (name, bound, error), records in checked
@@ -26,28 +33,12 @@ def check_records(trace: Trace) -> tuple[Check, ...]:
 
 def recomputed_scores(record: AttentionRecord) -> np.ndarray:
     """scale · q·kᵀ + bias in float64, under the softcap if there is one. Returns (H, Tq, Tk)."""
-    q, k = record.q.astype(np.float64), _shared(record.k, record.n_heads)
-    scores = record.scale * (q @ k.swapaxes(-2, -1))
-    scores = scores if record.bias is None else scores + record.bias
-    cap = record.softcap
-    return scores if cap is None else cap * np.tanh(scores / cap)
+    return np.stack([record.scores_of(x, dtype=np.float64) for x in range(record.n_heads)])
 
 
 def recomputed_pattern(record: AttentionRecord) -> np.ndarray:
     """Softmax over the visible keys, in float64; rows that see nothing are zero. (H, Tq, Tk)."""
-    scores = np.where(record.mask, recomputed_scores(record), -np.inf)
-    if record.sinks is not None:  # one key more, whose share nothing gets
-        column = np.broadcast_to(record.sinks[:, None, None], (*scores.shape[:-1], 1))
-        return _softmax(np.concatenate([scores, column], axis=-1))[..., :-1]
-    return _softmax(scores)
-
-
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    """Of each row; zeros where all are −inf."""
-    peak = scores.max(axis=-1, keepdims=True)
-    weights = np.exp(scores - np.where(np.isfinite(peak), peak, 0.0))
-    total = weights.sum(axis=-1, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return np.stack([record.pattern_of(x, dtype=np.float64) for x in range(record.n_heads)])
 
 
 def _shared(x: np.ndarray, n_heads: int) -> np.ndarray:
@@ -68,6 +59,15 @@ def _masked_cells(record: AttentionRecord) -> float:
 def _weighted_values(record: AttentionRecord) -> float:
     expected = record.pattern.astype(np.float64) @ _shared(record.v, record.n_heads)
     return relative_error(record.z, expected)
+
+
+def _weighted_head_by_head(record: AttentionRecord) -> float:
+    """As `_weighted_values`, one head in memory at a time."""
+    heads = range(record.n_heads)
+    return max(
+        relative_error(record.z[x], record.pattern[x] @ record.v[record.kv_head(x)].astype(float))
+        for x in heads
+    )
 
 
 def _explicit_is_fused(record: AttentionRecord) -> float:
@@ -96,6 +96,11 @@ ATTENTION_CHECKS: tuple[tuple[str, float, RecordCheck], ...] = (
     ),
     ("z = pattern·v, in float64", 1e-5, _weighted_values),
     ("explicit attention = torch's fused attention", 1e-5, _explicit_is_fused),
+)
+OF_WORKED_OUT: tuple[str, float, RecordCheck] = (
+    "z = v weighted by the pattern worked out from q and k, in float64",
+    1e-5,
+    _weighted_head_by_head,
 )
 # True of attention without softcap and sinks alone: torch's kernel knows neither.
 OF_PLAIN = (_row_sums, _explicit_is_fused)

@@ -2,18 +2,23 @@
 
 import subprocess
 import sys
+import zlib
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 import headlight as hl
 from headlight.opened import Run
+from model.adopted import model as adopted
 from model.survey.measured import measured
 from tests.model.adopted.families import build, given, saved, tokens, words
+from viz.kit.part import piece
 
 ROOT = Path(__file__).parents[2]
 TEXT = "the red ball gave the dog a ball"
@@ -98,6 +103,25 @@ def test_a_model_in_memory_works_on_as_before(family: str) -> None:
     own.eval().set_attn_implementation("eager")
     with pytest.raises(ValueError, match="open it again"):
         models[0](TEXT)
+
+
+def test_a_long_run_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = hl.open(build("gpt2", vocab_size=300), tokens())
+    whole = model(TEXT)
+    monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
+    run = model(TEXT)
+    np.testing.assert_allclose(run.attention(1, 2), whole.attention(1, 2), atol=1e-6)
+    assert not run.attention(1, 2).flags.writeable
+    pd.testing.assert_frame_equal(run.heads(), whole.heads(), atol=1e-4)
+    assert run.checks().passed.all()
+    name, at = run.part.known["decoder.attn 1 pattern"]["id"], ["2"]
+    shown = np.frombuffer(piece(run.part.by_id[name], at), np.float32)
+    np.testing.assert_array_equal(shown, run.attention(1, 2).ravel())
+    data = b64decode(run.part.contents["arrays"][f"{name}/2"])
+    saved = np.frombuffer(zlib.decompress(data), np.float32)
+    np.testing.assert_allclose(saved, shown, atol=0.51e-4)  # in steps of 0.0001
+    run.save(tmp_path / "run.html")
+    assert name in (tmp_path / "run.html").read_text(encoding="utf-8")
 
 
 def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:

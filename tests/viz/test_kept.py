@@ -27,11 +27,10 @@ def test_what_was_asked_for_longest_ago_goes_first() -> None:
         ask(name)
     assert worked_out == ["a", "b", "c", "b"], "c took the place of b, which a had outlived"
     assert kept.n_bytes == 8_000
-    ask("large", 50)
-    ask("large", 50)
-    assert (worked_out[4:], kept.n_bytes) == (["large"], 50_000), "the newest stays"
-    ask("a")
-    assert kept.n_bytes == 4_000
+    for name in ("large", "c", "larger", "large", "largest", "large"):
+        ask(name, 4 if name == "c" else 50)
+    assert worked_out[4:] == ["large", "c", "larger", "largest"]
+    assert kept.n_bytes == 2 * 50_000 + 8_000, "the last two large ones stay besides"
 
 
 def test_one_answer_serves_all_who_ask_for_the_same_and_nobody_else_waits() -> None:

@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.analysis.probabilities import given_probabilities
 from model.given import space_at_end
 from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
@@ -102,7 +101,7 @@ def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> Del
     Where the page shows them itself, it says what the model is instead. Returns the badge's place.
     """
     trace = view.run.trace
-    predicted = given_probabilities(trace) if "logits" in view.offers else None
+    predicted = runs.predicted(view.run) if "logits" in view.offers else None
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
         if is_elsewhere or trace.main.kind == "patches":
             words.caption(f"{view.model}: {_described(view)}")

@@ -97,6 +97,6 @@ def query(view: View, one: One, name: str) -> int:
         return one.position
     labels, asked, called = one.labels["encoder"], one.position, "predicts"
     if len(one.labels) > 1:  # the source predicts nothing: what is attended to most does most
-        cross = view.run.trace.group(CROSS).patterns()[:, :, one.position]  # (L, H, Ts)
-        asked, called = int(cross.mean(axis=(0, 1)).argmax()), "attended to most"
+        cross = [x.pattern[:, one.position] for x in view.run.trace.group(CROSS).records]
+        asked, called = int(np.mean(cross, axis=(0, 1)).argmax()), "attended to most"
     return controls.token(ARROW_QUERY, labels, asked, called)

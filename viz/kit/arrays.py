@@ -31,18 +31,14 @@ def summary_arrays(group: HeadGroup, how: str, over: str, index: int) -> dict[st
 
     See `summarise_patterns`. Raises ValueError for a summary that does not exist.
     """
-    pattern = summarise_patterns(group.patterns(), how, over, index)
-    mask = summarise_patterns(stacked_masks(group), "maximum", over, index)
-    return {"pattern": pattern, "mask": mask.astype(np.uint8)}
-
-
-def stacked_masks(group: HeadGroup) -> np.ndarray:
-    """The masks of a group, (L, H, Tq, Tk) bool; a view where heads share them."""
-    masks = [
-        record.mask if record.mask.ndim == 3 else record.mask[None] for record in group.records
-    ]
-    shape = group.records[0].pattern.shape
-    return np.stack([np.broadcast_to(mask, shape) for mask in masks])
+    patterns = [record.pattern for record in group.records]
+    shape = patterns[0].shape
+    masks = [np.broadcast_to(record.mask, shape) for record in group.records]
+    mask = summarise_patterns(masks, "maximum", over, index)
+    return {
+        "pattern": summarise_patterns(patterns, how, over, index),
+        "mask": mask.astype(np.uint8),
+    }
 
 
 def encoded(arrays: dict[str, np.ndarray]) -> bytes:

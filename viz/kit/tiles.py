@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.trace import HeadGroup
+from model.trace import AttentionRecord, HeadGroup
 from viz.kit.wire import Data
 
 MASKED, ZERO = 1, 2  # byte values of a tile; above ZERO the weight, 0 is the gap between tiles
@@ -11,10 +11,12 @@ TILE_MOST = 48
 
 def group_tiles(group: HeadGroup) -> np.ndarray:
     """Tiles of all heads of a group, (L·H, rows, columns) uint8; see `tiles`."""
-    masks = [record.mask for record in group.records]
-    n_heads = max((len(mask) for mask in masks if mask.ndim == 3), default=1)
-    shape = (n_heads, *masks[0].shape[-2:])
-    return tiles(group.patterns(), np.stack([np.broadcast_to(mask, shape) for mask in masks]))
+    return np.concatenate([layer_tiles(record) for record in group.records])
+
+
+def layer_tiles(record: AttentionRecord) -> np.ndarray:
+    """Tiles of all heads of a layer, (H, rows, columns) uint8; see `tiles`."""
+    return tiles(np.asarray(record.pattern)[None], record.mask[None])
 
 
 def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:

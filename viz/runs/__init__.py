@@ -7,7 +7,7 @@ Traces are read-only. Caches are bounded.
 import io
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -19,6 +19,7 @@ from model.adopted.model import AnyDecoder
 from model.analysis.anatomy import Column
 from model.analysis.anatomy import anatomy as columns_of
 from model.analysis.lens import LogitLens, logit_lens
+from model.analysis.probabilities import given_probabilities
 from model.architectures.decoder import DecoderTransformer
 from model.commands.trace import write_npz
 from model.data.tokenizer import Tokenizer
@@ -41,6 +42,7 @@ from viz.runs.checking import Checks, begin
 from viz.runs.kept import kept
 
 FIRST_MODEL = "stories"
+LONG = 256  # tokens; of longer texts the logit lens is not made of all
 LEADING = 10  # most likely tokens kept of each step
 BROKEN = "\ufffd"  # what a part of a character decodes to
 
@@ -223,10 +225,25 @@ def check_anatomy(handle: ModelHandle) -> Check:
     return Check("weights of all boxes = numbers in the file", float(abs(counted - stored)), 0.0)
 
 
+def lens(handle: ModelHandle, text: str, wanted: Iterable[int]) -> LogitLens:
+    """What the residual stream says at every layer, of a long text at the wanted tokens alone."""
+    is_long = len(run(handle, text).trace.tokens) > LONG
+    return _lens(handle, text, tuple(sorted(set(wanted))) if is_long else None)
+
+
 @kept
-def lens(handle: ModelHandle, text: str) -> LogitLens:
-    """What the residual stream of one sentence says at every layer."""
-    return logit_lens(run(handle, text).trace, decoder(handle), LEADING)
+def _lens(handle: ModelHandle, text: str, positions: tuple[int, ...] | None) -> LogitLens:
+    return logit_lens(run(handle, text).trace, decoder(handle), LEADING, positions)
+
+
+def predicted(run: Run) -> np.ndarray | None:
+    """What the model gave each token from those before it, (T,); None where it says no next one."""
+    return _predicted(run.key, run.trace) if "logits" in run.trace.offers else None
+
+
+@kept
+def _predicted(key: str, _trace: Trace) -> np.ndarray:
+    return given_probabilities(_trace)
 
 
 @st.cache_data(max_entries=4, show_spinner=False)

@@ -57,9 +57,9 @@ def sizes(handle: ModelHandle, trace: Trace) -> dict[str, tuple[int, ...]]:
 
 
 @kept
-def values(handle: ModelHandle, _run: Run, key: str) -> dict[str, Tensor]:
+def values(handle: ModelHandle, _run: Run, key: str, has_arrows: bool) -> dict[str, Tensor]:
     """What edits may put back, of one run; `key` is the run's."""
-    return values_of(model_of(handle), _given(_run.trace))
+    return values_of(model_of(handle), _given(_run.trace), has_arrows=has_arrows)
 
 
 @kept
@@ -91,19 +91,21 @@ def edits_for(
     if EVERYTHING in off:
         return everything_off(model_of(handle))
     known = sizes(handle, run.trace)
-    own = _own(handle, run, way)
-    others = values(handle, other, other.key) if other is not None else None
-    return edits_of([part_of(text, known) for text in off], way, own, others)
+    parts = [part_of(text, known) for text in off]
+    has_arrows = any(part.key is not None for part in parts)
+    own = _own(handle, run, way, has_arrows)
+    others = values(handle, other, other.key, has_arrows) if other is not None else None
+    return edits_of(parts, way, own, others)
 
 
-def _own(handle: ModelHandle, run: Run, way: str) -> Mapping[str, Tensor] | None:
+def _own(handle: ModelHandle, run: Run, way: str, has_arrows: bool) -> Mapping[str, Tensor] | None:
     """What means are taken of: this run, or the survey's text."""
     if way == SURVEYED:
         survey = heads_of.survey(handle)
         if survey is None:
             raise ValueError(f"no survey is stored with {handle.name}; {command(handle.name)}")
         return surveyed_values({name: group.mean_z for name, group in survey.groups.items()})
-    return values(handle, run, run.key) if way != ZERO else None
+    return values(handle, run, run.key, has_arrows) if way != ZERO else None
 
 
 def _given(trace: Trace) -> Given:

@@ -16,6 +16,7 @@ from model.verify.check import Check
 Checks = tuple[Check, ...]
 
 MOST_WAIT = 2.0  # seconds a check leaves to pages that are being drawn; one may draw for long
+MORE_WAIT = 0.01  # for each token: of a long text both take longer
 
 _THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="self-check")
 
@@ -32,9 +33,9 @@ class _Pages:
             self._n_drawn += number
             self._changed.notify_all()
 
-    def wait(self) -> None:
+    def wait(self, most: float) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._n_drawn == 0, timeout=MOST_WAIT)
+            self._changed.wait_for(lambda: self._n_drawn == 0, timeout=most)
 
 
 _PAGES = _Pages()
@@ -55,10 +56,10 @@ def begin(trace: Trace, check: Callable[[Trace], Checks]) -> "Future[Checks]":
 
     The trace is not kept for it: once every visitor has gone on, there is nothing to check.
     """
-    wanted = weakref.ref(trace)
+    wanted, most_wait = weakref.ref(trace), MOST_WAIT + MORE_WAIT * len(trace.main)
 
     def work() -> Checks:
-        _PAGES.wait()
+        _PAGES.wait(most_wait)
         found = wanted()
         return () if found is None else check(found)
 

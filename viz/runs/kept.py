@@ -1,7 +1,8 @@
 """What was worked out of an input is kept for all visitors, up to so many bytes in all.
 
-One budget for all functions: what was asked for longest ago goes first. Nothing is locked while
-something is worked out; who asks for the same in that time waits for the one answer.
+One budget for all functions, and room for a few large answers: what was asked for longest ago goes
+first. Nothing is locked while something is worked out; who asks for the same in that time waits for
+the one answer.
 """
 
 import threading
@@ -18,6 +19,7 @@ import numpy as np
 from torch import Tensor
 
 BUDGET = 400_000_000  # bytes: some nine runs of 256 tokens through a model of 6 × 8 heads
+MOST_LARGE = 2  # answers larger than half of it, such as a long run and the same with a part off
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -27,7 +29,7 @@ class Kept:
     """Answers by what was asked for, the one asked for last at the end."""
 
     def __init__(self, budget: int) -> None:
-        self.budget, self.n_bytes = budget, 0
+        self.budget = budget
         self._lock = threading.Lock()
         self._answers: OrderedDict[Hashable, tuple[object, int]] = OrderedDict()
         self._coming: dict[Hashable, Future[object]] = {}
@@ -54,7 +56,11 @@ class Kept:
         """Forget everything."""
         with self._lock:
             self._answers.clear()
-            self.n_bytes = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """How much is kept."""
+        return sum(n for _, n in self._answers.values())
 
     def _work_out(
         self, asked: Hashable, work_out: Callable[[], object], coming: "Future[object]"
@@ -76,13 +82,19 @@ class Kept:
         return found
 
     def _keep(self, asked: Hashable, found: object) -> None:
-        """The newest answer stays, however large: a page asks for its run again and again."""
-        n_bytes = bytes_of(found)
-        self._answers[asked] = found, n_bytes
-        self.n_bytes += n_bytes
-        while self.n_bytes > self.budget and len(self._answers) > 1:
-            _, (_, gone) = self._answers.popitem(last=False)
-            self.n_bytes -= gone
+        """Runs of long texts do not count: the last ones stay, since pages ask again and again."""
+        self._answers[asked] = found, bytes_of(found)
+        sizes = {key: n for key, (_, n) in self._answers.items()}
+        large = [key for key, n in sizes.items() if n > self.budget / 2]
+        gone = large[:-MOST_LARGE]
+        counted = [key for key in sizes if key not in large]
+        excess = sum(sizes[key] for key in counted) - self.budget
+        for key in counted:
+            if excess > 0:
+                gone.append(key)
+                excess -= sizes[key]
+        for key in gone:
+            del self._answers[key]
 
 
 KEPT = Kept(BUDGET)
@@ -124,14 +136,16 @@ class Asked(Generic[Answer]):
 
 
 def bytes_of(value: object) -> int:
-    """Bytes of all arrays, texts and bytes in a value, each counted once."""
-    seen: set[int] = set()
+    """Bytes of all arrays, texts and bytes in a value, each counted once; so is shared memory."""
+    seen: set[object] = set()
 
     def count(part: object) -> int:
-        if id(part) in seen:
+        is_array = isinstance(part, np.ndarray | Tensor)
+        known = (_place(part), part.nbytes) if is_array else id(part)
+        if known in seen:
             return 0
-        seen.add(id(part))
-        if isinstance(part, np.ndarray | Tensor):
+        seen.add(known)
+        if is_array:
             return part.nbytes
         if isinstance(part, str | bytes):
             return len(part)
@@ -142,3 +156,8 @@ def bytes_of(value: object) -> int:
         return sum(map(count, part)) if isinstance(part, Sequence | Set) else 0
 
     return count(value)
+
+
+def _place(array: np.ndarray | Tensor) -> int:
+    """Where in memory its numbers begin."""
+    return array.data_ptr() if isinstance(array, Tensor) else array.ctypes.data

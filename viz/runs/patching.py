@@ -15,6 +15,7 @@ from model.analysis.metrics import Metric
 from model.analysis.patching import Pair, Patched, Piece, begin, check_lengths, estimated, pieces
 from model.device import one_thread
 from model.given import Input, as_given
+from model.memory import give_back_freed_memory
 from model.sources.handle import ModelHandle
 from viz import runs
 
@@ -79,6 +80,7 @@ def patch(request: Request) -> Patching:
     with one_thread():
         patched = begin(pair)
         estimate = estimated(pair, patched.kept)
+    give_back_freed_memory()  # what gradients took
     return Patching(patched, estimate, pieces(pair, patched.kept))
 
 

@@ -1,7 +1,8 @@
 """Protects models of transformers: what passes our tap is what they compute, and edits reach it."""
 
+from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 import transformers as hf
 from torch import Tensor
 
+from model.adopted import model as adopted
 from model.adopted.adopt import adopt
 from model.adopted.attention import attend
 from model.adopted.model import AdoptedModel, capture_adopted
@@ -28,9 +30,10 @@ from model.analysis.metrics import Metric
 from model.analysis.patching import Pair, begin, estimated, pieces
 from model.capture import capture
 from model.decoding.kv_cache import KVCache
-from model.tap import Editor, attach, set_head, set_position, set_weight
+from model.tap import Editor, attach, set_at, set_head, set_position, set_weight
 from model.trace import Stream, Trace
 from model.verify.records import check_records
+from model.worked_out import WorkedOut
 from tests.model.adopted.families import (
     DECODERS,
     ENCODER_DECODERS,
@@ -210,7 +213,51 @@ def test_as_many_tokens_run_as_the_memory_holds() -> None:
     model = adopt(build("llama", max_position_embeddings=10**6))
     assert model.facts.max_seq_len == 10**6
     n = model.config.max_seq_len  # of 3 layers of 4 heads
-    assert 12 * n**2 <= 40_000_000 < 12 * (n + 1) ** 2
+    assert 12 * n**2 <= 160_000_000 < 12 * (n + 1) ** 2
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_a_long_run_does_not_keep_is_worked_out(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, whole = captured(family)
+    monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
+    _, trace = captured(family)
+    _, patterns = expected(family)
+    for record, kept, pattern in zip(trace.attention, whole.attention, patterns, strict=True):
+        assert isinstance(record.pattern, WorkedOut) and isinstance(record.scores, WorkedOut)
+        np.testing.assert_allclose(np.asarray(record.pattern), pattern[0].numpy(), atol=EXACT)
+        np.testing.assert_allclose(np.asarray(record.scores), kept.scores, atol=EXACT)
+    np.testing.assert_allclose(trace.output, whole.output, atol=EXACT)
+    (check,) = check_records(trace)
+    assert check.passed and "worked out" in check.name
+
+
+def test_a_pattern_that_is_not_what_ran_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
+    record = captured("gpt2")[1].attention[1]
+    others = {"q": record.q + 0.01, "k": record.k[::-1], "scale": 1.1 * record.scale}
+    for name, value in others.items():
+        given = replace(cast("WorkedOut", record.pattern).given, **{name: value})
+        lie = replace(record, pattern=WorkedOut(given, "pattern"))
+        (check,) = check_records(replace(captured("gpt2")[1], attention=(lie,)))
+        assert not check.passed, name
+
+
+@pytest.mark.parametrize("name", ["scores", "pattern"])
+def test_of_an_edited_long_run_the_edit_is_shown(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, ids = adopt(build("gpt2")), given("gpt2")["input_ids"]
+    stream = Stream("decoder", "text", tuple(map(str, range(ids.shape[1]))))
+    edit = set_at(f"decoder.blocks.1.attn.{name}", (slice(None), 2, 5, 3), 0.7)
+    whole = capture_adopted(model, ids, [stream], attachments=[Editor(edit)])
+    monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
+    trace = capture_adopted(model, ids, [stream], attachments=[Editor(edit)])
+    for record, kept in zip(trace.attention, whole.attention, strict=True):
+        np.testing.assert_allclose(np.asarray(record.pattern), kept.pattern, atol=EXACT)
+        np.testing.assert_allclose(np.asarray(record.scores), kept.scores, atol=EXACT)
+    assert getattr(trace.attention[1], name)[2, 5, 3] == np.float32(0.7)
 
 
 def test_a_family_that_hands_over_no_mask_still_looks_back_alone() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import transformers as hf
 
+from model.adopted import model as adopted
 from model.sources.offers import missing
 from model.sources.places import WHERE
 from tests.model.adopted.families import D, build, pictured, saved, tokens, words
@@ -51,6 +52,21 @@ def test_a_page_serves_a_decoder_of_transformers(page: str) -> None:
     app = open_page(page, model="some-llama", sentence=TEXT)
     assert lines(app, "error") == []
     assert control(app, "model") == "some-llama"
+
+
+def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
+    monkeypatch.setattr(runs, "LONG", 3)
+    for page in OF_DECODERS:
+        cut = {"off": "decoder.attn.1.2.3.0"} if page == "Ablation" else {}
+        app = open_page(page, model="some-llama", sentence=TEXT, **cut)
+        assert lines(app, "error") == [], page
+        assert control(app, "model") == "some-llama"
+        checks = {row["check"]: row["verdict"] for row in checks_shown(app)[0]}
+        assert set(checks.values()) == {"passed"}, page
+        assert any("worked out from q and k" in name for name in checks)
+        asks = any(button.label == "What each part costs: 18 runs" for button in app.button)
+        assert asks == (page == "Ablation"), "many long runs begin when they are asked for"
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,12 @@ class Band:
         """Where they are."""
         return slice(self.first, self.first + self.n)
 
+    @property
+    def own_rows(self) -> slice:
+        """Where those of single tokens are."""
+        first = self.first + (self.start > 0)
+        return slice(first, first + self.stop - self.start)
+
     def row(self, place: int) -> int:
         """The row of a token, or of the ones it is folded with."""
         return self.first + min(max(place - self.start + (self.start > 0), 0), self.n - 1)
@@ -91,7 +97,7 @@ class Band:
         """An array along its tokens as one along its rows: of several tokens the sum, or zeros."""
         earlier, shown, later = np.split(array, [self.start, self.stop], axis)
         if not is_summed:
-            earlier, later = np.zeros_like(earlier), np.zeros_like(later)
+            earlier = later = np.zeros_like(shown.take([0], axis))
         ends = (part.sum(axis, keepdims=True, dtype=array.dtype) for part in (earlier, later))
         before, behind = (
             end.take(range(n > 0), axis) for end, n in zip(ends, self.around, strict=True)
@@ -158,12 +164,11 @@ class _Picture:
         mask = np.zeros((len(records), self.n, self.n), bool)
         for i, record in enumerate(records):
             queries, keys = (self.bands[self.band(x)] for x in (record.queries, record.keys))
-            square = keys.folded(queries.folded(record.pattern, -2), -1, is_summed=True)
-            pattern[i, : record.n_heads, queries.rows, keys.rows] = square
+            own = slice(queries.start, queries.stop)
+            square = keys.folded(record.pattern[:, own], -1, is_summed=True)
+            pattern[i, : record.n_heads, queries.own_rows, keys.rows] = square
             may: np.ndarray = record.mask if record.mask.ndim == 2 else np.any(record.mask, axis=0)
-            mask[i, queries.rows, keys.rows] = keys.folded(
-                queries.folded(may, -2), -1, is_summed=True
-            )
+            mask[i, queries.own_rows, keys.rows] = keys.folded(may[own], -1, is_summed=True)
         return pattern, mask
 
     def states(self) -> Iterator[tuple[int, Band, list[np.ndarray]]]:

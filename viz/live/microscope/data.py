@@ -7,13 +7,14 @@ fetches by address (`viz.live.routes`).
 import base64
 from collections.abc import Sequence
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from model.analysis.heads import Role, measures, roles, sharpness, strongest_pair
-from model.trace import AttentionKind, HeadGroup, Trace
+from model.trace import AttentionKind, AttentionRecord, HeadGroup, Trace
 from viz.kit.arrays import encoded, head_address, head_arrays
-from viz.kit.tiles import MASKED, group_tiles
+from viz.kit.tiles import MASKED, layer_tiles
 from viz.kit.wire import (
     Bounds,
     Data,
@@ -27,6 +28,7 @@ from viz.kit.wire import (
 )
 
 MICROSCOPE = "microscope"
+_GROUPS: WeakKeyDictionary[Trace, list[Data]] = WeakKeyDictionary()
 MASS = Bounds(0.1, 1.0, 0.05)  # cumulative attention shown
 TAU = Bounds(0.1, 4.0, 0.1)  # attention temperature
 MOST_SENT_ALONG = 400_000  # bytes; larger heads are fetched, so that the page does not wait
@@ -110,7 +112,7 @@ def microscope_data(
         "key": key,
         "model": model,
         "streams": _streams(trace),
-        "groups": [_group(group, trace) for group in trace.groups],
+        "groups": _groups(trace),
         "roles": [{"name": name, **words._asdict()} for name, words in ROLES.items()],
         "settings": settings,
         "arrays": _chosen_head(trace, key, settings),
@@ -161,26 +163,38 @@ def _streams(trace: Trace) -> Data:
     return {stream.name: stream_data(stream) for stream in trace.streams}
 
 
+def _groups(trace: Trace) -> list[Data]:
+    """All heads at a glance, made once of a run: of a long one that takes a while."""
+    if trace not in _GROUPS:
+        _GROUPS[trace] = [_group(group, trace) for group in trace.groups]
+    return _GROUPS[trace]
+
+
 def _group(group: HeadGroup, trace: Trace) -> Data:
-    patterns = group.patterns()
     ids = trace.stream(group.queries).ids
-    kind = group.kind
+    layers = [_layer(record.in_full, ids) for record in group.records]
     return {
         "name": group.name,
         "title": group.title,
         "stack": group.stack,
-        "kind": kind,
+        "kind": group.kind,
         "queries": group.queries,
         "keys": group.keys,
         "n_layers": len(group.records),
         "n_heads": group.n_heads,
         "sites": [record.site.address for record in group.records],
-        "tiles": packed(group_tiles(group)),
-        "sharpness": [[finite(value) for value in layer] for layer in sharpness(patterns, kind)],
-        "strongest": [[_strongest(head, kind) for head in layer] for layer in patterns],
-        "roles": [
-            [_role(role) for role in roles(measures(record, ids))] for record in group.records
-        ],
+        "tiles": packed(np.concatenate([layer["tiles"] for layer in layers])),
+        **{name: [x[name] for x in layers] for name in ("sharpness", "strongest", "roles")},
+    }
+
+
+def _layer(record: AttentionRecord, ids: np.ndarray | None) -> Data:
+    patterns, kind = record.pattern, record.site.kind
+    return {
+        "tiles": layer_tiles(record),
+        "sharpness": [finite(value) for value in sharpness(patterns, kind)],
+        "strongest": [_strongest(head, kind) for head in patterns],
+        "roles": [_role(role) for role in roles(measures(record, ids))],
     }
 
 

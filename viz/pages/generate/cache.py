@@ -91,9 +91,8 @@ def _controls(view: View) -> Shown:
     with layout.slim_row("cache"):
         part = controls.select(settings.CACHE_PART, width=130)
         heads = controls.select(settings.CACHE_HEADS, width=150)
-        prefill = settings.PREFILL.given(
-            low=least, high=n_tokens, default=max(least, n_tokens // 3)
-        )
+        usual = max(least, n_tokens // 3, n_tokens - runs.LONG)
+        prefill = settings.PREFILL.given(low=least, high=n_tokens, default=usual)
         n_prefill = controls.number(prefill)
         options = [0, *range(n_prefill, n_tokens + 1)]
         default = options[1 + 2 * (len(options) - 1) // 3]

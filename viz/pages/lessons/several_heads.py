@@ -194,7 +194,7 @@ def _likeness(view: View, weights: Weights) -> None:
         words.notice("This layer has one head: there is nothing to compare it with.")
         return
     found = {
-        "patterns": alike(record.pattern),
+        "patterns": alike(np.asarray(record.pattern)),
         "written": alike(contributions(record, weights)),
     }
     nearest = {name: _nearest(cosines, head) for name, cosines in found.items()}

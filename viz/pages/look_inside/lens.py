@@ -1,5 +1,6 @@
 """Lens: what every layer would predict, decoded with the model's own norm and unembedding."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +49,15 @@ class Reading:
     position: int
 
     @property
+    def at(self) -> int:
+        """The column of the position."""
+        return self.columns([self.position])[0]
+
+    def columns(self, positions: Sequence[int]) -> list[int]:
+        """Where positions are in the lens, which has not all of a long text."""
+        return np.searchsorted(self.lens.positions, positions).tolist()
+
+    @property
     def cell_name(self) -> str:
         """The chosen layer and token, as plain text."""
         label = clipped(token_labels(self.view.tokens)[self.position], LABEL_CHARACTERS)
@@ -55,7 +65,8 @@ class Reading:
 
     def words(self, row: int, position: int) -> list[str]:
         """Labels of a cell's most likely tokens, told apart from all of its column."""
-        before, ids = self.view.tokens[position], self.lens.ids[:, position]
+        (column,) = self.columns([position])
+        before, ids = self.view.tokens[position], self.lens.ids[:, column]
         names = told_apart(
             self.vocabulary, ids.ravel().tolist(), lambda token: predicted_label(before, token)
         )
@@ -94,7 +105,7 @@ def _controls(view: View) -> tuple[Reading, str, range]:
         colour = controls.select(LENS_COLOUR, width=150)
         position = controls.position(view)
         window = _window(len(view.tokens), position)
-    lens = runs.lens(view.handle, view.sentence)
+    lens = runs.lens(view.handle, view.sentence, (*window, position))
     vocabulary = runs.vocabulary(view.handle)
     return Reading(view, lens, vocabulary, view.layer + 1, position), colour, window
 
@@ -116,14 +127,14 @@ def _window(n_tokens: int, position: int) -> range:
 
 
 def _grid(reading: Reading, colour: str, window: range) -> None:
-    lens, columns = reading.lens, slice(window.start, window.stop)
+    lens, columns = reading.lens, reading.columns(window)
     rows = range(len(lens.rank))
     grid = Grid(
         words=[[reading.words(row, position) for position in window] for row in rows],
         probs=lens.probs[:, columns],
         entropy=lens.entropy[:, columns],
         is_answer=lens.rank[:, columns] == 0,
-        labels=token_labels(reading.view.tokens)[columns],
+        labels=token_labels(reading.view.tokens)[window.start : window.stop],
         start=window.start,
     )
     by_entropy = colour == "entropy"
@@ -168,18 +179,17 @@ def _grid_alt(grid: Grid, colour: str) -> str:
 def _cell(reading: Reading) -> None:
     """The chosen position through the layers, and the chosen cell's most likely tokens."""
     lens, position, colors = reading.lens, reading.position, reading.view.colors
-    places = lens.rank[:, position] + 1
+    ranks_there = lens.rank[:, reading.at]
+    places = ranks_there + 1
     answer = clipped(reading.words(-1, position)[0], LABEL_CHARACTERS)
-    labels, probs = reading.words(reading.row, position), lens.probs[reading.row, position]
+    labels, probs = reading.words(reading.row, position), lens.probs[reading.row, reading.at]
     rank_title = f"Rank of the final answer “{answer}”"
     ranks = zip(row_names(len(places)), places, strict=True)
     bars_title = f"Most likely tokens: {reading.cell_name}"
     left, right = layout.two_up("cell")
     with left:
         layout.show_figure(
-            rank_curve(
-                lens.rank[:, position], reading.row, len(reading.vocabulary), colors, rank_title
-            ),
+            rank_curve(ranks_there, reading.row, len(reading.vocabulary), colors, rank_title),
             key="rank",
             alt=f"{rank_title} by layer: "
             + ", ".join(f"{name} {place:,}" for name, place in ranks),
@@ -194,7 +204,7 @@ def _cell(reading: Reading) -> None:
 
 
 def _formulas(reading: Reading) -> None:
-    lens, at = reading.lens, (reading.row, reading.position)
+    lens, at = reading.lens, (reading.row, reading.at)
     written = formulas.lens(has_final_norm=_has_final_norm(reading.view))
     inspector.formula("model.analysis.lens.logit_lens", written.latex, written.reference)
     best = Word(visible(reading.vocabulary[lens.ids[at][0]]))
@@ -235,10 +245,11 @@ def _tied(reading: Reading) -> str:
     view = reading.view
     if not view.config.tied_embeddings:
         return ""
-    n_same = int((reading.lens.ids[0, :, 0] == view.ids).sum())
+    there = reading.lens.positions
+    n_same = int((reading.lens.ids[0, :, 0] == np.asarray(view.ids)[there]).sum())
     return (
         " The unembedding is the embedding itself: the input row has its own token on top at "
-        f"{n_same} of {len(view.ids)} positions."
+        f"{n_same} of {len(there)} positions."
     )
 
 
@@ -250,9 +261,10 @@ def _tables(reading: Reading) -> inspector.Tables:
 
 
 def _tokens_csv(reading: Reading) -> bytes:
-    """One line for each of the most likely tokens of each cell of the whole sentence."""
+    """One line for each of the most likely tokens of each cell, of a long text of those drawn."""
     lens = reading.lens
-    rows, positions, places = np.indices(lens.ids.shape).reshape(3, -1)
+    rows, columns, places = np.indices(lens.ids.shape).reshape(3, -1)
+    positions = lens.positions[columns]
     names = row_names(len(lens.rank))
     frame = tables.frame(
         {
@@ -271,9 +283,10 @@ def _tokens_csv(reading: Reading) -> bytes:
 def _ranks_csv(reading: Reading) -> bytes:
     """One line for each cell: rank of the final answer, from 1, and the entropy."""
     lens = reading.lens
-    rows, positions = np.indices(lens.rank.shape).reshape(2, -1)
+    rows, columns = np.indices(lens.rank.shape).reshape(2, -1)
+    positions = lens.positions[columns]
     names = row_names(len(lens.rank))
-    answers = lens.ids[-1, positions, 0]
+    answers = lens.ids[-1, columns, 0]
     frame = tables.frame(
         {
             "after_layer": [names[row] for row in rows],

@@ -32,6 +32,11 @@ def _heaviest(key: str, handle: runs.ModelHandle, _run: runs.Run) -> Found | Non
     return heaviest_arrow(records, [value_norms(record, model) for record in records])
 
 
+@kept
+def _copied(key: str, _run: runs.Run) -> Found | None:
+    return strongest_copy(_run.trace)
+
+
 @dataclass(frozen=True, eq=False)
 class _Shown:
     view: View
@@ -42,7 +47,7 @@ class _Shown:
         None where no token comes twice, or no weight is twice what even attention would give.
         """
         trace = self.view.run.trace
-        found = strongest_copy(trace)
+        found = _copied(self.view.run.key, self.view.run)
         if found is None or found.value * int(self._record(found).mask[found.query].sum()) < 2:
             return None
         probability = probability_of(self.view.run, found.query, int(trace.ids[found.key]))
@@ -58,11 +63,12 @@ class _Shown:
         view = self.view
         if not view.offers >= {"decoder", "residuals", "vocabulary"}:
             return None
-        lens, last = runs.lens(view.handle, view.sentence), len(view.tokens) - 1
-        row = settled_from(lens.ids[:, last, 0].tolist())
-        answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, last, 0])])
+        last = len(view.tokens) - 1
+        lens = runs.lens(view.handle, view.sentence, [last])
+        row = settled_from(lens.ids[:, -1, 0].tolist())
+        answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, -1, 0])])
         where = f"after L{row - 1}" if row else "before the first layer"
-        p = _p(float(lens.probs[row, last, 0]))
+        p = _p(float(lens.probs[row, -1, 0]))
         said = [
             f"After {row} of {len(lens.ids) - 1} layers the logit lens has “",
             *(Word(answer), f"” as the most likely next token, and keeps it: {p}."),

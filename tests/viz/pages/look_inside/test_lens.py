@@ -83,7 +83,7 @@ def test_lens_tables_hold_the_whole_sentence() -> None:
     handle = runs.handle_of("stories", device)
     asked = Asked(lambda: runs.run(handle, HOSTILE))
     view = View(HOSTILE, handle, asked, "decoder.attn", 2, 3, theme.LIGHT)
-    seen = runs.lens(handle, HOSTILE)
+    seen = runs.lens(handle, HOSTILE, [0])
     tables = lens._tables(lens.Reading(view, seen, runs.vocabulary(handle), 3, 0))
     header, *rows = csv_rows(tables["Lens top tokens"]())
     assert header == [

@@ -7,11 +7,12 @@ import streamlit as st
 
 from model.analysis.ablation import Part
 from model.trace import Trace
+from model.worked_out import WorkedOut
 from viz.digits import digits
 from viz.figures.attribution import Marked, head_axes, part_map
 from viz.figures.heatmap import Axis, Hidden
 from viz.figures.labels import unique
-from viz.frame import layout, memory, notices, settings, state, words
+from viz.frame import controls, layout, memory, notices, settings, state, words
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.ablation.shared import Experiment, name_of
@@ -24,6 +25,11 @@ RANKING = "ranking"
 def section(experiment: Experiment) -> None:
     """The maps of heads and of sublayers."""
     ranking = begun(experiment)
+    if memory.pressed(RANKING):
+        ranking.is_stopped = False
+    if ranking.is_stopped:
+        name = f"What each part costs: {len(ranking.parts)} runs"
+        controls.button(RANKING, "begin", name, "play_arrow")
     draw = notices.guarded(lambda: _costs(experiment, ranking))
     if ranking.is_running:
         st.fragment(draw, run_every=PAUSE_SECONDS)()
@@ -41,6 +47,7 @@ def begun(experiment: Experiment) -> ablating.Ranking:
             *ablating.sublayers(view.handle, view.run),
         ]
         found = ablating.ranking(view.handle, view.run, parts, experiment.judged.targets)
+        found.is_stopped = isinstance(view.record.pattern, WorkedOut)  # it takes long
         memory.remember(RANKING, view.run.key, found)
     return found
 
