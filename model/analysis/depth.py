@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.architectures.decoder import DecoderTransformer
+from model.adopted.model import AnyDecoder
 from model.blocks import NORM_PLACEMENTS, Block, NormPlacement
 from model.config import BlockConfig
 from model.norms import NORMS, NoNorm
@@ -166,7 +166,7 @@ def _mean_length(gradient: Tensor) -> float:
 # --- the trained model ------------------------------------------------------------------------
 
 
-def own_gradients(model: DecoderTransformer, ids: Sequence[int]) -> Array:
+def own_gradients(model: AnyDecoder, ids: Sequence[int]) -> Array:
     """‖∂loss/∂x_l‖ over all tokens, before each block and after the last, (L + 1,).
 
     The loss is the mean of −ln p(next token) of this text. ValueError for a text of one token.

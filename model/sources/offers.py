@@ -7,7 +7,7 @@ nor a next-token distribution: pages that need them are not offered for it.
 from collections.abc import Iterable
 
 REASONS = {
-    "decoder": "it does not write text",
+    "decoder": "it does not say how a text goes on",
     "projections": "what its heads write was not found",
     "edits": "its residual stream could not be followed through one stack",
     "parts": "its logits are not a plain sum of what its heads and sublayers write",

@@ -69,4 +69,4 @@ def measuring(seed: int) -> Measuring:
 def own(handle: ModelHandle, ids: tuple[int, ...]) -> np.ndarray:
     """The gradient of the loss of a text by layer, (L + 1,)."""
     with one_thread():
-        return own_gradients(runs.own_decoder(handle), ids)
+        return own_gradients(runs.decoder(handle), ids)

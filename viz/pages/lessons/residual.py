@@ -15,7 +15,7 @@ from viz.runs.depths import Measuring
 
 TITLE = "Why the residual?"
 ICON = ":material/low_priority:"
-NEEDS = ("decoder",)
+NEEDS = ("decoder", "residuals")
 
 MEASURING = "gradients-by-depth"  # of this visitor
 PLACEMENTS = {"pre": "pre-norm", "post": "post-norm"}
