@@ -74,6 +74,6 @@ def test_a_weight_as_even_attention_gives_it_is_no_copy_that_is_looked_for(
     copy = strongest_copy(stories_trace(TOM))
     assert copy is not None
     weak = copy._replace(value=1.9 / (copy.query + 1))  # of a causal row
-    monkeypatch.setattr("viz.pages.start.highlights.strongest_copy", lambda trace: weak)
+    monkeypatch.setattr("viz.pages.start.highlights._copied", lambda key, run: weak)
     titles = [title for title, _, _ in found(open_page("Home", sentence=TOM))]
     assert not any("copy" in title for title in titles)
