@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from model.adopted.adopt import adopt
+from model.adopted.model import capture_adopted
 from model.analysis import explanation
 from model.analysis.attribution import attribute, can_attribute, words_of_head, words_of_neuron
 from model.analysis.explanation import Question, measure, unseen
@@ -15,6 +16,7 @@ from model.analysis.input_gradients import Integrated, integrated
 from model.analysis.metrics import Metric
 from model.analysis.similarity import nearest, token_table
 from model.capture import capture
+from model.trace import Stream
 from tests.model.adopted.families import DECODERS, FAMILIES, build, given
 from tests.model.adopted.test_adopted import EXACT, captured, twins
 from tests.model.analysis.test_explanation import effects_of
@@ -44,6 +46,17 @@ def test_parts_sum_to_the_logit_where_they_can(family: str) -> None:
                 np.testing.assert_allclose(by_key, shares, atol=EXACT)
     has_neurons = family not in EXPERTS
     assert found.neurons.shape == (len(trace.residuals), model.n_neurons if has_neurons else 0)
+
+
+def test_a_norm_behind_a_matrix_is_given_its_bias() -> None:
+    inner = build("gemma3", attention_bias=True)
+    model = adopt(inner)
+    ids = given("gemma3")["input_ids"][0].tolist()
+    trace = capture_adopted(
+        model, torch.tensor([ids]), [Stream("decoder", "text", ("",) * 7, ids=np.array(ids))]
+    )
+    assert inner.model.layers[0].self_attn.o_proj.bias is not None
+    assert attribute(trace, model, 6, 5).error < EXACT
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -180,7 +180,10 @@ def test_each_part_is_what_it_wrote_sent_forward(make: Make, changes: Changes) -
 
 
 @pytest.mark.parametrize(("make", "changes"), CASES[::3])
-def test_words_pushed_are_a_share_in_every_logit(make: Make, changes: Changes) -> None:
+def test_words_pushed_are_a_share_in_every_logit(
+    make: Make, changes: Changes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.analysis.attribution.AT_ONCE", 4)
     model, trace = ran(make(**changes))
     position = len(trace.output) - 1
     site = Site(trace.main.name, "self", 1)

@@ -21,15 +21,25 @@ from model.analysis.explanation import (
 )
 from model.analysis.flow import flow, rollout, with_residual
 from model.analysis.input_gradients import Integrated, integrated
+from model.analysis.interventions import run_rows
 from model.analysis.metrics import Metric
 from model.architectures.stack import Stack
 from model.capture import capture
 from model.sources import checkpoint
-from tests.model.builders import GROUPED, tiny_checkpoint, tiny_encoder, tiny_model
+from model.tap import set_at
+from tests.model.builders import (
+    GROUPED,
+    tiny_checkpoint,
+    tiny_encoder,
+    tiny_model,
+    tiny_translator,
+    translation_trace,
+)
 from tests.model.plain import plain_logits
 from tests.model.without import Off, arrays_of
 
 IDS = [3, 1, 4, 1, 5, 9, 2]
+ALL = slice(None)
 METRIC = Metric("difference", 6, 8, 11)
 
 
@@ -110,6 +120,33 @@ def test_both_sides_of_an_encoder_have_arrows() -> None:
     patterns = np.stack([record.pattern for record in trace.attention])
     np.testing.assert_allclose(measured.weights, patterns[:, :, 2], atol=1e-6)
     assert (found[..., 3:] != 0).all()
+
+
+def test_of_a_translation_both_rows_are_weighed_and_hidden() -> None:
+    model = tiny_translator()
+    trace = translation_trace(model)
+    last, where = len(trace.tokens) - 1, {"source": [], "target": []}
+    for record in trace.attention:
+        where["target" if record.site.group == "decoder.attn" else "source"].append(record.site)
+    question = Question(model, trace.given, Metric("logit", last, 3, 4), "decoder.cross_attn")
+    rows = [
+        np.mean(
+            [trace.record(site).pattern[:, last] for site in sites if site.stack == "decoder"],
+            (0, 1),
+        )
+        for sites in where.values()
+    ]
+    np.testing.assert_allclose(measure(question).token_weights, np.concatenate(rows), atol=1e-6)
+    found = np.concatenate([effects for _, effects in unseen(question)])
+    whole = trace.output[last, 3]
+    for number, (sites, key) in enumerate(
+        (sites, key)
+        for sites, row in zip(where.values(), rows, strict=True)
+        for key in range(len(row))
+    ):
+        hiding = [set_at(f"{x.address}.pattern", (ALL, ALL, ALL, key), 0.0) for x in sites]
+        (logits,) = run_rows(model, trace.given, [hiding])
+        assert found[number] == pytest.approx(whole - float(logits[last, 3]), abs=1e-5)
 
 
 @pytest.mark.parametrize("changes", [{}, GROUPED], ids=str)
