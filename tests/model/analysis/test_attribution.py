@@ -189,7 +189,7 @@ def test_words_pushed_are_a_share_in_every_logit(
     site = Site(trace.main.name, "self", 1)
     pushed = words_of_head(trace, model, site, 2, position)
     by_neuron = words_of_neuron(trace, model, 0, 5, position)
-    for token in (0, 3):
+    for token in (0, 3, trace.output.shape[-1] - 1):
         found = attribute(trace, model, position, token)
         assert pushed[token] == pytest.approx(found.heads[site.address][2], abs=1e-9)
         assert by_neuron[token] == pytest.approx(found.neurons[0, 5], abs=1e-9)
