@@ -127,11 +127,14 @@ class AdoptedModel(Transformer):
     @property
     def sublayers(self) -> tuple[Sublayer, ...]:
         """See `Transformer`; none where the parts of a block were not found."""
+        heads = {one.projection for _, one in self.anatomy.attended}
         found = []
         for layer, block in enumerate(self.anatomy.of(self.name)):
             for writes, update in zip(block.written, block.updates, strict=True):
                 calls = (update.matrix, update.own_norm, update.norm)
-                found.append(Sublayer(layer, writes, *(call and call.module for call in calls)))
+                matrix, *norms = (call and call.module for call in calls)
+                is_seen = (matrix in heads) == (writes != "ffn_out")
+                found.append(Sublayer(layer, writes, matrix if is_seen else None, *norms))
         return tuple(found)
 
     @property

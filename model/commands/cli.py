@@ -20,6 +20,7 @@ from model.data.images import read_part
 from model.given import Blanked
 from model.lines import finite, json_line, one_line, quoted
 from model.sources import table
+from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import OpenModel
 from model.sources.offers import missing
@@ -124,6 +125,8 @@ def open_runnable(arguments: Namespace, needs: Sequence[str] = ()) -> Runnable:
     found = table.open_runnable(arguments.checkpoint, arguments.device)
     if found.input_kind == "text":
         _ = found.tokenizer  # without one it offers nothing, which is not the reason to tell
+    for text in found.off if isinstance(found, Adopted) else ():
+        print(f"note: {text}", file=sys.stderr)
     _refuse_lacking(found, needs)
     return found
 

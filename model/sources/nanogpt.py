@@ -60,7 +60,8 @@ def weights(folder: Path) -> dict[str, Any] | None:
         if name.endswith(TRANSPOSED):
             found[name] = found[name].t().contiguous()
     for head in [name for name in found if name.endswith("lm_head.weight")]:
-        if found[head].equal(found[head.replace("lm_head", "transformer.wte")]):
+        table = found.get(head.replace("lm_head", "transformer.wte"))
+        if table is not None and table.shape == found[head].shape and table.equal(found[head]):
             del found[head]  # transformers ties both
     return found
 

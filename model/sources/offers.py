@@ -13,7 +13,7 @@ REASONS = {
     "parts": "its logits are not a plain sum of what its heads and sublayers write",
     "embeddings": "the embeddings of its tokens were not found by themselves",
     "neurons": "neurons of its feed-forwards were not found",
-    "answers": "it predicts nothing that a change could be measured by",
+    "answers": "it has no head that predicts, neither words nor classes",
     "weights": "its weights are not laid out as those of the models that come with Headlight",
     "text": "its input is not text",
     "vocabulary": "it has no vocabulary",

@@ -6,6 +6,7 @@ unpickled and nothing is fetched.
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -236,7 +237,11 @@ def _settings(folder: Path) -> Any:  # noqa: ANN401
 
 def _of_names(folder: Path) -> Iterator[Finding]:
     """What was taken off the names of weights."""
-    found = (re.match(PREFIXES, name) for name in stored_in(folder))
+    stored = stored_in(folder)
+    names = Counter(re.sub(PREFIXES, "", name) for name in stored)
+    if twice := [name for name, times in names.items() if times > 1]:
+        yield Finding(f"{named(twice)} is in its files under several names", is_off=True)
+    found = (re.match(PREFIXES, name) for name in stored)
     if prefixes := sorted({one.group() for one in found if one}):
         text = f"{named(prefixes)} was taken off the names of its weights"
         yield Finding(f"{text}: it was compiled or wrapped when it was saved")

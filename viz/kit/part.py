@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from model.lines import quoted
 from model.worked_out import WorkedOut
 from viz.kit.files import packed_plotly, script
 from viz.kit.join import joined
@@ -73,7 +74,12 @@ class Part:
 
     def save(self, path: str | Path) -> None:
         """Write it as one file, which opens without Python and without a network."""
-        Path(path).write_text(self.page(), encoding="utf-8")
+        where = Path(path).expanduser()
+        try:
+            where.write_text(self.page(), encoding="utf-8")
+        except OSError as error:
+            why = f"{quoted(where)!r} cannot be written: {error.strerror}"
+            raise ValueError(f"{why}; give the name of a file in a folder that is there") from None
 
     def page(self) -> str:
         """The text of that file."""

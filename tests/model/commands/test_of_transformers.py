@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 import transformers as hf
+from safetensors.torch import load_file, save_file
 
 from model.commands import ablate, attribute, check, generate, patch, survey, trace
 from model.sources.transformers import load
@@ -111,6 +112,19 @@ def test_a_survey_lies_where_it_is_asked_for(
     expected = pattern.amax(dim=-1)[:, 1:].mean(dim=-1)
     own = found.measured("decoder.attn")["largest"].values[1]
     assert own == pytest.approx(expected.numpy(), rel=1e-4)
+
+
+def test_what_is_off_with_a_model_is_said_beside_its_numbers(
+    tmp_path: Path, command: Command
+) -> None:
+    saved(tmp_path / "mine", "gpt2")
+    stored = load_file(tmp_path / "mine" / "model.safetensors")
+    for name in [name for name in stored if ".h.2.mlp." in name or ".h.2.attn.c_proj" in name]:
+        del stored[name]
+    save_file(stored, tmp_path / "mine" / "model.safetensors", {"format": "pt"})
+    result = command(attribute, "--checkpoint", tmp_path / "mine", "--text", TEXT)
+    assert result.err[0].startswith("note: its files do not have transformer.h.2.attn.c_proj.bias")
+    assert "not a plain sum" in result.err[-1], "zeros are made by any matrix"
 
 
 def _broken(folder: Path) -> None:

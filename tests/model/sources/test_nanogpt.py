@@ -98,6 +98,15 @@ def test_a_pickle_alone_is_refused_with_the_way_to_open_it(tmp_path: Path) -> No
         given_folder(str(folder))
 
 
+def test_a_name_that_is_there_twice_is_off(tmp_path: Path) -> None:
+    folder = made(tmp_path)[1]
+    stored = load_file(folder / "model.safetensors")
+    stored["transformer.wpe.weight"] = stored[f"{PREFIX}transformer.wpe.weight"] + 1
+    save_file(stored, folder / "model.safetensors", {"format": "pt"})
+    (line,) = load(folder, "cpu").off
+    assert line == "transformer.wpe.weight is in its files under several names"
+
+
 MISFITS: dict[str, tuple[object, str]] = {
     "block_size": (32, "weights have other shapes than config.json means, as"),
     "n_head": (5, "cannot be opened: "),

@@ -291,6 +291,10 @@ def test_the_numbers_of_a_run_are_found_by_their_names(bare: Page) -> None:
         layer, head, key = np.unravel_index(MADE[: last + 1, :, 3].argmax(), (last + 1, 3, 4))
         best = bare.evaluate(f"run.sharpest({list(range(last + 1))}, 3)")
         assert (best["column"], best["head"], best["key"]) == (layer, head, key)
+    others = np.delete(MADE[:, :, 3], key, axis=-1).max()  # a row of several tokens is none of them
+    found = bare.evaluate(f"(run.spec.folded = [{key}], run.sharpest([0, 1], 3).value)")
+    assert found == pytest.approx(others)
+    bare.evaluate("run.spec.folded = []")
     part = bare.evaluate(
         "(p => [p.asked, p.row(2, null), p.canGoOn, p.weight(1, 2, 2, 1)])(run.upTo(3))"
     )

@@ -25,7 +25,7 @@ from viz.runs import attributing
 
 TITLE = "Contributions"
 ICON = ":material/waterfall_chart:"
-NEEDS = ("parts",)
+NEEDS = ("answers", "parts")
 
 ALLOWED = 1e-4  # by which the parts may miss the logit
 MOST_NEURONS = 12

@@ -261,7 +261,7 @@ export class Run {
   }
 
   /**
-   * The strongest attention of a query in one head of some columns.
+   * The strongest attention of a query to one token, in one head of some columns.
    *
    * @param {number[]} columns
    * @param {number} query
@@ -272,7 +272,8 @@ export class Run {
       for (let head = 0; head < this.spec.columns[column].n_heads; head++)
         for (let key = 0; key < this.n; key++) {
           const value = this.weight(column, head, query, key);
-          if (value > best.value) best = { column, head, key, value };
+          if (value > best.value && !this.spec.folded.includes(key))
+            best = { column, head, key, value };
         }
     return best;
   }
