@@ -20,6 +20,7 @@ from model.worked_out import Attending, Square, WorkedOut
 
 # What attention says of itself besides its arrays; ours leaves it out where it is the usual.
 NUMBERS = ("scale", "softcap")
+EDITED, ONES = "edited", np.ones((), bool)
 SQUARES = ("scores", "pattern")  # (H, Tq, Tk), which grow with the square of the text
 TRACED = frozenset(("embed", "positions", *ATTENTION_NAMES, *NUMBERS, *RESIDUAL_NAMES))
 
@@ -61,7 +62,14 @@ class Recording:
         for item in self._attachments:
             if isinstance(item, Editor):
                 item.check_used()
-        return {address: to_numpy(x) for address, x in self._recorder.values.items()}
+        found = {address: to_numpy(x) for address, x in self._recorder.values.items()}
+        sites = [name.removesuffix(".z") for name in found if name.endswith(".z")]
+        return found | {f"{site}.{EDITED}": ONES for site in sites if self._is_edited(site)}
+
+    def _is_edited(self, site: str) -> bool:
+        """Whether scores or weights are others than those that follow from q and k."""
+        editors = [item for item in self._attachments if isinstance(item, Editor)]
+        return any(item.wants(f"{site}.{name}") for item in editors for name in SQUARES)
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,7 @@ class Row:
             mask=self._mask(site, (*q.shape[:2], k.shape[1])),
             softcap=self._number(site, "softcap", None),
             sinks=self.values.get(f"{site.address}.sinks"),
+            further=(EDITED,) if f"{site.address}.{EDITED}" in self.values else (),
         )
         return AttentionRecord(
             **vars(given),

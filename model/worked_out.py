@@ -1,5 +1,6 @@
 """Scores and patterns worked out from queries and keys, in numpy: in a check, or when looked at."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -7,6 +8,9 @@ import numpy as np
 
 ALL = slice(None)
 Square = Literal["scores", "pattern"]
+# What becomes of q·kᵀ on the way to the weights, in order; a layer has those that it needs. The
+# last one but one is no change of a score: the sink is one key more in the softmax.
+STAGES = ("scaled", "biased", "capped", "masked", "sunk", "weights")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -16,7 +20,8 @@ class Attending:
     `mask` is bool, True = may attend, (Tq, Tk) for all heads or (H, Tq, Tk) where each has its own.
     Scores are scale · q·kᵀ + bias, before the mask; where there is a `softcap` c they are
     c · tanh of this / c (Gemma 2, 2024, §2). `sinks` (H,) are scores of one key more in each row,
-    which has no value: its share is missing from the pattern (Xiao et al. 2024, §3.3).
+    which has no value: its share is missing from the pattern (Xiao et al. 2024, §3.3). What is
+    `further` done to scores or weights has a name and nothing here that says what it does.
     """
 
     q: np.ndarray  # (H, Tq, Dh)
@@ -26,11 +31,27 @@ class Attending:
     mask: np.ndarray
     softcap: float | None = None
     sinks: np.ndarray | None = None
+    further: tuple[str, ...] = ()
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """How the weights come about: names of `STAGES`, and of what is further done."""
+        has = {
+            "biased": self.bias is not None,
+            "capped": self.softcap is not None,
+            "sunk": self.sinks is not None,
+        }
+        return (*(name for name in STAGES if has.get(name, True)), *self.further)
 
     @property
     def n_heads(self) -> int:
         """Number of query heads."""
         return len(self.q)
+
+    @property
+    def has_usual_scale(self) -> bool:
+        """Whether products are divided by √Dh (Vaswani et al. 2017, §3.2.1)."""
+        return math.isclose(self.scale * math.sqrt(self.q.shape[-1]), 1, rel_tol=1e-6)
 
     def kv_head(self, head: int) -> int:
         """The key-value head that a query head reads (Ainslie et al. 2023)."""
@@ -45,9 +66,13 @@ class Attending:
     ) -> np.ndarray:
         """The scores of one head, (Tq, Tk), or of some of its queries."""
         q, k = self.q[head][queries], self.k[self.kv_head(head)]
-        scores = q.astype(dtype, copy=False) @ k.astype(dtype, copy=False).T
-        scores *= self.scale
-        scores = scores if self.bias is None else scores + self.bias[head][queries]
+        products = q.astype(dtype, copy=False) @ k.astype(dtype, copy=False).T
+        return self.scored(products, head, queries)
+
+    def scored(self, products: np.ndarray, head: int, queries: int | slice = ALL) -> np.ndarray:
+        """Scores of one head of other products than its own q·kᵀ, which are overwritten."""
+        products *= self.scale
+        scores = products if self.bias is None else products + self.bias[head][queries]
         cap = self.softcap
         return scores if cap is None else cap * np.tanh(scores / cap)
 
@@ -55,10 +80,14 @@ class Attending:
         self, head: int, queries: int | slice = ALL, dtype: type = np.float32
     ) -> np.ndarray:
         """Softmax of one head's scores over the visible keys; rows that see nothing are zero."""
-        mask = self.mask_of(head)[queries]
-        weights = np.where(mask, self.scores_of(head, queries, dtype), -np.inf)
+        scores = self.scores_of(head, queries, dtype)
+        return self.weighted(scores, head, self.mask_of(head)[queries])
+
+    def weighted(self, scores: np.ndarray, head: int, mask: np.ndarray) -> np.ndarray:
+        """Softmax of scores over the keys that a mask leaves, and the head's sink. (Tq, Tk)."""
+        weights = np.where(mask, scores, -np.inf)
         peak = weights.max(axis=-1, keepdims=True)
-        sink = -np.inf if self.sinks is None else self.sinks[head].astype(dtype)
+        sink = -np.inf if self.sinks is None else self.sinks[head].astype(scores.dtype)
         peak = np.maximum(peak, sink)
         peak[~np.isfinite(peak)] = 0
         weights -= peak

@@ -4,8 +4,10 @@ Only numbers and our own symbols enter a formula, never a person's text.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from model.worked_out import STAGES
 from viz.digits import digits, equals
 
 
@@ -199,18 +201,33 @@ def with_base(name: str, base: float) -> Formula:
     return Formula(latex, f"{known.reference}; there with base {PAPERS_BASE:,}")
 
 
-def attention(*, scale: float, d_head: int, has_bias: bool, has_mask: bool) -> Formula:
-    """Attention as one head has it: scaled in its own way, with a bias and a mask or without."""
+def attention(stages: Sequence[str], *, scale: float | None, has_mask: bool) -> Formula:
+    """Attention as one head has it, by its stages (`model.worked_out.STAGES` and others).
+
+    A scale of None is the usual 1/√d_head.
+    """
     known = FORMULAS["model.attention.scaled_dot_product"]
-    is_usual = math.isclose(scale * math.sqrt(d_head), 1, rel_tol=1e-6)
-    product = r"\frac{QK^{\top}}{\sqrt{d_{\mathrm{head}}}}"
-    if not is_usual:
-        product = "QK^{\\top}" if scale == 1 else rf"{scale:.4g}\,QK^{{\top}}"
-    added = [*(["B"] if has_bias else []), *(["M"] if has_mask else [])]
-    latex = rf"\mathrm{{softmax}}\!\left({' + '.join([product, *added])}\right)V"
-    other = [] if is_usual else ["not scaled" if scale == 1 else "scaled otherwise"]
-    other += ["B: the bias added to scores here"] if has_bias else []
-    return Formula(latex, "; ".join([known.reference, *other]))
+    scores = r"\frac{QK^{\top}}{\sqrt{d_{\mathrm{head}}}}"
+    if scale is not None:
+        scores = "QK^{\\top}" if scale == 1 else rf"{scale:.4g}\,QK^{{\top}}"
+    scores += " + B" if "biased" in stages else ""
+    scores = rf"c \tanh\frac{{{scores}}}{{c}}" if "capped" in stages else scores
+    scores += " + M" if has_mask else ""
+    weights = r"\mathrm{softmax}\!\left(%s\right)"
+    if "sunk" in stages:
+        weights = r"\mathrm{softmax}\!\left(\left[\,%s\,;\ s_{\mathrm{sink}}\,\right]\right)"
+    other = [] if scale is None else ["not scaled" if scale == 1 else "scaled otherwise"]
+    other += [text for name, text in _STAGES.items() if name in stages]
+    other += [f"and what is not known: {name}" for name in stages if name not in STAGES]
+    return Formula(weights % scores + "V", "; ".join([known.reference, *other]))
+
+
+_STAGES = {
+    "biased": "B: the bias added to scores here",
+    "capped": "c: the soft cap, Gemma 2 (2024), §2",
+    "sunk": "s_sink: the head’s sink, one more score without a value, whose share is left out, as "
+    "in Xiao et al. 2024, §3.3",
+}
 
 
 def learned_position(*, scale_embeddings: bool) -> Formula:

@@ -16,36 +16,47 @@ import numpy as np
 
 from model.analysis.kernels import moved_weight
 from model.trace import AttentionRecord
+from model.worked_out import Attending
 
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """One head as it ran, in float64. mask: True = may attend."""
+    """One head, in float64: what its weights follow from, its values, and the weights that ran."""
 
-    q: np.ndarray  # (T, Dh)
-    k: np.ndarray  # (T, Dh)
+    given: Attending
+    number: int
     v: np.ndarray  # (T, Dh)
-    scale: float
-    added: np.ndarray  # (T, T), to the scaled products: the bias of the scheme, or zeros
-    mask: np.ndarray  # (T, T)
+    weights: np.ndarray  # (T, T)
 
     @classmethod
     def of(cls, record: AttentionRecord, head: int) -> "Head":
         """One head of a layer."""
-        own, shared = head, record.kv_head(head)
-        taken = (record.q[own], record.k[shared], record.v[shared], record.added[own])
-        q, k, v, added = (np.asarray(array, np.float64) for array in taken)
-        return cls(q, k, v, record.scale, added, record.mask_of(head))
+        v, weights = record.v[record.kv_head(head)], record.pattern[head]
+        return cls(record, head, v.astype(np.float64), weights.astype(np.float64))
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """Queries, (T, Dh)."""
+        return self.given.q[self.number].astype(np.float64)
+
+    @cached_property
+    def k(self) -> np.ndarray:
+        """Keys, (T, Dh)."""
+        return self.given.k[self.given.kv_head(self.number)].astype(np.float64)
+
+    @property
+    def mask(self) -> np.ndarray:
+        """True = may attend, (T, T)."""
+        return self.given.mask_of(self.number)
 
     @cached_property
     def scores(self) -> np.ndarray:
         """Before the mask, (T, T)."""
-        return self.q @ self.k.T * self.scale + self.added
+        return self.given.scores_of(self.number, dtype=np.float64)
 
-    @cached_property
-    def weights(self) -> np.ndarray:
-        """The exact ones: the softmax over all keys, (T, T)."""
-        return softmax(self.scores, self.mask)
+    def softmax(self, scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Weights over the keys that a mask leaves, as this model shares them out. (T, T)."""
+        return self.given.weighted(scores, self.number, mask)
 
     @property
     def is_causal(self) -> bool:
@@ -102,12 +113,12 @@ def whole_mask(head: Head, sizes: Sizes) -> np.ndarray:
 
 def window_weights(head: Head, sizes: Sizes) -> np.ndarray:
     """The softmax over the window, (T, T)."""
-    return softmax(head.scores, window_mask(head, sizes))
+    return head.softmax(head.scores, window_mask(head, sizes))
 
 
 def global_weights(head: Head, sizes: Sizes) -> np.ndarray:
     """The softmax over the window and the global tokens, (T, T)."""
-    return softmax(head.scores, global_mask(head, sizes))
+    return head.softmax(head.scores, global_mask(head, sizes))
 
 
 # --- products of feature maps -------------------------------------------------------------------
@@ -119,7 +130,7 @@ def positive_map(x: np.ndarray) -> np.ndarray:
 
 
 def linear_weights(head: Head, sizes: Sizes) -> np.ndarray:
-    """φ(q)·φ(k), normalised over the keys a query may attend to, (T, T). It knows no bias."""
+    """φ(q)·φ(k), over the sum of them, (T, T): it knows no bias, soft cap or sink."""
     return _normalised(np.where(head.mask, positive_map(head.q) @ positive_map(head.k).T, 0.0))
 
 
@@ -151,7 +162,7 @@ def low_rank_weights(head: Head, sizes: Sizes) -> np.ndarray:
     left, values, right = np.linalg.svd(small_q @ small_k.T)
     r = min(sizes.rank, len(values))
     products = (of_q @ left[:, :r] * values[:r]) @ (right[:r] @ of_k.T)
-    return softmax(products * head.scale + head.added, head.mask)
+    return head.softmax(head.given.scored(products, head.number), head.mask)
 
 
 # --- how far they are off -----------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What order and position mean to a model: its tokens moved, swapped, or stripped of their bias."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -9,7 +9,6 @@ import torch
 from model.adopted.model import AnyDecoder
 from model.analysis.masking import largest_changes
 from model.analysis.positions import moved_logits, outputs
-from model.attention import attention_pattern
 from model.masks import full
 from model.trace import AttentionRecord, Trace
 from model.verify.check import relative_error
@@ -60,10 +59,7 @@ def change_when_moved(trace: Trace, model: AnyDecoder, shift: int) -> float:
 
 def without_bias(record: AttentionRecord, head: int) -> np.ndarray:
     """One head's pattern from the same queries and keys, had no bias been added. (Tq, Tk)."""
-    if record.bias is None:
-        return record.pattern[head]
-    scores = torch.tensor(record.scores[head] - record.bias[head])
-    return attention_pattern(scores, torch.tensor(record.mask_of(head))).numpy()
+    return replace(record, bias=None).pattern_of(head)
 
 
 def answer_past_the_context(model: AnyDecoder) -> str:

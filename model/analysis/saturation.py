@@ -4,7 +4,6 @@ Components are independent with mean 0 and variance 1, so q·k has mean 0 and va
 al. 2017, footnote 4).
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -47,9 +46,3 @@ def sharpness(weights: np.ndarray) -> Sharp:
     ones = np.eye(weights.shape[-1])
     sizes = [np.linalg.norm(p[:, None] * (ones - p)) for p in weights]
     return Sharp(float(weights.max(axis=-1).mean()), float(np.mean(sizes)))
-
-
-def undivided(scores: np.ndarray, bias: np.ndarray, mask: np.ndarray, d_head: int) -> np.ndarray:
-    """A head's weights had q·k not been divided. scores, bias, mask: (Tq, Tk)."""
-    products = (scores - bias) * math.sqrt(d_head)
-    return softmax(np.where(mask, products + bias, -np.inf))

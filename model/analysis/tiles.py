@@ -21,12 +21,16 @@ class State(NamedTuple):
     output: np.ndarray  # (Dh,)
 
 
-def over_tiles(scores: np.ndarray, values: np.ndarray, size: int) -> list[State]:
+def over_tiles(
+    scores: np.ndarray, values: np.ndarray, size: int, sink: float = -math.inf
+) -> list[State]:
     """The state of one query after each tile of `size` keys. scores: (n,), values: (n, Dh).
 
-    Computed in the precision of the values.
+    A sink's score is in the sum from the start, and adds no value. Computed in the precision of the
+    values.
     """
-    maximum, total = values.dtype.type(-math.inf), values.dtype.type(0)
+    maximum = values.dtype.type(sink)
+    total = values.dtype.type(np.isfinite(sink))
     output = np.zeros_like(values[0])
     states = []
     for start in range(0, len(scores), size):

@@ -151,6 +151,7 @@ def test_the_trace_of_an_edited_run_holds_the_edited_values() -> None:
     trace = capture(tiny_model(), IDS, TOKENS, attachments=[Editor(set_head(LAYER_1, 2))])
     own = capture(tiny_model(), IDS, TOKENS)
     assert (trace.attention[1].z[2] == 0).all()
+    assert own.attention[1].stages == trace.attention[1].stages == ("scaled", "masked", "weights")
     np.testing.assert_array_equal(trace.attention[1].z[:2], own.attention[1].z[:2])
     np.testing.assert_array_equal(trace.residuals[0].resid_post, own.residuals[0].resid_post)
     assert np.abs(trace.logits - own.logits).max() > 1e-3
@@ -219,6 +220,8 @@ def test_an_edited_weight_takes_the_explicit_path_in_its_layer_alone(
     )
     tiny_model(n_layers=3)(tiny_ids(), tap=attach(Editor(set_weight(LAYER_1, 0, 3, 2))))
     assert len(layers) == 2
+    edited = capture(tiny_model(), IDS, TOKENS, attachments=[Editor(set_weight(LAYER_1, 0, 3, 2))])
+    assert [record.stages[-1] for record in edited.attention[:2]] == ["weights", "edited"]
 
 
 def test_no_tap_gives_back_what_it_is_given() -> None:

@@ -18,6 +18,7 @@ OPEN = """async ([module, name, data, width]) => {
     globalThis.sent = [];
     globalThis.ticks = [];
     globalThis.lost = [];
+    globalThis.differing = [];
     const root = document.createElement('main');
     root.className = 'hl-live';
     root.style.width = `${width}px`;
@@ -26,6 +27,7 @@ OPEN = """async ([module, name, data, width]) => {
         send: message => sent.push(message),
         tick: n => ticks.push(n),
         lost: key => lost.push(key),
+        differs: heads => differing.push(heads),
     });
     instrument.receive(data);
 }"""

@@ -169,12 +169,16 @@ def test_alibi_is_of_the_distance_on_both_sides() -> None:
 
 
 def test_attention_is_written_as_the_head_has_it() -> None:
-    usual = attention(scale=0.25, d_head=16, has_bias=False, has_mask=True)
+    usual = attention(("scaled", "masked", "weights"), scale=None, has_mask=True)
     assert usual == FORMULAS["model.attention.scaled_dot_product"]
-    biased = attention(scale=0.25, d_head=16, has_bias=True, has_mask=True)
+    biased = attention(("biased",), scale=None, has_mask=True)
     assert "+ B + M" in biased.latex
     assert "B: the bias" in biased.reference
-    plain = attention(scale=1.0, d_head=16, has_bias=False, has_mask=False)
+    plain = attention((), scale=1.0, has_mask=False)
     assert "sqrt" not in plain.latex and "M" not in plain.latex
     assert "not scaled" in plain.reference
-    assert "0.5\\,QK" in attention(scale=0.5, d_head=16, has_bias=False, has_mask=True).latex
+    assert "0.5\\,QK" in attention((), scale=0.5, has_mask=True).latex
+    bent = attention(("biased", "capped", "sunk", "edited"), scale=1.0, has_mask=True)
+    assert r"c \tanh\frac{QK^{\top} + B}{c} + M\,;\ s_{\mathrm{sink}}" in bent.latex
+    for words in ("Gemma 2 (2024), §2", "Xiao et al. 2024, §3.3", "not known: edited"):
+        assert words in bent.reference

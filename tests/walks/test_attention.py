@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import PageLog
 from tests.microscope import (
@@ -68,6 +68,28 @@ def test_type_click_pin_read(page: Page) -> None:
     assert (picked(page, "Layer"), picked(page, "Head")) == ("L4", "H1")
     assert query(page) | {"sentence": TOM, "layer": "4", "head": "1"} == query(page)
     assert terms(page)["weights"][-1] == pytest.approx(record.pattern[1, 5, 5], abs=1e-4)
+
+
+def test_a_head_that_its_steps_do_not_lead_to_is_named_by_a_red_badge(page: Page) -> None:
+    """What the app sends of one head says that its scores are not scaled."""
+    visit(page, sentence=TOM)
+    pattern = stories_trace(TOM).attention[4].pattern[1]
+
+    def planted(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.body().replace(b"scaled,masked", b"masked,masked")
+        route.fulfill(response=answer, body=body)
+
+    page.route("**/live/arrays/*/head/decoder.blocks.4.attn/1", planted)
+    open_head(page, 4, 1)
+    wait_for(page, "L4 H1")
+    expect(page.get_by_text("What follows from q and k of L4 H1 is off the run")).to_be_visible()
+    badge = page.get_by_test_id("stPopover").get_by_role("button").first
+    expect(badge).to_contain_text(" checks failed")
+    badge.click()
+    expect(page.get_by_text("decoder.attn L4 H1: weights computed")).to_be_visible()
+    drawn = shown(page)
+    assert drawn[9, :10] == pytest.approx(pattern[9, :10], abs=1e-6)
 
 
 def test_hover_shows_the_masked_cell_as_masked(page: Page) -> None:

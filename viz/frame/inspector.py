@@ -140,11 +140,10 @@ def formula(name: str, latex: str | None = None, reference: str | None = None) -
 
 
 def attention(record: AttentionRecord) -> None:
-    """The formula of attention as a layer has it: its scale, its bias, its mask."""
+    """The formula of attention as a layer has it, by the stages of its record."""
     written = formulas.attention(
-        scale=record.scale,
-        d_head=record.q.shape[-1],
-        has_bias=record.bias is not None,
+        record.stages,
+        scale=None if record.has_usual_scale else record.scale,
         has_mask=not record.mask.all(),
     )
     formula("model.attention.scaled_dot_product", written.latex, written.reference)

@@ -13,14 +13,20 @@ const MOST_ARGUMENTS = 32_768; // a call takes
  * The matrices at one address, by name; of a head they are `HeadArrays`.
  *
  * @typedef {Record<string, Matrix>} Matrices
- * @typedef {{buffer: ArrayBuffer, matrices: Matrices}} Entry
+ */
+
+/**
+ * What a file of arrays holds: its matrices, and of a head the stages of its record.
+ *
+ * @typedef {{matrices: Matrices, stages: string[]}} Contents
+ * @typedef {Contents & {buffer: ArrayBuffer}} Entry
  */
 
 /**
  * Where matrices come from: the app, or the file that holds them.
  *
  * @typedef {object} Source
- * @property {(address: string) => Promise<Matrices>} fetch
+ * @property {(address: string) => Promise<Contents>} fetch
  * @property {(address: string, base64: string) => void} put
  * @property {() => Promise<Record<string, string>>} packed
  */
@@ -74,20 +80,21 @@ export function floatsOf({ bdata }) {
  * Named matrices of a safetensors file: 8 bytes of length, a JSON header, the data.
  *
  * @param {ArrayBuffer} buffer
- * @returns {Matrices}
+ * @returns {Contents}
  */
 export function decodeSafetensors(buffer) {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  const stages = header.__metadata__?.stages.split(",") ?? [];
   delete header.__metadata__;
   /** @type {Matrices} */
-  const named = {};
+  const matrices = {};
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(header)) {
     const [start, end] = data_offsets;
     const bytes = buffer.slice(8 + length + start, 8 + length + end);
-    named[name] = matrix(shape[0], shape[1], new SAFETENSORS[dtype](bytes));
+    matrices[name] = matrix(shape[0], shape[1], new SAFETENSORS[dtype](bytes));
   }
-  return named;
+  return { matrices, stages };
 }
 
 /** Why a head is not here, in words for a person; `isLost` when the server has let go of the run. */
@@ -112,10 +119,10 @@ export class Library {
   #kept = new Map();
 
   /**
-   * The matrices at an address below the app's own.
+   * What is at an address below the app's own.
    *
    * @param {string} address
-   * @returns {Promise<Matrices>}
+   * @returns {Promise<Contents>}
    */
   async fetch(address) {
     const entry = this.#kept.get(address) ?? load(address);
@@ -124,7 +131,7 @@ export class Library {
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > KEPT_HEADS) this.#kept.delete(oldest);
     try {
-      return (await entry).matrices;
+      return await entry;
     } catch (error) {
       this.#kept.delete(address);
       throw error;
@@ -140,7 +147,7 @@ export class Library {
   put(address, base64) {
     if (this.#kept.has(address)) return;
     const { buffer } = bytesOf(base64);
-    this.#kept.set(address, { buffer, matrices: decodeSafetensors(buffer) });
+    this.#kept.set(address, { buffer, ...decodeSafetensors(buffer) });
   }
 
   /** Everything kept, as base64 by address, for a file that opens without the app. */
@@ -165,7 +172,7 @@ async function load(address) {
   if (!response.ok) throw new MissingArrays(`The app could not send this (${response.status}).`);
   const buffer = await response.arrayBuffer();
   try {
-    return { buffer, matrices: decodeSafetensors(buffer) };
+    return { buffer, ...decodeSafetensors(buffer) };
   } catch {
     throw new MissingArrays("The app sent something that is not an array file.");
   }
@@ -177,7 +184,7 @@ async function load(address) {
  * @implements {Source}
  */
 export class PackedLibrary {
-  /** @type {Map<string, Matrices>} */
+  /** @type {Map<string, Contents>} */
   #kept = new Map();
 
   /** @param {Record<string, string>} arrays base64 by address */
@@ -196,15 +203,15 @@ export class PackedLibrary {
 
   /**
    * @param {string} address
-   * @returns {Promise<Matrices>}
+   * @returns {Promise<Contents>}
    */
   async fetch(address) {
-    const matrices = this.#kept.get(address);
-    if (!matrices)
+    const contents = this.#kept.get(address);
+    if (!contents)
       throw new MissingArrays(
         "This is not in the saved file; it holds what was opened before saving.",
       );
-    return matrices;
+    return contents;
   }
 
   async packed() {

@@ -8,9 +8,9 @@ from model.trace import AttentionRecord, HeadGroup, Site
 
 
 def head_arrays(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
-    """What the browser computes a head from (q, k, v, mask, scale, bias), and its map.
+    """What the browser computes the steps of a head from, and its map, as it ran.
 
-    The scale is 1 × 1, in float64: what is computed from it must be as exact as the rest.
+    Numbers are 1 × 1, in float64: what is computed from them must be as exact as the rest.
     """
     kv_head = record.kv_head(head)
     arrays = {
@@ -18,12 +18,25 @@ def head_arrays(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
         "k": record.k[kv_head],
         "v": record.v[kv_head],
         "mask": record.mask_of(head).astype(np.uint8),
-        "scale": np.array([[record.scale]], np.float64),
+        "scale": _number(record.scale),
         "pattern": record.pattern[head],
     }
     if record.bias is not None:
         arrays["bias"] = record.bias[head]
+    if record.softcap is not None:
+        arrays["softcap"] = _number(record.softcap)
+    if record.sinks is not None:
+        arrays["sink"] = _number(record.sinks[head])
     return arrays
+
+
+def _number(number: float) -> np.ndarray:
+    return np.array([[number]], np.float64)
+
+
+def encoded_head(record: AttentionRecord, head: int) -> bytes:
+    """A head as a safetensors file, which says by which stages its weights came about."""
+    return encoded(head_arrays(record, head), {"stages": ",".join(record.stages)})
 
 
 def summary_arrays(group: HeadGroup, how: str, over: str, index: int) -> dict[str, np.ndarray]:
@@ -41,9 +54,10 @@ def summary_arrays(group: HeadGroup, how: str, over: str, index: int) -> dict[st
     }
 
 
-def encoded(arrays: dict[str, np.ndarray]) -> bytes:
-    """The arrays as a safetensors file."""
-    return save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+def encoded(arrays: dict[str, np.ndarray], about: dict[str, str] | None = None) -> bytes:
+    """The arrays as a safetensors file, with words about them."""
+    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return save(whole, metadata=about)
 
 
 def head_address(key: str, site: Site, head: int) -> str:

@@ -24,7 +24,8 @@
  */
 
 /**
- * One head as it ran: its own numbers, and what the model made of them. `scale` is 1 × 1.
+ * One head as it ran: its own numbers, and what the model made of them. `scale`, `softcap` and `sink`
+ * are 1 × 1.
  *
  * @typedef {object} HeadArrays
  * @property {Matrix} q (Tq, Dh)
@@ -33,21 +34,26 @@
  * @property {Matrix} mask (Tq, Tk), 1 where attention is allowed
  * @property {Matrix} scale what q·kᵀ is multiplied with
  * @property {Matrix} [bias] (Tq, Tk), added to the scores
+ * @property {Matrix} [softcap] beyond which scores are bent
+ * @property {Matrix} [sink] the score of one key more in each row, which has no value
  * @property {Matrix} pattern (Tq, Tk)
+ * @property {string[]} stages how the pattern came about, as its record says: names of `STAGES`, in
+ *   order, and of what nobody here can compute
  */
 
 /**
  * What a head is computed from.
  *
- * @typedef {Pick<HeadArrays, "q" | "k" | "v" | "mask" | "scale" | "bias">} HeadInputs
+ * @typedef {Omit<HeadArrays, "pattern">} HeadInputs
  */
 
 /**
- * The steps of a head by their names: q·kᵀ, scaled, biased, masked (Tq, Tk), weights (Tq, Tk), and
- * the output z (Tq, Dh).
+ * The steps of a head by their names, q·kᵀ, what its stages make of it, each (Tq, Tk), and the output
+ * z (Tq, Dh). A head has the stages that it has; of one that cannot be computed the run's weights and
+ * output are all there is.
  *
- * @typedef {"product" | "scaled" | "biased" | "masked" | "weights" | "output"} StepName
- * @typedef {Record<StepName, Matrix>} Steps
+ * @typedef {"product" | "scaled" | "biased" | "capped" | "masked" | "sunk" | "weights" | "output"} StepName
+ * @typedef {Partial<Record<StepName, Matrix>> & {weights: Matrix, output: Matrix}} Steps
  */
 
 /**
@@ -125,16 +131,17 @@ export function masked(scores, mask) {
  *
  * @param {Matrix} scores
  * @param {number} [temperature]
+ * @param {number} [sink] one score more in each row, whose share is left out
  * @returns {Matrix}
  */
-export function softmaxRows(scores, temperature = 1) {
+export function softmaxRows(scores, temperature = 1, sink = -Infinity) {
   const result = matrix(scores.rows, scores.columns);
   for (let i = 0; i < scores.rows; i++) {
     const from = rowOf(scores, i);
     const to = rowOf(result, i);
-    const top = from.reduce((a, b) => Math.max(a, b), -Infinity);
+    const top = from.reduce((a, b) => Math.max(a, b), sink);
     if (top === -Infinity) continue;
-    let total = 0;
+    let total = Math.exp((sink - top) / temperature);
     for (let j = 0; j < from.length; j++) total += to[j] = Math.exp((from[j] - top) / temperature);
     for (let j = 0; j < from.length; j++) to[j] /= total;
   }
@@ -163,22 +170,70 @@ export function weightedValues(pattern, v) {
 }
 
 /**
- * Every step of one head. What can be changed: no scale, no mask, another temperature.
+ * What can be changed of a head: no scale, no mask, another temperature.
+ *
+ * @typedef {{scale?: boolean, mask?: boolean, temperature?: number}} Changes
+ */
+
+/**
+ * What a stage makes of the scores before it, by its name in `model/worked_out.py`.
+ *
+ * @type {Record<string, (scores: Matrix, head: HeadInputs, changes: Changes) => Matrix>}
+ */
+const STAGES = {
+  scaled: (scores, head, { scale = true }) => {
+    const factor = scale ? scaleOf(head) : 1;
+    return mapped(scores, (value) => value * factor);
+  },
+  biased: (scores, { bias }) => mapped(scores, (value, i) => value + (bias?.values[i] ?? NaN)),
+  capped: (scores, { softcap }) => {
+    const cap = softcap?.values[0] ?? NaN;
+    return mapped(scores, (value) => cap * Math.tanh(value / cap));
+  },
+  masked: (scores, head, { mask = true }) => (mask ? masked(scores, head.mask.values) : scores),
+  sunk: (scores) => scores, // no score changes: the sink joins the softmax
+  weights: (scores, { sink }, { temperature }) => softmaxRows(scores, temperature, sink?.values[0]),
+};
+
+/**
+ * Every step of one head, all of whose stages are known.
  *
  * @param {HeadInputs} head
- * @param {{scale?: boolean, mask?: boolean, temperature?: number}} [changes]
+ * @param {Changes} [changes]
  * @returns {Steps}
  */
-export function steps(head, { scale = true, mask = true, temperature = 1 } = {}) {
-  const product = products(head.q, head.k);
-  const factor = scale ? scaleOf(head) : 1;
-  const scaled = mapped(product, (value) => value * factor);
-  const { bias } = head;
-  const biased = bias ? mapped(scaled, (value, i) => value + bias.values[i]) : scaled;
-  const hidden = mask ? masked(biased, head.mask.values) : biased;
-  const weights = softmaxRows(hidden, temperature);
-  const output = weightedValues(weights, head.v);
-  return { product, scaled, biased, masked: hidden, weights, output };
+export function steps(head, changes = {}) {
+  let scores = products(head.q, head.k);
+  /** @type {Record<string, Matrix>} */
+  const found = { product: scores };
+  for (const name of head.stages) found[name] = scores = STAGES[name](scores, head, changes);
+  const output = weightedValues(found.weights, head.v);
+  return { ...found, weights: found.weights, output };
+}
+
+/**
+ * The stages of a head that nobody here can compute.
+ *
+ * @param {{stages: string[]}} head
+ */
+export function unknownStages({ stages }) {
+  return stages.filter((name) => !(name in STAGES));
+}
+
+/**
+ * The largest difference of two matrices of one size; NaN on both sides is none.
+ *
+ * @param {Matrix} a
+ * @param {Matrix} b
+ */
+export function furthest(a, b) {
+  let most = 0;
+  for (let i = 0; i < a.values.length; i++) {
+    const apart = Math.abs(a.values[i] - b.values[i]);
+    if (apart > most) most = apart;
+    else if (Number.isNaN(a.values[i]) !== Number.isNaN(b.values[i])) return Infinity;
+  }
+  return most;
 }
 
 /**

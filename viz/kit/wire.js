@@ -112,11 +112,19 @@
  */
 
 /**
+ * A head whose weights, computed in the browser, are not the run's: key of the run, address of the
+ * layer's attention, head, and the largest difference.
+ *
+ * @typedef {[key: string, site: string, head: number, error: number]} Differing
+ */
+
+/**
  * Where an instrument sends to; what is missing is not sent.
  *
  * @typedef {object} Receiver
  * @property {(message: Message) => void} [send]
  * @property {(key: string) => void} [lost] the arrays of a key are gone: run it again
+ * @property {(heads: Differing[]) => void} [differs] all that did so far
  * @property {(n: number) => void} [tick] ready for the next part of a text
  * @property {(place: {x: unknown, y: unknown, handle?: number}) => void} [picked] where a person
  *   clicked in a chart, or dragged a handle to

@@ -59,7 +59,8 @@ def show(
         data=_in_conversation(key, data),
         on_sent_change=unbroken(lambda: on_change(sent(key)["changes"])),
         on_lost_change=unbroken(on_lost),
-        on_tick_change=lambda: None,  # to be run again is all a tick wants
+        on_differing_change=lambda: None,  # as for a tick, to be run again is all it wants
+        on_tick_change=lambda: None,
     )
 
 
@@ -123,6 +124,12 @@ def keep_address(key: str, data: Data, *, on_went: Callable[[dict[str, Any]], No
         on_went(dict(st.session_state[key].went or {}))
 
     _address(key=key, data=data, on_went_change=unbroken(take_over))
+
+
+def differing(key: str, run: str) -> list[tuple[str, int, float]]:
+    """Heads of a run whose weights a browser computed otherwise: site, head, largest difference."""
+    told = (st.session_state.get(key) or {}).get("differing") or []
+    return [(site, int(head), float(error)) for of, site, head, error in told if of == run]
 
 
 def sent(key: str) -> dict[str, Any]:

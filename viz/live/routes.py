@@ -13,7 +13,6 @@ import sys
 from functools import cache
 from typing import Any
 
-import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -21,7 +20,7 @@ from starlette.routing import Route
 
 from model.lines import one_line
 from model.trace import AttentionRecord, Trace
-from viz.kit.arrays import encoded, head_arrays, summary_arrays
+from viz.kit.arrays import encoded, encoded_head, summary_arrays
 from viz.kit.files import (
     FIRST_MODULES,
     MODULES,
@@ -51,8 +50,8 @@ MOST_ASKED = 4096  # bytes of a question
 SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
-def _arrays_response(arrays: dict[str, np.ndarray]) -> Response:
-    return Response(encoded(arrays), media_type="application/octet-stream", headers=HEADERS)
+def _bytes_response(data: bytes) -> Response:
+    return Response(data, media_type="application/octet-stream", headers=HEADERS)
 
 
 def _not_found(what: str) -> Response:
@@ -85,7 +84,7 @@ def _head(request: Request) -> Response:
     head = _number(request.path_params["head"])
     if record is None or head >= record.n_heads:
         return _not_found("head")
-    return _arrays_response(head_arrays(record, head))
+    return _bytes_response(encoded_head(record, head))
 
 
 def _summary(request: Request) -> Response:
@@ -96,7 +95,7 @@ def _summary(request: Request) -> Response:
     index = _number(request.path_params["index"])
     try:
         group = trace.group(request.path_params["group"])
-        return _arrays_response(summary_arrays(group, how, over, index))
+        return _bytes_response(encoded(summary_arrays(group, how, over, index)))
     except ValueError as error:
         return PlainTextResponse(str(error), status_code=404)
 

@@ -136,10 +136,15 @@ def words(names: str = "the red ##d ball dog ! a") -> hf.PreTrainedTokenizerFast
 
 
 def saved(
-    folder: Path, family: str = "gpt2", vocab_size: int = 300, start: str = "", end: str = ""
+    folder: Path,
+    family: str = "gpt2",
+    vocab_size: int = 300,
+    start: str = "",
+    end: str = "",
+    **changes: object,
 ) -> Path:
     """A folder that transformers wrote: a model of random weights and its tokenizer."""
-    build(family, vocab_size=vocab_size).save_pretrained(folder)
+    build(family, vocab_size=vocab_size, **changes).save_pretrained(folder)
     tokens(vocab_size, start, end).save_pretrained(folder)
     return folder
 

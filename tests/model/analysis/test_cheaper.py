@@ -1,6 +1,6 @@
 """Protects the lesson on cheaper attention: each way is what its paper says."""
 
-import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from model.analysis.cheaper import (
     running_sum,
     sizes_tried,
 )
+from model.worked_out import Attending
 
 T, DH = 11, 6
 ALL = Sizes(window=T, n_global=0, rank=DH)
@@ -26,7 +27,14 @@ def head(seed: int = 3) -> Head:
     rng = np.random.default_rng(seed)
     q, k, v = rng.standard_normal((3, T, DH))
     bias = -0.3 * np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
-    return Head(q, k, v, DH**-0.5, bias, np.tril(np.ones((T, T), bool)))
+    return made_up(q, k, v, bias=bias, mask=np.tril(np.ones((T, T), bool)), scale=DH**-0.5)
+
+
+def made_up(q: np.ndarray, k: np.ndarray, v: np.ndarray, **given: Any) -> Head:  # noqa: ANN401
+    """The only head of a layer. bias: (T, T), sinks: (1,)."""
+    bias = given.pop("bias")[None]
+    layer = Attending(q=q[None], k=k[None], bias=bias, **{"scale": 1.0} | given)
+    return Head(layer, 0, v, layer.pattern_of(0, dtype=np.float64))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -36,11 +44,13 @@ def test_weights_are_of_keys_that_may_be_attended_to_and_add_up_to_one(way: str)
     np.testing.assert_allclose(weights.sum(axis=-1), 1)
 
 
+@pytest.mark.parametrize("more", [{}, {"softcap": 0.7}, {"sinks": np.array([1.5])}], ids=str)
 @pytest.mark.parametrize("way", ["window", "global", "low_rank"])
-def test_with_all_of_it_a_way_is_exact(way: str) -> None:
-    apart = difference(head(), WAYS[way](head(), ALL))
+def test_with_all_of_it_a_way_is_exact(way: str, more: dict[str, Any]) -> None:
+    own = made_up(head().q, head().k, head().v, bias=np.zeros((T, T)), mask=head().mask, **more)
+    apart = difference(own, WAYS[way](own, ALL))
     assert max(apart) < 1e-12
-    fewer = difference(head(), WAYS[way](head(), Sizes(window=2, n_global=1, rank=1)))
+    fewer = difference(own, WAYS[way](own, Sizes(window=2, n_global=1, rank=1)))
     assert min(fewer) > 0.01
 
 
@@ -48,7 +58,8 @@ def test_the_exact_weights_are_those_of_torch() -> None:
     torch = pytest.importorskip("torch")
     own = head()
     q, k, v = (torch.tensor(x)[None, None] for x in (own.q, own.k, own.v))
-    added = torch.tensor(np.where(own.mask, own.added, -np.inf))
+    assert own.given.bias is not None
+    added = torch.tensor(np.where(own.mask, own.given.bias[0], -np.inf))
     z = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=added)
     np.testing.assert_allclose(own.weights @ own.v, z[0, 0].numpy(), atol=1e-12)
 
@@ -75,7 +86,8 @@ def test_the_feature_map_is_elu_and_one() -> None:
 
 def test_low_rank_is_the_best_of_its_rank() -> None:
     """Without bias and mask, the logarithms of its weights are the products of that rank."""
-    own = dataclasses.replace(head(), added=np.zeros((T, T)), mask=np.ones((T, T), bool), scale=1.0)
+    q, k, v = head().q, head().k, head().v
+    own = made_up(q, k, v, bias=np.zeros((T, T)), mask=np.ones((T, T), bool))
     logs = np.log(WAYS["low_rank"](own, Sizes(rank=2)))
     values = np.linalg.svd(own.q @ own.k.T)[1]
     centred = logs - logs.mean(axis=-1, keepdims=True)  # softmax drops what all keys have alike
@@ -88,7 +100,8 @@ def test_low_rank_is_the_best_of_its_rank() -> None:
 def test_two_weights_by_hand() -> None:
     """Weights 1/4 and 3/4 become 0 and 1: a quarter moves."""
     v, bias = np.array([[4.0], [0.0]]), np.log([[1.0, 1.0], [1.0, 3.0]])
-    own = Head(np.zeros((2, 1)), np.zeros((2, 1)), v, 1.0, bias, np.tril(np.ones((2, 2), bool)))
+    nothing = np.zeros((2, 1))
+    own = made_up(nothing, nothing, v, bias=bias, mask=np.tril(np.ones((2, 2), bool)))
     found = difference(own, np.eye(2))
     assert found.moved == pytest.approx(0.25 / 2)  # mean of two rows, of which one is the same
     assert found.error == pytest.approx(1 / np.hypot(4, 1))  # z is (4, 1), and becomes (4, 0)

@@ -8,6 +8,7 @@ from model.analysis import cheaper_timing
 from model.analysis.cheaper import WAYS, Head, Sizes
 from model.analysis.cheaper_timing import EXACT, LINEAR, WINDOW, time_ways, ways
 from model.analysis.timing import Timing, summarise_ways
+from model.worked_out import Attending
 
 T, DH = 192, 5
 
@@ -15,7 +16,9 @@ T, DH = 192, 5
 @pytest.mark.parametrize("window", [1, 7, 64, 100, 192, 300])
 def test_each_way_gives_the_z_of_its_weights(window: int) -> None:
     q, k, v = np.random.default_rng(1).standard_normal((3, T, DH))
-    head = Head(q, k, v, DH**-0.5, np.zeros((T, T)), np.tril(np.ones((T, T), bool)))
+    mask = np.tril(np.ones((T, T), bool))
+    layer = Attending(q=q[None], k=k[None], scale=DH**-0.5, mask=mask)
+    head = Head(layer, 0, v, layer.pattern_of(0, dtype=np.float64))
     given = [torch.tensor(x) for x in (q, k, v)]
     found = {name: way(*given) for name, way in ways(window, [T]).items()}
     sizes = Sizes(window=window)

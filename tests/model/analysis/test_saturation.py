@@ -10,7 +10,6 @@ from model.analysis.saturation import (
     random_products,
     sharpness,
     softmax,
-    undivided,
     variance,
 )
 
@@ -41,12 +40,3 @@ def test_the_gradient_is_the_size_of_the_jacobian_by_differences() -> None:
 def test_one_key_alone_lets_no_gradient_through() -> None:
     assert sharpness(np.array([[1.0, 0.0, 0.0]])) == (1.0, 0.0)
     assert sharpness(np.full((2, 4), 0.25)).largest == 0.25
-
-
-def test_undividing_multiplies_all_but_the_bias() -> None:
-    scores, bias = np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([[0.0, 0.0], [-1.0, 0.0]])
-    mask = np.tril(np.ones((2, 2), bool))
-    weights = undivided(scores, bias, mask, d_head=4)
-    products = np.array([2 * (2.0 + 1.0) - 1.0, 2 * 1.0])
-    expected = np.exp(products) / np.exp(products).sum()
-    np.testing.assert_allclose(weights, [[1, 0], expected])

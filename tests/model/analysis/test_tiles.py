@@ -6,16 +6,17 @@ import pytest
 from model.analysis.tiles import map_bytes, over_tiles, running_bytes, seen
 
 
+@pytest.mark.parametrize("sink", [-np.inf, 20.0])
 @pytest.mark.parametrize("size", [1, 3, 4, 13, 50])
-def test_the_last_state_is_exact_whatever_the_tiles(size: int) -> None:
+def test_the_last_state_is_exact_whatever_the_tiles(size: int, sink: float) -> None:
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(5)
     scores, values = 30 * rng.standard_normal(13), rng.standard_normal((13, 7))
-    states = over_tiles(scores, values, size)
+    states = over_tiles(scores, values, size, sink)
     assert len(states) == -(-13 // size)
-    expected = torch.softmax(torch.tensor(scores), dim=0).numpy() @ values
+    expected = torch.softmax(torch.tensor([*scores, sink]), dim=0).numpy()[:-1] @ values
     np.testing.assert_allclose(states[-1].output, expected, atol=1e-12)
-    assert states[-1].maximum == scores.max()
+    assert states[-1].maximum == max(scores.max(), sink)
     assert seen(states[-1], states[-1]) == 1
 
 

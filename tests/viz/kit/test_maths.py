@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from playwright.sync_api import Page
-from safetensors.numpy import save
 
 from model import masks
 from model.analysis.heads import strongest_pair
-from model.attention import attention_pattern, attention_scores, scaled_dot_product
 from model.verify.check import relative_error
+from model.worked_out import STAGES
 from tests.viz.builders import csv_rows, unpacked
+from viz.kit.arrays import encoded
 
-STEPS = ("product", "scaled", "biased", "masked", "weights", "output")
+NEEDS = {"biased": "bias", "capped": "softcap", "sunk": "sink"}  # arrays of stages
 SIZES = {1: 3, 2: 1, 17: 33, 129: 7}  # d_head by number of tokens
 MASKS: dict[str, Callable[[int], torch.Tensor]] = {
     "causal": masks.causal,
@@ -58,8 +58,11 @@ HARNESS = """async () => {
         Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
     live.decode = base64 => live.decodeSafetensors(live.bytesOf(base64).buffer);
     live.call = ([name, values]) => write(live[name](...values.map(read)));
-    live.decoded = base64 => each(live.decode(base64), write);
-    live.stepsOf = ([base64, changes]) => each(live.steps(live.decode(base64), changes), write);
+    live.decoded = base64 => each(live.decode(base64).matrices, write);
+    live.stepsOf = ([base64, changes]) => {
+        const {matrices, stages} = live.decode(base64);
+        return each(live.steps({...matrices, stages}, changes), write);
+    };
 }"""
 
 
@@ -83,23 +86,22 @@ def sent(value: object) -> object:
 
 def steps(page: Page, head: Head, **changes: object) -> Head:
     """Every step of a head that goes to the browser the way the app sends it."""
-    data = base64.b64encode(save(head)).decode("ascii")
+    stages = [name for name in STAGES if NEEDS.get(name, "q") in head]
+    data = base64.b64encode(encoded(head, {"stages": ",".join(stages)})).decode("ascii")
     results = page.evaluate("given => live.stepsOf(given)", [data, changes])
     return {name: unpacked(result) for name, result in results.items()}
 
 
-def random_head(
-    n_tokens: int, d_head: int, mask: str, *, has_bias: bool, loudness: float = 1.0
-) -> Head:
-    """q, k, v, mask and perhaps a bias of one head, float32 as a trace has them."""
+def random_head(n_tokens: int, d_head: int, mask: str, *more: str, loudness: float = 1.0) -> Head:
+    """q, k, v, mask and what `more` names of one head, float32 as a trace has them."""
     random = np.random.default_rng(100 * n_tokens + d_head)
     q, k, v = random.normal(size=(3, n_tokens, d_head)).astype(np.float32)
     allowed = MASKS[mask](n_tokens).numpy().astype(np.uint8)
     scale = np.array([[1 / math.sqrt(d_head)]])
     head = {"q": q * np.float32(loudness), "k": k, "v": v, "mask": allowed, "scale": scale}
-    if has_bias:
-        head["bias"] = random.normal(size=(n_tokens, n_tokens)).astype(np.float32)
-    return head
+    bias = random.normal(size=(n_tokens, n_tokens)).astype(np.float32)
+    others = {"bias": bias, "softcap": np.array([[1.0]]), "sink": np.array([[2.0]])}
+    return head | {name: others[name] for name in more}
 
 
 def expected_steps(
@@ -110,13 +112,18 @@ def expected_steps(
     product = q @ k.T
     scaled = product * head["scale"][0, 0] if scale else product
     biased = scaled + head.get("bias", 0)
-    hidden = np.where(head["mask"] == 1, biased, -np.inf) if mask else biased
-    top = hidden.max(axis=-1, keepdims=True)
-    powers = np.exp((hidden - np.where(np.isfinite(top), top, 0)) / temperature)
+    cap = head.get("softcap", np.array([[np.inf]]))[0, 0]
+    capped = biased if np.isinf(cap) else cap * np.tanh(biased / cap)
+    hidden = np.where(head["mask"] == 1, capped, -np.inf) if mask else capped
+    sink = np.full((len(q), 1), head.get("sink", np.array([[-np.inf]]))[0, 0])
+    scores = np.concatenate([hidden, sink], axis=1)
+    top = scores.max(axis=-1, keepdims=True)
+    powers = np.exp((scores - np.where(np.isfinite(top), top, 0)) / temperature)
     total = powers.sum(axis=-1, keepdims=True)
-    weights = np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
-    results = (product, scaled, biased, hidden, weights, weights @ v)
-    return dict(zip(STEPS, results, strict=True))
+    weights = np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)[:, :-1]
+    results = (product, scaled, biased, capped, hidden, hidden, weights, weights @ v)
+    every = dict(zip(("product", *STAGES, "output"), results, strict=True))
+    return {name: step for name, step in every.items() if NEEDS.get(name, "q") in head}
 
 
 def assert_same_steps(found: Head, expected: Head, most: float) -> None:
@@ -139,31 +146,18 @@ def test_values_reach_the_browser_and_come_back(bare: Page) -> None:
 # --- the steps of a head ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("has_bias", [False, True], ids=["no-bias", "bias"])
+@pytest.mark.parametrize("more", [(), ("bias",), ("softcap", "sink"), tuple(NEEDS.values())])
 @pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize(("n_tokens", "d_head"), list(SIZES.items()))
-def test_every_step_is_python_s(
-    n_tokens: int, d_head: int, mask: str, has_bias: bool, bare: Page
-) -> None:
-    """Against numpy in float64, and against what the model itself runs in float32."""
-    head = random_head(n_tokens, d_head, mask, has_bias=has_bias)
-    found = steps(bare, head)
-    assert_same_steps(found, expected_steps(head), 1e-12)
-    allowed = torch.tensor(head["mask"] == 1)
-    q, k, v = (torch.tensor(head[name])[None, None] for name in "qkv")
-    bias = torch.tensor(head["bias"]) if has_bias else None
-    scores = attention_scores(q, k, bias)
-    z, pattern = scaled_dot_product(q, k, v, mask=allowed, bias=bias)
-    assert relative_error(found["biased"], scores[0, 0].numpy()) <= 1e-5
-    direct = attention_pattern(scores, allowed)
-    assert relative_error(found["weights"], direct[0, 0].numpy()) <= 1e-5
-    assert relative_error(found["weights"], pattern[0, 0].numpy()) <= 1e-5
-    assert relative_error(found["output"], z[0, 0].numpy()) <= 1e-5
+def test_every_step_is_python_s(mask: str, more: tuple[str, ...], bare: Page) -> None:
+    """Against numpy in float64."""
+    for n_tokens, d_head in SIZES.items():
+        head = random_head(n_tokens, d_head, mask, *more)
+        assert_same_steps(steps(bare, head), expected_steps(head), 1e-12)
 
 
 @pytest.mark.parametrize("mask", MASKS)
 def test_rows_sum_to_one_or_see_nothing(mask: str, bare: Page) -> None:
-    head = random_head(17, 5, mask, has_bias=True)
+    head = random_head(17, 5, mask, "bias")
     found = steps(bare, head)
     assert (found["weights"][head["mask"] == 0] == 0).all(), "masked cells are exactly zero"
     sums = found["weights"].sum(axis=1)
@@ -184,7 +178,7 @@ def test_rows_sum_to_one_or_see_nothing(mask: str, bare: Page) -> None:
 )
 @pytest.mark.parametrize("mask", ["causal", "padding"])
 def test_one_thing_changed(mask: str, changes: dict[str, Any], bare: Page) -> None:
-    head = random_head(17, 5, mask, has_bias=True)
+    head = random_head(17, 5, mask, *NEEDS.values())
     found = steps(bare, head, **changes)
     assert_same_steps(found, expected_steps(head, **changes), 1e-12)
     assert np.abs(found["weights"] - steps(bare, head)["weights"]).max() > 0.01
@@ -193,7 +187,7 @@ def test_one_thing_changed(mask: str, changes: dict[str, Any], bare: Page) -> No
 @pytest.mark.parametrize("temperature", [0.1, 1, 4])
 def test_scores_far_from_zero_do_not_overflow(temperature: float, bare: Page) -> None:
     """e^1000 is no number, yet the weights of such scores are."""
-    head = random_head(17, 5, "causal", has_bias=False, loudness=3000.0)
+    head = random_head(17, 5, "causal", loudness=3000.0)
     expected = expected_steps(head, temperature=temperature)
     assert np.abs(expected["scaled"]).max() > 1000
     assert_same_steps(steps(bare, head, temperature=temperature), expected, 1e-9)
@@ -202,7 +196,7 @@ def test_scores_far_from_zero_do_not_overflow(temperature: float, bare: Page) ->
 @pytest.mark.parametrize("scale", [1.0, 0.37, 2.0])
 def test_another_scale_than_the_usual(scale: float, bare: Page) -> None:
     """It comes with the head, to the last digit."""
-    head = random_head(17, 5, "causal", has_bias=True) | {"scale": np.array([[scale]])}
+    head = random_head(17, 5, "causal", "bias") | {"scale": np.array([[scale]])}
     found = steps(bare, head)
     assert_same_steps(found, expected_steps(head), 1e-12)
     assert found["scaled"] == pytest.approx(found["product"] * scale, rel=1e-15)
@@ -210,7 +204,7 @@ def test_another_scale_than_the_usual(scale: float, bare: Page) -> None:
 
 def test_heads_of_more_keys_than_queries(bare: Page) -> None:
     """As when only the last tokens ask."""
-    head = random_head(17, 5, "causal", has_bias=True)
+    head = random_head(17, 5, "causal", "bias")
     last = {name: head[name][-4:] for name in ("q", "mask", "bias")}
     cut = head | {name: np.ascontiguousarray(array) for name, array in last.items()}
     assert_same_steps(steps(bare, cut), expected_steps(cut), 1e-12)
@@ -377,7 +371,7 @@ matrices = hnp.arrays(
 @given(st.dictionaries(st.text("abc_é", min_size=1, max_size=4), matrices, min_size=1, max_size=5))
 def test_safetensors_are_read_as_written(bare: Page, named: Head) -> None:
     """Whatever the order and the size of the parts; bytes push later floats off their places."""
-    data = base64.b64encode(save(named, {"format": "a note to leave out"})).decode("ascii")
+    data = base64.b64encode(encoded(named, {"stages": "scaled,more"})).decode("ascii")
     found = bare.evaluate("data => live.decoded(data)", data)
     assert found.keys() == named.keys()
     for name, array in named.items():

@@ -1,7 +1,8 @@
 """A made-up run of two streams: three kinds of attention, and nothing that a decoder would promise.
 
 7 source tokens and 5 target tokens; self-attention in both, cross-attention between them. Masks of
-the target are per head, cross-attention has a bias and scale 1, key-value heads are shared there.
+the target are per head, and it has a soft cap and sinks; cross-attention has a bias and scale 1,
+key-value heads are shared there.
 There are no ids, no logits, no weights.
 """
 
@@ -14,6 +15,7 @@ from model.trace import AttentionKind, AttentionRecord, Facts, Site, Stream, Tra
 SOURCE = ("Das", " <b>Tier</b>", " war", " zu", " müde", ".", "</s>")
 TARGET = ("<s>", "The", " animal", " was", " tired")
 N_LAYERS, N_HEADS, D_HEAD = 2, 4, 6
+SOFTCAP, SINKS = 1.0, np.array([2.0, -1.0, 0.5, 3.0])
 
 
 @cache
@@ -45,8 +47,11 @@ def _record(random: np.random.Generator, site: Site) -> AttentionRecord:
     shared = N_HEADS // n_kv_heads
     scores = scale * q @ np.repeat(k, shared, axis=0).swapaxes(1, 2)
     scores = scores if bias is None else scores + bias
+    is_bent = site.stack == "target" and site.kind == "self"
+    scores = SOFTCAP * np.tanh(scores / SOFTCAP) if is_bent else scores
     powers = np.where(mask, np.exp(scores), 0)
     totals = powers.sum(axis=-1, keepdims=True)
+    totals = totals + (np.exp(SINKS)[:, None, None] if is_bent else 0)
     pattern = np.divide(powers, totals, out=np.zeros_like(powers), where=totals > 0)
     arrays = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern}
     arrays["z"] = pattern @ np.repeat(v, shared, axis=0)
@@ -58,6 +63,8 @@ def _record(random: np.random.Generator, site: Site) -> AttentionRecord:
         scale=scale,
         bias=None if bias is None else bias.astype(np.float32),
         mask=mask,
+        softcap=SOFTCAP if is_bent else None,
+        sinks=SINKS.astype(np.float32) if is_bent else None,
         **floats,
     )
 

@@ -296,6 +296,9 @@ def test_a_run_of_several_kinds_of_attention(client: TestClient) -> None:
             found = arrays(client, f"/live/arrays/{key}/head/{record.site.address}/{head}")
             product = found["q"].astype(float) @ found["k"].astype(float).T
             scores = product * found["scale"][0, 0] + found.get("bias", 0)
+            if "softcap" in found:
+                scores = found["softcap"] * np.tanh(scores / found["softcap"])
+                assert found["sink"] == record.sinks[head]
             np.testing.assert_allclose(scores, record.scores[head], atol=1e-5)
             assert (found["mask"] == record.mask_of(head)).all()
             assert found["pattern"].shape == record.pattern.shape[1:]

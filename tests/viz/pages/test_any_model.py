@@ -1,7 +1,9 @@
 """Protects pages on a model that transformers built: they open, or say what is missing."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import transformers as hf
 
@@ -9,7 +11,7 @@ from model.adopted import model as adopted
 from model.sources.places import WHERE
 from tests.model.adopted.families import D, build, pictured, saved, tokens, words
 from tests.viz.apps import chart, checks_shown, control, facts, lines, open_page
-from tests.viz.builders import live_data
+from tests.viz.builders import live_data, numbers
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
 from viz.studio import PAGES
@@ -31,6 +33,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hf.BertModel(build("bert", vocab_size=12).config).save_pretrained(folder / "bare-bert")
     words().save_pretrained(folder / "bare-bert")
     saved(folder / "some-marian", "marian", end="</s>")
+    saved(folder / "capped", "gemma2", attn_logit_softcapping=1.0)
+    saved(folder / "sunk", "gpt_oss")
     pictured(folder / "some-dino", "dinov2")
     return folder
 
@@ -72,6 +76,29 @@ def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
         assert any("worked out from q and k" in name for name in checks), page
         asks = any(button.label == "What each part costs: 18 runs" for button in app.button)
         assert asks == (page == "Ablation"), "many long runs begin when they are asked for"
+
+
+AS_IT_RAN = {
+    "Cheaper attention": "cheaper-exact", "Why √d?": "root-pattern", "Kernels": "kernel-pattern"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("page", AS_IT_RAN)
+@pytest.mark.parametrize("model", ["capped", "sunk"])
+def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
+    app = open_page(page, model=model, sentence=TEXT, layer="1", head="2")
+    assert lines(app, "error") == []
+    record = runs.run(runs.handle_of(model, "cpu"), TEXT).trace.attention[1]
+    drawn = numbers(chart(app, AS_IT_RAN[page]).data[0]["z"])
+    np.testing.assert_allclose(drawn[record.mask], record.pattern[2][record.mask], atol=1e-6)
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    if page == "Why √d?":
+        other = numbers(chart(app, "root-undivided").data[0]["z"])
+        expected = replace(record, scale=1.0).pattern_of(2)[record.mask]
+        np.testing.assert_allclose(other[record.mask], expected, atol=1e-6)
+    if page == "Kernels":
+        what = {"capped": "its soft cap", "sunk": "its sink"}[model]
+        assert sum(what in line for line in lines(app, "small")) == 2
 
 
 @pytest.mark.parametrize(

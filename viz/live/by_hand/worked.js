@@ -3,11 +3,13 @@
 import { matrix, products, rowOf, steps } from "../../kit/maths.js";
 import { numbersOf, read } from "./cells.js";
 
-/** @import { Matrix } from "../../kit/maths.js" */
+/** @import { Matrix, Steps } from "../../kit/maths.js" */
 /** @import { ByHandSettings } from "./wire.js" */
 
 /** @typedef {"products" | "scores" | "masked" | "weights" | "z"} StepName */
 /** @typedef {Record<StepName, Matrix>} Head */
+
+const STAGES = ["scaled", "masked", "weights"]; // that every head has here
 
 /**
  * @typedef {object} Worked
@@ -29,8 +31,9 @@ export function workOut(settings) {
   const scale = settings.scaled ? 1 / Math.sqrt(q.columns / settings.heads) : 1;
   const heads = Array.from({ length: settings.heads }, (_, h) => {
     const of = { q: columnsOf(q, h, settings), k: columnsOf(k, h, settings) };
-    const head = { ...of, v: columnsOf(v, h, settings), mask, scale: single(scale) };
-    const { product, scaled, masked, weights, output } = steps(head);
+    const given = { v: columnsOf(v, h, settings), mask, scale: single(scale), stages: STAGES };
+    const found = /** @type {Required<Steps>} */ (steps({ ...of, ...given }));
+    const { product, scaled, masked, weights, output } = found;
     return { products: product, scores: scaled, masked, weights, z: output };
   });
   const joined = sideBySide(heads.map(({ z }) => z));

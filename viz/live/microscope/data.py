@@ -13,7 +13,7 @@ import numpy as np
 
 from model.analysis.heads import Role, measures, roles, sharpness, strongest_pair
 from model.trace import AttentionKind, AttentionRecord, HeadGroup, Trace
-from viz.kit.arrays import encoded, head_address, head_arrays
+from viz.kit.arrays import encoded_head, head_address
 from viz.kit.tiles import MASKED, layer_tiles
 from viz.kit.wire import (
     Bounds,
@@ -42,12 +42,15 @@ VIEWS = {
     "compare": "Compare",
     "summary": "Summary",
 }
-# What each step of attention is called, and what it does.
+# What each step of attention is called, and what it does; those between the first and the last are
+# stages of a record (`model.worked_out.STAGES`), in their order.
 STAGES = {
     "product": ("q·kᵀ", "Each query times each key."),
     "scaled": ("÷√d", "Divided by √d_head, so that softmax does not saturate."),
     "biased": ("+ bias", "Plus the bias added to these scores."),
+    "capped": ("cap", "Bent below the model’s soft cap c: c · tanh(score / c)."),
     "masked": ("mask", "Cells a query may not attend to become −∞ (hatched)."),
+    "sunk": ("sink", "The head’s sink joins the softmax: one score more, without a value."),
     "weights": ("softmax", "Each row becomes weights that sum to one."),
     "output": ("· v", "The weights mix the value vectors: z, one row per token."),
 }
@@ -214,7 +217,7 @@ def _chosen_head(trace: Trace, key: str, settings: Settings) -> dict[str, str]:
     group = trace.groups[names.index(wanted) if wanted in names else 0]
     record = group.records[min(settings["layer"], len(group.records) - 1)]
     head = min(settings["head"], record.n_heads - 1)
-    data = encoded(head_arrays(record, head))
+    data = encoded_head(record, head)
     if len(data) > MOST_SENT_ALONG:
         return {}
     return {head_address(key, record.site, head): base64.b64encode(data).decode("ascii")}

@@ -2,10 +2,10 @@
 // a head; another cell only changes the numbers, another stage only which term is lit.
 
 import { digits, equals, html, math, operand } from "../../kit/dom.js";
-import { isUsualScale, rowOf, scaleOf } from "../../kit/maths.js";
+import { isUsualScale, rowOf } from "../../kit/maths.js";
 import { logSumExp } from "../../kit/measures.js";
 
-/** @import { HeadArrays, StepName, Steps } from "../../kit/maths.js" */
+/** @import { HeadArrays, Matrix, StepName, Steps } from "../../kit/maths.js" */
 
 /**
  * What the formula is filled with: a cell of a head, and the dimension of z to spell out.
@@ -19,13 +19,13 @@ import { logSumExp } from "../../kit/measures.js";
  */
 
 /**
- * A part of the formula and the step it belongs to. `isLeftOut` says whether a head has it not.
+ * A part of the formula and the step it belongs to; a head has the parts of its steps.
  *
  * @typedef {object} Term
  * @property {StepName} step
- * @property {(head: HeadArrays) => Element[]} symbols
+ * @property {(loaded: {head: HeadArrays, steps: Steps}) => Element[]} symbols
  * @property {(cell: Cell) => string} number
- * @property {(head: HeadArrays) => boolean} [isLeftOut]
+ * @property {StepName} [needs] another step without which it makes no sense
  */
 
 /** @param {string} text */
@@ -36,14 +36,20 @@ const sign = (text) => math("mo", null, text);
 const sub = (base, index) => math("msub", null, letter(base), letter(index));
 /** @type {(cell: Cell, step: StepName) => number} */
 const valueOf = ({ head, steps, query, key }, step) =>
-  steps[step].values[query * head.k.rows + key];
+  steps[step]?.values[query * head.k.rows + key] ?? NaN;
 
-/** The parts from left to right; the weights have one on either side of the score. @type {Term[]} */
+/** The parts from left to right; what works on all before it has one on either side. @type {Term[]} */
 export const TERMS = [
   {
     step: "weights",
     symbols: () => [math("mtext", null, "softmax"), sign("(")],
     number: () => "exp(",
+    needs: "masked",
+  },
+  {
+    step: "capped",
+    symbols: () => [letter("c"), sign("·"), math("mtext", null, "tanh"), sign("((")],
+    number: ({ head }) => `${numberText(head.softcap)} · tanh((`,
   },
   {
     step: "product",
@@ -52,7 +58,7 @@ export const TERMS = [
   },
   {
     step: "scaled",
-    symbols: (head) =>
+    symbols: ({ head }) =>
       isUsualScale(head)
         ? [sign("/"), math("msqrt", null, math("mn", null, String(head.q.columns)))]
         : [sign("×"), math("mn", null, scaleText(head))],
@@ -63,7 +69,11 @@ export const TERMS = [
     step: "biased",
     symbols: () => [sign("+"), sub("b", "ij")],
     number: ({ head, query, key }) => added(head.bias?.values[query * head.k.rows + key] ?? 0),
-    isLeftOut: ({ bias }) => !bias,
+  },
+  {
+    step: "capped",
+    symbols: () => [sign(")"), sign("/"), letter("c"), sign(")")],
+    number: ({ head }) => `) / ${numberText(head.softcap)})`,
   },
   {
     step: "masked",
@@ -71,9 +81,17 @@ export const TERMS = [
     number: ({ head, query, key }) => (head.mask.values[query * head.k.rows + key] ? "+ 0" : "− ∞"),
   },
   {
+    step: "sunk",
+    symbols: () => [sign(","), sub("s", "sink")],
+    number: ({ head }) => `[s = ${numberText(head.sink)}]`,
+  },
+  {
     step: "weights",
-    symbols: () => [sign(")"), sign("="), sub("p", "ij")],
-    number: (cell) => `${normaliser(cell)}) ${equals(valueOf(cell, "weights"))}`,
+    symbols: ({ steps }) => [...(steps.masked ? [sign(")"), sign("=")] : []), sub("p", "ij")],
+    number: (cell) => {
+      const before = cell.steps.masked ? `${normaliser(cell)}) ` : "";
+      return before + equals(valueOf(cell, "weights"));
+    },
   },
   {
     step: "output",
@@ -102,13 +120,13 @@ export class Formula {
   /**
    * Write the formula of a head.
    *
-   * @param {HeadArrays} head
+   * @param {{head: HeadArrays, steps: Steps}} loaded
    */
-  open(head) {
-    const terms = TERMS.filter(({ isLeftOut }) => !isLeftOut?.(head));
+  open({ head, steps }) {
+    const terms = TERMS.filter(({ step, needs = step }) => step in steps && needs in steps);
     /** @type {(term: Term, children: Element[]) => Element} */
     const part = ({ step }, children) => math("mtd", { "data-of": step }, children);
-    const symbols = terms.map((term) => part(term, term.symbols(head)));
+    const symbols = terms.map((term) => part(term, term.symbols({ head, steps })));
     this.#numbers = terms.map((term) => [term, math("mtext", { "data-value": term.step })]);
     const numbers = this.#numbers.map(([term, number]) => part(term, [number]));
     this.#parts = [...symbols, ...numbers];
@@ -137,8 +155,9 @@ export class Formula {
  * @param {Cell} cell
  */
 function normaliser({ head, steps, query }) {
-  if (!rowOf(head.mask, query).some(Boolean)) return "";
-  return added(-logSumExp(rowOf(steps.masked, query)));
+  if (!steps.masked || !rowOf(head.mask, query).some(Boolean)) return "";
+  const sinks = head.sink ? [...head.sink.values] : [];
+  return added(-logSumExp(Float64Array.from([...rowOf(steps.masked, query), ...sinks])));
 }
 
 /**
@@ -169,5 +188,14 @@ function added(value) {
  * @param {HeadArrays} head
  */
 export function scaleText(head) {
-  return String(Number(scaleOf(head).toPrecision(4)));
+  return numberText(head.scale);
+}
+
+/**
+ * A number that came as a matrix, in as few digits as tell it.
+ *
+ * @param {Matrix | undefined} number
+ */
+export function numberText(number) {
+  return String(Number((number?.values[0] ?? NaN).toPrecision(4)));
 }

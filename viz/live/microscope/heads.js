@@ -1,21 +1,27 @@
 // The heads of a microscope: how they are addressed and called, and what is computed of one.
 
 import { headAddress } from "../../kit/arrays.js";
-import { steps } from "../../kit/maths.js";
+import { digits } from "../../kit/dom.js";
+import { furthest, steps, unknownStages, weightedValues } from "../../kit/maths.js";
 
-/** @import { Source } from "../../kit/arrays.js" */
+/** @import { Matrices, Source } from "../../kit/arrays.js" */
 /** @import { HeadArrays, Steps } from "../../kit/maths.js" */
 /** @import { Between } from "../../kit/patterns.js" */
 /** @import { Stream } from "../../kit/wire.js" */
 /** @import { Group, MicroscopeData } from "./wire.js" */
 
+const TOO_FAR = 1e-4;
+
 /**
- * A head as the browser has it: its arrays and its steps.
+ * A head as the browser has it: its arrays and its steps. Its weights are the run's own. `error` is how
+ * far they are from those that the steps lead to; where it `isOff`, or `unknown` names a stage that
+ * cannot be computed, weights and output, as they ran, are the only steps.
  *
- * @typedef {{head: HeadArrays, steps: Steps}} LoadedHead
+ * @typedef {{head: HeadArrays, steps: Steps, error: number, isOff: boolean, unknown: string[]}}
+ *   LoadedHead
  */
 
-/** So that a head seen again is not computed again. @type {WeakMap<HeadArrays, LoadedHead>} */
+/** So that a head seen again is not computed again. @type {WeakMap<Matrices, LoadedHead>} */
 const computed = new WeakMap();
 
 /**
@@ -28,13 +34,41 @@ const computed = new WeakMap();
  * @returns {Promise<LoadedHead>}
  */
 export async function loadHead(library, key, site, number) {
-  const matrices = await library.fetch(headAddress(key, site, number));
-  const head = /** @type {HeadArrays} */ (/** @type {unknown} */ (matrices));
-  const known = computed.get(head);
+  const { matrices, stages } = await library.fetch(headAddress(key, site, number));
+  const known = computed.get(matrices);
   if (known) return known;
-  const loaded = { head, steps: steps(head) };
-  computed.set(head, loaded);
+  const head = /** @type {HeadArrays} */ (/** @type {unknown} */ ({ ...matrices, stages }));
+  const loaded = compared(head);
+  computed.set(matrices, loaded);
   return loaded;
+}
+
+/**
+ * @param {HeadArrays} head
+ * @returns {LoadedHead}
+ */
+function compared(head) {
+  const ran = { weights: head.pattern, output: weightedValues(head.pattern, head.v) };
+  const unknown = unknownStages(head);
+  if (unknown.length) return { head, steps: ran, error: 0, isOff: false, unknown };
+  const own = steps(head);
+  const error = furthest(own.weights, head.pattern);
+  const isOff = error > TOO_FAR;
+  return { head, steps: isOff ? ran : { ...own, ...ran }, error, isOff, unknown };
+}
+
+/**
+ * Why a head is shown without its steps, in words; empty where they are shown.
+ *
+ * @param {LoadedHead} loaded
+ * @param {string} name
+ */
+export function whyWithoutSteps({ error, unknown, isOff }, name) {
+  if (!isOff && !unknown.length) return "";
+  const why = unknown.length
+    ? `A step of ${name} is not known here (${unknown.join(", ")})`
+    : `What follows from q and k of ${name} is off the run’s weights by ${digits(error)}`;
+  return `${why}: the weights are shown as they ran, without steps.`;
 }
 
 /**

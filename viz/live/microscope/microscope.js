@@ -6,7 +6,7 @@ import { check, html } from "../../kit/dom.js";
 import { Instrument } from "../instrument.js";
 import { Controls } from "./controls.js";
 import { exportMenu } from "./exports.js";
-import { between, givenOf, groupOf, headName, loadHead } from "./heads.js";
+import { between, givenOf, groupOf, headName, loadHead, whyWithoutSteps } from "./heads.js";
 import { Overview } from "./overview.js";
 import { inWords } from "./roles.js";
 import { CompareView } from "./views/compare.js";
@@ -17,7 +17,7 @@ import { SummaryView } from "./views/summary.js";
 import { WhatIfView } from "./views/whatif.js";
 
 /** @import { Source } from "../../kit/arrays.js" */
-/** @import { Receiver } from "../../kit/wire.js" */
+/** @import { Differing, Receiver } from "../../kit/wire.js" */
 /** @import { LoadedHead } from "./heads.js" */
 /** @import { View } from "./view.js" */
 /** @import { Group, MicroscopeData, MicroscopeSettings } from "./wire.js" */
@@ -48,6 +48,8 @@ export class Microscope extends Instrument {
   /** @type {View | undefined} */
   #view;
   #drawing = 0;
+  /** Heads that what is computed here does not lead to, by address. @type {Map<string, Differing>} */
+  #differing = new Map();
   /** What is drawn. @type {unknown[] | null} */
   #onScreen = null;
   /** @type {{key: string, group: string, layer: number, head: number} | null} */
@@ -63,6 +65,7 @@ export class Microscope extends Instrument {
     this.library = library;
     this.isOffline = isOffline;
     this.alert = html("p", { class: "hl-error", role: "alert", hidden: true });
+    this.doubt = html("p", { role: "status", hidden: true });
     this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
     this.title = html("h2", { class: "hl-title" });
     this.does = html("p", { class: "hl-does" });
@@ -83,7 +86,7 @@ export class Microscope extends Instrument {
       exportMenu(this),
     );
     const grid = html("div", { class: "hl-grid" }, heads, instrument);
-    this.root.replaceChildren(this.alert, this.spoken, grid);
+    this.root.replaceChildren(this.alert, this.doubt, this.spoken, grid);
   }
 
   /** @param {HTMLElement} host */
@@ -238,8 +241,15 @@ export class Microscope extends Instrument {
    * @param {number} layer
    * @param {number} head
    */
-  load({ key }, layer, head) {
-    return loadHead(this.library, key, this.group.sites[layer], head);
+  async load({ key }, layer, head) {
+    const site = this.group.sites[layer];
+    const loaded = await loadHead(this.library, key, site, head);
+    const address = headAddress(key, site, head);
+    if (loaded.isOff && !this.#differing.has(address)) {
+      this.#differing.set(address, [key, site, head, loaded.error]);
+      this.receiver.differs?.([...this.#differing.values()]);
+    }
+    return loaded;
   }
 
   /** The pattern of many heads, and the cells that any of them may attend to. */
@@ -267,6 +277,9 @@ export class Microscope extends Instrument {
     const does = inWords(this.data, this.group, layer, head);
     const says = view === "summary" ? [] : [`On this ${givenOf(this.data.streams)}: `, ...does];
     this.does.replaceChildren(...says);
+    this.doubt.textContent = whyWithoutSteps(loaded, this.headName);
+    this.doubt.hidden = !this.doubt.textContent;
+    this.doubt.className = loaded.isOff ? "hl-error" : "hl-caption";
   }
 
   /**

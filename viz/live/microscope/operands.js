@@ -5,7 +5,7 @@ import { colorAt, ramp } from "../../kit/colors.js";
 import { digits, html, svg } from "../../kit/dom.js";
 import { isUsualScale, rowOf } from "../../kit/maths.js";
 import { reach } from "../../kit/measures.js";
-import { scaleText } from "./formulas.js";
+import { numberText, scaleText } from "./formulas.js";
 
 /** @import { HeadArrays, Numbers, StepName, Steps } from "../../kit/maths.js" */
 /** @import { Drawing } from "../../kit/patterns.js" */
@@ -77,20 +77,24 @@ export class Operands {
     );
   }
 
-  /** @returns {[StepName, Element][]} */
+  /** A line for each step of the head. @returns {[StepName, Element][]} */
   #terms() {
-    const { head } = this.#opened;
+    const { head, steps } = this.#opened;
     const usual = `÷ √${head.q.columns}`;
     /** @type {(name: StepName, text: string) => [StepName, Element]} */
     const term = (name, text) => [name, html("dt", { "data-term": name }, text)];
-    return [
+    /** @type {[StepName, Element][]} */
+    const terms = [
       term("product", "q·k"),
       term("scaled", isUsualScale(head) ? usual : `× ${scaleText(head)}`),
-      term("biased", head.bias ? "+ bias" : "+ bias (none)"),
+      term("biased", "+ bias"),
+      term("capped", `cap ${numberText(head.softcap)}`),
       ["masked", this.maskTerm],
+      term("sunk", "sink’s score"),
       term("weights", "softmax"),
       ["output", this.outputTerm],
     ];
+    return terms.filter(([name]) => name in steps);
   }
 
   /**
@@ -112,14 +116,12 @@ export class Operands {
    *   to spell out
    */
   show(query, key, { isPinned, stage, dimension }) {
-    const { head, steps, queries, keys } = this.#opened;
+    const { head, queries, keys } = this.#opened;
     const at = query * head.k.rows + key;
     this.host.dataset.stage = stage;
     this.#paint(query, key, dimension);
     for (const [name, node] of this.#values) {
-      const value =
-        name === "output" ? rowOf(steps.output, query)[dimension] : steps[name].values[at];
-      node.textContent = digits(value);
+      node.textContent = digits(this.#valueOf(name, query, at, dimension));
       node.parentElement?.classList.toggle("hl-now", name === stage);
     }
     this.outputTerm.textContent = `z[${dimension}]`;
@@ -131,6 +133,19 @@ export class Operands {
       html("small", null, `query ${query}, key ${key}${isPinned ? ", pinned" : ""}`),
     );
     this.#describe(query, key, at, isPinned);
+  }
+
+  /**
+   * @param {StepName} name
+   * @param {number} query
+   * @param {number} at the cell, counted through
+   * @param {number} dimension
+   * @returns {number}
+   */
+  #valueOf(name, query, at, dimension) {
+    const { head, steps } = this.#opened;
+    if (name === "output") return rowOf(steps.output, query)[dimension];
+    return (name === "sunk" ? head.sink?.values[0] : steps[name]?.values[at]) ?? NaN;
   }
 
   /**
@@ -165,13 +180,14 @@ export class Operands {
   #describe(query, key, at, isPinned) {
     const { head, queries, keys } = this.#opened;
     const { product, scaled, weights } = this.#opened.steps;
-    const numbers = [product, scaled, weights].map(({ values }) => digits(values[at]));
+    const scores =
+      product && scaled
+        ? `q·k ${digits(product.values[at])}, scaled ${digits(scaled.values[at])}, `
+        : "";
     const masked = head.mask.values[at] ? "" : "masked, ";
-    this.say(
-      `${queries.labels[query]} attends to ${keys.labels[key]}: q·k ${numbers[0]}, ` +
-        `scaled ${numbers[1]}, ${masked}weight ${numbers[2]}`,
-      isPinned,
-    );
+    const weight = `${masked}weight ${digits(weights.values[at])}`;
+    const pair = `${queries.labels[query]} attends to ${keys.labels[key]}`;
+    this.say(`${pair}: ${scores}${weight}`, isPinned);
   }
 
   /**
@@ -193,13 +209,13 @@ export class Operands {
  *
  * @param {HeadArrays} head
  */
-function makeParts({ q, k }) {
+function makeParts({ q, k, v }) {
   return {
     query: new Strip(q.columns),
     key: new Strip(q.columns),
     products: new Bars(q.columns, true),
     row: new Bars(k.rows, false),
-    flow: new Strip(q.columns),
+    flow: new Strip(v.columns),
     given: new Bars(k.rows, true),
   };
 }

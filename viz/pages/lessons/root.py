@@ -1,10 +1,11 @@
 """Why √d: random dot products grow with the dimension, softmax saturates, its gradient vanishes."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from model.analysis.saturation import DIMENSIONS, Sharp, sharpness, softmax, undivided, variance
+from model.analysis.saturation import DIMENSIONS, Sharp, sharpness, softmax, variance
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.masks import pattern_map
@@ -58,7 +59,7 @@ def render(view: View) -> None:
     inspector.source(
         "model.analysis.saturation.random_products",
         "model.analysis.saturation.sharpness",
-        "model.analysis.saturation.undivided",
+        "model.worked_out.Attending",
     )
     inspector.export(view, inspector.pattern_table(view))
 
@@ -136,16 +137,15 @@ def _by_dimension(view: View, drawn: dict[int, np.ndarray], name: str) -> None:
 
 def _in_the_model(view: View) -> None:
     """The head above as it is, and with its scores not divided."""
-    record, head, d_head = view.record, view.head, view.config.d_head
-    mask = record.mask_of(head)
-    bias = np.zeros_like(record.scores[head]) if record.added is None else record.added[head]
-    other = undivided(record.scores[head], bias, mask, d_head)
-    layout.section(
-        "The same in the model", f"{view.head_name} as it is, and with √{d_head} undone."
-    )
+    record, head = view.record, view.head
+    mask, how = record.mask_of(head), f"divided by √{record.q.shape[-1]}"
+    if not record.has_usual_scale:
+        how = f"multiplied by {record.scale:.4g}, this model’s scale"
+    other = replace(record, scale=1.0).pattern_of(head)
+    layout.section("The same in the model", f"{view.head_name} as it is, and not {how}.")
     left, right = layout.two_up("root-model")
     shown = {"pattern": view.pattern, "undivided": other}
-    titles = {"pattern": f"{view.head_name} as it is", "undivided": f"not divided by √{d_head}"}
+    titles = {"pattern": f"{view.head_name} as it is", "undivided": f"not {how}"}
     for place, (name, pattern) in zip((left, right), shown.items(), strict=True):
         with place:
             layout.show_figure(
@@ -167,4 +167,4 @@ def _in_the_model(view: View) -> None:
         }
     )
     words.caption("Means over all rows; the gradient is ‖diag(p) − p·pᵀ‖ of each row of weights p.")
-    inspector.formula("model.attention.scaled_dot_product")
+    inspector.attention(record)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from model.trace import Site
+from model.verify.check import Check
 from viz import runs
 from viz.frame import inspector, layout, links, notices, settings, state, words
 from viz.frame.examples import what_to_try
@@ -9,7 +11,7 @@ from viz.frame.kinds import Setting
 from viz.frame.view import View
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.microscope.data import OtherRun, microscope_data
+from viz.live.microscope.data import MICROSCOPE, OtherRun, microscope_data
 
 TITLE = "Attention"
 ICON = ":material/grid_view:"
@@ -57,6 +59,23 @@ def render(view: View) -> None:
         "model.attention.attention_pattern",
     )
     inspector.export(view, inspector.pattern_table(view), has_charts=False)
+
+
+def checks(view: View) -> tuple[Check, ...]:
+    """Heads whose weights the browser could not follow from q and k."""
+    told = component.differing(MICROSCOPE, view.run.key)
+    return tuple(
+        Check(
+            f"{_name(record.site, head)}: weights computed by the browser = the run’s", error, 1e-4
+        )
+        for address, head, error in told
+        for record in view.run.trace.attention
+        if record.site.address == address
+    )
+
+
+def _name(site: Site, head: int) -> str:
+    return f"{site.group} L{site.layer} H{head}"
 
 
 def _chosen(view: View) -> Settings:

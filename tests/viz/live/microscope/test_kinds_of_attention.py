@@ -77,14 +77,19 @@ def steps_of(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
     mask = record.mask_of(head)
     bias = 0.0 if record.bias is None else record.bias[head]
     scaled = q @ k.T * record.scale
-    return {
+    cap = record.softcap
+    scores = scaled + bias if cap is None else cap * np.tanh((scaled + bias) / cap)
+    found = {
         "product": q @ k.T,
         "scaled": scaled,
         "biased": scaled + bias,
-        "masked": masked(scaled + bias, mask),
+        "capped": scores,
+        "masked": masked(scores, mask),
+        "sunk": masked(scores, mask),
         "weights": masked(record.pattern[head], mask),
         "output": record.z[head],
     }
+    return {name: found[name] for name in STAGES if name in ("product", "output", *record.stages)}
 
 
 @pytest.mark.parametrize("attention", KINDS)
@@ -96,7 +101,9 @@ def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page, ke
         assert found.shape == values.shape
         assert found == pytest.approx(values, abs=1e-5, nan_ok=True), stage
         lit = bare.locator(".hl-formula .hl-now").evaluate_all("x => x.map(y => y.dataset.of)")
-        assert set(lit) == ({stage} if stage != "biased" or record.bias is not None else set())
+        assert set(lit) == {stage}
+    stages = bare.locator("input[name=hl-stage]").evaluate_all("x => x.map(y => y.value)")
+    assert stages == list(steps_of(record, 3))
 
 
 def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> None:
@@ -244,21 +251,17 @@ def attribute(page: Page, i: int, name: str) -> str:
 def test_play_goes_only_through_steps_that_do_something(
     attention: str, bare: Page, key: str
 ) -> None:
-    has_bias = group_of(attention).records[0].bias is not None
+    stages = list(steps_of(group_of(attention).records[0], 0))
     open_microscope(bare, key, attention=attention, layer=0, head=0)
-    bias = bare.locator("input[name=hl-stage][value=biased]")
-    expect(bias).to_be_enabled(enabled=has_bias)
-    title = bias.locator("..").get_attribute("title")
-    assert ("adds nothing" in title) == (not has_bias)
     bare.evaluate(
         "instrument.view.lifetime.interval = act => { window.beat = act; return () => {}; }; null"
     )
     bare.get_by_role("button", name="Play").click()
     played = [bare.evaluate("instrument.settings.stage")]
-    for _ in range(len(STAGES) - 2 + has_bias):
+    for _ in stages[1:]:
         bare.evaluate("beat()")
         played.append(bare.evaluate("instrument.settings.stage"))
-    assert played == [stage for stage in STAGES if has_bias or stage != "biased"]
+    assert played == stages
     bare.evaluate("beat()")
     expect(bare.get_by_role("button", name="Play")).to_be_visible()
 

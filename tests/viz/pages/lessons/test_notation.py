@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.scaling import REFITTED
 from model.sources import checkpoint
+from model.worked_out import STAGES
 from tests.model.builders import GROUPED, tiny_model
 from tests.viz.apps import TOM, chosen, inspected, lines, open_page
 from tests.viz.builders import PAGES, stories_trace
@@ -44,7 +45,7 @@ CALLS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "with_causal": ("Masks", ("model.masks.padding_left",), {}),
     "block": ("Diagram", ("post",), {"has_cross": True}),
     "with_base": ("Positions", ("model.positions.rotate_pairs", 500.0), {}),
-    "attention": ("Attention", (), {"scale": 1, "d_head": 2, "has_bias": True, "has_mask": True}),
+    "attention": ("Attention", (STAGES,), {"scale": 1, "has_mask": True}),
     "learned_position": ("Positions", (), {"scale_embeddings": True}),
     "alibi": ("Positions", (6,), {}),
     "lens": ("Logit lens", (), {"has_final_norm": False}),

@@ -29,6 +29,11 @@ const HEIGHTS = { usual: 560, long: 660 };
 const PLAY_MS = 2000;
 const BARS = "Bars: right, row entropy; below, total attention received.";
 const CITED = "Formula: Vaswani et al. 2017, eq. 1.";
+/** @type {Record<string, string>} */
+const MORE_CITED = {
+  capped: "Soft cap: Gemma 2 (2024), §2.",
+  sunk: "Sink: Xiao et al. 2024, §3.3.",
+};
 const PLAY = "▶ Play";
 const STOP = "■ Stop";
 
@@ -71,20 +76,21 @@ export class MapView extends View {
 
   /** @override */
   async draw() {
-    const { settings, loaded, palette, between } = this.scope;
+    const { loaded, palette, between } = this.scope;
     this.#makeRoom();
-    const stage = this.#drawStages(loaded.head);
+    const stage = this.#drawStages(loaded);
     this.says.textContent = stage.says;
-    this.#dimension = Math.min(this.#dimension, loaded.head.q.columns - 1);
+    this.#dimension = Math.min(this.#dimension, loaded.head.v.columns - 1);
     if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette) {
       this.operands.open({ ...loaded, ...between }, palette);
-      this.formula.open(loaded.head);
+      this.formula.open(loaded);
     }
     this.#openFor = [loaded, palette];
-    const picture = this.#picture(settings.stage);
+    const picture = this.#picture(this.#stage);
     const hidden = picture.blank?.some(Boolean) ? FIRST_HIDDEN : "";
     const bars = picture.sides ? BARS : "";
-    this.legend.textContent = [bars, hidden, CITED].filter(Boolean).join(" ");
+    const cited = loaded.head.stages.map((name) => MORE_CITED[name]);
+    this.legend.textContent = [bars, hidden, CITED, ...cited].filter(Boolean).join(" ");
     const pairs = pairsInWords(this.#weights());
     focusable(
       this.map,
@@ -94,25 +100,29 @@ export class MapView extends View {
     this.#rest();
   }
 
+  /** The stage on screen: the chosen one, where this head has it. @returns {StepName} */
+  get #stage() {
+    const { settings, loaded } = this.scope;
+    return settings.stage in loaded.steps ? settings.stage : "weights";
+  }
+
   /**
-   * The buttons of the stages, the chosen one checked.
+   * The buttons of the stages that a head has, the chosen one checked.
    *
-   * @param {HeadArrays} head
+   * @param {LoadedHead} loaded
    * @returns {Stage} the chosen one
    */
-  #drawStages(head) {
-    const stages = this.scope.data.stages.map((stage) => worded(stage, head));
-    fillOnce(this.stages, JSON.stringify([stages, Boolean(head.bias)]), () => {
-      const options = stages.map(({ name, text, says }) => {
-        const disabled = !hasStep(name, head);
-        return { value: name, text, title: says, disabled };
-      });
+  #drawStages({ head, steps }) {
+    const there = this.scope.data.stages.filter(({ name }) => name in steps);
+    const stages = there.map((stage) => worded(stage, head));
+    fillOnce(this.stages, JSON.stringify(stages), () => {
+      const options = stages.map(({ name, text, says }) => ({ value: name, text, title: says }));
       /** @param {string} stage */
       const pick = (stage) => this.scope.set({ stage: /** @type {StepName} */ (stage) });
       return [radios("hl-stage", "Stage", options, "", pick)];
     });
-    check(this.stages, this.scope.settings.stage);
-    return stages.find(({ name }) => name === this.scope.settings.stage) ?? stages[0];
+    check(this.stages, this.#stage);
+    return stages.find(({ name }) => name === this.#stage) ?? stages[0];
   }
 
   /** The weights between tokens: stages know no words. */
@@ -132,7 +142,7 @@ export class MapView extends View {
       const shown = this.#weights();
       return { ...shown, scale: weightScale(shown), sides: this.#sides(shown) };
     }
-    const values = steps[stage];
+    const values = steps[stage] ?? steps.weights;
     const { rowTitle, columnTitle } = between;
     const labels = { rowLabels: between.queries.axis, columnLabels: between.keys.axis };
     if (stage === "output") {
@@ -141,7 +151,7 @@ export class MapView extends View {
       const scale = signedScale("z", values.values);
       return { values, ...labels, rowTitle, ...columns, scale, hidden: null };
     }
-    const isMasked = stage === "masked";
+    const isMasked = stage === "masked" || stage === "sunk";
     const hidden = isMasked ? Uint8Array.from(head.mask.values, (x) => (x ? 0 : 1)) : null;
     const scale = signedScale(stage === "product" ? "q·k" : "score", values.values);
     return { values, ...labels, rowTitle, columnTitle, scale, hidden };
@@ -177,7 +187,7 @@ export class MapView extends View {
   // --- cells --------------------------------------------------------------------------------------
 
   get #isOutput() {
-    return this.scope.settings.stage === "output";
+    return this.#stage === "output";
   }
 
   /**
@@ -233,7 +243,7 @@ export class MapView extends View {
    */
   #show(query, key) {
     const { settings, loaded } = this.scope;
-    const { stage } = settings;
+    const stage = this.#stage;
     const isPinned = Boolean(settings.cell);
     const dimension = this.#dimension;
     this.#at = [query, key];
@@ -276,8 +286,8 @@ export class MapView extends View {
   /** Go through all stages, or stop. */
   play() {
     if (this.#stopPlaying) return this.#stop();
-    const { head } = this.scope.loaded;
-    const stages = this.scope.data.stages.filter(({ name }) => hasStep(name, head));
+    const { steps } = this.scope.loaded;
+    const stages = this.scope.data.stages.filter(({ name }) => name in steps);
     this.playButton.textContent = STOP;
     this.scope.set({ stage: stages[0].name });
     let at = 0;
@@ -336,16 +346,6 @@ export class MapView extends View {
 }
 
 /**
- * Whether a step does something to a head: most models add no bias to scores.
- *
- * @param {StepName} name
- * @param {HeadArrays} head
- */
-function hasStep(name, head) {
-  return name !== "biased" || Boolean(head.bias);
-}
-
-/**
  * How many rows of a head may attend to nothing, where there are some.
  *
  * @param {HeadArrays} head
@@ -358,18 +358,19 @@ function emptyInWords({ mask }) {
 
 /**
  * A stage in words that hold for a head: one may scale in another way than by 1/√d_head, or not at
- * all, and most models add no bias.
+ * all, and a sink takes a share of each row.
  *
  * @param {Stage} stage
  * @param {HeadArrays} head
  * @returns {Stage}
  */
 function worded(stage, head) {
-  if (stage.name === "biased" && !head.bias)
-    return { ...stage, says: "This model adds nothing to its scores." };
   if (stage.name === "masked" && head.mask.values.every(Boolean))
     return { ...stage, says: "Nothing is masked here." };
-  if (stage.name === "weights") return { ...stage, says: stage.says + emptyInWords(head) };
+  if (stage.name === "weights") {
+    const says = head.sink ? "Each row becomes weights; the sink’s share is left out." : stage.says;
+    return { ...stage, says: says + emptyInWords(head) };
+  }
   if (stage.name !== "scaled" || isUsualScale(head)) return stage;
   const scale = scaleText(head);
   const says =

@@ -48,7 +48,8 @@ export class SummaryView extends View {
     const { palette } = this.scope;
     this.#drawControls();
     const name = this.#name();
-    const { pattern, mask } = await this.scope.loadSummary();
+    const { matrices } = await this.scope.loadSummary();
+    const { pattern, mask } = matrices;
     if (!isCurrent()) return;
     const shown = this.shown(pattern, mask.values);
     this.#shown = shown;

@@ -94,7 +94,7 @@ export class WhatIfView extends View {
     const { change, tau } = settings;
     check(this.change, change);
     this.heat.hidden = change !== "temperature";
-    const modified = steps(head, changesOf(change, tau));
+    const modified = !original.product ? original : steps(head, changesOf(change, tau));
     const mask = head.mask.values;
     const open = change === "mask" ? mapped(head.mask, () => 1).values : mask;
     this.#sides = [
@@ -126,7 +126,10 @@ export class WhatIfView extends View {
     const leak =
       change === "mask" ? [" ", share, " % of the attention goes to cells the mask forbids."] : [];
     const left = this.#sides[0].blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-    const said = ["Mean row entropy: ", was, " bits original, ", is, " modified.", ...leak, left];
+    const said =
+      before === after
+        ? ["What a change would do cannot be computed for this head: both sides are the run’s."]
+        : ["Mean row entropy: ", was, " bits original, ", is, " modified.", ...leak, left];
     this.says.replaceChildren(...said);
     this.#drawEntropies(entropies[0], entropies[1], after.columns);
   }

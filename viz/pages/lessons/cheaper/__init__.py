@@ -126,8 +126,8 @@ def _errors(
             "text a running sum is dearer. Low rank has the directions that come closest to the "
             "products of this very text; they shorten each product and leave all pairs."
         )
-        if view.record.bias is not None:
-            words.notice("Linear attention goes without the bias of the position scheme.")
+        if {"biased", "capped", "sunk"} & {*view.record.stages}:
+            words.notice("Linear attention goes without this model’s bias, soft cap and sink.")
         if head.is_causal:
             summed = running_sum(positive_map(head.q), positive_map(head.k), head.v)
             error = float(np.abs(summed - found["linear"] @ head.v).max() / np.abs(summed).max())

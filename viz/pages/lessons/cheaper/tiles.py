@@ -38,7 +38,8 @@ def section(view: View, head: Head) -> None:
     record = view.record
     scores, exact = record.scores[view.head][query], record.z[view.head][query]
     values = record.v[record.kv_head(view.head)][keys]
-    states = over_tiles(scores[keys], values, size_of_tile)
+    sink = -math.inf if record.sinks is None else float(record.sinks[view.head])
+    states = over_tiles(scores[keys], values, size_of_tile, sink)
     left, right = layout.two_up("tiles")
     with left:
         _scores(view, scores[keys], keys, states[:n_done], size_of_tile)

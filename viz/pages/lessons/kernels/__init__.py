@@ -19,6 +19,7 @@ from model.analysis.kernels import (
     moved_weight,
     truth,
 )
+from model.trace import AttentionRecord
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
@@ -103,14 +104,13 @@ def _in_the_model(view: View) -> None:
     """The head above beside the same queries and keys weighted by distance."""
     record, head = view.record, view.head
     mask = record.mask_of(head)
-    q, k = record.q[head], record.k[head // (len(record.q) // len(record.k))]
-    other = gaussian_attention(q, k, mask)
+    other = gaussian_attention(record.q[head], record.k[record.kv_head(head)], mask)
     layout.section(
         "The same in the model",
         f"{view.head_name}’s queries and keys, weighted by dot products and by distances.",
         "−‖q − k‖²/2 is q·k − ‖k‖²/2 − ‖q‖²/2, and softmax drops what is the same for every key. "
-        "So a Gaussian kernel of distances and a softmax of dot products differ by the keys’ "
-        "lengths alone: a long key draws more attention by products than by distance.",
+        "So a Gaussian kernel of distances and a softmax of dot products over √d differ by the "
+        "keys’ lengths alone: a long key draws more attention by products than by distance.",
     )
     left, right = layout.two_up("kernel-model")
     patterns = (
@@ -125,13 +125,24 @@ def _in_the_model(view: View) -> None:
                 alt=f"Weights of {view.head_name} {what}.",
             )
     apart = moved_weight(view.pattern, other)
-    has_bias = record.added is not None and bool(np.any(record.added[head]))
     words.caption(
         f"Weight that sits on other keys, mean over rows: {digits(apart)} of 1"
-        f"{'; the right one goes without the bias of the scheme' if has_bias else ''}."
+        f"{_left_out(view.record)}."
     )
     formula = formulas.distance_as_product()
     inspector.formula("model.analysis.kernels.gaussian_attention", formula.latex, formula.reference)
+
+
+def _left_out(record: AttentionRecord) -> str:
+    """What of the left map's weights the right one goes without, a part of the difference."""
+    has = {
+        "this model’s own scale": not record.has_usual_scale,
+        "the bias added to its scores": record.bias is not None,
+        "its soft cap": record.softcap is not None,
+        "its sink": record.sinks is not None,
+    }
+    left_out = [text for text, is_there in has.items() if is_there]
+    return f"; the right one goes without {' and '.join(left_out)}" if left_out else ""
 
 
 def _additive(view: View) -> None:
@@ -162,19 +173,12 @@ def _additive(view: View) -> None:
                 key=f"additive-{name}",
                 alt=f"Weights of {view.head_name} {what}.",
             )
-    if record.bias is not None:
-        words.notice(
-            "The left map has what this model’s positions add to its scores (ALiBi, Press et al. "
-            "2022); the right one goes without: Bahdanau et al. 2015 add nothing. A part of the "
-            "difference is the bias alone.",
-            kind="hint",
-        )
     _costs(drawn, mask)
     words.caption(
         "Weight that sits on other keys, mean over rows: "
-        f"{digits(moved_weight(view.pattern, other))} of 1. Parameters and operations are "
-        "those of the scores of this head on this text; there are as many hidden units as a "
-        "query has numbers."
+        f"{digits(moved_weight(view.pattern, other))} of 1{_left_out(record)}. Parameters and "
+        "operations are those of the scores of this head on this text; there are as many hidden "
+        "units as a query has numbers."
     )
     formula = formulas.additive(record.q.shape[-1])
     inspector.formula("model.analysis.additive.additive_scores", formula.latex, formula.reference)

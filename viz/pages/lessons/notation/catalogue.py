@@ -63,11 +63,15 @@ _NAMED = {
     },
 }
 _STANDS_IN = {"zero": "zero", "mean": "the mean", "survey": "the survey’s mean", "other": "another"}
+_STAGES = {
+    "biased": "a bias added to the scores",
+    "capped": "a soft cap",
+    "sunk": "a sink",
+}
 _WITH: dict[str, dict[str, Formula]] = {
     "Attention": {
-        "With a bias added to the scores": attention(
-            scale=1.0, d_head=1, has_bias=True, has_mask=True
-        )
+        f"With {what}": attention((stage,), scale=1.0, has_mask=True)
+        for stage, what in _STAGES.items()
     },
     "Contributions": {
         "Share in a logit (LayerNorm)": experiments.attribution(

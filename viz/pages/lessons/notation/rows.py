@@ -117,6 +117,8 @@ ATTENTION = (
     Row("B", "what a position scheme adds to the scores", "H Tq Tk", "decoder.blocks.0.attn.bias"),
     Row(r"\mathrm{score}", "product of query and key, scaled, with its bias", "H Tq Tk", "decoder.blocks.0.attn.scores"),
     Row("s", "a score", "", "decoder.blocks.0.attn.scores", ("Cheaper attention", "Translation")),
+    Row("c", "the soft cap, beyond which scores are bent", "", "model.worked_out.Attending", ("Attention",)),
+    Row(r"s_{\mathrm{sink}}", "a head’s sink: the score of one key more, without a value", "", "model.worked_out.Attending"),
     Row(r"\mathrm{softmax}", "e to each number, over their sum", "", "model.attention.attention_pattern"),
     Row("p", "an attention weight, of query i on key j", "Tq Tk", "decoder.blocks.0.attn.pattern", ("Cheaper attention", "Heads")),
     Row(r"\alpha", "an attention weight, of query i on key j", "Tq Tk", "decoder.blocks.0.attn.pattern", ("Explanation",)),
