@@ -38,9 +38,8 @@ def render(view: View) -> None:
         "the log probability of its text, divided by ((5 + n)/6)^α for n new tokens. Width 1 is "
         "greedy.",
     )
-    most = min(settings.BEAM_WIDTH.high, view.config.vocab_size)
     with layout.row("beam"):
-        width = controls.number(settings.BEAM_WIDTH.given(high=most))
+        width = controls.number(settings.BEAM_WIDTH)
         n_tokens = controls.number(settings.BEAM_TOKENS)
         penalty = controls.slider(settings.LENGTH_PENALTY)
     notices.show()
@@ -80,7 +79,7 @@ def _texts(view: View, winner: Candidate, greedy: Candidate) -> None:
 
 def checks(view: View) -> Sequence[Check]:
     """The log probabilities of the two texts, against an independent run of each."""
-    width, n_tokens, penalty = _chosen(view)
+    width, n_tokens, penalty = _chosen()
     found = {
         "winner of the beams": runs.beams(view.handle, view.ids, width, n_tokens, penalty),
         "greedy text": runs.beams(view.handle, view.ids, 1, n_tokens, penalty),
@@ -91,10 +90,9 @@ def checks(view: View) -> Sequence[Check]:
     ]
 
 
-def _chosen(view: View) -> tuple[int, int, float]:
+def _chosen() -> tuple[int, int, float]:
     """Beam width, new tokens and length penalty."""
-    most = min(settings.BEAM_WIDTH.high, view.config.vocab_size)
-    width = state.number(settings.BEAM_WIDTH.given(high=most))
+    width = state.number(settings.BEAM_WIDTH)
     penalty = state.number(settings.LENGTH_PENALTY)
     return int(width), int(state.number(settings.BEAM_TOKENS)), float(penalty)
 
