@@ -3,6 +3,7 @@
 import codecs
 import hashlib
 import logging
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -104,8 +105,11 @@ def hold_out(texts: Sequence[str]) -> Corpus:
 
 def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
     """All texts as one row of ids, each text closed by the end-of-text token. Returns (N,)."""
-    ids = [np.array([*tokenizer.encode_documents(x), tokenizer.end_id], np.int32) for x in texts]
-    return np.concatenate(ids)
+    ids = array("H" if tokenizer.vocab_size <= 1 << 16 else "i")  # two bytes where they do
+    for text in texts:
+        ids.extend(tokenizer.iterate_documents(text))
+        ids.append(tokenizer.end_id)
+    return np.frombuffer(ids, ids.typecode)
 
 
 @dataclass(frozen=True, eq=False)
