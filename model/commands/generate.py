@@ -16,6 +16,7 @@ from model.decoding.sampling import END_OF_TEXT, MAX_NEW_TOKENS, generate
 from model.decoding.translation import Translating, source_ids
 from model.given import space_at_end
 from model.sources.adopted import Adopted
+from model.sources.loaded import of_rules
 from model.sources.table import Runnable
 
 Continued = tuple[list[int], str | None]  # the new ids, and why they end
@@ -145,6 +146,8 @@ def _by_transformers(loaded: Adopted, arguments: Namespace) -> Continued:
             f"{loaded.name} is an encoder-decoder of transformers, which always writes the most "
             "likely token here; add --greedy"
         )
+    for rule in of_rules(loaded.model.inner):
+        print(f"note: {rule.text}", file=sys.stderr)
     tokenizer = loaded.tokenizer
     new_ids = loaded.written(tokenizer.encode(arguments.prompt), arguments.max_new_tokens)
     return new_ids, END_OF_TEXT if tokenizer.end_id in new_ids else MAX_NEW_TOKENS
