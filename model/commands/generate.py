@@ -72,7 +72,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=float,
         default=0.0,
         metavar="A",
-        help="above 0, beams favour longer texts (0; at most 10)",
+        help="above 0, beams favour longer texts: by ((5 + n)/6)^A, not n^A (0; at most 10)",
     )
     parser.add_argument(
         "--slide", action="store_true", help="let a full context drop its older half and go on"

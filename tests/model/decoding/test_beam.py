@@ -135,6 +135,8 @@ def test_score_by_hand() -> None:
     assert normalised_score(-6.0, 7, 1.0) == -3.0
     assert normalised_score(-6.0, 19, 0.5) == -3.0
     assert normalised_score(-6.0, 7, 0.0) == -6.0
+    by_length = [normalised_score(-1.2, 2, 1.0), normalised_score(-2.0, 4, 1.0)]
+    assert by_length == pytest.approx([-1.2 * 6 / 7, -2.0 * 6 / 9]), "by n it were −0.6 and −0.5"
 
 
 @pytest.mark.parametrize(
