@@ -19,23 +19,12 @@ UNREAD = re.compile(r"(^|\.)pooler\.")  # what reads the last stream and is show
 OF_LAYER = re.compile(r"\.\d+\.")
 BUFFERS = re.compile(r"(inv_freq|masked_bias|attn\.bias|position_ids)$")  # made anew, not learned
 # What transformers writes by besides the logits, and the value at which it does not.
-RULES: dict[str, object] = dict.fromkeys(
-    (
-        "bad_words_ids",
-        "begin_suppress_tokens",
-        "exponential_decay_length_penalty",
-        "forced_bos_token_id",
-        "forced_eos_token_id",
-        "min_new_tokens",
-        "sequence_bias",
-        "suppress_tokens",
-    )
-) | {
-    "encoder_no_repeat_ngram_size": 0,
-    "encoder_repetition_penalty": 1.0,
-    "min_length": 0,
-    "no_repeat_ngram_size": 0,
-    "repetition_penalty": 1.0,
+RULES: dict[str, object] = {
+    **dict.fromkeys(("bad_words_ids", "begin_suppress_tokens", "exponential_decay_length_penalty")),
+    **dict.fromkeys(("forced_bos_token_id", "forced_eos_token_id", "min_new_tokens")),
+    **dict.fromkeys(("sequence_bias", "suppress_tokens")),
+    **dict.fromkeys(("encoder_no_repeat_ngram_size", "min_length", "no_repeat_ngram_size"), 0),
+    **dict.fromkeys(("encoder_repetition_penalty", "repetition_penalty"), 1.0),
 }
 UNSEEN = Finding(
     "cannot be seen from the files alone: weights exchanged for others of the same shape, some "
