@@ -142,3 +142,7 @@ def test_what_the_container_copies_is_there() -> None:
     copied = [x.split()[1:-1] for x in lines if x.startswith("COPY") and "--from" not in x]
     assert copied
     assert [name for names in copied for name in names if not (ROOT / name).exists()] == []
+    compose = (ROOT / "deploy/compose.yaml").read_text(encoding="utf-8")
+    mounts = re.findall(r"volumes: \[\"(.+)\"\]", compose)
+    assert [mount.endswith(":ro,z") for mount in mounts] == [True, True]
+    assert "TRANSFORMERS: ${TRANSFORMERS:-}" in compose and "ARG TRANSFORMERS=" in lines

@@ -16,6 +16,7 @@ from model.decoding.sampling import END_OF_TEXT, MAX_NEW_TOKENS, generate
 from model.decoding.translation import Translating, source_ids
 from model.given import space_at_end
 from model.sources.adopted import Adopted
+from model.sources.loaded import of_rules
 from model.sources.table import Runnable
 
 Continued = tuple[list[int], str | None]  # the new ids, and why they end
@@ -71,7 +72,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=float,
         default=0.0,
         metavar="A",
-        help="above 0, beams favour longer texts (0; at most 10)",
+        help="above 0, beams favour longer texts: by ((5 + n)/6)^A, not n^A (0; at most 10)",
     )
     parser.add_argument(
         "--slide", action="store_true", help="let a full context drop its older half and go on"
@@ -145,6 +146,8 @@ def _by_transformers(loaded: Adopted, arguments: Namespace) -> Continued:
             f"{loaded.name} is an encoder-decoder of transformers, which always writes the most "
             "likely token here; add --greedy"
         )
+    for rule in of_rules(loaded.model.inner):
+        print(f"note: {rule.text}", file=sys.stderr)
     tokenizer = loaded.tokenizer
     new_ids = loaded.written(tokenizer.encode(arguments.prompt), arguments.max_new_tokens)
     return new_ids, END_OF_TEXT if tokenizer.end_id in new_ids else MAX_NEW_TOKENS

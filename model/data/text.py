@@ -1,7 +1,9 @@
 """Text files as batches of token windows, in an order that depends on the seed alone."""
 
+import codecs
 import hashlib
 import logging
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -42,18 +44,16 @@ def digest(texts: Iterable[str]) -> str:
 
 
 def read_text(path: Path) -> str:
-    """A UTF-8 text file; ValueError when it is missing, empty or not UTF-8.
+    """A UTF-8 text file; ValueError when it is missing, empty, not UTF-8 or has a NUL.
 
     Lines end in LF, without a byte-order mark, however the file was saved, so that one text has
     one loss; where that changes the text a line on standard error says so.
     """
     try:
-        text = path.read_bytes().decode()
+        content = path.read_bytes()
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}; check the path") from None
-    except UnicodeDecodeError as error:
-        at = f"{error.reason} at byte {error.start}"
-        raise ValueError(f"{path} is not valid UTF-8 text: {at}") from None
+    text = _decoded(content, path)
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not plain:
         raise ValueError(f"{path} is empty; give a file with text")
@@ -65,6 +65,22 @@ def read_text(path: Path) -> str:
             f"{n_bytes:,}",
         )
     return plain
+
+
+def _decoded(content: bytes, path: Path) -> str:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        fault = "it begins with the mark of UTF-16"
+    elif 0 in content:
+        fault = f"a NUL at byte {content.index(0):,}, as UTF-16 has"
+    else:
+        try:
+            return content.decode()
+        except UnicodeDecodeError as error:
+            fault = f"{error.reason} at byte {error.start:,}, perhaps of Windows-1252 or UTF-16"
+    raise ValueError(
+        f"{spelled(path)} is not valid UTF-8 text: {fault}; save it as UTF-8 (PowerShell's > "
+        "writes UTF-16)"
+    )
 
 
 def read_corpus(corpus: Sequence[Path], held_out: Sequence[Path] = ()) -> Corpus:
@@ -89,8 +105,11 @@ def hold_out(texts: Sequence[str]) -> Corpus:
 
 def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
     """All texts as one row of ids, each text closed by the end-of-text token. Returns (N,)."""
-    ids = [np.array([*tokenizer.encode_documents(x), tokenizer.end_id], np.int32) for x in texts]
-    return np.concatenate(ids)
+    ids = array("H" if tokenizer.vocab_size <= 1 << 16 else "i")  # two bytes where they do
+    for text in texts:
+        ids.extend(tokenizer.iterate_documents(text))
+        ids.append(tokenizer.end_id)
+    return np.frombuffer(ids, ids.typecode)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,13 @@ gets those characters. Only `encode_documents`, meant for text files, reads the 
 """
 
 import json
+import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby, islice
 from pathlib import Path
 
 import tokenizers
@@ -23,8 +26,16 @@ END_OF_TEXT = "<|endoftext|>"
 START_OF_TEXT, PADDING, MASK = "<|startoftext|>", "<|padding|>", "[MASK]"
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
-# GPT-2's split into words, but a run of line breaks stays one piece and digits stand alone.
-_WORDS = Regex(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+")
+# GPT-2's split into words, but a run of line breaks stays one piece and digits stand alone. The
+# time that merges take grows with the square of a word's length, so no word is longer than 1,000.
+_WORDS = Regex(
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}{1,1000}| ?\p{N}| ?[^\s\p{L}\p{N}]{1,1000}"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_UNBROKEN, _MOST_UNBROKEN = re.compile(r"\S{1000,}"), 4_000_000
+# A file is read in pieces, each cut before a space or a line break where there is one.
+_PIECES = re.compile(r"[\s\S]{1,10000}(?:(?<=\S)(?=[ \n])|\Z)|[\s\S]{1,10000}")
+_PIECES_AT_ONCE = 50
 _ANY_CHARACTER = Regex(r"[\s\S]")
 
 
@@ -96,17 +107,19 @@ class Tokenizer:
 
     def encode_documents(self, text: str) -> list[int]:
         """Ids of a text file in which `<|endoftext|>` separates documents."""
-        ids: list[int] = []
+        return list(self.iterate_documents(text))
+
+    def iterate_documents(self, text: str) -> Iterator[int]:
+        """What `encode_documents` gives, in little memory and so that Ctrl-C is heard."""
         for number, document in enumerate(checked(text).split(END_OF_TEXT)):
             if number:
-                ids.append(self.end_id)
-            # Pieces keep memory low and never cut a word: a line break ends a piece of its own.
-            first, *others = _paragraphs(document)
-            ids.extend(self._encode_start(first).ids)
-            with one_line_faults():
-                encodings = self.backend.encode_batch_fast(others, add_special_tokens=False)
-            ids.extend(i for encoding in encodings for i in encoding.ids)
-        return ids
+                yield self.end_id
+            pieces = _pieces(document)
+            yield from self._encode_start(next(pieces, "")).ids
+            while others := list(islice(pieces, _PIECES_AT_ONCE)):
+                with one_line_faults():
+                    encodings = self.backend.encode_batch_fast(others, add_special_tokens=False)
+                yield from chain.from_iterable(encoding.ids for encoding in encodings)
 
     def reads(self, text: str) -> str | None:
         """The text as its tokens have it, where that is not the text; None where it is.
@@ -224,7 +237,7 @@ def read_backend(path: Path) -> tokenizers.Tokenizer:
         ) from None
 
 
-def train_bpe(texts: Iterable[str], vocab_size: int, specials: Sequence[str] = ()) -> Tokenizer:
+def train_bpe(texts: Sequence[str], vocab_size: int, specials: Sequence[str] = ()) -> Tokenizer:
     """Learn byte-level BPE merges (Sennrich et al. 2016; bytes as in Radford et al. 2019, §2.2).
 
     vocab_size counts the 256 bytes, `<|endoftext|>` and other special tokens, so it must be at
@@ -233,6 +246,13 @@ def train_bpe(texts: Iterable[str], vocab_size: int, specials: Sequence[str] = (
     least = 257 + len(specials)
     if vocab_size < least:
         raise ValueError(f"vocab_size is {vocab_size}; byte-level BPE needs at least {least}")
+    n_unbroken = sum(len(run[0]) for text in texts for run in _UNBROKEN.finditer(text))
+    if n_unbroken > _MOST_UNBROKEN:
+        raise ValueError(
+            f"{n_unbroken:,} characters of the text stand in runs of 1,000 and more without a "
+            f"space; byte-level BPE takes at most {_MOST_UNBROKEN:,}: break the lines, or set "
+            'tokenizer = "characters"'
+        )
     backend = tokenizers.Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -247,8 +267,25 @@ def train_bpe(texts: Iterable[str], vocab_size: int, specials: Sequence[str] = (
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    backend.train_from_iterator(_training_pieces(texts), trainer)
+    beside(lambda: backend.train_from_iterator(_training_pieces(texts), trainer))
     return Tokenizer(backend)
+
+
+def beside(work: Callable[[], None]) -> None:
+    """Work that runs no Python, in a thread of its own, so that Ctrl-C is heard in this one."""
+    done: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # raised again by whoever waits
+            done.set_exception(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():  # on Windows nothing is heard while it waits for long
+        thread.join(0.2)
+    done.result()
 
 
 def train_characters(texts: Iterable[str], specials: Sequence[str] = ()) -> Tokenizer:
@@ -292,7 +329,7 @@ def one_line_faults() -> Iterator[None]:
 def _training_pieces(texts: Iterable[str]) -> Iterable[str]:
     for text in texts:
         for document in text.split(END_OF_TEXT):
-            yield from _paragraphs(document)
+            yield from _pieces(document)
 
 
 def checked(text: str) -> str:
@@ -306,10 +343,17 @@ def checked(text: str) -> str:
     return text
 
 
-def _paragraphs(text: str) -> list[str]:
-    """Cut before the first character after each blank line, so that pieces join to the text."""
-    pieces = text.split("\n\n")
-    return [f"{piece}\n\n" for piece in pieces[:-1]] + [pieces[-1]]
+def _pieces(text: str) -> Iterator[str]:
+    """Cut before the first character after each blank line, so that pieces join to the text.
+
+    A longer one is cut again.
+    """
+    start = 0
+    while start < len(text):
+        end = text.find("\n\n", start) + 2
+        end = end if end > 1 else len(text)
+        yield from (piece[0] for piece in _PIECES.finditer(text, start, end))
+        start = end
 
 
 def _strings_of_bytes(tokens: list[bytes]) -> Iterable[str]:

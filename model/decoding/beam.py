@@ -10,6 +10,7 @@ from torch import Tensor
 from model.decoding.predict import Decoder, cache_for, check_prompt, predict
 from model.decoding.sampling import why_stopped
 
+LARGEST_WIDTH = 1000  # each beam has a row of the vocabulary and keys and values of its own
 LARGEST_PENALTY = 10  # far above the 0.6 to 0.7 in use (Wu et al. 2016, §7)
 
 
@@ -69,11 +70,11 @@ def beam_search(
     considers up to twice as many continuations as there are places left. Stops when every beam
     has finished or none can still become better than the best finished one, after
     `max_new_tokens`, and when the context is full; the winner has the best score.
-    Raises ValueError as `generate` does, and for a width outside 1 to the vocabulary.
+    Raises ValueError as `generate` does, and for a width outside 1 to `LARGEST_WIDTH`.
     """
     context = model.config.max_seq_len
     check_prompt(ids, context, max_new_tokens)
-    _check_beam(model, beam_width, length_penalty)
+    _check_beam(beam_width, length_penalty)
     n_steps = min(max_new_tokens, context - len(ids))
     cache = cache_for(model, len(ids) + n_steps)
     root = Candidate(None, (), 0.0, 0.0, 0.0, kept=True, finished=False)
@@ -135,12 +136,10 @@ def _continuations(
     return tuple(candidates)
 
 
-def _check_beam(model: Decoder, beam_width: int, length_penalty: float) -> None:
-    vocab_size = model.config.vocab_size
-    if not 1 <= beam_width <= vocab_size:
+def _check_beam(beam_width: int, length_penalty: float) -> None:
+    if not 1 <= beam_width <= LARGEST_WIDTH:
         raise ValueError(
-            f"beam width is {beam_width}; it must be between 1 and the {vocab_size} tokens of the "
-            "vocabulary"
+            f"beam width is {beam_width:,}; it must be between 1 and {LARGEST_WIDTH:,}"
         )
     if not 0 <= length_penalty <= LARGEST_PENALTY:
         raise ValueError(

@@ -17,9 +17,9 @@ DEFAULT_ORDER = ("temperature", "top_k", "top_p", "min_p")
 class Sampling:
     """How the next token is drawn; `top_k` None or 0, `top_p` 1 and `min_p` 0 remove nothing.
 
-    `top_k=1` is greedy decoding: `GREEDY`. `order` names each filter once, in the order in which
-    they act. The same `seed` gives the same tokens on the same machine. Raises ValueError with the
-    valid range.
+    `top_k=1` is greedy decoding: `GREEDY`; one above the vocabulary keeps all. `order` names each
+    filter once, in the order in which they act. The same `seed` gives the same tokens on the same
+    machine. Raises ValueError with the valid range.
     """
 
     temperature: float = 1.0

@@ -176,7 +176,6 @@ def generate(
     prompt or no room after it, and for settings outside their range.
     """
     text = Continuation(model, ids, max_new_tokens=max_new_tokens, slide=slide, record=record)
-    _check_top_k(model, sampling)
     generator = torch.Generator().manual_seed(sampling.seed)
     for n_new in range(1, max_new_tokens + 1):
         drawn = text.draw(sampling, generator)
@@ -222,12 +221,3 @@ def rank_of(token_id: int, logits: Tensor) -> int:
     """How many tokens are more likely, a lower id first on ties. logits: (V,)."""
     value = logits[token_id]
     return int((logits > value).sum() + (logits[:token_id] == value).sum())
-
-
-def _check_top_k(model: Decoder, sampling: Sampling) -> None:
-    vocab_size = model.config.vocab_size
-    if sampling.top_k is not None and sampling.top_k > vocab_size:
-        raise ValueError(
-            f"top-k is {sampling.top_k}; it must be between 1 and the {vocab_size} tokens of the "
-            "vocabulary"
-        )

@@ -101,9 +101,9 @@ class Adopted:
 
         What is beyond the context is cut; a picture is enlarged to as many pixels as are taken.
 
-        Of a source the target is what the model writes, always the most likely token, or what is
-        fed in. mask: (T, T) bool, taken instead of the model's own. Raises ValueError for a text
-        without tokens, and for what is no text.
+        Of a source the target is what the model writes, the most likely token but for the rules
+        of its folder, or what is fed in. mask: (T, T) bool, taken instead of the model's own.
+        Raises ValueError for a text without tokens, and for what is no text.
         """
         pictures = self.model.pictures
         if isinstance(text, np.ndarray) and pictures:

@@ -18,6 +18,14 @@ UNIFORM, BOUND = 1e-5, 1e-4  # of a weight in a row, from all others; of the out
 UNREAD = re.compile(r"(^|\.)pooler\.")  # what reads the last stream and is shown nowhere
 OF_LAYER = re.compile(r"\.\d+\.")
 BUFFERS = re.compile(r"(inv_freq|masked_bias|attn\.bias|position_ids)$")  # made anew, not learned
+# What transformers writes by besides the logits, and the value at which it does not.
+RULES: dict[str, object] = {
+    **dict.fromkeys(("bad_words_ids", "begin_suppress_tokens", "exponential_decay_length_penalty")),
+    **dict.fromkeys(("forced_bos_token_id", "forced_eos_token_id", "min_new_tokens")),
+    **dict.fromkeys(("sequence_bias", "suppress_tokens")),
+    **dict.fromkeys(("encoder_no_repeat_ngram_size", "min_length", "no_repeat_ngram_size"), 0),
+    **dict.fromkeys(("encoder_repetition_penalty", "repetition_penalty"), 1.0),
+}
 UNSEEN = Finding(
     "cannot be seen from the files alone: weights exchanged for others of the same shape, some "
     "that are transposed, another number of heads or another activation in config.json; compare "
@@ -38,6 +46,17 @@ def in_files(inner: Any, loading: Mapping[str, Collection[str]]) -> list[Finding
             weights[name].data.zero_()
     taken = [*_missing(missing), *_not_taken(sorted(loading["unexpected_keys"]))]
     return [*taken, *_of_head(inner, missing), *odd_weights(there)]
+
+
+def of_rules(inner: Any) -> Iterator[Finding]:  # noqa: ANN401
+    """What its folder sets of how a target is written, which need not be the most likely one."""
+    settings = (
+        getattr(inner, "generation_config", None) if inner.config.is_encoder_decoder else None
+    )
+    found = {name: getattr(settings, name, None) for name in RULES}
+    if rules := [name for name, x in found.items() if x not in (None, [], RULES[name])]:
+        text = f"its folder sets {', '.join(rules)}, by which it writes"
+        yield Finding(f"{text}: a token need not be the most likely one")
 
 
 def _missing(names: list[str]) -> Iterator[Finding]:

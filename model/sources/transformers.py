@@ -35,7 +35,7 @@ from model.sources.folder import (
     refuse_unopenable,
     stored_in,
 )
-from model.sources.loaded import UNSEEN, in_files, of_run, of_vocabulary, plain_output
+from model.sources.loaded import UNSEEN, in_files, of_rules, of_run, of_vocabulary, plain_output
 from model.sources.places import WHERE, folders, is_of_transformers
 from model.sources.weights import named
 from model.verify.check import Finding
@@ -112,7 +112,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         _refuse_other_than_text(inner, spelled(folder))
     with in_one_line(folder, "its pictures cannot be made ready"):
         pictures = pictures_of(folder, inner.config) if sees else None
-    found = [*in_files(inner, loading), *_of_names(folder)]
+    found = [*in_files(inner, loading), *_of_names(folder), *of_rules(inner)]
     inner = inner.to(where)
     with in_one_line(folder, "it does not run"):
         plain = plain_output(inner, pictures and pictures.side)

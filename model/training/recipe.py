@@ -42,6 +42,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "other_lr": (0, 100),
     "weight_decay": (0, 100),
     "final_lr_share": (0, 1),
+    "max_grad_norm": (0, 10**9),
 }
 _MOST_STEPS = 10**9
 
@@ -53,6 +54,7 @@ class Recipe:
     `matrix_lr` is the peak rate of the hidden matrices, `other_lr` that of embeddings, norms and
     biases; both rise linearly over `warmup_steps`, then fall under the schedule `cosine` as one to
     `final_lr_share` of the peak, under `noam` as 1/√step. Weight decay acts on matrices only.
+    A `max_grad_norm` of 0 clips nothing.
     `tokenizer`, `objective`, `optimizer`, `schedule`, `precision` and `initialisation` are keys of
     the tables of these names. With `tokenizer_of` no tokenizer is made: that checkpoint's is taken,
     and the special tokens that it lacks come after its others; with `weights_of` the training
@@ -115,6 +117,12 @@ class Recipe:
             raise ValueError(
                 f"recipe: weights_of is {quoted(self.weights_of)!r} but tokenizer_of is "
                 f"{quoted(self.tokenizer_of)!r}; name the same checkpoint in both"
+            )
+        n_averaged = (self.total_steps - 1) // self.average_every + 1
+        if self.average_last > n_averaged:
+            raise ValueError(
+                f"recipe: average_last is {self.average_last}; it must be at most {n_averaged}: "
+                f"no more of {self.total_steps} steps are {self.average_every} apart"
             )
         for stage in self.stages:
             is_whole = 1 <= stage.seq_len <= self.batch_tokens

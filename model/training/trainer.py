@@ -124,7 +124,8 @@ class Trainer:
         with uninterrupted(), _seeded(self.recipe.seed, self.steps_done, self.device):
             loss = self.loss_fn(batch.to(self.device))
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.max_grad_norm)
+            longest = self.recipe.max_grad_norm or math.inf
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), longest)
             self.is_whole = False
             for optimizer, schedule in zip(self.optimizers, self.schedules, strict=True):
                 optimizer.step()

@@ -47,7 +47,7 @@ class Changes(Setting[tuple[Change, ...]]):
             Sampling(**cast("dict[str, Any]", {change.name: change.value}))
         except (TypeError, ValueError):
             return False
-        return change.name != "top_k" or not change.value or int(str(change.value)) <= self.n_tokens
+        return True
 
 
 def _read(part: str) -> Change | None:

@@ -125,7 +125,8 @@ class Flag(Setting[bool]):
 class Number(Setting[float | None]):
     """A number from `low` to `high`, on steps where there is a `step`; whole where `low` is.
 
-    With `none`, its name in the address, there may be no number at all.
+    With `none`, its name in the address, there may be no number at all: no limit, which a number
+    above `high` says as well.
     """
 
     low: float = 0
@@ -138,6 +139,8 @@ class Number(Setting[float | None]):
         if self.none is not None and (raw is None or raw == self.none):
             return None, None
         wanted = _number(raw)
+        if self.none is not None and wanted is not None and wanted > self.high:
+            return None, None
         if wanted is None:
             line = f"{self.label} {_shown(raw)} is not a number; using {self._plain(self.default)}."
             return self.default, line

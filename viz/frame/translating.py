@@ -10,12 +10,11 @@ from viz.frame.settings import BEAMS, DECODE, FORCED, SEED, TEMPERATURE, TOP_P
 from viz.runs import translating
 
 
-def way(handle: ModelHandle) -> Way:
+def way() -> Way:
     """Greedy, drawn by temperature and top-p, or by beams."""
     chosen, seed = state.value(DECODE), int(state.number(SEED))
     temperature, top_p = state.number(TEMPERATURE), state.number(TOP_P)
-    most = min(BEAMS.high, runs.tokenizer(handle).vocab_size)
-    width = int(state.number(BEAMS.given(high=most)))
+    width = int(state.number(BEAMS))
     if chosen == "beam":
         return Way(beam_width=width)
     if chosen == "greedy":
@@ -33,7 +32,7 @@ def begun(handle: ModelHandle, text: str) -> tuple[int, ...]:
 
 def written(handle: ModelHandle, text: str) -> Written:
     """What the model writes of a source, as it is to be written."""
-    return translating.written(handle, text, way(handle), begun(handle, text))
+    return translating.written(handle, text, way(), begun(handle, text))
 
 
 def specials(handle: ModelHandle) -> tuple[tuple[int, str], ...]:

@@ -15,6 +15,7 @@ from model.sources.transformers import load
 from model.sources.untouched import check_untouched
 from model.survey.stored import read_survey
 from tests.model.adopted.families import build, saved
+from tests.model.builders import edit_json
 from tests.model.conftest import Command, Result
 
 TEXT, OTHER = "the red ball gave the dog", "the blue ball gave the dog"
@@ -56,6 +57,20 @@ def test_greedy_text_is_that_of_transformers(folder: Path, command: Command) -> 
     written = model.generate(ids, do_sample=False, max_new_tokens=6)[0]
     assert TEXT + answer["continuation"] == tokenizer.decode(written, skip_special_tokens=True)
     assert answer["new_tokens"] == len(written) - ids.shape[1]
+
+
+def test_rules_of_a_folder_that_choose_a_token_are_named(tmp_path: Path, command: Command) -> None:
+    folder = saved(tmp_path / "mine", "t5", end="</s>")
+    asked = ("--checkpoint", folder, "--prompt", TEXT, "--greedy", "--max-new-tokens", 6)
+    written, rules = [], {"forced_eos_token_id": 0, "min_length": 3, "no_repeat_ngram_size": 1}
+    for given in ({}, rules):
+        edit_json(folder / "generation_config.json", lambda fields, new=given: fields.update(new))
+        result = command(generate, *asked)
+        written.append(json.loads(result.out[-1])["continuation"])
+        says = [f"note: its folder sets {', '.join(given)}, by which it writes: a token"]
+        assert [line.partition(" need not")[0] for line in result.err] == says[: len(given)]
+    assert written[0] != written[1]
+    assert any(one.text in result.err[0] for one in load(folder, "cpu").report)
 
 
 def test_a_head_that_is_off_costs_what_the_model_loses_with_its_output(

@@ -97,7 +97,20 @@ def test_one_text_is_read_as_one_however_it_was_saved(
     [
         (None, "cannot read .*a.txt: No such file or directory; check the path"),
         (b"", "a.txt is empty; give a file with text"),
-        (b"abc\xff", "a.txt is not valid UTF-8 text: .* at byte 3"),
+        (
+            "naïve €".encode("cp1252"),
+            "a.txt is not valid UTF-8 .* at byte 2, .*Windows-1252.*; save",
+        ),
+        (b"\xff\xfea\0b\0", "a.txt is not valid UTF-8 .*: it begins with the mark of UTF-16; save"),
+        (
+            "ab".encode("utf-16-be"),
+            r": a NUL at byte 0, as UTF-16 has; save it .*\(PowerShell's > ",
+        ),
+        (
+            "ab".encode("utf-16-le"),
+            "a.txt is not valid UTF-8 .*: a NUL at byte 1, as UTF-16 has; save",
+        ),
+        ("日本".encode("utf-16-le"), "a.txt is not valid UTF-8 .* at byte 0, .* or UTF-16; save"),
     ],
 )
 def test_unreadable_text_is_refused(content: bytes | None, message: str, tmp_path: Path) -> None:

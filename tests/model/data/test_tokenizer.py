@@ -1,14 +1,21 @@
 """Protects the tokenizers: text comes back as it was, and nobody can type the end of a text."""
 
+import os
+import signal
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, pre_tokenizers
 
+from model.data import tokenizer as module
+from model.data.text import encode_texts
 from model.data.tokenizer import (
     END_OF_TEXT,
     MASK,
@@ -16,6 +23,7 @@ from model.data.tokenizer import (
     START_OF_TEXT,
     UNKNOWN,
     Tokenizer,
+    beside,
     train_bpe,
     train_characters,
 )
@@ -97,6 +105,48 @@ def test_every_document_starts_like_a_sentence() -> None:
 def test_a_file_in_pieces_is_the_file_whole() -> None:
     text = "the cat.\n\nThe mat.\n\n\n\n  the cat\n\n"
     assert bpe().encode_documents(text) == bpe().encode(text)
+    for long in ("the cat. The mat,\n a 😀 " * 3000, "the\n\ncat" * 5 + "  " * 20_001):
+        assert bpe().encode_documents(long) == bpe().encode(long)
+
+
+def test_little_of_a_long_text_is_encoded_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library takes 100 bytes a token, and hears no Ctrl-C meanwhile."""
+    monkeypatch.setattr(module, "_PIECES_AT_ONCE", 2)
+    tokenizer, lengths = train_characters(CORPUS), []
+    own = tokenizer.backend
+
+    def batch(texts: list[str], **options: Any) -> Any:  # noqa: ANN401
+        lengths.append(sum(map(len, texts)))
+        return own.encode_batch_fast(texts, **options)
+
+    tokenizer.backend = SimpleNamespace(encode=own.encode, encode_batch_fast=batch)
+    tokenizer.backend.get_vocab_size = own.get_vocab_size
+    ids = encode_texts(tokenizer, ["cat" * 15_000])
+    assert lengths == [20_000, 15_000], "after the first piece"
+    assert (ids.tolist(), ids.itemsize) == ([*own.encode("cat").ids * 15_000, tokenizer.end_id], 2)
+
+
+def test_a_word_without_end_is_cut() -> None:
+    letters = "ACGT" * 600
+    tokenizer = train_bpe([letters], 300)
+    assert len(tokenizer.pre_tokens(letters)) == 3
+    assert tokenizer.decode(tokenizer.encode(letters)) == letters
+    with pytest.raises(ValueError, match=r"4,000,200 characters of .* runs .*: break"):
+        train_bpe(["ACGT" * 50 + "\n" + "ACGT" * 1_000_050], 300)
+
+
+def test_ctrl_c_is_heard_while_the_library_works() -> None:
+    heard = threading.Event()
+
+    def work() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        heard.wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        beside(work)
+    heard.set()
+    with pytest.raises(ValueError, match="at least"):
+        beside(lambda: train_bpe(CORPUS, 3).save(Path()))
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127)))

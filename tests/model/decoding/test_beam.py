@@ -52,13 +52,14 @@ def best_of_all(
 @pytest.mark.parametrize("end_id", [None, END])
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 3.0])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_beam_as_wide_as_the_vocabulary_is_exact_over_two_tokens(
+def test_a_beam_as_wide_as_the_vocabulary_or_wider_is_exact_over_two_tokens(
     seed: int, alpha: float, end_id: int | None
 ) -> None:
     model = small(seed)
     options = {"max_new_tokens": 2, "length_penalty": alpha, "end_id": end_id}
-    steps = searched(model, beam_width=V, **options)
-    assert steps[-1].winner.ids == best_of_all(model, 2, alpha, end_id)
+    for width in (V, 2 * V + 1):
+        steps = searched(model, beam_width=width, **options)
+        assert steps[-1].winner.ids == best_of_all(model, 2, alpha, end_id)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -134,13 +135,15 @@ def test_score_by_hand() -> None:
     assert normalised_score(-6.0, 7, 1.0) == -3.0
     assert normalised_score(-6.0, 19, 0.5) == -3.0
     assert normalised_score(-6.0, 7, 0.0) == -6.0
+    by_length = [normalised_score(-1.2, 2, 1.0), normalised_score(-2.0, 4, 1.0)]
+    assert by_length == pytest.approx([-1.2 * 6 / 7, -2.0 * 6 / 9]), "by n it were −0.6 and −0.5"
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"beam_width": 0}, "beam width is 0; it must be between 1 and the 17 tokens"),
-        ({"beam_width": 18}, "beam width is 18; it must be between 1 and the 17 tokens"),
+        ({"beam_width": 0}, "beam width is 0; it must be between 1 and 1,000"),
+        ({"beam_width": 1001}, "beam width is 1,001; it must be between 1 and 1,000"),
         ({"length_penalty": -0.5}, "length penalty is -0.5; it must be at least 0 and at most"),
         ({"length_penalty": 1e308}, r"length penalty is 1e\+308; it must be .* at most 10"),
         ({"length_penalty": math.nan}, "length penalty is nan"),

@@ -277,7 +277,7 @@ def test_a_toy_is_learnt(name: str, tmp_path: Path) -> None:
          "a picture is of class [23] but the model has n_classes 2; raise it"),
         ("images", {"model": SIZES | MODELS["images"] | {"image_size": 16}},
          r"shape \(4, 12, 12\); expected \(B, 16, 16\)"),
-        ("translation", {"stages": (Stage(steps=3, seq_len=5),)}, "the stage has seq_len 5"),
+        ("translation", {"stages": (Stage(steps=5, seq_len=5),)}, "the stage has seq_len 5"),
     ],
 )  # fmt: skip
 def test_recipes_that_do_not_fit_are_refused(

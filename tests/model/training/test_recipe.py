@@ -65,6 +65,14 @@ def test_a_recipe_without_any_stage_is_refused() -> None:
         ("log_every = 2", f"seed = {2**64}", f"seed is {2**64}; it must be from 0 to"),
         ("log_every = 2", "matrix_lr = inf", "matrix_lr is inf; it must be from 0 to 100"),
         ("log_every = 2", "weight_decay = nan", "weight_decay is nan; it must be from 0 to 100"),
+        ("log_every = 2", "max_grad_norm = -1.0", "max_grad_norm is -1.0; it must be from 0 to"),
+        ("log_every = 2", "max_grad_norm = nan", "max_grad_norm is nan; it must be from 0 to"),
+        ("log_every = 2", "average_last = 6", "average_last is 6; it must be at most 5: no more"),
+        (
+            "log_every = 2",
+            "average_last = 4\naverage_every = 2",
+            "average_last is 4; it must be at most 3: no more of 5 steps are 2 apart",
+        ),
         ("\nsteps = 5", f"\nsteps = {10**12}", f"a stage of {10**12} steps"),
     ],
 )

@@ -92,6 +92,13 @@ def test_gradients_are_clipped() -> None:
     assert lengths == [pytest.approx(1e-3, rel=1e-3)]
 
 
+def test_clipping_to_0_is_off(tmp_path: Path) -> None:
+    metrics = [trained(tmp_path / x, toy_recipe(max_grad_norm=float(x))) for x in ("0", "1e9")]
+    assert metrics[0][-1].loss < metrics[0][0].loss
+    states = [state(tmp_path / x) for x in ("0", "1e9")]
+    assert all(torch.equal(x, states[1][name]) for name, x in states[0].items())
+
+
 def grad_norm(trainer: Trainer) -> float:
     """Length of the gradient over all weights."""
     return math.sqrt(sum(w.grad.square().sum().item() for w in trainer.model.parameters()))

@@ -80,7 +80,7 @@ def test_a_possible_value_comes_back_from_its_text_and_from_json(
          "out."),
         (COUNT, "2.7", 2, "Count 2.7 is not a whole number; using 2."),
         (COUNT, 99_999, 1000, "Count 99999 is outside 1 to 1,000; using 1,000."),
-        (TOP, "many", None, "Top many is not a number; using all."),
+        (TOP, "many", None, "Top many is not a number; using all."), (TOP, "90000", None, None),
         (TOKEN, "99", 12, "Token 99 does not exist; it is 12."),
         (TOKEN, "9" * 5000, 12, f"Token {'9' * 199}… does not exist; it is 12."),
         (TOKEN, "-1", None, "Token -1 is not a whole number; showing the default."),

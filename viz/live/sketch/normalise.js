@@ -111,18 +111,28 @@ function middle({ width, values }) {
 }
 
 /**
- * Ink on paper as light on dark, whichever of them is which: most of a picture is paper.
+ * Ink on paper as light on dark, whichever of them is which: most of a picture is paper. They are
+ * told apart where their greys differ most (Otsu 1979); what is a third of the way from paper to
+ * ink is a shadow.
  *
  * @param {Grey} picture
  * @returns {Grey}
  */
 export function lightOnDark(picture) {
   const sorted = Float32Array.from(picture.values).sort();
-  const [low, high] = [sorted[0], sorted[sorted.length - 1]];
-  const isPaperLight = sorted[sorted.length >> 1] > (low + high) / 2;
-  const span = high - low || 1;
-  const values = picture.values.map((value) =>
-    isPaperLight ? ((high - value) / span) * 255 : ((value - low) / span) * 255,
-  );
+  const total = sorted.reduce((sum, value) => sum + value, 0);
+  let [sum, most, paper, ink] = [0, 0, 0, 1];
+  for (let n = 1; n < sorted.length; n++) {
+    sum += sorted[n - 1];
+    const [below, above, rest] = [sum / n, (total - sum) / (sorted.length - n), sorted.length - n];
+    const apart = n * rest * (above - below) ** 2;
+    if (apart <= most) continue;
+    most = apart;
+    [paper, ink] = n < rest ? [above, below] : [below, above];
+  }
+  const values = picture.values.map((value) => {
+    const share = most ? (1.5 * (value - paper)) / (ink - paper) - 0.5 : 0;
+    return 255 * Math.min(1, Math.max(0, share));
+  });
   return { ...picture, values };
 }

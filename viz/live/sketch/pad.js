@@ -144,11 +144,16 @@ export class Pad {
     const canvas = html("canvas", { width, height });
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     context.filter = "grayscale(1)";
-    context.fillStyle = "#fff";
-    context.fillRect(0, 0, width, height);
-    context.drawImage(bitmap, 0, 0, width, height);
+    let pixels = new Uint8Array();
+    for (const paper of ["#fff", "#000"]) {
+      // white strokes on a transparent picture are seen on black alone
+      context.fillStyle = paper;
+      context.fillRect(0, 0, width, height);
+      context.drawImage(bitmap, 0, 0, width, height);
+      pixels = normalised(lightOnDark(this.#grey(context)), this.size);
+      if (pixels.some(Boolean)) break;
+    }
     bitmap.close();
-    const pixels = normalised(lightOnDark(this.#grey(context)), this.size);
     if (!pixels.some(Boolean))
       throw new Error(
         "Nothing stands on this picture: choose one with a digit on it, or draw one.",

@@ -34,15 +34,17 @@ def render(view: View) -> None:
         TITLE,
         "Several continuations grow side by side; the one with the best score wins.",
         "At each step every beam is continued by every token; the top k are kept (filled), k "
-        "being the beam width, the runners-up are pruned (open). The winner has the best score: "
-        "the log probability of its text, divided by ((5 + n)/6)^α for n new tokens. Width 1 is "
-        "greedy.",
+        "being the beam width, the runners-up are pruned (open). The winner has the best score. "
+        "Width 1 is greedy.",
     )
-    most = min(settings.BEAM_WIDTH.high, view.config.vocab_size)
     with layout.row("beam"):
-        width = controls.number(settings.BEAM_WIDTH.given(high=most))
+        width = controls.number(settings.BEAM_WIDTH)
         n_tokens = controls.number(settings.BEAM_TOKENS)
         penalty = controls.slider(settings.LENGTH_PENALTY)
+    words.caption(
+        "A score is the log probability of the text divided by ((5 + n)/6)^α for n new tokens, as "
+        "in GNMT (Wu et al. 2016); transformers divides it by n^α."
+    )
     notices.show()
     steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
@@ -80,7 +82,7 @@ def _texts(view: View, winner: Candidate, greedy: Candidate) -> None:
 
 def checks(view: View) -> Sequence[Check]:
     """The log probabilities of the two texts, against an independent run of each."""
-    width, n_tokens, penalty = _chosen(view)
+    width, n_tokens, penalty = _chosen()
     found = {
         "winner of the beams": runs.beams(view.handle, view.ids, width, n_tokens, penalty),
         "greedy text": runs.beams(view.handle, view.ids, 1, n_tokens, penalty),
@@ -91,10 +93,9 @@ def checks(view: View) -> Sequence[Check]:
     ]
 
 
-def _chosen(view: View) -> tuple[int, int, float]:
+def _chosen() -> tuple[int, int, float]:
     """Beam width, new tokens and length penalty."""
-    most = min(settings.BEAM_WIDTH.high, view.config.vocab_size)
-    width = state.number(settings.BEAM_WIDTH.given(high=most))
+    width = state.number(settings.BEAM_WIDTH)
     penalty = state.number(settings.LENGTH_PENALTY)
     return int(width), int(state.number(settings.BEAM_TOKENS)), float(penalty)
 

@@ -50,3 +50,33 @@ def test_ink_becomes_light_on_dark(bare: Page, is_paper_light: bool) -> None:
     found = called(bare, "lightOnDark", picture).reshape(20, 20)
     assert (found[5:8, 5:8] == 255).all()
     assert found.sum() == 9 * 255
+
+
+def test_a_mild_shadow_is_paper(bare: Page) -> None:
+    """A dark 7 on paper that a shadow takes from 230 down to 165 at one corner."""
+    seven = np.zeros((60, 60), bool)
+    seven[10:16, 15:45] = seven[10:50, 39:45] = True
+    shadow = np.add.outer(np.linspace(0, 1, 60), np.linspace(0, 1, 60)) / 2
+    found = called(bare, "lightOnDark", np.where(seven, 45.0, 230.0) - 65 * shadow)
+    assert ((found > 24).reshape(60, 60) == seven).all()
+
+
+DRAWN = """async color => {
+    const canvas = Object.assign(document.createElement('canvas'), {width: 60, height: 60});
+    const context = canvas.getContext('2d');
+    context.fillStyle = color;
+    context.fillRect(15, 10, 30, 6);
+    context.fillRect(39, 10, 6, 40);
+    const file = new File([await new Promise((done) => canvas.toBlob(done))], 'seven.png');
+    const [{ Pad }, { Lifetime }] = await Promise.all(
+        ['/live/sketch/pad.js', '/kit/lifetime.js'].map((name) => import(name)));
+    let found = [];
+    await new Pad(new Lifetime(), 28, (pixels) => { found = pixels; }, () => {}).load(file);
+    return Array.from(found);
+}"""
+
+
+def test_strokes_on_nothing_are_ink_whatever_their_colour(bare: Page) -> None:
+    dark, white = (np.array(bare.evaluate(DRAWN, color)) for color in ("#222", "#fff"))
+    assert (dark > 0).sum() > 50
+    np.testing.assert_array_equal(white, dark)

@@ -38,6 +38,9 @@ def test_beam_tree_is_the_model_s(width: int) -> None:
     ]
     assert latex_numbers(app.latex[-1].value)[-1] == pytest.approx(best.score, abs=6e-5)
     texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
+    assert any(
+        "by ((5 + n)/6)^α" in x and "transformers divides it by n^α" in x for x in captions(app)
+    )
     assert len(texts) == 1 or (width > 1 and texts[0] != texts[1]), "width 1 is greedy"
 
 

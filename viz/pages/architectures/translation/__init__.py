@@ -68,8 +68,7 @@ def _ways_to_write(view: View) -> None:
                 controls.slider(setting)
             controls.number(settings.SEED)
         if way == "beam":
-            most = min(settings.BEAMS.high, runs.tokenizer(view.handle).vocab_size)
-            controls.number(settings.BEAMS.given(high=most))
+            controls.number(settings.BEAMS)
         if begun:
             n = f"{len(begun)} token{'s' if len(begun) > 1 else ''}"
             st.button(
