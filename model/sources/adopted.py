@@ -114,12 +114,6 @@ class Adopted:
         ids = self.tokenizer.encode(words)
         if not ids:
             raise ValueError("the text is empty; give a sentence of at least one token")
-        n_rows = self.config.vocab_size or 0
-        if max(ids) >= n_rows:
-            raise ValueError(
-                f"the tokenizer of {self.name} gives token {max(ids)}, and the model has only "
-                f"{n_rows}; use the tokenizer that it was trained with"
-            )
         kept = ids[: self.model.config.max_seq_len]
         if isinstance(text, Blanked):
             kept = blanked_ids(self.tokenizer, kept, text.blanks)

@@ -120,7 +120,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     n_rows = model.facts.vocab_size or 0
     tokenizer = _tokenizer(hf, folder, n_rows, _start_id(model))
     if tokenizer is not None:
-        found.extend(of_vocabulary(n_rows, tokenizer.backend.get_vocab_size()))
+        found.extend(of_vocabulary(n_rows, tokenizer.n_tokens))
     if kind is hf.AutoModel:
         found.append(Finding("config.json names no class of transformers with a head: it has none"))
     report = (*found, *of_run(model, plain), UNSEEN)

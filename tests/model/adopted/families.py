@@ -116,6 +116,35 @@ def tokens(vocab_size: int = 300, start: str = "", end: str = "") -> hf.PreTrain
     return hf.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>")
 
 
+def lacking(sign: str, unk: str | None = None) -> hf.PreTrainedTokenizerFast:
+    """The same without one of the 256 signs of bytes, which are lost or become an unknown token."""
+    file = json.loads(tokens().backend_tokenizer.to_str())
+    del file["model"]["vocab"][sign]
+    file["model"]["unk_token"] = unk
+    backend = tokenizers.Tokenizer.from_str(json.dumps(file))
+    return hf.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>")
+
+
+def pieces(names: str, **how: object) -> hf.PreTrainedTokenizerFast:
+    """BPE of transformers without merges: what it lacks becomes bytes, or is unknown."""
+    vocab = {name: i for i, name in enumerate(["<unk>", "</s>", *names.split(" ")])}
+    backend = tokenizers.Tokenizer(models.BPE(vocab, [], unk_token="<unk>", **how))
+    if how.get("byte_fallback"):
+        backend.pre_tokenizer = pre_tokenizers.Metaspace()
+        backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
+    else:
+        backend.pre_tokenizer = pre_tokenizers.Whitespace()
+        backend.decoder = decoders.BPEDecoder()
+    return hf.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>", unk_token="<unk>")
+
+
+SPELLED_BYTES = pieces(
+    " ".join(["▁", *"abcdefghijklmnop", *(f"<0x{byte:02X}>" for byte in range(256))]),
+    byte_fallback=True,
+)
+ENDED_WORDS = pieces("a b c a</w> b</w> .</w>", end_of_word_suffix="</w>")
+
+
 def words(names: str = "the red ##d ball dog ! a") -> hf.PreTrainedTokenizerFast:
     """A WordPiece tokenizer of transformers, as BERT has one."""
     vocab = {

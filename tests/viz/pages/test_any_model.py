@@ -7,7 +7,7 @@ import transformers as hf
 
 from model.adopted import model as adopted
 from model.sources.places import WHERE
-from tests.model.adopted.families import D, build, pictured, saved, tokens, words
+from tests.model.adopted.families import D, build, lacking, pictured, saved, tokens, words
 from tests.viz.apps import chart, checks_shown, control, facts, lines, open_page
 from tests.viz.builders import live_data
 from tests.viz.pages.look_inside.test_tokens import cards
@@ -31,6 +31,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hf.BertModel(build("bert", vocab_size=12).config).save_pretrained(folder / "bare-bert")
     words().save_pretrained(folder / "bare-bert")
     saved(folder / "some-marian", "marian", end="</s>")
+    for name, unknown in (("lacks-a-byte", None), ("has-an-unknown", "</s>")):
+        lacking("Ã", unknown).save_pretrained(saved(folder / name))
     pictured(folder / "some-dino", "dinov2")
     return folder
 
@@ -99,6 +101,14 @@ def test_tokens_draws_the_trees_of_a_text_and_lets_others_stand_beside(
     (hover, *_) = [trace for trace in chart(app, "merges").data if trace.get("customdata")]
     assert len(hover["text"]) == len(ids) - 1
     assert hover["customdata"][0].startswith(f"token {before}:")
+
+
+@pytest.mark.parametrize(("model", "read"), [("lacks-a-byte", "�"), ("has-an-unknown", "</s>")])
+def test_tokens_opens_where_a_byte_has_no_token(model: str, read: str) -> None:
+    app = open_page("Tokens", model=model, sentence="the café ball")
+    assert lines(app, "error") == [] and len(cards(app)) == 7 + (read == "</s>")
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    assert any(f"reads the sentence as “the caf{read} ball”" in x for x in lines(app, "note"))
 
 
 def test_tokens_has_no_tree_where_a_text_is_empty() -> None:
