@@ -44,7 +44,8 @@ class Adopted:
         """Its tokenizer; ValueError where its folder has none."""
         if self.own_tokenizer is None:
             raise ValueError(
-                f"{self.name} has no tokenizer; put its tokenizer.json into its folder"
+                f"{self.name} has no tokenizer; put its tokenizer.json, or the files it is built "
+                "of, into its folder"
             )
         return self.own_tokenizer
 

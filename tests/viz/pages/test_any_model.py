@@ -3,11 +3,22 @@
 from pathlib import Path
 
 import pytest
+import tokenizers
 import transformers as hf
+from tokenizers import models, pre_tokenizers
 
 from model.adopted import model as adopted
 from model.sources.places import WHERE
-from tests.model.adopted.families import D, build, lacking, pictured, saved, tokens, words
+from tests.model.adopted.families import (
+    D,
+    build,
+    lacking,
+    pictured,
+    published,
+    saved,
+    tokens,
+    words,
+)
 from tests.viz.apps import chart, checks_shown, control, facts, lines, open_page
 from tests.viz.builders import live_data
 from tests.viz.pages.look_inside.test_tokens import cards
@@ -33,6 +44,14 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(folder / "some-marian", "marian", end="</s>")
     for name, unknown in (("lacks-a-byte", None), ("has-an-unknown", "</s>")):
         lacking("Ã", unknown).save_pretrained(saved(folder / name))
+    for kind in ("esm", "bertweet"):
+        published(folder / kind, kind)
+    build("gpt2", vocab_size=27).save_pretrained(folder / "letters")
+    own = tokenizers.Tokenizer(
+        models.WordLevel(dict(zip(" abcdefghijklmnopqrstuvwxyz", range(27), strict=True)))
+    )
+    own.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(r"[\s\S]"), "isolated")
+    own.save(str(folder / "letters" / "tokenizer.json"))  # as the README's lines for nanoGPT do
     pictured(folder / "some-dino", "dinov2")
     return folder
 
@@ -109,6 +128,26 @@ def test_tokens_opens_where_a_byte_has_no_token(model: str, read: str) -> None:
     assert lines(app, "error") == [] and len(cards(app)) == 7 + (read == "</s>")
     assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
     assert any(f"reads the sentence as “the caf{read} ball”" in x for x in lines(app, "note"))
+
+
+@pytest.mark.parametrize(("model", "text"), [("esm", "MKTV"), ("bertweet", "the red thd")])
+@pytest.mark.parametrize("page", ["Home", "Tokens", "Attention"])
+def test_a_page_serves_a_tokenizer_of_python(page: str, model: str, text: str) -> None:
+    assert lines(open_page(page, model=model, sentence=text), "error") == []
+
+
+@pytest.mark.parametrize("shown", ["kinds", "edit", "padding", "shift"])
+def test_masks_open_or_say_that_there_is_no_end_of_a_text(shown: str) -> None:
+    app = open_page("Masks", masks=shown, model="letters", sentence="a red fox", mask="padding")
+    assert lines(app, "error") == []
+    said = any("letters has no token for the end of a text" in x for x in lines(app, "note"))
+    assert said == (shown in ("padding", "shift"))
+
+
+def test_what_counts_from_the_start_is_not_said_to_be_the_causal_mask() -> None:
+    given = {"masks": "padding", "side": "left", "padded": TEXT, "sentence": LONG}
+    app = open_page("Masks", model="lacks-a-byte", **given)
+    assert any("and this model counts positions from the" in x for x in lines(app, "note"))
 
 
 def test_tokens_has_no_tree_where_a_text_is_empty() -> None:
