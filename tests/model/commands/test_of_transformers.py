@@ -159,7 +159,7 @@ FEW_ROWS = "and the model has only 200; use the tokenizer that it was trained wi
         ("t5", (generate, "--prompt", TEXT), "most likely token here; add --greedy"),
         ("t5", (survey, "--out", "x.json"), "mine does not read one text alone, and of such"),
         ("few rows", (generate, "--prompt", TEXT), FEW_ROWS),
-        ("few rows", (patch, "--second", OTHER), FEW_ROWS),
+        ("few rows", (patch, "--text", TEXT, "--second", OTHER), FEW_ROWS),
         ("few rows", (survey, "--out", "x.json", "--text-file", __file__), FEW_ROWS),
         ("without tokenizer", (patch, "--second", OTHER), "has no tokenizer; put its tokenizer"),
         ("a file", (ablate,), "give a folder with config.json, or one of "),
