@@ -6,6 +6,7 @@ from warnings import warn
 
 import numpy as np
 
+from model.data.pieces import names_of_any
 from model.lines import one_line
 from model.trace import Stream
 from viz.kit.part import Part
@@ -74,7 +75,7 @@ def _stream(name: str, tokens: Sequence[str], n: int, what: str) -> Stream:
         raise ValueError(
             f"attention has {n} {what} and {name} has {len(tokens)}; give one for each"
         )
-    return Stream(name, "text", tuple(tokens))
+    return Stream(name, "text", names_of_any(tokens))
 
 
 def _oddities(layers: Sequence[np.ndarray]) -> list[str]:

@@ -111,7 +111,7 @@ class Run:
             "after": np.array(row_names(len(found.rank)))[rows],
             "position": positions,
             "token": np.array(self.tokens)[positions],
-            "prediction": self.opened.tokenizer.token_strings(found.ids.ravel().tolist()),
+            "prediction": list(map(self.opened.tokenizer.name, found.ids.ravel().tolist())),
             "probability": found.probs.ravel(),
             "rank": found.rank.ravel() + 1,
             "entropy": found.entropy.ravel(),

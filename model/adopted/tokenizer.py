@@ -7,6 +7,7 @@ from typing import Any
 
 import tokenizers
 
+from model.data.pieces import BYTE_OF_SYMBOL, bytes_of_symbols, names
 from model.data.tokenizer import (
     END_OF_TEXT,
     MASK,
@@ -35,18 +36,26 @@ class AdoptedTokenizer(Tokenizer):
         backend.no_padding()
         backend.encode_special_tokens = True
         self.backend = backend
-        self._file = json.loads(backend.to_str())
-        self.is_byte_level = "ByteLevel" in json.dumps(self._file["decoder"])
-        self.end_id = _first_known(own.eos_token_id, own.sep_token_id)
-        added = backend.get_added_tokens_decoder()
+        file = json.loads(backend.to_str())
+        self.is_byte_level = "ByteLevel" in json.dumps(file["decoder"])
+        self._end_of_word = file["model"].get("end_of_word_suffix") or ""
+        signs = BYTE_OF_SYMBOL if self.is_byte_level and not file["model"].get("unk_token") else ()
+        self._lost = {BYTE_OF_SYMBOL[x] for x in signs if backend.token_to_id(x) is None}
+        self._know(own, n_ids or backend.get_vocab_size(), start_id)
+
+    def _know(self, own: Any, n_ids: int, start_id: int | None) -> None:  # noqa: ANN401
+        """What any tokenizer of transformers says of its special tokens."""
+        self._n_ids = n_ids
+        self.n_tokens = len(own)
+        added = own.added_tokens_decoder
         self._added = {i: x.content for i, x in added.items()}
         self.special_ids = frozenset(i for i, x in added.items() if x.special)
-        self._n_ids = max(n_ids, backend.get_vocab_size())
-        self._special = {
-            MASK: own.mask_token_id,
-            PADDING: own.pad_token_id,
-            START_OF_TEXT: start_id,
-        }
+        self.end_id = next(filter(self._has_row, (own.eos_token_id, own.sep_token_id)), NONE)
+        special = {MASK: own.mask_token_id, PADDING: own.pad_token_id, START_OF_TEXT: start_id}
+        self._special = {name: i for name, i in special.items() if self._has_row(i)}
+
+    def _has_row(self, token_id: int | None) -> bool:
+        return token_id is not None and token_id < self._n_ids
 
     def id_of(self, special: str) -> int:
         """See `Tokenizer`; the special tokens go by our names, whatever the folder calls them."""
@@ -57,23 +66,39 @@ class AdoptedTokenizer(Tokenizer):
 
     @property
     def vocab_size(self) -> int:
-        """Number of different ids, those without a token included."""
+        """Number of rows of the model, those of ids without a token included."""
         return self._n_ids
 
     def token_bytes(self, token_id: int) -> bytes:
         """See `Tokenizer`; of an id without a token its name."""
-        if self.backend.id_to_token(token_id) is None:
-            return self._piece(token_id).encode()
-        return super().token_bytes(token_id)
+        piece = self._piece(token_id)
+        if not self.is_byte_level or isinstance(self._named(token_id), bytes):
+            return piece.encode()
+        return bytes_of_symbols(piece.removesuffix(self._end_of_word))
+
+    def _named(self, token_id: int) -> str | bytes:
+        """A piece as `names` takes it."""
+        piece = self._piece(token_id)
+        is_text = token_id not in self._added and self._spelled(token_id) is not None
+        return piece if is_text else piece.encode()
 
     def _piece(self, token_id: int) -> str:
-        is_unused = token_id < self._n_ids and self.backend.id_to_token(token_id) is None
+        is_unused = self._has_row(token_id) and self._spelled(token_id) is None
         return f"⟨unused {token_id}⟩" if is_unused else super()._piece(token_id)
 
     def encode(self, text: str) -> list[int]:
         """Ids of a text, with the special tokens around it."""
         with one_line_faults():
-            return self.backend.encode(checked(text)).ids
+            return self._of_model(self.backend.encode(checked(text)).ids)
+
+    def _of_model(self, ids: list[int]) -> list[int]:
+        """ids; ValueError for one that the model has no row for."""
+        if (highest := max(ids, default=0)) >= self._n_ids:
+            raise ValueError(
+                f"the tokenizer gives token {highest}, and the model has only {self._n_ids}; "
+                "use the tokenizer that it was trained with"
+            )
+        return ids
 
     def windows(self, text: str, size: int) -> list[list[int]]:
         """See `Tokenizer`; each with special tokens around it, and of one document."""
@@ -83,7 +108,7 @@ class AdoptedTokenizer(Tokenizer):
         with one_line_faults():
             cutting.enable_truncation(size)
             found = cutting.encode_batch(documents)
-        return [part.ids for first in found for part in (first, *first.overflowing)]
+        return [self._of_model(part.ids) for first in found for part in (first, *first.overflowing)]
 
     def pre_tokens(self, text: str) -> list[tuple[int, ...]]:
         """See `Tokenizer`; each special token stands alone."""
@@ -96,8 +121,7 @@ class AdoptedTokenizer(Tokenizer):
     def labels(self, text: str, ids: Sequence[int]) -> tuple[str, ...]:
         """What each id stands for, as the person wrote it, with the space before a word.
 
-        Special tokens go by their names. Tokens that share a character are told apart by their part
-        of it, as 😀·2/4.
+        Special tokens go by their names, and so do tokens that share a character, as 😀·2/4.
         """
         if self.is_byte_level:
             return self.token_strings(ids)
@@ -113,21 +137,21 @@ class AdoptedTokenizer(Tokenizer):
         for (start, end), same in groupby(zip(found.offsets, found.ids, strict=True), _place):
             own = [i for _, i in same]
             before, part = text[done:start], text[start:end]
-            part = f"{before}{part}" if part and before.isspace() else part
             done = max(done, end)
-            if not part or len(own) == 1:
-                labels.extend(part or self.token_strings([i])[0] for i in own)
-            else:
-                labels.extend(f"{part}·{n}/{len(own)}" for n in range(1, len(own) + 1))
+            first, *others = [part] if part and len(own) == 1 else self.token_strings(own)
+            is_spaced = part and before.isspace() and first[:1] != " "
+            labels.extend((f"{before}{first}" if is_spaced else first, *others))
         return tuple(labels[: len(ids)])
 
     def reads(self, text: str) -> str | None:
-        """See `Tokenizer`: what its normalizer makes of it, with [UNK] for what has no token."""
-        normalizer, name = self.backend.normalizer, getattr(self.backend.model, "unk_token", None)
+        """See `Tokenizer`: what its normalizer makes of it, with [UNK] for what has no token.
+
+        Bytes without a token are lost where there is no [UNK].
+        """
+        name = getattr(self.backend.model, "unk_token", None)
         parts = self._known_parts(text, name)
-        with one_line_faults():
-            read = parts if normalizer is None else map(normalizer.normalize_str, parts)
-            found = (name or "").join(read).replace("▁", " ")
+        found = (name or "").join(map(self.normalized, parts)).replace("▁", " ")
+        found = bytes(x for x in found.encode() if x not in self._lost).decode(errors="replace")
         return None if found in (text, f" {text}") else found
 
     def _known_parts(self, text: str, unknown: str | None) -> list[str]:
@@ -143,10 +167,12 @@ class AdoptedTokenizer(Tokenizer):
         return [*parts, text[done:]]
 
     def token_strings(self, ids: Sequence[int]) -> tuple[str, ...]:
-        """See `Tokenizer`; pieces of words as the vocabulary spells them, with spaces for ▁."""
-        if self.is_byte_level:
-            return super().token_strings(ids)
-        return tuple(self._piece(i).replace("▁", " ") for i in ids)
+        """See `Tokenizer`; pieces of words as the vocabulary spells them, spaces and bytes as text.
+
+        Special tokens, and ids without one, go by their names.
+        """
+        pieces = list(map(self._named, ids))
+        return names(pieces, is_byte_level=self.is_byte_level, end_of_word=self._end_of_word)
 
     def merges(self) -> Merges | None:
         """See `Tokenizer`."""
@@ -155,7 +181,3 @@ class AdoptedTokenizer(Tokenizer):
 
 def _place(pair: tuple[tuple[int, int], int]) -> tuple[int, int]:
     return pair[0]
-
-
-def _first_known(*ids: int | None) -> int:
-    return next((i for i in ids if i is not None), NONE)

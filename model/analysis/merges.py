@@ -127,12 +127,11 @@ def _trees(
     ids: Sequence[int],
 ) -> list[Node]:
     """The tokens of one pre-token, which the tokenizer made these ids of."""
-    whole = [Node(i, tokenizer.token_bytes(i)) for i in ids]
-    if merges is not None and ids[0] in tokenizer.special_ids:
-        return [Node(ids[0], b"")]
-    if merges is None or rules is None or tokenizer.is_added(ids[0]):
-        return whole
-    if merges.takes_known_whole and len(ids) == 1:
+    if merges is None or rules is None:
+        return [Node(i, tokenizer.token_bytes(i)) for i in ids]
+    specials = tokenizer.special_ids
+    whole = [Node(i, b"" if i in specials else tokenizer.token_bytes(i)) for i in ids]
+    if any(map(tokenizer.is_added, ids)) or (merges.takes_known_whole and len(ids) == 1):
         return whole
     text = b"".join(node.bytes for node in whole)
     return merged([Node(merges.bytes[byte], bytes([byte])) for byte in text], rules)

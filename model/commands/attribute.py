@@ -100,7 +100,7 @@ def token_of(loaded: Runnable, text: str | None) -> int | None:
 def said(loaded: Runnable, token: int) -> str:
     """A token as text, or a class by its number."""
     tokenizer = tokenizer_of(loaded)
-    return str(token) if tokenizer is None else tokenizer.token_strings([token])[0]
+    return str(token) if tokenizer is None else tokenizer.name(token)
 
 
 def tokenizer_of(loaded: Runnable) -> Tokenizer | None:

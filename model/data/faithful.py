@@ -6,6 +6,7 @@ from typing import Any
 import tokenizers
 from tokenizers import models
 
+from model.data.pieces import BYTE_OF_SYMBOL
 from model.lines import quoted
 
 MOST_PARTS = 20  # of a normalizer or a decoder
@@ -16,17 +17,6 @@ _NORMALIZERS = frozenset(
 )
 # A Replace or a Strip among them could make a text longer without end, or fail on it.
 _DECODERS = frozenset(("ByteLevel", "BPEDecoder", "Fuse", "Metaspace", "WordPiece"))
-
-
-def _symbols_of_bytes() -> dict[str, int]:
-    """The printable stand-ins that byte-level BPE uses for bytes (GPT-2's `bytes_to_unicode`)."""
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in printable]
-    symbols = {chr(byte): byte for byte in printable}
-    return symbols | {chr(256 + i): byte for i, byte in enumerate(others)}
-
-
-BYTE_OF_SYMBOL = _symbols_of_bytes()
 
 
 def refuse_unfaithful(backend: tokenizers.Tokenizer) -> None:

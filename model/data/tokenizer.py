@@ -17,7 +17,8 @@ from pathlib import Path
 import tokenizers
 from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
 
-from model.data.faithful import BYTE_OF_SYMBOL, refuse_unfaithful
+from model.data.faithful import refuse_unfaithful
+from model.data.pieces import BYTE_OF_SYMBOL, bytes_of_symbols, strings_of_bytes
 from model.files import LARGEST_TOKENIZER, read_text
 from model.lines import quoted, spelled
 
@@ -43,7 +44,7 @@ _ANY_CHARACTER = Regex(r"[\s\S]")
 class Merges:
     """What byte-level BPE makes tokens by, in ids; a merge's rank is its place in `rules`.
 
-    `bytes` has the id of each byte, a rule is left part, right part and whole. Where
+    `bytes` has the id of each byte that has one, a rule is left part, right part and whole. Where
     `takes_known_whole` a pre-token that is in the vocabulary becomes one token without merges.
     """
 
@@ -130,6 +131,12 @@ class Tokenizer:
         found = self.decode(self.encode(text))
         return None if found in (text, f" {text}") else found
 
+    def normalized(self, text: str) -> str:
+        """What its normalizer makes of a text, before it is cut into tokens."""
+        with one_line_faults():
+            normalizer = self.backend.normalizer
+            return text if normalizer is None else normalizer.normalize_str(text)
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of some ids, with the space `encode` may have put in front."""
         with one_line_faults():
@@ -142,14 +149,14 @@ class Tokenizer:
         return after[len(before) :]
 
     def token_strings(self, ids: Sequence[int]) -> tuple[str, ...]:
-        """What each id stands for, for display; joined they read as the text.
-
-        A character whose bytes are spread over several tokens is shown in each of them with its
-        part, as 😀·2/4; bytes that form no character are shown in hexadecimal.
-        """
+        """What each id of a text stands for, for display; joined they read as the text."""
         if not self.is_byte_level:
             return tuple(map(self._piece, ids))
-        return tuple(_strings_of_bytes([self.token_bytes(i) for i in ids]))
+        return tuple(strings_of_bytes([self.token_bytes(i) for i in ids]))
+
+    def name(self, token_id: int) -> str:
+        """What an id stands for that is of no text, as a prediction."""
+        return self.token_strings([token_id])[0]
 
     def labels(self, text: str, ids: Sequence[int]) -> tuple[str, ...]:
         """What each id of a text stands for, for display."""
@@ -162,7 +169,7 @@ class Tokenizer:
             return self._added[token_id].encode()
         if not self.is_byte_level:
             return piece.encode()
-        return bytes(BYTE_OF_SYMBOL[symbol] for symbol in piece)
+        return bytes_of_symbols(piece)
 
     def is_added(self, token_id: int) -> bool:
         """Whether an id is of a text that was added to the vocabulary, and that no merge makes."""
@@ -180,7 +187,7 @@ class Tokenizer:
             return None
         vocab = model["vocab"]
         return Merges(
-            bytes={byte: vocab[symbol] for symbol, byte in BYTE_OF_SYMBOL.items()},
+            bytes={byte: vocab[sign] for sign, byte in BYTE_OF_SYMBOL.items() if sign in vocab},
             rules=[
                 (vocab[left], vocab[right], vocab[left + right]) for left, right in model["merges"]
             ],
@@ -215,8 +222,11 @@ class Tokenizer:
             spaced = self.backend.encode(f" {text}", add_special_tokens=False)
         return spaced if len(spaced.ids) <= len(plain.ids) else plain
 
+    def _spelled(self, token_id: int) -> str | None:
+        return self.backend.id_to_token(token_id)
+
     def _piece(self, token_id: int) -> str:
-        piece = self.backend.id_to_token(token_id)
+        piece = self._spelled(token_id)
         if piece is None:
             raise ValueError(
                 f"token {token_id} is not in the vocabulary; ids are 0 to {self.vocab_size - 1}"
@@ -354,34 +364,6 @@ def _pieces(text: str) -> Iterator[str]:
         end = end if end > 1 else len(text)
         yield from (piece[0] for piece in _PIECES.finditer(text, start, end))
         start = end
-
-
-def _strings_of_bytes(tokens: list[bytes]) -> Iterable[str]:
-    """Readable strings for tokens that may hold parts of characters; see `token_strings`."""
-    start = 0
-    while start < len(tokens):
-        end, text = _next_whole_text(tokens, start)
-        if text is None:
-            yield f"\\x{tokens[start].hex()}"
-            start += 1
-        elif end == start + 1:
-            yield text
-            start = end
-        else:
-            parts = end - start
-            yield from (f"{text}·{part}/{parts}" for part in range(1, parts + 1))
-            start = end
-
-
-def _next_whole_text(tokens: list[bytes], start: int) -> tuple[int, str | None]:
-    """The fewest tokens from `start` whose bytes decode, as long as only the end is missing."""
-    for end in range(start + 1, len(tokens) + 1):
-        try:
-            return end, b"".join(tokens[start:end]).decode()
-        except UnicodeDecodeError as error:
-            if error.reason != "unexpected end of data":
-                break
-    return start + 1, None
 
 
 # How BPE that is not made of bytes alone marks where a word goes on, or ends.

@@ -44,7 +44,8 @@ class Adopted:
         """Its tokenizer; ValueError where its folder has none."""
         if self.own_tokenizer is None:
             raise ValueError(
-                f"{self.name} has no tokenizer; put its tokenizer.json into its folder"
+                f"{self.name} has no tokenizer; put its tokenizer.json, or the files it is built "
+                "of, into its folder"
             )
         return self.own_tokenizer
 
@@ -114,12 +115,6 @@ class Adopted:
         ids = self.tokenizer.encode(words)
         if not ids:
             raise ValueError("the text is empty; give a sentence of at least one token")
-        n_rows = self.config.vocab_size or 0
-        if max(ids) >= n_rows:
-            raise ValueError(
-                f"the tokenizer of {self.name} gives token {max(ids)}, and the model has only "
-                f"{n_rows}; use the tokenizer that it was trained with"
-            )
         kept = ids[: self.model.config.max_seq_len]
         if isinstance(text, Blanked):
             kept = blanked_ids(self.tokenizer, kept, text.blanks)

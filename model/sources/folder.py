@@ -163,6 +163,8 @@ def in_one_line(folder: Path, what: str) -> Iterator[None]:
     """Whatever the library raises on files of anyone is a ValueError of one line."""
     try:
         yield
+    except ImportError as error:  # its text says what to install
+        raise ValueError(f"{spelled(folder)}: {what}: {one_line(str(error))}") from None
     except Exception as error:
         _refuse_unknown_name(folder, error)
         raise ValueError(

@@ -19,6 +19,7 @@ from model.adopted.adopt import adopt
 from model.adopted.model import AdoptedModel
 from model.adopted.pictures import FILE as PREPROCESSOR
 from model.adopted.pictures import USUAL, pictures_of
+from model.adopted.python_tokenizer import PythonTokenizer
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.data.tokenizer import read_backend
 from model.device import choose_device, free_on
@@ -35,6 +36,7 @@ from model.sources.folder import (
     refuse_unopenable,
     stored_in,
 )
+from model.sources.hub import FETCHED
 from model.sources.loaded import UNSEEN, in_files, of_rules, of_run, of_vocabulary, plain_output
 from model.sources.places import WHERE, folders, is_of_transformers
 from model.sources.weights import named
@@ -45,6 +47,7 @@ VERSION = "5.23.0"  # of transformers, that this was tried with
 KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
 KINDS["ForImageClassification"] = "vision"
 
+OF_TOKENIZER = r"(tokenizer(_config)?|vocab)\.json|vocab\.txt|.*\.(spm|model)"
 PREFIXES = r"^((_orig_mod|module)\.)+"  # of a model that was compiled or wrapped when saved
 
 
@@ -57,9 +60,7 @@ class TransformersSource:
 
     def revision(self, name: str) -> str:
         """What changes with config, weights or tokenizer; ValueError when there is no such one."""
-        files = (
-            x for x in sorted(_folder(name).iterdir()) if x.suffix in (".json", ".safetensors")
-        )
+        files = (x for x in sorted(_folder(name).iterdir()) if any(map(x.match, FETCHED)))
         return " ".join(f"{x.name}.{x.stat().st_mtime_ns}.{x.stat().st_size}" for x in files)
 
     def architecture(self, name: str) -> str:
@@ -120,7 +121,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     n_rows = model.facts.vocab_size or 0
     tokenizer = _tokenizer(hf, folder, n_rows, _start_id(model))
     if tokenizer is not None:
-        found.extend(of_vocabulary(n_rows, tokenizer.backend.get_vocab_size()))
+        found.extend(of_vocabulary(n_rows, tokenizer.n_tokens))
     if kind is hf.AutoModel:
         found.append(Finding("config.json names no class of transformers with a head: it has none"))
     report = (*found, *of_run(model, plain), UNSEEN)
@@ -137,8 +138,8 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
     name = type(inner).__name__
     if not isinstance(inner, nn.Module) or not hasattr(inner, "main_input_name"):
         raise ValueError(f"{name} is no model of transformers; give one, a folder, or a name")
-    if not getattr(own, "is_fast", False):
-        raise ValueError(f"{name} needs its fast tokenizer: AutoTokenizer.from_pretrained(FOLDER)")
+    if not hasattr(own, "is_fast"):
+        raise ValueError(f"{name} needs its tokenizer: AutoTokenizer.from_pretrained(FOLDER)")
     if inner.dtype != torch.float32:
         raise ValueError(f"{name} computes in {inner.dtype}; give copy.deepcopy(model).float()")
     _refuse_other_than_text(inner, name)
@@ -148,8 +149,12 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
     finally:
         for weight in trained:
             weight.requires_grad_(True)
-    tokenizer = AdoptedTokenizer(own, model.facts.vocab_size or 0, _start_id(model))
+    tokenizer = _called(own, model.facts.vocab_size or 0, _start_id(model))
     return Adopted(name, Path(), model, tokenizer)
+
+
+def _called(own: Any, n_ids: int, start_id: int | None) -> AdoptedTokenizer:  # noqa: ANN401
+    return (AdoptedTokenizer if own.is_fast else PythonTokenizer)(own, n_ids, start_id)
 
 
 def _refuse_other_than_text(inner: Any, name: str) -> None:  # noqa: ANN401
@@ -263,21 +268,32 @@ def _tokenizer(
     n_ids: int,
     start_id: int | None,
 ) -> AdoptedTokenizer | None:
-    """The folder's own; None where it brings none."""
+    """The folder's own, or what the library builds of its vocabulary; None where it has none."""
     about, file = folder / "tokenizer_config.json", folder / "tokenizer.json"
-    if not about.is_file() and not file.is_file():
+    names = {path.name for path in folder.iterdir()}
+    if not any(re.fullmatch(OF_TOKENIZER, name) for name in names):
         return None
+    of_sentencepiece = [name for name in names if name.endswith((".spm", ".model"))]
+    if of_sentencepiece and not file.is_file() and find_spec("sentencepiece") is None:
+        raise ValueError(
+            f"{spelled(folder)}: {sorted(of_sentencepiece)[0]} is read by the package "
+            "sentencepiece, which is not installed; install it: pip install sentencepiece"
+        )
     try:
         with in_one_line(folder, "its tokenizer cannot be read"):
             own = hf.AutoTokenizer.from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False
             )
-            if not own.is_fast:
+            if own.is_fast and file.is_file():
+                kind = type(read_backend(file).model)
+                if kind is not type(own.backend_tokenizer.model):  # but its family's usual one
+                    own = hf.PreTrainedTokenizerFast(tokenizer_file=str(file))
+            elif names.isdisjoint(own.vocab_files_names.values()):  # built of nothing
                 return None
             highest = max(own.get_vocab().values(), default=0)
             if highest > 2 * n_ids:  # the library writes a list of all ids up to it
                 raise ValueError(f"it has a token {highest:,}, and the model rows for {n_ids:,}")
-            return AdoptedTokenizer(own, n_ids, start_id)
+            return _called(own, n_ids, start_id)
     except ValueError:
         if about.is_file():
             read_json(about, LARGEST_TOKENIZER)  # the one that is damaged is named

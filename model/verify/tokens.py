@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from model.analysis.merges import Node, PreToken, walk
+from model.data.pieces import BYTE_OF_SYMBOL
 from model.verify.check import Check
 
 
@@ -12,15 +13,16 @@ def check_forest(
 ) -> tuple[Check, ...]:
     """Whether trees of merges begin with a text's bytes, end in a model's ids, and use its merges.
 
-    `text` is what the forest was made of, as the tokenizer has it; where tokens were cut from its
-    end the forest may have less of it. `model` is the part of tokenizer.json by that name, which
-    has the vocabulary and the merges. An error counts what differs.
+    `text` is what the forest was made of, as it was normalised; the forest lacks bytes that have
+    no token, and what was cut from the end. `model` is the part of tokenizer.json by that name,
+    which has the vocabulary and the merges. An error counts what differs.
     """
     tokens = [token for pre_token in forest for token in pre_token]
     return (
         Check("merges applied in order give the model's tokens", _differing(
             [token.id for token in tokens], list(ids)), 0),
-        Check("merging starts from the bytes of the sentence", _wrong_bytes(tokens, text), 0),
+        Check("merging starts from the bytes of the sentence",
+            _wrong_bytes(tokens, text, model["vocab"]), 0),
         Check("each merge is in the tokenizer's file", _unknown(tokens, model), 0),
     )  # fmt: skip
 
@@ -30,10 +32,11 @@ def _differing(found: Sequence[object], wanted: Sequence[object]) -> int:
     return unlike + abs(len(found) - len(wanted))
 
 
-def _wrong_bytes(tokens: Sequence[Node], text: str) -> int:
+def _wrong_bytes(tokens: Sequence[Node], text: str, vocab: Mapping[str, int]) -> int:
     """Bytes that differ; a space may stand before the text, and its end may be cut."""
     found = b"".join(leaf.bytes for token in tokens for leaf in token.leaves)
-    possible = (start + text.encode() for start in (b"", b" "))
+    known = {byte for sign, byte in BYTE_OF_SYMBOL.items() if sign in vocab}
+    possible = [bytes(filter(known.__contains__, x.encode())) for x in (text, f" {text}")]
     return min(_differing(found, wanted[: len(found)]) for wanted in possible)
 
 

@@ -30,6 +30,21 @@ def test_what_transformers_gives_is_what_is_shown() -> None:
     assert part.spec["groups"][0]["kind"] == "self"
 
 
+@pytest.mark.parametrize(
+    ("spelled", "shown"),
+    [
+        ("Ġthe ĠcafÃ© æĹ¥ æľ¬", ["the", "café", "日", "本"]),
+        ("▁the ▁fox <0x0A> ##s", ["the", "fox", "⏎", "##s"]),
+        ("un ##able é a", ["un", "##able", "é", "a"]),
+        ("<s> th e</w> fox</w>", ["<s>", "th", "e", "fox"]),
+        ("ðŁ ĺĢ Ġ x", ["😀·1/2", "😀·2/2", "␣", "x"]),
+    ],
+)
+def test_tokens_are_named_by_what_their_spelling_stands_for(spelled: str, shown: list[str]) -> None:
+    part = hl.attention(np.full((1, 1, 4, 4), 0.25), spelled.split(" "))
+    assert [stream["labels"] for stream in part.spec["streams"].values()] == [shown]
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "arrays", [WEIGHTS.copy(), WEIGHTS.tolist(), WEIGHTS[:, None].copy(), HALF]

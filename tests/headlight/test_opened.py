@@ -145,7 +145,7 @@ def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:
         ("brings its own tokenizer", lambda _: hl.open("stories", "a tokenizer")),
         ("int is no model of transformers", lambda _: hl.open(5)),
         ("Linear is no model of", lambda _: hl.open(torch.nn.Linear(2, 2), tokens())),
-        ("needs its fast tokenizer", lambda _: hl.open(build("gpt2"))),
+        ("needs its tokenizer", lambda _: hl.open(build("gpt2"))),
         ("not read text but pixel_values", lambda _: hl.open(build("vit"), tokens())),
         (r"deepcopy\(model\)\.float", lambda _: hl.open(build("gpt2").half(), tokens())),
         (r"move it with \.to\('cuda'\)", lambda _: hl.open(build("gpt2"), device="cuda")),

@@ -250,7 +250,7 @@ def _predicted(key: str, _trace: Trace) -> np.ndarray:
 def vocabulary(handle: ModelHandle) -> list[str]:
     """What each id stands for, by id."""
     found = tokenizer(handle)
-    return [found.token_strings([i])[0] for i in range(found.vocab_size)]
+    return list(map(found.name, range(found.vocab_size)))
 
 
 @kept

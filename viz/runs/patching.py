@@ -124,7 +124,7 @@ def with_alike_words(
 def _with_token(handle: ModelHandle, ids: Ids, place: int, token: int) -> str:
     """The text with one token exchanged; empty where it is no word or is read as other tokens."""
     found = runs.tokenizer(handle)
-    (word,) = found.token_strings([token])
+    word = found.name(token)
     changed = (*ids[:place], token, *ids[place + 1 :])
     if token == ids[place] or not word.strip().isalpha() or word[:1] != " ":
         return ""

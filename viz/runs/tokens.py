@@ -28,13 +28,10 @@ def forest(handle: ModelHandle, text: str, n_tokens: int) -> tuple[PreToken, ...
 
 
 @kept
-def checks(handle: ModelHandle, text: str, reads: str, ids: tuple[int, ...]) -> tuple[Check, ...]:
-    """The trees of a text against the tokenizer's file, and the ids the model was given.
-
-    `reads` is the text as the tokenizer has it.
-    """
-    made = forest(handle, text, len(ids))
-    return check_forest(made, ids, reads, _model_part(handle))
+def checks(handle: ModelHandle, text: str, ids: tuple[int, ...]) -> tuple[Check, ...]:
+    """The trees of a text against the tokenizer's file, and the ids the model was given."""
+    made, normalised = forest(handle, text, len(ids)), runs.tokenizer(handle).normalized(text)
+    return check_forest(made, ids, normalised, _model_part(handle))
 
 
 @kept

@@ -1,9 +1,12 @@
 """Small models with random weights of many families, of odd shapes, as transformers builds them."""
 
+import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import tokenizers
 import torch
 import transformers as hf
@@ -116,6 +119,35 @@ def tokens(vocab_size: int = 300, start: str = "", end: str = "") -> hf.PreTrain
     return hf.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>")
 
 
+def lacking(sign: str, unk: str | None = None) -> hf.PreTrainedTokenizerFast:
+    """The same without one of the 256 signs of bytes, which are lost or become an unknown token."""
+    file = json.loads(tokens().backend_tokenizer.to_str())
+    del file["model"]["vocab"][sign]
+    file["model"]["unk_token"] = unk
+    backend = tokenizers.Tokenizer.from_str(json.dumps(file))
+    return hf.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>")
+
+
+def pieces(names: str, **how: object) -> hf.PreTrainedTokenizerFast:
+    """BPE of transformers without merges: what it lacks becomes bytes, or is unknown."""
+    vocab = {name: i for i, name in enumerate(["<unk>", "</s>", *names.split(" ")])}
+    backend = tokenizers.Tokenizer(models.BPE(vocab, [], unk_token="<unk>", **how))
+    if how.get("byte_fallback"):
+        backend.pre_tokenizer = pre_tokenizers.Metaspace()
+        backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
+    else:
+        backend.pre_tokenizer = pre_tokenizers.Whitespace()
+        backend.decoder = decoders.BPEDecoder()
+    return hf.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>", unk_token="<unk>")
+
+
+SPELLED_BYTES = pieces(
+    " ".join(["▁", *"abcdefghijklmnop", *(f"<0x{byte:02X}>" for byte in range(256))]),
+    byte_fallback=True,
+)
+ENDED_WORDS = pieces("a b c a</w> b</w> .</w>", end_of_word_suffix="</w>")
+
+
 def words(names: str = "the red ##d ball dog ! a") -> hf.PreTrainedTokenizerFast:
     """A WordPiece tokenizer of transformers, as BERT has one."""
     vocab = {
@@ -146,6 +178,53 @@ def saved(
     """A folder that transformers wrote: a model of random weights and its tokenizer."""
     build(family, vocab_size=vocab_size, **changes).save_pretrained(folder)
     tokens(vocab_size, start, end).save_pretrained(folder)
+    return folder
+
+
+def _merges() -> dict[str, str]:
+    model = json.loads(tokens().backend_tokenizer.to_str())["model"]
+    rules = "\n".join(map(" ".join, model["merges"]))
+    return {"vocab.json": json.dumps(model["vocab"]), "merges.txt": f"#version: 0.2\n{rules}\n"}
+
+
+def _marian() -> dict[str, str | bytes]:
+    """As the published ones are: two files of sentencepiece, and ids in another order."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    files, known = {}, set()
+    texts = {"source": "the red ball gave the dog a ball", "target": "der rote Ball gab dem Hund"}
+    for name, text in texts.items():
+        content = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter([text]), model_writer=content, vocab_size=30, minloglevel=2,
+            hard_vocab_limit=False,
+        )  # fmt: skip
+        read = sentencepiece.SentencePieceProcessor(model_proto=content.getvalue())
+        known |= set(map(read.id_to_piece, range(3, len(read))))
+        files[f"{name}.spm"] = content.getvalue()
+    vocab = {piece: i for i, piece in enumerate(["</s>", "<unk>", *sorted(known), "<pad>"])}
+    return {**files, "vocab.json": json.dumps(vocab), "tokenizer_config.json": "{}"}
+
+
+RESIDUES = "<cls> <pad> <eos> <unk> L A G V S E R T I D P K Q N F Y M H <mask>".replace(" ", "\n")
+# What folders have instead of a tokenizer.json, with the model beside it.
+PUBLISHED: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
+    "merges": ("gpt2", _merges),
+    "words": ("bert", lambda: {"vocab.txt": "\n".join(words().get_vocab())}),
+    "esm": ("bert", lambda: {
+        "vocab.txt": RESIDUES, "tokenizer_config.json": '{"tokenizer_class": "EsmTokenizer"}'}),
+    "bertweet": ("roberta", lambda: {
+        "vocab.txt": "the 1\nth@@ 1\nred 1\nd 1\n", "bpe.codes": "t h 1\nth e</w> 1\nr e 1\n"
+        "re d</w> 1\n", "tokenizer_config.json": '{"tokenizer_class": "BertweetTokenizer"}'}),
+    "marian": ("marian", _marian),
+}  # fmt: skip
+
+
+def published(folder: Path, kind: str) -> Path:
+    """A folder of a model whose tokenizer is in other files than tokenizer.json."""
+    family, files = PUBLISHED[kind]
+    build(family, vocab_size=300, decoder_start_token_id=1).save_pretrained(folder)
+    for name, content in files().items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
 
 

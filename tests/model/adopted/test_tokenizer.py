@@ -1,10 +1,11 @@
 """Protects tokenizers of transformers: ids as it gives them, labels in the person's own letters."""
 
 import pytest
+import transformers as hf
 
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.data.tokenizer import MASK
-from tests.model.adopted.families import tokens, words
+from tests.model.adopted.families import ENDED_WORDS, SPELLED_BYTES, tokens, words
 
 TEXTS = ("the red ball", "", "<s>fox</s>", "[MASK] the [SEP]", "Ünïcode 😀  two\nlines", " dog")
 
@@ -47,6 +48,27 @@ def test_characters_of_several_tokens_are_told_apart() -> None:
     tokenizer = AdoptedTokenizer(tokens())
     labels = tokenizer.labels("a😀", tokenizer.encode("a😀"))
     assert labels == ("a", "😀·1/4", "😀·2/4", "😀·3/4", "😀·4/4")
+
+
+SHARED = ("😀·1/4", "😀·2/4", "😀·3/4", "😀·4/4")
+
+
+@pytest.mark.parametrize(
+    ("own", "text", "labels", "alone"),
+    [
+        (SPELLED_BYTES, "a\n 😀", (" ", "a", "\n", " ", *SHARED),
+            [" ", "a", "\n", " ", "\\xf0", "\\x9f", "\\x98", "\\x80"]),
+        (ENDED_WORDS, "ab a c.", ("a", "b", " a", " c", "."), ["a", " b", " a", "<unk>", " ."]),
+    ],
+)  # fmt: skip
+def test_a_token_has_one_name_whatever_its_vocabulary_spells(
+    own: hf.PreTrainedTokenizerFast, text: str, labels: tuple[str, ...], alone: list[str]
+) -> None:
+    tokenizer = AdoptedTokenizer(own)
+    ids = tokenizer.encode(text)
+    assert tokenizer.labels(text, ids) == labels
+    assert list(map(tokenizer.name, ids)) == alone  # where it is predicted, of no text
+    assert tokenizer.reads(text) in (None, "ab a <unk>.")
 
 
 def test_a_token_that_is_not_there_is_named() -> None:

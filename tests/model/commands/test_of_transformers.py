@@ -14,7 +14,7 @@ from model.commands import ablate, attribute, check, generate, patch, survey, tr
 from model.sources.transformers import load
 from model.sources.untouched import check_untouched
 from model.survey.stored import read_survey
-from tests.model.adopted.families import build, saved
+from tests.model.adopted.families import build, saved, tokens
 from tests.model.builders import edit_json
 from tests.model.conftest import Command, Result
 
@@ -150,11 +150,15 @@ def _broken(folder: Path) -> None:
 MAKE: dict[str, Callable[[Path], object]] = {
     "bert": lambda folder: saved(folder, "bert"),
     "t5": lambda folder: saved(folder, "t5"),
+    "few rows": lambda folder: tokens().save_pretrained(saved(folder, vocab_size=200)),
     "without tokenizer": lambda folder: build("gpt2").save_pretrained(folder),
     "a file": Path.touch,
     "empty": Path.mkdir,
     "broken": _broken,
 }
+
+
+FEW_ROWS = "and the model has only 200; use the tokenizer that it was trained with"
 
 
 @pytest.mark.parametrize(
@@ -169,6 +173,9 @@ MAKE: dict[str, Callable[[Path], object]] = {
         ("t5", (patch, "--second", OTHER), "its residual stream could not be followed"),
         ("t5", (generate, "--prompt", TEXT), "most likely token here; add --greedy"),
         ("t5", (survey, "--out", "x.json"), "mine does not read one text alone, and of such"),
+        ("few rows", (generate, "--prompt", TEXT), FEW_ROWS),
+        ("few rows", (patch, "--text", TEXT, "--second", OTHER), FEW_ROWS),
+        ("few rows", (survey, "--out", "x.json", "--text-file", __file__), FEW_ROWS),
         ("without tokenizer", (patch, "--second", OTHER), "has no tokenizer; put its tokenizer"),
         ("a file", (ablate,), "give a folder with config.json, or one of "),
         ("empty", (check,), "give a folder with config.json, or one of "),
@@ -180,5 +187,5 @@ def test_what_cannot_be_done_is_one_line(
 ) -> None:
     MAKE[kind](tmp_path / "mine")
     result = command(*asked, "--checkpoint", tmp_path / "mine")
-    (told,) = result.err
-    assert result.code == 2 and line in told
+    *notes, told = result.err
+    assert result.code == 2 and line in told and all(x.startswith("note: ") for x in notes)

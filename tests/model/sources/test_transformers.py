@@ -16,7 +16,7 @@ from model.sources import table
 from model.sources.adopted import Adopted
 from model.sources.places import WHERE
 from model.sources.transformers import load
-from tests.model.adopted.families import build, saved, tokens, words
+from tests.model.adopted.families import build, published, saved, tokens, words
 from tests.model.builders import edit_json
 
 TEXT = "the red ball gave a dog"
@@ -233,6 +233,46 @@ def test_a_folder_without_a_tokenizer_says_so(gpt2: Path, tmp_path: Path) -> Non
     assert model.offers == frozenset()
     with pytest.raises(ValueError, match="has no tokenizer; put its tokenizer"):
         model.trace(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "labels"),
+    [
+        ("merges", TEXT, "the/ red/ ball/ gave/ a/ dog"),
+        ("words", "the REDd dog", "[CLS]/the/ RED/d/ dog/[SEP]"),
+        ("esm", "MKTV", "<cls>/M/K/T/V/<eos>"),
+        ("bertweet", "the red thd", "<s>/the/ red/ th/d/</s>"),
+        ("marian", "the red", " /t/h/e/ /r/e/d/</s>"),
+    ],
+)
+def test_a_tokenizer_is_what_the_library_builds_of_its_files(
+    kind: str, text: str, labels: str, tmp_path: Path
+) -> None:
+    model = load(published(tmp_path, kind), "cpu")
+    trace = model.trace(text).trace
+    own = hf.AutoTokenizer.from_pretrained(tmp_path)
+    ids = own(text)["input_ids"]
+    assert trace.streams[0].ids.tolist() == ids == model.tokenizer.windows(text, 12)[0]
+    assert "/".join(trace.streams[0].labels) == labels
+    spelled = {i: piece.replace("▁", " ") for piece, i in own.get_vocab().items()}
+    if kind == "marian":  # its target, of ids that may have no token
+        assert trace.tokens == tuple(spelled.get(i, f"⟨unused {i}⟩") for i in trace.ids.tolist())
+    written = model.tokenizer.continuation(ids[:2], [*ids[2:], 299])
+    assert written.replace(" ", "").lower() in text.replace(" ", "").lower()
+
+
+@pytest.mark.parametrize("name", ["source.spm", "tokenizer.model"])
+def test_without_sentencepiece_one_line_says_so(
+    name: str, gpt2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (_copy(gpt2, tmp_path) / name).touch()
+    load(tmp_path, "cpu")  # its tokenizer.json is enough
+    (tmp_path / "tokenizer.json").unlink()
+    monkeypatch.setattr(
+        "model.sources.transformers.find_spec", lambda x: x == "transformers" or None
+    )
+    with pytest.raises(ValueError, match=f"{name} is read by .*: pip install sentencepiece$"):
+        load(tmp_path, "cpu")
 
 
 def test_a_place_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

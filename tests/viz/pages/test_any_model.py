@@ -5,11 +5,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tokenizers
 import transformers as hf
+from tokenizers import models, pre_tokenizers
 
 from model.adopted import model as adopted
 from model.sources.places import WHERE
-from tests.model.adopted.families import D, build, pictured, saved, tokens, words
+from tests.model.adopted.families import (
+    D,
+    build,
+    lacking,
+    pictured,
+    published,
+    saved,
+    tokens,
+    words,
+)
 from tests.viz.apps import chart, checks_shown, control, facts, lines, open_page
 from tests.viz.builders import live_data, numbers
 from tests.viz.pages.look_inside.test_tokens import cards
@@ -35,6 +46,16 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(folder / "some-marian", "marian", end="</s>")
     saved(folder / "capped", "gemma2", attn_logit_softcapping=1.0)
     saved(folder / "sunk", "gpt_oss")
+    for name, unknown in (("lacks-a-byte", None), ("has-an-unknown", "</s>")):
+        lacking("Ã", unknown).save_pretrained(saved(folder / name))
+    for kind in ("esm", "bertweet"):
+        published(folder / kind, kind)
+    build("gpt2", vocab_size=27).save_pretrained(folder / "letters")
+    own = tokenizers.Tokenizer(
+        models.WordLevel(dict(zip(" abcdefghijklmnopqrstuvwxyz", range(27), strict=True)))
+    )
+    own.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(r"[\s\S]"), "isolated")
+    own.save(str(folder / "letters" / "tokenizer.json"))  # as the README's lines for nanoGPT do
     pictured(folder / "some-dino", "dinov2")
     return folder
 
@@ -126,6 +147,34 @@ def test_tokens_draws_the_trees_of_a_text_and_lets_others_stand_beside(
     (hover, *_) = [trace for trace in chart(app, "merges").data if trace.get("customdata")]
     assert len(hover["text"]) == len(ids) - 1
     assert hover["customdata"][0].startswith(f"token {before}:")
+
+
+@pytest.mark.parametrize(("model", "read"), [("lacks-a-byte", "�"), ("has-an-unknown", "</s>")])
+def test_tokens_opens_where_a_byte_has_no_token(model: str, read: str) -> None:
+    app = open_page("Tokens", model=model, sentence="the café ball")
+    assert lines(app, "error") == [] and len(cards(app)) == 7 + (read == "</s>")
+    assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
+    assert any(f"reads the sentence as “the caf{read} ball”" in x for x in lines(app, "note"))
+
+
+@pytest.mark.parametrize(("model", "text"), [("esm", "MKTV"), ("bertweet", "the red thd")])
+@pytest.mark.parametrize("page", ["Home", "Tokens", "Attention"])
+def test_a_page_serves_a_tokenizer_of_python(page: str, model: str, text: str) -> None:
+    assert lines(open_page(page, model=model, sentence=text), "error") == []
+
+
+@pytest.mark.parametrize("shown", ["kinds", "edit", "padding", "shift"])
+def test_masks_open_or_say_that_there_is_no_end_of_a_text(shown: str) -> None:
+    app = open_page("Masks", masks=shown, model="letters", sentence="a red fox", mask="padding")
+    assert lines(app, "error") == []
+    said = any("letters has no token for the end of a text" in x for x in lines(app, "note"))
+    assert said == (shown in ("padding", "shift"))
+
+
+def test_what_counts_from_the_start_is_not_said_to_be_the_causal_mask() -> None:
+    given = {"masks": "padding", "side": "left", "padded": TEXT, "sentence": LONG}
+    app = open_page("Masks", model="lacks-a-byte", **given)
+    assert any("and this model counts positions from the" in x for x in lines(app, "note"))
 
 
 def test_tokens_has_no_tree_where_a_text_is_empty() -> None:

@@ -31,7 +31,7 @@ import { logSumExp } from "../../kit/measures.js";
 /** @param {string} text */
 const letter = (text) => math("mi", null, text);
 /** @param {string} text */
-const sign = (text) => math("mo", null, text);
+const sign = (text) => math("mo", { stretchy: "false" }, text);
 /** @type {(base: string, index: string) => Element} */
 const sub = (base, index) => math("msub", null, letter(base), letter(index));
 /** @type {(cell: Cell, step: StepName) => number} */

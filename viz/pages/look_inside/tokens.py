@@ -149,8 +149,7 @@ def checks(view: View) -> Sequence[Check]:
     """What the trees are compared with: the tokenizer's file, the sentence, the model's ids."""
     if token_runs.merges(view.handle) is None:
         return ()
-    reads = view.run.reads or view.sentence
-    return token_runs.checks(view.handle, view.sentence, reads, given_of(view).ids)
+    return token_runs.checks(view.handle, view.sentence, given_of(view).ids)
 
 
 def _reading(view: View) -> Reading:

@@ -147,7 +147,7 @@ def _past(view: View, everything: np.ndarray) -> None:
         name: masks.change_of_the_past(view.handle, ids, mask, last, guess)[:-1]
         for name, mask in ((WITH, own), (WITHOUT, everything))
     }
-    names = runs.tokenizer(view.handle).token_strings((ids[-1], guess))
+    names = list(map(runs.tokenizer(view.handle).name, (ids[-1], guess)))
     layout.section(
         "What leaks into the past",
         "Change the last token alone: do predictions before it stay as they are?",

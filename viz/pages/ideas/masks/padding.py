@@ -13,10 +13,12 @@ from viz.formulas import with_causal
 from viz.frame import controls, inspector, layout, notices, tables, words
 from viz.frame.settings import PADDED_SENTENCE, PADDING_SIDE
 from viz.frame.view import View
+from viz.pages.ideas.masks import shared
 from viz.runs import masks
 
 SAME = 1e-5  # relative; less is float32's own rounding
 ABSOLUTE = ("sinusoidal", "learned")  # schemes that add a vector for each position
+COUNTING = ("prefix", "global_tokens")  # masks that treat the first tokens otherwise
 MOST_PADDING = 12  # pad tokens written out in a row
 
 
@@ -36,6 +38,9 @@ class Batch:
 
 def draw(view: View) -> None:
     """Draw the view."""
+    if shared.lacks_end(view):
+        shared.say_end_lacks(view)
+        return
     with layout.slim_row("padding"):
         second = controls.text(PADDED_SENTENCE)
         is_left = controls.segments(PADDING_SIDE) == "left"
@@ -204,4 +209,6 @@ def _counts_from_the_start(view: View) -> str:
     """What of the model depends on where in the batch's row a token stands."""
     if view.config.position in ABSOLUTE:
         return f"this model ({view.config.position}) counts positions from the start"
-    return f"this model's {_own(view)} mask counts tokens from the start"
+    if view.config.mask in COUNTING:
+        return f"this model's {_own(view)} mask counts tokens from the start"
+    return "this model counts positions from the start"

@@ -7,7 +7,7 @@ import numpy as np
 from model.analysis.mask_kinds import TWO_SIDED, MaskSizes, mask_of_kind, own_mask
 from model.config import DecoderConfig
 from viz import runs
-from viz.frame import controls, notices, settings, tables
+from viz.frame import controls, notices, settings, tables, words
 from viz.frame.kinds import Number
 from viz.frame.view import View
 from viz.runs import Run, masks
@@ -114,9 +114,23 @@ def is_of_config(config: DecoderConfig, chosen: Chosen) -> bool:
     return chosen.kind == config.mask and own[chosen.kind]
 
 
+def lacks_end(view: View) -> bool:
+    """Whether the tokenizer has no token for the end of a text, which pads and parts texts here."""
+    return runs.tokenizer(view.handle).end_id < 0
+
+
+def say_end_lacks(view: View) -> None:
+    """Say so, in place of a view that needs one."""
+    words.notice(
+        f"{view.handle.name} has no token for the end of a text, which this view puts between "
+        "texts or fills them up with; open a model whose tokenizer has one."
+    )
+
+
 def choose_kind(view: View) -> str:
     """The picker of a mask's kind, the model's own at first."""
-    kind = settings.MASK_KIND.given(options=list(NAMES), words=NAMES.get, default=view.config.mask)
+    kinds = [kind for kind in NAMES if kind != "padding" or not lacks_end(view)]
+    kind = settings.MASK_KIND.given(options=kinds, words=NAMES.get, default=view.config.mask)
     return controls.segments(kind)
 
 

@@ -13,6 +13,7 @@ from viz.figures.labels import visible
 from viz.formulas import loss_with_numbers
 from viz.frame import inspector, tables, words
 from viz.frame.view import View
+from viz.pages.ideas.masks import shared
 from viz.runs import masks
 
 START, END = "⟨start⟩", "⟨end⟩"
@@ -29,6 +30,9 @@ class Targets:
 
 def draw(view: View) -> None:
     """Draw the view."""
+    if shared.lacks_end(view):
+        shared.say_end_lacks(view)
+        return
     edge = runs.tokenizer(view.handle).end_id  # the end-of-text token is start and end
     ids, room = list(view.ids), view.config.max_seq_len - 1
     inputs, targets = (edge, *ids[:room]), (*ids, edge)[: room + 1]
