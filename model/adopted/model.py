@@ -184,6 +184,13 @@ class AdoptedModel(Transformer):
         cells = (one.n_heads * lengths[at.stack] * lengths[at.keys] for at, one in seen)
         return sum(cells) > KEPT_CELLS
 
+    @property
+    def limit(self) -> str:
+        """As many tokens as it runs: its context, or fewer, as `_config` has it."""
+        most = self.config.max_seq_len
+        is_own = most == self.facts.max_seq_len
+        return super().limit if is_own else f"the {most:,} tokens that can be run here"
+
     def _inputs(self, given: Tensor | tuple[Tensor, Tensor]) -> dict[str, Tensor]:
         if isinstance(given, tuple):
             return {"input_ids": given[0], "decoder_input_ids": given[1]}

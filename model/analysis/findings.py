@@ -5,7 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.heads import after_copies, strongest_arrow
+from model.analysis.heads import (
+    AT_LEAST,
+    Role,
+    induction_edges,
+    induction_head,
+    strongest_arrow,
+)
 from model.trace import AttentionRecord, Site, Trace
 
 
@@ -19,24 +25,36 @@ class Found(NamedTuple):
     value: float
 
 
-def strongest_copy(trace: Trace) -> Found | None:
-    """The arrow with the largest weight from a token to what came after an earlier copy of it.
+class Copied(NamedTuple):
+    """What the induction head of a run copies: its clearest edge, its role, and how often it holds.
 
-    That is how an induction head copies (Olsson et al. 2022): having seen A B, it attends from the
-    next A to B. The larger of equal ones is the first. None where no token of a stream occurs twice
-    with another after it, or where no head may attend there.
+    n_predicted: of the role's queries, those whose most likely next token is what is copied.
     """
-    best: Found | None = None
-    for record in trace.attention:
-        ids = trace.stream(record.queries).ids
-        if record.queries != record.keys or ids is None:
-            continue
-        weights = np.where(after_copies(ids) & record.mask, record.pattern, 0.0)
-        head, query, key = np.unravel_index(weights.argmax(), weights.shape)
-        value = float(weights[head, query, key])
-        if value > (best.value if best else 0.0):
-            best = Found(record.site, int(head), int(query), int(key), value)
-    return best
+
+    edge: Found
+    role: Role
+    n_predicted: int
+
+
+def copied(trace: Trace) -> Copied | None:
+    """The induction head with its largest weight on what the model then predicts.
+
+    None where no head is named, or where less than `AT_LEAST` of the weight it is named for lies on
+    such tokens: then it looks for copies, and the model hardly copies.
+    """
+    named = induction_head(trace)
+    if named is None or trace.output is None:
+        return None
+    record = trace.record(named.site)
+    ids = np.asarray(trace.stream(record.queries).ids)
+    best = np.asarray(trace.output).argmax(axis=-1)  # (T,)
+    predicted = induction_edges(ids) & record.mask_of(named.head) & (ids[None, :] == best[:, None])
+    weights = np.where(predicted, record.pattern[named.head], 0.0)
+    query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
+    if weights.sum() < AT_LEAST["induction"] * named.role.value * named.role.n_queries:
+        return None
+    edge = Found(named.site, named.head, query, key, float(weights[query, key]))
+    return Copied(edge, named.role, int(predicted.any(axis=-1).sum()))
 
 
 def heaviest_arrow(records: Sequence[AttentionRecord], norms: Sequence[np.ndarray]) -> Found | None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.trace import AttentionKind, AttentionRecord
+from model.trace import AttentionKind, AttentionRecord, Site, Trace
 
 # The mean from which a measure names a head: a third of all weight on one kind of key, or rows
 # nearly as even as they can be; half the weight on one of 13 keys, the rest even, makes 0.75.
@@ -53,6 +53,14 @@ class Role(NamedTuple):
     name: str
     value: float
     n_queries: int
+
+
+class Named(NamedTuple):
+    """A head that is named for its role."""
+
+    site: Site
+    head: int
+    role: Role
 
 
 def sharpness(patterns: np.ndarray, kind: AttentionKind = "self") -> np.ndarray:
@@ -118,7 +126,7 @@ def first_token(patterns: np.ndarray, mask: np.ndarray) -> Averages:
     return _mean_at(patterns, mask, keys)
 
 
-def own_token(patterns: np.ndarray, mask: np.ndarray) -> Averages:
+def self_token(patterns: np.ndarray, mask: np.ndarray) -> Averages:
     """Mean weight of a token on itself, where queries and keys are the same tokens."""
     return _mean_at(patterns, mask, np.arange(patterns.shape[-2]))
 
@@ -139,12 +147,12 @@ def induction(patterns: np.ndarray, mask: np.ndarray, ids: np.ndarray) -> Averag
 
     "Induction heads" of Olsson et al. 2022: having seen A B, they attend from the next A to B.
     """
-    pairs = after_copies(ids) & mask
+    pairs = induction_edges(ids) & mask
     weights = np.where(pairs, patterns, 0).sum(axis=-1)
     return _mean_over(weights, pairs.any(axis=-1) & _has_choice(mask))
 
 
-def after_copies(ids: np.ndarray) -> np.ndarray:
+def induction_edges(ids: np.ndarray) -> np.ndarray:
     """Whether a key came right after an earlier copy of the query, (T, T); ids are (T,)."""
     follows = np.zeros((len(ids), len(ids)), dtype=bool)
     follows[:, 1:] = ids[:, None] == ids[None, :-1]  # key j: the token before it is the query's
@@ -214,7 +222,7 @@ def measures(record: AttentionRecord, ids: np.ndarray | None = None) -> dict[str
         "previous": previous_token(patterns, mask),
         "next": next_token(patterns, mask),
         "first": first_token(patterns, mask),
-        "self": own_token(patterns, mask),
+        "self": self_token(patterns, mask),
     }
     if ids is None:
         return found
@@ -287,6 +295,28 @@ def roles(found: Mapping[str, Averages]) -> list[Role | None]:
     """
     n_heads = len(next(iter(found.values())).values)
     return [_role(found, head) for head in range(n_heads)]
+
+
+def induction_head(trace: Trace) -> Named | None:
+    """The head of a run that is named for induction: whoever speaks of one means this.
+
+    It has the largest mean over all tokens that come again. None where that does not reach
+    `AT_LEAST`, or where even this head does something else more.
+    """
+    best: tuple[float, AttentionRecord, int] | None = None
+    for record in trace.attention:
+        ids = trace.stream(record.queries).ids
+        if ids is None or record.queries != record.keys:
+            continue
+        means = np.nan_to_num(induction(np.asarray(record.pattern), record.mask, ids).values)
+        head = int(means.argmax())
+        if best is None or means[head] > best[0]:
+            best = (float(means[head]), record, head)
+    if best is None:
+        return None
+    _, record, head = best
+    role = roles(measures(record, trace.stream(record.queries).ids))[head]
+    return Named(record.site, head, role) if role and role.name == "induction" else None
 
 
 def traits(found: Mapping[str, Averages]) -> list[list[Trait]]:

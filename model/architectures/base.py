@@ -72,6 +72,11 @@ class Transformer(nn.Module):
         norm, unembed = self.ending
         return unembed(norm(stream))
 
+    @property
+    def limit(self) -> str:
+        """As many tokens as it runs, called by what bounds them."""
+        return f"the model's context of {self.config.max_seq_len:,} tokens"
+
     def check_length(self, n_new: int, n_cached: int = 0) -> None:
         """ValueError when there is no token, or more than the context has room for."""
         if n_new == 0:

@@ -84,7 +84,7 @@ def check_prompt(
         remedy = "shorten the prompt" if len(ids) else "give a prompt of at least one token"
         raise ValueError(
             f"the prompt has {len(ids)} tokens; it must have between 1 and {most}, so "
-            f"that something fits after it in the context of {context}; {remedy}"
+            f"that something fits after it: no more than {context} are run; {remedy}"
         )
     if max_new_tokens < 1:
         raise ValueError(f"the number of new tokens is {max_new_tokens}; it must be at least 1")

@@ -107,7 +107,7 @@ def inspected(app: AppTest, part: str) -> AppTest:
 
 def captions(app: AppTest) -> list[str]:
     """Every quiet line."""
-    return [*(caption.value for caption in app.caption), *lines(app, "small")]
+    return [*(caption.value for caption in app.caption), *lines(app, "aside")]
 
 
 def offered_of(app: AppTest, name: str) -> list[str]:

@@ -81,18 +81,13 @@ def distance_curve(distances: np.ndarray, colors: Palette, title: str) -> go.Fig
 
 
 def without_map(probabilities: np.ndarray, colors: Palette, title: str) -> go.Figure:
-    """The answer's probability where one patch after the other is masked, (P,), as the picture.
-
-    Colours go from the lowest to the highest: a sure answer hardly changes, and one patch still
-    counts for more than another.
-    """
+    """The answer's probability where one patch after the other is masked, (P,), from 0 to 1."""
     side = round(len(probabilities) ** 0.5)
     labels = list(map(str, range(side)))
-    low, high = float(probabilities.min()), float(probabilities.max())
     return heat_map(
         probabilities.reshape(side, side),
         (Axis("row", labels), Axis("column", labels)),
-        Scale("probability", low, high if high > low else low + 1.0),
+        Scale("probability", 0.0, 1.0),
         colors,
         title=title,
         look=Look(turned=0, height=HEIGHT),

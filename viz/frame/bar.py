@@ -75,7 +75,7 @@ def open_view(
         asked = Asked(partial(ask.run, handle, sentence))
         run = asked.answer
         if kind == "text":
-            _count_tokens(typed, run)
+            _count_tokens(typed, run, runs.runnable(handle).model.config.max_seq_len)
         at = (
             _own_head(run, handle.spelled)
             if architecture
@@ -150,13 +150,12 @@ def switch_model(name: str) -> None:
     st.session_state[SWITCHED] = True
 
 
-def _count_tokens(typed: given.Typed, run: runs.Run) -> None:
+def _count_tokens(typed: given.Typed, run: runs.Run, most: int) -> None:
     """How many tokens the sentence has of those that fit; an example stands in for none."""
     n_shown = len(run.trace.streams[0]) if typed.has_text else 0
-    context, n_cut = run.trace.facts.max_seq_len, run.n_cut if typed.has_text else 0
-    of = "" if context is None else f" / {context:,}"
+    n_cut = run.n_cut if typed.has_text else 0
     excess = " hl-excess" if n_cut else ""
-    typed.place.html(f'<p class="hl-count{excess}">{n_shown + n_cut:,}{of} tokens</p>')
+    typed.place.html(f'<p class="hl-count{excess}">{n_shown + n_cut:,} / {most:,} tokens</p>')
 
 
 def _model_setting(architecture: str) -> Choice[str]:
@@ -351,9 +350,8 @@ def _say_what_became_of_the_text(view: View) -> None:
         words.notice(space)
     n_shown, n_cut = len(view.run.trace.streams[0]), view.run.n_cut
     if n_cut:
-        context = view.run.trace.facts.max_seq_len
-        limit = "the model's context is" if context == n_shown else "the most that are run here are"
+        limit = runs.runnable(view.handle).model.limit
         words.notice(
-            f"The sentence has {n_shown + n_cut} tokens, {limit} {n_shown}: "
+            f"The sentence has {n_shown + n_cut} tokens, more than {limit}: "
             f"the first {n_shown} are shown, the last {n_cut} are cut."
         )

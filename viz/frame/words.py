@@ -29,7 +29,7 @@ def paragraph(text: Said) -> None:
 
 def caption(text: Said) -> None:
     """A small line below what it is of. The text is no markup."""
-    st.html(f'<p class="hl-small" translate="yes">{html_of(text)}</p>')
+    st.html(f'<p class="hl-aside" translate="yes">{html_of(text)}</p>')
 
 
 def ask(question: str, *, see: str = "", **answer: str) -> None:
@@ -55,7 +55,7 @@ def table(columns: Mapping[str, Sequence[Said]], texts: Collection[str] = ()) ->
         for row in zip(*columns.values(), strict=True)
     )
     st.html(
-        '<div class="hl-wide" tabindex="0" role="group" aria-label="Table"><table '
+        '<div class="hl-scrolls" tabindex="0" role="group" aria-label="Table"><table '
         f'class="hl-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
@@ -81,7 +81,7 @@ def meanings(found: Sequence[Meaning], most: int = 4) -> None:
         f"<th>{x}</th>" for x in ("symbol", "means", "shape or size", "in code", "on screen")
     )
     st.html(
-        '<div class="hl-wide" tabindex="0" role="group" aria-label="Symbols"><table '
+        '<div class="hl-scrolls" tabindex="0" role="group" aria-label="Symbols"><table '
         f'class="hl-table hl-meanings"><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>'
         "</div>"
     )

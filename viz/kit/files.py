@@ -23,6 +23,8 @@ _NOT_LOADED = {
 }
 # Home is where people begin; the other instruments are loaded after it, or when wanted.
 _FIRST = ("live/main.", "live/instrument.", "live/sentence_box/", "live/pickers/")
+# What stands in another place than an instrument's; their style sheets name it.
+_ELSEWHERE = ("chart", "opening", "pickers", "sentence_box")
 
 
 def folder_of(package: str) -> Path:
@@ -64,6 +66,12 @@ def script(name: str) -> str:
 
 
 def component_style() -> str:
-    """The style sheets of the kit and of all instruments as one; the kit's comes first."""
-    paths = [VIZ / "kit/kit.css", *sorted((VIZ / "live").glob("*/*.css"))]
-    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    """The kit's style sheet, then that of each instrument, which holds inside that instrument."""
+    paths = sorted((VIZ / "live").glob("*/*.css"))
+    return "\n".join([script("kit/kit.css"), *map(_scoped, paths)])
+
+
+def _scoped(path: Path) -> str:
+    """A sheet among others: that of an instrument styles what is in it alone."""
+    name, text = path.parent.name, path.read_text(encoding="utf-8")
+    return text if name in _ELSEWHERE else f'[data-instrument="{name}"] {{\n{text}}}'

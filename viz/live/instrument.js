@@ -46,6 +46,7 @@ export class Instrument {
    * @param {Data} data
    */
   receive(data) {
+    this.root.dataset.instrument = data.instrument; // within which its style sheet holds
     const isNew = data.key !== this.data?.key;
     this.data = data;
     this.palette = dressed(this.root, data.themes);

@@ -177,9 +177,9 @@ def _names(handle: runs.ModelHandle, goal: Goal, trace: Trace) -> list[str]:
 
 def _why_no_more(view: View) -> str | None:
     """Why the text cannot go on, or None."""
-    context = view.run.trace.facts.max_seq_len
-    if context is not None and len(view.tokens) >= context:
-        return f"The model's context of {context} tokens is full."
+    model = runs.decoder(view.handle)
+    if len(view.tokens) >= model.config.max_seq_len:
+        return f"Stopped at {model.limit}."
     if memory.remembered(ENDED, (view.handle, view.sentence)):
         return "Here the model ended the text."
     return None

@@ -348,7 +348,10 @@ def test_impossible_sampling_is_refused(options: dict[str, float], message: str)
     ("changes", "message"),
     [
         ({"ids": []}, "the prompt has 0 tokens; it must have between 1 and 10"),
-        ({"ids": [1] * 11}, "the prompt has 11 tokens; .* between 1 and 10, .* context of 11"),
+        (
+            {"ids": [1] * 11},
+            "the prompt has 11 tokens; .* between 1 and 10, .* no more than 11 are run",
+        ),
         ({"max_new_tokens": 0}, "the number of new tokens is 0; it must be at least 1"),
         ({"ids": [1] * 12, "slide": True}, "the prompt has 12 tokens; .* between 1 and 11"),
     ],

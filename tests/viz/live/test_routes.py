@@ -2,8 +2,10 @@
 
 import gc
 import http.client
+import re
 import weakref
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -227,6 +229,24 @@ def test_the_style_is_that_of_all_instruments(client: TestClient) -> None:
     assert len(sheets) == 12
     assert all(sheet.read_text(encoding="utf-8") in response.text for sheet in sheets)
     assert response.text.startswith((files.VIZ / "kit/kit.css").read_text(encoding="utf-8"))
+
+
+def test_no_two_style_sheets_style_one_class() -> None:
+    """A bare class counts in the whole page; in the scope of an instrument, beside the kit's."""
+    all_of_them, bare, scoped = files.component_style(), {}, {}
+    for path in files.VIZ.rglob("*.css"):
+        sheet = re.sub(r"/\*.*?\*/", "", text := path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        is_scoped = f'[data-instrument="{path.parent.name}"] {{\n{text}}}' in all_of_them
+        if is_scoped:
+            assert not re.search(r"@keyframes|\.hl-live", sheet), f"{path.name}: not in a scope"
+        first = "" if is_scoped else r"(?:^|[{};,]|:is\()\s*"
+        (scoped if is_scoped else bare)[path.stem] = set(
+            re.findall(rf"{first}\.(hl-[\w-]+)", sheet)
+        )
+    for (one, its), (other, others) in combinations(bare.items(), 2):
+        assert not its & others, (one, other)
+    for name, its in scoped.items():
+        assert not its & bare["page"], name
 
 
 def test_the_page_comes_with_its_style_sheet(client: TestClient) -> None:

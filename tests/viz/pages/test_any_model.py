@@ -1,5 +1,6 @@
 """Protects pages on a model that transformers built: they open, or say what is missing."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -129,6 +130,21 @@ def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
 def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
     app = open_page(page, model="some-bert", sentence="the red dog")
     assert lines(app, "error") == []
+
+
+def test_one_limit_of_tokens_is_called_by_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WHERE, str(tmp_path))
+    monkeypatch.setattr(adopted, "MOST_CELLS", 12 * 7**2)  # of 12 heads; its own context is longer
+    saved(tmp_path / "short-llama", "llama")
+    app = open_page("KV cache", model="short-llama", sentence=5 * f"{TEXT} ")
+    assert "for the 7 tokens that can be run here" in facts(app)
+    (line,) = [x for x in lines(app, "note") if "are cut" in x]
+    assert ", more than the 7 tokens that can be run here: the first 7 are shown" in line
+    assert any(re.search(r"excess\">\d+ / 7 tokens<", x.proto.body) for x in app.get("html"))
+    spec = live_data(open_page("Home", model="short-llama", sentence=5 * f"{TEXT} "))["spec"]
+    assert spec["why_no_more"] == "Stopped at the 7 tokens that can be run here."
 
 
 @pytest.mark.parametrize(("model", "before"), [("some-llama", 1), ("some-marian", 0)])

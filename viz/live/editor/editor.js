@@ -60,7 +60,7 @@ export class Editor extends Instrument {
     this.map = html("div", { class: "hl-map hl-editable" });
     this.said = html("p", { class: "hl-said" });
     this.changed = html("p", { class: "hl-caption", "data-edits": "" });
-    this.empty = html("p", { class: "hl-caption hl-note", "data-empty": "" });
+    this.empty = html("p", { class: "hl-caption", "data-empty": "" });
     this.marks = svg("svg", { class: "hl-sides hl-edits", "aria-hidden": "true" });
     this.resetButton = button("Reset", () => this.#change(new Set()), { "data-do": "reset" });
     this.rowButton = button("", () => this.#turnLine(this.#rowCells()), { "data-do": "row" });

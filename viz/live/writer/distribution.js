@@ -96,7 +96,7 @@ export class Distribution {
       html("p", { class: "hl-caption hl-one-line" }, LEGEND),
     );
     this.curve = svg("svg", { class: "hl-curve", role: "img", width: "100%" });
-    this.table = html("table", { class: "hl-table" });
+    this.table = html("table", { class: "hl-draws-table" });
     this.facts = html("dl", { class: "hl-numbers" });
     this.formula = html("div", { class: "hl-formula" });
     const left = { class: "hl-panel hl-operands", "aria-label": "What is left" };

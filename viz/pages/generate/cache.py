@@ -132,7 +132,7 @@ def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
     figures = {
         "cached now": (used, n_cached),
         "per token": (per_token, 1),
-        f"full context, {config.max_seq_len:,} tokens": (
+        f"for {runs.decoder(view.handle).limit}": (
             cached.bytes_reserved,
             config.max_seq_len,
         ),

@@ -118,10 +118,9 @@ class Growth:
     def state(self) -> str:
         """Why the text rests, and what it has lost, in words."""
         writing, n = self.writing, len(self.writing.steps)
-        context = writing.model.config.max_seq_len
         lines = {
-            CONTEXT_FULL: f"Stopped: the context of {context} tokens is full. Choose “slide "
-            "window” to continue without the older half.",
+            CONTEXT_FULL: f"Stopped at {writing.model.limit}. Choose “slide window” to "
+            "continue without the older half.",
             END_OF_TEXT: f"The model ended the text after {n} new tokens.",
         }
         line = lines.get(writing.stopped or "", "")

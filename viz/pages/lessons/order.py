@@ -80,8 +80,9 @@ def _with_two_tokens(view: View, text: str) -> str:
         )
     elif run.n_cut:
         words.notice(
-            f"The text has {n + run.n_cut} tokens, the context is {n}: the last {run.n_cut} are "
-            "cut, and the one before them changes places with the first."
+            f"The text has {n + run.n_cut} tokens, more than "
+            f"{runs.decoder(view.handle).limit}: the last {run.n_cut} are cut, and "
+            "the one before them changes places with the first."
         )
     memory.remember(LAST_GOOD, text, None)
     return text

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from model.analysis.ablation import Part
 from model.analysis.circuits import value_norms
-from model.analysis.findings import Found, heaviest_arrow, settled_from, strongest_copy
+from model.analysis.findings import Copied, Found, copied, heaviest_arrow, settled_from
 from model.trace import AttentionRecord
 from viz import runs
 from viz.digits import digits
@@ -33,8 +33,8 @@ def _heaviest(key: str, handle: runs.ModelHandle, _run: runs.Run) -> Found | Non
 
 
 @kept
-def _copied(key: str, _run: runs.Run) -> Found | None:
-    return strongest_copy(_run.trace)
+def _copied(key: str, _run: runs.Run) -> Copied | None:
+    return copied(_run.trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,30 +42,32 @@ class _Shown:
     view: View
 
     def copied(self) -> Highlight | None:
-        """The copy that an induction head looks for.
-
-        None where no token comes twice, or no weight is twice what even attention would give.
-        """
-        trace = self.view.run.trace
+        """The induction head, and what it copies; None where none is named or nothing is copied."""
         found = _copied(self.view.run.key, self.view.run)
-        if found is None or found.value * int(self._record(found).mask[found.query].sum()) < 2:
+        if found is None:
             return None
-        probability = probability_of(self.view.run, found.query, int(trace.ids[found.key]))
+        edge, role = found.edge, found.role
+        ids = self.view.run.trace.ids
+        probability = probability_of(self.view.run, edge.query, int(ids[edge.key]))
         said = [
-            *("From “", self._token(found.query), "” it attends to “", self._token(found.key)),
-            *("”, which came after “", self._token(found.key - 1), "” before: weight "),
-            f"{digits(found.value, 2)}. The model gives it {_p(probability)} there.",
+            f"On average {digits(role.value, 2)} of its weight lies on what followed the same "
+            f"token before. At {found.n_predicted} of {role.n_queries} repeats the model predicts "
+            "that token next: from “",
+            *(self._token(edge.query), "” to “", self._token(edge.key)),
+            f"” with weight {digits(edge.value, 2)}, {_p(probability)}.",
         ]
-        return f"{self._name(found)} looks for a copy", said, self._cell(found)
+        return f"{self._name(edge)} looks for a copy", said, self._cell(edge)
 
     def settled(self) -> Highlight | None:
-        """The layer from which the logit lens has the answer."""
+        """The layer from which the logit lens has the answer; None where it is the last."""
         view = self.view
         if not view.offers >= {"decoder", "residuals", "vocabulary"}:
             return None
         last = len(view.tokens) - 1
         lens = runs.lens(view.handle, view.sentence, [last])
         row = settled_from(lens.ids[:, -1, 0].tolist())
+        if row == len(lens.ids) - 1:
+            return None
         answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, -1, 0])])
         where = f"after L{row - 1}" if row else "before the first layer"
         p = _p(float(lens.probs[row, -1, 0]))

@@ -129,7 +129,7 @@ def test_both_contexts_and_the_mask_are_compared(model: Checkpoint, shelf: Path)
     assert shown[f"pseudo-perplexity of blank, {n} tokens"] == digits(float(np.exp(own.mean())), 2)
     gained = float(other.sum() - own[1:].sum())
     assert shown["stories minus blank"] == f"{digits(gained, 2)} nats"
-    assert any("can be negative for that reason alone" in body for body in lines(app, "small"))
+    assert any("can be negative for that reason alone" in body for body in lines(app, "aside"))
 
 
 def test_the_mask_says_what_it_costs_the_blanks(model: Checkpoint) -> None:
@@ -160,10 +160,10 @@ def test_every_token_hidden_and_none_hidden_both_work(model: Checkpoint) -> None
     spec = live_data(app)["spec"]
     assert len(spec["hidden"]) == n
     assert set(spec["labels"]) == {MASK}
-    assert any("Every token is hidden" in body for body in lines(app, "small"))
+    assert any("Every token is hidden" in body for body in lines(app, "aside"))
     app = opened(blanks="none")
     assert live_data(app)["spec"]["hidden"] == []
-    assert any("Nothing is hidden" in body for body in lines(app, "small"))
+    assert any("Nothing is hidden" in body for body in lines(app, "aside"))
 
 
 def test_a_blank_is_chosen_for_who_chose_none(model: Checkpoint) -> None:
@@ -219,7 +219,7 @@ def test_a_long_text_says_how_far_it_is_hidden_in_turn(
     app = opened()
     n = len(model.tokenizer.encode(SENTENCE))
     said = f"The sentence has {n} tokens: the first 5 are hidden in turn."
-    assert any(said in body for body in lines(app, "small"))
+    assert any(said in body for body in lines(app, "aside"))
     assert [len(numbers(trace["y"])) for trace in chart(app, "both-sides").data] == [5, 4]
 
 

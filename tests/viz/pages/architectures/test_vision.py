@@ -109,7 +109,9 @@ def test_a_masked_patch_changes_the_answer_as_the_model_says(model: Checkpoint) 
     trace = capture_image(model.model, shipped_digits().images[0] / np.float32(255))
     assert trace.output is not None
     best = int(trace.output[0].argmax())
-    shown = numbers(chart(app, "without").data[0]["z"])
+    (cells,) = chart(app, "without").data
+    assert (cells["zmin"], cells["zmax"]) == (0, 1)
+    shown = numbers(cells["z"])
     mask = np.ones((50, 50), bool)
     mask[:, 12] = np.arange(50) == 12
     output = dict(reference.arrays(model.files, trace.given, mask))["output"]

@@ -196,7 +196,7 @@ def test_every_architecture_has_its_arrows_and_its_tokens(name: str) -> None:
     assert set(rows) == {"mean weight", "integrated gradients"} | (
         set() if is_two else {"rollout", "flow"}
     )
-    assert any(line.startswith("Rollout and flow are defined") for line in lines(app, "small")) == (
+    assert any(line.startswith("Rollout and flow are defined") for line in lines(app, "aside")) == (
         is_two
     )
     shown = facts(app)

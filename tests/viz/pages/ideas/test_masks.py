@@ -242,7 +242,9 @@ def test_shift_leaves_room_for_the_start() -> None:
     """A context of 256: the start and 255 tokens go in, and the 256th is the last target."""
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 30)
     app = open_view("shift", sentence=text)
-    assert "255 of 256 tokens fit the context of 256" in note_with(app, "start token")
+    assert "255 of 256 tokens fit the model's context of 256 tokens" in note_with(
+        app, "start token"
+    )
     loaded = stories()
     ids = loaded.tokenizer.encode(text)[:256]
     probs = softmax(trace_under_own(loaded, [loaded.tokenizer.end_id, *ids[:255]]).logits)

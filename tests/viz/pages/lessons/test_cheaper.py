@@ -84,4 +84,4 @@ def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
         ends = np.concatenate([numbers(bars["array"]), numbers(bars["arrayminus"])])
         assert (ends >= 0).all()
         assert (numbers(bars["arrayminus"]) <= numbers(trace["y"])).all()
-    assert any("bars: the middle half of them" in line for line in lines(app, "small"))
+    assert any("bars: the middle half of them" in line for line in lines(app, "aside"))

@@ -78,7 +78,9 @@ def test_what_does_not_fit_is_said() -> None:
     context = stories().config.max_seq_len
     (line,) = lines(app, "note")
     assert re.fullmatch(
-        rf"The text has \d+ tokens, the context is {context}: the last \d+ are cut, .*", line
+        rf"The text has \d+ tokens, more than the model's context of {context} tokens: the "
+        r"last \d+ are cut, .*",
+        line,
     )
 
 

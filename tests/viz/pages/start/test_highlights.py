@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.findings import strongest_copy
-from tests.viz.apps import TOM, faultless, lines, open_page
+from tests.viz.apps import TOM, faultless, lines, open_page, tables_shown
 from tests.viz.builders import stories, stories_trace
 from viz.digits import digits
+from viz.frame.examples import examples
+from viz.live.microscope.data import microscope_data
 
 
 def found(app: AppTest) -> list[tuple[str, str, dict[str, str]]]:
@@ -31,9 +32,9 @@ def found(app: AppTest) -> list[tuple[str, str, dict[str, str]]]:
 @pytest.mark.parametrize(
     ("query", "titles"),
     [
-        ({"sentence": TOM}, ["looks for a copy", "there after", "carries most"]),
+        ({"sentence": TOM}, ["looks for a copy", "carries most"]),
         ({"sentence": "A"}, ["is there"]),
-        ({"model": "positions-rope", "sentence": "I saw it"}, ["is there", "carries most"]),
+        ({"model": "positions-rope", "sentence": "I saw it"}, ["carries most"]),
     ],
 )
 def test_there_is_a_line_for_all_that_applies_and_each_opens(
@@ -68,12 +69,28 @@ def test_the_heaviest_arrow_is_that_of_all_heads() -> None:
     assert link["cell"] == f"{most[3]}-{most[4]}"
 
 
-def test_a_weight_as_even_attention_gives_it_is_no_copy_that_is_looked_for(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("sentence", "head"), [(TOM, (2, 0)), (examples()[0].sentence, (3, 2)), ("no and no and", None)]
+)
+def test_home_attention_heads_and_examples_name_one_head_with_one_number(
+    sentence: str, head: tuple[int, int] | None
 ) -> None:
-    copy = strongest_copy(stories_trace(TOM))
-    assert copy is not None
-    weak = copy._replace(value=1.9 / (copy.query + 1))  # of a causal row
-    monkeypatch.setattr("viz.pages.start.highlights._copied", lambda key, run: weak)
-    titles = [title for title, _, _ in found(open_page("Home", sentence=TOM))]
-    assert not any("copy" in title for title in titles)
+    """As the largest role of its kind on *Attention*, and the first of its row on *Heads*."""
+    lines_of_home = found(open_page("Home", sentence=sentence))
+    named = [(title, said) for title, said, _ in lines_of_home if "looks for a copy" in title]
+    if head is None:
+        assert not named
+        return
+    ((title, said),) = named
+    layer, number = head
+    (group,) = microscope_data(stories_trace(sentence), "", "", {"layer": 0, "head": 0})["groups"]
+    role, value, n_queries = group["roles"][layer][number]
+    assert (role, title) == ("induction", f"L{layer} H{number} looks for a copy")
+    assert f"average {value:.2f} of its weight" in said
+    assert f"of {n_queries} repeats" in said
+    counts = tables_shown(open_page("Heads", sentence=sentence, measured_on="sentence"))[-2]
+    clearest = counts["the clearest"]["after copies"]
+    assert clearest.startswith(f"L{layer} H{number} {value:.2f}")
+    for example in examples():
+        if example.sentence == sentence:
+            assert (example.layer, example.head) == head

@@ -72,7 +72,7 @@ def test_the_older_words_of_a_long_text_are_one_row() -> None:
 
 def test_a_full_context_says_so() -> None:
     data = live_data(open_page("Home", sentence=300 * "word "))
-    assert data["spec"]["why_no_more"] == "The model's context of 256 tokens is full."
+    assert data["spec"]["why_no_more"] == "Stopped at the model's context of 256 tokens."
 
 
 def test_a_text_goes_on_with_the_token_that_was_drawn() -> None:

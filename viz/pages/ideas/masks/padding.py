@@ -93,8 +93,8 @@ def _fitting(view: View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]]
         return None
     if len(found) > context:
         notices.add(
-            f"The second sentence has {len(found)} tokens, the model's context is {context}: its "
-            f"last {len(found) - context} are cut."
+            f"The second sentence has {len(found)} tokens, more than "
+            f"{runs.decoder(view.handle).limit}: its last {len(found) - context} are cut."
         )
     return view.ids, found[:context]
 

@@ -39,8 +39,9 @@ def draw(view: View) -> None:
     is_whole = len(targets) > len(ids)
     if not is_whole:
         words.notice(
-            f"With the start token {room} of {len(ids)} tokens fit the context of {room + 1}: the "
-            "last one is a target only, and there is no target after it."
+            f"With the start token {room} of {len(ids)} tokens fit "
+            f"{runs.decoder(view.handle).limit}: the last one is a target "
+            "only, and there is no target after it."
         )
     run = masks.masked(view.handle, inputs, own_mask(view.config, len(inputs)))
     strings = runs.tokenizer(view.handle).token_strings(view.ids)

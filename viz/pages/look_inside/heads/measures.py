@@ -40,7 +40,7 @@ MEASURES: dict[str, Measure] = {
     ),
     "self": Measure(
         "Weight on itself", "self", "the token itself",
-        _on_keys(r"\{i\}"), "the diagonal of the pattern", f"{_HEADS}.own_token",
+        _on_keys(r"\{i\}"), "the diagonal of the pattern", f"{_HEADS}.self_token",
     ),
     "same": Measure(
         "Weight on the same token", "same", "earlier copies of the same token",
