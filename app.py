@@ -40,6 +40,11 @@ def warm_up() -> None:
     gc.freeze()
 
 
+def say_fault(error: Exception) -> bool:
+    """What the guards of a page leave, as in a dialog or a callback; Streamlit has logged it."""
+    return importlib.import_module("viz.frame.notices").say_fault(error)
+
+
 def spare_threads() -> None:
     """Compute each answer on one thread of the CPU, unless OMP_NUM_THREADS says otherwise.
 
@@ -72,4 +77,5 @@ app = st.App(
     lifespan=starting,
     routes=ROUTES,
     middleware=[Middleware(Guard, access=access())],
+    on_script_error=say_fault,
 )

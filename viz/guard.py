@@ -14,7 +14,6 @@ from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -59,9 +58,10 @@ POLICY = {
 
 @dataclass(frozen=True)
 class Access:
-    """The names the app answers to, the sites that may show it in a frame, and who sees metrics."""
+    """The names the app answers to, the sites that may frame it, and who sees metrics."""
 
     hosts: frozenset[str] = LOCAL_HOSTS
+    named: frozenset[str] = frozenset()  # those of them that a proxy may answer to, at any port
     embed_in: tuple[str, ...] = ()
     shows_metrics: bool = False
 
@@ -99,10 +99,11 @@ def access_from(environment: Mapping[str, str], address: str | None) -> Access:
     HEADLIGHT_METRICS: "1" opens Streamlit's /_stcore/metrics.
     ValueError names the entry that is none of these.
     """
-    hosts = _entries(environment, HOSTS_VARIABLE, HOST_NAME, "a name without scheme or port")
+    named = _entries(environment, HOSTS_VARIABLE, HOST_NAME, "a name without scheme or port")
     sites = _entries(environment, EMBED_VARIABLE, SITE, "a site: scheme and host, no path")
     own = set() if (address or "") in WILDCARDS else {_bracketed(str(address).lower())}
-    return Access(LOCAL_HOSTS | set(hosts) | own, sites, environment.get(METRICS_VARIABLE) == "1")
+    hosts = LOCAL_HOSTS | set(named) | own
+    return Access(hosts, frozenset(named), sites, environment.get(METRICS_VARIABLE) == "1")
 
 
 def most_visitors(environment: Mapping[str, str]) -> int:
@@ -144,6 +145,7 @@ class Guard:
             return
         refusal = refusal_of(Headers(scope=scope), self.access) or _closed(scope, self.access)
         if refusal is None:
+            _rename_origin(scope)
             # Streamlit answers who left before it noticed: that is no error of the app.
             with suppress(WebSocketDisconnected):
                 await self.app(scope, receive, self._with_headers(send))
@@ -165,7 +167,8 @@ class Guard:
 def refusal_of(headers: Headers, access: Access) -> str | None:
     """Why these headers are a stranger's, in one line; None for one who may speak.
 
-    The origin must be the host letter for letter: whatever differs, Streamlit would look up.
+    The origin is the host letter for letter, or of a name that the environment has: what a proxy
+    answers to, which hands requests on under the host's own name, or without its port.
     """
     hosts, origins = headers.getlist("host"), headers.getlist("origin")
     if len(hosts) != 1 or not (found := HOST_HEADER.fullmatch(hosts[0])):
@@ -175,18 +178,22 @@ def refusal_of(headers: Headers, access: Access) -> str | None:
             f"Headlight does not answer to the name {quoted(found[1])}. "
             f"Whoever runs it can allow the name by starting it with {HOSTS_VARIABLE}=NAME."
         )
-    if any(_authority(origin) != hosts[0] for origin in origins):
-        return "Headlight answers only to its own pages, not to those of another site."
+    for origin in origins:
+        site = SITE.fullmatch(origin)
+        if site is None or (origin.partition("//")[2] != hosts[0] and site[1] not in access.named):
+            name = site[1] if site else "NAME"
+            return (
+                f"This page was opened as {quoted(origin)}, which Headlight does not answer to. "
+                f"Whoever runs it can allow the name by starting it with {HOSTS_VARIABLE}={name}."
+            )
     return None
 
 
-def _authority(origin: str) -> str | None:
-    """Host and port of an origin; None for what is no site's, such as a file's `null`."""
-    try:
-        parts = urlsplit(origin)
-    except ValueError:
-        return None
-    return parts.netloc if parts.scheme in ("http", "https") else None
+def _rename_origin(scope: Scope) -> None:
+    """An origin that is let in becomes the host's: what differs, Streamlit would look up."""
+    headers = MutableHeaders(scope=scope)
+    if "origin" in headers:
+        headers["origin"] = f"http://{headers['host']}"
 
 
 def _closed(scope: Scope, access: Access) -> str | None:

@@ -16,7 +16,7 @@ reached: list[str] = []
 
 async def page(request: Request) -> PlainTextResponse:
     reached.append(request.url.path)
-    return PlainTextResponse("inside")
+    return PlainTextResponse(request.headers.get("origin", "inside"))
 
 
 async def socket(websocket: WebSocket) -> None:
@@ -134,6 +134,26 @@ def test_the_environment_names_more_hosts() -> None:
     for host in ("lab.school.example", "192.168.1.4:8501", "[fe80::1]:80"):
         assert says_inside(client, {"host": host, "origin": f"http://{host}"}) == {True}
     assert says_inside(client, {"host": "school.example"}) == {False}
+
+
+@pytest.mark.parametrize("host", ["localhost:8501", "localhost", "x-8501.app.example"])
+@pytest.mark.parametrize("port", ["", ":8443"])
+def test_a_proxy_may_hand_on_what_came_under_a_name_that_was_told(host: str, port: str) -> None:
+    headers = {"host": host, "origin": f"https://x-8501.app.example{port}"}
+    told = access_from({"HEADLIGHT_HOSTS": "x-8501.app.example"}, None)
+    assert says_inside(client_of(told), headers) == {True}
+    answer = client_of(told).get("/", headers=headers).text
+    assert answer == f"http://{host}", "another, Streamlit would look up at machines outside"
+    for access, origin in (
+        (Access(), headers["origin"]),
+        (told, "http://localhost:3000"),
+        (told, "https://x-8501.app.example.evil"),
+        (told, "https://x-8501.app.example@evil.example"),
+    ):
+        refused = headers | {"origin": origin}
+        assert says_inside(client_of(access), refused) == {False}, refused
+    if host in LOCAL_HOSTS:
+        assert headers["origin"] in client_of(Access()).get("/", headers=headers).text
 
 
 @pytest.mark.parametrize(

@@ -343,3 +343,14 @@ def test_home_is_shared_as_its_link_and_as_a_picture(page: Page) -> None:
         x, y = (2 * int(box[side] - root[side] + 24) for side in ("x", "y"))
         cut = picture[y : y + 2 * int(box["height"]), x : x + 2 * int(box["width"])]
         assert cut.max() - cut.min() > 100, "dark on light"
+    link, share = page.get_by_label("Link to this view"), page.get_by_text("Share", exact=True)
+    link.click()
+    expect(link).to_be_visible()
+    page.evaluate("document.activeElement.blur()")  # as after a click on a picture
+    page.keyboard.press("Escape")
+    expect(link).to_be_hidden()
+    expect(large).to_be_hidden()
+    share.click()
+    expect(link).to_be_visible()
+    page.get_by_role("heading", level=1).click()
+    expect(link).to_be_hidden()

@@ -1,12 +1,15 @@
 """Home opens at once: a recorded run stands where the live one will, and gives way to it."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
+from starlette.datastructures import Headers
 
 from tests.conftest import PageLog
 from tests.screen import PATIENCE, settle
+from viz.guard import Access, refusal_of
 
 # The recorded run stands in a shadow that is closed; here it is opened, to be looked at.
 OPENED = """const attach = Element.prototype.attachShadow;
@@ -71,6 +74,19 @@ def test_a_recorded_run_plays_until_the_live_one_goes_on(
     assert live.locator(".hl-home-tokens button").all_text_contents() == said
     for place, name in zip(before, PLACES, strict=True):
         assert place_of(live, name) == pytest.approx(place, abs=2), name
+
+
+def test_under_a_name_it_does_not_answer_to_the_page_says_so_and_nothing_else(
+    first_visit: Page, page_log: PageLog
+) -> None:
+    """A proxy hands on the page; with modules and the socket a browser names the site: refused."""
+    said = refusal_of(Headers({"host": "localhost", "origin": "https://x.example"}), Access())
+    first_visit.route(re.compile("(?<!/refused).js$"), lambda route: route.fulfill(status=403))
+    first_visit.route("**/live/asked", lambda route: route.fulfill(status=403, body=said))
+    first_visit.goto("/")
+    expect(first_visit.get_by_role("alert")).to_have_text(str(said))
+    assert first_visit.evaluate("document.body.innerText") == said
+    page_log.console_errors.clear()
 
 
 @pytest.mark.parametrize("query", ["page=Tours", "sentence=Tom+ran", "page=Home&model=blank"])

@@ -17,5 +17,6 @@ def _input(view: View) -> dict[str, object]:
     if trace.main.pixels is not None:
         drawn = state.value(DRAWING)
         return {DRAWING.name: drawn} if drawn else {DIGIT.name: state.value(DIGIT)}
-    name = SOURCE.name if trace.facts.architecture == "encoder_decoder" else SENTENCE.name
-    return {name: view.sentence} if view.sentence else {}
+    setting = SOURCE if trace.facts.architecture == "encoder_decoder" else SENTENCE
+    is_given = view.sentence and not state.is_too_long(setting)
+    return {setting.name: view.sentence} if is_given else {}

@@ -86,14 +86,14 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         raise failed
 
 
-def _figures(page: Page, view: View) -> ValueError | None:
+def _figures(page: Page, view: View) -> Exception | None:
     """All that the page itself draws; what it could not draw is given back."""
     above_panel = st.container(key="page")
     inspector.place(above_panel, opens=getattr(page, "OPENS_INSPECTOR", True))
     try:
         with above_panel:
             page.render(view)
-    except ValueError as error:
+    except Exception as error:
         return error
     return None
 

@@ -4,6 +4,7 @@ A page is also drawn again when the browser merely reports something. What was j
 vanish then, so it is kept until a person changes something.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Never
 
@@ -12,6 +13,10 @@ import streamlit as st
 from viz.frame.words import notice
 
 WAITING, SAID = "notices-waiting", "notices-said"
+FAULT = (
+    "This could not be drawn: a fault of Headlight’s own, which its server’s log describes. "
+    "Reload the page, or go on with another sentence, model or page."
+)
 
 
 def begin() -> None:
@@ -43,13 +48,22 @@ def run_again() -> Never:
 
 
 def guarded(draw: Callable[[], None]) -> Callable[[], None]:
-    """Draw something that answers a person's mistake with one readable line."""
+    """Draw something that answers a person's mistake, or a fault of ours, with a readable line."""
 
     def safely() -> None:
         try:
             draw()
         except ValueError as error:
             notice(str(error), kind="error")
+        except Exception as error:
+            logging.getLogger(__name__).error("A page failed", exc_info=error)
+            say_fault(error)
         show()
 
     return safely
+
+
+def say_fault(_: Exception) -> bool:
+    """Say in one line that our own code failed; True, that Streamlit need not say it in its way."""
+    notice(FAULT, kind="error")
+    return True

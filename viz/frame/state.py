@@ -20,7 +20,9 @@ Value = TypeVar("Value")
 
 WAITING = "set-and-not-drawn"
 LAST_ADDRESS, LAST_CHANGED, WENT, TOO_LONG = "last-address", "last-changed", "went", "too-long"
-LONGEST_IN_ADDRESS = 8_000  # servers and browsers refuse addresses much longer
+# Of all that is not short together: a proxy takes 8 KB for an address, our server 16 KB for all
+# that it is sent. What is longer cannot be opened again.
+LONGEST_IN_ADDRESS, SHORT = 7_000, 40
 
 
 def value(setting: Setting[Value]) -> Value:
@@ -75,7 +77,8 @@ def publish(setting: Setting[Value]) -> Value:
     """Write a settled value into the address, or take it out when it is the default."""
     chosen, address = st.session_state[setting.name], _address()
     text = setting.text(chosen)
-    is_too_long = len(quote(text)) > LONGEST_IN_ADDRESS
+    others = [of for name, of in address.items() if name != setting.name and len(of) > SHORT]
+    is_too_long = len(text) > SHORT and _written(text, *others) > LONGEST_IN_ADDRESS
     too_long: set[str] = st.session_state.setdefault(TOO_LONG, set())
     (too_long.add if is_too_long else too_long.discard)(setting.name)
     if chosen == setting.default or is_too_long:
@@ -85,6 +88,16 @@ def publish(setting: Setting[Value]) -> Value:
     if is_too_long:
         notices.add(f"{setting.label} is too long for the address: a copied link opens without it.")
     return chosen
+
+
+def is_too_long(setting: Setting) -> bool:
+    """Whether the address does without this setting, as links do then: the session has it."""
+    return setting.name in st.session_state.get(TOO_LONG, ())
+
+
+def _written(*texts: str) -> int:
+    """Characters of an address for these, as a browser writes it."""
+    return sum(len(quote(text, safe="*")) + 2 * text.count("~") for text in texts)
 
 
 def put(*values: tuple[Setting, object], chosen_for: object = None) -> None:

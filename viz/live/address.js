@@ -33,7 +33,11 @@ let sent = 0; // messages to Python
 let known = 0; // the last of them that Python has taken over
 /** Where the last message led. @type {{page?: string, query?: string, is_new?: boolean}} */
 let going = {};
+/** What the address shall be once it may be written. @type {{url: string, isEntry: boolean} | null} */
+let waiting = null;
+let pause = 0; // the timer until then
 const AGAIN_MS = 6_000;
+const REST_MS = 350; // Safari refuses more than a hundred changes in thirty seconds
 const TRIES = 3;
 let background = "";
 let isFull = false; // whether the page itself fills the screen
@@ -95,7 +99,7 @@ function say(message, tries) {
 
 /** Whether Python knows where a person went; `settled.js` waits for it. */
 function sayWhetherHeard() {
-  document.documentElement.toggleAttribute("data-busy", known < sent);
+  document.documentElement.toggleAttribute("data-busy", known < sent || waiting !== null);
 }
 
 /** @param {"addEventListener" | "removeEventListener"} how */
@@ -128,15 +132,35 @@ function write({ session: of, turn, query, entries, went, run }) {
   const address = new URLSearchParams(query).toString();
   const isEntry = entries > entered;
   entered = entries;
-  if (address === new URLSearchParams(location.search).toString()) return;
+  const is = waiting ? new URL(waiting.url, location.href).search : location.search;
+  if (address === new URLSearchParams(is).toString()) return;
   const url = `${location.pathname}${address && "?"}${address}`;
-  if (isEntry) history.pushState(null, "", url);
-  else history.replaceState(null, "", url);
+  waiting = { url, isEntry: isEntry || (waiting?.isEntry ?? false) };
+  if (!pause) writeWaiting();
+  sayWhetherHeard();
+}
+
+/** Write what waits, and nothing more for a while; of what comes meanwhile only the last is seen. */
+function writeWaiting() {
+  clearTimeout(pause);
+  pause = 0;
+  if (waiting) {
+    try {
+      if (waiting.isEntry) history.pushState(null, "", waiting.url);
+      else history.replaceState(null, "", waiting.url);
+      waiting = null;
+    } catch {
+      // a browser that has had enough takes it later
+    }
+    pause = setTimeout(writeWaiting, REST_MS);
+  }
+  sayWhetherHeard();
 }
 
 /** @param {Event} event */
 function goBack(event) {
   event.stopImmediatePropagation();
+  waiting = null; // of where a person is no more
   go({ query: location.search });
 }
 
@@ -168,6 +192,7 @@ function follow(event) {
   const isElsewhere = event instanceof MouseEvent && (event.ctrlKey || event.metaKey);
   if (!link || isElsewhere || (event instanceof MouseEvent && event.shiftKey)) return;
   event.preventDefault();
+  if (waiting) writeWaiting(); // the link leads on from there
   const { page, fullscreen } = link.dataset;
   if (link.dataset.with !== undefined) {
     if (fullscreen === undefined) leaveFullScreen();

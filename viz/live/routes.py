@@ -143,6 +143,11 @@ def _array(request: Request) -> Response:
     return Response(data, media_type="application/octet-stream", headers=headers)
 
 
+async def _asked_for(request: Request) -> Response:
+    """Nothing: a browser names its page's site with a POST, and the guard refuses a stranger's."""
+    return Response(status_code=204)
+
+
 def _plotly(request: Request) -> Response:
     return FileResponse(PLOTLY, media_type="text/javascript", headers=HEADERS)
 
@@ -185,11 +190,12 @@ def _opening_page(is_home: bool) -> bytes:
     later = " ".join(name for name in MODULES if name not in FIRST_MODULES)
     style = '<link rel="stylesheet" href="./live/page.css" />'
     early = f'<script type="module" src="./live/early.js" data-later="{later}"></script>'
+    refused = '<script defer src="./live/refused.js"></script>'
     if is_home:
         page = page.replace("<head>", f"<head>{_recorded_first()}", 1)
     before, end, after = page.rpartition("</body>")
     before = before.replace("<body", '<body translate="no"', 1)
-    return f"{before}{style}{first}{early}{end}{after}".encode()
+    return f"{before}{style}{refused}{first}{early}{end}{after}".encode()
 
 
 async def _opening(request: Request) -> Response:
@@ -210,6 +216,7 @@ async def _file(request: Request) -> Response:
 
 ROUTES = [
     Route("/", _opening),
+    Route("/live/asked", _asked_for, methods=["POST"]),
     Route("/live/plotly.min.js", _plotly),
     Route("/live/live.css", _style),
     Route("/live/opening/run.json", _recorded),

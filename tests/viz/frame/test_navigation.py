@@ -6,11 +6,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources.offers import EVERYTHING, REASONS, missing
-from tests.viz.apps import TOM, charts, chosen, go, lines, open_page, strip
+from tests.viz.apps import TOM, charts, chosen, go, lines, open_page, query_of, strip
 from tests.viz.builders import OWN_MODEL, PAGES, stories_trace
 from viz import studio
 from viz.figures.labels import token_labels
+from viz.frame.notices import FAULT
 from viz.frame.view import View
+from viz.pages.look_inside import lens
 
 FOR_EVERY_MODEL = {"Home", "Tours", "Attention", "Recurrence", "Notation", *OWN_MODEL}
 
@@ -106,3 +108,47 @@ def test_another_model_may_have_the_page(monkeypatch: pytest.MonkeyPatch) -> Non
     chosen(app, model="positions-rope")
     assert app.title[0].value.endswith("Logit lens")
     assert offered(app) == set(PAGES)
+
+
+FAULTS = [
+    KeyError("À"),
+    ZeroDivisionError("division by zero"),
+    RuntimeError("mat1 and mat2 shapes cannot be multiplied (3x5 and 7x2)\nat CPU"),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+def test_a_fault_of_a_page_is_one_line_and_stands_in_the_log(
+    fault: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(view: View) -> None:
+        raise fault
+
+    monkeypatch.setattr(lens, "render", broken)
+    app = open_page("Logit lens", sentence=TOM)
+    assert lines(app, "error") == [FAULT]
+    assert [record.exc_info[1] for record in caplog.records if record.exc_info] == [fault]
+    assert query_of(app) == {"page": ["Logit lens"], "sentence": [TOM]}, "the address is written"
+    assert app.get("popover"), "the run stands, and so does its badge"
+
+
+def fails(where: str, fault: Exception) -> None:
+    """A script of which one place fails, with what the app gives Streamlit for that."""
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    import app as started
+
+    def broken() -> None:
+        raise fault
+
+    get_script_run_ctx().on_script_error = started.app._on_script_error
+    {"page": broken, "fragment": st.fragment(broken), "dialog": st.dialog("Open")(broken)}[where]()
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+@pytest.mark.parametrize("where", ["page", "fragment", "dialog"])
+def test_streamlit_says_nothing_of_a_fault_in_its_own_way(where: str, fault: Exception) -> None:
+    app = AppTest.from_function(fails, kwargs={"where": where, "fault": fault}).run()
+    assert lines(app, "error") == [FAULT]
+    assert not app.exception

@@ -109,7 +109,7 @@ export class Home {
     lifetime.listen(document, "pointerdown", (event) => {
       if (isAside(event.target) && this.isLooking) this.letGo();
     });
-    lifetime.listen(this.el, "keydown", ({ key }) => key === "Escape" && this.letGo());
+    lifetime.listen(document, "keydown", ({ key }) => key === "Escape" && this.letGo());
     // Who types elsewhere does not want the text to go on by itself.
     lifetime.listen(
       document,

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 import numpy as np
 
@@ -287,20 +286,17 @@ def _mean_loss(run: Run, places: list[int], targets: np.ndarray) -> float:
 
 
 def _ways_on(view: View, places: tuple[int, ...]) -> None:
-    same = {"model": view.model, "sentence": view.sentence}
-    hiding = settings.BLANKS.text(places)
-    microscope = urlencode({"page": "Attention", **same, "blanks": hiding})
     words.ways(
         [
             words.Way(
                 "Every head under the microscope",
                 "The same tokens hidden, in all views: stages, lines, what if, compare.",
-                query=f"?{microscope}",
+                query=links.to(view, "Attention", blanks=settings.BLANKS.text(places)),
             ),
             words.Way(
                 "The blocks of this encoder",
                 "Its diagram, with shapes and weights.",
-                query=f"?{urlencode({'page': 'Diagram', **same})}",
+                query=links.to(view, "Diagram"),
             ),
         ]
     )

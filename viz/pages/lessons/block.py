@@ -1,7 +1,5 @@
 """The block: one token's vector through one block of the running model, step by step."""
 
-from urllib.parse import urlencode
-
 import numpy as np
 
 from model.analysis import block as blocks
@@ -10,7 +8,7 @@ from model.verify.check import Check
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures import block as figures
-from viz.frame import controls, inspector, layout, notices, state, tables, verdicts, words
+from viz.frame import controls, inspector, layout, links, notices, state, tables, verdicts, words
 from viz.frame.lessons import BLOCK_COLOUR, BLOCK_NORM, BLOCK_TOKEN
 from viz.frame.settings import LAYER
 from viz.frame.view import View
@@ -316,18 +314,17 @@ def _all_blocks(view: View, token: int) -> None:
         alt=f"The stream is {digits(stream[0], 1)} long before the first block and "
         f"{digits(stream[-1], 1)} after the last.",
     )
-    same = {"model": view.model, "sentence": view.sentence, "after": token}
     words.ways(
         [
             words.Way(
                 "Contributions",
                 "What each block adds to one logit.",
-                query=f"?{urlencode({'page': 'Contributions', **same})}",
+                query=links.to(view, "Contributions", after=token),
             ),
             words.Way(
                 "Logit lens",
                 "What the stream would predict after each block.",
-                query=f"?{urlencode({'page': 'Logit lens', **same})}",
+                query=links.to(view, "Logit lens", after=token),
             ),
         ]
     )

@@ -33,6 +33,14 @@ export class Share {
     const panel = html("div", { class: "hl-home-shared" }, this.own, save);
     this.node = html("details", { class: "hl-home-share" }, html("summary", null, "Share"), panel);
     this.node.addEventListener("toggle", () => this.#show());
+    lifetime.listen(document, "keydown", ({ key }) => key === "Escape" && this.#close());
+    lifetime.listen(document, "pointerdown", (event) => {
+      if (!event.composedPath().includes(this.node)) this.#close();
+    });
+  }
+
+  #close() {
+    this.node.removeAttribute("open");
   }
 
   #show() {

@@ -1,11 +1,9 @@
 """The chosen head: its words, its numbers, and the sentence of the text that wakes it most."""
 
-from urllib.parse import urlencode
-
 from model.survey.stored import Strongest
 from viz.digits import digits
 from viz.figures.labels import visible
-from viz.frame import layout, words
+from viz.frame import layout, links, words
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.pages.look_inside.heads.measures import MEASURES, NO_ROLE, TRAITS
@@ -49,12 +47,12 @@ def _way_on(view: View, name: str, found: Strongest | None) -> words.Way:
         return words.Way(
             f"{name} under the microscope",
             "Its map on this input, step by step.",
-            query=f"?{urlencode(_own_address(view))}",
+            query=_address(view),
         )
     return words.Way(
         "Open on this sentence",
         f"{view.head_name} under the microscope.",
-        query=f"?{urlencode(_address(view, found))}",
+        query=_address(view, **_place(found)),
     )
 
 
@@ -66,12 +64,12 @@ def _labels(found: Strongest) -> tuple[str | Word, str | Word]:
     return Word(query), Word(key)
 
 
-def _own_address(view: View) -> dict[str, str]:
-    head = {"layer": str(view.layer), "head": str(view.head), "attention": view.attention}
-    return {"page": "Attention", "model": view.model, "sentence": view.sentence, **head}
+def _address(view: View, **more: str) -> str:
+    head = {"layer": view.layer, "head": view.head, "attention": view.attention}
+    return links.to(view, "Attention", **head, **more)
 
 
-def _address(view: View, found: Strongest) -> dict[str, str]:
-    """Attention with that text and this head; of a text in one stream with the arrow."""
-    address = _own_address(view) | {"sentence": found.text}
-    return address if found.target else address | {"cell": f"{found.query}-{found.key}"}
+def _place(found: Strongest) -> dict[str, str]:
+    """That text, and of one in one stream the arrow."""
+    text = {"sentence": found.text}
+    return text if found.target else text | {"cell": f"{found.query}-{found.key}"}
