@@ -112,7 +112,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         _refuse_other_than_text(inner, spelled(folder))
     with in_one_line(folder, "its pictures cannot be made ready"):
         pictures = pictures_of(folder, inner.config) if sees else None
-    found = [*in_files(inner, loading), *_of_names(folder)]
+    found = [*in_files(inner, loading), *_of_names(folder), *_of_code(config, kind)]
     inner = inner.to(where)
     with in_one_line(folder, "it does not run"):
         plain = plain_output(inner, pictures and pictures.side)
@@ -212,13 +212,19 @@ def _transformers() -> Any:  # noqa: ANN401
 def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: ANN401
     """The class its config names, of the family it names; ValueError where they do not agree."""
     family, name = config["model_type"], class_name(config)
+    found: Any = getattr(hf, name, None)
+    is_known = isinstance(found, type) and issubclass(found, hf.PreTrainedModel)
+    if "auto_map" in config and not (is_known and family in hf.CONFIG_MAPPING):
+        raise ValueError(
+            f"{spelled(folder)} brings code of its own, which is never run here; open a model "
+            "whose family transformers has"
+        )
     if family not in hf.CONFIG_MAPPING:
         raise ValueError(
             f"{spelled(folder)} is of the family {quoted(family)!r}, which transformers "
             f"{hf.__version__} does not have; install one that has it"
         )
-    found: Any = getattr(hf, name, None)
-    if not isinstance(found, type) or not issubclass(found, hf.PreTrainedModel):
+    if not is_known:
         return hf.AutoModel
     own = getattr(found.config_class, "model_type", family)
     if own != family:
@@ -245,6 +251,13 @@ def _of_names(folder: Path) -> Iterator[Finding]:
     if prefixes := sorted({one.group() for one in found if one}):
         text = f"{named(prefixes)} was taken off the names of its weights"
         yield Finding(f"{text}: it was compiled or wrapped when it was saved")
+
+
+def _of_code(config: dict[str, Any], kind: type) -> Iterator[Finding]:
+    """What is said of a folder that brings code for a family that transformers has."""
+    if "auto_map" in config:
+        text = "the code that its folder brings was not run"
+        yield Finding(f"{text}: transformers' own {kind.__name__} was opened")
 
 
 def _refuse_larger(hf: Any, kind: Any, folder: Path) -> None:  # noqa: ANN401
