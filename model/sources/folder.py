@@ -3,6 +3,7 @@
 What cannot be opened is refused here, before anything large is read.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -49,9 +50,16 @@ def config_in(folder: Path) -> dict[str, Any]:
     config = read_json(folder / "config.json", LARGEST_CONFIG)
     if nanogpt.is_its(config):
         config = nanogpt.as_gpt2(config)
+    config = json.loads(json.dumps(config), object_hook=_as_number)
     if not isinstance(config.get("model_type"), str):
         raise ValueError(f"{spelled(folder / 'config.json')} names no model_type of transformers")
     return config
+
+
+def _as_number(found: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Infinity as transformers writes it, which JSON has no number for."""
+    is_one = found.keys() == {"__float__"} and found["__float__"] in ("Infinity", "-Infinity")
+    return float(found["__float__"]) if is_one else found
 
 
 def class_name(config: dict[str, Any]) -> str:

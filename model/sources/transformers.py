@@ -35,7 +35,7 @@ from model.sources.folder import (
     refuse_unopenable,
     stored_in,
 )
-from model.sources.loaded import UNSEEN, in_files, of_run, of_vocabulary, plain_output
+from model.sources.loaded import UNSEEN, in_files, of_layers, of_run, of_vocabulary, plain_output
 from model.sources.places import WHERE, folders, is_of_transformers
 from model.sources.weights import named
 from model.verify.check import Finding
@@ -123,7 +123,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         found.extend(of_vocabulary(n_rows, tokenizer.backend.get_vocab_size()))
     if kind is hf.AutoModel:
         found.append(Finding("config.json names no class of transformers with a head: it has none"))
-    report = (*found, *of_run(model, plain), UNSEEN)
+    report = (*found, *of_layers(model), *of_run(model, plain), UNSEEN)
     return Adopted(folder.name, folder, model, tokenizer, report)
 
 
@@ -134,9 +134,16 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
     it is put to evaluation, and which weights are trained stays as it is. ValueError where it
     cannot be opened or seen.
     """
+    is_compiled = hasattr(inner, "_orig_mod")
+    inner = inner._orig_mod if is_compiled else inner
     name = type(inner).__name__
     if not isinstance(inner, nn.Module) or not hasattr(inner, "main_input_name"):
         raise ValueError(f"{name} is no model of transformers; give one, a folder, or a name")
+    if hasattr(inner, "peft_type") or any(hasattr(x, "base_layer") for x in inner.modules()):
+        raise ValueError(
+            f"{name} has adapters of peft that are not merged; give what "
+            "copy.deepcopy(model).merge_and_unload() gives"
+        )
     if not getattr(own, "is_fast", False):
         raise ValueError(f"{name} needs its fast tokenizer: AutoTokenizer.from_pretrained(FOLDER)")
     if inner.dtype != torch.float32:
@@ -149,7 +156,8 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
         for weight in trained:
             weight.requires_grad_(True)
     tokenizer = AdoptedTokenizer(own, model.facts.vocab_size or 0, _start_id(model))
-    return Adopted(name, Path(), model, tokenizer)
+    found = [Finding(f"{name} was compiled: the model inside runs")] if is_compiled else []
+    return Adopted(name, Path(), model, tokenizer, (*found, *of_layers(model)))
 
 
 def _refuse_other_than_text(inner: Any, name: str) -> None:  # noqa: ANN401

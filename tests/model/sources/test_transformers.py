@@ -57,6 +57,23 @@ def test_logits_are_those_of_transformers(gpt2: Path) -> None:
     np.testing.assert_allclose(model.independent_logits(trace.ids), expected, atol=1e-5)
 
 
+def test_a_state_space_model_that_was_saved_opens(tmp_path: Path) -> None:
+    folder = saved(tmp_path, "falcon_h1")
+    assert "__float__" in (folder / "config.json").read_text()  # infinity, which JSON lacks
+    assert load(folder, "cpu").offers >= {"decoder"} and "cache" not in load(folder, "cpu").offers
+
+
+def test_labels_are_no_words(tmp_path: Path) -> None:
+    config = build("llama", vocab_size=300).config
+    config.num_labels = 300  # as many as words
+    hf.LlamaForTokenClassification(config).save_pretrained(tmp_path)
+    tokens().save_pretrained(tmp_path)
+    model = load(tmp_path, "cpu")
+    assert not model.offers & {"decoder", "answers", "logits"} and not model.config.predicts
+    with pytest.raises(ValueError, match="it does not say how a text goes on"):
+        _ = model.decoder
+
+
 def test_what_is_beyond_the_context_is_cut_and_counted(gpt2: Path) -> None:
     traced = load(gpt2, "cpu").trace("a b " * 40)
     assert len(traced.trace.tokens) == 48 and traced.n_cut == len(_ids(gpt2, "a b " * 40)) - 48
