@@ -32,7 +32,10 @@ def opened(given: Any, tokenizer: Any, device: str) -> "Model":  # noqa: ANN401
         return Model(open_runnable(str(given), device))
     if device != "auto":
         raise ValueError(f"a model in memory stays where it is; move it with .to({device!r})")
-    return Model(lent(given, tokenizer))
+    found = lent(given, tokenizer)
+    for one in found.report:
+        warn(one.text, stacklevel=3)
+    return Model(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,6 +50,8 @@ class BlockConfig:
         "d_model", "n_layers", "n_heads", "n_kv_heads", "d_ff", "max_seq_len",
     )  # fmt: skip
 
+    n_together: ClassVar[int] = 0  # see `bidirectional_prefix`
+
     d_model: int
     n_layers: int
     n_heads: int
@@ -83,6 +85,11 @@ class BlockConfig:
     def d_head(self) -> int:
         """Width of one head: d_model / n_heads."""
         return self.d_model // self.n_heads
+
+    @property
+    def kv_shapes(self) -> tuple[tuple[int, int, int], ...]:
+        """Of each layer the KV heads, and the width of their keys and of their values."""
+        return ((self.n_kv_heads, self.d_head, self.d_head),) * self.n_layers
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:

@@ -98,5 +98,8 @@ _PREFIXES: dict[str, Callable[[Any], int]] = {
 
 
 def bidirectional_prefix(config: CausalConfig) -> int:
-    """How many first tokens attend to each other on both sides; 0 where all look back only."""
-    return _PREFIXES[config.mask](config)
+    """How many first tokens attend to each other on both sides; 0 where all look back only.
+
+    All, where a cache of keys and values is not all that a model keeps of them.
+    """
+    return config.n_together or _PREFIXES[config.mask](config)

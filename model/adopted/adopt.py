@@ -12,10 +12,14 @@ from model.adopted.anatomy import Anatomy, Watched, anatomy, close, watch
 from model.adopted.attention import NAME, register
 from model.adopted.model import AdoptedModel, Readout, output_of
 from model.adopted.pictures import Pictures
+from model.decoding.kv_cache import KVCache
 from model.lines import one_line
+from model.records import to_numpy
 from model.trace import NEXT, Facts
+from model.verify.check import relative_error
 
 WATCHED = 6  # tokens of the pass that is watched
+SAME = 1e-4  # how far a run in pieces may be from a run of the whole
 STACKS = {
     "decoder": ("decoder",),
     "encoder": ("encoder",),
@@ -59,7 +63,19 @@ def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa
     with torch.inference_mode():
         if readout and close(readout(found.blocks[-1].call.gave), output_of(watched.output)):
             model.readout = readout
+    if kind == "decoder" and facts.predicts and not _resumes(model, watched):
+        model.config = replace(model.config, n_together=model.config.max_seq_len)
     return model
+
+
+@torch.inference_mode()
+def _resumes(model: AdoptedModel, watched: Watched) -> bool:
+    """Whether keys and values are all that it keeps of earlier tokens, by what it then says."""
+    ids = sample(model.inner)["input_ids"]
+    cache = KVCache(model.config, WATCHED, device=model.device, dtype=model.dtype)
+    parts = [model(part, cache=cache) for part in ids.split(2, dim=1)]
+    expected = to_numpy(output_of(watched.output))
+    return relative_error(to_numpy(torch.cat(parts, dim=1)), expected) < SAME
 
 
 def _readout(inner: Any, found: Anatomy, watched: Watched) -> Readout | None:  # noqa: ANN401
@@ -152,7 +168,9 @@ def _facts(inner: Any, kind: str, found: Anatomy, watched: Watched) -> Facts:  #
         position="rope" if getattr(config, "rope_parameters", None) else None,
         norm_placement=_placement(found),
         mask=_mask(found, stack),
-        predicts=_predicts(kind, output_of(watched.output), blocks[-1].call.gave),
+        predicts=_predicts(
+            kind, output_of(watched.output), blocks[-1].call.gave, inner.get_output_embeddings()
+        ),
     )
 
 
@@ -176,12 +194,12 @@ def _placement(found: Anatomy) -> str | None:
     return "post" if found.blocks[0].updates[0].norm else "pre"
 
 
-def _predicts(kind: str, output: Tensor, stream: Tensor) -> str | None:
-    """What the output is about; None where a model gives no more than its last stream."""
+def _predicts(kind: str, output: Tensor, stream: Tensor, head: Any) -> str | None:  # noqa: ANN401
+    """What the output is about; None where a model gives no words but its stream, or labels."""
     if kind == "vision":
         return "class" if output.ndim == 2 else None
-    is_of_words = output.ndim == 3 and output.shape[1] == stream.shape[1]
-    if not is_of_words or output.shape == stream.shape:
+    is_of_each = output.ndim == 3 and output.shape[1] == stream.shape[1]
+    if not is_of_each or head is None or head.weight.shape[0] != output.shape[-1]:
         return None
     return "hidden token" if kind == "encoder" else NEXT
 

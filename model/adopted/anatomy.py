@@ -40,6 +40,7 @@ class Attended(NamedTuple):
     n_heads: int = 0
     n_kv_heads: int = 0
     d_head: int = 0
+    d_value: int = 0
     is_causal: bool = False
     window: int = 0  # how many tokens a query sees, itself included; 0 for all
     projection: nn.Module | None = None
@@ -140,6 +141,7 @@ class _Watching(Passing):
                 n_heads=q.shape[1],
                 n_kv_heads=k.shape[1],
                 d_head=q.shape[-1],
+                d_value=z.shape[-1],
                 is_causal=not sees_later,
                 window=0 if window is None else int(window),
                 projection=self._reader(merge_heads(z), call.when),

@@ -32,6 +32,8 @@ KEPT_CELLS = 40_000_000
 class AdoptedConfig(Facts):
     """What is known of a model, by the names of our configs."""
 
+    kv_shapes: tuple[tuple[int, int, int], ...]
+    n_together: int = 0
     window: int = 0
     prefix_len: int = 0
     n_global: int = 0
@@ -209,7 +211,9 @@ def _config(facts: Facts, anatomy: Anatomy) -> AdoptedConfig:
         "max_seq_len": min(most, facts.max_seq_len or most),
         "mask": facts.mask or "causal",
     }
-    return AdoptedConfig(**known, window=anatomy.attended[0][1].window)
+    last = (x for at, x in anatomy.attended if (at.stack, at.kind) == (anatomy.stacks[-1], "self"))
+    shapes = tuple((x.n_kv_heads, x.d_head, x.d_value) for x in last)
+    return AdoptedConfig(**known, kv_shapes=shapes, window=anatomy.attended[0][1].window)
 
 
 def _places(anatomy: Anatomy, watched: Watched) -> Places[Site]:

@@ -19,13 +19,14 @@ from model.verify.check import relative_error
 class CacheRun:
     """A sentence as it went into a real cache: a prefill, then one token at a time.
 
-    `keys` and `values` (L, n_kv_heads, T, Dh) were read out of the cache's tensors after each
-    step, the columns that step had written. `bytes_held` has, by the number of tokens held, what
-    was measured then; `is_kept` says whether the full cache still held the very same numbers.
+    `keys` and `values`, for each layer (n_kv_heads, T, Dh), were read out of the cache's tensors
+    after each step, the columns that step had written. `bytes_held` has, by the number of tokens
+    held, what was measured then; `is_kept` says whether the full cache still held the very same
+    numbers.
     """
 
-    keys: np.ndarray
-    values: np.ndarray
+    keys: Sequence[np.ndarray]
+    values: Sequence[np.ndarray]
     bytes_held: dict[int, int]
     bytes_reserved: int  # for the whole context
     bytes_per_value: int
@@ -33,12 +34,14 @@ class CacheRun:
 
     def errors(self, trace: Trace, n_held: int) -> tuple[float, float]:
         """How far the first `n_held` keys and values are from the trace's own k and v."""
-        k = np.stack([record.k[:, :n_held] for record in trace.attention])
-        v = np.stack([record.v[:, :n_held] for record in trace.attention])
-        return (
-            relative_error(self.keys[:, :, :n_held], k),
-            relative_error(self.values[:, :, :n_held], v),
+        of_keys, of_values = (
+            [
+                relative_error(held[:, :n_held], getattr(record, name)[:, :n_held])
+                for record, held in zip(trace.attention, layers, strict=True)
+            ]
+            for name, layers in (("k", self.keys), ("v", self.values))
         )
+        return max(of_keys), max(of_values)
 
 
 @torch.inference_mode()
@@ -52,19 +55,16 @@ def run_through_cache(model: Decoder, ids: Sequence[int], n_prefill: int) -> Cac
         model(tokens[:, start:stop], tap=NO_TAP, cache=cache)
         bytes_held[stop] = _bytes_held(cache)
         steps.append(_read(cache, start))
-    keys, values = (np.concatenate(parts, axis=2) for parts in zip(*steps, strict=True))
-    is_kept = all(map(np.array_equal, (keys, values), _read(cache, 0)))
+    found = [np.concatenate(parts, axis=1) for parts in zip(*steps, strict=True)]
+    is_kept = all(map(np.array_equal, found, _read(cache, 0)))
     size = model.dtype.itemsize
-    return CacheRun(keys, values, bytes_held, cache.bytes_reserved, size, is_kept)
+    return CacheRun(found[::2], found[1::2], bytes_held, cache.bytes_reserved, size, is_kept)
 
 
-def _read(cache: KVCache, start: int) -> tuple[np.ndarray, np.ndarray]:
-    """Copies of the keys and values of tokens from `start` on, (L, n_kv_heads, T − start, Dh)."""
-    held = [layer.held() for layer in cache.layers]
-    keys, values = (
-        torch.cat([part[:, :, start:] for part in parts]) for parts in zip(*held, strict=True)
-    )
-    return keys.float().cpu().numpy(), values.float().cpu().numpy()
+def _read(cache: KVCache, start: int) -> list[np.ndarray]:
+    """Copies of keys and values from `start` on, by turns, (n_kv_heads, T − start, Dh) each."""
+    held = (x for layer in cache.layers for x in layer.held())
+    return [x[0, :, start:].float().cpu().numpy().copy() for x in held]
 
 
 def _bytes_held(cache: KVCache) -> int:

@@ -108,14 +108,17 @@ class LayerCache:
         self.cross.reorder(rows)
         held = [x[rows] for x in self.held()]
         if len(rows) != len(self.keys):
-            shape = (len(rows), *self.keys.shape[1:])
-            self.keys, self.values = self.keys.new_empty(shape), self.values.new_empty(shape)
+            self.keys, self.values = (
+                x.new_empty(len(rows), *x.shape[1:]) for x in (self.keys, self.values)
+            )
         self.keys.narrow(2, 0, self.length).copy_(held[0])
         self.values.narrow(2, 0, self.length).copy_(held[1])
 
 
 class KVCache:
     """Keys and values of every layer, (B, n_kv_heads, capacity, Dh) each, for one call's tokens.
+
+    Layers may differ in their sizes, and values from keys: see `kv_shapes` of a config.
 
     Hand it to the model with the new tokens, many (prefill) or one (decoding). No gradient flows
     through it: use it under `torch.inference_mode`. `capacity` counts tokens and is by default
@@ -137,10 +140,14 @@ class KVCache:
                 f"a cache for {self.capacity} tokens in {batch_size} rows holds nothing; give at "
                 "least 1 of each"
             )
-        shape = (batch_size, config.n_kv_heads, self.capacity, config.d_head)
         self.layers = tuple(
-            LayerCache(*(torch.empty(shape, device=device, dtype=dtype) for _ in range(2)))
-            for _ in range(config.n_layers)
+            LayerCache(
+                *(
+                    torch.empty(batch_size, n, self.capacity, width, device=device, dtype=dtype)
+                    for width in widths
+                )
+            )
+            for n, *widths in config.kv_shapes
         )
 
     @property

@@ -66,8 +66,8 @@ class Adopted:
 
     @property
     def decoder(self) -> AdoptedModel:
-        """The model, where a decoder is needed; ValueError when it is of another architecture."""
-        if self.config.architecture != "decoder":
+        """The model, where a decoder is needed; ValueError when it predicts no next token."""
+        if self.config.architecture != "decoder" or not self.config.predicts:
             raise ValueError(f"{self.name} is no decoder: it does not say how a text goes on")
         return self.model
 
@@ -89,6 +89,7 @@ class Adopted:
             "mask": self.config.mask,
             "projections": self.model.has_projections,
             "answers": again,
+            "cache": again and not self.model.config.n_together,
             "edits": is_alone and self.model.anatomy.has_residuals,
             "parts": self._has_parts,
             "embeddings": self.model.embeds,

@@ -54,6 +54,7 @@ OWN = (
     "mask",
     "projections",
     "answers",
+    "cache",
     "edits",
     "parts",
     "embeddings",

@@ -3,6 +3,7 @@
 What cannot be opened is refused here, before anything large is read.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -12,16 +13,19 @@ from typing import Any
 
 from model.files import LARGEST_CONFIG, MEGABYTE, StoredTensor, opened, read_header, read_json
 from model.lines import one_line, quoted, spelled
-from model.sources import nanogpt
+from model.sources import nanogpt, places
 
 LARGEST_INDEX = 16 * MEGABYTE
 POINTER = b"version https://git-lfs.github.com"
 STORED = ("F16", "BF16", "F32", "F64")
 SIZES = (("num_hidden_layers", "n_layer"), ("num_attention_heads", "n_head"))  # as configs say
+LAYERS = re.compile("n_layers?|num_((hidden|encoder|decoder)_)?layers|(en|de)coder_layers")
 COUNTS = re.compile(
-    "(.*_)?heads|n_head|n_layers?|num_(hidden_|decoder_)?layers|n_embd|hidden_size|d_model|d_kv"
-    "|head_dim|vocab_size|patch_size|image_size"
+    f"{LAYERS.pattern}|(.*_)?heads|n_head|n_embd|hidden_size|d_model|d_kv|head_dim|vocab_size"
+    "|patch_size|image_size"
 )
+PACKED = ("quantization_config", "quantization")  # as transformers and as MLX say it
+WRAPPED = re.compile(r"\.(lora_|base_layer\.)")  # in names of weights, by peft
 AS_SAVED = "use the file that the model was saved with"
 
 
@@ -30,10 +34,11 @@ def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
 
     free: bytes of memory that there are for it.
     """
+    places.refuse_adapter(folder)
     config, stored = config_in(folder), stored_in(folder)
     if (folder / "tokenizer.json").is_file():
         _refuse_pointer(folder / "tokenizer.json")
-    _refuse_code(folder, config)
+    _refuse_packed(folder, config, stored)
     _refuse_counts(folder, config)
     _refuse_size(folder, stored, free)
     _refuse_depth(folder, config, len(stored))
@@ -45,9 +50,16 @@ def config_in(folder: Path) -> dict[str, Any]:
     config = read_json(folder / "config.json", LARGEST_CONFIG)
     if nanogpt.is_its(config):
         config = nanogpt.as_gpt2(config)
+    config = json.loads(json.dumps(config), object_hook=_as_number)
     if not isinstance(config.get("model_type"), str):
         raise ValueError(f"{spelled(folder / 'config.json')} names no model_type of transformers")
     return config
+
+
+def _as_number(found: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Infinity as transformers writes it, which JSON has no number for."""
+    is_one = found.keys() == {"__float__"} and found["__float__"] in ("Infinity", "-Infinity")
+    return float(found["__float__"]) if is_one else found
 
 
 def class_name(config: dict[str, Any]) -> str:
@@ -101,17 +113,18 @@ def _refuse_pointer(path: Path) -> None:
         )
 
 
-def _refuse_code(folder: Path, config: dict[str, Any]) -> None:
-    """ValueError for what would need code of the folder, or numbers that are packed."""
-    if "auto_map" in config:
-        raise ValueError(
-            f"{spelled(folder)} brings code of its own, which is never run here; open a model "
-            "whose family transformers has"
-        )
-    if "quantization_config" in config:
+def _refuse_packed(folder: Path, config: dict[str, Any], stored: dict[str, StoredTensor]) -> None:
+    """ValueError for weights that are not those of the model alone: quantised, or wrapped."""
+    whole = (x.dtype for name, x in stored.items() if name.endswith("weight"))
+    if any(name in config for name in PACKED) or any(x.startswith(("I", "U")) for x in whole):
         raise ValueError(
             f"{spelled(folder)} has quantised weights; open the model it was made from, in "
             "float16 or float32"
+        )
+    if name := next(filter(WRAPPED.search, stored), None):
+        raise ValueError(
+            f"{spelled(folder)} was saved with adapters (LoRA) in it, as {quoted(name)!r}; save "
+            "what merge_and_unload of peft gives and open that"
         )
 
 
@@ -149,7 +162,7 @@ def n_numbers(stored: dict[str, StoredTensor]) -> int:
 
 def _refuse_depth(folder: Path, config: dict[str, Any], n_stored: int) -> None:
     """ValueError for more layers than there are tensors, before one of them is built."""
-    depths = [n for name, n in config.items() if name.endswith(("layers", "layer"))]
+    depths = [config[name] for name in filter(LAYERS.fullmatch, config)]
     deepest = max((n for n in depths if isinstance(n, int)), default=0)
     if deepest > n_stored:
         raise ValueError(

@@ -80,9 +80,10 @@ def _not_taken(names: list[str]) -> Iterator[Finding]:
 
 def _of_head(inner: Any, missing: list[str]) -> Iterator[Finding]:  # noqa: ANN401
     """Whether what makes logits is the table of embeddings, as config.json means."""
-    table, head = inner.get_input_embeddings(), inner.get_output_embeddings()
+    head = inner.get_output_embeddings()
     if head is None:
         return
+    table = inner.get_input_embeddings()
     name = next(n for n, x in inner.named_modules(remove_duplicate=False) if x is head)
     if head.weight is table.weight:
         yield Finding(f"{name} is tied to the embeddings")
@@ -101,6 +102,18 @@ def of_vocabulary(n_rows: int, n_tokens: int) -> Iterator[Finding]:
         yield Finding(f"{text}; use the tokenizer that it was trained with", is_off=True)
     if n_tokens < n_rows:
         yield Finding(f"{text}: the others stand for no text")
+
+
+def of_layers(model: AdoptedModel) -> Iterator[Finding]:
+    """Which layers are shown, where others of their list do not attend."""
+    names = {module: name for name, module in model.inner.named_modules()}
+    shown = {names[block.call.module]: block.call.module for block in model.anatomy.blocks}
+    for place in dict.fromkeys(name.rpartition(".")[0] for name in shown):
+        every = list(model.inner.get_submodule(place).children())
+        own = [str(n) for n, layer in enumerate(every) if layer in shown.values()]
+        if len(own) < len(every) and all(name[-1].isdigit() for name in shown):
+            text = f"from L0 on, layer {named(own)} of its {len(every)}"
+            yield Finding(f"only layers that attend are shown: {text}", is_said=True)
 
 
 @torch.inference_mode()

@@ -14,6 +14,7 @@ REASONS = {
     "embeddings": "the embeddings of its tokens were not found by themselves",
     "neurons": "neurons of its feed-forwards were not found",
     "answers": "it has no head that predicts, neither words nor classes",
+    "cache": "it keeps more of earlier tokens than their keys and values",
     "weights": "its weights are not laid out as those of the models that come with Headlight",
     "text": "its input is not text",
     "vocabulary": "it has no vocabulary",

@@ -21,6 +21,7 @@ WHERE = "HEADLIGHT_MODELS"
 VARIABLES = ("HEADLIGHT_CHECKPOINTS", WHERE)
 HOME = "HEADLIGHT_HOME"  # where what is remembered lies; ~/.headlight where it is not set
 MOST_REMEMBERED = 12
+ADAPTER = "adapter_config.json"  # of peft
 
 
 def folders() -> dict[str, Path]:
@@ -36,7 +37,9 @@ def folders() -> dict[str, Path]:
 
 
 def is_of_transformers(folder: Path) -> bool:
-    """Whether transformers reads what a folder holds, by its config.json."""
+    """Whether transformers reads what a folder holds, by its config.json, or would with peft."""
+    if _is_file(folder / ADAPTER):
+        return True
     try:
         about = (folder / "config.json").stat()
         return _names_family(folder / "config.json", about.st_mtime_ns, about.st_size)
@@ -50,12 +53,23 @@ def _names_family(path: Path, _changed: int, _size: int) -> bool:
     return "model_type" in config or nanogpt.is_its(config)
 
 
+def refuse_adapter(folder: Path) -> None:
+    """ValueError for changes to another model, which transformers takes where peft is installed."""
+    if _is_file(folder / ADAPTER):
+        of = str(read_json(folder / ADAPTER, LARGEST_CONFIG).get("base_model_name_or_path"))
+        raise ValueError(
+            f"{spelled(folder)} has an adapter (LoRA) of {quoted(of)!r}; merge it into that model, "
+            "save what merge_and_unload of peft gives, and open that"
+        )
+
+
 def given_folder(place: str) -> Path:
     """The folder of a model that a person names; ValueError where it is none, with what is."""
     folder = folder_at(place.strip().strip("\"'"))
     if folder is None or not place.strip():
         raise ValueError(f"{quoted(place)!r} {_why_none(place.strip())}")
     if not has_config(folder):
+        refuse_adapter(folder)
         nanogpt.refuse_pickle(folder)
         inside = [below.name for below in _inside(folder) if has_config(below)]
         also = f", as {quoted(inside[0])!r} in it" if inside else ""

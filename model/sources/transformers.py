@@ -37,7 +37,15 @@ from model.sources.folder import (
     stored_in,
 )
 from model.sources.hub import FETCHED
-from model.sources.loaded import UNSEEN, in_files, of_rules, of_run, of_vocabulary, plain_output
+from model.sources.loaded import (
+    UNSEEN,
+    in_files,
+    of_layers,
+    of_rules,
+    of_run,
+    of_vocabulary,
+    plain_output,
+)
 from model.sources.places import WHERE, folders, is_of_transformers
 from model.sources.weights import named
 from model.verify.check import Finding
@@ -113,7 +121,12 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         _refuse_other_than_text(inner, spelled(folder))
     with in_one_line(folder, "its pictures cannot be made ready"):
         pictures = pictures_of(folder, inner.config) if sees else None
-    found = [*in_files(inner, loading), *_of_names(folder), *of_rules(inner)]
+    found = [
+        *in_files(inner, loading),
+        *_of_names(folder),
+        *_of_code(config, kind),
+        *of_rules(inner),
+    ]
     inner = inner.to(where)
     with in_one_line(folder, "it does not run"):
         plain = plain_output(inner, pictures and pictures.side)
@@ -124,7 +137,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         found.extend(of_vocabulary(n_rows, tokenizer.n_tokens))
     if kind is hf.AutoModel:
         found.append(Finding("config.json names no class of transformers with a head: it has none"))
-    report = (*found, *of_run(model, plain), UNSEEN)
+    report = (*found, *of_layers(model), *of_run(model, plain), UNSEEN)
     return Adopted(folder.name, folder, model, tokenizer, report)
 
 
@@ -135,9 +148,16 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
     it is put to evaluation, and which weights are trained stays as it is. ValueError where it
     cannot be opened or seen.
     """
+    is_compiled = hasattr(inner, "_orig_mod")
+    inner = inner._orig_mod if is_compiled else inner
     name = type(inner).__name__
     if not isinstance(inner, nn.Module) or not hasattr(inner, "main_input_name"):
         raise ValueError(f"{name} is no model of transformers; give one, a folder, or a name")
+    if hasattr(inner, "peft_type") or any(hasattr(x, "base_layer") for x in inner.modules()):
+        raise ValueError(
+            f"{name} has adapters of peft that are not merged; give what "
+            "copy.deepcopy(model).merge_and_unload() gives"
+        )
     if not hasattr(own, "is_fast"):
         raise ValueError(f"{name} needs its tokenizer: AutoTokenizer.from_pretrained(FOLDER)")
     if inner.dtype != torch.float32:
@@ -150,7 +170,8 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
         for weight in trained:
             weight.requires_grad_(True)
     tokenizer = _called(own, model.facts.vocab_size or 0, _start_id(model))
-    return Adopted(name, Path(), model, tokenizer)
+    found = [Finding(f"{name} was compiled: the model inside runs")] if is_compiled else []
+    return Adopted(name, Path(), model, tokenizer, (*found, *of_layers(model)))
 
 
 def _called(own: Any, n_ids: int, start_id: int | None) -> AdoptedTokenizer:  # noqa: ANN401
@@ -217,13 +238,19 @@ def _transformers() -> Any:  # noqa: ANN401
 def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: ANN401
     """The class its config names, of the family it names; ValueError where they do not agree."""
     family, name = config["model_type"], class_name(config)
+    found: Any = getattr(hf, name, None)
+    is_known = isinstance(found, type) and issubclass(found, hf.PreTrainedModel)
+    if "auto_map" in config and not (is_known and family in hf.CONFIG_MAPPING):
+        raise ValueError(
+            f"{spelled(folder)} brings code of its own, which is never run here; open a model "
+            "whose family transformers has"
+        )
     if family not in hf.CONFIG_MAPPING:
         raise ValueError(
             f"{spelled(folder)} is of the family {quoted(family)!r}, which transformers "
             f"{hf.__version__} does not have; install one that has it"
         )
-    found: Any = getattr(hf, name, None)
-    if not isinstance(found, type) or not issubclass(found, hf.PreTrainedModel):
+    if not is_known:
         return hf.AutoModel
     own = getattr(found.config_class, "model_type", family)
     if own != family:
@@ -250,6 +277,13 @@ def _of_names(folder: Path) -> Iterator[Finding]:
     if prefixes := sorted({one.group() for one in found if one}):
         text = f"{named(prefixes)} was taken off the names of its weights"
         yield Finding(f"{text}: it was compiled or wrapped when it was saved")
+
+
+def _of_code(config: dict[str, Any], kind: type) -> Iterator[Finding]:
+    """What is said of a folder that brings code for a family that transformers has."""
+    if "auto_map" in config:
+        text = "the code that its folder brings was not run"
+        yield Finding(f"{text}: transformers' own {kind.__name__} was opened")
 
 
 def _refuse_larger(hf: Any, kind: Any, folder: Path) -> None:  # noqa: ANN401

@@ -29,10 +29,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something found of a model, in words; `is_off` where it is not as it should be."""
+    """Something found of a model, in words; `is_off` where it is not as it should be.
+
+    `is_said` on every page, since it changes what stands there.
+    """
 
     text: str
     is_off: bool = False
+    is_said: bool = False
 
 
 def worst(checks: Iterable[Check]) -> Check:

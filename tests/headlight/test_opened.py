@@ -127,6 +127,24 @@ def test_a_long_run_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert name in (tmp_path / "run.html").read_text(encoding="utf-8")
 
 
+def adapted() -> torch.nn.Module:
+    """A model in which a matrix is wrapped as peft wraps it."""
+    model = build("llama")
+    model.model.layers[1].self_attn.q_proj.base_layer = torch.nn.Linear(2, 3)
+    return model
+
+
+def test_of_a_compiled_model_the_one_inside_runs() -> None:
+    inner = build("lfm2", vocab_size=300)
+    with pytest.warns(UserWarning) as said:
+        model = hl.open(torch.compile(inner, backend="eager"), tokens())
+    assert [str(one.message) for one in said] == [
+        "Lfm2ForCausalLM was compiled: the model inside runs",
+        "only layers that attend are shown: from L0 on, layer 1 of its 3",
+    ]
+    assert getattr(model.opened.model, "inner", None) is inner
+
+
 def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:
     ours = hl.open(build("gpt2", vocab_size=300), tokens())
     theirs = hl.open(saved(tmp_path / "gpt2"), device="cpu")
@@ -147,6 +165,7 @@ def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:
         ("Linear is no model of", lambda _: hl.open(torch.nn.Linear(2, 2), tokens())),
         ("needs its tokenizer", lambda _: hl.open(build("gpt2"))),
         ("not read text but pixel_values", lambda _: hl.open(build("vit"), tokens())),
+        (r"deepcopy\(model\)\.merge", lambda _: hl.open(adapted(), tokens())),
         (r"deepcopy\(model\)\.float", lambda _: hl.open(build("gpt2").half(), tokens())),
         (r"move it with \.to\('cuda'\)", lambda _: hl.open(build("gpt2"), device="cuda")),
         ("from 0 to 1; divide", lambda _: hl.open("digits")(np.full((28, 28), 255))),

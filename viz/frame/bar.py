@@ -49,13 +49,15 @@ def open_view(
     where: DeltaGenerator,
     architecture: str = "",
     *,
+    needs: Sequence[str] = (),
     has_caret: bool = False,
     has_heads: bool = True,
     fills_blanks: bool = False,
 ) -> View:
     """Draw the controls every page has into the bar, and run the model on what it is given.
 
-    A page for one `architecture` has a model of that kind. `has_caret` has the sentence box take
+    A page for one `architecture` has a model of that kind, laid out as ours where it `needs`
+    "weights". `has_caret` has the sentence box take
     the keyboard when the page is opened; `has_heads` has the bar choose a head; `fills_blanks` has
     a word of an encoder's sentence hidden until a person hides one.
 
@@ -63,7 +65,7 @@ def open_view(
     """
     admission.admit()
     notices.begin()
-    model = _model_setting(architecture)
+    model = _model_setting(architecture, needs)
     asks = given.ON_HOME if fills_blanks else given.ON_OWN_PAGE if architecture else given.ASKS
     ask = given.ask_of(runs.architecture_of(state.value(model)), asks)
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
@@ -158,15 +160,22 @@ def _count_tokens(typed: given.Typed, run: runs.Run, most: int) -> None:
     typed.place.html(f'<p class="hl-count{excess}">{n_shown + n_cut:,} / {most:,} tokens</p>')
 
 
-def _model_setting(architecture: str) -> Choice[str]:
-    """The choice of a model, on a page for one architecture of that kind alone."""
+def _model_setting(architecture: str, needs: Sequence[str] = ()) -> Choice[str]:
+    """The choice of a model, on a page for one architecture of that kind alone.
+
+    There it is the one that other pages show, if it is among them, until another is chosen.
+    """
     names = runs.model_names(architecture)
+    if architecture and "weights" in needs:
+        names = [name for name in names if not runs.is_of_transformers(name)]
     if not names:
         kind = f"{architecture.replace('_', '-')} " if architecture else ""
         how = HOW_TO_TRAIN.get(architecture, SEE_README)
         raise ValueError(f"no {kind}checkpoint in assets/checkpoints; train one{how}")
     setting = MODELS[architecture]
-    return setting.given(options=names, default=names[0], words=runs.described)
+    shown = state.value(_model_setting("")) if architecture else ""
+    first = shown if shown in names else names[0]
+    return setting.given(options=names, default=first, words=runs.described)
 
 
 def _model_pickers(model: Choice[str]) -> tuple[str, str]:
@@ -304,6 +313,9 @@ def _say_whose_page(view: View) -> None:
 
 
 def _say_what_is_off(view: View) -> None:
+    for one in _report(view):
+        if one.is_said:
+            words.notice(f"Of {view.model} {one.text}.")
     off = [one.text for one in _report(view) if one.is_off]
     if off:
         things = "One thing is" if len(off) == 1 else f"{len(off)} things are"

@@ -53,6 +53,7 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         view = bar.open_view(
             above,
             architecture,
+            needs=page.NEEDS,
             has_caret=takes_caret,
             has_heads=not getattr(page, "SHOWS_HEADS", False),
             fills_blanks=getattr(page, "FILLS_BLANKS", False),

@@ -49,6 +49,31 @@ DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gpt_oss": ("GptOssConfig", "GptOssForCausalLM", {
         **GROUPED, "num_local_experts": 3, "num_experts_per_tok": 2, "sliding_window": 4}),
 }  # fmt: skip
+LINEAR = {  # of layers that keep a state
+    **GROUPED, "layer_types": ["linear_attention", "full_attention", "linear_attention"],
+    "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 6,
+    "linear_value_head_dim": 6, "num_experts": 4, "num_experts_per_tok": 2,
+}  # fmt: skip
+# Decoders of which some layers keep more of earlier tokens than keys and values.
+HYBRIDS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "lfm2": ("Lfm2Config", "Lfm2ForCausalLM", {
+        **GROUPED, "layer_types": ["conv", "full_attention", "conv"]}),
+    "falcon_h1": ("FalconH1Config", "FalconH1ForCausalLM", {
+        **GROUPED, "mamba_d_ssm": D, "mamba_n_heads": 4, "mamba_d_head": 6, "mamba_d_state": 8,
+        "mamba_chunk_size": 8}),
+    "qwen3_next": ("Qwen3NextConfig", "Qwen3NextForCausalLM", LINEAR),
+}  # fmt: skip
+# Decoders whose layers differ in their sizes, or values from keys.
+UNEVEN: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "gemma4": ("Gemma4TextConfig", "Gemma4ForCausalLM", {
+        **GROUPED, "global_head_dim": 14, "sliding_window": 4, "vocab_size_per_layer_input": VOCAB,
+        "hidden_size_per_layer_input": 6, "num_kv_shared_layers": 0,
+        "layer_types": ["sliding_attention", "full_attention", "full_attention"]}),
+    "deepseek_v3": ("DeepseekV3Config", "DeepseekV3ForCausalLM", {
+        **WIDE, "num_key_value_heads": 4, "q_lora_rank": 8, "kv_lora_rank": 6, "v_head_dim": 5,
+        "qk_rope_head_dim": 4, "qk_nope_head_dim": 6, "n_routed_experts": 4, "n_group": 1,
+        "topk_group": 1, "num_experts_per_tok": 2, "moe_intermediate_size": 12}),
+}  # fmt: skip
 ENCODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "bert": ("BertConfig", "BertForMaskedLM", WIDE),
     "roberta": ("RobertaConfig", "RobertaForMaskedLM", {**WIDE, "max_position_embeddings": 50}),
@@ -76,7 +101,7 @@ FAMILIES = {**DECODERS, **ENCODERS, **ENCODER_DECODERS, **VISION}
 
 def build(family: str, **changes: object) -> Any:  # noqa: ANN401
     """A model of a family, the same weights each time; no weight is left at zero or one."""
-    config_name, model_name, sizes = FAMILIES[family]
+    config_name, model_name, sizes = (FAMILIES | HYBRIDS | UNEVEN)[family]
     torch.manual_seed(7)
     config = getattr(hf, config_name)(**{**ENDS, **sizes, **changes})
     model = getattr(hf, model_name)._from_config(config, attn_implementation="eager")

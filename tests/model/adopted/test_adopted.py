@@ -29,7 +29,11 @@ from model.analysis.lens import logit_lens
 from model.analysis.metrics import Metric
 from model.analysis.patching import Pair, begin, estimated, pieces
 from model.capture import capture
+from model.decoding.beam import beam_search
+from model.decoding.cache_run import run_through_cache
+from model.decoding.filters import GREEDY
 from model.decoding.kv_cache import KVCache
+from model.decoding.sampling import generate
 from model.tap import Editor, attach, set_at, set_head, set_position, set_weight
 from model.trace import Stream, Trace
 from model.verify.records import check_records
@@ -38,6 +42,8 @@ from tests.model.adopted.families import (
     DECODERS,
     ENCODER_DECODERS,
     FAMILIES,
+    HYBRIDS,
+    UNEVEN,
     VISION,
     build,
     given,
@@ -122,9 +128,32 @@ def test_what_is_said_of_a_model_is_what_was_seen(family: str) -> None:
     assert (model.readout is not None) == (family in READ_OUT)
 
 
+@pytest.mark.parametrize("family", [*HYBRIDS, *UNEVEN])
+def test_text_is_that_of_transformers_whatever_layers_keep(family: str) -> None:
+    inner, ids = build(family), given(family, 5)["input_ids"]
+    inner.generation_config.eos_token_id = None
+    asked = {"do_sample": False, "max_new_tokens": 8}
+    greedy, best = (inner.generate(ids, num_beams=n, **asked)[0, 5:].tolist() for n in (1, 3))
+    model, prompt = adopt(inner), ids[0].tolist()
+    written = generate(model, prompt, GREEDY, max_new_tokens=8)
+    assert [step.token_id for step in written] == greedy
+    *_, last = beam_search(model, prompt, beam_width=3, max_new_tokens=8)
+    assert last.winner is not None and list(last.winner.ids) == best
+
+
+@pytest.mark.parametrize("family", UNEVEN)
+def test_the_bytes_of_a_cache_are_the_sum_over_layers(family: str) -> None:
+    model, trace = captured(family)
+    assert len({x.shape[-1] for record in trace.attention for x in (record.k, record.v)}) == 2
+    cached = run_through_cache(model, trace.ids.tolist(), 3)
+    assert cached.bytes_held[7] == sum(x.k.nbytes + x.v.nbytes for x in trace.attention)
+    assert cached.is_kept and max(cached.errors(trace, 7)) < EXACT
+
+
 @pytest.mark.parametrize("family", DECODERS)
 def test_our_cache_serves_them(family: str) -> None:
     model, ids = adopt(build(family)), given(family, 9)["input_ids"]
+    assert not model.config.n_together
     cache = KVCache(model.config, 12)
     with torch.inference_mode():
         whole = model(ids)

@@ -76,6 +76,8 @@ def test_a_damaged_list_is_none(tmp_path: Path) -> None:
 def test_what_is_no_folder_of_a_model_is_said(tmp_path: Path) -> None:
     tiny_checkpoint(tmp_path / "some" / "fox")
     file = tmp_path / "some" / "fox" / "config.json"
+    (tmp_path / "lora").mkdir()
+    (tmp_path / "lora" / places.ADAPTER).write_text('{"base_model_name_or_path": "a/b"}')
     said = {
         "": "'' is no folder here",
         str(tmp_path / "nowhere"): "is no folder here",
@@ -83,6 +85,7 @@ def test_what_is_no_folder_of_a_model_is_said(tmp_path: Path) -> None:
         "a\0b": "is no folder here",
         str(file): "is a file; give the folder that it is in",
         str(tmp_path / "some"): "has no config.json; give the folder of one model, as 'fox' in it",
+        str(tmp_path / "lora"): r"has an adapter \(LoRA\) of 'a/b'; merge it into that model",
         str(tmp_path / "home"): "is no folder here",
     }
     for place, line in said.items():

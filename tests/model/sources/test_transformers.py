@@ -14,7 +14,8 @@ from safetensors.torch import load_file, save_file
 from model.given import Blanked
 from model.sources import table
 from model.sources.adopted import Adopted
-from model.sources.places import WHERE
+from model.sources.places import ADAPTER, WHERE
+from model.sources.table import open_named
 from model.sources.transformers import load
 from tests.model.adopted.families import build, published, saved, tokens, words
 from tests.model.builders import edit_json
@@ -54,6 +55,23 @@ def test_logits_are_those_of_transformers(gpt2: Path) -> None:
         expected = build("gpt2", vocab_size=300)(torch.tensor([trace.ids.tolist()])).logits[0]
     np.testing.assert_allclose(trace.logits, expected, atol=1e-5)
     np.testing.assert_allclose(model.independent_logits(trace.ids), expected, atol=1e-5)
+
+
+def test_a_state_space_model_that_was_saved_opens(tmp_path: Path) -> None:
+    folder = saved(tmp_path, "falcon_h1")
+    assert "__float__" in (folder / "config.json").read_text()  # infinity, which JSON lacks
+    assert load(folder, "cpu").offers >= {"decoder"} and "cache" not in load(folder, "cpu").offers
+
+
+def test_labels_are_no_words(tmp_path: Path) -> None:
+    config = build("llama", vocab_size=300).config
+    config.num_labels = 300  # as many as words
+    hf.LlamaForTokenClassification(config).save_pretrained(tmp_path)
+    tokens().save_pretrained(tmp_path)
+    model = load(tmp_path, "cpu")
+    assert not model.offers & {"decoder", "answers", "logits"} and not model.config.predicts
+    with pytest.raises(ValueError, match="it does not say how a text goes on"):
+        _ = model.decoder
 
 
 def test_what_is_beyond_the_context_is_cut_and_counted(gpt2: Path) -> None:
@@ -142,6 +160,22 @@ def _high_token(folder: Path) -> None:
     edit_json(folder / "tokenizer.json", add)
 
 
+def _adapter(folder: Path) -> None:
+    said = {"peft_type": "LORA", "base_model_name_or_path": "some/base"}
+    _write(folder / ADAPTER, json.dumps(said))
+
+
+def _adapter_alone(folder: Path) -> None:
+    _adapter(folder)
+    (folder / "config.json").unlink()
+
+
+def _stored(name: str, dtype: torch.dtype) -> Callable[[Path], None]:
+    weight = {name: torch.zeros(2, 3, dtype=dtype)}
+    return lambda folder: save_file(weight, folder / "model.safetensors", {"format": "pt"})
+
+
+CODE = {"auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}}
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 548105171\n"
 BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "no weights": (_weights(None), "model.safetensors is missing; copy the whole folder"),
@@ -151,8 +185,14 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "no safetensors": (_weights(bytes(99)), "header would have 0 bytes"),
     "too large": (_huge, "need 4398.0 GB in float32"),
     "shard missing": (_shard_missing, "00002-of-00002.safetensors is missing"),
-    "own code": (_config(auto_map={"AutoModel": "x.Y"}), "code of its own, which is never run"),
+    "own code": (_config(**CODE, model_type="gpt9"), "code of its own, which is never run"),
+    "class of its own": (_config(**CODE, architectures=["Own"]), "code of its own, which is never"),
     "quantised": (_config(quantization_config={"bits": 4}), "quantised weights; open the model"),
+    "quantised by MLX": (_config(quantization={"bits": 4}), "quantised weights; open the model"),
+    "packed": (_stored("transformer.h.0.qweight", torch.int32), "quantised weights; open the mod"),
+    "adapter": (_adapter, "has an adapter (LoRA) of 'some/base'; merge it into that model, save"),
+    "adapter alone": (_adapter_alone, "has an adapter (LoRA) of 'some/base'; merge it into that"),
+    "wrapped": (_stored("base_model.model.h.0.lora_A.weight", torch.float32), "adapters (LoRA) in"),
     "no family": (_config(model_type="gpt9"), "the family 'gpt9', which transformers 5.23.0 does"),
     "two families": (_config(model_type="llama"), "names 'GPT2LMHeadModel', which is of 'gpt2'"),
     "other sizes": (_config(n_embd=32), "weights have other shapes than config.json means, as"),
@@ -183,9 +223,24 @@ def test_a_broken_folder_is_one_line_with_a_remedy(name: str, gpt2: Path, tmp_pa
     change, expected = BROKEN[name]
     change(_copy(gpt2, tmp_path))
     with pytest.raises(ValueError) as caught:
-        load(tmp_path, "cpu")
+        open_named(str(tmp_path), "cpu")
     line = str(caught.value)
     assert expected in line and "\n" not in line and len(line) < 800
+
+
+@pytest.mark.parametrize("said", [{"max_window_layers": 10**6}, CODE])
+def test_what_config_says_besides_changes_nothing(
+    said: dict[str, Any], gpt2: Path, tmp_path: Path
+) -> None:
+    _config(**said)(_copy(gpt2, tmp_path))
+    for name in ("own.py", "modeling_own.py"):
+        _write(tmp_path / name, "import os; os._exit(7)")
+    model = load(tmp_path, "cpu")
+    np.testing.assert_array_equal(
+        model.trace(TEXT).trace.logits, load(gpt2).trace(TEXT).trace.logits
+    )
+    found = [x.text for x in model.report if "transformers' own GPT2LMHeadModel was" in x.text]
+    assert len(found) == ("auto_map" in said)
 
 
 @pytest.mark.parametrize("named", [None, [], ["AutoTokenizer"], {"a": 1}, 5])

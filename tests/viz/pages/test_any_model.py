@@ -57,6 +57,16 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     own.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(r"[\s\S]"), "isolated")
     own.save(str(folder / "letters" / "tokenizer.json"))  # as the README's lines for nanoGPT do
+    saved(folder / "some-lfm", "lfm2")
+    saved(folder / "some-deepseek", "deepseek_v3")
+    for name, kind, family, own in (
+        ("bert-labels", hf.BertForTokenClassification, "bert", words()),
+        ("llama-reward", hf.LlamaForSequenceClassification, "llama", tokens()),
+    ):
+        config = build(family, vocab_size=300).config
+        config.num_labels = 1 if family == "llama" else 5
+        kind(config).save_pretrained(folder / name)
+        own.save_pretrained(folder / name)
     pictured(folder / "some-dino", "dinov2")
     return folder
 
@@ -83,6 +93,35 @@ def test_a_page_serves_a_decoder_of_transformers_or_says_why_not(page: str) -> N
     assert control(app, "model") == "some-llama"
     said = [x for x in lines(app, "note") if "does not apply to some-llama: its weights are" in x]
     assert len(said) == (page in LAID_OUT)
+
+
+@pytest.mark.parametrize(
+    ("page", "model", "why"),
+    [
+        ("Home", "bert-labels", ""),
+        ("Encoder", "bert-labels", "This page is not for bert-labels: it shows blank."),
+        ("Ablation", "bert-labels", "it has no head that predicts, neither words nor classes."),
+        ("Home", "llama-reward", ""),
+        ("Next token", "llama-reward", "it does not say how a text goes on."),
+        ("Home", "some-lfm", "from L0 on, layer 1 of its 3."),
+        ("KV cache", "some-lfm", "it keeps more of earlier tokens than their keys and values."),
+        ("KV cache", "some-deepseek", ""),
+    ],
+)
+def test_what_a_model_cannot_do_is_a_line(page: str, model: str, why: str) -> None:
+    app = open_page(page, model=model, sentence="the red dog")
+    assert lines(app, "error") == []
+    assert why in "".join(lines(app, "note"))
+    is_sum = "The layers of this model differ in their sizes: the bytes are their sum."
+    assert (is_sum in [x.value for x in app.caption]) == (model == "some-deepseek")
+
+
+def test_a_page_for_one_kind_opens_on_the_chosen_model_and_lists_what_it_can_show() -> None:
+    app = open_page("Encoder", model="some-bert", sentence="the red dog")
+    assert control(app, "encoder") == "some-bert" and lines(app, "error") == []
+    assert not any("is not for" in line for line in lines(app, "note"))
+    said = lines(open_page("Vision", vision="some-dino"), "note")
+    assert any("some-dino does not exist here" in line for line in said)
 
 
 def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:

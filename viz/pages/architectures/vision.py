@@ -20,7 +20,7 @@ from viz.runs import pictures
 
 TITLE = "Vision"
 ICON = ":material/draw:"
-NEEDS = ()
+NEEDS = ("weights",)
 ARCHITECTURE = "vision"
 SHOWS_TOKENS = True
 OPENS_INSPECTOR = False

@@ -9,6 +9,7 @@ import streamlit as st
 from model.analysis.cost import KnownModel, cache_variants
 from model.analysis.timing import fed_at_once
 from model.decoding.cache_run import CacheRun
+from model.decoding.kv_cache import cache_bytes
 from viz import runs
 from viz.digits import digits
 from viz.figures.cache import bytes_text, cache_map
@@ -20,7 +21,7 @@ from viz.pages.generate import timing
 
 TITLE = "KV cache"
 ICON = ":material/database:"
-NEEDS = ("decoder", "text")
+NEEDS = ("decoder", "text", "cache")
 
 SIZES = ("n_layers", "n_heads", "n_kv_heads", "d_head", "latent", "max_seq_len")
 ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
@@ -103,8 +104,11 @@ def _controls(view: View) -> Shown:
 def _lengths(cached: CacheRun, shown: Shown) -> np.ndarray:
     """Length of the vectors in the cache, of one KV head or the mean of all. Returns (L, T)."""
     vectors = cached.keys if shown.part == "keys" else cached.values
-    lengths = np.linalg.norm(vectors, axis=-1)  # (L, n_kv_heads, T)
-    return lengths.mean(axis=1) if shown.kv_head is None else lengths[:, shown.kv_head]
+    lengths = [np.linalg.norm(x, axis=-1) for x in vectors]  # (n_kv_heads, T) each
+    if shown.kv_head is None:
+        return np.stack([x.mean(axis=0) for x in lengths])
+    n_first = len(lengths[0])  # other layers may have more or fewer
+    return np.stack([x[shown.kv_head * len(x) // n_first] for x in lengths])
 
 
 def _picture(view: View, lengths: np.ndarray, shown: Shown) -> None:
@@ -145,7 +149,10 @@ def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
     )
     inspector.formula("model.decoding.kv_cache.cache_bytes")
     sizes = (config.n_layers, config.n_kv_heads, config.d_head, n_cached, cached.bytes_per_value)
-    inspector.formula("model.decoding.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
+    if cache_bytes(*sizes) == used:
+        inspector.formula("model.decoding.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
+    else:
+        st.caption("The layers of this model differ in their sizes: the bytes are their sum.")
 
 
 def _check(view: View, cached: CacheRun, n_cached: int) -> None:

@@ -61,7 +61,7 @@ class _Shown:
     def settled(self) -> Highlight | None:
         """The layer from which the logit lens has the answer; None where it is the last."""
         view = self.view
-        if not view.offers >= {"decoder", "residuals", "vocabulary"}:
+        if not view.offers >= {"decoder", "residuals", "vocabulary", "readout"}:
             return None
         last = len(view.tokens) - 1
         lens = runs.lens(view.handle, view.sentence, [last])
