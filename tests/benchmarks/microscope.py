@@ -1,4 +1,4 @@
-"""How fast the microscope answers, beside what is asked, and beside BertViz on the same arrays.
+"""How fast the microscope answers, beside what is asked.
 
 Asked, at 64 tokens on `stories`: hover to operands 16 ms, another head or stage 100 ms.
 Overview of 12 × 12 heads: 0.4 s and 1 MB at 128 tokens, 1.5 s at 512. At 512 tokens: every view
@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from model.analysis.heads import sharpness
 from model.architectures.decoder import DecoderTransformer
 from model.sources import checkpoint
-from tests.benchmarks.bertviz_peer import draw_model_view
+from tests.benchmarks.rounds import rounds_of
 from tests.browser import find_browser
 from tests.screen import settle
 from tests.serving import BROWSER_FLAGS, running_app
@@ -103,14 +103,13 @@ OVERVIEW = """async (data) => {
 
 
 def measure() -> dict[str, float]:
-    """All figures of the microscope; the peer's only where it is installed."""
+    """All figures of the microscope."""
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(
             executable_path=find_browser(), args=[*BROWSER_FLAGS, "--enable-precise-memory-info"]
         )
         with _app_with_long_context(Path(folder)) as url:
             figures = _at_64(browser, url) | _at_512(browser, url) | _overviews(browser, url)
-        figures |= _beside_bertviz(browser, figures)
         browser.close()
     return figures
 
@@ -147,10 +146,10 @@ def _percentile(values: list[float], share: float) -> float:
 
 def _at_64(browser: Browser, url: str) -> dict[str, float]:
     page = _open(browser, url, 64)
-    hovers = page.evaluate(HOVER, HOVERS)
-    heads = [[(3 * i) % 6, (5 * i) % 8] for i in range(1, PICKS + 1)]
+    hovers = page.evaluate(HOVER, len(rounds_of(HOVERS)))
+    heads = [[(3 * i) % 6, (5 * i) % 8] for i in (1 + n for n in rounds_of(PICKS))]
     picks = page.evaluate(UNTIL_DRAWN, ["head", heads])
-    stages = ["output", "product", "scaled", "masked", "weights"] * 4
+    stages = ["output", "product", "scaled", "masked", "weights"] * len(rounds_of(4))
     steps = page.evaluate(UNTIL_DRAWN, ["stage", stages])
     page.close()
     return {
@@ -165,7 +164,7 @@ def _at_64(browser: Browser, url: str) -> dict[str, float]:
 
 def _at_512(browser: Browser, url: str) -> dict[str, float]:
     page = _open(browser, url, 512, model="stories-512")
-    hovers = page.evaluate(HOVER, HOVERS)
+    hovers = page.evaluate(HOVER, len(rounds_of(HOVERS)))
     views = ["lines", "sentence", "whatif", "compare", "summary", "map"]
     spent = page.evaluate(UNTIL_DRAWN, ["view", views])
     heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
@@ -210,25 +209,8 @@ def _overviews(browser: Browser, url: str) -> dict[str, float]:
     with bare_page(browser, url) as page:
         for n_tokens, asked in ((128, "0.4"), (512, "1.5")):
             data, making = _overview_data(n_tokens)
-            drawing = statistics.median(page.evaluate(OVERVIEW, data) for _ in range(5))
+            drawing = statistics.median(page.evaluate(OVERVIEW, data) for _ in rounds_of(5))
             name = f"12 × 12 heads, {n_tokens} tokens"
             figures[f"{name}: overview, s (asked ≤ {asked})"] = making + drawing / 1000
             figures[f"{name}: sent, MB (asked ≤ 1)"] = len(json.dumps(data)) / 1e6
     return figures
-
-
-def _beside_bertviz(browser: Browser, ours: dict[str, float]) -> dict[str, float]:
-    """BertViz' model view of the same arrays; empty where it is not installed."""
-    tokens = [f"dog{i}" for i in range(128)]
-    peer = draw_model_view(browser, random_patterns(12, 12, n_tokens=128), tokens)
-    if peer is None:
-        return {}
-    own = ours["12 × 12 heads, 128 tokens: overview, s (asked ≤ 0.4)"]
-    sent = ours["12 × 12 heads, 128 tokens: sent, MB (asked ≤ 1)"]
-    seconds = peer.build_seconds + peer.seconds
-    return {
-        "BertViz model view, 12 × 12 heads, 128 tokens, s": seconds,
-        "BertViz model view, 12 × 12 heads, 128 tokens, MB": peer.html_bytes / 1e6,
-        "BertViz / Headlight, time": seconds / own,
-        "BertViz / Headlight, size": peer.html_bytes / 1e6 / sent,
-    }
