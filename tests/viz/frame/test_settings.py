@@ -9,9 +9,6 @@ import pytest
 from model.decoding.course import Change
 from model.trace import HeadGroup, Trace
 from tests.viz.apps import TOM, chosen, control, lines, offered_of, open_page, query_of
-from tests.viz.pages.architectures.test_encoder import VALUES as OF_ENCODER
-from tests.viz.pages.architectures.test_translation import VALUES as OF_TRANSLATION
-from tests.viz.pages.architectures.test_vision import VALUES as OF_VISION
 from viz import runs, studio
 from viz.frame import gradual, lessons, settings
 from viz.frame.kinds import Text
@@ -111,10 +108,16 @@ PLACES = [
     Place("Explanation", {"predicted_at": 2}, {"model": "blank", "sentence": TOM}),
     Place("Explanation", {"arrows_of": "encoder.attn"},
           {"model": "translate", "source": "A man rides a bicycle."}),
+    Place("Encoder", {"blanks": (1, 4), "blank": 1, "causal": True}, {"sentence": TOM}),
+    Place("Translation", {"at": "encoder.attn.2.1", "decode": "sampling", "beams": 3,
+                          "forced": (5, 6, 5), "shown_heads": "layer", "align_by": "input",
+                          "source": "A dog ran.", "target": "Ein Hund lief.", "damage_seed": 3}),
+    Place("Vision", {"digit": 7, "way": "rollout", "shuffle": 5}),
     Place("Explanation", {"arrow_query": 1},
           {"model": "translate", "source": "A man rides a bicycle.", "arrows_of": "encoder.attn"}),
 ]  # fmt: skip
 FOLLOWING = {"page", "edits_of"}  # which other settings bring along
+OF_ONE_MODEL = {"encoder", "translator", "vision"}  # there is one of each to choose
 
 
 @pytest.fixture(autouse=True)
@@ -148,8 +151,8 @@ def test_pages_leave_the_session_to_the_frame() -> None:
 def test_every_setting_has_a_place_in_these_tests() -> None:
     names = Counter(name for place in PLACES for name in place.values)
     assert max(names.values()) == 1
-    of_architectures = {*OF_ENCODER, *OF_TRANSLATION, *OF_VISION, "drawing"}
-    assert set(names) | FOLLOWING | {"device", "attention"} | of_architectures == set(SETTINGS)
+    elsewhere = {"device", "attention", "drawing"}
+    assert set(names) | FOLLOWING | OF_ONE_MODEL | elsewhere == set(SETTINGS)
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: "-".join(place.values)[:40])

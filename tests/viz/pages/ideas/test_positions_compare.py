@@ -91,12 +91,6 @@ def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> No
     assert table["shifted, a probability changes by"]["Learned"] == "no room to shift"
 
 
-def test_no_order_can_be_told_of_equal_tokens() -> None:
-    table = tables_shown(open_page("Positions", sentence="the the", compare="yes"))[PROPERTIES]
-    kinds = table["positions are"]
-    assert kinds["None"] == kinds["RoPE"] == "not measured"
-
-
 def test_without_the_family_other_models_have_their_tab(shelf: Path) -> None:
     tiny_checkpoint(shelf / "mine", position="alibi")
     app = open_page("Positions")
