@@ -28,7 +28,6 @@ from tests.screen import (
     picked,
     query,
     settle,
-    settling,
     strip,
     visit,
 )
@@ -40,10 +39,12 @@ from viz.frame.examples import examples
 def test_type_click_pin_read(page: Page) -> None:
     """The whole way of a person: sentence, head, cell, and its numbers to four digits."""
     visit(page)
+    page.locator(".hl-live").evaluate("node => { node.marked = true; }")
     page.get_by_label("Sentence", exact=True).fill(TOM)
     trace = stories_trace(TOM)
     expect(strip(page)).to_have_text(token_labels(trace.tokens))
     settle(page)
+    assert page.locator(".hl-live").evaluate("node => node.marked"), "it was not put there anew"
     open_head(page, 4, 1)
     wait_for(page, "L4 H1")
     record = trace.attention[4]
@@ -196,26 +197,3 @@ def test_saved_page_works_alone(page: Page, tmp_path_factory: pytest.TempPathFac
     assert alone.evaluate("window.hacked") is None
     assert errors == []
     context.close()
-
-
-def test_a_small_map_of_heads_opens_that_head(page: Page) -> None:
-    """The part of the kit in the app: choices go into the address, and Back undoes them."""
-    visit(page, page="Heads", sentence=TOM, layer="2", head="4")
-    part = page.locator(".hl-live")
-    expect(part).to_have_attribute("data-drawn", "Decoder self-attention L2 H4")
-    part.locator(".hl-grid-of-heads").focus()
-    with settling(page):
-        page.keyboard.press("ArrowRight")
-    page.wait_for_url("**head=5**")
-    part.get_by_role("application", name="L2 H5").focus()
-    with settling(page):
-        page.keyboard.press("PageDown")
-    page.wait_for_url("**cell=*")
-    last = len(stories_trace(TOM).tokens) - 1
-    row = min(10, last)
-    weight = stories_trace(TOM).attention[2].pattern[5, row, 0]
-    says = part.get_by_role("status")
-    expect(says).to_contain_text(f"{weight:.2f}"[:3])
-    for drawn in ("Decoder self-attention L2 H5", "Decoder self-attention L2 H4"):
-        page.go_back()
-        expect(part).to_have_attribute("data-drawn", drawn)

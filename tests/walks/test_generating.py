@@ -159,28 +159,6 @@ def at_rest(page: Page) -> None:
     )
 
 
-def test_home_shows_what_a_touched_word_attends_to(page: Page) -> None:
-    visit(page, page="Home", sentence=TOM)
-    at_rest(page)
-    records, labels = stories_trace(TOM).attention, token_labels(stories_trace(TOM).tokens)
-    mean = np.mean([record.pattern for record in records], axis=(0, 1))
-    tokens = page.locator(".hl-home-tokens button")
-    for query_token in (9, 3):
-        tokens.nth(query_token).hover()
-        expect(tokens.nth(query_token)).to_have_class(re.compile("hl-query"))
-        found = tokens.evaluate_all(
-            "all => all.map(x => Number(x.style.getPropertyValue('--share')))"
-        )
-        row = mean[query_token]
-        assert found == pytest.approx((row / row.max()).tolist(), abs=6e-4)
-        says = page.locator(".hl-home-says")
-        key = int(row.argmax())
-        name = "itself" if key == query_token else f"“{labels[key]}”"
-        expect(says).to_contain_text(f"“{labels[query_token]}” attends to {name} {row[key]:.2f}")
-    tokens.nth(5).focus()
-    expect(page.locator(".hl-home-says")).to_contain_text("attends to")
-
-
 def test_home_s_list_is_the_model_s_at_the_sliders_settings(page: Page) -> None:
     visit(page, page="Home", sentence=TOM, top_p="1.0")
     at_rest(page)
@@ -199,39 +177,6 @@ def test_home_s_list_is_the_model_s_at_the_sliders_settings(page: Page) -> None:
     assert found[:8] == pytest.approx(expected.tolist(), abs=1e-6)
     assert found[8] == pytest.approx(1 - expected.sum(), abs=1e-6)
     page.wait_for_url("**temperature=1.0**")
-
-
-def test_a_head_of_home_grows_stays_and_opens(page: Page) -> None:
-    """By keyboard: into the maps, to a head, large, to its own page; Back leads home again."""
-    visit(page, page="Home", sentence=TOM)
-    at_rest(page)
-    page.locator(".hl-home-tokens button").nth(9).click()
-    maps = page.get_by_role("application", name="with 48 heads")
-    maps.focus()
-    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
-        maps.press(key)
-    large = page.locator(".hl-home-large")
-    pattern, labels = (
-        stories_trace(TOM).attention[1].pattern[1],
-        token_labels(stories_trace(TOM).tokens),
-    )
-    key = int(pattern[9].argmax())
-    title = f"L1 H1 “{labels[9]}” → “{labels[key]}” {pattern[9, key]:.3f}"
-    expect(large).to_contain_text(title)
-    expect(large.locator(".js-plotly-plot")).to_be_visible()
-    page.wait_for_function(f"({CELLS})()?.length === {len(pattern)}")
-    found = np.array([[x or 0 for x in row] for row in page.evaluate(CELLS)])
-    assert found == pytest.approx(pattern, abs=1e-6)
-    large.get_by_role("link", name="Open in Attention").click()
-    settle(page, "Attention")
-    assert (query(page)["layer"], query(page)["head"]) == ("1", "1")
-    page.go_back()
-    expect(page.locator(".hl-home-tokens button").first).to_be_visible()
-
-
-# The cells of Home's large map, as they are drawn.
-CELLS = """() => document.querySelector('.hl-home-large .js-plotly-plot')?.data?.[0].z
-    .map(row => Array.from(row, x => Number.isNaN(x) ? null : x))"""
 
 
 def test_home_writes_on_and_everything_follows(page: Page) -> None:
