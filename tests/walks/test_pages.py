@@ -7,15 +7,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import VIEWPORT
-from tests.screen import CHARTS, arrive, figure, settle, visit
+from tests.screen import CHARTS, HOSTILE, arrive, figure, settle, visit
 from tests.viz.builders import PAGES
 
 AXE = Path(next(iter(axe_playwright_python.__path__))) / "axe.min.js"
 SERIOUS = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
     .filter(({impact}) => ['serious', 'critical'].includes(impact))
     .flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 150)}`))"""
-# Short, for some pages run it for each of its tokens; and what it would be, were it not text.
-HOSTILE = "<img src=x onerror=hacked=1> **b** $x$"
+# What the sentence would be, were it not text.
 MARKUP = "img[src='x'], .hl-text b, .hl-strip b, text.nums b, .ytick tspan[style*=bold]"
 # Nothing scrolls sideways but what is wider than the screen, in its own frame.
 FITS = """() => {
