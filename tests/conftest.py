@@ -56,7 +56,7 @@ SLOW = (
     "tests/viz/frame/test_address.py",
     "tests/viz/frame/test_bar.py",
     "tests/viz/frame/test_navigation.py",
-    "tests/viz/frame/test_settings.py::test_a_setting_goes",
+    "tests/viz/frame/test_settings.py::test_a_setting_comes",
     "tests/viz/frame/test_tours.py",
     "tests/viz/pages/",
     "tests/viz/test_runs.py",

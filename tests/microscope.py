@@ -94,9 +94,3 @@ def steps_of(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
         "weights": np.where(record.mask, record.pattern[head], np.nan),
         "output": record.z[head],
     }
-
-
-def softmax_rows(scores: np.ndarray) -> np.ndarray:
-    """Softmax of each row."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)

@@ -9,17 +9,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.benchmarks import (
-    architectures,
-    capture,
-    decoding,
-    experiments,
-    microscope,
-    page,
-    sampler,
-    schemes,
-    stream,
-)
+from tests.benchmarks import capture, decoding, microscope, page, rounds, sampler, schemes
 from tests.screen import PATIENCE
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
@@ -28,10 +18,7 @@ BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "microscope": microscope.measure,
     "sampler": sampler.measure,
     "schemes": schemes.measure,
-    "stream": stream.measure,
     "decoding": decoding.measure,
-    "architectures": architectures.measure,
-    "experiments": experiments.measure,
 }
 
 
@@ -39,7 +26,10 @@ def main() -> None:
     """Print a line for each figure beside what is asked, then all of them as JSON."""
     parser = ArgumentParser(description=__doc__.splitlines()[0].split(":")[0])
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="name")
-    names = parser.parse_args().names or list(BENCHMARKS)
+    parser.add_argument("--once", action="store_true", help="only try whether they run")
+    arguments = parser.parse_args()
+    rounds.is_tried = arguments.once
+    names = arguments.names or list(BENCHMARKS)
     expect.set_options(timeout=PATIENCE)
     figures: dict[str, float] = {}
     for name in names:

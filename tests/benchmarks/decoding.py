@@ -8,16 +8,13 @@ All on one thread: of several, on a machine that does anything else, most only w
 
 from functools import partial
 
-import numpy as np
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from model.architectures.decoder import DecoderTransformer
 from model.config import DecoderConfig
 from model.decoding.filters import GREEDY
-from model.decoding.kv_cache import KVCache
 from model.decoding.sampling import generate
-from model.sources import checkpoint
 from model.weights import to_column_major
 from tests.benchmarks.rounds import medians
 from tests.model.peers import gpt2_weights
@@ -43,7 +40,6 @@ GPT2_SMALL = DecoderConfig(
 )
 THEIR_ACTIVATIONS = {"gelu": "gelu", "gelu_tanh": "gelu_new"}
 PROMPT_LEN = 16
-LENGTHS = (32, 64, 128, 256)
 
 
 def measure() -> dict[str, float]:
@@ -51,11 +47,9 @@ def measure() -> dict[str, float]:
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return (
-            _beside_hugging_face("stories", STORIES, n_new=128, n_rounds=15, asked=1.3)
-            | _beside_hugging_face("GPT-2 small", GPT2_SMALL, n_new=24, n_rounds=7, asked=1.0)
-            | _growth()
-        )
+        return _beside_hugging_face(
+            "stories", STORIES, n_new=128, n_rounds=15, asked=1.3
+        ) | _beside_hugging_face("GPT-2 small", GPT2_SMALL, n_new=24, n_rounds=7, asked=1.0)
     finally:
         torch.set_num_threads(n_threads)
 
@@ -120,29 +114,3 @@ def _their_ids(model: GPT2LMHeadModel, prompt: torch.Tensor, n_new: int) -> list
         pad_token_id=0,
     )
     return ids[0, prompt.shape[1] :].tolist()
-
-
-@torch.inference_mode()
-def _growth() -> dict[str, float]:
-    """Milliseconds for one more token behind a text, and the power of its length they grow with."""
-    model = checkpoint.load("stories", device="cpu").model
-    ids = torch.arange(1, max(LENGTHS) + 1)[None]
-    figures: dict[str, float] = {}
-    variants = {"with": [], "without": []}
-    for length in LENGTHS:
-        cache = KVCache(model.config)
-        model(ids[:, : length - 1], cache=cache)
-        with_cache = partial(_one_more, model, ids[:, length - 1 : length], cache)
-        times = medians([with_cache, partial(model, ids[:, :length])], n_rounds=26, warm_up=1)
-        for (name, so_far), ms in zip(variants.items(), times, strict=True):
-            so_far.append(ms)
-            figures[f"token {length} {name} the cache, ms"] = ms
-    for name, times in variants.items():
-        exponent = np.polyfit(np.log(LENGTHS), np.log(times), 1)[0]
-        figures[f"growth with length {name} the cache, exponent"] = float(exponent)
-    return figures
-
-
-def _one_more(model: DecoderTransformer, new: torch.Tensor, cache: KVCache) -> None:
-    model(new, cache=cache)
-    cache.truncate(cache.length - 1)

@@ -1,30 +1,20 @@
-"""How fast the microscope answers, beside what is asked, and beside BertViz on the same arrays.
+"""How fast the microscope answers, beside what is asked.
 
 Asked, at 64 tokens on `stories`: hover to operands 16 ms, another head or stage 100 ms.
-Overview of 12 × 12 heads: 0.4 s and 1 MB at 128 tokens, 1.5 s at 512. At 512 tokens: every view
-works, hover 33 ms, heap 400 MB.
+Overview of 12 × 12 heads: 0.4 s and 1 MB at 128 tokens, 1.5 s at 512.
 """
 
 import json
-import os
 import statistics
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from model.analysis.heads import sharpness
-from model.architectures.decoder import DecoderTransformer
-from model.sources import checkpoint
-from tests.benchmarks.bertviz_peer import draw_model_view
-from tests.browser import find_browser
+from tests.benchmarks.rounds import app_and_browser, rounds_of
 from tests.screen import settle
-from tests.serving import BROWSER_FLAGS, running_app
 from tests.viz.builders import random_patterns
 from tests.viz.harness import bare_page
 from viz.kit.tiles import MASKED, tiles
@@ -35,7 +25,6 @@ HOVERS = 200
 PICKS = 24
 WORD = " dog"
 DRAWN = ".hl-live[data-drawn*=' ']"
-MAP_SIZE = "document.querySelector('.hl-view-map .js-plotly-plot')._fullData[0].z.length"
 # Milliseconds from a pointer event to the operands in place and laid out, all over the map.
 HOVER = """async (times) => {
     const map = document.querySelector('.hl-view-map .hl-map');
@@ -70,7 +59,6 @@ UNTIL_DRAWN = """async ([action, places]) => {
                 clientY: frame.top + frame.height * (layer - chosenLayer + 0.5)}));
         },
         stage: (name) => document.querySelector(`input[name=hl-stage][value=${name}]`).click(),
-        view: (name) => document.querySelector(`input[name=hl-view][value=${name}]`).click(),
     };
     const spent = [];
     for (const place of places) {
@@ -103,41 +91,17 @@ OVERVIEW = """async (data) => {
 
 
 def measure() -> dict[str, float]:
-    """All figures of the microscope; the peer's only where it is installed."""
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(
-            executable_path=find_browser(), args=[*BROWSER_FLAGS, "--enable-precise-memory-info"]
-        )
-        with _app_with_long_context(Path(folder)) as url:
-            figures = _at_64(browser, url) | _at_512(browser, url) | _overviews(browser, url)
-        figures |= _beside_bertviz(browser, figures)
-        browser.close()
-    return figures
+    """All figures of the microscope."""
+    with app_and_browser() as (browser, url):
+        return _at_64(browser, url) | _overviews(browser, url)
 
 
-@contextmanager
-def _app_with_long_context(folder: Path) -> Iterator[str]:
-    """The app with one more model: the shape and weights of `stories`, context 512."""
-    stories = checkpoint.load("stories")
-    config = type(stories.config).from_dict(stories.config.to_dict() | {"max_seq_len": 512})
-    model = DecoderTransformer(config)
-    model.load_state_dict(stories.model.state_dict())
-    checkpoint.save(folder / "shelf" / "stories-512", model, stories.tokenizer)
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(folder / "shelf")
-    try:
-        with running_app(folder / "log.txt") as app:
-            yield app.url
-    finally:
-        del os.environ["HEADLIGHT_CHECKPOINTS"]
-
-
-def _open(browser: Browser, url: str, n_tokens: int, **query: str) -> Page:
+def _open(browser: Browser, url: str, n_tokens: int) -> Page:
     page = browser.new_page(viewport={"width": 1440, "height": 1000})
-    query |= {"page": "Attention", "sentence": "The" + WORD * (n_tokens - 1)}
+    query = {"page": "Attention", "sentence": "The" + WORD * (n_tokens - 1)}
     page.goto(f"{url}/?{urlencode(query)}")
     page.wait_for_selector(DRAWN, timeout=120_000)
     settle(page, "Attention")
-    assert page.evaluate(MAP_SIZE) == n_tokens
     return page
 
 
@@ -147,10 +111,10 @@ def _percentile(values: list[float], share: float) -> float:
 
 def _at_64(browser: Browser, url: str) -> dict[str, float]:
     page = _open(browser, url, 64)
-    hovers = page.evaluate(HOVER, HOVERS)
-    heads = [[(3 * i) % 6, (5 * i) % 8] for i in range(1, PICKS + 1)]
+    hovers = page.evaluate(HOVER, len(rounds_of(HOVERS)))
+    heads = [[(3 * i) % 6, (5 * i) % 8] for i in (1 + n for n in rounds_of(PICKS))]
     picks = page.evaluate(UNTIL_DRAWN, ["head", heads])
-    stages = ["output", "product", "scaled", "masked", "weights"] * 4
+    stages = ["output", "product", "scaled", "masked", "weights"] * len(rounds_of(4))
     steps = page.evaluate(UNTIL_DRAWN, ["stage", stages])
     page.close()
     return {
@@ -160,20 +124,6 @@ def _at_64(browser: Browser, url: str) -> dict[str, float]:
         "64 tokens: other head, p95, ms (asked ≤ 100)": _percentile(picks, 0.95),
         "64 tokens: stage step, p50, ms": statistics.median(steps),
         "64 tokens: stage step, p95, ms (asked ≤ 100)": _percentile(steps, 0.95),
-    }
-
-
-def _at_512(browser: Browser, url: str) -> dict[str, float]:
-    page = _open(browser, url, 512, model="stories-512")
-    hovers = page.evaluate(HOVER, HOVERS)
-    views = ["lines", "sentence", "whatif", "compare", "summary", "map"]
-    spent = page.evaluate(UNTIL_DRAWN, ["view", views])
-    heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
-    page.close()
-    return {
-        "512 tokens: hover to operands, p95, ms (asked ≤ 33)": _percentile(hovers, 0.95),
-        **{f"512 tokens: view {name}, ms": ms for name, ms in zip(views, spent, strict=True)},
-        "512 tokens: browser heap, MB (asked ≤ 400)": heap,
     }
 
 
@@ -210,25 +160,8 @@ def _overviews(browser: Browser, url: str) -> dict[str, float]:
     with bare_page(browser, url) as page:
         for n_tokens, asked in ((128, "0.4"), (512, "1.5")):
             data, making = _overview_data(n_tokens)
-            drawing = statistics.median(page.evaluate(OVERVIEW, data) for _ in range(5))
+            drawing = statistics.median(page.evaluate(OVERVIEW, data) for _ in rounds_of(5))
             name = f"12 × 12 heads, {n_tokens} tokens"
             figures[f"{name}: overview, s (asked ≤ {asked})"] = making + drawing / 1000
             figures[f"{name}: sent, MB (asked ≤ 1)"] = len(json.dumps(data)) / 1e6
     return figures
-
-
-def _beside_bertviz(browser: Browser, ours: dict[str, float]) -> dict[str, float]:
-    """BertViz' model view of the same arrays; empty where it is not installed."""
-    tokens = [f"dog{i}" for i in range(128)]
-    peer = draw_model_view(browser, random_patterns(12, 12, n_tokens=128), tokens)
-    if peer is None:
-        return {}
-    own = ours["12 × 12 heads, 128 tokens: overview, s (asked ≤ 0.4)"]
-    sent = ours["12 × 12 heads, 128 tokens: sent, MB (asked ≤ 1)"]
-    seconds = peer.build_seconds + peer.seconds
-    return {
-        "BertViz model view, 12 × 12 heads, 128 tokens, s": seconds,
-        "BertViz model view, 12 × 12 heads, 128 tokens, MB": peer.html_bytes / 1e6,
-        "BertViz / Headlight, time": seconds / own,
-        "BertViz / Headlight, size": peer.html_bytes / 1e6 / sent,
-    }

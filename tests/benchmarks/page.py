@@ -12,14 +12,16 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from model.sources import checkpoint
+from tests.benchmarks.rounds import rounds_of
 from tests.browser import find_browser
+from tests.screen import settle
 from tests.serving import BROWSER_FLAGS, running_app
 
 STARTS = 3
 SENTENCES = 24
 N_TOKENS = 32
 TEXT = "the little dog saw a big red ball and ran to the old house by the tree"
-HOME = ".hl-live[data-drawn$=' home']"
+HOME = ".hl-live[data-drawn*=' home ']"
 HEAT_MAP = ".hl-view-map .heatmaplayer image"
 # Resolves with the milliseconds until the drawn heat maps stop changing, once they have changed.
 UPDATE = """async ([selector, before, typed]) => {
@@ -37,12 +39,12 @@ def measure() -> dict[str, float]:
     first: list[float] = []
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=BROWSER_FLAGS)
-        for number in range(STARTS):
+        for number in rounds_of(STARTS):
             started = time.perf_counter()
             with running_app(Path(folder) / f"log{number}.txt") as app:
                 page = _open(browser, app.url)
                 first.append(time.perf_counter() - started)
-                if number == STARTS - 1:
+                if number == len(rounds_of(STARTS)) - 1:
                     page.goto(f"{app.url}/?page=Attention")
                     page.wait_for_selector(HEAT_MAP, timeout=120_000)
                     updates = _type_sentences(page)
@@ -79,8 +81,8 @@ def _type_sentences(page: Page) -> list[float]:
         typed = page.evaluate("performance.now()")
         box.press("Control+Enter")
         times.append(page.evaluate(UPDATE, [HEAT_MAP, before, typed]))
-        page.wait_for_timeout(700)  # let the last update settle before the next one
-    return times[2:]  # the first two warm up
+        settle(page)
+    return times[min(2, len(times) - 1) :]  # the first two warm up
 
 
 def sentences_of_32() -> list[str]:
@@ -88,7 +90,7 @@ def sentences_of_32() -> list[str]:
     tokenizer = checkpoint.load("stories").tokenizer
     words = TEXT.split()
     sentences = []
-    for shift in range(SENTENCES):
+    for shift in rounds_of(SENTENCES):
         ids = tokenizer.encode(" ".join((words[shift % 17 :] + words) * 3))[shift // 17 :]
         sentences.append(tokenizer.decode(ids[:N_TOKENS]).strip())
     assert {len(tokenizer.encode(sentence)) for sentence in sentences} == {N_TOKENS}

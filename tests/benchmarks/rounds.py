@@ -12,6 +12,13 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.browser import find_browser
 from tests.serving import BROWSER_FLAGS, running_app
 
+is_tried = False  # whether a benchmark is only tried, not measured
+
+
+def rounds_of(n: int) -> range:
+    """As many rounds as a figure needs; two, of which one warms up, where it is only tried."""
+    return range(min(n, 2) if is_tried else n)
+
 
 @contextmanager
 def app_and_browser() -> Iterator[tuple[Browser, str]]:
@@ -25,8 +32,9 @@ def app_and_browser() -> Iterator[tuple[Browser, str]]:
 
 def medians(variants: Sequence[Callable[[], object]], n_rounds: int, warm_up: int) -> list[float]:
     """Median milliseconds of each, over rounds in which each runs once: they share the machine."""
-    rounds = [[_milliseconds(variant) for variant in variants] for _ in range(n_rounds)]
-    return [statistics.median(times) for times in zip(*rounds[warm_up:], strict=True)]
+    rounds = [[_milliseconds(variant) for variant in variants] for _ in rounds_of(n_rounds)]
+    counted = rounds[min(warm_up, len(rounds) - 1) :]
+    return [statistics.median(times) for times in zip(*counted, strict=True)]
 
 
 def _milliseconds(variant: Callable[[], object]) -> float:

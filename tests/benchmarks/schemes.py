@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page
 
-from tests.benchmarks.rounds import app_and_browser
+from tests.benchmarks.rounds import app_and_browser, rounds_of
 
 TEXT = (
     "The old bear walked slowly up the hill and looked at the bright moon. He saw a big red ball "
@@ -109,7 +109,7 @@ def _open(browser: Browser, url: str, **query: str) -> Page:
 def _schemes(page: Page) -> tuple[list[float], list[float]]:
     """Each tab in turn; the first round loads the models."""
     first, whole = [], []
-    for number in range(ROUNDS):
+    for number in rounds_of(ROUNDS):
         for label, selectors in TABS.items():
             times = page.evaluate(TAB_SHOWN, [label, list(selectors)])
             page.wait_for_timeout(1200)
@@ -121,7 +121,7 @@ def _schemes(page: Page) -> tuple[list[float], list[float]]:
 
 def _kinds(page: Page) -> list[float]:
     times = []
-    for number in range(ROUNDS):
+    for number in rounds_of(ROUNDS):
         for kind in KINDS:
             taken = page.evaluate(KIND_SHOWN, kind)
             page.wait_for_timeout(1000)
@@ -134,7 +134,7 @@ def _edits(page: Page) -> list[float]:
     """Cells no one has touched, so that nothing is remembered."""
     page.wait_for_selector(".hl-live[data-drawn*=' editor']")
     times = []
-    for number in range(4 * ROUNDS):
+    for number in rounds_of(4 * ROUNDS):
         times.append(page.evaluate(EDIT_SHOWN, [40 + number % 20, 3 + number]))
         page.wait_for_timeout(600)
-    return times[2:]
+    return times[min(2, len(times) - 1) :]

@@ -1,13 +1,11 @@
 """Protects the independent forward pass: it agrees with the model that runs, and shares no code.
 
-The model's are float32 numbers, the reference's float64. What disagrees is a fault of one of them;
-each fault that is planted here must show.
+The model's are float32 numbers, the reference's float64. What disagrees is a fault of one of them.
 """
 
 import ast
 import inspect
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from model import attention, blocks, masks, norms, positions, reference
+from model import reference
 from model.capture import capture
 from model.sources import checkpoint, places
 from model.trace import Trace
@@ -46,7 +44,6 @@ VARIANTS: dict[str, dict[str, object]] = {
     "global": {"mask": "global_tokens", "window": 2, "n_global": 2},
 }
 ALLOWED = 1e-5  # of the largest value, where that is above one
-SEEN = 1e-3  # a fault worth its name is larger
 
 
 def traced(folder: Path, text: str) -> tuple[Trace, dict[str, np.ndarray]]:
@@ -92,68 +89,6 @@ def test_another_mask_is_taken_instead_of_the_own(tmp_path: Path) -> None:
     found = dict(reference.arrays(reference.read(folder), ids, allowed))
     assert worst(trace, found) <= ALLOWED
     assert (found["decoder.blocks.0.attn.pattern"][:, 3] == 0).all()
-
-
-def _off_by_one(made: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    return lambda places, *given: made(places + 1, *given)
-
-
-def _hides_token_1(made: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    def mask(*given: object) -> torch.Tensor:
-        seen = made(*given).clone()
-        seen[2:, 1] = False
-        return seen
-
-    return mask
-
-
-FAULTS: dict[str, tuple[str, dict[str, object]]] = {
-    "RoPE turned backwards": ("rotate_pairs", {"position": "rope"}),
-    "positions off by one": ("sinusoidal_encoding", {}),
-    "ALiBi with other slopes": ("alibi_slopes", {"position": "alibi"}),
-    "LayerNorm without its mean": ("layer_norm", {}),
-    "LayerNorm's eps 0.1": ("layer_norm_eps", {}),
-    "scores not scaled": ("attention_scores", {}),
-    "a mask that hides token 1": ("causal", {}),
-    "the norm after, not before": ("placement", {}),
-    "keys of the next group": ("share_kv_heads", GROUPED),
-}
-
-
-def plant(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One fault in the running model."""
-    turn, waves = positions.rotate_pairs, positions.sinusoidal_encoding
-    norm, share, slopes = norms.layer_norm, attention.share_kv_heads, positions.alibi_slopes
-    scores, causal = attention.attention_scores, masks.causal
-    pre = blocks.NORM_PLACEMENTS["pre"]
-    faults: dict[str, tuple[object, str, object]] = {
-        "rotate_pairs": (positions, "rotate_pairs", lambda x, angles: turn(x, -angles)),
-        "sinusoidal_encoding": (positions, "sinusoidal_encoding", _off_by_one(waves)),
-        "alibi_slopes": (positions, "alibi_slopes", lambda n: slopes(n) * 1.1),
-        "layer_norm": (norms, "layer_norm", lambda x, *rest: norm(x, *rest) + x.mean(-1, True)),
-        "layer_norm_eps": (norms, "layer_norm", lambda x, gain, off, eps: norm(x, gain, off, 0.1)),
-        "attention_scores": (attention, "attention_scores", lambda q, k, *_: scores(q, k, None, 1)),
-        "causal": (masks, "causal", _hides_token_1(causal)),
-        "placement": (blocks, "NORM_PLACEMENTS", {"pre": pre._replace(read=lambda x, norm: x)}),
-        "share_kv_heads": (attention, "share_kv_heads", lambda x, n: share(x.roll(1, dims=1), n)),
-    }
-    where, attribute, fault = faults[name]
-    if isinstance(fault, dict):
-        for key, value in fault.items():
-            monkeypatch.setitem(getattr(where, attribute), key, value)
-    else:
-        monkeypatch.setattr(where, attribute, fault)
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_in_the_running_model_is_seen(
-    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name, variant = FAULTS[fault]
-    folder = tiny_checkpoint(tmp_path / "tiny", **variant)
-    assert worst(*traced(folder, SENTENCE)) <= ALLOWED
-    plant(name, monkeypatch)
-    assert worst(*traced(folder, SENTENCE)) > SEEN
 
 
 @pytest.mark.parametrize("stored", ["float64", "float32", "float16", "bfloat16"])

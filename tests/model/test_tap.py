@@ -233,7 +233,7 @@ def test_no_tap_gives_back_what_it_is_given() -> None:
 
 
 def test_threads_with_different_edits_on_one_model_are_what_each_is_alone() -> None:
-    """100 of 100, bit for bit."""
+    """25 of 25, bit for bit."""
     model = tiny_model(**GROUPED, n_layers=3)
     start_line = threading.Barrier(4)
 
@@ -249,7 +249,7 @@ def test_threads_with_different_edits_on_one_model_are_what_each_is_alone() -> N
     alone = [all_arrays(run(number, together=False)) for number in range(4)]
     assert not np.array_equal(alone[0]["output"], alone[1]["output"])
     with ThreadPoolExecutor(4) as threads:
-        for _ in range(100):
+        for _ in range(25):
             traces = threads.map(lambda number: run(number, together=True), range(4))
             for trace, expected in zip(traces, alone, strict=True):
                 for name, array in all_arrays(trace).items():

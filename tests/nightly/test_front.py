@@ -64,23 +64,6 @@ def test_what_a_step_is_about_comes_into_sight_below_its_sentences(page: Page) -
     expect(page.locator(".hl-view-map .hl-map")).to_be_in_viewport(ratio=1)
 
 
-def test_on_a_phone_a_step_begins_with_its_sentences(page: Page) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    visit(page, page="Attention", layer="2", head="4", tour="five-minutes", step="3")
-    panel = page.locator(".hl-tour")
-    page.wait_for_timeout(3000)
-    expect(panel).to_be_in_viewport(ratio=1)
-    panel.get_by_role("link", name="Back").scroll_into_view_if_needed()
-    page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop = 60")
-    panel.get_by_role("link", name="Back").click()
-    expect(panel).to_contain_text("2 of 7")
-    expect(panel).to_be_in_viewport(ratio=1)
-    big = page.locator(".hl-view-map .hl-map")
-    expect(big).not_to_be_in_viewport()
-    panel.get_by_role("button", name="See the place").click()
-    expect(big).to_be_in_viewport(ratio=0.9)
-
-
 FIGURES = ".hl-live > *:visible, .hl-figure .js-plotly-plot, .hl-diagram"
 DEEPEST = {(1400, 900): 220, (1280, 720): 220, (390, 844): 320}
 

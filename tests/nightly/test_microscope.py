@@ -16,11 +16,6 @@ from viz.frame.examples import examples
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 FIRST = examples()[0].sentence
-WATCH_SHIFTS = """() => {
-    window.shifts = [];
-    const keep = list => shifts.push(...list.getEntries());
-    new PerformanceObserver(keep).observe({type: 'layout-shift'});
-}"""
 # What can be tapped in the microscope and is lower than 32 pixels; a radio is tapped by its words.
 LOW_TARGETS = """() => ['button', 'select', 'input', '.hl-word']
     .flatMap(kind => [...document.querySelectorAll(`.hl-live ${kind}`)])
@@ -93,23 +88,6 @@ def violations(part: Locator) -> list[str]:
         if item["impact"] in ("serious", "critical")
         for node in item["nodes"]
     ]
-
-
-@pytest.mark.parametrize("size", [(1400, 900), (1280, 720), (390, 844)])
-def test_views_come_without_moving_what_is_there(page: Page, size: tuple[int, int]) -> None:
-    """The browser's own count of layout shifts, each view drawn for the first time."""
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    visit(page, sentence=FIRST)
-    wait_for(page, "L2 H4")
-    page.locator(".hl-live").evaluate("node => node.scrollIntoView()")
-    page.wait_for_timeout(600)
-    page.evaluate(WATCH_SHIFTS)
-    for view in [*VIEWS[1:], "map"]:
-        page.locator(f"input[name=hl-view][value={view}]").evaluate("input => input.click()")
-        wait_for(page, "L2 H4", view=view)
-        settle(page)
-    page.wait_for_timeout(600)
-    assert page.evaluate("shifts.reduce((sum, entry) => sum + entry.value, 0)") <= 0.05
 
 
 def test_a_finger_finds_everything(page: Page) -> None:

@@ -1,7 +1,6 @@
 """Protects a run as a whole: it can be stopped anywhere, by anything, and goes on bit for bit."""
 
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -59,22 +58,6 @@ def test_closing_between_steps_saves(optimizer: str, n_lines: int, tmp_path: Pat
     steps = [next(lines).step for _ in range(n_lines)]
     lines.close()
     assert read_steps_done(tmp_path / "resumed") == steps[-1] == 2 * n_lines
-    trained(tmp_path / "resumed", recipe, resume=True)
-    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
-
-
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("log_every", [1, 2])
-def test_stopping_for_lack_of_time_is_bit_for_bit(
-    optimizer: str, log_every: int, tmp_path: Path
-) -> None:
-    """With no minutes at all each start does one step; the log does not show it either."""
-    recipe = toy_recipe(optimizer=optimizer, log_every=log_every)
-    trained(tmp_path / "straight", recipe)
-    trained(tmp_path / "resumed", recipe, max_minutes=0)
-    for step in range(1, 6):
-        assert read_steps_done(tmp_path / "resumed") == step
-        trained(tmp_path / "resumed", recipe, max_minutes=0, resume=True)
     trained(tmp_path / "resumed", recipe, resume=True)
     assert_same_run(tmp_path / "resumed", tmp_path / "straight")
 
@@ -200,17 +183,6 @@ def test_what_a_killed_run_left_half_written_goes(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"half")
     trained(tmp_path, resume=True)
     assert list(tmp_path.rglob("*.new")) == []
-
-
-def test_a_run_in_another_thread_is_the_same(tmp_path: Path) -> None:
-    """Where no signal arrives and none can be held back."""
-    trained(tmp_path / "straight")
-    thread = threading.Thread(target=trained, args=(tmp_path / "thread",))
-    before = torch.get_num_threads()
-    thread.start()
-    thread.join()
-    assert torch.get_num_threads() == before
-    assert_same_run(tmp_path / "thread", tmp_path / "straight")
 
 
 def test_forgetting_to_resume_destroys_nothing(tmp_path: Path) -> None:

@@ -5,18 +5,23 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from tests.model.builders import GROUPED
 from tests.viz.builders import latex_numbers, numbers
 from viz.frame import notices, state
+
+# At each run AppTest asks every installed package for components, which takes longer than a page.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 HOSTILE = "<b>\"quoted\"</b> $x$ \\ 'it' 😀"
 TOM = "Tom had a red ball. Tom gave Sam the red ball."

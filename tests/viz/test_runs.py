@@ -11,7 +11,7 @@ from model.analysis.probabilities import distribution
 from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Timing, summarise
 from model.capture import capture
 from model.data.tokenizer import train_characters
-from model.decoding.filters import Sampling
+from model.decoding.filters import Sampling, filter_logits
 from model.decoding.kv_cache import cache_bytes
 from model.decoding.sampling import generate
 from model.sources import checkpoint
@@ -57,27 +57,13 @@ def trace() -> Trace:
     return tiny_trace(tiny_model())
 
 
-def filtered(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """What is sampled from, by a loop over tokens from the leading down."""
-    tempered = softmax(logits / sampling.temperature)
-    order = np.argsort(-tempered, kind="stable")[: sampling.top_k]
-    within_k = tempered[order] / tempered[order].sum()
-    kept, mass = [], 0.0
-    for token, prob in zip(order, within_k, strict=True):
-        if mass < sampling.top_p or sampling.top_p == 1:
-            kept.append(token)
-        mass += prob
-    probs = np.zeros_like(tempered)
-    probs[kept] = tempered[kept] / tempered[kept].sum()
-    return probs
-
-
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 @pytest.mark.parametrize("position", [0, 6])
 def test_distribution(sampling: Sampling, position: int, trace: Trace) -> None:
     logits = trace.logits[position]
     spread = distribution(logits, sampling)
-    expected = filtered(logits.astype(np.float64), sampling)
+    kept = filter_logits(torch.from_numpy(logits.astype(np.float64)), sampling)
+    expected = kept.softmax(dim=0).numpy()
     assert spread.logits == pytest.approx(logits)
     assert spread.before == pytest.approx(softmax(logits.astype(np.float64)), abs=1e-6)
     assert (spread.kept == (expected > 0)).all()

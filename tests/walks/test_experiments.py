@@ -4,17 +4,15 @@ import re
 
 import numpy as np
 import pytest
-import torch
 from playwright.sync_api import Page, expect
 
-from model.analysis.attribution import attribute
 from model.capture import capture
 from model.sources.checkpoint import Checkpoint
 from model.tap import Editor, set_head, set_weight
 from model.trace import Trace
 from tests.model.builders import softmax
-from tests.screen import PLACE, TOM, drawn, figure, query, settle, settling, visit
-from tests.viz.builders import scheme_model, stories, stories_trace, trace_of
+from tests.screen import PLACE, TOM, drawn, query, settle, settling, visit
+from tests.viz.builders import stories, stories_trace
 
 EDITOR = ".hl-live:has(.hl-editor)"
 CELL = """([row, column]) => {
@@ -26,9 +24,6 @@ CELL = """([row, column]) => {
 PATTERN = f"""() => Array.from(
     document.querySelector('{EDITOR} .js-plotly-plot').data[0].z, row => Array.from(row))"""
 GIRL = "The girl lost the ball, so"
-# Every cell of the map of heads has its number.
-ALL_KNOWN = """() => [...document.querySelectorAll('.st-key-figure-head-costs .js-plotly-plot')]
-    .some(chart => chart._fullData?.length === 1)"""
 
 
 def click(page: Page, key: str, row: int, column: int) -> None:
@@ -49,20 +44,6 @@ def losses(trace: Trace) -> np.ndarray:
     """−ln p of each token but the first."""
     probs = softmax(trace.logits[:-1].astype(np.float64))
     return -np.log(probs[np.arange(len(probs)), trace.ids[1:]])
-
-
-def test_a_head_is_clicked_and_split_by_key(page: Page) -> None:
-    visit(page, page="Contributions", sentence=TOM)
-    trace = stories_trace(TOM)
-    last = len(trace.tokens) - 1
-    found = attribute(trace, stories().model, last, int(trace.logits[last].argmax()))
-    expect_drawn(page, "heads", np.stack(list(found.heads.values())))
-    click(page, "heads", 4, 3)
-    expect(page.get_by_role("heading", name="Head L4 H3")).to_be_visible()
-    assert (query(page)["layer"], query(page)["head"]) == ("4", "3")
-    expect_drawn(page, "keys", found.keys["decoder.blocks.4.attn"][3])
-    page.get_by_text("L4 H3 on Attention").click()
-    page.wait_for_url("**/*page=Attention*layer=4*head=3*")
 
 
 def test_a_head_and_an_arrow_are_switched_off_and_on(page: Page) -> None:
@@ -87,30 +68,6 @@ def test_a_head_and_an_arrow_are_switched_off_and_on(page: Page) -> None:
     page.wait_for_url("**/*off=decoder.attn.2.4.9.4")
 
 
-def test_costs_fill_in_and_heads_are_pruned_while_one_looks(page: Page) -> None:
-    visit(page, page="Ablation", sentence="Tom had a red ball.", model="positions-rope")
-    expect(page.get_by_text("The head that costs most is")).to_be_visible()
-    model = scheme_model("rope")
-    trace = trace_of(model, "Tom had a red ball.")
-    page.wait_for_function(ALL_KNOWN)
-    costs = drawn(page, "head-costs")[0]
-    assert np.isfinite(costs).all()
-    for layer, head in ((0, 0), (3, 2)):
-        editor = Editor(set_head(f"decoder.blocks.{layer}.attn", head))
-        with torch.inference_mode():
-            run = capture(model.model, trace.ids.tolist(), trace.tokens, attachments=[editor])
-        assert costs[layer, head] == pytest.approx(
-            losses(run).mean() - losses(trace).mean(), abs=1e-4
-        )
-    page.get_by_role("button", name="Prune heads").click()
-    expect(figure(page, "pruning").locator(".main-svg").first).to_be_visible()
-    expect(page.get_by_role("button", name="Prune again")).to_be_visible()
-    settle(page)
-    (curve,) = drawn(page, "pruning")
-    assert len(curve) == 17
-    assert curve[0] == pytest.approx(losses(trace).mean(), abs=1e-4)
-
-
 def test_a_grid_finds_the_subject_and_a_cell_leads_to_its_head(page: Page) -> None:
     visit(page, page="Patching", sentence=GIRL)
     (stream,) = drawn(page, "patched-resid-pre")
@@ -125,23 +82,6 @@ def test_a_grid_finds_the_subject_and_a_cell_leads_to_its_head(page: Page) -> No
     page.locator(".hl-way", has_text="L3 H4").click()
     page.wait_for_url("**page=Attention*")
     assert (query(page).get("layer", "3"), query(page).get("head", "2")) == ("3", "4")
-
-
-def test_another_pair_is_chosen_and_another_second_sentence_typed(page: Page) -> None:
-    visit(page, page="Patching", sentence=GIRL)
-    page.get_by_role("combobox", name="Pairs").select_option("What Mia wants to help")
-    expect(page.locator(".hl-marked bdi")).to_have_text(["bird", "frog"])
-    figure(page, "patching-estimate").locator(".main-svg").first.wait_for()
-    box = page.get_by_role("textbox", name="Second sentence")
-    expect(box).to_have_value("Mia saw a little frog. She wanted to help the")
-    box.fill("Mia saw a frog. She wanted to help the")
-    expect(page.locator(".hl-error")).to_have_text(
-        "the first sentence has 11 tokens, the second 10; they part at “little” and “frog”: give "
-        "both as many"
-    )
-    box.fill("Mia saw a little dog. She wanted to help the")
-    expect(page.locator(".hl-marked bdi")).to_have_text(["bird", "dog"])
-    expect(page.locator(".hl-error")).to_have_count(0)
 
 
 def under(loaded: Checkpoint, ids: list[int], mask: np.ndarray) -> Trace:

@@ -10,7 +10,6 @@ from playwright.sync_api import Locator, Page, expect
 from model.capture import capture
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
-from model.decoding.translation import Way
 from tests.model.builders import softmax
 from tests.screen import TOM, query, settle, visit
 from tests.viz.builders import stories, stories_trace
@@ -18,7 +17,6 @@ from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame import given
 from viz.kit.sampling import NAMED_TOKENS
-from viz.runs import blanks, translating
 
 # What the bars show: the numbers of all rows and of all others, and the lengths drawn for them.
 BARS = """() => {
@@ -161,28 +159,6 @@ def at_rest(page: Page) -> None:
     )
 
 
-def test_home_shows_what_a_touched_word_attends_to(page: Page) -> None:
-    visit(page, page="Home", sentence=TOM)
-    at_rest(page)
-    records, labels = stories_trace(TOM).attention, token_labels(stories_trace(TOM).tokens)
-    mean = np.mean([record.pattern for record in records], axis=(0, 1))
-    tokens = page.locator(".hl-home-tokens button")
-    for query_token in (9, 3):
-        tokens.nth(query_token).hover()
-        expect(tokens.nth(query_token)).to_have_class(re.compile("hl-query"))
-        found = tokens.evaluate_all(
-            "all => all.map(x => Number(x.style.getPropertyValue('--share')))"
-        )
-        row = mean[query_token]
-        assert found == pytest.approx((row / row.max()).tolist(), abs=6e-4)
-        says = page.locator(".hl-home-says")
-        key = int(row.argmax())
-        name = "itself" if key == query_token else f"“{labels[key]}”"
-        expect(says).to_contain_text(f"“{labels[query_token]}” attends to {name} {row[key]:.2f}")
-    tokens.nth(5).focus()
-    expect(page.locator(".hl-home-says")).to_contain_text("attends to")
-
-
 def test_home_s_list_is_the_model_s_at_the_sliders_settings(page: Page) -> None:
     visit(page, page="Home", sentence=TOM, top_p="1.0")
     at_rest(page)
@@ -203,39 +179,6 @@ def test_home_s_list_is_the_model_s_at_the_sliders_settings(page: Page) -> None:
     page.wait_for_url("**temperature=1.0**")
 
 
-def test_a_head_of_home_grows_stays_and_opens(page: Page) -> None:
-    """By keyboard: into the maps, to a head, large, to its own page; Back leads home again."""
-    visit(page, page="Home", sentence=TOM)
-    at_rest(page)
-    page.locator(".hl-home-tokens button").nth(9).click()
-    maps = page.get_by_role("application", name="with 48 heads")
-    maps.focus()
-    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
-        maps.press(key)
-    large = page.locator(".hl-home-large")
-    pattern, labels = (
-        stories_trace(TOM).attention[1].pattern[1],
-        token_labels(stories_trace(TOM).tokens),
-    )
-    key = int(pattern[9].argmax())
-    title = f"L1 H1 “{labels[9]}” → “{labels[key]}” {pattern[9, key]:.3f}"
-    expect(large).to_contain_text(title)
-    expect(large.locator(".js-plotly-plot")).to_be_visible()
-    page.wait_for_function(f"({CELLS})()?.length === {len(pattern)}")
-    found = np.array([[x or 0 for x in row] for row in page.evaluate(CELLS)])
-    assert found == pytest.approx(pattern, abs=1e-6)
-    large.get_by_role("link", name="Open in Attention").click()
-    settle(page, "Attention")
-    assert (query(page)["layer"], query(page)["head"]) == ("1", "1")
-    page.go_back()
-    expect(page.locator(".hl-home-tokens button").first).to_be_visible()
-
-
-# The cells of Home's large map, as they are drawn.
-CELLS = """() => document.querySelector('.hl-home-large .js-plotly-plot')?.data?.[0].z
-    .map(row => Array.from(row, x => Number.isNaN(x) ? null : x))"""
-
-
 def test_home_writes_on_and_everything_follows(page: Page) -> None:
     visit(page, page="Home", sentence="Once upon a time", temperature="0.4")
     at_rest(page)
@@ -250,57 +193,6 @@ def test_home_writes_on_and_everything_follows(page: Page) -> None:
     assert text.startswith("Once upon a time") and len(text) > len("Once upon a time") + 3
     expect(tokens).to_have_count(len(stories_trace(text).tokens))
     assert query(page)["sentence"] == text
-
-
-def test_a_hidden_word_of_home_is_found_and_a_click_hides_another(page: Page) -> None:
-    text = "The cat sat on the warm mat."
-    visit(page, page="Home", sentence=text, model="blank", blanks="5")
-    at_rest(page)
-    tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
-    handle = runs.handle_of("blank", "cpu")
-    vocabulary, stood = runs.vocabulary(handle), blanks.ids_of(handle, text)
-    for places, shown in (((5,), 5), ((2, 5), 2), ((2,), 2)):
-        if len(places) > 1 or shown != 5:
-            tokens.nth(2 if len(places) > 1 else 5).click()
-            page.wait_for_url(f"**blanks={'*'.join(map(str, places))}**")
-            page.mouse.move(0, 0)
-        logits = blanks.run_blanked(handle, text, places).trace.logits
-        expect(page.locator(".hl-home-tokens .hl-blank")).to_have_count(len(places))
-        for place in places:
-            best = int(logits[place].argmax())
-            expect(tokens.nth(place)).to_have_text(token_labels(vocabulary)[best])
-            right = "hl-right" if best == stood[place] else "hl-wrong"
-            expect(tokens.nth(place)).to_contain_class(right)
-        best = int(logits[shown].argmax())
-        p = 100 * float(softmax(logits[shown])[best])
-        expect(says).to_contain_text(f"“{token_labels(vocabulary)[best]}” ({p:.1f} %)")
-        guess = int((logits[shown] > logits[shown, stood[shown]]).sum()) + 1
-        expect(says).to_contain_text("Correct." if guess == 1 else f"number {guess:,}")
-
-
-def test_home_translates_and_a_german_word_attends_to_english_ones(page: Page) -> None:
-    page.emulate_media(reduced_motion="reduce")
-    visit(page, page="Home", source="A dog runs.", model="translate")
-    at_rest(page)
-    handle = runs.handle_of("translate", "cpu")
-    ids = translating.written(handle, "A dog runs.", Way()).ids
-    trace = runs.run_translation(handle, "A dog runs.", ids).trace
-    source, target = trace.streams
-    tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
-    expect(tokens).to_have_count(len(source) + len(target))
-    expect(says).to_contain_text("The translation ends here.")
-    place = len(target) - 2
-    tokens.nth(len(source) + place).hover()
-    expect(page.locator(".hl-home-next h2")).to_contain_text(target.labels[place].strip())
-    found = tokens.evaluate_all("all => all.map(x => Number(x.style.getPropertyValue('--share')))")
-    of_target = [record for record in trace.attention if record.queries == "decoder"]
-    mean = np.zeros(len(source) + len(target))
-    for record in of_target:
-        over = slice(len(source)) if record.site.kind == "cross" else slice(len(source), None)
-        mean[over] += record.pattern[:, place].mean(axis=0) / len(of_target)
-    assert found == pytest.approx((mean / mean.max()).tolist(), abs=6e-4)
-    page.locator(".hl-home-play").click()
-    expect(tokens).to_have_count(len(source) + 1)
 
 
 def test_a_patch_of_home_s_picture_is_pointed_at(page: Page) -> None:

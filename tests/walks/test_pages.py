@@ -3,29 +3,51 @@
 from pathlib import Path
 
 import axe_playwright_python
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.screen import CHARTS, arrive, figure, turn_to
+from tests.conftest import VIEWPORT
+from tests.screen import CHARTS, HOSTILE, arrive, figure, settle, visit
 from tests.viz.builders import PAGES
 
 AXE = Path(next(iter(axe_playwright_python.__path__))) / "axe.min.js"
 SERIOUS = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
     .filter(({impact}) => ['serious', 'critical'].includes(impact))
     .flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 150)}`))"""
+# What the sentence would be, were it not text.
+MARKUP = "img[src='x'], .hl-text b, .hl-strip b, text.nums b, .ytick tspan[style*=bold]"
+# Nothing scrolls sideways but what is wider than the screen, in its own frame.
+FITS = """() => {
+    const main = document.querySelector('[data-testid=stMain]'), {scrollWidth} = main;
+    const isFramed = formula => formula.scrollWidth <= formula.clientWidth + 1
+        || getComputedStyle(formula).overflowX === 'auto';
+    return scrollWidth <= main.clientWidth && document.documentElement.scrollWidth <= innerWidth
+        && [...main.querySelectorAll('.katex-display')].every(isFramed);
+}"""
 
 
-def test_every_page_opens_and_axe_finds_nothing_serious(page: Page) -> None:
-    """Each once, every second one dark, with all its figures; what the console says fails it."""
+def test_there_is_a_line_for_each() -> None:
+    assert set(CHARTS) == set(PAGES)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_opens_and_axe_finds_nothing_serious(page: Page, theme: str) -> None:
+    """Half of them in each theme, then on a phone; what the console says fails it."""
+    page.emulate_media(color_scheme=theme)
+    arrive(page, sentence=HOSTILE)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
     found = {}
-    for is_dark, theme in enumerate(("light", "dark")):
-        page.emulate_media(color_scheme=theme)
-        arrive(page)
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-        for title in list(CHARTS)[is_dark::2]:
-            turn_to(page, title)
-            expect(page.get_by_test_id("stException")).to_have_count(0)
-            for key in CHARTS[title]:
-                expect(figure(page, key).locator(".main-svg").first).to_be_attached()
-            found[title] = page.evaluate(SERIOUS)
-    assert set(found) == set(PAGES)
+    for title in list(CHARTS)[theme == "dark" :: 2]:
+        visit(page, page=title, sentence=HOSTILE)
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        for key in CHARTS[title]:
+            expect(figure(page, key).locator(".main-svg").first).to_be_attached()
+        found[title] = page.evaluate(SERIOUS)
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.wait_for_function(FITS)
+        settle(page, title)
+        assert page.evaluate(FITS), title
+        assert page.locator(MARKUP).count() == 0, title
+        page.set_viewport_size(VIEWPORT)
     assert {title: faults for title, faults in found.items() if faults} == {}
+    assert page.evaluate("window.hacked") is None

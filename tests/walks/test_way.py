@@ -162,7 +162,7 @@ def test_a_translated_page_keeps_tokens_and_follows(page: Page) -> None:
 
 
 def test_markup_is_text_under_the_mouse_and_in_a_text_that_is_written(page: Page) -> None:
-    """All other places: `test_phone.py`."""
+    """All other places: `test_pages.py`."""
     arrive(page, page="Masks", sentence=HOSTILE)
     tokens = token_labels(stories_trace(HOSTILE).tokens)
     expect(strip(page)).to_have_text(tokens)

@@ -23,7 +23,6 @@ from tests.model.builders import (
     translation_trace,
 )
 from tests.model.verify.test_other_architectures import files_of
-from tests.model.without import activation
 
 IDS = [3, 1, 4, 1, 5, 9, 2]
 WRITTEN = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
@@ -83,6 +82,21 @@ def test_parts_sum_to_the_logit(make: Make, changes: Changes) -> None:
         assert found.error == pytest.approx(abs(found.parts.sum() - logit))
         assert len(found.names) == len(found.parts)
         assert np.abs(found.parts[2:]).max() > 0.05, "the layers matter"
+
+
+def activation(
+    files: reference.Files, ran: dict[str, np.ndarray], stack: str, layer: int
+) -> np.ndarray:
+    """What the neurons of a layer give, (T, F)."""
+    whole = reference.Reader(files)
+    part = whole.part(stack) if files.config["architecture"] == "encoder_decoder" else whole
+    part, block = part.part(f"blocks.{layer}"), f"{stack}.blocks.{layer}"
+    x = ran.get(f"{block}.resid_cross", ran[f"{block}.resid_mid"])
+    x = part.norm("ffn_norm", x) if files.config["norm_placement"] == "pre" else x
+    up, kind = part.part("ffn").linear("up", x), files.config["feedforward"]
+    if kind == "swiglu":
+        return reference.silu(part.part("ffn").linear("gate", x)) * up
+    return reference.ACTIVATIONS[kind](up)
 
 
 def heads_by_hand(

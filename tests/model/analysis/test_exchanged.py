@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
-import torch.nn.functional as F
 
 from model.analysis.exchanged import (
     exchanged,
@@ -37,45 +35,6 @@ def toy() -> DecoderTransformer:
     model = DecoderTransformer(config)
     initialise_evenly(model, 0)
     return model
-
-
-def train(model: DecoderTransformer, most: int) -> float:
-    """Learn sequences that repeat after 6 to 24 tokens, until the score is high; gives the score.
-
-    The length differs each time, so that no fixed distance helps: the earlier copy must be found.
-    """
-    generator = torch.Generator().manual_seed(1)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, betas=(0.9, 0.98))
-    score = 0.0
-    for step in range(most):
-        lengths = torch.randint(6, VOCABULARY + 1, (32,), generator=generator)
-        drawn = [torch.randperm(VOCABULARY, generator=generator)[:n] for n in lengths.tolist()]
-        rows = torch.stack([row.repeat(CONTEXT)[:CONTEXT] for row in drawn])
-        is_again = torch.arange(CONTEXT - 1)[None] >= lengths[:, None]
-        loss = F.cross_entropy(model(rows)[:, :-1][is_again], rows[:, 1:][is_again])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        if step % 50 == 49:
-            score = float(prefix_matching(model.eval(), PLAIN).values.max())
-            if score > 0.95:
-                break
-    return score
-
-
-def test_a_head_trained_to_be_an_induction_head_is_one_and_an_untrained_one_is_not() -> None:
-    model = toy()
-    untrained = prefix_matching(model.eval(), PLAIN)
-    assert untrained.values.max() < 0.1
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        assert train(model, 1000) > 0.9
-    finally:
-        torch.set_num_threads(threads)
-    trained = prefix_matching(model, PLAIN)
-    assert trained.values[1, 0] > 0.9, "the second layer's head looks for the earlier copy"
-    assert trained.values[0, 0] < 0.1, "the first layer's cannot know what came before it"
 
 
 def test_the_score_by_a_loop() -> None:

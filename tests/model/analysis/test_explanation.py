@@ -1,7 +1,6 @@
 """Protects what arrows are worth: each removal is a run of its own, each measure its formula."""
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,18 +24,15 @@ from model.analysis.interventions import run_rows
 from model.analysis.metrics import Metric
 from model.architectures.stack import Stack
 from model.capture import capture
-from model.sources import checkpoint
 from model.tap import set_at
 from tests.model.builders import (
     GROUPED,
-    tiny_checkpoint,
     tiny_encoder,
     tiny_model,
     tiny_translator,
     translation_trace,
 )
 from tests.model.plain import plain_logits
-from tests.model.without import Off, arrays_of
 
 IDS = [3, 1, 4, 1, 5, 9, 2]
 ALL = slice(None)
@@ -86,19 +82,6 @@ def test_what_no_token_attends_to_is_gone_in_every_layer_and_head() -> None:
         whole - plain(model, ".pattern", (slice(None), slice(None), key)) for key in range(7)
     ]
     np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "changes", [{}, {"position": "alibi"}, {"mask": "prefix", "prefix_len": 4}], ids=str
-)
-def test_an_effect_is_what_a_run_without_that_arrow_loses(changes: dict, tmp_path: Path) -> None:
-    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "model", **changes), "cpu")
-    effects = effects_of(Question(loaded.decoder, IDS, METRIC))
-    for layer, head, key in ((0, 1, 2), (1, 2, 5)):
-        off = Off((f"decoder.attn.{layer}.{head}.6.{key}",))
-        whole, without = (arrays_of(loaded.files, IDS, x)["output"][6] for x in (None, off))
-        lost = (whole[8] - whole[11]) - (without[8] - without[11])
-        assert effects[layer, head, key] == pytest.approx(lost, abs=1e-5)
 
 
 def test_a_query_that_is_not_the_last_is_run_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from model import reference
 from model.analysis.branching import Branch, logits_at
@@ -33,7 +32,6 @@ from tests.model.builders import (
     tiny_translator,
     tiny_vision,
 )
-from tests.model.plain import plain_logits
 
 BASE, SOURCE = [3, 1, 4, 1, 5, 9, 2], [3, 1, 7, 1, 5, 6, 2]
 METRIC = Metric("difference", 6, 8, 11)
@@ -88,36 +86,6 @@ def test_every_cell_is_a_run_with_one_value_of_the_other(
         }[kind]
         assert found[layer, column] == pytest.approx(expected, rel=1e-5, abs=1e-5), name
         assert np.ptp(found) > 1e-3, "patching does something"
-
-
-def test_cells_are_a_plain_forward_with_the_other_value() -> None:
-    """Where the plain forward pass lets a value be changed: z, and the stream after a block."""
-    model = tiny_model()
-    values: dict[str, Tensor] = {}
-
-    def keep(name: str, value: Tensor) -> Tensor:
-        values[name] = value
-        return value
-
-    weights = model.state_dict()
-    plain_logits(weights, model.config, torch.tensor(SOURCE), keep)
-
-    def run(name: str, place: int) -> float:
-        def change(at: str, value: Tensor) -> Tensor:
-            value = value.clone()
-            if at == name:
-                value[place] = values[name][place]
-            return value
-
-        row = plain_logits(weights, model.config, torch.tensor(BASE), change)[6]
-        return float(row[8] - row[11])
-
-    found = filled(Pair(model, BASE, SOURCE, METRIC))
-    for layer, head in np.ndindex(found["z"].shape):
-        assert found["z"][layer, head] == pytest.approx(run(f"{layer}.z", head), abs=1e-5)
-    for place in range(len(BASE)):
-        expected = run("0.resid_post", place)
-        assert found["resid_pre"][1, place] == pytest.approx(expected, abs=1e-5)
 
 
 def test_what_both_share_puts_back_nothing_and_everything_puts_back_all() -> None:

@@ -7,10 +7,20 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from model.analysis.ablation import EVERYTHING
+from model import reference
+from model.analysis.ablation import (
+    EVERYTHING,
+    Values,
+    edits_of,
+    everything_off,
+    part_of,
+    sizes_of,
+    values_of,
+)
 from model.commands import ablate, attribute
 from model.data.tokenizer import MASK
 from model.sources import checkpoint
+from model.verify.independent import edited
 from tests.model.builders import (
     SENTENCE,
     softmax,
@@ -18,14 +28,21 @@ from tests.model.builders import (
     tiny_translation_checkpoint,
 )
 from tests.model.conftest import Command
-from tests.model.without import Off, arrays_of, losses_of
 
 
-def loss_of(folder: Path, off: Off | None) -> np.ndarray:
+def loss_of(folder: Path, *off: str, other: Values | None = None) -> np.ndarray:
     """−ln p of each token of the sentence but the first, by the independent run."""
     loaded = checkpoint.load(folder, "cpu")
-    ids = np.array(loaded.tokenizer.encode(SENTENCE))
-    return losses_of(arrays_of(loaded.files, ids, off)["output"], ids)
+    ids = loaded.tokenizer.encode(SENTENCE)
+    if off == (EVERYTHING,):
+        edits = everything_off(loaded.model)
+    else:
+        sizes = sizes_of(loaded.model, {"decoder": len(ids)})
+        parts = [part_of(text, sizes) for text in off]
+        edits = edits_of(parts, "zero" if other is None else "other", {}, other)
+    files = edited(loaded.files, edits, loaded.model.device)
+    probs = softmax(dict(reference.arrays(files, ids))["output"][:-1])
+    return -np.log(probs[np.arange(len(probs)), ids[1:]])
 
 
 def test_shares_of_one_token_against_another_sum_to_the_difference(
@@ -40,7 +57,7 @@ def test_shares_of_one_token_against_another_sum_to_the_difference(
     loaded = checkpoint.load(folder, "cpu")
     ids = loaded.tokenizer.encode(SENTENCE)
     one, other = (loaded.tokenizer.encode(text)[0] for text in "at")
-    logits = arrays_of(loaded.files, np.array(ids))["output"][4]
+    logits = dict(reference.arrays(loaded.files, ids))["output"][4]
     assert answer["error"] <= answer["allowed"] == 1e-4
     assert answer["logit"] == pytest.approx(logits[one] - logits[other], abs=1e-4)
     assert len(answer["heads"]) == 2 and len(answer["neurons"]) == 10
@@ -69,7 +86,7 @@ def test_what_is_off_costs_what_the_independent_run_says(
     result = command(ablate, "--checkpoint", folder, "--text", SENTENCE, "--off", *off)
     assert (result.code, result.err) == (0, [])
     answer = json.loads(result.out[-1])
-    before, after = loss_of(folder, None), loss_of(folder, Off(tuple(off)))
+    before, after = loss_of(folder), loss_of(folder, *off)
     assert answer["loss"] == pytest.approx(before.mean(), rel=1e-5)
     assert answer["loss_off"] == pytest.approx(after.mean(), rel=1e-5)
     assert answer["changes"] == pytest.approx((after - before).tolist(), abs=1e-4)
@@ -80,9 +97,9 @@ def test_heads_are_ranked_and_pruned(tmp_path: Path, command: Command) -> None:
     words = ("--text", SENTENCE, "--rank", "--prune")
     answer = json.loads(command(ablate, "--checkpoint", folder, *words).out[-1])
     assert list(answer["costs"].values()) == sorted(answer["costs"].values(), reverse=True)
-    whole = loss_of(folder, None).mean()
+    whole = loss_of(folder).mean()
     for part, cost in answer["costs"].items():
-        assert cost == pytest.approx(loss_of(folder, Off((part,))).mean() - whole, abs=1e-5)
+        assert cost == pytest.approx(loss_of(folder, part).mean() - whole, abs=1e-5)
     first = answer["pruned"][0]
     assert first["part"] == list(answer["costs"])[-1]
     assert len(answer["pruned"]) == len(answer["costs"]) == 6
@@ -96,8 +113,9 @@ def test_another_text_stands_in(tmp_path: Path, command: Command) -> None:
     other, part = SENTENCE[::-1], "decoder.attn.0.1"
     words = ("--text", SENTENCE, "--off", part, "--way", "other", "--other", other)
     answer = json.loads(command(ablate, "--checkpoint", folder, *words).out[-1])
-    ids = checkpoint.load(folder, "cpu").tokenizer.encode(other)
-    expected = loss_of(folder, Off((part,), "other", tuple(ids))).mean()
+    loaded = checkpoint.load(folder, "cpu")
+    there = values_of(loaded.model, loaded.tokenizer.encode(other))
+    expected = loss_of(folder, part, other=there).mean()
     assert answer["loss_off"] == pytest.approx(expected, rel=1e-5)
 
 
@@ -108,7 +126,7 @@ def test_a_blank_of_an_encoder_is_hidden_and_asked_for(command: Command) -> None
     true = np.array(loaded.tokenizer.encode(text))
     hidden = true.copy()
     hidden[place] = loaded.tokenizer.id_of(MASK)
-    output = arrays_of(loaded.files, hidden)["output"]
+    output = dict(reference.arrays(loaded.files, hidden))["output"]
     answer = json.loads(command(attribute, *words).out[-1])
     assert (answer["position"], answer["error"] <= 1e-4) == (place, True)
     assert answer["logit"] == pytest.approx(output[place].max(), abs=1e-4)
@@ -116,16 +134,6 @@ def test_a_blank_of_an_encoder_is_hidden_and_asked_for(command: Command) -> None
     losses = -np.log(softmax(output)[np.arange(len(true)), true])
     assert answer["loss"] == pytest.approx(losses.mean(), abs=1e-5)
     assert command(ablate, "--checkpoint", "stories", *words[2:]).code == 2
-
-
-def test_the_mean_of_the_survey_stands_in(command: Command) -> None:
-    part = "decoder.attn.2.4"
-    words = ("--text", "Tom ran home.", "--off", part, "--way", "survey")
-    answer = json.loads(command(ablate, "--checkpoint", "stories", *words).out[-1])
-    loaded = checkpoint.load("stories", "cpu")
-    ids = np.array(loaded.tokenizer.encode("Tom ran home."))
-    output = arrays_of(loaded.files, ids, Off((part,), "survey"))["output"]
-    assert answer["loss_off"] == pytest.approx(losses_of(output, ids).mean(), rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model import reference
 from model.data.text import read_text
 from model.sources import checkpoint
 from model.survey import work
@@ -17,7 +18,6 @@ from model.survey.samples import Asked, samples_of
 from model.survey.stored import STORED, Survey, read_survey
 from model.survey.work import Job, survey
 from tests.model.builders import SENTENCE, tiny_checkpoint
-from tests.model.without import arrays_of
 
 ROOT = Path(__file__).parents[3]
 GROUP = "decoder.attn"
@@ -50,7 +50,7 @@ def test_the_averages_are_those_of_single_runs(job: Job) -> None:
     windows = [row[i : i + 11] for row in ids for i in range(0, len(row), 11)]
     assert found.tokens == sum(map(len, windows)) == sum(map(len, ids))
     assert found.inputs == len(windows) == len(samples_of(loaded, job.asked))
-    runs = [arrays_of(loaded.files, np.array(window)) for window in windows]
+    runs = [dict(reference.arrays(loaded.files, window)) for window in windows]
     for layer in range(2):
         patterns = [run[f"decoder.blocks.{layer}.attn.pattern"] for run in runs]
         n = sum(len(window) - 1 for window in windows)
@@ -79,7 +79,7 @@ def test_the_strongest_arrow_is_that_of_its_text(job: Job) -> None:
     weights = loaded.files.weights
     for layer, heads in enumerate(found.groups[GROUP].strongest):
         for head, one in enumerate(heads):
-            run = arrays_of(loaded.files, np.array(loaded.tokenizer.encode(one.text)))
+            run = dict(reference.arrays(loaded.files, loaded.tokenizer.encode(one.text)))
             pattern = run[f"decoder.blocks.{layer}.attn.pattern"][head]
             v = run[f"decoder.blocks.{layer}.attn.v"][head]
             w_o = weights[f"blocks.{layer}.attn.out_proj.weight"][:, head * 10 : head * 10 + 10]
@@ -138,7 +138,7 @@ def test_parts_of_another_text_are_not_taken_over(
     assert found == whole
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_torchrun_gives_the_same(job: Job) -> None:
     survey(job, 1)
     both = to(job, "both.json")

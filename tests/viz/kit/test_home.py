@@ -54,21 +54,12 @@ HARNESS = """async () => {
 }"""
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
-@pytest.mark.parametrize(("n_layers", "n_heads", "n_bands"), SHAPES)
-@pytest.mark.parametrize("is_narrow", [False, True])
-@pytest.mark.parametrize("side", [0, 7])
-def test_everything_has_its_place(
-    bare: Page,
-    n_layers: int,
-    n_heads: int,
-    n_bands: int,
-    width: int,
-    height: int,
-    is_narrow: bool,
-    side: int,
-) -> None:
+@pytest.mark.parametrize("number", range(2 * len(SHAPES)))
+def test_everything_has_its_place(bare: Page, number: int) -> None:
     """Nothing overlaps, nothing is outside, and a place on the axis leads to its stage."""
+    is_narrow, of_shape = divmod(number, len(SHAPES))
+    n_layers, n_heads, n_bands = SHAPES[of_shape]
+    (width, height), side = SIZES[number % len(SIZES)], 7 * (number % 3 == 0)
     counts = [n_layers, 2 * n_layers][:n_bands]
     columns = [
         {"band": band, "n_heads": n_heads, "mlp": i if band == 0 or i % 2 else None}
@@ -76,7 +67,7 @@ def test_everything_has_its_place(
         for i in range(count)
     ]
     shape = {"columns": columns, "side": side, "width": width, "height": height}
-    shape |= {"hasPositions": True, "isNarrow": is_narrow, "hasLast": side > 0}
+    shape |= {"hasPositions": True, "isNarrow": bool(is_narrow), "hasLast": side > 0}
     flow, back, fronts = bare.evaluate(
         """shape => {
             const flow = home.layout(shape);

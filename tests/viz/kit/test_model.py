@@ -60,13 +60,6 @@ def test_nothing_snaps_back_while_python_answers_late(page: Page) -> None:
     ]
 
 
-def test_what_python_says_differently_counts_once_it_has_the_choice(page: Page) -> None:
-    changes = "model.set('state', {layer: 9}); model.save_changes()"
-    page.evaluate(changes)
-    page.evaluate("told(1, {layer: 5, head: 0})")
-    assert page.evaluate("model.get('state')") == {"layer": 5, "head": 0}
-
-
 def test_a_listener_hears_of_changes_alone_and_no_more_after_its_end(page: Page) -> None:
     page.evaluate("told(0, {layer: 0, head: 0}); model.set('state', {layer: 0})")
     assert page.evaluate("seen") == []

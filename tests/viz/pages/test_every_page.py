@@ -31,7 +31,6 @@ from tests.viz.builders import (
     ODD_SENTENCES,
     OWN_MODEL,
     PAGES,
-    latex_numbers,
     stories,
     stories_trace,
 )
@@ -112,16 +111,6 @@ def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
 # What is odd by being all there is; of the others every page shows what they have in one of two.
 ALONE = ("only-emoji", "one-character", "end-of-sequence", "end-of-text", "long-word")
 TOGETHER = [text for name, text in ODD_SENTENCES.items() if name not in ALONE]
-ON_EVERY_PAGE = {name: ODD_SENTENCES[name] for name in ALONE} | {
-    "characters": " ".join(TOGETHER[: len(TOGETHER) // 2]),
-    "markup": " ".join(TOGETHER[len(TOGETHER) // 2 :]),
-}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ON_EVERY_PAGE)
-def test_odd_sentence_is_text_on_every_page(name: str) -> None:
-    assert_is_text(ON_EVERY_PAGE[name], OF_SENTENCES)
 
 
 @pytest.mark.parametrize("number", range(len(TOGETHER)))
@@ -147,14 +136,3 @@ def assert_is_text(text: str, pages: Sequence[str]) -> None:
         assert not any("<script" in piece or "<b onclick" in piece for piece in [*specs, *bodies])
         if page == "Attention":
             assert_model_is_sent(app, trace)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("page", OF_SENTENCES)
-def test_sentence_beyond_the_context_says_how_many_tokens_are_cut(page: str) -> None:
-    text = 300 * "word "
-    app = open_page(page, sentence=text)
-    n_tokens, context = len(stories().tokenizer.encode(text)), stories().config.max_seq_len
-    (line,) = (line for line in lines(app, "note") if "cut" in line)
-    assert latex_numbers(line) == [n_tokens, context, context, n_tokens - context]
-    assert page == "Home" or len(strip(app)) == context

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.viz.harness import as_sent, open_instrument, receive
+from tests.viz.harness import as_sent, open_instrument
 from viz.live.rotor.data import ActualScore, Rotation, rotor_data
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
@@ -102,13 +102,6 @@ def test_positions_outside_are_brought_inside(bare: Page) -> None:
     open_rotor(bare, data(1000, -3))
     assert positions(bare) == [MOST, 0]
     expect(slider(bare, "both")).to_be_disabled()
-
-
-def test_an_echo_does_not_take_back_what_was_moved(bare: Page) -> None:
-    open_rotor(bare, data(9, 2))
-    slider(bare, "first").fill("20")
-    receive(bare, data(9, 2))
-    assert positions(bare) == [20, 2]
 
 
 def test_without_the_models_own_score(bare: Page) -> None:

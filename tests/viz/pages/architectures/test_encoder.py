@@ -31,13 +31,6 @@ from viz.frame.examples import examples
 from viz.live import store
 from viz.pages.architectures import encoder
 
-VALUES = {  # other values of the settings of this page
-    "encoder": "twin",
-    "blanks": (1, 4),
-    "blank": 1,
-    "causal": True,
-}
-
 
 @pytest.fixture
 def model(shelf: Path) -> Checkpoint:
@@ -100,15 +93,6 @@ def test_each_blank_has_what_the_model_predicts_there(
         assert float(row["best_prob"]) == pytest.approx(probs[place].max(), abs=1e-6)
         best = model.tokenizer.token_strings([int(probs[place].argmax())])[0]
         assert row["best"].removeprefix("…") == best.strip()
-
-
-@pytest.mark.parametrize("is_causal", [False, True])
-def test_the_mask_is_in_the_maps(model: Checkpoint, is_causal: bool) -> None:
-    mask = arrays(opened(causal="yes" if is_causal else "no"))["mask"].astype(bool)
-    n = mask.shape[-1]
-    later = np.triu(np.ones((n, n), bool), 1)
-    assert mask[:, ~later].all()
-    assert bool(mask[:, later].any()) is not is_causal
 
 
 def test_both_contexts_and_the_mask_are_compared(model: Checkpoint, shelf: Path) -> None:
@@ -190,17 +174,6 @@ def test_the_page_begins_with_a_word_that_is_found_and_offers_a_harder_one(
     (row,) = rows(tables["Blanks"])
     assert row["label"] == "animal" and int(row["rank"]) > 0
     assert not any("harder word" in body for body in lines(app, "findings"))
-
-
-def test_values_of_the_settings_are_kept_in_the_address(model: Checkpoint, shelf: Path) -> None:
-    encoder_checkpoint(shelf / "twin")
-    app = opened()
-    app = chosen(app, **VALUES)
-    found = query_of(app)
-    assert (found["blanks"], found["blank"], found["causal"]) == (["1,4"], ["1"], ["yes"])
-    assert found["encoder"] == ["twin"]
-    again = opened(**{name: values[-1] for name, values in found.items() if name != "page"})
-    assert live_data(again)["settings"] == live_data(app)["settings"]
 
 
 @pytest.mark.parametrize(("query", "expected"), [({"blanks": "2,7"}, [2, 7]), ({}, [])])

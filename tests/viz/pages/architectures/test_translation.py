@@ -27,23 +27,10 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import latex_numbers, live_data, numbers
 from viz.frame.pairs import pairs
-from viz.frame.settings import SETTINGS
 from viz.live import store
 
 ENGLISH, GERMAN = "A dog ran.", "Ein Hund lief."
 CHARTS = ["forced", "error-rates", "alignment", "damage", "cache-parts"]
-VALUES = {  # other values of the settings of this page
-    "translator": "twin",
-    "at": "encoder.attn.2.1",
-    "source": ENGLISH,
-    "decode": "sampling",
-    "beams": 3,
-    "forced": (5, 6, 5),
-    "shown_heads": "layer",
-    "align_by": "input",
-    "target": GERMAN,
-    "damage_seed": 3,
-}
 
 
 @pytest.fixture
@@ -197,19 +184,3 @@ def test_what_cannot_be_used_gets_one_line_and_a_page(
     assert len(found) == 1
     assert len(written(app)) >= 1
     assert "cache-parts" in [sent["key"] for sent in charts(app)]
-
-
-def test_settings_go_into_the_address_and_come_back(shelf: Path) -> None:
-    for number, name in enumerate(("translate", "twin")):
-        tiny_translation_checkpoint(shelf / name, n_layers=2 + number)
-    app = open_page("Translation")
-    chosen(app, translator="twin", source=ENGLISH)
-    for name, value in VALUES.items():
-        app.session_state[name] = value
-    app.run()
-    assert not app.exception
-    query = {name: value[-1] for name, value in query_of(app).items()}
-    visitor = open_page(query.pop("page"), **query)
-    for name, value in VALUES.items():
-        assert query[name] == SETTINGS[name].text(value), name
-        assert control(visitor, name) == value, name

@@ -20,14 +20,6 @@ from viz.frame.given import shipped_digits
 from viz.frame.settings import DRAWING
 from viz.runs import pictures
 
-VALUES = {  # other values of the settings of this page
-    "vision": "twin",
-    "at": "encoder.attn.0.2",
-    "digit": 7,
-    "way": "rollout",
-    "shuffle": 5,
-}
-
 
 @pytest.fixture
 def model(shelf: Path) -> Checkpoint:

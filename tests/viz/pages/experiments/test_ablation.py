@@ -97,13 +97,6 @@ def test_any_neuron_is_switched_by_its_number() -> None:
     assert "off" not in query_of(again)
 
 
-def test_neurons_of_either_stack_can_be_off() -> None:
-    app = opened(model="translate", neurons_of="encoder.2", any_neuron="5", sentence="")
-    pressed = button(app, "encoder L2 N5 off").click().run()
-    assert query_of(pressed)["off"] == ["encoder.ffn.2.5"]
-    assert lines(pressed, "error") == []
-
-
 def test_another_sentence_stands_in() -> None:
     other = "Sam had a big dog. Sam gave Tom the big dog."
     app = opened(off=HEAD, stands_in="other", other_sentence=other)

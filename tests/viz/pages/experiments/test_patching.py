@@ -152,14 +152,6 @@ def chosen_text(app: AppTest) -> str:
     return next(box.value for box in app.text_input if box.label == "Second sentence")
 
 
-def test_values_of_the_decoder_change_nothing_before_its_first_layer() -> None:
-    app = opened(model="translate", source="A man rides a bicycle.", patch_stack="decoder")
-    stream = z(chart(app, "patched-resid-pre").data[0])
-    assert stream.shape == (4, 3)  # ⟨start⟩ Ein Mann: there the translations part
-    assert (stream[0] == 0).all()
-    assert stream[-1, -1] > 0.1
-
-
 def test_a_blank_is_asked_for_in_an_encoder_and_a_class_of_a_picture() -> None:
     app = opened(model="blank", sentence="Tom gave the dog a bone.", blanks="3")
     stream = z(chart(app, "patched-resid-pre").data[0])

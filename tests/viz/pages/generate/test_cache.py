@@ -90,15 +90,6 @@ def test_cache_page_measures_and_keeps_it(variant: str, shelf: Path) -> None:
     assert chart(app, "pace").data[0]["y"] == without["y"]
 
 
-def test_measurement_can_be_stopped() -> None:
-    app = open_page("KV cache", sentence=TOM)
-    button(app, "Measure on this machine").click().run()
-    button(app, "Stop").click().run()
-    assert not app.exception
-    assert button(app, "Measure again")
-    assert lines(app, "error") == []
-
-
 def test_nothing_to_measure_is_one_line(shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", mask="prefix", prefix_len=23)
     app = open_page("KV cache", sentence=SENTENCE)

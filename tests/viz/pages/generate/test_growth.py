@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from model.decoding.filters import GREEDY, Sampling
+from model.decoding.filters import Sampling
 from tests.viz.apps import TOM
 from tests.viz.builders import stories, stories_trace, unpacked
 from tests.viz.pages.generate.test_next_token import expected
@@ -68,25 +68,6 @@ def test_the_distribution_is_of_the_next_token_or_of_the_chosen_one() -> None:
     shown = growth.more({"known": 6, "at": n_prompt + 2})["shown"]
     assert (shown["at"], shown["drawn"]) == (n_prompt + 2, growth.writing.steps[2].token_id)
     assert shown["sampling"]["temperature"] == 0.8
-
-
-def test_a_slider_acts_from_the_next_token_on_and_leaves_a_mark() -> None:
-    growth = growing(200)
-    while not (n := len(growth.writing.steps)):
-        growth.more({"known": 0, "settings": SLIDERS})
-    more = growth.more({"known": n, "settings": SLIDERS | {"temperature": 1.7}})
-    assert more["marks"] == [{"at": n, "text": "from here on temperature 0.8 → 1.7"}]
-    course = growth.writing.course
-    assert [course.at(i).temperature for i in (n - 1, n)] == [0.8, 1.7]
-    assert course.at(n).seed == NOW.seed
-
-
-def test_greedy_is_not_steered_by_sliders() -> None:
-    growth = growing(5, GREEDY)
-    growth.is_greedy = True
-    steps, _ = written_out(growth)
-    assert [step["rank"] for step in steps] == [0] * 5
-    assert growth.writing.course.turns == ((0, GREEDY),)
 
 
 def test_nothing_is_written_that_was_not_asked_for() -> None:

@@ -123,16 +123,6 @@ def test_the_text_is_what_the_model_samples(text: str) -> None:
     assert live_data(app)["labels"] == token_labels(tokens)
 
 
-def test_greedy_takes_the_most_likely_one_by_one() -> None:
-    app = open_page(PAGE, sentence=TOM, mode="greedy", new_tokens="5")
-    for _ in range(2):
-        press(app, "Step")
-    data = live_data(app)
-    assert [step["rank"] for step in data["steps"]] == [0, 0]
-    assert (data["greedy"], data["running"]) == (True, False)
-    assert data["shown"]["at"] == len(data["labels"]), "the next token's distribution"
-
-
 def test_each_token_shows_what_it_was_drawn_from() -> None:
     app = open_page(PAGE, sentence=TOM, seed="7", new_tokens="6", temperature="1.2", written="6")
     new, ids = write_out(app), stories_trace(TOM).ids.tolist()
@@ -236,17 +226,6 @@ def test_a_reload_or_a_link_brings_the_text_back() -> None:
     assert address_of(again) == address
 
 
-def test_a_text_written_half_comes_back_as_far_as_it_was() -> None:
-    app = open_page(PAGE, sentence="Lily saw a dog", seed="3", new_tokens="6", written="2")
-    ids = write_out(app)
-    assert len(ids) == 2
-    press(app, "Continue")
-    assert write_out(app)[:2] == ids
-    assert len(write_out(app)) == 6
-    press(app, "Continue")
-    assert len(write_out(app)) == 12, "past the end"
-
-
 def test_another_seed_is_another_text_and_none_is_written_unasked() -> None:
     app = open_page(PAGE, sentence="Lily saw a dog", new_tokens="6", written="6")
     write_out(app)
@@ -258,16 +237,6 @@ def test_another_seed_is_another_text_and_none_is_written_unasked() -> None:
     sampling = Sampling(temperature=0.8, top_p=0.95, seed=seed)
     ids = stories_trace("Lily saw a dog").ids.tolist()
     assert write_out(app) == expected(ids, sampling, 6)
-
-
-def test_start_again_writes_with_the_sliders_as_they_are() -> None:
-    app = open_page(PAGE, sentence=TOM, seed="3", new_tokens="5", temperature="0.6", written="5")
-    write_out(app)
-    app.session_state["temperature"] = 2.5
-    press(app, "Start again")
-    sampling = Sampling(temperature=2.5, top_p=0.95, seed=3)
-    assert write_out(app) == expected(stories_trace(TOM).ids.tolist(), sampling, 5)
-    assert "changes" not in address_of(app)
 
 
 def test_no_room_to_write_on_is_one_line() -> None:
@@ -288,14 +257,3 @@ def test_a_full_prompt_can_slide_and_a_fork_before_that_comes_back() -> None:
     n_prompt = len(live_data(app)["labels"]) - len(ids)
     act(app, "put", n_prompt + room - 1, token=413)
     assert write_out(app) == [*ids[: room - 1], 413]
-
-
-def test_a_full_context_says_so_and_offers_to_slide() -> None:
-    app = open_page(PAGE, sentence=250 * " word", new_tokens="9", mode="greedy")
-    room = stories().config.max_seq_len - len(live_data(app)["labels"])
-    for _ in range(room):
-        press(app, "Step")
-    assert button(app, "Step").disabled
-    note = live_data(app)["note"]
-    assert "256" in note
-    assert "slide" in note

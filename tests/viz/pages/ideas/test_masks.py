@@ -77,13 +77,6 @@ def assert_reach(app: AppTest, mask: np.ndarray, n_own: int) -> None:
     assert f"the last token can be influenced by {after} of {n_own} tokens" in note
 
 
-def test_global_tokens_join_all_in_two_layers_only_when_they_see_all() -> None:
-    both = open_view("kinds", mask="global_tokens", sides="both")
-    one = open_view("kinds", mask="global_tokens")
-    assert np.nanmax(z(chart(both, "reach").data[0])) == 2
-    assert np.nanmax(z(chart(one, "reach").data[0])) > 2
-
-
 def test_cost_grows_as_each_kind_does() -> None:
     app = open_view("kinds", mask="sliding_window", window="4")
     curves = {curve["name"]: numbers(curve["y"]) for curve in chart(app, "cost").data}
@@ -276,11 +269,6 @@ def test_every_view_holds_for_other_models(variant: dict[str, object], shelf: ob
     app = open_page("Masks", sentence=SENTENCE)
     assert control(app, "mask") == variant.get("mask", "causal")
     assert any("was trained with this mask" in line for line in lines(app, "plain"))
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_view_survives_one_token(view: str) -> None:
-    assert lines(open_view(view, sentence="x"), "error") == []
 
 
 def test_no_room_for_padding_is_said() -> None:

@@ -67,17 +67,6 @@ def test_edits_in_an_address_are_of_the_sentence_there() -> None:
     assert note_with(other, LET_GO)
 
 
-def test_a_press_on_the_map_of_another_sentence_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_view("edit")
-    old = live_data(app)["settings"]["edits_of"]
-    chosen(app, sentence="one two three four five")
-    new = live_data(app)["settings"]["edits_of"]
-    for of, kept in ((old, ""), (new, "2-0")):
-        app.session_state["edits"], app.session_state["edits_of"] = "2-0", of
-        app.run()
-        assert live_data(app)["settings"] == {"edits": kept, "edits_of": new}
-
-
 @pytest.mark.parametrize(
     ("edits", "kept", "n_lost"),
     [("99-1", "", 1), ("1-1.x.2-2", "1-1.2-2", 1), ("1-1.1-1", "1-1", 0), ("-1-2..", "", 3)],

@@ -29,12 +29,10 @@ from tests.viz.builders import (
     numbers,
     scheme_model,
     stories,
-    stories_trace,
     trace_of,
     unpacked,
 )
-from tests.viz.pages.ideas.positions_tab import SCHEMES, frequencies, open_tab, properties, waves
-from viz.figures.labels import token_labels
+from tests.viz.pages.ideas.positions_tab import frequencies, open_tab, properties, waves
 
 
 @pytest.mark.parametrize("model", ["stories", "positions-sinusoidal"])
@@ -80,13 +78,6 @@ def test_the_rotation_is_printed_and_hands_are_sent() -> None:
     pair, offset, angle, cos, sin, *_ = latex_numbers(latex)
     assert (offset, angle) == (5, pytest.approx(5 * frequencies[int(pair)], abs=6e-6))
     assert (cos, sin) == pytest.approx((np.cos(angle), np.sin(angle)), abs=6e-5)
-
-
-def test_surface_is_of_the_sines() -> None:
-    app = open_page("Positions", picture="surface")
-    (surface,) = chart(app, "wave").data
-    assert surface["type"] == "surface"
-    assert z(surface) == pytest.approx(np.sin(np.arange(256)[:, None] * frequencies(256)), abs=1e-5)
 
 
 def test_curves_of_chosen_dimensions() -> None:
@@ -196,13 +187,6 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
     assert np.array(shown, float) == pytest.approx(reach, abs=6e-3)
 
 
-def test_slopes_of_another_head_count() -> None:
-    app = open_tab("alibi", n_heads="6")
-    slopes = [1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 2, 1 / 8]
-    assert numbers(chart(app, "slopes").data[0]["y"]) == pytest.approx(slopes)
-    assert "slopes of 6 heads are the geometric ones" in properties(app)
-
-
 @pytest.mark.parametrize("swap", [(0, 2), (1, 2), (1, 1)])
 def test_other_orders_of_the_same_words(swap: tuple[int, int]) -> None:
     text, loaded = "dog bites man", scheme_model("none")
@@ -298,11 +282,3 @@ def test_another_model_opens_its_own_scheme() -> None:
     go(app, "Masks")
     go(app, "Positions")
     assert control(app, "scheme") == "compare"
-
-
-def test_every_tab_survives_one_token() -> None:
-    for scheme in SCHEMES:
-        app = open_tab(scheme, sentence="x")
-        assert lines(app, "error") == []
-    assert lines(open_page("Positions", sentence="x", compare="yes"), "error") == []
-    assert token_labels(stories_trace("x").tokens) == ["x"]

@@ -91,12 +91,6 @@ def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> No
     assert table["shifted, a probability changes by"]["Learned"] == "no room to shift"
 
 
-def test_no_order_can_be_told_of_equal_tokens() -> None:
-    table = tables_shown(open_page("Positions", sentence="the the", compare="yes"))[PROPERTIES]
-    kinds = table["positions are"]
-    assert kinds["None"] == kinds["RoPE"] == "not measured"
-
-
 def test_without_the_family_other_models_have_their_tab(shelf: Path) -> None:
     tiny_checkpoint(shelf / "mine", position="alibi")
     app = open_page("Positions")
@@ -113,7 +107,7 @@ GOOD = {
 
 
 BROKEN = [
-    "{", "[]", '[{"window": 3}]', '["x"]', "null", "[1]",
+    "{", '[{"window": 3}]', '["x"]', "null", "[1]",
     *(json.dumps([GOOD | {name: value}]) for name, value in (
         ("by_position", []), ("by_position", [1, 2, 3]), ("by_position", "x"),
         ("by_position", [float("nan"), 1]), ("bits_per_byte", "x"), ("window", 0), ("loss", None),
@@ -124,17 +118,23 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_broken_scores_are_one_line(broken: str, shelf: Path) -> None:
+def test_broken_scores_are_refused_in_one_line(broken: str, tmp_path: Path) -> None:
+    folder = tmp_path / "positions-alibi"
+    folder.mkdir()
+    (folder / "held_out.json").write_text(broken)
+    ends = "(copy it again|store lines that --by-position has printed)"
+    with pytest.raises(ValueError, match=rf"^[^\n]*held_out\.json[^\n]*{ends}$"):
+        read_scores(folder)
+
+
+def test_broken_scores_are_said_and_none_are_none(shelf: Path) -> None:
     copied(shelf, "alibi")
-    (shelf / "positions-alibi" / "held_out.json").write_text(broken)
-    assert read_scores(SHIPPED_FAMILY / "positions-alibi")
-    app = open_page("Positions", compare="yes")
-    if broken == "[]":
-        assert any("No held-out scores" in line for line in lines(app, "note"))
-        return
-    (line,) = lines(app, "error")
+    stored = shelf / "positions-alibi" / "held_out.json"
+    stored.write_text("{")
+    (line,) = lines(open_page("Positions", compare="yes"), "error")
     assert "held_out.json" in line
-    assert line.endswith(("copy it again", "store lines that --by-position has printed"))
+    stored.write_text("[]")
+    assert any("No held-out" in x for x in lines(open_page("Positions", compare="yes"), "note"))
 
 
 def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:

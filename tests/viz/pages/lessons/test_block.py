@@ -77,16 +77,3 @@ def test_identities_are_said_with_their_error() -> None:
     said = [e.proto.body for e in app.get("html") if "property <b>verified" in e.proto.body]
     assert sum("resid_mid = resid_pre + attn_out" in line for line in said) == 1
     assert len(said) == 4
-
-
-def test_one_token_alone_has_no_batch_to_be_normalised_by() -> None:
-    app = open_page(TITLE, sentence="Tom")
-    batch = numbers(chart(app, "block-norm").data[2]["y"])
-    assert (batch == 0).all() == (len(stories_trace("Tom").ids) == 1)
-
-
-def test_colours_of_one_scale_show_the_values_themselves() -> None:
-    app = open_page(TITLE, sentence=TOM, block_colour="one", layer="2")
-    shown = numbers(chart(app, "block-steps").data[0]["z"])
-    expected = stories_trace(TOM).residuals[2].resid_pre[-1]
-    np.testing.assert_allclose(shown[0], expected, atol=rounding(expected))

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.viz.apps import TOM, captions, chart, charts, inspected, lines, open_page, tables_shown
+from tests.viz.apps import TOM, captions, chart, inspected, lines, open_page, tables_shown
 from tests.viz.builders import numbers, stories_trace
-from viz.frame import measured
 
 TITLE = "Cheaper attention"
 SIZES = {"kept_window": "3", "kept_global": "2", "kept_rank": "5"}
@@ -39,12 +38,6 @@ def test_the_table_says_what_each_way_costs_and_loses() -> None:
     assert table["error"]["exact"] == "0"
 
 
-def test_with_all_keys_in_the_window_nothing_is_lost() -> None:
-    app = open_page(TITLE, sentence=TOM, **SIZES | {"kept_window": "99"})
-    table = tables_shown(app)[0]
-    assert table["error"]["window"] == table["moved"]["window"] == "0"
-
-
 def test_after_the_last_tile_the_output_is_the_heads_own() -> None:
     app = open_page(TITLE, sentence=TOM, **HEAD, tile_size="4", tiles_done="4")
     so_far, exact = (numbers(trace["y"]) for trace in chart(app, "tile-output").data)
@@ -55,33 +48,3 @@ def test_after_the_last_tile_the_output_is_the_heads_own() -> None:
     passed = [line for line in captions(inspected(app, "check")) if "Check passed" in line]
     assert any("all tiles" in line for line in passed)
     assert any("running sum" in line for line in passed)
-
-
-def test_one_tile_has_no_slider() -> None:
-    app = open_page(TITLE, sentence=TOM, tile_size="512", tiles_done="1")
-    assert all(slider.key != "tiles_done" for slider in app.slider)
-    assert list(tables_shown(app)[1]["after tile"]) == ["1 of 1"]
-
-
-def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured, "TICK_SECONDS", 60.0)
-    app = open_page(TITLE, sentence=TOM)
-    assert all(sent["key"] != "way-times" for sent in charts(app))
-    (press,) = [button for button in app.button if button.label == "Measure on this machine"]
-    press.click().run()
-    for _ in range(20):
-        if any(sent["key"] == "way-times" for sent in charts(app)):
-            break
-        app.run()
-    assert lines(app, "error") == []
-    shown = chart(app, "way-times").data
-    assert [trace["name"] for trace in shown if trace["mode"] == "lines+markers"] == [
-        "exact", "window of 4", "linear",
-    ]  # fmt: skip
-    assert all((numbers(trace["y"]) > 0).all() for trace in shown)
-    for trace in (trace for trace in shown if trace["mode"] == "lines+markers"):
-        bars = trace["error_y"]
-        ends = np.concatenate([numbers(bars["array"]), numbers(bars["arrayminus"])])
-        assert (ends >= 0).all()
-        assert (numbers(bars["arrayminus"]) <= numbers(trace["y"])).all()
-    assert any("bars: the middle half of them" in line for line in lines(app, "aside"))

@@ -3,20 +3,8 @@
 import numpy as np
 import pytest
 
-from model.analysis.kernels import KERNELS
 from tests.viz.apps import TOM, captions, chart, facts, lines, open_page, tables_shown
 from tests.viz.builders import numbers, stories_trace
-
-
-@pytest.mark.parametrize("kind", KERNELS)
-def test_curve_and_weights_are_those_of_the_kernel(kind: str) -> None:
-    query = {"smoothing": kind, "width": "0.3", "asked_at": "1.25", "points": "5"}
-    app = open_page("Kernels", sentence=TOM, **query)
-    assert lines(app, "error") == []
-    curve, weights = chart(app, "kernel-curve").data, chart(app, "kernel-weights").data[0]
-    y, w = numbers(curve[2]["y"]), numbers(weights["y"])
-    assert w.sum() == pytest.approx(1)
-    assert numbers(curve[3]["y"])[0] == pytest.approx(w @ y)
 
 
 def test_a_query_that_reaches_nothing_is_said() -> None:

@@ -84,13 +84,6 @@ def test_what_does_not_fit_is_said() -> None:
     )
 
 
-def test_where_all_tokens_are_alike_nothing_is_said_to_tell_order() -> None:
-    says = "A causal mask alone tells order"
-    for text, is_told in ((DOG, True), ("dog dog", False)):
-        app = open_page("Order", sentence=TOM, order_text=text)
-        assert any(says in heading.value for heading in app.subheader) == is_told
-
-
 def test_a_running_model_without_positions_stands_alone() -> None:
     app = open_page("Order", sentence=TOM, model="positions-none")
     assert lines(app, "error") == []

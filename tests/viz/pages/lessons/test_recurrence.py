@@ -8,9 +8,8 @@ import pytest
 from model.recurrence import stored
 from model.recurrence.task import TRAINED, ids_of
 from tests.model.builders import softmax
-from tests.viz.apps import button, chart, charts, chosen, lines, open_page, tables_shown
+from tests.viz.apps import button, chart, chosen, lines, open_page, tables_shown
 from tests.viz.builders import numbers
-from viz.frame import measured
 from viz.runs import recurring
 
 TITLE = "Recurrence"
@@ -64,12 +63,6 @@ def test_the_framed_row_is_that_of_the_token_written() -> None:
     assert re.fullmatch(r"Token written 36 is outside 1 to \d+; using \d+\.", said)
 
 
-def test_the_clearest_head_may_be_another_one_for_another_row() -> None:
-    app = open_page(TITLE, row_letters="headlight")
-    app = chosen(app, row_letters="abc")
-    assert lines(app, "note") == []
-
-
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
@@ -89,12 +82,6 @@ def test_a_bad_row_gets_one_line_and_the_last_good_one_stays(typed: str, said: s
     assert chart(app, "recurrence-additive").data[0]["z"] == before
 
 
-def test_a_bad_row_in_the_address_shows_the_default() -> None:
-    app = open_page(TITLE, row_letters="A")
-    (line,) = lines(app, "error")
-    assert "Shown is still “headlight”" in line
-
-
 def test_a_row_is_drawn_and_stands_where_it_could_be_typed() -> None:
     app = open_page(TITLE)
     app = button(app, "Draw a row").click().run()
@@ -112,20 +99,3 @@ def test_every_length_and_every_model_takes_it() -> None:
     for model in ("translate", "blank"):
         app = open_page(TITLE, model=model)
         assert chart(app, "recurrence-cross").data
-
-
-def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured, "TICK_SECONDS", 60.0)
-    app = open_page(TITLE)
-    assert all(sent["key"] != "recurrence-times" for sent in charts(app))
-    button(app, "Measure on this machine").click().run()
-    for _ in range(20):
-        if any(sent["key"] == "recurrence-times" for sent in charts(app)):
-            break
-        app.run()
-    assert lines(app, "error") == []
-    shown = chart(app, "recurrence-times").data
-    assert [trace["name"] for trace in shown] == NAMES
-    for trace in shown:
-        assert (numbers(trace["y"]) > 0).all()
-        assert (numbers(trace["error_y"]["array"]) >= 0).all()

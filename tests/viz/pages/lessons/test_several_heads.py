@@ -28,12 +28,6 @@ def _alike(patterns: np.ndarray) -> np.ndarray:
     return unit @ unit.T
 
 
-def test_the_frame_is_round_the_columns_of_the_chosen_head() -> None:
-    app = open_page(TITLE, sentence=TOM, layer="3", head="5")
-    (frame,) = chart(app, "several-out").layout["shapes"]
-    assert (frame["x0"], frame["x1"]) == (5 * 32 - 0.5, 6 * 32 - 0.5)
-
-
 def test_every_cut_of_the_width_has_as_many_parameters() -> None:
     app = open_page(TITLE, sentence=TOM)
     table = tables_shown(app)[1]

@@ -75,15 +75,6 @@ def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
     assert lines(app, "note") == []
 
 
-@pytest.mark.parametrize(
-    "query", [{"second": TOM}, {"second": " \t", "against": "sentence"}, {"against": "sentence"}]
-)
-def test_no_second_sentence_is_none(query: dict[str, str]) -> None:
-    app = open_page("Attention", **query)
-    assert live_data(app)["runs"] == []
-    assert lines(app, "note") == lines(app, "error") == []
-
-
 def test_second_sentence_beyond_the_context_says_how_many_tokens_are_cut() -> None:
     text = 300 * "word "
     app = open_page("Attention", sentence=TOM, second=text, against="sentence")
@@ -97,16 +88,6 @@ def test_first_visit_has_the_defaults_and_a_short_url() -> None:
     app = open_page("Attention")
     assert live_data(app)["settings"] == DEFAULT_LIVE
     assert query_of(app) == {"page": ["Attention"]}
-
-
-def test_settings_of_the_microscope_come_back_from_the_url() -> None:
-    query = {key: raw for key, (raw, _) in VALID_LIVE.items()}
-    app = open_page("Attention", sentence=TOM, **query)
-    assert live_data(app)["settings"] == {key: value for key, (_, value) in VALID_LIVE.items()}
-    assert lines(app, "note") == lines(app, "error") == []
-    again = open_page("Attention", **{name: value[-1] for name, value in query_of(app).items()})
-    assert live_data(again)["settings"] == live_data(app)["settings"]
-    assert live_data(again)["streams"] == live_data(app)["streams"]
 
 
 def test_what_is_chosen_in_the_browser_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

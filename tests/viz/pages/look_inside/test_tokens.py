@@ -80,15 +80,6 @@ def test_page_counts_the_text() -> None:
     assert found["on held-out text"] == f"{475975 / 129292:.2f}–{211208 / 53417:.2f}"
 
 
-def test_a_text_beyond_the_context_is_counted_as_far_as_it_goes() -> None:
-    app = open_page("Tokens", sentence=300 * "word ")
-    found = facts(app)
-    assert found["tokens / context"] == "256 / 256"
-    n_words = stories().tokenizer.decode(stories().tokenizer.encode(300 * "word ")[:256]).split()
-    assert found["words"] == str(len(n_words))
-    assert len(cards(app)) == 256
-
-
 def test_a_text_in_many_pieces_is_said_with_its_numbers() -> None:
     app = open_page("Tokens", sentence=ARABIC)
     n_tokens, n_bytes = len(stories().tokenizer.encode(ARABIC)), len(ARABIC.encode())
