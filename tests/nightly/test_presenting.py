@@ -41,7 +41,7 @@ def wall(page: Page) -> Iterator[Page]:
     before = page.viewport_size
     page.set_viewport_size(WALL)
     page.set_default_timeout(PATIENCE)
-    visit(page, sentence=TOM, layer="L3", head="H5")
+    visit(page, sentence=TOM, layer="L4", head="H5")
     rail(page).get_by_role("link", name="Present", exact=True).click()
     expect(way_back(page)).to_be_visible()
     page.wait_for_function("() => document.querySelector('.hl-live').clientWidth > 1200")
@@ -89,7 +89,7 @@ def test_keys_go_from_view_to_view_and_back(wall: Page) -> None:
     expect(way_back(wall)).to_have_count(0)
     expect(rail(wall)).to_be_visible()
     wall.wait_for_function("() => !location.search.includes('present')")
-    assert (query(wall)["layer"], query(wall)["head"]) == ("3", "5")
+    assert (query(wall)["layer"], query(wall)["head"]) == ("4", "5")
 
 
 def test_a_tour_goes_on_while_it_is_presented(page: Page) -> None:
