@@ -150,6 +150,9 @@ class Run:
     def _ipython_display_(self) -> None:
         self.part._ipython_display_()
 
+    def _display_(self) -> object:
+        return self.part._display_()
+
     def __repr__(self) -> str:
         return f"<run of {self.opened.name} on {len(self.tokens)} tokens>"
 

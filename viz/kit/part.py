@@ -98,6 +98,12 @@ class Part:
 
         display(self)
 
+    def _display_(self) -> object:
+        """What marimo shows."""
+        from viz.kit.hosts.jupyter import widget
+
+        return widget(self)
+
     def _pieces(self) -> Iterator[tuple[str, str]]:
         """All that may be loaded, packed, by its path."""
         for about in self.known.values():
