@@ -250,6 +250,16 @@ NOTEBOOK = """async ([text, traits]) => {
 }"""
 
 
+# As a notebook does with cells that are scrolled away.
+OUT_OF_SIGHT_AND_BACK = """async () => {
+    const frame = () => new Promise(resolve => requestAnimationFrame(resolve));
+    const section = document.querySelector('section');
+    section.remove();
+    await frame().then(frame);
+    document.body.prepend(section);
+}"""
+
+
 def answers(live: PartWidget) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """A kernel in the place of Jupyter's: what the widget sends, and what it says afterwards."""
 
@@ -285,6 +295,11 @@ def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
         expect(views.nth(i)).to_have_attribute("data-drawn", "Decoder self-attention L2 H1")
     assert live.settings == {"attention": "decoder.attn", "layer": 2, "head": 1, "cell": None}
     assert list(live.acked.values()) == [2], "of the view that it was chosen in"
+    alone.evaluate(OUT_OF_SIGHT_AND_BACK)
+    expect(views.first.locator(".js-plotly-plot")).to_be_visible()
+    grid.focus()
+    alone.keyboard.press("ArrowRight")
+    expect(views.first).to_have_attribute("data-drawn", "Decoder self-attention L2 H2")
     alone.evaluate("closings.forEach(close => close())")
     assert alone.evaluate("Object.values(listeners).flat()") == []
 
