@@ -128,9 +128,8 @@ def test_a_long_run_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def adapted() -> torch.nn.Module:
-    """A model in which a matrix is wrapped as peft wraps it."""
     model = build("llama")
-    model.model.layers[1].self_attn.q_proj.base_layer = torch.nn.Linear(2, 3)
+    model.model.layers[1].self_attn.q_proj.base_layer = torch.nn.Linear(2, 3)  # as peft wraps it
     return model
 
 

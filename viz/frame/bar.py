@@ -49,15 +49,15 @@ def open_view(
     where: DeltaGenerator,
     architecture: str = "",
     *,
-    needs: Sequence[str] = (),
+    only_ours: bool = False,
     has_caret: bool = False,
     has_heads: bool = True,
     fills_blanks: bool = False,
 ) -> View:
     """Draw the controls every page has into the bar, and run the model on what it is given.
 
-    A page for one `architecture` has a model of that kind, laid out as ours where it `needs`
-    "weights". `has_caret` has the sentence box take
+    A page for one `architecture` has a model of that kind, and where it takes `only_ours` one that
+    is laid out as those that come with Headlight. `has_caret` has the sentence box take
     the keyboard when the page is opened; `has_heads` has the bar choose a head; `fills_blanks` has
     a word of an encoder's sentence hidden until a person hides one.
 
@@ -65,7 +65,7 @@ def open_view(
     """
     admission.admit()
     notices.begin()
-    model = _model_setting(architecture, needs)
+    model = _model_setting(architecture, only_ours)
     asks = given.ON_HOME if fills_blanks else given.ON_OWN_PAGE if architecture else given.ASKS
     ask = given.ask_of(runs.architecture_of(state.value(model)), asks)
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
@@ -160,13 +160,13 @@ def _count_tokens(typed: given.Typed, run: runs.Run, most: int) -> None:
     typed.place.html(f'<p class="hl-count{excess}">{n_shown + n_cut:,} / {most:,} tokens</p>')
 
 
-def _model_setting(architecture: str, needs: Sequence[str] = ()) -> Choice[str]:
+def _model_setting(architecture: str, only_ours: bool = False) -> Choice[str]:
     """The choice of a model, on a page for one architecture of that kind alone.
 
     There it is the one that other pages show, if it is among them, until another is chosen.
     """
     names = runs.model_names(architecture)
-    if architecture and "weights" in needs:
+    if only_ours:
         names = [name for name in names if not runs.is_of_transformers(name)]
     if not names:
         kind = f"{architecture.replace('_', '-')} " if architecture else ""
@@ -174,8 +174,8 @@ def _model_setting(architecture: str, needs: Sequence[str] = ()) -> Choice[str]:
         raise ValueError(f"no {kind}checkpoint in assets/checkpoints; train one{how}")
     setting = MODELS[architecture]
     shown = state.value(_model_setting("")) if architecture else ""
-    first = shown if shown in names else names[0]
-    return setting.given(options=names, default=first, words=runs.described)
+    usual = shown if shown in names else names[0]
+    return setting.given(options=names, default=usual, words=runs.described)
 
 
 def _model_pickers(model: Choice[str]) -> tuple[str, str]:

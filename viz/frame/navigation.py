@@ -53,7 +53,7 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
         view = bar.open_view(
             above,
             architecture,
-            needs=page.NEEDS,
+            only_ours=getattr(page, "ONLY_OURS", False),
             has_caret=takes_caret,
             has_heads=not getattr(page, "SHOWS_HEADS", False),
             fills_blanks=getattr(page, "FILLS_BLANKS", False),

@@ -11,7 +11,7 @@ class Page(Protocol):
 
     `checks(view)` gives what the page adds to the checks of the run. `NEEDS` are words of
     `offers.REASONS`. One whose instrument fills a screen has `OPENS_INSPECTOR = False`. One that is
-    about one `ARCHITECTURE` has a model of its own, of that kind.
+    about one `ARCHITECTURE` has a model of its own, of that kind, with `ONLY_OURS` no adopted one.
     """
 
     render: Callable[[View], None]

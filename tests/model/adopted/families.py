@@ -49,11 +49,6 @@ DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gpt_oss": ("GptOssConfig", "GptOssForCausalLM", {
         **GROUPED, "num_local_experts": 3, "num_experts_per_tok": 2, "sliding_window": 4}),
 }  # fmt: skip
-LINEAR = {  # of layers that keep a state
-    **GROUPED, "layer_types": ["linear_attention", "full_attention", "linear_attention"],
-    "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 6,
-    "linear_value_head_dim": 6, "num_experts": 4, "num_experts_per_tok": 2,
-}  # fmt: skip
 # Decoders of which some layers keep more of earlier tokens than keys and values.
 HYBRIDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "lfm2": ("Lfm2Config", "Lfm2ForCausalLM", {
@@ -61,7 +56,6 @@ HYBRIDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "falcon_h1": ("FalconH1Config", "FalconH1ForCausalLM", {
         **GROUPED, "mamba_d_ssm": D, "mamba_n_heads": 4, "mamba_d_head": 6, "mamba_d_state": 8,
         "mamba_chunk_size": 8}),
-    "qwen3_next": ("Qwen3NextConfig", "Qwen3NextForCausalLM", LINEAR),
 }  # fmt: skip
 # Decoders whose layers differ in their sizes, or values from keys.
 UNEVEN: dict[str, tuple[str, str, dict[str, Any]]] = {

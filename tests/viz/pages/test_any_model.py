@@ -61,10 +61,10 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(folder / "some-deepseek", "deepseek_v3")
     for name, kind, family, own in (
         ("bert-labels", hf.BertForTokenClassification, "bert", words()),
-        ("llama-reward", hf.LlamaForSequenceClassification, "llama", tokens()),
+        ("llama-labels", hf.LlamaForTokenClassification, "llama", tokens()),
     ):
         config = build(family, vocab_size=300).config
-        config.num_labels = 1 if family == "llama" else 5
+        config.num_labels = 300  # as many as words
         kind(config).save_pretrained(folder / name)
         own.save_pretrained(folder / name)
     pictured(folder / "some-dino", "dinov2")
@@ -99,10 +99,8 @@ def test_a_page_serves_a_decoder_of_transformers_or_says_why_not(page: str) -> N
     ("page", "model", "why"),
     [
         ("Home", "bert-labels", ""),
-        ("Encoder", "bert-labels", "This page is not for bert-labels: it shows blank."),
         ("Ablation", "bert-labels", "it has no head that predicts, neither words nor classes."),
-        ("Home", "llama-reward", ""),
-        ("Next token", "llama-reward", "it does not say how a text goes on."),
+        ("Home", "llama-labels", ""),
         ("Home", "some-lfm", "from L0 on, layer 1 of its 3."),
         ("KV cache", "some-lfm", "it keeps more of earlier tokens than their keys and values."),
         ("KV cache", "some-deepseek", ""),

@@ -20,8 +20,9 @@ from viz.runs import pictures
 
 TITLE = "Vision"
 ICON = ":material/draw:"
-NEEDS = ("weights",)
+NEEDS = ()
 ARCHITECTURE = "vision"
+ONLY_OURS = True
 SHOWS_TOKENS = True
 OPENS_INSPECTOR = False
 
