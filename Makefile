@@ -38,7 +38,7 @@ nightly: .venv/test.stamp
 	@$(BIN)/python -m tests.browser
 	@$(PYTEST)
 
-bench: .venv/test.stamp
+bench: .venv/test.stamp .venv/peer.stamp
 	@$(BIN)/python -m tests.browser
 	@$(BIN)/python -m tests.benchmarks
 
@@ -61,6 +61,13 @@ format: .venv/test.stamp node_modules/.stamp
 node_modules/.stamp: package.json package-lock.json .venv/test.stamp
 	@scripts/npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
+
+# BertViz, which the benchmarks compare with. They do without it where this fails, so make goes on.
+.venv/peer.stamp: tests/benchmarks/requirements.txt tests/benchmarks/package.json .venv/test.stamp
+	@mkdir -p .venv/npm && cp tests/benchmarks/package.json .venv/npm/
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-deps -r $< \
+	  && npm install --prefix .venv/npm --no-package-lock --ignore-scripts --no-audit --no-fund \
+	  && touch $@ || echo "BertViz could not be installed; the benchmarks go on without it"
 
 # Not the interpreter itself: an interrupted start leaves one behind that has no pip.
 .venv/venv.stamp:

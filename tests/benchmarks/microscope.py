@@ -1,4 +1,4 @@
-"""How fast the microscope answers, beside what is asked.
+"""How fast the microscope answers, beside what is asked, and beside BertViz on the same arrays.
 
 Asked, at 64 tokens on `stories`: hover to operands 16 ms, another head or stage 100 ms.
 Overview of 12 × 12 heads: 0.4 s and 1 MB at 128 tokens, 1.5 s at 512.
@@ -13,6 +13,7 @@ import numpy as np
 from playwright.sync_api import Browser, Page
 
 from model.analysis.heads import sharpness
+from tests.benchmarks.bertviz_peer import draw_model_view
 from tests.benchmarks.rounds import app_and_browser, rounds_of
 from tests.screen import settle
 from tests.viz.builders import random_patterns
@@ -91,9 +92,10 @@ OVERVIEW = """async (data) => {
 
 
 def measure() -> dict[str, float]:
-    """All figures of the microscope."""
+    """All figures of the microscope; the peer's only where it is installed."""
     with app_and_browser() as (browser, url):
-        return _at_64(browser, url) | _overviews(browser, url)
+        figures = _at_64(browser, url) | _overviews(browser, url)
+        return figures | _beside_bertviz(browser, figures)
 
 
 def _open(browser: Browser, url: str, n_tokens: int) -> Page:
@@ -165,3 +167,20 @@ def _overviews(browser: Browser, url: str) -> dict[str, float]:
             figures[f"{name}: overview, s (asked ≤ {asked})"] = making + drawing / 1000
             figures[f"{name}: sent, MB (asked ≤ 1)"] = len(json.dumps(data)) / 1e6
     return figures
+
+
+def _beside_bertviz(browser: Browser, ours: dict[str, float]) -> dict[str, float]:
+    """BertViz' model view of the same arrays; empty where it is not installed."""
+    tokens = [f"dog{i}" for i in range(128)]
+    peer = draw_model_view(browser, random_patterns(12, 12, n_tokens=128), tokens)
+    if peer is None:
+        return {}
+    own = ours["12 × 12 heads, 128 tokens: overview, s (asked ≤ 0.4)"]
+    sent = ours["12 × 12 heads, 128 tokens: sent, MB (asked ≤ 1)"]
+    seconds = peer.build_seconds + peer.seconds
+    return {
+        "BertViz model view, 12 × 12 heads, 128 tokens, s": seconds,
+        "BertViz model view, 12 × 12 heads, 128 tokens, MB": peer.html_bytes / 1e6,
+        "BertViz / Headlight, time": seconds / own,
+        "BertViz / Headlight, size": peer.html_bytes / 1e6 / sent,
+    }
