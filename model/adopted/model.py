@@ -190,8 +190,9 @@ class AdoptedModel(Transformer):
     def limit(self) -> str:
         """As many tokens as it runs: its context, or fewer, as `_config` has it."""
         most = self.config.max_seq_len
-        is_own = most == self.facts.max_seq_len
-        return super().limit if is_own else f"the {most:,} tokens that can be run here"
+        if most == self.facts.max_seq_len:
+            return super().limit
+        return f"the {most:,} tokens that can be run here"
 
     def _inputs(self, given: Tensor | tuple[Tensor, Tensor]) -> dict[str, Tensor]:
         if isinstance(given, tuple):

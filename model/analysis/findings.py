@@ -5,13 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.heads import (
-    AT_LEAST,
-    Role,
-    induction_edges,
-    induction_head,
-    strongest_arrow,
-)
+from model.analysis.heads import AT_LEAST, Role, induction_edges, induction_head, strongest_arrow
 from model.trace import AttentionRecord, Site, Trace
 
 
@@ -26,14 +20,11 @@ class Found(NamedTuple):
 
 
 class Copied(NamedTuple):
-    """What the induction head of a run copies: its clearest edge, its role, and how often it holds.
-
-    n_predicted: of the role's queries, those whose most likely next token is what is copied.
-    """
+    """What the induction head of a run copies: its clearest edge, and its role."""
 
     edge: Found
     role: Role
-    n_predicted: int
+    n_predicted: int  # of the role's queries, those whose most likely next token is the copied one
 
 
 def copied(trace: Trace) -> Copied | None:
@@ -45,16 +36,17 @@ def copied(trace: Trace) -> Copied | None:
     named = induction_head(trace)
     if named is None or trace.output is None:
         return None
-    record = trace.record(named.site)
+    site, head, role = named
+    record = trace.record(site)
     ids = np.asarray(trace.stream(record.queries).ids)
     best = np.asarray(trace.output).argmax(axis=-1)  # (T,)
-    predicted = induction_edges(ids) & record.mask_of(named.head) & (ids[None, :] == best[:, None])
-    weights = np.where(predicted, record.pattern[named.head], 0.0)
+    predicted = induction_edges(ids) & record.mask_of(head) & (ids[None, :] == best[:, None])
+    weights = np.where(predicted, record.pattern[head], 0.0)
     query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
-    if weights.sum() < AT_LEAST["induction"] * named.role.value * named.role.n_queries:
+    if weights.sum() < AT_LEAST["induction"] * role.value * role.n_queries:
         return None
-    edge = Found(named.site, named.head, query, key, float(weights[query, key]))
-    return Copied(edge, named.role, int(predicted.any(axis=-1).sum()))
+    edge = Found(site, head, query, key, float(weights[query, key]))
+    return Copied(edge, role, int(predicted.any(axis=-1).sum()))
 
 
 def heaviest_arrow(records: Sequence[AttentionRecord], norms: Sequence[np.ndarray]) -> Found | None:

@@ -55,14 +55,6 @@ class Role(NamedTuple):
     n_queries: int
 
 
-class Named(NamedTuple):
-    """A head that is named for its role."""
-
-    site: Site
-    head: int
-    role: Role
-
-
 def sharpness(patterns: np.ndarray, kind: AttentionKind = "self") -> np.ndarray:
     """Mean over rows of a row's largest weight ("confidence" in Voita et al. 2019, §4).
 
@@ -297,26 +289,23 @@ def roles(found: Mapping[str, Averages]) -> list[Role | None]:
     return [_role(found, head) for head in range(n_heads)]
 
 
-def induction_head(trace: Trace) -> Named | None:
+def induction_head(trace: Trace) -> tuple[Site, int, Role] | None:
     """The head of a run that is named for induction: whoever speaks of one means this.
 
     It has the largest mean over all tokens that come again. None where that does not reach
     `AT_LEAST`, or where even this head does something else more.
     """
-    best: tuple[float, AttentionRecord, int] | None = None
+    best, named = 0.0, None
     for record in trace.attention:
         ids = trace.stream(record.queries).ids
         if ids is None or record.queries != record.keys:
             continue
         means = np.nan_to_num(induction(np.asarray(record.pattern), record.mask, ids).values)
-        head = int(means.argmax())
-        if best is None or means[head] > best[0]:
-            best = (float(means[head]), record, head)
-    if best is None:
-        return None
-    _, record, head = best
-    role = roles(measures(record, trace.stream(record.queries).ids))[head]
-    return Named(record.site, head, role) if role and role.name == "induction" else None
+        if means.max() > best:
+            best, head = means.max(), int(means.argmax())
+            role = roles(measures(record, ids))[head]
+            named = (record.site, head, role) if role and role.name == "induction" else None
+    return named
 
 
 def traits(found: Mapping[str, Averages]) -> list[list[Trait]]:

@@ -7,70 +7,59 @@ import pytest
 
 from model.analysis.circuits import value_norms
 from model.analysis.findings import copied, heaviest_arrow, settled_from
-from model.analysis.heads import induction_head
+from model.analysis.heads import Role, induction_head
 from model.capture import capture
-from model.trace import Trace
 from tests.model.builders import tiny_model
 from tests.viz.builders import stories, stories_trace
 
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
 
 
-def mean_by_hand(trace: Trace, layer: int, head: int) -> float:
-    """The mean weight of a head, over all tokens that come again, on what followed them before."""
-    ids, pattern = trace.ids.tolist(), trace.attention[layer].pattern[head]
-    again = {i: [j for j in range(1, i) if ids[j - 1] == ids[i]] for i in range(len(ids))}
-    return float(np.mean([sum(pattern[i, j] for j in keys) for i, keys in again.items() if keys]))
-
-
 @pytest.mark.parametrize("text", [TOM, "The dog saw Mia and the dog was happy.", "no, no, no, yes"])
 def test_the_induction_head_has_the_largest_mean_of_all(text: str) -> None:
     trace = stories_trace(text)
-    named = induction_head(trace)
-    assert named is not None
-    heads = {(i, j): mean_by_hand(trace, i, j) for i in range(6) for j in range(8)}
-    assert (named.site.layer, named.head) == max(heads, key=lambda head: heads[head])
-    assert named.role.value == pytest.approx(max(heads.values()), abs=1e-6)
+    found, ids = induction_head(trace), trace.ids.tolist()
+    places = [[j for j in range(1, i) if ids[j - 1] == ids[i]] for i in range(len(ids))]
+    means = {
+        (layer, head): np.mean([pattern[i, js].sum() for i, js in enumerate(places) if js])
+        for layer, record in enumerate(trace.attention)
+        for head, pattern in enumerate(record.pattern)
+    }
+    assert found is not None
+    site, head, role = found
+    assert (site.layer, head) == max(means, key=lambda at: means[at])
+    assert role.value == pytest.approx(max(means.values()), abs=1e-6)
 
 
-def planted(always: float, predicts: int) -> Trace:
-    """A text said twice. L0 H0 copies once, with all its weight, L1 H2 at each of the repeats.
+@pytest.mark.parametrize(
+    ("always", "n_predicted", "is_told"),
+    [(0.6, 2, True), (0.6, 1, False), (0.6, 0, False), (0.3, 4, False)],
+)
+def test_who_copies_at_each_repeat_is_named_before_who_did_so_once(
+    always: float, n_predicted: int, is_told: bool
+) -> None:
+    """Of a text said twice L0 H0 copies one token with all its weight, L1 H2 each with a part.
 
-    The rest lies on the first token. predicts: at how many repeats the model expects the copy.
+    The rest lies on the first token. Nothing is told where the model predicts too few copies.
     """
     ids = np.array([3, 7, 5, 9, 3, 7, 5, 9])
     trace = capture(tiny_model(), ids.tolist(), [str(i) for i in ids])
     logits = np.zeros((8, 17))
-    logits[range(4, 4 + predicts), ids[1 : 1 + predicts]] = 1.0
-    wanted = {(0, 0): [0.0, 1.0, 0.0, 0.0], (1, 2): [always] * 4}
-    records = []
-    for layer, record in enumerate(trace.attention):
-        pattern = np.zeros_like(record.pattern)
-        pattern[:, range(4), range(4)] = 1.0
-        for head in range(record.n_heads):
-            weights = np.array(wanted.get((layer, head), [0.0] * 4))
-            pattern[head, range(4, 8), range(1, 5)] = weights
-            pattern[head, range(4, 8), 0] = 1.0 - weights
-        records.append(replace(record, pattern=pattern))
-    return replace(trace, attention=tuple(records), output=logits)
-
-
-def test_a_head_that_always_copies_comes_before_one_that_did_so_once() -> None:
-    trace = planted(0.6, predicts=2)
-    found = copied(trace)
-    assert found is not None
-    assert (found.edge.site.layer, found.edge.head) == (1, 2)
-    assert (found.role.value, found.role.n_queries) == (pytest.approx(0.6), 4)
-    assert (found.edge.query, found.edge.key, found.edge.value) == (4, 1, pytest.approx(0.6))
-    assert found.n_predicted == 2
-    assert induction_head(planted(0.3, predicts=4)) is None
-
-
-@pytest.mark.parametrize(("always", "predicts"), [(0.6, 0), (0.6, 1), (0.3, 4)])
-def test_no_copy_is_told_of_where_no_head_is_named_or_the_model_copies_nothing(
-    always: float, predicts: int
-) -> None:
-    assert copied(planted(always, predicts)) is None
+    logits[range(4, 4 + n_predicted), ids[1 : 1 + n_predicted]] = 1.0
+    patterns = np.zeros((2, 3, 8, 8))
+    patterns[..., range(4), range(4)] = 1.0
+    patterns[0, 0, 5, 2] = 1.0
+    patterns[1, 2, range(4, 8), range(1, 5)] = always
+    patterns[..., 0] += 1.0 - patterns.sum(axis=-1)
+    records = zip(trace.attention, patterns, strict=True)
+    attention = tuple(replace(record, pattern=pattern) for record, pattern in records)
+    found = copied(planted := replace(trace, attention=attention, output=logits))
+    assert (induction_head(planted) is not None) == (always == 0.6)
+    assert (found is not None) == is_told
+    if found:
+        assert found.role == Role("induction", pytest.approx(always), 4)
+        assert found.edge == (trace.attention[1].site, 2, 4, 1, pytest.approx(always))
+        assert found.n_predicted == n_predicted
 
 
 def test_where_nothing_comes_twice_there_is_no_copy() -> None:

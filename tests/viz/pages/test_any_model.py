@@ -175,13 +175,16 @@ def test_one_limit_of_tokens_is_called_by_its_reason(
     monkeypatch.setenv(WHERE, str(tmp_path))
     monkeypatch.setattr(adopted, "MOST_CELLS", 12 * 7**2)  # of 12 heads; its own context is longer
     saved(tmp_path / "short-llama", "llama")
-    app = open_page("KV cache", model="short-llama", sentence=5 * f"{TEXT} ")
-    assert "for the 7 tokens that can be run here" in facts(app)
-    (line,) = [x for x in lines(app, "note") if "are cut" in x]
-    assert ", more than the 7 tokens that can be run here: the first 7 are shown" in line
+    asked, limit = (
+        {"model": "short-llama", "sentence": 5 * f"{TEXT} "},
+        "the 7 tokens that can be run",
+    )
+    app = open_page("KV cache", **asked)
+    assert f"for {limit} here" in facts(app)
+    assert any(f"more than {limit} here: the first 7 are shown" in x for x in lines(app, "note"))
     assert any(re.search(r"excess\">\d+ / 7 tokens<", x.proto.body) for x in app.get("html"))
-    spec = live_data(open_page("Home", model="short-llama", sentence=5 * f"{TEXT} "))["spec"]
-    assert spec["why_no_more"] == "Stopped at the 7 tokens that can be run here."
+    spec = live_data(open_page("Home", **asked))["spec"]
+    assert spec["why_no_more"] == f"Stopped at {limit} here."
 
 
 @pytest.mark.parametrize(("model", "before"), [("some-llama", 1), ("some-marian", 0)])

@@ -47,14 +47,13 @@ class _Shown:
         if found is None:
             return None
         edge, role = found.edge, found.role
-        ids = self.view.run.trace.ids
-        probability = probability_of(self.view.run, edge.query, int(ids[edge.key]))
+        run, copy = self.view.run, int(self.view.run.trace.ids[edge.key])
         said = [
             f"On average {digits(role.value, 2)} of its weight lies on what followed the same "
             f"token before. At {found.n_predicted} of {role.n_queries} repeats the model predicts "
             "that token next: from “",
             *(self._token(edge.query), "” to “", self._token(edge.key)),
-            f"” with weight {digits(edge.value, 2)}, {_p(probability)}.",
+            f"” with weight {digits(edge.value, 2)}, {_p(probability_of(run, edge.query, copy))}.",
         ]
         return f"{self._name(edge)} looks for a copy", said, self._cell(edge)
 
