@@ -157,7 +157,7 @@ def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
         np.testing.assert_allclose(other[record.mask], expected, atol=1e-6)
     if page == "Kernels":
         what = {"capped": "its soft cap", "sunk": "its sink"}[model]
-        assert sum(what in line for line in lines(app, "small")) == 2
+        assert sum(what in line for line in lines(app, "aside")) == 2
 
 
 @pytest.mark.parametrize(
