@@ -1,11 +1,9 @@
-"""The architectures by name: a new one is a module, a config, its checks, and an entry here."""
+"""The architectures by name: a new one is a module, a config, and an entry here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from typing import Any, Literal
-
-import numpy as np
 
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
@@ -22,10 +20,6 @@ from model.config import (
 )
 from model.lines import quoted
 from model.trace import Trace
-from model.verify.check import Check
-from model.verify.decoder import check_decoder
-from model.verify.encoder import check_encoder, check_vision
-from model.verify.encoder_decoder import check_encoder_decoder
 
 DEFAULT = "decoder"  # what a config means that does not say
 
@@ -39,35 +33,26 @@ class Architecture:
     `build` makes a model of a config, with whatever weights; `capture` runs it once on one input,
     which for text in one stack are ids and their strings, for a translation those of source and
     target, each together, and for vision a picture; `model.inputs` makes it of what a person gives.
-    `check` holds a trace, and the mask it was captured under if not the model's own, against the
-    model it came from. `package` is one that must be installed besides the requirements.
+    `package` is one that must be installed besides the requirements.
     """
 
     config: type[BlockConfig]
     build: Callable[[Any], Transformer]
     capture: Callable[..., Trace]
-    check: Callable[[Trace, Any, np.ndarray | None], tuple[Check, ...]]
     input_kind: InputKind
     package: str | None = None
 
 
 ARCHITECTURES: dict[str, Architecture] = {
-    "decoder": Architecture(
-        DecoderConfig, DecoderTransformer, capture, check_decoder, input_kind="text"
-    ),
-    "encoder": Architecture(
-        EncoderConfig, EncoderTransformer, capture, check_encoder, input_kind="text"
-    ),
+    "decoder": Architecture(DecoderConfig, DecoderTransformer, capture, input_kind="text"),
+    "encoder": Architecture(EncoderConfig, EncoderTransformer, capture, input_kind="text"),
     "encoder_decoder": Architecture(
         EncoderDecoderConfig,
         EncoderDecoderTransformer,
         capture_translation,
-        check_encoder_decoder,
         input_kind="text",
     ),
-    "vision": Architecture(
-        VisionConfig, VisionTransformer, capture_image, check_vision, input_kind="image"
-    ),
+    "vision": Architecture(VisionConfig, VisionTransformer, capture_image, input_kind="image"),
 }
 
 

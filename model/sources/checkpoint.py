@@ -42,7 +42,7 @@ from model.tap import Attachment, Edit
 from model.trace import Trace
 from model.verify.check import Check
 from model.verify.independent import check_independently, edited
-from model.verify.self_check import check
+from model.verify.records import check_records
 from model.weights import Undrawn, to_column_major
 
 TOKENIZER = "tokenizer.json"  # of models that read text
@@ -138,7 +138,8 @@ class Checkpoint:
 
     def check(self, trace: Trace, mask: np.ndarray | None = None) -> tuple[Check, ...]:
         """All checks of a trace of this model, under its own mask or the one it was given."""
-        return (*check(trace, self.model, mask, self.files), *self.recorded)
+        independently = check_independently(trace, self.files, mask)
+        return (*check_records(trace), *independently, *self.recorded)
 
     def independent_logits(self, ids: Sequence[int]) -> np.ndarray:
         """Logits (T, V) of a text, by the reference and its files alone."""

@@ -5,7 +5,6 @@ import torch
 from model.capture import capture
 from model.memory import keep_freed_memory
 from model.sources import checkpoint
-from model.verify.self_check import check
 from tests.benchmarks.rounds import medians
 
 ROUNDS = 60
@@ -24,7 +23,7 @@ def measure() -> dict[str, float]:
         variants = [
             lambda ids=ids: loaded.model(ids),
             lambda ids=id_list, tokens=tokens: capture(loaded.model, ids, tokens),
-            lambda trace=trace: check(trace, loaded.model),
+            lambda trace=trace: loaded.check(trace),
         ]
         with torch.inference_mode():
             plain, captured, checked = medians(variants, ROUNDS, warm_up=5)

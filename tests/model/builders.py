@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from model import reference
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
@@ -20,6 +21,7 @@ from model.capture import capture, capture_image, capture_translation
 from model.config import DecoderConfig, EncoderConfig, EncoderDecoderConfig, VisionConfig
 from model.data.tokenizer import PADDING, START_OF_TEXT, Tokenizer, train_characters
 from model.sources import checkpoint
+from model.sources.checkpoint import own_weights
 from model.trace import AttentionRecord, Trace
 
 SENTENCE = "the cat sat on a mat."
@@ -122,13 +124,19 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def pattern_of(record: AttentionRecord) -> np.ndarray:
-    """softmax(scale · q·kᵀ + bias, masked) of each head by a loop in float64. (H, Tq, Tk)."""
+    """softmax(scale · q·kᵀ + bias, masked) of each head by a loop in float64. (H, Tq, Tk).
+
+    Under a soft cap where there is one; a sink is one more score, which attends to nothing.
+    """
     group = len(record.q) // len(record.k)
     heads = []
     for head, q in enumerate(record.q.astype(np.float64)):
         scores = q @ record.k[head // group].astype(np.float64).T * record.scale
         scores = scores if record.bias is None else scores + record.bias[head]
-        heads.append(softmax(np.where(record.mask_of(head), scores, -np.inf)))
+        cap, sink = record.softcap, -np.inf if record.sinks is None else record.sinks[head]
+        scores = scores if cap is None else cap * np.tanh(scores / cap)
+        hidden = np.where(record.mask_of(head), scores, -np.inf)
+        heads.append(softmax(np.c_[hidden, np.full(len(q), sink)])[:, :-1])
     return np.stack(heads)
 
 
@@ -200,11 +208,20 @@ def translation_trace(model: EncoderDecoderTransformer) -> Trace:
 
 
 def every_trace(**changes: object) -> dict[str, tuple[Transformer, Trace]]:
-    """A model of each architecture beside the decoder, and what it does."""
+    """A model of each architecture and what it does; the decoder has grouped heads and a bias."""
+    decoder = tiny_model(**GROUPED, position="alibi", **changes)
     encoder, translator = tiny_encoder(**changes), tiny_translator(**changes)
     vision = tiny_vision(**changes)
     return {
+        "decoder": (decoder, tiny_trace(decoder)),
         "encoder": (encoder, capture(encoder, [3, 1, 4, 1, 5], list("abcde"))),
         "encoder_decoder": (translator, translation_trace(translator)),
         "vision": (vision, capture_image(vision, tiny_picture())),
     }
+
+
+def files_of(model: Transformer) -> reference.Files:
+    """What the files of a model would say."""
+    config = {"n_encoder_layers": model.config.n_layers} | model.config.to_dict()
+    weights = {name: x.double().numpy() for name, x in own_weights(model).items()}
+    return reference.Files(reference.DEFAULTS | config, weights)

@@ -3,7 +3,7 @@
 from model.sources.handle import Traced
 from model.trace import Trace
 from model.verify.check import Check
-from model.verify.self_check import check
+from model.verify.records import check_records
 from tests.viz.live.made_up import two_streams
 
 
@@ -27,4 +27,4 @@ class MadeUp:
         return Traced(two_streams(), n_cut=0)
 
     def check(self, trace: Trace) -> tuple[Check, ...]:
-        return check(trace)
+        return check_records(trace)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from model.architectures.table import ARCHITECTURES
 from model.capture import CLASS_TOKEN, capture, capture_image, capture_translation
 from model.tap import Editor, set_head, set_position
 from model.trace import Site, Trace
@@ -17,11 +18,10 @@ from tests.model.builders import (
     translation_trace,
 )
 
-NAMES = ("encoder", "encoder_decoder", "vision")
 SOURCE, TARGET = ([3, 1, 4, 1, 5], list("abcde")), ([2, 7, 1], list("xyz"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ARCHITECTURES)
 def test_captured_is_uncaptured_and_frozen(name: str) -> None:
     model, trace = every_trace()[name]
     batch = trace.given if isinstance(trace.given, tuple) else (trace.given,)
@@ -93,10 +93,12 @@ def test_facts_are_of_the_config() -> None:
         assert trace.facts.n_heads == model.config.n_heads
     traces = {name: trace for name, (_, trace) in every_trace().items()}
     assert {name: trace.facts.predicts for name, trace in traces.items()} == {
-        "encoder": "hidden token", "encoder_decoder": "next token", "vision": "class"
+        "decoder": "next token", "encoder": "hidden token", "encoder_decoder": "next token",
+        "vision": "class",
     }  # fmt: skip
     assert {name for name, trace in traces.items() if "logits" in trace.offers} == {
-        "encoder_decoder"
+        "decoder",
+        "encoder_decoder",
     }, "those of the next token, which views show as that"
     assert traces["vision"].facts.vocab_size is None
     assert every_trace()["encoder"][1].facts.mask is None

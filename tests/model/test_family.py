@@ -17,7 +17,6 @@ from model.sources.checkpoint import Checkpoint
 from model.sources.places import SHIPPED
 from model.trace import Trace
 from model.training.evaluation import read_scores
-from model.verify.self_check import check
 
 STORY = (SHIPPED / "stories" / "card.md").read_text(encoding="utf-8").rpartition("```\n")[0]
 STORY = STORY.rpartition("```\n")[2]  # five continuations, some 450 tokens
@@ -64,8 +63,8 @@ def test_all_are_half_precision_and_small_together() -> None:
 @pytest.mark.parametrize("n_tokens", [13, 128])
 def test_every_check_and_promise_holds(scheme: str, n_tokens: int) -> None:
     trace = trace_of(scheme, STORY, n_tokens)
-    model = model_of(scheme).model
-    checks = (*check(trace, model), *check_identities(trace, model))
+    loaded = model_of(scheme)
+    checks = (*loaded.check(trace), *check_identities(trace, loaded.model))
     assert len(trace.ids) == n_tokens
     assert [item for item in checks if not item.passed] == []
 

@@ -13,7 +13,6 @@ from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
 from model.sources.places import SHIPPED
 from model.trace import Trace
-from model.verify.self_check import check
 
 FOLDER = SHIPPED / "stories"
 EXAMPLE = "The animal didn't cross the street because it was too tired."
@@ -51,7 +50,7 @@ def test_card_names_the_licences_and_the_scores() -> None:
 
 @pytest.mark.parametrize("n_tokens", LENGTHS)
 def test_every_check_passes(n_tokens: int) -> None:
-    checks = check(trace_of(n_tokens), stories().model)
+    checks = stories().check(trace_of(n_tokens))
     assert len(trace_of(n_tokens).ids) == n_tokens
     assert [item for item in checks if not item.passed] == []
 

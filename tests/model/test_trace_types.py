@@ -12,7 +12,7 @@ from model.commands.trace import write_npz
 from model.sources import table
 from model.sources.handle import ModelHandle
 from model.trace import Facts, Site, Stream, Trace
-from model.verify.self_check import check
+from model.verify.records import ATTENTION_CHECKS, check_records
 from tests.model.builders import pattern_of, tiny_model, tiny_trace
 from tests.model.made_up import MadeUp
 from tests.viz.live.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
@@ -55,8 +55,8 @@ def test_addresses_are_spelled_as_in_the_forward_pass() -> None:
 
 def test_records_of_any_source_are_checked_without_a_model() -> None:
     trace = two_streams()
-    checks = check(trace)
-    assert len(checks) == 6
+    checks = check_records(trace)
+    assert [item.name for item in checks] == [name for name, *_ in ATTENTION_CHECKS]
     assert all(item.passed for item in checks)
     for record in trace.attention:
         if record.softcap is None:
@@ -75,7 +75,7 @@ def test_each_wrong_array_of_any_source_is_found(name: str) -> None:
         cell = (1, 4, 1)[-value.ndim :]
         wrong[cell] = not value[cell] if name == "mask" else value[cell] + 0.01
     lie = dataclasses.replace(last, **{name: wrong})
-    checks = check(dataclasses.replace(trace, attention=(*trace.attention[:-1], lie)))
+    checks = check_records(dataclasses.replace(trace, attention=(*trace.attention[:-1], lie)))
     assert not all(item.passed for item in checks)
 
 
@@ -135,7 +135,7 @@ def test_npz_holds_every_array_under_its_address() -> None:
 
 def test_an_empty_trace_has_no_checks() -> None:
     trace = Trace(Facts(architecture="none"), (Stream("a", "text", ("x",)),), ())
-    assert check(trace) == ()
+    assert check_records(trace) == ()
 
 
 def test_a_registered_source_is_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

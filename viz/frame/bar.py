@@ -341,7 +341,7 @@ def _how_checked(view: View) -> str:
         return "Attention is recomputed in float64 from q, k, v and the mask."
     return (
         "Every array is compared with an independent run, numpy in float64 from the model’s files. "
-        "Attention is also recomputed, and the input runs again without capture."
+        "Attention is also recomputed from q, k, v and the mask."
     )
 
 

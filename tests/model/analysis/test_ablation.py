@@ -29,13 +29,13 @@ from model.trace import Trace
 from model.verify.independent import check_independently, edited
 from tests.model.builders import (
     GROUPED,
+    files_of,
     tiny_encoder,
     tiny_model,
     tiny_picture,
     tiny_translator,
     tiny_vision,
 )
-from tests.model.verify.test_other_architectures import files_of
 
 IDS, OTHERS = [3, 1, 4, 1, 5, 9, 2], [2, 7, 1, 8, 2, 8, 1]
 SOURCE, TARGET = ([3, 1, 4, 1, 5], [2, 7, 1, 6]), ([9, 9, 2, 3, 0], [2, 1, 1, 8])

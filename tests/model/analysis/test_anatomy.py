@@ -9,7 +9,7 @@ from model.architectures.base import Transformer
 from model.sources.checkpoint import own_weights
 from tests.model.builders import every_trace, tiny_model
 
-MODELS = {"decoder": tiny_model()} | {name: model for name, (model, _) in every_trace().items()}
+MODELS = {name: model for name, (model, _) in every_trace().items()}
 LENGTHS = {"encoder_decoder": (5, 3), "vision": (10,)}
 
 

@@ -15,6 +15,7 @@ from model.trace import Site, Trace
 from tests.model.builders import (
     GROUPED,
     all_arrays,
+    files_of,
     tiny_encoder,
     tiny_model,
     tiny_picture,
@@ -22,7 +23,6 @@ from tests.model.builders import (
     tiny_vision,
     translation_trace,
 )
-from tests.model.verify.test_other_architectures import files_of
 
 IDS = [3, 1, 4, 1, 5, 9, 2]
 WRITTEN = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}

@@ -76,7 +76,7 @@ def test_what_needs_a_decoder_says_so() -> None:
     with pytest.raises(ValueError, match=r"stories is of the architecture .*needs a decoder"):
         _ = other.decoder
     assert loaded.decoder is loaded.model
-    assert Architecture(DecoderConfig, _Other, None, None, "text").package is None
+    assert Architecture(DecoderConfig, _Other, None, "text").package is None
 
 
 class _Other(table.Transformer):

@@ -11,7 +11,6 @@ from model.commands.cli import trace_text
 from model.sources import checkpoint, table
 from model.sources.checkpoint import Checkpoint
 from model.verify.check import Check
-from model.verify.self_check import check as all_checks
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.model.conftest import Command
 from tests.model.made_up import MadeUp
@@ -22,8 +21,7 @@ def test_every_check_is_printed_with_error_and_bound(tmp_path: Path, command: Co
     result = command(check, "--checkpoint", folder, "--text", SENTENCE)
     assert (result.code, result.err) == (0, [])
     loaded = checkpoint.load(folder, device="cpu")
-    expected = all_checks(trace_text(loaded, SENTENCE), loaded.model, files=loaded.files)
-    expected += loaded.recorded
+    expected = loaded.check(trace_text(loaded, SENTENCE))
     *lines, last = result.out
     assert len(lines) == len(expected) > 10
     for line, item in zip(lines, expected, strict=True):
