@@ -22,6 +22,7 @@ from tests.microscope import (
 from tests.screen import (
     HOSTILE,
     TOM,
+    arrive,
     content,
     download,
     pick,
@@ -201,7 +202,7 @@ def test_saved_page_works_alone(page: Page, tmp_path_factory: pytest.TempPathFac
 
 def test_a_head_that_its_steps_do_not_lead_to_is_named_by_a_red_badge(page: Page) -> None:
     """What the app sends of one head says that its scores are not scaled."""
-    visit(page, sentence=TOM)
+    arrive(page, sentence=TOM)  # with no head loaded yet
     pattern = stories_trace(TOM).attention[4].pattern[1]
 
     def planted(route: Route) -> None:

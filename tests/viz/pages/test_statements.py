@@ -210,7 +210,7 @@ def test_only_positions_are_numbered_again(position: str) -> None:
     config = SimpleNamespace(max_seq_len=9, position=position)
     writing = SimpleNamespace(
         steps=[SimpleNamespace(n_dropped=4)], is_running=False, stopped=None,
-        model=SimpleNamespace(config=config),
+        model=SimpleNamespace(config=config, limit="the model's context"),
     )  # fmt: skip
     line = Growth.state(SimpleNamespace(writing=writing))
     assert ("numbered from position 0 again" in line) == (position != "none")
