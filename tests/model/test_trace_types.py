@@ -59,8 +59,7 @@ def test_records_of_any_source_are_checked_without_a_model() -> None:
     assert [item.name for item in checks] == [name for name, *_ in ATTENTION_CHECKS]
     assert all(item.passed for item in checks)
     for record in trace.attention:
-        if record.softcap is None:
-            np.testing.assert_allclose(record.pattern, pattern_of(record), atol=1e-6)
+        np.testing.assert_allclose(record.pattern, pattern_of(record), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["q", "k", "v", "bias", "mask", "scores", "pattern", "z", "scale"])

@@ -30,8 +30,7 @@ def render(view: View) -> None:
     layout.heading(
         ICON,
         TITLE,
-        "A block adds to what it was given. How much of a gradient reaches the first block, and "
-        "how much if it did not?",
+        "How much of a gradient reaches the first block, with the residual sum and without it?",
         "Networks of this project’s own blocks, as they are drawn before any training: 8 tokens "
         "of 32 numbers, 4 heads, 64 neurons with ReLU, weights of variance 1 / inputs, the same "
         "for all kinds and depths. What is differentiated is the output along a random direction, "
