@@ -56,6 +56,8 @@ def test_a_head_and_an_arrow_are_switched_off_and_on(page: Page) -> None:
     first = set_head("decoder.blocks.0.attn", 7)
     after = capture(model, ids, tokens, attachments=[Editor(first)])
     expect_drawn(page, "loss-change", losses(after) - losses(before))
+    page.evaluate(PLACE, ["pattern-after", 0, 0, 0])
+    settle(page)  # it is drawn once it is in sight
     shown = drawn(page, "pattern-after")[0]
     expected = after.attention[2].pattern[4]
     np.testing.assert_allclose(shown[np.isfinite(shown)], expected[np.tri(len(ids)) > 0], atol=1e-4)

@@ -87,12 +87,3 @@ def test_under_a_name_it_does_not_answer_to_the_page_says_so_and_nothing_else(
     expect(first_visit.get_by_role("alert")).to_have_text(str(said))
     assert first_visit.evaluate("document.body.innerText") == said
     page_log.console_errors.clear()
-
-
-@pytest.mark.parametrize("query", ["page=Tours", "sentence=Tom+ran", "page=Home&model=blank"])
-def test_no_other_address_asks_for_it(first_visit: Page, query: str) -> None:
-    asked: list[str] = []
-    first_visit.on("request", lambda request: asked.append(request.url))
-    first_visit.goto(f"/?{query}")
-    settle(first_visit)
-    assert asked and not [url for url in asked if "/opening/" in url]

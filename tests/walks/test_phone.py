@@ -47,6 +47,7 @@ def test_a_finger_paints_a_mask(phone: Page) -> None:
     expect(phone.locator("[data-edits]")).to_contain_text("5 cells changed")
     phone.wait_for_url("**edits=6-0.6-1.6-2.6-3.6-4*")
     settle(phone)
+    expect(phone.locator(".hl-live[data-waiting]")).to_have_count(0)  # the model has answered
     assert phone.get_by_test_id("stMain").evaluate("main => main.scrollTop") == scrolled
 
 

@@ -115,6 +115,7 @@ def test_fast_clicks_all_count(bare: Page, trace: Trace) -> None:
     pattern = np.where(unpacked(final["mask"]), unpacked(final["pattern"]), np.nan)
     assert shown_pattern(bare) == pytest.approx(pattern, nan_ok=True)
     assert bare.locator(".hl-said b").inner_text() == f"{pattern[1, 3]:.4f}"
+    expect(bare.locator(".hl-bars [data-after]").first).to_have_attribute("data-after", "0.5")
     expect(bare.locator("[data-edits]")).to_contain_text("3 cells changed")
 
 

@@ -152,11 +152,7 @@ def chosen_text(app: AppTest) -> str:
     return next(box.value for box in app.text_input if box.label == "Second sentence")
 
 
-def test_a_blank_is_asked_for_in_an_encoder_and_a_class_of_a_picture() -> None:
-    app = opened(model="blank", sentence="Tom gave the dog a bone.", blanks="3")
-    stream = z(chart(app, "patched-resid-pre").data[0])
-    assert stream.shape[0] == 6
-    assert chart(app, "patched-resid-pre").layout["xaxis"]["ticktext"][3] == "[MASK]"
+def test_a_class_is_asked_for_of_a_picture() -> None:
     app = opened(model="digits", digit="0", other_digit="1")
     stream = z(chart(app, "patched-resid-pre").data[0])
     assert stream.shape == (6, 50)

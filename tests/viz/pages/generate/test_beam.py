@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 
 from model.decoding.beam import Candidate, beam_search
-from tests.viz.apps import TOM, captions, chart, checks_shown, lines, open_page
+from tests.viz.apps import TOM, captions, chart, checks_shown, open_page
 from tests.viz.builders import latex_numbers, stories, stories_trace
 from viz import runs
 from viz.figures.labels import visible
-from viz.frame.examples import examples
 from viz.pages.generate.beam import verdict
 
 
@@ -44,19 +43,9 @@ def test_beam_tree_is_the_model_s(width: int) -> None:
     assert len(texts) == 1 or (width > 1 and texts[0] != texts[1]), "width 1 is greedy"
 
 
-def test_one_text_found_twice_is_not_called_two() -> None:
-    """At width 3 both texts and both scores are equal but for rounding."""
-    app = open_page("Beam search", sentence=examples()[1].sentence, beam_width="3")
-    texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
-    assert len(texts) == 1
-    assert [x for x in captions(app) if x.startswith("Beam search and greedy: ")]
-    assert any("same text" in line for line in lines(app, "note"))
-    assert not any("better text" in line for line in lines(app, "note"))
-
-
-@pytest.mark.parametrize("model", ["stories", "positions-alibi"])
-def test_both_texts_are_held_against_an_independent_run(model: str) -> None:
-    app = open_page("Beam search", sentence=TOM, beam_width="2", beam_tokens="5", model=model)
+def test_both_texts_are_held_against_an_independent_run() -> None:
+    query = {"beam_width": "2", "beam_tokens": "5", "model": "positions-alibi"}
+    app = open_page("Beam search", sentence=TOM, **query)
     passed = {row["check"]: row["verdict"] for row in checks_shown(app)[0]}
     for text in ("winner of the beams", "greedy text"):
         assert passed[f"log probability of the {text} = an independent run"] == "passed"

@@ -19,11 +19,9 @@ from tests.viz.apps import (
     control,
     lines,
     open_page,
-    query_of,
-    tell,
 )
 from tests.viz.builders import live_data, stories, stories_trace, unpacked
-from viz.figures.labels import token_labels, visible
+from viz.figures.labels import visible
 from viz.frame import settings
 from viz.live.writer.data import WRITER
 
@@ -90,18 +88,6 @@ def test_the_whole_vocabulary_is_sent_for_every_place_of_the_prompt() -> None:
     assert shown["labels"] == [visible(strings([i])[0]) for i in leading]
 
 
-def test_order_of_the_filters_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page(PAGE, sentence=TOM)
-    assert live_data(app)["settings"]["top_k"] is None
-    order = ["top_p", "temperature", "min_p", "top_k"]
-    tell(app, {"order": order, "top_k": 7}, monkeypatch)
-    assert live_data(app)["settings"]["order"] == order
-    visitor = open_page(PAGE, **{name: v[-1] for name, v in query_of(app).items()})
-    assert live_data(visitor)["settings"] == live_data(app)["settings"]
-    tell(app, {"top_k": None}, monkeypatch)
-    assert live_data(app)["settings"]["top_k"] is None
-
-
 def test_top_k_left_alone_keeps_all_tokens_of_another_model(shelf: Path) -> None:
     tiny_checkpoint(shelf / "small")  # 13 tokens
     tokenizer = train_characters([SENTENCE, "bdfgijklpqruvwxyz"])
@@ -110,35 +96,6 @@ def test_top_k_left_alone_keeps_all_tokens_of_another_model(shelf: Path) -> None
     chosen(app, model="large")
     assert control(app, "top_k") is None
     assert lines(app, "note") == []
-
-
-@pytest.mark.parametrize("text", ["Tom had a red", "שלום 😀 <b>$x$</b>"], ids=ascii)
-def test_the_text_is_what_the_model_samples(text: str) -> None:
-    app = open_page(PAGE, sentence=text, seed="7", new_tokens="9", temperature="1.2")
-    press(app, "Start")
-    ids, trace = write_out(app), stories_trace(text)
-    sampling = Sampling(temperature=1.2, top_p=0.95, seed=7)
-    assert ids == expected(trace.ids.tolist(), sampling, 9)
-    tokens = [*trace.tokens, *stories().tokenizer.token_strings(ids)]
-    assert live_data(app)["labels"] == token_labels(tokens)
-
-
-def test_each_token_shows_what_it_was_drawn_from() -> None:
-    app = open_page(PAGE, sentence=TOM, seed="7", new_tokens="6", temperature="1.2", written="6")
-    new, ids = write_out(app), stories_trace(TOM).ids.tolist()
-    sampling = Sampling(temperature=1.2, top_p=0.95, seed=7)
-    steps = list(generate(stories().model, ids, sampling, max_new_tokens=6, record=True))
-    for n in (0, 3, 5, 2):
-        ask(app, at=len(ids) + n)
-        shown = live_data(app)["shown"]
-        if n:  # the first is the run's own
-            assert (unpacked(shown["logits"]) == steps[n].logits.numpy()).all(), "to the last bit"
-        assert (shown["at"], shown["drawn"]) == (len(ids) + n, new[n])
-        assert new[n] in shown["ids"]
-        assert shown["sampling"]["temperature"] == 1.2
-    press(app, "Step")
-    again = list(generate(stories().model, ids, sampling, max_new_tokens=7, record=True))
-    assert write_out(app) == [step.token_id for step in again], "looking changed nothing"
 
 
 def test_sliders_act_from_the_next_token_on_and_the_link_says_so() -> None:
@@ -212,18 +169,6 @@ def test_too_many_changes_are_said_and_left_out_of_the_link(
         press(app, "Step")
     assert "more than 6 times" in live_data(app)["note"]
     assert not {"changes", "written"} & set(address_of(app))
-
-
-def test_a_reload_or_a_link_brings_the_text_back() -> None:
-    first = open_page(PAGE, sentence="Lily saw a dog", seed="3", new_tokens="6")
-    assert "written" not in address_of(first)
-    press(first, "Start")
-    ids = write_out(first)
-    address = address_of(first)
-    assert (len(ids), address["written"], "changes" in address) == (6, "6", False)
-    again = opened(address)
-    assert write_out(again) == ids
-    assert address_of(again) == address
 
 
 def test_another_seed_is_another_text_and_none_is_written_unasked() -> None:

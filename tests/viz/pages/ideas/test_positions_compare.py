@@ -53,7 +53,7 @@ def test_compare_shows_five_models_on_one_sentence() -> None:
         assert shown[record.mask] == pytest.approx(record.pattern[2][record.mask], abs=1e-5)
         assert np.isnan(shown[~record.mask]).all()
     said = captions(inspected(app, "check"))
-    assert any("5 models: Verified: 130 of 130" in line for line in said)
+    assert any("5 models: Verified: 80 of 80" in line for line in said)
 
 
 def test_compare_reads_the_stored_scores() -> None:

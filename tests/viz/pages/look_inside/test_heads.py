@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from model.analysis.circuits import copying_scores
-from model.data.tokenizer import MASK
 from model.sources import checkpoint
 from model.survey.samples import Asked
 from model.survey.stored import STORED, read_survey
 from model.survey.work import Job, survey
-from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint, tiny_encoder, tiny_tokenizer
+from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
 from tests.viz.apps import (
     VARIANTS,
     captions,
@@ -95,9 +94,8 @@ def query_in(text: str, title: str) -> dict[str, str]:
     return dict(parse_qsl(html.unescape(found[1])))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_on_a_sentence_the_points_are_there_for_every_model(variant: str, shelf: Path) -> None:
-    tiny_checkpoint(shelf / variant, **VARIANTS[variant])
+def test_on_a_sentence_the_points_are_there_for_another_model(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "rope", **VARIANTS["rope"])
     app = open_page(
         PAGE,
         sentence=SENTENCE,
@@ -108,29 +106,14 @@ def test_on_a_sentence_the_points_are_there_for_every_model(variant: str, shelf:
     )
     assert lines(app, "error") == []
     (line,) = lines(app, "note")
-    assert f"python -m model survey --checkpoint {variant} --text-file TEXT" in line
-    loaded = checkpoint.load(variant, "cpu")
+    assert "python -m model survey --checkpoint rope --text-file TEXT" in line
+    loaded = checkpoint.load("rope", "cpu")
     (points,) = chart(app, "heads").data
     n_heads = loaded.config.n_layers * loaded.config.n_heads
     assert len(numbers(points["x"])) == len(numbers(points["y"])) == n_heads
     scores = copying_scores(loaded.model)
     assert scores is not None
     assert numbers(points["marker"]["color"]) == pytest.approx(scores.ravel(), abs=1e-6)
-
-
-def test_an_encoder_has_the_next_token_and_its_survey(shelf: Path) -> None:
-    tokenizer = tiny_tokenizer().with_specials([MASK])
-    model = tiny_encoder(vocab_size=tokenizer.vocab_size, max_seq_len=30)
-    checkpoint.save(shelf / "looks-around", model, tokenizer)
-    text = shelf.parent / "a.txt"
-    text.write_text(SENTENCE)
-    folder = shelf / "looks-around"
-    survey(Job(folder, "cpu", Asked(texts=(text,)), folder / STORED), 1)
-    app = open_page(PAGE, sentence=SENTENCE, model="looks-around", across="next")
-    assert lines(app, "error") + lines(app, "note") == []
-    (points,) = chart(app, "heads").data
-    own = json.loads((folder / STORED).read_text())["groups"]["encoder.attn"]["measures"]
-    assert numbers(points["x"]) == pytest.approx(np.ravel(own["next"]["values"]))
 
 
 def test_a_broken_survey_is_said_and_the_sentence_is_shown(shelf: Path) -> None:
