@@ -46,14 +46,6 @@ def test_token_strip_shows_each_probability() -> None:
     assert probabilities[1:] == pytest.approx(given(trace), abs=6e-5)
 
 
-def test_checks_are_listed_and_counted() -> None:
-    app = open_page("Attention", sentence=TOM)
-    table = checks_shown(app)[0]
-    assert {row["verdict"] for row in table} == {"passed"}
-    (badge,) = app.get("popover")
-    assert f"Verified: {len(table)} of {len(table)}" in badge.proto.popover.label
-
-
 def test_a_check_that_failed_is_counted_and_named(shelf: Path) -> None:
     """A logit that was noted when the model was saved is not what it gives now: no other fails."""
     folder = tiny_checkpoint(shelf / "small")
@@ -104,34 +96,13 @@ def test_settings_follow_to_another_model(shelf: Path) -> None:
     assert [line.split()[0] for line in lines(app, "note")] == ["Layer", "Head"]
 
 
-def truncate(folder: Path) -> None:
-    """Cut the weights in the middle."""
-    weights = folder / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:1000])
-
-
-def misspell(folder: Path) -> None:
-    """A config with a key nobody knows."""
-    edit_json(folder / "config.json", lambda fields: fields.update(n_haeds=3))
-
-
-def lose_tokenizer(folder: Path) -> None:
-    """A folder copied without its tokenizer."""
-    (folder / "tokenizer.json").unlink()
-
-
-DAMAGES = [(truncate, "cut"), (misspell, "n_haeds"), (lose_tokenizer, "tokenizer.json is missing")]
-
-
-@pytest.mark.parametrize("number", range(len(DAMAGES)))
-def test_broken_checkpoint_is_one_line(number: int, shelf: Path) -> None:
+def test_broken_checkpoint_is_one_line(shelf: Path) -> None:
     """On some pages: the frame that reports them is the same for all."""
-    damage, word = DAMAGES[number]
-    damage(tiny_checkpoint(shelf / "broken"))
-    for page in [page for page in PAGES[number::10] if page not in OWN_MODEL]:
+    (tiny_checkpoint(shelf / "broken") / "tokenizer.json").unlink()
+    for page in [page for page in PAGES[::10] if page not in OWN_MODEL]:
         app = open_page(page)
         (line,) = lines(app, "error")
-        assert word in line
+        assert "tokenizer.json is missing" in line
         assert "\n" not in line
         assert not charts(app)
         drawn = {item.key for item in app.get("bidi_component")}

@@ -1,19 +1,11 @@
-"""Protects what every figure is drawn with: nothing leaves the machine, and it can be saved."""
+"""Protects the style sheet of pages: it has the colours of the palette and no others."""
 
 import re
 
 import pytest
 
-from tests.viz.apps import TOM, charts, open_page
 from viz.kit.files import script
 from viz.theme import DARK, LIGHT, css_variables
-
-
-def test_the_camera_saves_in_the_chosen_format() -> None:
-    app = open_page("Masks", sentence=TOM, image_format="svg", inspect="export")
-    assert {sent["image_format"] for sent in charts(app)} == {"svg"}
-    app.segmented_control(key="image_format").set_value("png").run()
-    assert {sent["image_format"] for sent in charts(app)} == {"png"}
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])

@@ -110,24 +110,19 @@ def test_another_model_may_have_the_page(monkeypatch: pytest.MonkeyPatch) -> Non
     assert offered(app) == set(PAGES)
 
 
-FAULTS = [
-    KeyError("À"),
-    ZeroDivisionError("division by zero"),
-    RuntimeError("mat1 and mat2 shapes cannot be multiplied (3x5 and 7x2)\nat CPU"),
-]
+WRONG = RuntimeError("mat1 and mat2 shapes cannot be multiplied (3x5 and 7x2)\nat CPU")
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
 def test_a_fault_of_a_page_is_one_line_and_stands_in_the_log(
-    fault: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(view: View) -> None:
-        raise fault
+        raise WRONG
 
     monkeypatch.setattr(lens, "render", broken)
     app = open_page("Logit lens", sentence=TOM)
     assert lines(app, "error") == [FAULT]
-    assert [record.exc_info[1] for record in caplog.records if record.exc_info] == [fault]
+    assert [record.exc_info[1] for record in caplog.records if record.exc_info] == [WRONG]
     assert query_of(app) == {"page": ["Logit lens"], "sentence": [TOM]}, "the address is written"
     assert app.get("popover"), "the run stands, and so does its badge"
 
@@ -146,9 +141,8 @@ def fails(where: str, fault: Exception) -> None:
     {"page": broken, "fragment": st.fragment(broken), "dialog": st.dialog("Open")(broken)}[where]()
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
 @pytest.mark.parametrize("where", ["page", "fragment", "dialog"])
-def test_streamlit_says_nothing_of_a_fault_in_its_own_way(where: str, fault: Exception) -> None:
-    app = AppTest.from_function(fails, kwargs={"where": where, "fault": fault}).run()
+def test_streamlit_says_nothing_of_a_fault_in_its_own_way(where: str) -> None:
+    app = AppTest.from_function(fails, kwargs={"where": where, "fault": WRONG}).run()
     assert lines(app, "error") == [FAULT]
     assert not app.exception

@@ -42,11 +42,6 @@ def test_the_boxes_count_every_weight_of_the_model(model: str) -> None:
     assert counted(diagram) + further == sum(weights.values())
 
 
-@pytest.mark.parametrize("model", ["stories", "blank", "digits"])
-def test_without_cross_attention_nothing_leaves_an_encoder(model: str) -> None:
-    assert boxes(drawn(model), "memory") == boxes(drawn(model), "cross_attention") == []
-
-
 def test_the_encoder_s_output_leaves_it_for_cross_attention() -> None:
     encoder, decoder = drawn("translate").split('<section class="hl-column">')[1:]
     (memory,) = boxes(encoder, "memory")

@@ -30,6 +30,7 @@ from tests.viz.apps import (
 from tests.viz.builders import numbers, stories, stories_trace
 from viz import runs
 from viz.digits import digits
+from viz.pages.experiments.ablation import pruning as page
 from viz.runs import ablating, heads
 
 HEAD = "decoder.attn.2.4"
@@ -166,7 +167,7 @@ def test_costs_are_those_of_the_ranking() -> None:
     assert shown[known] == pytest.approx(expected[known], abs=1e-5)
 
 
-def test_heads_are_pruned_step_by_step() -> None:
+def test_heads_are_pruned_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     handle = runs.handle_of("positions-rope", "cpu")
     run = runs.run(handle, "Tom had a red ball.")
     pruning = ablating.pruning(handle, run, targets_of(run.trace))
@@ -177,6 +178,7 @@ def test_heads_are_pruned_step_by_step() -> None:
     assert len(pruning.steps) == pruning.n == len(ablating.heads(handle, run))
     assert shares == sorted(shares) and (shares[0], shares[-1]) == (0.0, 1.0)
     assert n_prunable(losses(run.trace).mean(), pruning.steps) < pruning.n
+    monkeypatch.setattr(page, "TICK_SECONDS", 0.0)  # one piece each time
     app = opened(model="positions-rope")
     button(app, "Prune heads").click().run()
     assert button(app, "Stop")

@@ -50,13 +50,6 @@ def test_attention_page_sends_every_head() -> None:
     assert data["themes"]["dark"]["sequential"] == list(theme.DARK.sequential)
 
 
-def test_the_formula_stands_once() -> None:
-    """It is in the microscope, with the numbers of the cell; none is written below it."""
-    app = open_page("Attention", sentence=TOM, layer="L3", head="H5", cell="7-3")
-    assert len(app.latex) == 0
-    assert not any(" attends to " in text for text in lines(app, "pair"))
-
-
 def test_many_heads_of_a_long_sentence_are_small(shelf: Path) -> None:
     """144 heads of 128 tokens in at most a megabyte."""
     sizes = {"n_layers": 12, "n_heads": 12, "d_model": 48, "max_seq_len": 128}
