@@ -102,13 +102,11 @@ def test_keyboard_alone_reaches_every_cell(page: Page) -> None:
     expect(page.locator(".hl-cell-title small")).not_to_contain_text("pinned")
 
 
-def test_compare_two_heads_and_two_sentences(page: Page) -> None:
-    visit(page, sentence=TOM, view="compare", layer="1", head="3", other="5-2")
+def test_compare_two_sentences(page: Page) -> None:
+    visit(page, sentence=TOM, view="compare", layer="1", head="3")
     wait_for(page, "L1 H3", view="compare")
     trace, mask = stories_trace(TOM), stories_trace(TOM).attention[0].mask
     delta = ".hl-view-compare section:nth-child(3) .js-plotly-plot"
-    expected = trace.attention[1].pattern[3] - trace.attention[5].pattern[2]
-    assert shown(page, delta)[mask] == pytest.approx(expected[mask], abs=1e-6)
     choose(page, "against", "sentence")
     box = page.get_by_label("Second sentence")
     second = "Sam had a blue ball."

@@ -6,26 +6,18 @@ from collections.abc import Sequence
 from concurrent.futures import wait
 from pathlib import Path
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.lens import logit_lens
-from model.capture import capture
-from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import (
     TOM,
     VARIANTS,
-    captions,
-    chart,
     charts,
     checks_shown,
-    inspected,
     lines,
     open_page,
     strip,
-    z,
 )
 from tests.viz.builders import (
     ODD_SENTENCES,
@@ -81,31 +73,10 @@ def assert_holds_no_run(app: AppTest) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_pages_hold_for_every_kind_of_model(variant: str, shelf: Path) -> None:
     tiny_checkpoint(shelf / variant, **VARIANTS[variant])
-    loaded = checkpoint.load(variant)
-    config, ids = loaded.config, loaded.tokenizer.encode(SENTENCE)
-    trace = capture(loaded.model, ids, loaded.tokenizer.token_strings(ids))
     for page in OF_SENTENCES:
         app = open_page(page, sentence=SENTENCE)
         assert lines(app, "error") == []
-        if page == "Attention":
-            assert_model_is_sent(app, trace)
         assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
-        formulas = " ".join(formula.value for formula in app.latex)
-        if page == "Positions":
-            assert (r"\mathrm{PE}" in formulas) == (config.position == "sinusoidal")
-        if page == "Masks":
-            mask = z(chart(app, "mask").data[0])
-            seen = {"window": 3, "prefix": 4}.get(variant, 1)
-            assert np.isfinite(mask).sum(axis=-1)[[0, 3, 9]].tolist() == (
-                [1, 3, 3] if variant == "window" else [seen, 4, 10]
-            )
-            assert (r"& j \le i \\ -\infty" in formulas) == (config.mask == "causal")
-        if page == "Logit lens":
-            expected = logit_lens(trace, loaded.model)
-            assert z(chart(app, "lens").data[0]) == pytest.approx(expected.probs[..., 0], abs=1e-6)
-            notes = lines(app, "note")
-            assert any("no final norm" in note for note in notes) == (variant == "none")
-            assert any("Check passed" in line for line in captions(inspected(app, "check")))
 
 
 # What is odd by being all there is; of the others every page shows what they have in one of two.
