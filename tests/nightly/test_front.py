@@ -65,7 +65,7 @@ def test_what_a_step_is_about_comes_into_sight_below_its_sentences(page: Page) -
 
 
 FIGURES = ".hl-live > *:visible, .hl-figure .js-plotly-plot, .hl-diagram"
-DEEPEST = {(1400, 900): 220, (1280, 720): 220, (390, 844): 320}
+DEEPEST = {(1400, 900): 220, (1280, 720): 220, (390, 844): 360}
 
 
 def test_the_first_figure_stands_high_on_every_page(page: Page) -> None:

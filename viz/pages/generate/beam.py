@@ -34,17 +34,13 @@ def render(view: View) -> None:
         TITLE,
         "Several continuations grow side by side; the one with the best score wins.",
         "At each step every beam is continued by every token; the top k are kept (filled), k "
-        "being the beam width, the runners-up are pruned (open). The winner has the best score. "
-        "Width 1 is greedy.",
+        "being the beam width, the runners-up are pruned (open). The winner has the best score: "
+        "the log probability of its n new tokens, divided as Wu et al. 2016 do. Width 1 is greedy.",
     )
     with layout.row("beam"):
         width = controls.number(settings.BEAM_WIDTH)
         n_tokens = controls.number(settings.BEAM_TOKENS)
         penalty = controls.slider(settings.LENGTH_PENALTY)
-    words.caption(
-        "A score is the log probability of the text divided by ((5 + n)/6)^α for n new tokens, as "
-        "in GNMT (Wu et al. 2016); transformers divides it by n^α."
-    )
     notices.show()
     steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
@@ -78,6 +74,10 @@ def _texts(view: View, winner: Candidate, greedy: Candidate) -> None:
         total, score = digits(text.total), digits(text.score)
         words.caption(f"{name}: log probability {total}, score {score}")
         words.continued(prompt, runs.decode(view.handle, list(text.ids)))
+    words.caption(
+        "Score: log probability / ((5 + n)/6)^α for n new tokens, as in GNMT (Wu et al. 2016); "
+        "transformers divides by n^α."
+    )
 
 
 def checks(view: View) -> Sequence[Check]:

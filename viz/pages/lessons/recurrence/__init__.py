@@ -24,8 +24,7 @@ def render(view: View) -> None:
     layout.heading(
         ICON,
         TITLE,
-        "A recurrent network carries a whole row along in one vector. What does it lose, and what "
-        "does attention give back?",
+        "One vector carries a whole row along. What is lost, and what does attention give back?",
         "Three models learned the same toy translation: a row of letters backwards, or once more "
         "as it is. Two are recurrent, with gated units: one has a single vector of the source "
         "(Cho et al. 2014), the other attends to every letter’s state with additive attention "
