@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from model.decoding.beam import Candidate, beam_search
-from tests.viz.apps import TOM, captions, chart, checks_shown, open_page
+from tests.viz.apps import TOM, chart, checks_shown, lines, open_page
 from tests.viz.builders import latex_numbers, stories, stories_trace
 from viz import runs
 from viz.figures.labels import visible
@@ -38,7 +38,7 @@ def test_beam_tree_is_the_model_s(width: int) -> None:
     assert latex_numbers(app.latex[-1].value)[-1] == pytest.approx(best.score, abs=6e-5)
     texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
     assert any(
-        "by ((5 + n)/6)^α" in x and "transformers divides it by n^α" in x for x in captions(app)
+        "/ ((5 + n)/6)^α" in x and "transformers divides by n^α" in x for x in lines(app, "aside")
     )
     assert len(texts) == 1 or (width > 1 and texts[0] != texts[1]), "width 1 is greedy"
 
