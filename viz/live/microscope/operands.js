@@ -50,6 +50,7 @@ export class Operands {
     this.title = html("h3", { class: "hl-cell-title" });
     this.numbers = html("dl", { class: "hl-numbers" });
     this.maskTerm = html("dt", { "data-term": "masked" }, "mask");
+    this.sinkTerm = html("dt", { "data-term": "sunk" });
     this.outputTerm = html("dt", { "data-term": "output" });
   }
 
@@ -90,7 +91,7 @@ export class Operands {
       term("biased", "+ bias"),
       term("capped", `cap ${numberText(head.softcap)}`),
       ["masked", this.maskTerm],
-      term("sunk", "sink’s score"),
+      ["sunk", this.sinkTerm],
       term("weights", "softmax"),
       ["output", this.outputTerm],
     ];
@@ -116,7 +117,7 @@ export class Operands {
    *   to spell out
    */
   show(query, key, { isPinned, stage, dimension }) {
-    const { head, queries, keys } = this.#opened;
+    const { head, steps, queries, keys } = this.#opened;
     const at = query * head.k.rows + key;
     this.host.dataset.stage = stage;
     this.#paint(query, key, dimension);
@@ -124,6 +125,8 @@ export class Operands {
       node.textContent = digits(this.#valueOf(name, query, at, dimension));
       node.parentElement?.classList.toggle("hl-now", name === stage);
     }
+    const shared = rowOf(steps.weights, query).reduce((sum, p) => sum + p, 0);
+    this.sinkTerm.textContent = `sink’s score (share ${digits(1 - shared, 3)})`;
     this.outputTerm.textContent = `z[${dimension}]`;
     this.maskTerm.textContent = head.mask.values[at] ? "mask: open" : "mask: hidden";
     this.title.replaceChildren(

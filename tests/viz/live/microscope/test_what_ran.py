@@ -15,6 +15,7 @@ from tests.screen import content, download
 from tests.viz.builders import csv_rows
 from tests.viz.harness import as_sent, open_instrument
 from tests.viz.live.instruments import microscope_settings
+from viz.digits import digits
 from viz.kit.arrays import head_address
 from viz.kit.parts.heads import heads_part
 from viz.live import store
@@ -97,9 +98,10 @@ def test_compared_and_changed_weights_follow_the_stages(family: str, bare: Page)
 def test_a_cell_is_spelled_out_with_its_cap_and_its_sink(bare: Page) -> None:
     for family, step, words in (("gemma2", "capped", "cap 1"), ("gpt_oss", "sunk", "sink’s score")):
         opened(bare, trace_of(family), cell=[3, 1])
-        term = bare.locator(f".hl-numbers [data-step={step}]")
-        expect(term).to_contain_text(words)
         record = trace_of(family).attention[1]
+        share = f" (share {digits(1 - record.pattern[2, 3].sum(), 3)})" if step == "sunk" else ""
+        term = bare.locator(f".hl-numbers [data-step={step}]")
+        expect(term).to_contain_text(words + share)
         number = record.sinks[2] if step == "sunk" else record.scores[2, 3, 1]
         assert float(term.locator("dd").inner_text().replace("−", "-")) == pytest.approx(
             number, abs=1e-3
