@@ -19,6 +19,7 @@ from viz.theme import DARK, LIGHT
 
 # x and y of a click as the axes of the figure have them, or of the handle that was dragged there.
 Place = dict[str, Any]
+DIFFERING = "differing-heads"  # of this visitor's browser
 
 _mount = component(
     "headlight_live",
@@ -54,13 +55,17 @@ def show(
 ) -> None:
     """Show an instrument; `on_change` gets the settings a person changed there."""
     key = data["instrument"]
+
+    def keep_differing() -> None:
+        st.session_state[DIFFERING] = list(st.session_state[key].differing or [])
+
     _mount(
         key=key,
         data=_in_conversation(key, data),
         on_sent_change=unbroken(lambda: on_change(sent(key)["changes"])),
         on_lost_change=unbroken(on_lost),
-        on_differing_change=lambda: None,  # as for a tick, to be run again is all it wants
-        on_tick_change=lambda: None,
+        on_differing_change=unbroken(keep_differing),
+        on_tick_change=lambda: None,  # to be run again is all a tick wants
     )
 
 
@@ -126,9 +131,9 @@ def keep_address(key: str, data: Data, *, on_went: Callable[[dict[str, Any]], No
     _address(key=key, data=data, on_went_change=unbroken(take_over))
 
 
-def differing(key: str, run: str) -> list[tuple[str, int, float]]:
+def differing(run: str) -> list[tuple[str, int, float]]:
     """Heads of a run whose weights a browser computed otherwise: site, head, largest difference."""
-    told = (st.session_state.get(key) or {}).get("differing") or []
+    told = st.session_state.get(DIFFERING, [])
     return [(site, int(head), float(error)) for of, site, head, error in told if of == run]
 
 

@@ -69,7 +69,7 @@ function opened(root, call, Kind) {
     instrument: new Kind(root, {
       send: (message) => place.call.setStateValue("sent", message),
       lost: (key) => place.call.setTriggerValue("lost", key),
-      differs: (heads) => place.call.setStateValue("differing", heads),
+      differs: (heads) => place.call.setTriggerValue("differing", heads),
       tick: (n) => place.call.setTriggerValue("tick", n),
       picked: (at) => place.call.setTriggerValue("picked", at),
     }),

@@ -11,7 +11,7 @@ from viz.frame.kinds import Setting
 from viz.frame.view import View
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.microscope.data import MICROSCOPE, OtherRun, microscope_data
+from viz.live.microscope.data import OtherRun, microscope_data
 
 TITLE = "Attention"
 ICON = ":material/grid_view:"
@@ -63,7 +63,7 @@ def render(view: View) -> None:
 
 def checks(view: View) -> tuple[Check, ...]:
     """Heads whose weights the browser could not follow from q and k."""
-    told = component.differing(MICROSCOPE, view.run.key)
+    told = component.differing(view.run.key)
     return tuple(
         Check(
             f"{_name(record.site, head)}: weights computed by the browser = the run’s", error, 1e-4
