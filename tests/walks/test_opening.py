@@ -69,7 +69,8 @@ def test_a_recorded_run_plays_until_the_live_one_goes_on(
     page.locator("html[data-settled]").wait_for(state="attached")
     expect(recorded).to_have_count(0)
     settle(page, "Home")
-    assert live.locator(".hl-home-axis b").bounding_box()["x"] >= moved, "it begins anew"
+    at = live.locator(".hl-home-axis b").bounding_box()["x"]
+    assert at >= moved - 2, "it begins again"  # both may have reached the end, to the pixel
     expect(live).to_contain_text("Live")
     assert live.locator(".hl-home-tokens button").all_text_contents() == said
     for place, name in zip(before, PLACES, strict=True):
