@@ -25,7 +25,7 @@ __all__ = ["attention", "open"]
 
 
 def open(model: Any, tokenizer: Any = None, *, device: str = "auto") -> "Model":  # noqa: ANN401
-    """Open a model: the name of a shipped one, a folder, or a model of transformers in memory.
+    """Open a model: the name of a shipped one, a folder or file, or one of transformers in memory.
 
     The last needs its tokenizer, stays on its device and is used as it is, not copied. From
     then on it attends by Headlight's function and is in evaluation mode. It works on as before,

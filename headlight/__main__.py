@@ -17,6 +17,7 @@ it starts the app and prints its address.
 
   headlight open stories --text "Once upon a time"
   headlight open path/to/gpt2            a folder that transformers saved
+  headlight open path/to/model.gguf      a file of llama.cpp, Ollama or LM Studio
   headlight open openai-community/gpt2 --download
   headlight check path/to/gpt2           its run, recomputed by another route
 """
@@ -65,7 +66,9 @@ def _parser() -> ArgumentParser:
             commands.add_parser(name, help=about.summary, add_help=False)
     for command in (opens, checks):
         command.add_argument(
-            "named", metavar="PATH_OR_NAME", help="a folder, a shipped model, or a name of the hub"
+            "named",
+            metavar="PATH_OR_NAME",
+            help="a folder, a file in GGUF, a shipped model, or a name of the hub",
         )
         command.add_argument("--text", help="the sentence")
         command.add_argument(

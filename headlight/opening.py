@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from headlight.where import HOUSE
-from model.files import LARGEST_CONFIG, folder_at, read_json
+from model.files import LARGEST_CONFIG, folder_at, is_gguf, read_json
 from model.lines import quoted
 from model.memory import free_memory
 from model.sources import hub, places
@@ -41,7 +41,8 @@ def address(named: str, text: str | None, *, download: bool = False) -> dict[str
         if places.is_of_transformers(folder):
             refuse_unopenable(folder, free_memory())
         found = places.remember(folder)
-    config = read_json(places.folders()[found] / "config.json", LARGEST_CONFIG)
+    place = places.folders()[found]
+    config = {} if is_gguf(place) else read_json(place / "config.json", LARGEST_CONFIG)
     is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")
     said = {} if text is None else {"source" if is_pair else "sentence": text}
     return {"model": found, **said}

@@ -23,6 +23,7 @@ LARGEST_CONFIG = MEGABYTE
 LARGEST_TOKENIZER = 64 * MEGABYTE
 LARGEST_HEADER = 16 * MEGABYTE
 COPY_AGAIN = "copy the whole checkpoint folder"
+GGUF = b"GGUF"  # what a file of llama.cpp begins with
 
 # Opening a pipe would wait for somebody to write to it; Windows has none, but kinds of line ends.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -69,11 +70,22 @@ def _refuse_strange(path: Path, found: os.stat_result, largest: int | None) -> N
         )
 
 
+def is_gguf(place: Path) -> bool:
+    """Whether there is a file in GGUF, by its name or, as Ollama has them, by how it begins."""
+    try:
+        if not place.is_file() or place.suffix == ".gguf":
+            return place.is_file()
+        with opened(place) as file:
+            return file.read(len(GGUF)) == GGUF
+    except (OSError, ValueError):  # a name that no file can have; one that may not be read
+        return False
+
+
 def folder_at(place: str) -> Path | None:
-    """The folder that a person names, ~ for their own; None where there is none."""
+    """The folder, or file in GGUF, that a person names, ~ for their own; None where none is."""
     try:
         folder = Path(os.path.abspath(Path(place).expanduser()))  # a link keeps its own name
-        return folder if folder.is_dir() else None
+        return folder if folder.is_dir() or is_gguf(folder) else None
     except (OSError, RuntimeError, ValueError):  # ~ of nobody; a loop; a name that no file can have
         return None
 

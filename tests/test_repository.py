@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from model.commands import COMMANDS
-from model.sources.transformers import VERSION as TRANSFORMERS
+from model.sources.folder import FOR_GGUF
+from model.sources.folder import VERSION as TRANSFORMERS
 from viz import VERSION
 
 ROOT = Path(__file__).parent.parent
@@ -107,9 +108,10 @@ def test_every_package_that_is_imported_is_asked_for() -> None:
     others = {PACKAGES.get(name, name) for name in others}
     notebook = {"anywidget", "IPython", "traitlets"}  # the last two are what a widget is made of
     extras = _pinned("tests/requirements.txt")
-    assert others - notebook - {"transformers"} <= set(_pinned("requirements.txt"))
+    assert others - notebook - {"gguf", "transformers"} <= set(_pinned("requirements.txt"))
     assert "anywidget" in extras
     assert extras["transformers"] == TRANSFORMERS
+    assert set(FOR_GGUF) <= {f"{name}=={version}" for name, version in extras.items()}
 
 
 def _pinned(name: str) -> dict[str, str]:

@@ -100,7 +100,7 @@ def add_checkpoint_arguments(parser: ArgumentParser, of_any_source: bool = False
         required=True,
         metavar="NAME_OR_DIR",
         help="name of a shipped checkpoint, or the folder of a checkpoint or of a model that "
-        f"transformers saved{or_source}",
+        f"transformers saved, or a file in GGUF{or_source}",
     )
     add_device_argument(parser)
 

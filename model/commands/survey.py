@@ -15,7 +15,7 @@ from model.lines import spelled
 from model.sources import table
 from model.sources.places import is_of_transformers
 from model.survey.samples import Asked
-from model.survey.stored import STORED, Survey
+from model.survey.stored import STORED, Survey, place_of
 from model.survey.work import Job, finish, measure_share, survey
 
 LONGEST_WAIT = timedelta(hours=12)  # of one process of torchrun for the others
@@ -52,7 +52,7 @@ def run(arguments: Namespace) -> cli.Answer:
     if arguments.out is None and is_of_transformers(folder):
         raise ValueError(
             "nothing is written into a folder of transformers unasked; give --out FILE.json, and "
-            f"the app finds it as {spelled(folder / STORED)}"
+            f"the app finds it as {spelled(place_of(folder))}"
         )
     asked = Asked(
         tuple(arguments.text_file),
@@ -61,7 +61,7 @@ def run(arguments: Namespace) -> cli.Answer:
         arguments.window,
         arguments.tokens,
     )
-    out = arguments.out or folder / STORED
+    out = arguments.out or place_of(folder)
     job = Job(folder, arguments.device, asked, out)
     world = int(os.environ.get("WORLD_SIZE", "1"))
     started = perf_counter()

@@ -35,7 +35,7 @@ from model.lines import in_millions, quoted, spelled
 from model.memory import physical_memory
 from model.sources import nanogpt
 from model.sources.handle import Traced
-from model.sources.places import folders, has_config, is_of_transformers
+from model.sources.places import folders, has_model, is_of_transformers
 from model.sources.recorded import RECORDED, check_recorded, record
 from model.sources.sums import SUMS, refuse_changed, write_sums
 from model.tap import Attachment, Edit
@@ -273,7 +273,7 @@ def own_weights(model: Transformer) -> dict[str, Tensor]:
 def find_folder(name_or_folder: str | Path) -> Path:
     """Where a checkpoint lies, by its shipped name or its folder; ValueError when nowhere."""
     folder = folders().get(str(name_or_folder), Path(name_or_folder))
-    if has_config(folder):
+    if has_model(folder):
         return folder
     nanogpt.refuse_pickle(folder)
     raise ValueError(

@@ -8,13 +8,24 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from model.files import LARGEST_CONFIG, MEGABYTE, StoredTensor, opened, read_header, read_json
+from model.files import (
+    LARGEST_CONFIG,
+    MEGABYTE,
+    StoredTensor,
+    is_gguf,
+    opened,
+    read_header,
+    read_json,
+)
 from model.lines import one_line, quoted, spelled
 from model.sources import nanogpt, places
 
+VERSION = "5.23.0"  # of transformers, that this was tried with
+FOR_GGUF = (f"transformers=={VERSION}", "gguf==0.19.0", "accelerate==1.15.0")
 LARGEST_INDEX = 16 * MEGABYTE
 POINTER = b"version https://git-lfs.github.com"
 STORED = ("F16", "BF16", "F32", "F64")
@@ -38,8 +49,10 @@ def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
     config, stored = config_in(folder), stored_in(folder)
     if (folder / "tokenizer.json").is_file():
         _refuse_pointer(folder / "tokenizer.json")
-    _refuse_packed(folder, config, stored)
-    _refuse_counts(folder, config)
+    if not is_gguf(folder):
+        _refuse_packed(folder, config, stored)
+        _refuse_counts(folder, config)
+        _refuse_kinds(folder, stored)
     _refuse_size(folder, stored, free)
     _refuse_depth(folder, config, len(stored))
     return config
@@ -47,13 +60,32 @@ def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
 
 def config_in(folder: Path) -> dict[str, Any]:
     """What its config.json says; ValueError where that names no family."""
-    config = read_json(folder / "config.json", LARGEST_CONFIG)
+    if about := about_gguf(folder):
+        config = about.config
+    else:
+        config = read_json(folder / "config.json", LARGEST_CONFIG)
     if nanogpt.is_its(config):
         config = nanogpt.as_gpt2(config)
     config = json.loads(json.dumps(config), object_hook=_as_number)
     if not isinstance(config.get("model_type"), str):
         raise ValueError(f"{spelled(folder / 'config.json')} names no model_type of transformers")
     return config
+
+
+def about_gguf(file: Path) -> Any:  # noqa: ANN401
+    """See `gguf.read`; None for what is no such file. ValueError where packages lack for it."""
+    if not is_gguf(file):
+        return None
+    _refuse_pointer(file)
+    if lacking := [x for x in FOR_GGUF if find_spec(x.partition("==")[0]) is None]:
+        names = " and ".join(x.partition("==")[0] for x in lacking)
+        raise ValueError(
+            f"files in GGUF need {names}, which is not installed; install it: pip install "
+            + " ".join(lacking)
+        )
+    from model.sources import gguf  # here, since not everybody has what it reads with
+
+    return gguf.read(file)
 
 
 def _as_number(found: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -70,6 +102,8 @@ def class_name(config: dict[str, Any]) -> str:
 
 def stored_in(folder: Path) -> dict[str, StoredTensor]:
     """What its weights files hold; ValueError where one is missing, a pointer or no safetensors."""
+    if about := about_gguf(folder):
+        return about.stored
     index = folder / "model.safetensors.index.json"
     names = _named_in(index) if index.is_file() else ["model.safetensors"]
     found: dict[str, StoredTensor] = {}
@@ -139,17 +173,24 @@ def _refuse_counts(folder: Path, config: dict[str, Any]) -> None:
             )
 
 
-def _refuse_size(folder: Path, stored: dict[str, StoredTensor], free: float) -> None:
+def _refuse_kinds(folder: Path, stored: dict[str, StoredTensor]) -> None:
     for name, tensor in stored.items():
         if tensor.dtype not in STORED and not tensor.dtype.startswith(("I", "U", "BOOL")):
             raise ValueError(
                 f"{spelled(folder)}: {quoted(name)} is stored as {quoted(tensor.dtype)}; "
                 "convert it to float16 or float32"
             )
-    needed = 4 * n_numbers(stored)
+
+
+def _refuse_size(folder: Path, stored: dict[str, StoredTensor], free: float) -> None:
+    """ValueError for weights beyond memory, where what is dequantised is copied twice besides."""
+    needed, how = 4 * n_numbers(stored), ""
+    if is_gguf(folder):
+        largest = max((math.prod(x.shape) for x in stored.values()), default=0)
+        needed, how = needed + 8 * largest, " while they are dequantised"
     if needed > 0.8 * free:
         raise ValueError(
-            f"{spelled(folder)}: its weights need {needed / 1e9:.1f} GB in float32, and "
+            f"{spelled(folder)}: its weights need {needed / 1e9:.1f} GB in float32{how}, and "
             f"{free / 1e9:.1f} GB of memory are free; close what needs memory, or take a smaller "
             "model"
         )
@@ -166,8 +207,8 @@ def _refuse_depth(folder: Path, config: dict[str, Any], n_stored: int) -> None:
     deepest = max((n for n in depths if isinstance(n, int)), default=0)
     if deepest > n_stored:
         raise ValueError(
-            f"{spelled(folder)}: config.json means {deepest:,} layers, and its weights are "
-            f"{n_stored:,} tensors; the two files belong to different models"
+            f"{spelled(folder)}: its config means {deepest:,} layers, and its weights are "
+            f"{n_stored:,} tensors; the two belong to different models"
         )
 
 

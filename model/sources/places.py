@@ -1,7 +1,8 @@
 """The folders that models lie in, and the names that they go by.
 
-Each holds a config.json: those that come with Headlight, those of the folders that the environment
-names, and those that a person opened by their path, which are remembered from start to start.
+Each holds a config.json, or is a file in GGUF, which is all of a model: those that come with
+Headlight, those of the folders that the environment names, and those that a person opened by their
+path, which are remembered from start to start.
 """
 
 import json
@@ -11,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 
-from model.files import LARGEST_CONFIG, folder_at, folder_in, read_json, replacing
+from model.files import LARGEST_CONFIG, folder_at, folder_in, is_gguf, read_json, replacing
 from model.lines import quoted, spelled
 from model.sources import nanogpt
 from model.sources.hub import is_name
@@ -38,7 +39,7 @@ def folders() -> dict[str, Path]:
 
 def is_of_transformers(folder: Path) -> bool:
     """Whether transformers reads what a folder holds, by its config.json, or would with peft."""
-    if _is_file(folder / ADAPTER):
+    if _is_file(folder / ADAPTER) or is_gguf(folder):
         return True
     try:
         about = (folder / "config.json").stat()
@@ -68,10 +69,10 @@ def given_folder(place: str) -> Path:
     folder = folder_at(place.strip().strip("\"'"))
     if folder is None or not place.strip():
         raise ValueError(f"{quoted(place)!r} {_why_none(place.strip())}")
-    if not has_config(folder):
+    if not has_model(folder):
         refuse_adapter(folder)
         nanogpt.refuse_pickle(folder)
-        inside = [below.name for below in _inside(folder) if has_config(below)]
+        inside = [below.name for below in _inside(folder) if has_model(below)]
         also = f", as {quoted(inside[0])!r} in it" if inside else ""
         raise ValueError(
             f"{quoted(str(folder))} has no config.json; give the folder of one model{also}"
@@ -81,7 +82,7 @@ def given_folder(place: str) -> Path:
 
 def _why_none(place: str) -> str:
     if _is_file(place):
-        return "is a file; give the folder that it is in"
+        return "is a file, and not in GGUF; give the folder that it is in"
     fetch = f"; a model of the hub is fetched by: headlight open {place} --download"
     return f"is no folder here{fetch if is_name(place) else ''}"
 
@@ -133,15 +134,15 @@ def unusable_folders() -> list[str]:
 
 
 def _all() -> Iterator[Path]:
-    """Every folder that has a config.json."""
+    """Every place that has a model."""
     tops = [SHIPPED, *filter(None, map(folder_in, VARIABLES))]
     inside = (x for top in tops for x in (top, *_inside(top)))
-    return filter(has_config, (*inside, *remembered()))
+    return filter(has_model, (*inside, *remembered()))
 
 
-def has_config(folder: Path) -> bool:
-    """Whether there is one that can be seen."""
-    return _is_file(folder / "config.json")
+def has_model(folder: Path) -> bool:
+    """Whether there is a config.json that can be seen, or a file that needs none."""
+    return _is_file(folder / "config.json") or is_gguf(folder)
 
 
 def _is_file(place: str | Path) -> bool:
@@ -155,7 +156,7 @@ def _is_file(place: str | Path) -> bool:
 def _inside(folder: Path) -> list[Path]:
     """What lies in a folder; ValueError where that may not be seen."""
     try:
-        return sorted(folder.iterdir())
+        return sorted(folder.iterdir()) if folder.is_dir() else []
     except OSError as error:
         raise ValueError(
             f"{quoted(str(folder))} cannot be read ({error.strerror}); allow it, or copy the folder"

@@ -48,7 +48,8 @@ def _noted(path: Path) -> Mapping[str, str]:
 
 def sum_of_weights(folder: Path) -> str:
     """The SHA-256 of a model's weights; of several files that of the sums of all."""
-    found = [sum_of(path) for path in sorted(folder.glob("model*.safetensors"))]
+    files = sorted(folder.glob("model*.safetensors")) if folder.is_dir() else [folder]
+    found = [sum_of(path) for path in files]
     return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
 
 

@@ -8,6 +8,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,14 @@ from model.adopted.python_tokenizer import PythonTokenizer
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.data.tokenizer import read_backend
 from model.device import choose_device, free_on
-from model.files import LARGEST_TOKENIZER, read_json
+from model.files import LARGEST_TOKENIZER, is_gguf, read_json
 from model.lines import in_millions, quoted, spelled
 from model.sources import nanogpt
 from model.sources.adopted import Adopted
 from model.sources.folder import (
     SIZES,
+    VERSION,
+    about_gguf,
     class_name,
     config_in,
     in_one_line,
@@ -50,7 +53,6 @@ from model.sources.places import WHERE, folders, is_of_transformers
 from model.sources.weights import named
 from model.verify.check import Finding
 
-VERSION = "5.23.0"  # of transformers, that this was tried with
 # What transformers calls the classes of a kind that takes a sentence as our models of it do.
 KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
 KINDS["ForImageClassification"] = "vision"
@@ -68,7 +70,9 @@ class TransformersSource:
 
     def revision(self, name: str) -> str:
         """What changes with config, weights or tokenizer; ValueError when there is no such one."""
-        files = (x for x in sorted(_folder(name).iterdir()) if any(map(x.match, FETCHED)))
+        folder = _folder(name)
+        every = [folder] if is_gguf(folder) else sorted(folder.iterdir())
+        files = (x for x in every if x == folder or any(map(x.match, FETCHED)))
         return " ".join(f"{x.name}.{x.stat().st_mtime_ns}.{x.stat().st_size}" for x in files)
 
     def architecture(self, name: str) -> str:
@@ -88,6 +92,8 @@ class TransformersSource:
         heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
         if self.architecture(name) == "vision" and not (folder / PREPROCESSOR).is_file():
             size.append(f"no {PREPROCESSOR}: mean and deviation {USUAL}")
+        if about := about_gguf(folder):
+            size.append(about.weights)
         return (str(config["model_type"]), in_millions(n_parameters), *heads, *size)
 
     def folder(self, name: str) -> Path:
@@ -113,8 +119,8 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     inner, loading = as_transformers_reads(kind, folder)
     if mismatched := sorted(map(str, loading["mismatched_keys"])):
         raise ValueError(
-            f"{spelled(folder)}: {len(mismatched)} weights have other shapes than config.json "
-            f"means, as {quoted(mismatched[0])}; the two files belong to different models"
+            f"{spelled(folder)}: {len(mismatched)} weights have other shapes than its config "
+            f"means, as {quoted(mismatched[0])}; the two belong to different models"
         )
     sees = inner.main_input_name == "pixel_values"
     if not sees:
@@ -124,6 +130,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     found = [
         *in_files(inner, loading),
         *_of_names(folder),
+        *_of_gguf(folder, inner),
         *_of_code(config, kind),
         *of_rules(inner),
     ]
@@ -133,7 +140,8 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     model = adopt(inner, pictures)
     n_rows = model.facts.vocab_size or 0
     tokenizer = _tokenizer(hf, folder, n_rows, _start_id(model))
-    if tokenizer is not None:
+    # Of GGUF both come of one list, and the library adds a token that its class has by default.
+    if tokenizer is not None and not is_gguf(folder):
         found.extend(of_vocabulary(n_rows, tokenizer.n_tokens))
     if kind is hf.AutoModel:
         found.append(Finding("config.json names no class of transformers with a head: it has none"))
@@ -195,12 +203,12 @@ def _start_id(model: AdoptedModel) -> int | None:
 
 def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
     """A model of a class as transformers reads it from a folder, and what it says of that."""
-    with in_one_line(folder, "it cannot be opened"):
-        weights = nanogpt.weights(folder)
+    packed = _transformers().GgufConfig(dequantize=True) if is_gguf(folder) else None
+    with in_one_line(folder, "it cannot be opened"), _place(folder) as place:
         return kind.from_pretrained(
-            folder if weights is None else None,
+            **place,
+            quantization_config=packed,
             config=_settings(folder),
-            state_dict=weights,
             key_mapping={PREFIXES: ""},
             dtype=torch.float32,
             attn_implementation="eager",
@@ -210,6 +218,22 @@ def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]
             ignore_mismatched_sizes=True,  # `load` names them
             output_loading_info=True,
         )
+
+
+@contextmanager
+def _place(folder: Path) -> Iterator[dict[str, Any]]:
+    """Where `from_pretrained` has the weights from, or the weights."""
+    if is_gguf(folder):
+        from model.sources import gguf  # here, as in `about_gguf`
+
+        with gguf.taken(folder) as place:
+            yield place
+    else:
+        weights = nanogpt.weights(folder)
+        yield {
+            "pretrained_model_name_or_path": folder if weights is None else None,
+            "state_dict": weights,
+        }
 
 
 def _folder(name: str) -> Path:
@@ -279,6 +303,18 @@ def _of_names(folder: Path) -> Iterator[Finding]:
         yield Finding(f"{text}: it was compiled or wrapped when it was saved")
 
 
+def _of_gguf(file: Path, inner: nn.Module) -> Iterator[Finding]:
+    """How a file in GGUF keeps its weights, and whether all of them became the model's."""
+    if about := about_gguf(file):
+        kinds = Counter(tensor.dtype for tensor in about.stored.values())
+        said = ", ".join(f"{n:,} {kind}" for kind, n in kinds.most_common())
+        yield Finding(f"{about.weights}: its tensors are {said}, and all are float32 here")
+        n_stored, n_own = n_numbers(about.stored), sum(x.numel() for x in inner.parameters())
+        if n_stored != n_own:
+            text = f"the file has {n_stored:,} numbers, and the model {n_own:,}"
+            yield Finding(f"{text}: transformers took the others for none of its weights")
+
+
 def _of_code(config: dict[str, Any], kind: type) -> Iterator[Finding]:
     """What is said of a folder that brings code for a family that transformers has."""
     if "auto_map" in config:
@@ -293,7 +329,7 @@ def _refuse_larger(hf: Any, kind: Any, folder: Path) -> None:  # noqa: ANN401
         built = kind.from_config(config) if kind is hf.AutoModel else kind(config)
     meant, stored = sum(x.numel() for x in built.parameters()), n_numbers(stored_in(folder))
     if meant > 2 * stored:
-        raise ValueError(f"config.json means {meant:,} weights, and its files have {stored:,}")
+        raise ValueError(f"its config means {meant:,} weights, and its files have {stored:,}")
 
 
 def _tokenizer(
@@ -303,6 +339,10 @@ def _tokenizer(
     start_id: int | None,
 ) -> AdoptedTokenizer | None:
     """The folder's own, or what the library builds of its vocabulary; None where it has none."""
+    options = {"local_files_only": True, "trust_remote_code": False}
+    if is_gguf(folder):
+        with in_one_line(folder, "its tokenizer cannot be read"), _place(folder) as place:
+            return _called(hf.AutoTokenizer.from_pretrained(**place, **options), n_ids, start_id)
     about, file = folder / "tokenizer_config.json", folder / "tokenizer.json"
     names = {path.name for path in folder.iterdir()}
     if not any(re.fullmatch(OF_TOKENIZER, name) for name in names):
@@ -315,9 +355,7 @@ def _tokenizer(
         )
     try:
         with in_one_line(folder, "its tokenizer cannot be read"):
-            own = hf.AutoTokenizer.from_pretrained(
-                folder, local_files_only=True, trust_remote_code=False
-            )
+            own = hf.AutoTokenizer.from_pretrained(folder, **options)
             if own.is_fast and file.is_file():
                 kind = type(read_backend(file).model)
                 if kind is not type(own.backend_tokenizer.model):  # but its family's usual one

@@ -99,12 +99,17 @@ def write_survey(path: Path, survey: Survey) -> None:
         new.write_text(text + "\n", encoding="utf-8")
 
 
+def place_of(folder: Path) -> Path:
+    """Where the survey of a model is: in its folder, or beside its file."""
+    return folder / STORED if folder.is_dir() else folder.with_name(f"{folder.name}.{STORED}")
+
+
 def read_survey(folder: Path, weights: str = "") -> Survey | None:
     """The survey stored with a checkpoint; None where there is none.
 
     weights: the SHA-256 of its weights now. ValueError when the file is broken, or of others.
     """
-    path = folder / STORED
+    path = place_of(folder)
     if not path.exists():
         return None
     fields = read_json(path, LARGEST)

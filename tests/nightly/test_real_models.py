@@ -103,3 +103,9 @@ def _holds(real: Real, loaded: OpenModel) -> None:
 
 def test_a_folder_is_seen_as_transformers_runs_it(real: Real) -> None:
     _holds(real, open_named(str(real.folder), "cpu"))
+
+
+def test_a_file_in_gguf_is_seen_as_transformers_runs_it(real: Real) -> None:
+    if not real.file.exists():
+        pytest.skip("this model is no file in GGUF")
+    _holds(real, open_named(str(real.file), "cpu"))

@@ -72,7 +72,11 @@ def open_view(
         typed = ask.draw(has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
         handle = runs.handle_of(*_model_pickers(model))
-        kind = runs.opened(handle).input_kind
+        with (
+            where,
+            st.spinner("Opening the model…"),
+        ):  # seconds, where weights are large or dequantised
+            kind = runs.opened(handle).input_kind
         sentence = typed.sentence if kind == "text" else ""
         asked = Asked(partial(ask.run, handle, sentence))
         run = asked.answer

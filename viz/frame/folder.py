@@ -1,4 +1,4 @@
-"""A model of a person's own: its folder is opened by its path, and remembered."""
+"""A model of a person's own: its folder or file is opened by its path, and remembered."""
 
 import os
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def with_way_in(models: Picker) -> Picker:
     """The list of models, and below them the way to a folder."""
     if models.name != MODEL.name or not is_local():
         return models
-    return models._replace(options=[*models.options, Option(OPEN, "Open a folder…")])
+    return models._replace(options=[*models.options, Option(OPEN, "Open a folder or file…")])
 
 
 def take_over(changes: Settings) -> None:
@@ -50,14 +50,15 @@ def _close() -> None:
     st.session_state.pop(ASKED, None)
 
 
-@st.dialog("Open a folder", on_dismiss=unbroken(_close))
+@st.dialog("Open a folder or file", on_dismiss=unbroken(_close))
 def _dialog(device: str, on_open: Callable[[str], None]) -> None:
     st.text(
         "A folder that transformers saved a model in, with config.json, safetensors and its "
-        "tokenizer; or a checkpoint trained with Headlight. Nothing is copied or sent anywhere."
+        "tokenizer; a file in GGUF, as llama.cpp, Ollama and LM Studio keep a model; or a "
+        "checkpoint trained with Headlight. Nothing is copied or sent anywhere."
     )
     with st.form("folder", border=False):
-        place = st.text_input("Path of the folder", key=TYPED, placeholder="~/models/gpt2")
+        place = st.text_input("Path of the folder or file", key=TYPED, placeholder="~/models/gpt2")
         is_wanted = st.form_submit_button("Open", type="primary")
     if is_wanted:
         try:

@@ -4,7 +4,7 @@ from model.analysis.several import Weights, weights_of
 from model.sources.handle import ModelHandle
 from model.sources.sums import sum_of_weights
 from model.survey.measured import Found, of_model, on_input
-from model.survey.stored import STORED, Survey, read_survey
+from model.survey.stored import Survey, place_of, read_survey
 from model.trace import Site, Trace
 from viz import runs
 from viz.kit.part import Part
@@ -41,7 +41,7 @@ def of_weights(handle: ModelHandle) -> Found:
 def survey(handle: ModelHandle) -> Survey | None:
     """The survey stored with a checkpoint; None where there is none. ValueError: a broken one."""
     folder = runs.runnable(handle).folder
-    path = folder / STORED
+    path = place_of(folder)
     state = path.stat() if path.is_file() else None
     return None if state is None else _survey(handle, (state.st_mtime_ns, state.st_size))
 

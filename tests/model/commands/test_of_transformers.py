@@ -14,23 +14,34 @@ from model.commands import ablate, attribute, check, generate, patch, survey, tr
 from model.sources.transformers import load
 from model.sources.untouched import check_untouched
 from model.survey.stored import read_survey
-from tests.model.adopted.families import build, saved, tokens
+from tests.model.adopted.families import build, packed, saved, tokens
 from tests.model.builders import edit_json
 from tests.model.conftest import Command, Result
 
 TEXT, OTHER = "the red ball gave the dog", "the blue ball gave the dog"
 
 
-@pytest.fixture(scope="module", params=[("gpt2", ""), ("llama", "<s>")])  # what a text starts with
+# What a text starts with; and a file in GGUF.
+@pytest.fixture(scope="module", params=[("gpt2", ""), ("llama", "<s>"), ("gguf", "")])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     family, start = request.param
-    return saved(tmp_path_factory.mktemp("some") / "mine", family, start=start)
+    place = tmp_path_factory.mktemp("some")
+    if family != "gguf":
+        return saved(place / "mine", family, start=start)
+    packed(place / "mine.gguf")
+    return place / "mine.gguf"
 
 
 def plain(folder: Path) -> tuple[Any, Any, torch.Tensor]:
     """The model, its tokenizer, and the ids of the text."""
-    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
-    model = hf.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")
+    given: dict[str, Any] = {"pretrained_model_name_or_path": folder}
+    if folder.is_file():
+        given = {"pretrained_model_name_or_path": folder.parent, "gguf_file": folder.name}
+    tokenizer = hf.AutoTokenizer.from_pretrained(**given)
+    packing = hf.GgufConfig(dequantize=True) if folder.is_file() else None
+    model = hf.AutoModelForCausalLM.from_pretrained(
+        **given, attn_implementation="eager", quantization_config=packing
+    )
     return model.requires_grad_(False), tokenizer, tokenizer(TEXT, return_tensors="pt").input_ids
 
 
@@ -83,7 +94,7 @@ def test_a_head_that_is_off_costs_what_the_model_loses_with_its_output(
     if model.config.model_type == "gpt2":
         model.transformer.h[1].attn.c_proj.weight[12:18] = 0
     else:
-        model.model.layers[1].self_attn.o_proj.weight[:, 20:30] = 0
+        model.model.layers[1].self_attn.o_proj.weight.unflatten(1, (4, -1))[:, 2] = 0
     assert answer["loss_off"] == pytest.approx(float(model(ids, labels=ids).loss), abs=1e-5)
 
 
@@ -115,11 +126,11 @@ def test_a_survey_lies_where_it_is_asked_for(
     folder: Path, tmp_path: Path, command: Command
 ) -> None:
     (tmp_path / "a.txt").write_text(TEXT)
-    before, given = sorted(folder.iterdir()), ("--checkpoint", folder, "--text-file")
+    before, given = sorted(folder.parent.rglob("*")), ("--checkpoint", folder, "--text-file")
     result = command(survey, *given, tmp_path / "a.txt")
     assert result.code == 2 and "give --out FILE.json" in result.err[0]
     said(command(survey, *given, tmp_path / "a.txt", "--out", tmp_path / "survey.json"))
-    assert sorted(folder.iterdir()) == before
+    assert sorted(folder.parent.rglob("*")) == before
     found = read_survey(tmp_path)
     assert found is not None and found.groups["decoder.attn"].strongest[0][0].text == TEXT
     model, _, ids = plain(folder)  # one window, with its special tokens

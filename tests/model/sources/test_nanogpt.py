@@ -108,9 +108,9 @@ def test_a_name_that_is_there_twice_is_off(tmp_path: Path) -> None:
 
 
 MISFITS: dict[str, tuple[object, str]] = {
-    "block_size": (32, "weights have other shapes than config.json means, as"),
+    "block_size": (32, "weights have other shapes than its config means, as"),
     "n_head": (5, "cannot be opened: "),
-    "vocab_size": (280, "weights have other shapes than config.json means, as"),
+    "vocab_size": (280, "weights have other shapes than its config means, as"),
     "bias": (False, "config.json says that there is no bias, and there is"),
     "use_relu": (True, "has 'use_relu', which nanoGPT's model_args do not"),
 }

@@ -83,7 +83,7 @@ def test_what_is_no_folder_of_a_model_is_said(tmp_path: Path) -> None:
         str(tmp_path / "nowhere"): "is no folder here",
         "~nobody-at-all/x": "is no folder here",
         "a\0b": "is no folder here",
-        str(file): "is a file; give the folder that it is in",
+        str(file): "is a file, and not in GGUF; give the folder that it is in",
         str(tmp_path / "some"): "has no config.json; give the folder of one model, as 'fox' in it",
         str(tmp_path / "lora"): r"has an adapter \(LoRA\) of 'a/b'; merge it into that model",
         str(tmp_path / "home"): "is no folder here",

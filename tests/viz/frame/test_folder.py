@@ -1,12 +1,13 @@
 """Protects the dialog that opens a folder by its path: a model opens, or one line says why not."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources import places
-from tests.model.adopted.families import saved
+from tests.model.adopted.families import packed, saved
 from tests.viz.apps import control, lines, open_page
 from viz.frame import folder as opening
 from viz.frame.settings import MODEL
@@ -30,21 +31,27 @@ def _given(app: AppTest, place: str) -> AppTest:
     return button.click().run()
 
 
-def test_a_folder_opens_by_its_path(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "my-gpt2")
-    app = _given(_asked(), str(folder))
-    assert lines(app, "error") == [] and app.session_state[MODEL.name] == "my-gpt2"
-    assert places.remembered() == [folder]
+@pytest.mark.parametrize(("make", "name"), [(saved, "my-gpt2"), (packed, "my.gguf")])
+def test_a_folder_or_file_opens_by_its_path(
+    make: Callable[[Path], object], name: str, tmp_path: Path
+) -> None:
+    make(tmp_path / name)
+    app = _given(_asked(), str(tmp_path / name))
+    assert lines(app, "error") == [] and app.session_state[MODEL.name] == name
+    assert places.remembered() == [tmp_path / name]
     assert not any(button.label == "Open" for button in app.button)  # the dialog is closed
-    assert control(app, "model") == "my-gpt2"
+    assert control(app, "model") == name
 
 
 def test_what_does_not_open_is_one_line_and_is_not_kept(tmp_path: Path) -> None:
     broken = saved(tmp_path / "broken")
     (broken / "model.safetensors").unlink()
+    packed(cut := tmp_path / "cut.gguf")
+    cut.write_bytes(cut.read_bytes()[:-100])
     app = _asked()
     for place, line in {
         str(broken): "model.safetensors is missing; copy the whole folder",
+        str(cut): "it may be cut, copy it again",
         str(tmp_path): "has no config.json; give the folder of one model, as 'broken' in it",
         "<b>x</b>": "'<b>x</b>' is no folder here",
         "x" * 5000: f"{'x' * 199}…' is no folder here",
@@ -66,7 +73,9 @@ def test_a_folder_is_forgotten(tmp_path: Path) -> None:
 
 def test_only_the_person_at_this_machine_opens_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     models = opening.Picker(MODEL.name, "Model", [], "")
-    assert [option.text for option in opening.with_way_in(models).options] == ["Open a folder…"]
+    assert [option.text for option in opening.with_way_in(models).options] == [
+        "Open a folder or file…"
+    ]
     monkeypatch.setenv("HEADLIGHT_HOSTS", "lab.school.example")
     assert opening.with_way_in(models) == models
 

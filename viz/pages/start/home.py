@@ -24,8 +24,9 @@ WAYS_ON = (
         "Open one that transformers saved, or train one on a text of yours.",
         steps=(
             (
-                "Open: “Open a folder…” in the list of models takes what transformers saved, of "
-                "GPT-2, Llama, BERT and many more families. It needs that package.",
+                "Open: “Open a folder or file…” in the list of models takes what transformers "
+                "saved, of GPT-2, Llama, BERT and many more families, and files in GGUF. It needs "
+                "that package, for GGUF also gguf and accelerate.",
                 "pip install transformers==5.23.0",
             ),
             (

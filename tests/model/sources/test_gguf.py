@@ -1,0 +1,111 @@
+"""Protects files in GGUF: they open as folders do, or one line says why not, before any weight."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+
+from headlight import opening
+from model.files import GGUF
+from model.sources import places, table
+from model.sources.folder import refuse_unopenable
+from model.sources.places import HOME, WHERE
+from model.sources.table import open_named, open_runnable
+from tests.model.adopted.families import packed
+
+TEXT = "the red ball gave a dog"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    packed(tmp_path / "little.Q8_0.gguf")
+    return tmp_path / "little.Q8_0.gguf"
+
+
+@pytest.mark.parametrize("kind", ["Q8_0", "Q5_0", "Q4_1", "BF16", "F32"])
+def test_logits_are_those_of_the_model_that_was_written(kind: str, tmp_path: Path) -> None:
+    expected = packed(tmp_path / "little.gguf", kind)
+    model = open_runnable(str(tmp_path / "little.gguf"), "cpu")
+    assert model.off == ()
+    trace = model.trace(TEXT).trace
+    own = hf.AutoTokenizer.from_pretrained(tmp_path, gguf_file="little.gguf")
+    assert trace.ids.tolist() == own(TEXT)["input_ids"] and "".join(trace.tokens) == TEXT
+    with torch.inference_mode():
+        found = expected(torch.tensor([trace.ids.tolist()]), output_attentions=True)
+    np.testing.assert_allclose(trace.logits, found.logits[0], atol=1e-5)
+    patterns = [record.pattern for record in trace.groups[0].records]
+    np.testing.assert_allclose(patterns, torch.cat(found.attentions), atol=1e-6)
+
+
+def test_a_file_is_offered_and_opens_by_its_name(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME, str(file.parent / "home"))
+    monkeypatch.setenv(WHERE, str(file.parent))
+    handle = table.handle_of("little.Q8_0.gguf", "cpu")
+    assert (handle.source, table.architecture_of(handle)) == ("transformers", "decoder")
+    said = ("llama", "0.0 M", "2 × 4", "weights of Q8_0, dequantised")
+    assert table.described(handle)[::3] == said[::3] and table.described(handle)[2] == said[2]
+    report = [one.text for one in table.open_model(handle).report]
+    assert any(text.startswith(f"{said[3]}: its tensors are 16 Q8_0, 5 F32") for text in report)
+    blob = file.rename(file.parent / "sha256-0a1b")  # as Ollama calls it
+    monkeypatch.delenv(WHERE)
+    assert opening.address(str(blob), None) == {"model": "sha256-0a1b"}
+    assert places.remembered() == [blob] and open_named(str(blob), "cpu").offers >= {"decoder"}
+    assert table.handle_of("sha256-0a1b", "cpu").revision != handle.revision
+
+
+def _said(**more: object) -> Callable[[Path], object]:
+    return lambda file: packed(file, **more)
+
+
+def _bytes(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+    return lambda file: file.write_bytes(change(file.read_bytes()))
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "empty": (_bytes(lambda x: b""), "does not begin as GGUF does; copy it again"),
+    "Git LFS": (
+        _bytes(lambda x: b"version https://git-lfs.github.com/spec/v1\nsize 98362432\n"),
+        "pointer of Git LFS to a file of 98 MB; run git lfs pull",
+    ),
+    "cut": (_bytes(lambda x: x[:-100]), "it may be cut, copy it again"),
+    "cut in its header": (_bytes(lambda x: x[:700]), "it may be cut, copy it again"),
+    "cut in its tokens": (_bytes(lambda x: x[:3000]), "it may be cut, copy it again"),
+    "far too many": (_bytes(lambda x: x[:16] + bytes([255] * 8) + x[24:]), "it may be cut, copy"),
+    "version": (_bytes(lambda x: GGUF + bytes([1, 0, 0, 0]) + x[8:]), "of version 1 of GGUF, and"),
+    "family": (_said(architecture="zork"), "zork is not supported yet.; open the model that it"),
+    "part": (_said(**{"split.count": 3}), "one of 3 parts; join them and open what you get: ll"),
+    "adapter": (_said(**{"general.type": "adapter"}), "holds no model but its adapter; open the"),
+    "too deep": (_said(**{"llama.block_count": 10**6}), "1,000,000 layers, and its weights are 21"),
+}
+
+
+@pytest.mark.parametrize("name", [*BROKEN, "too large"])
+def test_a_broken_file_is_one_line_and_no_weight_is_read(
+    name: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change, expected = BROKEN.get(name, (Path.exists, "GB in float32 while they are dequantised"))
+    change(file)
+    free = 1e5 if name == "too large" else 1e9
+    monkeypatch.setattr("model.sources.transformers.free_on", lambda device: free)
+    monkeypatch.delattr("model.sources.transformers.as_transformers_reads")
+    lines = []
+    for way in (open_named, lambda place: refuse_unopenable(places.given_folder(place), free)):
+        with pytest.raises(ValueError) as caught:
+            way(str(file))
+        lines.append(str(caught.value))
+    assert expected in lines[0] and lines[0] == lines[1]
+    assert "\n" not in lines[0] and len(lines[0]) < 500
+
+
+def test_without_its_packages_one_line_says_how_to_get_them(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.sources.folder.find_spec", lambda name: None)
+    line = r"pip install transformers==5\.23\.0 gguf==0\.19\.0 accelerate==1\.15\.0$"
+    with pytest.raises(ValueError, match=line):
+        open_named(str(file), "cpu")
