@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.frame import inspector, state
+from viz.frame import inspector, state, words
 from viz.frame.settings import IMAGE_FORMAT
 from viz.live import component
 from viz.live.chart.data import chart_data
@@ -83,9 +83,12 @@ def show_figure(
 ) -> None:
     """Draw a figure with our colours, a menu that saves it, and a text alternative.
 
-    The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
+    Of one that is too large the line is drawn that it has instead. The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
     clicks.
     """
+    if figure.layout.meta:
+        words.notice(figure.layout.meta)
+        return
     data = chart_data(
         figure,
         name=key,

@@ -26,6 +26,7 @@ from tests.viz.apps import chart, checks_shown, control, facts, lines, offered_o
 from tests.viz.builders import live_data, numbers
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
+from viz.figures import heatmap
 from viz.studio import PAGES
 
 TEXT = "the red ball gave"
@@ -140,6 +141,15 @@ def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
         assert any("worked out from q and k" in name for name in checks), page
         asks = any(button.label == "What each part costs: 18 runs" for button in app.button)
         assert asks == (page == "Ablation"), "many long runs begin when they are asked for"
+
+
+def test_a_map_that_is_too_large_is_a_line_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heatmap, "MOST_CELLS", 16)
+    app = open_page("Ablation", model="some-llama", sentence=TEXT)
+    n = len(runs.tokenizer(runs.handle_of("some-llama", "cpu")).encode(TEXT))
+    cells = f"This map is not drawn: its {n} × {n} cells are more than the 16 that a browser"
+    assert sum(line.startswith(cells) for line in lines(app, "note")) == 2
+    assert chart(app, "loss-change").data and lines(app, "error") == []
 
 
 AS_IT_RAN = {
