@@ -83,8 +83,8 @@ def show_figure(
 ) -> None:
     """Draw a figure with our colours, a menu that saves it, and a text alternative.
 
-    Of one that is too large the line is drawn that it has instead. The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
-    clicks.
+    The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
+    clicks. Of a figure that is too large the line is drawn that it has instead.
     """
     if figure.layout.meta:
         words.notice(figure.layout.meta)

@@ -152,6 +152,20 @@ def test_a_map_that_is_too_large_is_a_line_in_its_place(monkeypatch: pytest.Monk
     assert chart(app, "loss-change").data and lines(app, "error") == []
 
 
+@pytest.mark.parametrize(
+    ("model", "stage", "is_there"),
+    [("capped", "capped", True), ("capped", "sunk", False), ("sunk", "sunk", True)]
+    + [("some-llama", name, False) for name in ("biased", "capped", "sunk", "nonsense")],
+)
+def test_a_stage_that_a_head_does_not_have_is_a_line(
+    model: str, stage: str, is_there: bool
+) -> None:
+    app = open_page("Attention", model=model, sentence=TEXT, stage=stage)
+    line = f"Stage {stage} does not exist here; showing weights."
+    assert (line in lines(app, "note")) != is_there
+    assert live_data(app)["settings"]["stage"] == (stage if is_there else "weights")
+
+
 AS_IT_RAN = {
     "Cheaper attention": "cheaper-exact", "Why √d?": "root-pattern", "Kernels": "kernel-pattern"
 }  # fmt: skip

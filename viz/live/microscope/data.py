@@ -134,6 +134,12 @@ def microscope_data(
     }
 
 
+def stages_of(record: AttentionRecord) -> list[str]:
+    """The steps that are shown of a layer; of one nobody can follow its weights and output."""
+    has = ("weights", "output") if record.further else ("product", *record.stages, "output")
+    return [name for name in STAGES if name in has]
+
+
 def views_of(trace: Trace, *, takes_text: bool) -> list[Option]:
     """The views of a head; those that do not apply to a trace say why."""
     why = {}
