@@ -85,6 +85,7 @@ ROLES = {  # by name in model.analysis.heads.AT_LEAST
     "broad": RoleWords(
         "broad", "broad", "spreads its attention broadly", " of the largest possible row entropy"
     ),
+    "sink": RoleWords("sink", "its sink", "looks at its sink"),
 }
 
 
