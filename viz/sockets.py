@@ -5,7 +5,7 @@ import socket
 from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.runtime_util import get_max_message_size_bytes
+from streamlit.runtime.runtime_util import get_max_message_size_bytes, serialize_forward_msg
 from streamlit.web.server.starlette import starlette_websocket
 
 WITHOUT_DELAY = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -31,7 +31,6 @@ def send_at_once(loop: asyncio.AbstractEventLoop) -> None:
 
 def send_no_more_than_fits() -> None:
     """Have a line stand in the place of what is too large to be sent, not a box of Streamlit's."""
-    serialize = starlette_websocket.serialize_forward_msg
 
     def serialize_what_fits(message: ForwardMsg) -> bytes:
         size, most = message.ByteSize(), get_max_message_size_bytes()
@@ -42,6 +41,6 @@ def send_no_more_than_fits() -> None:
                 f"MB, more than the {most / 1e6:,.0f} MB that a browser is sent. Give a shorter "
                 "text.</p>"
             )
-        return serialize(message)
+        return serialize_forward_msg(message)
 
-    starlette_websocket.serialize_forward_msg = serialize_what_fits
+    vars(starlette_websocket)[serialize_forward_msg.__name__] = serialize_what_fits

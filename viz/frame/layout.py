@@ -86,8 +86,8 @@ def show_figure(
     The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
     clicks. Of a figure that is too large the line is drawn that it has instead.
     """
-    if figure.layout.meta:
-        words.notice(figure.layout.meta)
+    if line := getattr(figure.layout, "meta", None):
+        words.notice(line)
         return
     data = chart_data(
         figure,
