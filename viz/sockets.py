@@ -43,4 +43,4 @@ def send_no_more_than_fits() -> None:
             )
         return serialize_forward_msg(message)
 
-    vars(starlette_websocket)[serialize_forward_msg.__name__] = serialize_what_fits
+    setattr(starlette_websocket, serialize_forward_msg.__name__, serialize_what_fits)
