@@ -14,7 +14,7 @@ from viz.figures.labels import axis_labels
 from viz.theme import Palette, color_scale
 
 MOST_TICKS = 36
-MOST_CELLS = 2_000_000  # of one map, which a browser is sent 20 MB for
+MOST_CELLS = 2_000_000  # of one map, for which a browser is sent 28 MB
 CELL_PIXELS = 34
 BAR_PIXELS = 120
 BLANK, BLANK_PIXELS = "\u00a0", 3  # a space that is drawn, and its width
