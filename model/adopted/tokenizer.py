@@ -54,6 +54,11 @@ class AdoptedTokenizer(Tokenizer):
         special = {MASK: own.mask_token_id, PADDING: own.pad_token_id, START_OF_TEXT: start_id}
         self._special = {name: i for name, i in special.items() if self._has_row(i)}
 
+    @property
+    def can_hide(self) -> bool:
+        """Whether it has a token that stands for a hidden one."""
+        return MASK in self._special
+
     def _has_row(self, token_id: int | None) -> bool:
         return token_id is not None and token_id < self._n_ids
 

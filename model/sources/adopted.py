@@ -96,7 +96,9 @@ class Adopted:
             "neurons": self.model.n_neurons,
         }
         known = (name for name, there in found.items() if there)
-        return frozenset((*taken, *again, *known))
+        offered = frozenset((*taken, *again, *known))
+        can_hide = self.own_tokenizer is not None and self.own_tokenizer.can_hide
+        return offered if can_hide else offered - {"encoder"}  # which is to fill blanks
 
     def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
         """Capture one text, in which tokens may be hidden, or a picture, (S, S) from 0 to 1.

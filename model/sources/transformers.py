@@ -72,11 +72,12 @@ class TransformersSource:
         return " ".join(f"{x.name}.{x.stat().st_mtime_ns}.{x.stat().st_size}" for x in files)
 
     def architecture(self, name: str) -> str:
-        """What its class or the sizes in its config say; empty where they say nothing."""
-        config = config_in(_folder(name))
-        other = "vision" if {"image_size", "patch_size"} <= config.keys() else ""
-        called = class_name(config)
-        return next((kind for end, kind in KINDS.items() if called.endswith(end)), other)
+        """What its class or the sizes in its config say; empty where they say nothing.
+
+        An encoder fills blanks: one whose tokenizer hides nothing is none.
+        """
+        kind = _kind_of(config_in(_folder(name)))
+        return "" if kind == "encoder" and not _can_hide(_folder(name)) else kind
 
     def described(self, name: str) -> tuple[str, ...]:
         """Its family, parameters, layers × heads, and what memory much needs, by headers alone."""
@@ -86,7 +87,7 @@ class TransformersSource:
         size = [f"{4e-9 * n_parameters:.1f} GB in float32"] if n_parameters > 1e8 else []
         sizes = [config.get(names[0], config.get(names[1])) for names in SIZES]
         heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
-        if self.architecture(name) == "vision" and not (folder / PREPROCESSOR).is_file():
+        if _kind_of(config) == "vision" and not (folder / PREPROCESSOR).is_file():
             size.append(f"no {PREPROCESSOR}: mean and deviation {USUAL}")
         return (str(config["model_type"]), in_millions(n_parameters), *heads, *size)
 
@@ -210,6 +211,22 @@ def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]
             ignore_mismatched_sizes=True,  # `load` names them
             output_loading_info=True,
         )
+
+
+def _kind_of(config: dict[str, Any]) -> str:
+    other = "vision" if {"image_size", "patch_size"} <= config.keys() else ""
+    called = class_name(config)
+    return next((kind for end, kind in KINDS.items() if called.endswith(end)), other)
+
+
+def _can_hide(folder: Path) -> bool:
+    """Whether the tokenizer of a folder can be read, and has a token that hides another."""
+    n_ids = config_in(folder).get("vocab_size", 0)
+    try:
+        own = _tokenizer(_transformers(), folder, n_ids, None)
+    except ValueError:
+        return False
+    return own is not None and own.can_hide
 
 
 def _folder(name: str) -> Path:
