@@ -112,6 +112,12 @@ def test_heads_and_vocabularies_of_another_size_are_said(trained: Path, tmp_path
     assert torch.equal(model.model.inner.lm_head.weight, added["lm_head.weight"])
 
 
+def test_layers_of_a_decoder_that_are_missing_are_said(tmp_path: Path) -> None:
+    saved(tmp_path / "t5", "t5")  # null means as many as the encoder has, one more than are stored
+    model = load(_changed(tmp_path / "t5", tmp_path / "more", num_decoder_layers=None), "cpu")
+    assert "do not have decoder.block.2" in model.off[0]
+
+
 def test_a_missing_head_predicts_nothing_rather_than_anything(
     trained: Path, tmp_path: Path
 ) -> None:
