@@ -137,10 +137,7 @@ class Adopted:
         return [start, *(i for i in ids if i != end)][: self.model.config.max_seq_len]
 
     def written(self, source: Sequence[int], most: int = MOST_WRITTEN) -> list[int]:
-        """What the model writes of a source, as transformers has it write, without its start.
-
-        Raises ValueError for a source that is empty or beyond the context.
-        """
+        """What the model writes of a source, as transformers has it write, without its start."""
         if not hasattr(self.model.inner, "generate"):
             raise ValueError(f"{self.name} has no head that writes a target; open one that has")
         self.model.check_length(len(source))

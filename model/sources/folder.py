@@ -27,7 +27,7 @@ COUNTS = re.compile(
 )
 NEEDED = re.compile("(en|de)coder_(layers|attention_heads)|d_model")  # null in them means nothing
 PACKED = ("quantization_config", "quantization")  # as transformers and as MLX say it
-WRAPPED = re.compile(r"\.(lora_|base_layer\.)")  # in names of weights, by peft
+WRAPPED = re.compile(r"\.(b?oft|hada|hra|ia3|lokr|lora|vera)_")  # in names of weights, by peft
 AS_SAVED = "use the file that the model was saved with"
 
 
@@ -43,7 +43,7 @@ def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
     _refuse_packed(folder, config, stored)
     _refuse_counts(folder, config)
     _refuse_size(folder, stored, free)
-    _refuse_depth(folder, config, len(stored))
+    _refuse_more(folder, config, stored)
     return config
 
 
@@ -163,15 +163,21 @@ def n_numbers(stored: dict[str, StoredTensor]) -> int:
     return sum(math.prod(tensor.shape) for tensor in stored.values())
 
 
-def _refuse_depth(folder: Path, config: dict[str, Any], n_stored: int) -> None:
-    """ValueError for more layers than there are tensors, before one of them is built."""
+def _refuse_more(folder: Path, config: dict[str, Any], stored: dict[str, StoredTensor]) -> None:
+    """ValueError for more layers or labels than there are weights for, before one is built."""
     depths = [config[name] for name in filter(LAYERS.fullmatch, config)]
     deepest = max((n for n in depths if isinstance(n, int)), default=0)
-    if deepest > n_stored:
-        raise ValueError(
-            f"{spelled(folder)}: config.json means {deepest:,} layers, and its weights are "
-            f"{n_stored:,} tensors; the two files belong to different models"
-        )
+    head = [config.get(name) for name in ("num_labels", "hidden_size")]
+    of_labels = math.prod(head) if all(isinstance(n, int) for n in head) else 0
+    for n, what, n_stored, of in (
+        (deepest, "layers", len(stored), "tensors"),
+        (of_labels, "numbers for its labels", n_numbers(stored), "numbers"),
+    ):
+        if n > n_stored:
+            raise ValueError(
+                f"{spelled(folder)}: config.json means {n:,} {what}, and its weights are "
+                f"{n_stored:,} {of}; the two files belong to different models"
+            )
 
 
 @contextmanager

@@ -17,8 +17,9 @@ from model.sources.adopted import Adopted
 from model.sources.places import ADAPTER, WHERE
 from model.sources.table import open_named
 from model.sources.transformers import load
-from tests.model.adopted.families import build, published, saved, tokens, words
+from tests.model.adopted.families import RESIDUES, build, published, saved, tokens, words
 from tests.model.builders import edit_json
+from tests.model.sources.damages import Damage, remove, replace_by, write
 
 TEXT = "the red ball gave a dog"
 
@@ -181,7 +182,6 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "other sizes": (_config(n_embd=32), "weights have other shapes than config.json means, as"),
     "text for a number": (_config(n_layer="two"), "config.json: n_layer is 'two'; it must be a wh"),
     "no heads": (_config(n_head=0), "config.json: n_head is 0; it must be a whole number above"),
-    "fewer than no heads": (_config(n_head=-4), "config.json: n_head is -4; it must be a whole"),
     "a null": (_config(n_layer=None), "config.json: n_layer is None, which transformers does not"),
     "a null elsewhere": (_config(d_model=None), "config.json: d_model is None; it must be a whole"),
     "true for a number": (_config(n_head=True), "config.json: n_head is True; it must be a whole"),
@@ -199,6 +199,11 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "half a file": (_halved, "cannot be opened: "),
     "odd index": (_index([5]), "names no file for each weight"),
     "no type": (_config(model_type=None), "names no model_type"),
+    "many labels": (
+        _config(num_labels=10**6, hidden_size=24),
+        "means 24,000,000 numbers for its la",
+    ),
+    "config alone": (remove("tokenizer.json"), "has no tokenizer.json, nor tokenizer.model; copy"),
     "broken tokenizer": (
         lambda folder: _write(folder / "tokenizer.json", "{}"),
         "tokenizer.json is not a valid tokenizer: ",
@@ -309,6 +314,21 @@ def test_a_tokenizer_is_what_the_library_builds_of_its_files(
         assert trace.tokens == tuple(spelled.get(i, f"⟨unused {i}⟩") for i in trace.ids.tolist())
     written = model.tokenizer.continuation(ids[:2], [*ids[2:], 299])
     assert written.replace(" ", "").lower() in text.replace(" ", "").lower()
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "line"),
+    [
+        ("esm", write("vocab.txt", RESIDUES[:17]), "token 1 of the text is not in the vocabulary"),
+        ("merges", remove("merges.txt"), "has no tokenizer.json, nor merges.txt; copy the whole"),
+        ("words", replace_by("vocab.txt", Path.mkdir), "has no tokenizer; put its tokenizer.json"),
+        ("bertweet", remove("bpe.codes"), "has no tokenizer.json, nor bpe.codes; copy the whole"),
+    ],
+)
+def test_a_tokenizer_lacks(kind: str, change: Damage, line: str, tmp_path: Path) -> None:
+    change(published(tmp_path, kind))
+    with pytest.raises(ValueError, match=line):
+        load(tmp_path, "cpu").trace("MKTVx")
 
 
 @pytest.mark.parametrize("name", ["source.spm", "tokenizer.model"])
