@@ -167,8 +167,8 @@ def _refuse_more(folder: Path, config: dict[str, Any], stored: dict[str, StoredT
     """ValueError for more layers or labels than there are weights for, before one is built."""
     depths = [config[name] for name in filter(LAYERS.fullmatch, config)]
     deepest = max((n for n in depths if isinstance(n, int)), default=0)
-    head = [config.get(name) for name in ("num_labels", "hidden_size")]
-    of_labels = math.prod(head) if all(isinstance(n, int) for n in head) else 0
+    labels, width = config.get("num_labels"), config.get("hidden_size")
+    of_labels = labels * width if isinstance(labels, int) and isinstance(width, int) else 0
     for n, what, n_stored, of in (
         (deepest, "layers", len(stored), "tensors"),
         (of_labels, "numbers for its labels", n_numbers(stored), "numbers"),
