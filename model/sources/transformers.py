@@ -56,6 +56,7 @@ KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "enc
 KINDS["ForImageClassification"] = "vision"
 
 OF_TOKENIZER = r"(tokenizer(_config)?|vocab)\.json|vocab\.txt|.*\.(spm|model)"
+OPTIONAL = {"tokenizer.json", "target_vocab.json"}
 PREFIXES = r"^((_orig_mod|module)\.)+"  # of a model that was compiled or wrapped when saved
 
 
@@ -321,7 +322,7 @@ def _tokenizer(
 ) -> AdoptedTokenizer | None:
     """The folder's own, or what the library builds of its vocabulary; None where it has none."""
     about, file = folder / "tokenizer_config.json", folder / "tokenizer.json"
-    names = {path.name for path in folder.iterdir()}
+    names = {path.name for path in folder.iterdir() if path.is_file()}
     if not any(re.fullmatch(OF_TOKENIZER, name) for name in names):
         return None
     of_sentencepiece = [name for name in names if name.endswith((".spm", ".model"))]
@@ -350,4 +351,20 @@ def _tokenizer(
             read_json(about, LARGEST_TOKENIZER)  # the one that is damaged is named
         if file.is_file():
             read_backend(file)
+        else:
+            _refuse_lacking(hf, folder, names)
         raise
+
+
+def _refuse_lacking(hf: Any, folder: Path, names: set[str]) -> None:  # noqa: ANN401
+    """ValueError where files are not there that its class of tokenizer is built of."""
+    about = folder / "tokenizer_config.json"
+    said = read_json(about, LARGEST_TOKENIZER) if about.is_file() else {}
+    own = getattr(hf, str(said.get("tokenizer_class")), None)
+    kind = own or hf.TOKENIZER_MAPPING.get(type(_settings(folder)), None)
+    lacking = set(getattr(kind, "vocab_files_names", {}).values()) - names - OPTIONAL
+    if lacking:
+        raise ValueError(
+            f"{spelled(folder)} has no tokenizer.json, nor {' and '.join(sorted(lacking))}; copy "
+            "the whole folder"
+        ) from None
