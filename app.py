@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from viz.guard import Access, Guard, access_from, most_visitors
 from viz.live.callbacks import hear_every_message, write_in_turn
 from viz.live.routes import ROUTES
-from viz.sockets import send_at_once
+from viz.sockets import send_at_once, send_no_more_than_fits
 
 
 def access() -> Access:
@@ -64,6 +64,7 @@ def stay_offline() -> None:
 async def starting(app: st.App) -> AsyncIterator[None]:
     """Warm up in a thread: the server answers at once, and the browser loads meanwhile."""
     send_at_once(asyncio.get_running_loop())
+    send_no_more_than_fits()
     hear_every_message()
     write_in_turn()
     threading.Thread(target=warm_up, daemon=True).start()

@@ -31,27 +31,27 @@ def attention(
     jax or lists. tokens: Tq strings. key_tokens: Tk strings, where those are others. Nothing is
     shown as masked: arrays do not say why a weight is 0.
     """
-    layers = _layers(arrays)
-    n_queries, n_keys = layers[0].shape[1:]
+    given = _layers(arrays)
+    n_queries, n_keys = given[0].shape[-2:]
     queries = _stream("tokens", tokens, n_queries, "queries")
     keys = queries
     if key_tokens is not None or n_queries != n_keys:
-        given = () if key_tokens is None else key_tokens
-        keys = _stream("key_tokens", given, n_keys, "keys")
+        keys = _stream("key_tokens", () if key_tokens is None else key_tokens, n_keys, "keys")
+    layers = [_copied(layer[0] if layer.ndim == 4 else layer) for layer in given]
     for odd in _oddities(layers):
         warn(odd, stacklevel=2)
     return patterns_part(layers, queries, keys)
 
 
-def _layers(arrays: Any) -> list[np.ndarray]:  # noqa: ANN401
-    """(H, Tq, Tk) float32 of each layer, copies, without the axis of a batch of one."""
+def _layers(arrays: Any) -> list[Any]:  # noqa: ANN401
+    """Each layer as it was given, (H, Tq, Tk) or (1, H, Tq, Tk): they may be gigabytes."""
     try:
-        layers = [numbers(layer) for layer in arrays]
+        layers = [_real(layer) for layer in arrays]
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"no arrays of numbers: {one_line(str(error))}; {WANTED}") from None
-    shapes = sorted({layer.shape for layer in layers})
-    layers = [layer[0] if layer.ndim == 4 and len(layer) == 1 else layer for layer in layers]
-    if len({layer.shape for layer in layers}) != 1 or layers[0].ndim != 3 or not layers[0].size:
+    shapes = sorted({tuple(layer.shape) for layer in layers})
+    sizes = {shape[1:] if len(shape) == 4 and shape[0] == 1 else shape for shape in shapes}
+    if len(sizes) != 1 or len(size := sizes.pop()) != 3 or not all(size):
         said = ", ".join(map(str, shapes)) or "none"
         raise ValueError(f"the {len(layers)} layers have shapes {said}; {WANTED}")
     return layers
@@ -59,16 +59,27 @@ def _layers(arrays: Any) -> list[np.ndarray]:  # noqa: ANN401
 
 def numbers(given: Any) -> np.ndarray:  # noqa: ANN401
     """An array of any framework as float32; TypeError or ValueError for what is none."""
-    if hasattr(given, "detach"):  # torch: numpy takes no gradients, no bfloat16 and nothing on CUDA
-        given = given.detach().float().cpu()
-    found = np.asarray(given)
-    if found.dtype.kind in "cOSUMm":
+    return _copied(_real(given))
+
+
+def _real(given: Any) -> Any:  # noqa: ANN401
+    """A tensor of torch, or else an array of numpy; TypeError or ValueError for no real numbers."""
+    is_tensor = hasattr(given, "detach")
+    found: Any = given.detach() if is_tensor else np.asarray(given)
+    if found.is_complex() if is_tensor else found.dtype.kind in "cOSUMm":
         raise TypeError(f"{found.dtype} is no kind of real number")
-    return found.astype(np.float32)
+    return found
+
+
+def _copied(found: Any) -> np.ndarray:  # noqa: ANN401
+    if not isinstance(found, np.ndarray):  # numpy takes no bfloat16 and nothing on CUDA
+        found = found.float().cpu().numpy()
+    return np.array(found, np.float32)
 
 
 def _stream(name: str, tokens: Sequence[str], n: int, what: str) -> Stream:
-    is_listed = isinstance(tokens, Sequence | np.ndarray) and not isinstance(tokens, str)
+    is_one = isinstance(tokens, str) or getattr(tokens, "shape", None) == ()
+    is_listed = isinstance(tokens, Sequence | np.ndarray) and not is_one
     if not is_listed or not all(isinstance(token, str) for token in tokens):
         raise ValueError(f"{name} is no list of strings; tokenizer.convert_ids_to_tokens gives one")
     if len(tokens) != n:

@@ -264,13 +264,11 @@ def _by_block(
 
 def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple[Update, ...]:
     """What a block adds to its stream, in order: each attention's, then the feed-forward's."""
-    calls = [
-        x
-        for x in watched.calls
-        if block.began < x.began and x.ended < block.ended and x.gave.numel() == block.gave.numel()
-    ]
     if block.given.numel() != block.gave.numel():  # a stream of another shape is no sum
         return ()
+    inner = (x for x in watched.calls if block.began < x.began and x.ended < block.ended)
+    alike = (x for x in inner if x.gave.numel() == block.gave.numel())
+    calls = [x for x in alike if x.gave.shape[-1] == block.gave.shape[-1]]
     moments = [one.when for one in inside]
     found = _chain(block.given, block.gave, calls, moments) or ()
     return tuple(_with_matrix(update, calls) for update in found)

@@ -54,6 +54,11 @@ class AdoptedTokenizer(Tokenizer):
         special = {MASK: own.mask_token_id, PADDING: own.pad_token_id, START_OF_TEXT: start_id}
         self._special = {name: i for name, i in special.items() if self._has_row(i)}
 
+    @property
+    def can_hide(self) -> bool:
+        """Whether it has a token that stands for a hidden one."""
+        return MASK in self._special
+
     def _has_row(self, token_id: int | None) -> bool:
         return token_id is not None and token_id < self._n_ids
 
@@ -91,8 +96,13 @@ class AdoptedTokenizer(Tokenizer):
         with one_line_faults():
             return self._of_model(self.backend.encode(checked(text)).ids)
 
-    def _of_model(self, ids: list[int]) -> list[int]:
-        """ids; ValueError for one that the model has no row for."""
+    def _of_model(self, ids: list[Any]) -> list[int]:
+        """ids; ValueError for none, and for one that the model has no row for."""
+        if None in ids:
+            raise ValueError(
+                f"token {ids.index(None)} of the text is not in the vocabulary, which has no "
+                "unknown token either; leave it out, or add the tokens that the vocabulary lacks"
+            )
         if (highest := max(ids, default=0)) >= self._n_ids:
             raise ValueError(
                 f"the tokenizer gives token {highest}, and the model has only {self._n_ids}; "

@@ -8,7 +8,8 @@ import numpy as np
 from model.trace import AttentionKind, AttentionRecord, Site, Trace
 
 # The mean from which a measure names a head: a third of all weight on one kind of key, or rows
-# nearly as even as they can be; half the weight on one of 13 keys, the rest even, makes 0.75.
+# nearly as even as they can be; half the weight on one of 13 keys, the rest even, makes 0.75; or
+# half the weight on its sink.
 AT_LEAST = {
     "previous": 1 / 3,
     "next": 1 / 3,
@@ -17,6 +18,7 @@ AT_LEAST = {
     "same": 1 / 3,
     "induction": 1 / 3,
     "broad": 0.8,
+    "sink": 1 / 2,
 }
 
 
@@ -207,7 +209,10 @@ def measures(record: AttentionRecord, ids: np.ndarray | None = None) -> dict[str
     the diagonal is no "self" and the first key no sink. `ids` (T,) are the stream's, if it has any.
     """
     patterns, mask = np.asarray(record.pattern), record.mask
-    found = {"broad": broadness(patterns, mask)}
+    whole = _with_sink(record)
+    found = {"broad": broadness(*whole)}
+    if record.sinks is not None:
+        found["sink"] = _mean_over(whole[0][..., -1], _has_choice(whole[1]))
     if record.site.kind == "cross" or record.queries != record.keys:
         return found
     found |= {
@@ -238,7 +243,7 @@ def every_measure(
     record = record.in_full
     patterns, mask = record.pattern, record.mask
     found = measures(record, ids) | {
-        "entropy": row_entropy(patterns, mask),
+        "entropy": row_entropy(*_with_sink(record)),
         "largest": largest_weight(patterns, mask),
     }
     if "self" in found:
@@ -337,6 +342,16 @@ def _mean_at(patterns: np.ndarray, mask: np.ndarray, keys: np.ndarray) -> Averag
     places = np.where(exists, keys, 0)
     may = exists & mask[..., queries, places] & _has_choice(mask)
     return _mean_over(patterns[..., queries, places], may)
+
+
+def _with_sink(record: AttentionRecord) -> tuple[np.ndarray, np.ndarray]:
+    """Pattern and mask of a record; a sink, which its softmax chooses from too, as the last key."""
+    patterns, mask = np.asarray(record.pattern), record.mask
+    if record.sinks is None:
+        return patterns, mask
+    shares = np.clip(1 - patterns.sum(axis=-1, keepdims=True), 0, 1)
+    may = np.ones((*mask.shape[:-1], 1), bool)
+    return np.concatenate([patterns, shares], axis=-1), np.concatenate([mask, may], axis=-1)
 
 
 def _entropies(patterns: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from model.data.tokenizer import START_OF_TEXT
 from model.decoding.beam import beam_search
 from model.decoding.filters import GREEDY, Sampling
 from model.decoding.predict import Decoder
-from model.decoding.sampling import END_OF_TEXT, MAX_NEW_TOKENS, generate
+from model.decoding.sampling import END_OF_TEXT, generate, why_stopped
 from model.decoding.translation import Translating, source_ids
 from model.given import space_at_end
 from model.sources.adopted import Adopted
@@ -150,7 +150,9 @@ def _by_transformers(loaded: Adopted, arguments: Namespace) -> Continued:
         print(f"note: {rule.text}", file=sys.stderr)
     tokenizer = loaded.tokenizer
     new_ids = loaded.written(tokenizer.encode(arguments.prompt), arguments.max_new_tokens)
-    return new_ids, END_OF_TEXT if tokenizer.end_id in new_ids else MAX_NEW_TOKENS
+    full = 1 + len(new_ids) == loaded.model.config.max_seq_len  # with the start
+    enough, ended = len(new_ids) == arguments.max_new_tokens, tokenizer.end_id in new_ids
+    return new_ids, why_stopped(ended=ended, enough=enough, full=full) or END_OF_TEXT
 
 
 def _refuse_unused(arguments: Namespace) -> None:

@@ -68,18 +68,20 @@ def read_text(path: Path) -> str:
 
 
 def _decoded(content: bytes, path: Path) -> str:
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if content.startswith(codecs.BOM_UTF32_LE):
+        fault = "it begins with the mark of UTF-32"
+    elif content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         fault = "it begins with the mark of UTF-16"
     elif 0 in content:
-        fault = f"a NUL at byte {content.index(0):,}, as UTF-16 has"
+        fault = f"a NUL at byte {content.index(0):,}, as files that are no text, or UTF-16, have"
     else:
         try:
             return content.decode()
         except UnicodeDecodeError as error:
             fault = f"{error.reason} at byte {error.start:,}, perhaps of Windows-1252 or UTF-16"
     raise ValueError(
-        f"{spelled(path)} is not valid UTF-8 text: {fault}; save it as UTF-8 (PowerShell's > "
-        "writes UTF-16)"
+        f"{spelled(path)} is not valid UTF-8 text: {fault}; give a text, saved as UTF-8 "
+        "(PowerShell's > writes UTF-16)"
     )
 
 

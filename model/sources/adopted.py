@@ -16,6 +16,7 @@ from model.adopted.tokenizer import AdoptedTokenizer
 from model.analysis.attribution import can_attribute
 from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
+from model.decoding.predict import check_prompt
 from model.given import Blanked, Given, Translation
 from model.inputs import blanked_ids
 from model.records import to_numpy
@@ -96,7 +97,9 @@ class Adopted:
             "neurons": self.model.n_neurons,
         }
         known = (name for name, there in found.items() if there)
-        return frozenset((*taken, *again, *known))
+        offered = frozenset((*taken, *again, *known))
+        can_hide = self.own_tokenizer is not None and self.own_tokenizer.can_hide
+        return offered if can_hide else offered - {"encoder"}  # which is to fill blanks
 
     def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
         """Capture one text, in which tokens may be hidden, or a picture, (S, S) from 0 to 1.
@@ -139,7 +142,10 @@ class Adopted:
         """What the model writes of a source, as transformers has it write, without its start."""
         if not hasattr(self.model.inner, "generate"):
             raise ValueError(f"{self.name} has no head that writes a target; open one that has")
-        options = {"do_sample": False, "num_beams": 1, "max_new_tokens": most}
+        self.model.check_length(len(source))
+        check_prompt(source[:1], self.model.config.max_seq_len, most)
+        n_new = min(most, self.model.config.max_seq_len - 1)
+        options = {"do_sample": False, "num_beams": 1, "max_new_tokens": n_new}
         return self.model.inner.generate(self._batch(source), **options)[0, 1:].tolist()
 
     def captured(

@@ -33,10 +33,12 @@ SIZES = (("num_hidden_layers", "n_layer"), ("num_attention_heads", "n_head"))  #
 LAYERS = re.compile("n_layers?|num_((hidden|encoder|decoder)_)?layers|(en|de)coder_layers")
 COUNTS = re.compile(
     f"{LAYERS.pattern}|(.*_)?heads|n_head|n_embd|hidden_size|d_model|d_kv|head_dim|vocab_size"
-    "|patch_size|image_size"
+    "|patch_size|image_size|max_position_embeddings|n_positions|max_seq_len|seq_length"
+    "|intermediate_size|d_ff|n_inner|(.*_)?ffn_dim|num_labels"
 )
+NEEDED = re.compile("(en|de)coder_(layers|attention_heads)|d_model")  # null in them means nothing
 PACKED = ("quantization_config", "quantization")  # as transformers and as MLX say it
-WRAPPED = re.compile(r"\.(lora_|base_layer\.)")  # in names of weights, by peft
+WRAPPED = re.compile(r"\.(b?oft|hada|hra|ia3|lokr|lora|vera)_")  # in names of weights, by peft
 AS_SAVED = "use the file that the model was saved with"
 
 
@@ -54,7 +56,7 @@ def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
         _refuse_counts(folder, config)
         _refuse_kinds(folder, stored)
     _refuse_size(folder, stored, free)
-    _refuse_depth(folder, config, len(stored))
+    _refuse_more(folder, config, stored)
     return config
 
 
@@ -163,10 +165,11 @@ def _refuse_packed(folder: Path, config: dict[str, Any], stored: dict[str, Store
 
 
 def _refuse_counts(folder: Path, config: dict[str, Any]) -> None:
-    """ValueError for a number of layers, heads, … that is none; null and lists mean something."""
+    """ValueError for a number of layers, heads, … that is none; lists mean something."""
     for name in filter(COUNTS.fullmatch, config):
         value = config[name]
-        if type(value) in (float, str) or (type(value) is int and value < 1):
+        is_none = value is None and NEEDED.fullmatch(name)
+        if is_none or type(value) in (bool, float, str) or (type(value) is int and value < 1):
             raise ValueError(
                 f"{spelled(folder / 'config.json')}: {name} is {quoted(repr(value))}; it must "
                 f"be a whole number above 0; {AS_SAVED}"
@@ -201,15 +204,21 @@ def n_numbers(stored: dict[str, StoredTensor]) -> int:
     return sum(math.prod(tensor.shape) for tensor in stored.values())
 
 
-def _refuse_depth(folder: Path, config: dict[str, Any], n_stored: int) -> None:
-    """ValueError for more layers than there are tensors, before one of them is built."""
+def _refuse_more(folder: Path, config: dict[str, Any], stored: dict[str, StoredTensor]) -> None:
+    """ValueError for more layers or labels than there are weights for, before one is built."""
     depths = [config[name] for name in filter(LAYERS.fullmatch, config)]
     deepest = max((n for n in depths if isinstance(n, int)), default=0)
-    if deepest > n_stored:
-        raise ValueError(
-            f"{spelled(folder)}: its config means {deepest:,} layers, and its weights are "
-            f"{n_stored:,} tensors; the two belong to different models"
-        )
+    labels, width = config.get("num_labels"), config.get("hidden_size")
+    of_labels = labels * width if isinstance(labels, int) and isinstance(width, int) else 0
+    for n, what, n_stored, of in (
+        (deepest, "layers", len(stored), "tensors"),
+        (of_labels, "numbers for its labels", n_numbers(stored), "numbers"),
+    ):
+        if n > n_stored:
+            raise ValueError(
+                f"{spelled(folder)}: its config means {n:,} {what}, and its weights are "
+                f"{n_stored:,} {of}; the two belong to different models"
+            )
 
 
 @contextmanager
@@ -220,19 +229,20 @@ def in_one_line(folder: Path, what: str) -> Iterator[None]:
     except ImportError as error:  # its text says what to install
         raise ValueError(f"{spelled(folder)}: {what}: {one_line(str(error))}") from None
     except Exception as error:
-        _refuse_unknown_name(folder, error)
+        _refuse_unknown_value(folder, error)
         raise ValueError(
             f"{spelled(folder)}: {what}: {one_line(str(error))}; its files may be damaged or of "
             "different models, copy the whole folder"
         ) from None
 
 
-def _refuse_unknown_name(folder: Path, error: Exception) -> None:
-    """ValueError where the library looked in vain for a name of config.json, as an activation."""
+def _refuse_unknown_value(folder: Path, error: Exception) -> None:
+    """ValueError for what the library does not take in config.json, as a name or a null."""
     sought = error.args[:1] if isinstance(error, KeyError) else ()
     for name, value in config_in(folder).items():
-        if isinstance(value, str) and value in sought:
+        is_unknown = isinstance(value, str) and value in sought
+        if is_unknown or f"Field '{name}' expected" in str(error):
             raise ValueError(
-                f"{spelled(folder / 'config.json')}: {name} is {quoted(value)!r}, which "
-                f"transformers does not know; {AS_SAVED}"
+                f"{spelled(folder / 'config.json')}: {name} is {quoted(repr(value))}, which "
+                f"transformers does not take; {AS_SAVED}"
             ) from None

@@ -8,6 +8,8 @@ path, which are remembered from start to start.
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -23,6 +25,17 @@ VARIABLES = ("HEADLIGHT_CHECKPOINTS", WHERE)
 HOME = "HEADLIGHT_HOME"  # where what is remembered lies; ~/.headlight where it is not set
 MOST_REMEMBERED = 12
 ADAPTER = "adapter_config.json"  # of peft
+_seen: ContextVar[dict[str, Path] | None] = ContextVar("the folders of one look", default=None)
+
+
+@contextmanager
+def at_one_look() -> Iterator[None]:
+    """Within it the folders are looked for once: it is quicker, and all see the same."""
+    token = _seen.set({})
+    try:
+        yield
+    finally:
+        _seen.reset(token)
 
 
 def folders() -> dict[str, Path]:
@@ -30,6 +43,15 @@ def folders() -> dict[str, Path]:
 
     ValueError where the environment names a folder that is none.
     """
+    seen = _seen.get()
+    if seen is None:
+        return _folders()
+    if not seen:
+        seen.update(_folders())
+    return seen
+
+
+def _folders() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in dict.fromkeys(x for x in _all() if spelled(x.name) == x.name):
         name = next((name for name in _names(folder) if name not in found), str(folder))
@@ -114,6 +136,8 @@ def forget(folder: Path) -> None:
 
 
 def _write(places: list[Path]) -> None:
+    if seen := _seen.get():
+        seen.clear()
     _list().parent.mkdir(parents=True, exist_ok=True)
     with replacing(_list()) as new:
         new.write_text(json.dumps({"folders": [str(place) for place in places]}), encoding="utf-8")

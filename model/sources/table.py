@@ -9,13 +9,12 @@ from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint, CheckpointSource, find_folder
 from model.sources.handle import (
     DEFAULT_SOURCE,
-    NAMED_ALONE,
     TRANSFORMERS,
     ModelHandle,
     OpenModel,
     Source,
 )
-from model.sources.places import is_of_transformers
+from model.sources.places import folders, is_of_transformers
 from model.sources.transformers import TransformersSource
 
 Runnable = Checkpoint | Adopted  # what runs again, on other texts and under other conditions
@@ -91,14 +90,10 @@ def card(handle: ModelHandle) -> str:
 
 
 def _split(spelled: str) -> tuple[str, str]:
-    """Source and name; what is before the colon counts only where it is a source.
-
-    Of two models of one name the checkpoint is meant.
-    """
+    """Source and name; what is before the colon counts only where it is a source."""
     source, colon, name = spelled.partition(":")
     if colon and source in SOURCES:
         return source, name
-    for source in NAMED_ALONE:
-        if spelled in SOURCES[source].names():
-            return source, spelled
-    return DEFAULT_SOURCE, spelled
+    folder = folders().get(spelled)
+    is_theirs = folder is not None and is_of_transformers(folder)
+    return TRANSFORMERS if is_theirs else DEFAULT_SOURCE, spelled

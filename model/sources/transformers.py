@@ -58,6 +58,7 @@ KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "enc
 KINDS["ForImageClassification"] = "vision"
 
 OF_TOKENIZER = r"(tokenizer(_config)?|vocab)\.json|vocab\.txt|.*\.(spm|model)"
+OPTIONAL = {"tokenizer.json", "target_vocab.json"}
 PREFIXES = r"^((_orig_mod|module)\.)+"  # of a model that was compiled or wrapped when saved
 
 
@@ -76,11 +77,12 @@ class TransformersSource:
         return " ".join(f"{x.name}.{x.stat().st_mtime_ns}.{x.stat().st_size}" for x in files)
 
     def architecture(self, name: str) -> str:
-        """What its class or the sizes in its config say; empty where they say nothing."""
-        config = config_in(_folder(name))
-        other = "vision" if {"image_size", "patch_size"} <= config.keys() else ""
-        called = class_name(config)
-        return next((kind for end, kind in KINDS.items() if called.endswith(end)), other)
+        """What its class or the sizes in its config say; empty where they say nothing.
+
+        An encoder fills blanks: one whose tokenizer hides nothing is none.
+        """
+        kind = _kind_of(config_in(_folder(name)))
+        return "" if kind == "encoder" and not _can_hide(_folder(name)) else kind
 
     def described(self, name: str) -> tuple[str, ...]:
         """Its family, parameters, layers × heads, and what memory much needs, by headers alone."""
@@ -90,7 +92,7 @@ class TransformersSource:
         size = [f"{4e-9 * n_parameters:.1f} GB in float32"] if n_parameters > 1e8 else []
         sizes = [config.get(names[0], config.get(names[1])) for names in SIZES]
         heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
-        if self.architecture(name) == "vision" and not (folder / PREPROCESSOR).is_file():
+        if _kind_of(config) == "vision" and not (folder / PREPROCESSOR).is_file():
             size.append(f"no {PREPROCESSOR}: mean and deviation {USUAL}")
         if about := about_gguf(folder):
             size.append(about.weights)
@@ -236,6 +238,22 @@ def _place(folder: Path) -> Iterator[dict[str, Any]]:
         }
 
 
+def _kind_of(config: dict[str, Any]) -> str:
+    other = "vision" if {"image_size", "patch_size"} <= config.keys() else ""
+    called = class_name(config)
+    return next((kind for end, kind in KINDS.items() if called.endswith(end)), other)
+
+
+def _can_hide(folder: Path) -> bool:
+    """Whether the tokenizer of a folder can be read, and has a token that hides another."""
+    n_ids = config_in(folder).get("vocab_size", 0)
+    try:
+        own = _tokenizer(_transformers(), folder, n_ids, None)
+    except ValueError:
+        return False
+    return own is not None and own.can_hide
+
+
 def _folder(name: str) -> Path:
     folder = folders().get(name)
     if folder is None or not is_of_transformers(folder):
@@ -344,7 +362,7 @@ def _tokenizer(
         with in_one_line(folder, "its tokenizer cannot be read"), _place(folder) as place:
             return _called(hf.AutoTokenizer.from_pretrained(**place, **options), n_ids, start_id)
     about, file = folder / "tokenizer_config.json", folder / "tokenizer.json"
-    names = {path.name for path in folder.iterdir()}
+    names = {path.name for path in folder.iterdir() if path.is_file()}
     if not any(re.fullmatch(OF_TOKENIZER, name) for name in names):
         return None
     of_sentencepiece = [name for name in names if name.endswith((".spm", ".model"))]
@@ -371,4 +389,20 @@ def _tokenizer(
             read_json(about, LARGEST_TOKENIZER)  # the one that is damaged is named
         if file.is_file():
             read_backend(file)
+        else:
+            _refuse_lacking(hf, folder, names)
         raise
+
+
+def _refuse_lacking(hf: Any, folder: Path, names: set[str]) -> None:  # noqa: ANN401
+    """ValueError where files are not there that its class of tokenizer is built of."""
+    about = folder / "tokenizer_config.json"
+    said = read_json(about, LARGEST_TOKENIZER) if about.is_file() else {}
+    own = getattr(hf, str(said.get("tokenizer_class")), None)
+    kind = own or hf.TOKENIZER_MAPPING.get(type(_settings(folder)), None)
+    lacking = set(getattr(kind, "vocab_files_names", {}).values()) - names - OPTIONAL
+    if lacking:
+        raise ValueError(
+            f"{spelled(folder)} has no tokenizer.json, nor {' and '.join(sorted(lacking))}; copy "
+            "the whole folder"
+        ) from None

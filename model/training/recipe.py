@@ -118,20 +118,20 @@ class Recipe:
                 f"recipe: weights_of is {quoted(self.weights_of)!r} but tokenizer_of is "
                 f"{quoted(self.tokenizer_of)!r}; name the same checkpoint in both"
             )
-        n_averaged = (self.total_steps - 1) // self.average_every + 1
-        if self.average_last > n_averaged:
-            raise ValueError(
-                f"recipe: average_last is {self.average_last}; it must be at most {n_averaged}: "
-                f"no more of {self.total_steps} steps are {self.average_every} apart"
-            )
         for stage in self.stages:
             is_whole = 1 <= stage.seq_len <= self.batch_tokens
             if not 1 <= stage.steps <= _MOST_STEPS or not is_whole:
                 raise ValueError(
                     f"recipe: a stage of {quoted(stage.steps)} steps with seq_len "
                     f"{quoted(stage.seq_len)} and batch_tokens {self.batch_tokens}; a batch holds "
-                    f"at least one window, and a stage at most {_MOST_STEPS:,} steps"
+                    f"at least one window, and a stage 1 to {_MOST_STEPS:,} steps"
                 )
+        n_averaged = (self.total_steps - 1) // self.average_every + 1
+        if self.average_last > n_averaged:
+            raise ValueError(
+                f"recipe: average_last is {self.average_last}; it must be at most {n_averaged}: "
+                f"no more of {self.total_steps} steps are {self.average_every} apart"
+            )
 
     @property
     def plan(self) -> Plan:

@@ -14,6 +14,7 @@ from viz.kit.part import Part
 
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(5), (2, 3, 4)).astype(np.float32)
 ROWS, COLUMNS = list("abcd"), list("vwxyz")
+HUGE = np.broadcast_to(WEIGHTS[:, :1, :, :1], (2, 10**12, 4, 5))  # far more than memory
 HALF = torch.tensor(WEIGHTS, dtype=torch.bfloat16)
 
 
@@ -91,6 +92,9 @@ def test_odd_weights_are_shown_and_said() -> None:
         ("5 keys and key_tokens has 0", (WEIGHTS, ROWS)),
         ("4 queries and tokens has 3", (WEIGHTS, ROWS[:3], COLUMNS)),
         ("tokens is no list of strings", (WEIGHTS, "abcd", COLUMNS)),
+        ("4 queries and tokens has 3", (HUGE, ROWS[:3], COLUMNS)),
+        ("complex64 is no kind", (torch.tensor(WEIGHTS + 0j), ROWS)),
+        ("tokens is no list of strings", (WEIGHTS, np.array("abc"), COLUMNS)),
         ("key_tokens is no list.*convert_ids_to_tokens", (WEIGHTS, ROWS, range(5))),
     ],
 )

@@ -38,7 +38,7 @@ def test_what_a_run_says_is_its_trace_s(run: Run, tmp_path: Path) -> None:
     assert run.checks().passed.all()
     run.save(tmp_path / "run.html")
     assert (tmp_path / "run.html").read_text(encoding="utf-8") == run.part.page()
-    for place in (tmp_path, tmp_path / "nowhere" / "run.html"):
+    for place in (tmp_path, tmp_path / "nowhere" / "run.html", "a\0b", 5, "~nobody/run.html"):
         with pytest.raises(ValueError, match=r"cannot be written: .*; give the name of a file"):
             run.save(place)
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.conftest import PageLog
 from tests.microscope import VIEWS, choose, shown, wait_for
-from tests.screen import TOM, settle, visit
+from tests.screen import TOM, arrive, settle
 from tests.viz.builders import stories_trace
 from viz.frame.examples import examples
 
@@ -28,7 +28,7 @@ LOW_TARGETS = """() => ['button', 'select', 'input', '.hl-word']
 
 def test_a_late_answer_does_not_replace_a_newer_one(page: Page) -> None:
     """The mean is asked for and comes after the maximum that was asked for later."""
-    visit(page, sentence=TOM, view="summary", over="layer", layer="2")
+    arrive(page, sentence=TOM, view="summary", over="layer", layer="2", head="4")
     wait_for(page, "L2 H4", view="summary")
     held: list[Route] = []
     page.route("**/mean/all/**", lambda route: held.append(route))
@@ -52,12 +52,13 @@ def test_without_plotly_a_line_says_so_and_trying_again_helps(
     page: Page, page_log: PageLog
 ) -> None:
     page.route("**/plotly.min.js", lambda route: route.abort())
-    page.goto("/?page=Attention")
+    page.goto("/?page=Attention&layer=2&head=4")
     alert = page.locator(".hl-live [role=alert]")
     expect(alert).to_contain_text("plotly.js did not load")
     page.unroute("**/plotly.min.js")
     alert.get_by_role("button", name="Try again").click()
     wait_for(page, "L2 H4")
+    settle(page)
     page_log.console_errors.clear()
 
 
@@ -69,7 +70,7 @@ def themed(page: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 
 def test_axe_finds_nothing_serious(themed: Page) -> None:
-    visit(themed, sentence=TOM)
+    arrive(themed, sentence=TOM, layer="2", head="4")
     for view in VIEWS:
         choose(themed, "view", view)
         wait_for(themed, "L2 H4", view=view)
@@ -93,7 +94,7 @@ def violations(part: Locator) -> list[str]:
 def test_a_finger_finds_everything(page: Page) -> None:
     """On a phone what is tapped is 32 pixels high at least, and the formula scrolls by itself."""
     page.set_viewport_size({"width": 390, "height": 844})
-    visit(page, sentence=FIRST)
+    arrive(page, sentence=FIRST, layer="2", head="4")
     for view in [*VIEWS[1:], "map"]:
         choose(page, "view", view)
         wait_for(page, "L2 H4", view=view)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.screen import PATIENCE, query, rail, settle, visit
+from tests.screen import PATIENCE, query, rail, settle, settling, visit
 from tests.viz.apps import TOM
 from tests.viz.builders import stories_trace
 
@@ -42,7 +42,8 @@ def wall(page: Page) -> Iterator[Page]:
     page.set_viewport_size(WALL)
     page.set_default_timeout(PATIENCE)
     visit(page, sentence=TOM, layer="L4", head="H5")
-    rail(page).get_by_role("link", name="Present", exact=True).click()
+    with settling(page):
+        rail(page).get_by_role("link", name="Present", exact=True).click()
     expect(way_back(page)).to_be_visible()
     page.wait_for_function("() => document.querySelector('.hl-live').clientWidth > 1200")
     yield page

@@ -1,12 +1,15 @@
-"""Protects answers from the delay that small packets have by default."""
+"""Protects answers: small ones are not delayed, and of too large ones a line is sent."""
 
 import asyncio
 import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import runtime_util
+from streamlit.web.server.starlette import starlette_websocket
 
-from viz.sockets import send_at_once
+from viz.sockets import send_at_once, send_no_more_than_fits
 
 
 async def _is_delayed(family: int, address: str, *, is_mended: bool) -> bool:
@@ -47,3 +50,18 @@ def test_what_is_small_is_sent_at_once(family: int, address: str) -> None:
 
         assert is_delayed(is_mended=False), "the fault this is for"
         assert not is_delayed(is_mended=True)
+
+
+@pytest.mark.parametrize(("n", "is_sent"), [(1_900_000, True), (2_600_000, False)])
+def test_a_line_stands_in_the_place_of_what_is_too_large(
+    n: int, is_sent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_util, "_max_message_size_bytes", 2_000_000)
+    monkeypatch.setattr(starlette_websocket, "serialize_forward_msg", None)  # put back after
+    send_no_more_than_fits()
+    message = ForwardMsg()
+    message.delta.new_element.bidi_component.json = n * "x"
+    sent = ForwardMsg.FromString(vars(starlette_websocket)["serialize_forward_msg"](message))
+    element = sent.delta.new_element
+    assert element.WhichOneof("type") == ("bidi_component" if is_sent else "html")
+    assert is_sent or "it takes 3 MB, more than the 2 MB that" in element.html.body

@@ -218,4 +218,6 @@ def test_a_head_that_its_steps_do_not_lead_to_is_named_by_a_red_badge(page: Page
     expect(page.get_by_text("decoder.attn L4 H1: weights computed")).to_be_visible()
     drawn = shown(page)
     assert drawn[9, :10] == pytest.approx(pattern[9, :10], abs=1e-6)
-    page.goto("about:blank")  # with the list open and the fault in it
+    visit(page, page="Ablation", sentence=TOM)  # with the list open
+    assert (picked(page, "Layer"), picked(page, "Head")) == ("L3", "H2"), "as its address says"
+    page.goto("about:blank")  # with the fault in it

@@ -14,6 +14,7 @@ from viz.figures.labels import axis_labels
 from viz.theme import Palette, color_scale
 
 MOST_TICKS = 36
+MOST_CELLS = 2_000_000  # of one map, for which a browser is sent 28 MB
 CELL_PIXELS = 34
 BAR_PIXELS = 120
 BLANK, BLANK_PIXELS = "\u00a0", 3  # a space that is drawn, and its width
@@ -97,9 +98,12 @@ def heat_map(
 ) -> go.Figure:
     """A heat map of `values` (rows, columns), the axes of rows and of columns; first row on top.
 
-    A cell that is NaN or infinite is left empty and marked with ×.
+    A cell that is NaN or infinite is left empty and marked with ×. Of more than `MOST_CELLS`
+    nothing is drawn: the figure's `meta` is a line that says so.
     """
     rows, columns = axes
+    if np.size(values) > MOST_CELLS:
+        return go.Figure(layout={"meta": _too_large(np.shape(values))})
     shown = np.asarray(values, dtype=np.float32)
     finite = np.isfinite(shown)
     covered = np.zeros(shown.shape, bool) if hidden is None else hidden.cells
@@ -131,6 +135,14 @@ def heat_map(
             shapes=[*strokes, *look.shapes],
             annotations=[*_crosses(~finite & ~covered, colors), *look.notes],
         ),
+    )
+
+
+def _too_large(shape: tuple[int, ...]) -> str:
+    cells, most = " × ".join(f"{n:,}" for n in shape), math.isqrt(MOST_CELLS)
+    return (
+        f"This map is not drawn: its {cells} cells are more than the {MOST_CELLS:,} that a browser "
+        f"takes well. A text of {most:,} tokens or fewer has a map."
     )
 
 

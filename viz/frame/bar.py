@@ -36,6 +36,15 @@ from viz.theme import palette
 
 CHECK_EVERY = 0.1  # seconds
 SEE_README = ", see README"
+# Why pages for one kind do not open every model of transformers, and where others are seen.
+NEEDED = {
+    "encoder": "It hides words, so it needs an encoder whose tokenizer has a mask token; Attention "
+    "shows others that read text.",
+    "encoder_decoder": "It writes by beams and damages the source, so it needs an encoder and a "
+    "decoder that run apart, as Headlight’s own do; Home shows what others write, Attention their "
+    "cross-attention.",
+    "vision": "It needs a model laid out as Headlight’s own; Home and Attention show others.",
+}
 HOW_TO_TRAIN = {"encoder": ": python -m model train assets/recipes/blank.toml --corpus … --out …"}
 EXAMPLE, SWITCHED = "example", "model-was-switched"
 
@@ -94,7 +103,7 @@ def open_view(
     notices.show()
     _say_what_is_off(view)
     if architecture:
-        _say_whose_page(view)
+        _say_whose_page(view, architecture)
     if kind is None:
         words.notice(f"{view.model} takes no sentence: it shows an input of its own.")
     _say_what_became_of_the_text(view)
@@ -309,11 +318,12 @@ def _show_report(view: View) -> None:
         words.notice(one.text, kind="error" if one.is_off else "note")
 
 
-def _say_whose_page(view: View) -> None:
+def _say_whose_page(view: View, architecture: str) -> None:
     """A page for one architecture shows another model than that of one's own that is chosen."""
     chosen = state.value(_model_setting(""))
     if chosen != view.handle.spelled and runs.is_of_transformers(chosen):
-        words.notice(f"This page is not for {chosen}: it shows {view.model}.")
+        why = NEEDED[architecture]
+        words.notice(f"This page is not for {chosen}: it shows {view.model}. {why}")
 
 
 def _say_what_is_off(view: View) -> None:

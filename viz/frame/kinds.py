@@ -79,7 +79,10 @@ class Choice(Setting[Value]):
         """An option by its value, its text or its words; of numbers the closest."""
         wanted = _with_commas(raw) if isinstance(raw, list) else str(raw)
         for option in self.options:
-            if raw == option or wanted in (self.text(option), self.words(option)):
+            if raw == option or wanted == self.text(option):
+                return option, None
+        for option in self.options:  # last: what a model is called stands in its files
+            if wanted == self.words(option):
                 return option, None
         value = self._closest(wanted)
         words = self.words(value)

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.frame import inspector, state
+from viz.frame import inspector, state, words
 from viz.frame.settings import IMAGE_FORMAT
 from viz.live import component
 from viz.live.chart.data import chart_data
@@ -84,8 +84,11 @@ def show_figure(
     """Draw a figure with our colours, a menu that saves it, and a text alternative.
 
     The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
-    clicks.
+    clicks. Of a figure that is too large the line is drawn that it has instead.
     """
+    if line := getattr(figure.layout, "meta", None):
+        words.notice(line)
+        return
     data = chart_data(
         figure,
         name=key,

@@ -42,6 +42,7 @@ def run(groups: Sequence[rail.Group]) -> None:
         tours.bring_into_sight()
 
 
+@runs.at_one_look()
 def _draw(pages: Mapping[str, Page], title: str) -> None:
     page = pages[title]
     with figures_first():

@@ -5,14 +5,19 @@ import { matrix, rowOf } from "./maths.js";
 /** @import { Matrix, Numbers } from "./maths.js" */
 
 /**
- * Entropy of each row of a pattern, in bits.
+ * Entropy of each row of a pattern, in bits; a sink, which takes what is missing, is one key more.
  *
  * @param {Matrix} pattern
+ * @param {boolean} [hasSink]
  */
-export function rowEntropies(pattern) {
-  return Float64Array.from({ length: pattern.rows }, (_, i) =>
-    rowOf(pattern, i).reduce((sum, p) => (p > 0 ? sum - p * Math.log2(p) : sum), 0),
-  );
+export function rowEntropies(pattern, hasSink = false) {
+  /** @param {number} p */
+  const bits = (p) => (p > 0 ? -p * Math.log2(p) : 0);
+  return Float64Array.from({ length: pattern.rows }, (_, i) => {
+    const row = rowOf(pattern, i);
+    const missing = hasSink ? row.reduce((rest, p) => rest - p, 1) : 0;
+    return row.reduce((sum, p) => sum + bits(p), bits(missing));
+  });
 }
 
 /**

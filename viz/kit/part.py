@@ -74,11 +74,11 @@ class Part:
 
     def save(self, path: str | Path) -> None:
         """Write it as one file, which opens without Python and without a network."""
-        where = Path(path).expanduser()
+        page = self.page()
         try:
-            where.write_text(self.page(), encoding="utf-8")
-        except OSError as error:
-            why = f"{quoted(where)!r} cannot be written: {error.strerror}"
+            Path(path).expanduser().write_text(page, encoding="utf-8")
+        except (OSError, TypeError, ValueError, RuntimeError) as error:  # ~ of nobody; no name
+            why = f"{quoted(path)!r} cannot be written: {getattr(error, 'strerror', error)}"
             raise ValueError(f"{why}; give the name of a file in a folder that is there") from None
 
     def page(self) -> str:

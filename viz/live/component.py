@@ -20,6 +20,7 @@ from viz.theme import DARK, LIGHT
 # x and y of a click as the axes of the figure have them, or of the handle that was dragged there.
 Place = dict[str, Any]
 DIFFERING = "differing-heads"  # of this visitor's browser
+TAKEN = "messages-taken-over"  # the last of each instrument
 
 _mount = component(
     "headlight_live",
@@ -62,7 +63,7 @@ def show(
     _mount(
         key=key,
         data=_in_conversation(key, data),
-        on_sent_change=unbroken(lambda: on_change(sent(key)["changes"])),
+        on_sent_change=_taking_over(key, on_change),
         on_lost_change=unbroken(on_lost),
         on_differing_change=unbroken(keep_differing),
         on_tick_change=lambda: None,  # to be run again is all a tick wants
@@ -76,25 +77,43 @@ def show_part(
     store.share(part.by_id)
     told = {**part.told, "settings": chosen}
     data = {**told, "instrument": "part", "part": part.name, "key": key}
-    take_over = unbroken(lambda: on_change(sent(key)["changes"]))
     _mount(
         key=key,
         data=_in_conversation(key, data),
-        on_sent_change=take_over,
+        on_sent_change=_taking_over(key, on_change),
         on_lost_change=lambda: None,  # to be run again shares its arrays again
     )
 
 
 def show_control(key: str, data: Data, *, on_change: Callable[[Settings], None]) -> None:
     """Show what a person types or chooses in; several stand beside any other instrument."""
-    take_over = unbroken(lambda: on_change(sent(key)["changes"]))
+    take_over = _taking_over(key, on_change)
     _control(key=key, data=_in_conversation(key, data), on_sent_change=take_over)
+
+
+def _taking_over(key: str, on_change: Callable[[Settings], None]) -> Callable[[], None]:
+    """Hand on what an instrument sends, once.
+
+    Of an instrument that is no longer drawn Streamlit forgets the message, and takes it for a new
+    one where the browser, which still shows it, asks for one more run.
+    """
+
+    def take_over() -> None:
+        if _taken().get(key) != sent(key):
+            _taken()[key] = sent(key)
+            on_change(sent(key)["changes"])
+
+    return unbroken(take_over)
+
+
+def _taken() -> dict[str, dict[str, Any]]:
+    return st.session_state.setdefault(TAKEN, {})
 
 
 def _in_conversation(key: str, data: Data) -> Data:
     """What an instrument is sent, with the turn Python has taken over and both themes."""
     themes = {"light": palette_data(LIGHT), "dark": palette_data(DARK)}
-    return {**data, "acked": sent(key).get("turn", 0), "themes": themes}
+    return {**data, "acked": _taken().get(key, {}).get("turn", 0), "themes": themes}
 
 
 def show_chart(key: str, data: Data, *, on_pick: Callable[[Place], None] | None = None) -> None:

@@ -31,6 +31,7 @@ from model.memory import keep_freed_memory
 from model.sources import table
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import TRANSFORMERS, ModelHandle, OpenModel
+from model.sources.places import at_one_look as at_one_look
 from model.sources.places import unusable_folders
 from model.sources.table import Runnable
 from model.trace import Trace

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -28,15 +28,16 @@ SOURCES = {
     "alibi": "model.positions.alibi_bias",
     "none": "model.positions.Position",
 }
-FAMILY = "positions-"  # checkpoints made to be compared, one for each scheme
+Family = Mapping[str, ModelHandle]  # the checkpoints made to be compared, by scheme
+PREFIX = "positions-"  # of their names
 SCHEME_FIELDS = ("position", "max_seq_len")  # in which they may differ: a trained table has an end
 TRAINED_ON = re.compile(r"trained on windows of ([\d,]+)")  # as their cards say it
 
 
-def family(device: str) -> dict[str, ModelHandle]:
+def family(device: str) -> Family:
     """The checkpoints made to be compared, by scheme, as far as they are there."""
     there = set(runs.model_names())
-    names = {scheme: f"{FAMILY}{scheme}" for scheme in SCHEMES}
+    names = {scheme: f"{PREFIX}{scheme}" for scheme in SCHEMES}
     handles = {
         scheme: runs.handle_of(name, device) for scheme, name in names.items() if name in there
     }
@@ -70,9 +71,9 @@ def _config(handle: ModelHandle) -> dict[str, object]:
         return {}
 
 
-def differing(device: str) -> dict[str, dict[str, object]]:
+def differing(family: Family) -> dict[str, dict[str, object]]:
     """Fields of the configs in which models of the family differ: values by scheme."""
-    configs = {scheme: _config(handle) for scheme, handle in family(device).items()}
+    configs = {scheme: _config(handle) for scheme, handle in family.items()}
     configs = {scheme: config for scheme, config in configs.items() if config}
     values: dict[str, dict[str, object]] = {}
     for scheme, config in configs.items():
@@ -85,11 +86,11 @@ def differing(device: str) -> dict[str, dict[str, object]]:
     }
 
 
-def sizes(device: str) -> str:
+def sizes(family: Family) -> str:
     """Of what sizes the models of the family are, in words."""
     found = {
         (config["n_layers"], config["n_heads"])
-        for config in map(_config, family(device).values())
+        for config in map(_config, family.values())
         if config
     }
     shapes = [f"{n_layers} layers × {n_heads} heads" for n_layers, n_heads in sorted(found)]
@@ -98,13 +99,13 @@ def sizes(device: str) -> str:
     return f"models of other sizes: {', '.join(shapes)}"
 
 
-def unlike(device: str) -> dict[str, dict[str, tuple[object, object]]]:
+def unlike(family: Family) -> dict[str, dict[str, tuple[object, object]]]:
     """What is another than most of the family have, besides the scheme: by scheme and field.
 
     Each with its own value and that of most.
     """
     found: dict[str, dict[str, tuple[object, object]]] = {}
-    for field, of in differing(device).items():
+    for field, of in differing(family).items():
         usual = Counter(of.values()).most_common(1)[0][0]
         for scheme, value in of.items():
             if field not in SCHEME_FIELDS and value != usual:
@@ -166,6 +167,6 @@ def scores(handle: ModelHandle) -> dict[int, Evaluation]:
     return read_scores(find_folder(handle.name))
 
 
-def side_by_side(device: str, text: str) -> dict[str, runs.Run]:
+def side_by_side(family: Family, text: str) -> dict[str, runs.Run]:
     """The same sentence through every model of the family, by scheme."""
-    return {scheme: runs.run(handle, text) for scheme, handle in family(device).items()}
+    return {scheme: runs.run(handle, text) for scheme, handle in family.items()}

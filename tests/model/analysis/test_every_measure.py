@@ -1,6 +1,7 @@
 """Protects the further measures of heads, each against a loop over single cells."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,7 +33,8 @@ def by_hand(given: AttentionRecord, others: np.ndarray, head: int, name: str) ->
     p, mask = given.pattern[head].astype(float), given.mask_of(head)
     for i in range(7):
         keys = [j for j in range(7) if mask[i, j]]
-        if len(keys) < 2:
+        sink = [] if given.sinks is None else [1 - sum(p[i])]
+        if len(keys + (sink if name == "entropy" else [])) < 2:
             continue
         near = [j for j in keys if j != i and i - 4 <= j <= i + 4]
         if name == "near" and not near:
@@ -41,7 +43,9 @@ def by_hand(given: AttentionRecord, others: np.ndarray, head: int, name: str) ->
         values.append(
             {
                 "near": lambda near=near, i=i: sum(p[i, j] for j in near),
-                "entropy": lambda i=i: -sum(x * math.log2(x) for x in p[i] if x > 0),
+                "entropy": lambda i=i, sink=sink: (
+                    -sum(x * math.log2(x) for x in [*p[i], *sink] if x > 0)
+                ),
                 "largest": lambda i=i: max(p[i]),
                 "distance": lambda i=i: sum(p[i, j] * abs(i - j) for j in range(7)),
                 "kept": lambda i=i: sum(min(p[i, j], others[head, i, j]) for j in range(7)),
@@ -53,12 +57,15 @@ def by_hand(given: AttentionRecord, others: np.ndarray, head: int, name: str) ->
     return values
 
 
+@pytest.mark.parametrize("has_sinks", [False, True])
 @pytest.mark.parametrize("name", LOOP_MASKS)
-def test_each_is_what_a_plain_loop_finds(name: str) -> None:
+def test_each_is_what_a_plain_loop_finds(name: str, has_sinks: bool) -> None:
     given = record(LOOP_MASKS[name], (3, 7, 7))
+    if has_sinks:
+        given = replace(given, sinks=np.zeros(3), pattern=given.pattern * np.float32(0.7))
     others = others_of(given.mask)
     found = every_measure(given, IDS, others, NORMS)
-    assert tuple(sorted(found)) == tuple(sorted(MEASURES))
+    assert set(found) == set(MEASURES) - (set() if has_sinks else {"sink"})
     for measure in ("near", "entropy", "largest", "distance", "kept", "moved"):
         for head in range(3):
             values = by_hand(given, others, head, measure)

@@ -1,6 +1,7 @@
 """Protects what is said of one head: how sharp it is, what it does most, its strongest pair."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,11 +56,12 @@ def counted_by_hand(record: AttentionRecord, head: int, name: str) -> list[float
     pattern, mask = record.pattern[head], record.mask_of(head)
     for i in range(pattern.shape[0]):
         open_keys = [j for j in range(pattern.shape[1]) if mask[i, j]]
-        if len(open_keys) < 2:
-            continue
-        if name == "broad":
-            terms = [p * math.log(p) for p in (float(pattern[i, j]) for j in open_keys) if p > 0]
-            values.append(-sum(terms) / math.log(len(open_keys)))
+        weights = [float(pattern[i, j]) for j in open_keys]
+        sink = [] if record.sinks is None else [1 - sum(weights)]
+        if name in ("broad", "sink") and len(open_keys + sink) > 1:
+            terms = [p * math.log(p) for p in weights + sink if p > 0]
+            values += sink if name == "sink" else [-sum(terms) / math.log(len(weights + sink))]
+        if name in ("broad", "sink") or len(open_keys) < 2:
             continue
         wanted = {
             "previous": [j for j in open_keys if j == i - 1],
@@ -104,11 +106,15 @@ def test_strongest_pair(pattern: list[list[float]], pair: tuple[int, int]) -> No
     assert strongest_pair(array) == pair
 
 
+@pytest.mark.parametrize("has_sinks", [False, True])
 @pytest.mark.parametrize("name", LOOP_MASKS)
-def test_measures_are_what_a_plain_loop_finds(name: str) -> None:
+def test_measures_are_what_a_plain_loop_finds(name: str, has_sinks: bool) -> None:
     given = record(LOOP_MASKS[name], (3, 7, 7))
+    if has_sinks:  # which take a tenth, a half and nearly all
+        pattern = given.pattern * np.float32([0.9, 0.5, 0.02])[:, None, None]
+        given = replace(given, sinks=np.zeros(3), pattern=pattern)
     found = measures(given, IDS)
-    assert set(found) == set(AT_LEAST)
+    assert set(found) == set(AT_LEAST) - (set() if has_sinks else {"sink"})
     for measure, averages in found.items():
         for head in range(3):
             values = counted_by_hand(given, head, measure)

@@ -70,6 +70,12 @@ def test_greedy_text_is_that_of_transformers(folder: Path, command: Command) -> 
     assert answer["new_tokens"] == len(written) - ids.shape[1]
 
 
+def test_a_target_ends_where_the_context_does(tmp_path: Path, command: Command) -> None:
+    folder = saved(tmp_path / "mine", "marian", forced_eos_token_id=None, eos_token_id=None)
+    answer = said(command(generate, "--checkpoint", folder, "--prompt", TEXT, "--greedy"))
+    assert (answer["new_tokens"], answer["stopped"]) == (47, "context full")
+
+
 def test_rules_of_a_folder_that_choose_a_token_are_named(tmp_path: Path, command: Command) -> None:
     folder = saved(tmp_path / "mine", "t5", end="</s>")
     asked = ("--checkpoint", folder, "--prompt", TEXT, "--greedy", "--max-new-tokens", 6)
@@ -161,6 +167,7 @@ def _broken(folder: Path) -> None:
 MAKE: dict[str, Callable[[Path], object]] = {
     "bert": lambda folder: saved(folder, "bert"),
     "t5": lambda folder: saved(folder, "t5"),
+    "bart": lambda folder: saved(folder, "bart", forced_eos_token_id=None),
     "few rows": lambda folder: tokens().save_pretrained(saved(folder, vocab_size=200)),
     "without tokenizer": lambda folder: build("gpt2").save_pretrained(folder),
     "a file": Path.touch,
@@ -183,6 +190,9 @@ FEW_ROWS = "and the model has only 200; use the tokenizer that it was trained wi
         ),
         ("t5", (patch, "--second", OTHER), "its residual stream could not be followed"),
         ("t5", (generate, "--prompt", TEXT), "most likely token here; add --greedy"),
+        ("t5", (generate, "--prompt", "", "--greedy"), "the text has 0 tokens; give at least 1"),
+        ("t5", (generate, "--prompt", TEXT, "--greedy", "--max-new-tokens", -2), "at least 1"),
+        ("bart", (generate, "--prompt", 9 * TEXT, "--greedy"), "the model's context is 48; short"),
         ("t5", (survey, "--out", "x.json"), "mine does not read one text alone, and of such"),
         ("few rows", (generate, "--prompt", TEXT), FEW_ROWS),
         ("few rows", (patch, "--text", TEXT, "--second", OTHER), FEW_ROWS),

@@ -97,20 +97,15 @@ def test_one_text_is_read_as_one_however_it_was_saved(
     [
         (None, "cannot read .*a.txt: No such file or directory; check the path"),
         (b"", "a.txt is empty; give a file with text"),
-        (
-            "naïve €".encode("cp1252"),
-            "a.txt is not valid UTF-8 .* at byte 2, .*Windows-1252.*; save",
-        ),
-        (b"\xff\xfea\0b\0", "a.txt is not valid UTF-8 .*: it begins with the mark of UTF-16; save"),
-        (
-            "ab".encode("utf-16-be"),
-            r": a NUL at byte 0, as UTF-16 has; save it .*\(PowerShell's > ",
-        ),
+        ("naïve €".encode("cp1252"), "not valid UTF-8 .* at byte 2, .*Windows-1252.*; give a text"),
+        (b"\xff\xfea\0b\0", "not valid UTF-8 .*: it begins with the mark of UTF-16; give a text"),
+        (b"\xff\xfe\0\0a\0\0\0", "not valid UTF-8 .*: it begins with the mark of UTF-32; give a"),
+        ("ab".encode("utf-16-be"), r"a NUL at byte 0, .*UTF-16.*; give a .*\(PowerShell's > "),
         (
             "ab".encode("utf-16-le"),
-            "a.txt is not valid UTF-8 .*: a NUL at byte 1, as UTF-16 has; save",
+            "a NUL at byte 1, as files that are no text, or UTF-16, have; g",
         ),
-        ("日本".encode("utf-16-le"), "a.txt is not valid UTF-8 .* at byte 0, .* or UTF-16; save"),
+        ("日本".encode("utf-16-le"), "a.txt is not valid UTF-8 .* at byte 0, .* or UTF-16; give"),
     ],
 )
 def test_unreadable_text_is_refused(content: bytes | None, message: str, tmp_path: Path) -> None:

@@ -103,13 +103,19 @@ def test_all_that_is_found_of_a_random_model_is_that(family: str, tmp_path: Path
 
 def test_heads_and_vocabularies_of_another_size_are_said(trained: Path, tmp_path: Path) -> None:
     assert "lm_head is tied to the embeddings" in load(trained, "cpu").report[0].text
-    added: Any = {"lm_head.weight": torch.rand(300, 64), "qa.weight": torch.rand(2, 64)}
+    added: Any = {"lm_head.weight": torch.rand(300, 64), "qa.base_layer.weight": torch.rand(2, 64)}
     model = load(_changed(trained, tmp_path / "head", lambda w: w.update(added)), "cpu")
     said = "\n".join(one.text for one in model.report if not one.is_off)
     assert "config.json ties lm_head to the embeddings, but the files have both" in said
     assert "the tokenizer has 280 tokens, and the model rows for 300: the others stand for" in said
-    assert "qa.weight of its files is not used by this class of model" in said
+    assert "qa.base_layer.weight of its files is not used by this class of model" in said
     assert torch.equal(model.model.inner.lm_head.weight, added["lm_head.weight"])
+
+
+def test_layers_of_a_decoder_that_are_missing_are_said(tmp_path: Path) -> None:
+    saved(tmp_path / "t5", "t5")  # null means as many as the encoder has, one more than are stored
+    model = load(_changed(tmp_path / "t5", tmp_path / "more", num_decoder_layers=None), "cpu")
+    assert "do not have decoder.block.2" in model.off[0]
 
 
 def test_a_missing_head_predicts_nothing_rather_than_anything(

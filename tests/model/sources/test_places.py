@@ -66,6 +66,16 @@ def test_the_last_that_were_opened_are_remembered(tmp_path: Path) -> None:
     assert every[3] not in remembered() and "m3" not in folders()
 
 
+def test_at_one_look_the_folders_are_those_of_its_start_and_what_is_opened(tmp_path: Path) -> None:
+    tiny_checkpoint(tmp_path / "shipped" / "ant")
+    with places.at_one_look():
+        assert list(folders()) == ["ant"]
+        remember(tiny_checkpoint(tmp_path / "fox"))
+        tiny_checkpoint(tmp_path / "shipped" / "owl")
+        assert list(folders()) == ["ant", "fox"]
+    assert list(folders()) == ["ant", "owl", "fox"]
+
+
 def test_a_damaged_list_is_none(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     for text in ("{", "[]", '{"folders": 3}', '{"folders": [1, "/nowhere"]}'):

@@ -17,8 +17,9 @@ from model.sources.adopted import Adopted
 from model.sources.places import ADAPTER, WHERE
 from model.sources.table import open_named
 from model.sources.transformers import load
-from tests.model.adopted.families import build, published, saved, tokens, words
+from tests.model.adopted.families import RESIDUES, build, published, saved, tokens, words
 from tests.model.builders import edit_json
+from tests.model.sources.damages import Damage, cut, remove, replace_by, write
 
 TEXT = "the red ball gave a dog"
 
@@ -102,14 +103,6 @@ def _config(**changes: object) -> Callable[[Path], None]:
     return lambda folder: edit_json(folder / "config.json", lambda fields: fields.update(changes))
 
 
-def _weights(content: bytes | None) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        path = folder / "model.safetensors"
-        path.unlink() if content is None else path.write_bytes(content)
-
-    return change
-
-
 def _pickled(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n(S'false'\ntR.")
@@ -128,18 +121,9 @@ def _shard_missing(folder: Path) -> None:
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
-def _halved(folder: Path) -> None:
-    path = folder / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-1000])
-
-
 def _index(names: object) -> Callable[[Path], None]:
     content = json.dumps({"weight_map": names})
-    return lambda folder: _write(folder / "model.safetensors.index.json", content)
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text)
+    return write("model.safetensors.index.json", content)
 
 
 def _high_token(folder: Path) -> None:
@@ -149,24 +133,26 @@ def _high_token(folder: Path) -> None:
     edit_json(folder / "tokenizer.json", add)
 
 
-def _adapter(folder: Path) -> None:
-    said = {"peft_type": "LORA", "base_model_name_or_path": "some/base"}
-    _write(folder / ADAPTER, json.dumps(said))
-
-
 def _stored(name: str, dtype: torch.dtype) -> Callable[[Path], None]:
     weight = {name: torch.zeros(2, 3, dtype=dtype)}
     return lambda folder: save_file(weight, folder / "model.safetensors", {"format": "pt"})
 
 
 CODE = {"auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}}
-POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 548105171\n"
+LORA = '{"peft_type": "LORA", "base_model_name_or_path": "some/base"}'
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 548105171\n"
 BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
-    "no weights": (_weights(None), "model.safetensors is missing; copy the whole folder"),
+    "no weights": (
+        remove("model.safetensors"),
+        "model.safetensors is missing; copy the whole folder",
+    ),
     "pickled weights": (_pickled, "never unpickled here; save it again as safetensors"),
-    "Git LFS": (_weights(POINTER), "pointer of Git LFS to a file of 548 MB; run git lfs pull"),
-    "cut": (_weights(b"\x08"), "may be cut, copy it again"),
-    "no safetensors": (_weights(bytes(99)), "header would have 0 bytes"),
+    "Git LFS": (
+        write("model.safetensors", POINTER),
+        "pointer of Git LFS to a file of 548 MB; run git lfs pull",
+    ),
+    "cut": (write("model.safetensors", "\x08"), "may be cut, copy it again"),
+    "no safetensors": (write("model.safetensors", 99 * "\0"), "header would have 0 bytes"),
     "too large": (_huge, "need 4398.0 GB in float32"),
     "shard missing": (_shard_missing, "00002-of-00002.safetensors is missing"),
     "own code": (_config(**CODE, model_type="gpt9"), "code of its own, which is never run"),
@@ -174,30 +160,43 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "quantised": (_config(quantization_config={"bits": 4}), "quantised weights; open the model"),
     "quantised by MLX": (_config(quantization={"bits": 4}), "quantised weights; open the model"),
     "packed": (_stored("transformer.h.0.qweight", torch.int32), "quantised weights; open the mod"),
-    "adapter": (_adapter, "has an adapter (LoRA) of 'some/base'; merge it into that model, save"),
+    "adapter": (
+        write(ADAPTER, LORA),
+        "has an adapter (LoRA) of 'some/base'; merge it into that model, save",
+    ),
     "wrapped": (_stored("base_model.model.h.0.lora_A.weight", torch.float32), "adapters (LoRA) in"),
     "no family": (_config(model_type="gpt9"), "the family 'gpt9', which transformers 5.23.0 does"),
     "two families": (_config(model_type="llama"), "names 'GPT2LMHeadModel', which is of 'gpt2'"),
     "other sizes": (_config(n_embd=32), "weights have other shapes than its config means, as"),
     "text for a number": (_config(n_layer="two"), "config.json: n_layer is 'two'; it must be a wh"),
     "no heads": (_config(n_head=0), "config.json: n_head is 0; it must be a whole number above"),
-    "fewer than no heads": (_config(n_head=-4), "config.json: n_head is -4; it must be a whole"),
+    "a null": (_config(n_layer=None), "config.json: n_layer is None, which transformers does not"),
+    "a null elsewhere": (_config(d_model=None), "config.json: d_model is None; it must be a whole"),
+    "true for a number": (_config(n_head=True), "config.json: n_head is True; it must be a whole"),
+    "no context": (
+        _config(max_position_embeddings=0),
+        "max_position_embeddings is 0; it must be a",
+    ),
+    "less than no context": (_config(n_positions=-1), "config.json: n_positions is -1; it must be"),
+    "no neurons": (_config(n_inner=-1), "config.json: n_inner is -1; it must be a whole number"),
     "activation": (_config(activation_function="zork"), "activation_function is 'zork', which tr"),
     "too deep": (_config(n_layer=10**6), "means 1,000,000 layers, and its weights are"),
     "far too deep": (_config(encoder_layers=10**6), "means 1,000,000 layers, and its weights are"),
     "far too wide": (_config(n_embd=6400), "cannot be opened: its config means 1,"),
     "high token": (_high_token, "its tokenizer cannot be read: it has a token 4,000,000,000, and"),
-    "half a file": (_halved, "cannot be opened: "),
+    "half a file": (cut("model.safetensors"), "cannot be opened: "),
     "odd index": (_index([5]), "names no file for each weight"),
     "no type": (_config(model_type=None), "names no model_type"),
+    "many labels": (
+        _config(num_labels=10**6, hidden_size=24),
+        "means 24,000,000 numbers for",
+    ),
+    "config alone": (remove("tokenizer.json"), "has no tokenizer.json, nor tokenizer.model; copy"),
     "broken tokenizer": (
-        lambda folder: _write(folder / "tokenizer.json", "{}"),
+        write("tokenizer.json", "{}"),
         "tokenizer.json is not a valid tokenizer: ",
     ),
-    "broken tokenizer config": (
-        lambda folder: _write(folder / "tokenizer_config.json", "{"),
-        "tokenizer_config.json is not valid JSON: ",
-    ),
+    "broken config of it": (write("tokenizer_config.json", "{"), "config.json is not valid JSON: "),
 }
 
 
@@ -217,7 +216,7 @@ def test_what_config_says_besides_changes_nothing(
 ) -> None:
     _config(**said)(_copy(gpt2, tmp_path))
     for name in ("own.py", "modeling_own.py"):
-        _write(tmp_path / name, "import os; os._exit(7)")
+        (tmp_path / name).write_text("import os; os._exit(7)")
     model = load(tmp_path, "cpu")
     np.testing.assert_array_equal(
         model.trace(TEXT).trace.logits, load(gpt2).trace(TEXT).trace.logits
@@ -300,6 +299,21 @@ def test_a_tokenizer_is_what_the_library_builds_of_its_files(
         assert trace.tokens == tuple(spelled.get(i, f"⟨unused {i}⟩") for i in trace.ids.tolist())
     written = model.tokenizer.continuation(ids[:2], [*ids[2:], 299])
     assert written.replace(" ", "").lower() in text.replace(" ", "").lower()
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "line"),
+    [
+        ("esm", write("vocab.txt", RESIDUES[:17]), "token 1 of the text is not in the vocabulary"),
+        ("merges", remove("merges.txt"), "has no tokenizer.json, nor merges.txt; copy the whole"),
+        ("words", replace_by("vocab.txt", Path.mkdir), "has no tokenizer; put its tokenizer.json"),
+        ("bertweet", remove("bpe.codes"), "has no tokenizer.json, nor bpe.codes; copy the whole"),
+    ],
+)
+def test_a_tokenizer_lacks(kind: str, change: Damage, line: str, tmp_path: Path) -> None:
+    change(published(tmp_path, kind))
+    with pytest.raises(ValueError, match=line):
+        load(tmp_path, "cpu").trace("MKTVx")
 
 
 @pytest.mark.parametrize("name", ["source.spm", "tokenizer.model"])

@@ -74,6 +74,7 @@ def test_a_recipe_without_any_stage_is_refused() -> None:
             "average_last is 4; it must be at most 3: no more of 5 steps are 2 apart",
         ),
         ("\nsteps = 5", f"\nsteps = {10**12}", f"a stage of {10**12} steps"),
+        ("\nsteps = 5", "\nsteps = -1", "a stage of -1 steps with"),
     ],
 )
 def test_a_broken_file_is_named_with_what_is_wrong(

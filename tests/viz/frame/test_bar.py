@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model.sources import places
 from model.sources.recorded import RECORDED, REPRODUCED
 from model.verify.check import Check
 from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
@@ -199,6 +200,15 @@ def test_a_badge_never_stands_for_another_sentence(monkeypatch: pytest.MonkeyPat
 )
 def test_examples_are_for_the_kind_of_the_model(model: str, offered: list[str]) -> None:
     assert offered_of(open_page("Home", model=model), "example") == offered
+
+
+@pytest.mark.parametrize("page", ["Attention", "Positions", "Order"])
+def test_a_page_looks_once_where_models_are(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[None] = []
+    every = places._folders
+    monkeypatch.setattr(places, "_folders", lambda: looks.append(None) or every())
+    open_page(page)
+    assert len(looks) == 1
 
 
 def test_an_example_of_a_translator_is_its_source(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.screen import HOSTILE, PATIENCE
 from tests.viz.builders import stories_trace
 from tests.viz.harness import as_sent
-from viz.kit.files import packed_plotly
+from viz.kit.files import packed_plotly, script
 from viz.kit.hosts.jupyter import PartWidget, prepare, still, widget
 from viz.kit.join import joined
 from viz.kit.part import Part, page_of, piece
@@ -331,6 +331,17 @@ def test_the_still_of_a_notebook_is_a_picture_of_all_heads() -> None:
         assert picture.startswith('<figure class="hl-still">A still picture')
         content = base64.b64decode(picture.split("base64,")[1].split('"')[0])
         assert content.startswith(b"\x89PNG")
+
+
+def test_a_still_goes_where_a_live_one_stands(alone: Page) -> None:
+    picture = still(heads_part(stories_trace("go go")))
+    alone.set_content(
+        f"<style>{script('kit/kit.css')}</style><div class=jp-OutputArea>{picture}</div>"
+        f"<div class=jp-OutputArea>{picture}<div class=hl-live></div></div>"
+    )
+    expect(alone.get_by_alt_text("All heads")).to_have_count(2)
+    expect(alone.get_by_alt_text("All heads").nth(0)).to_be_visible()
+    expect(alone.get_by_alt_text("All heads").nth(1)).to_be_hidden()
 
 
 # --- the gallery ----------------------------------------------------------------------------------

@@ -236,13 +236,15 @@ def in_words(groups: list[int]) -> np.ndarray:
     return (np.arange(groups[-1] + 1)[:, None] == np.array(groups)[None]).astype(float)
 
 
-@given(weights_of_rows)
-def test_entropy_of_rows(bare: Page, weights: np.ndarray) -> None:
-    """In bits; zeros add nothing."""
-    pattern = pattern_of(weights)
-    logs = np.log2(pattern, out=np.zeros_like(pattern), where=pattern > 0)
-    expected = -(pattern * logs).sum(axis=1)
-    assert call(bare, "rowEntropies", pattern) == pytest.approx(expected, abs=1e-12)
+@given(weights_of_rows, st.sampled_from([0.0, 0.25, 0.875]))
+def test_entropy_of_rows(bare: Page, weights: np.ndarray, sink: float) -> None:
+    """In bits; zeros add nothing, and what a sink takes is one key more."""
+    pattern = pattern_of(weights) * (1 - sink)
+    missing = (1 - pattern.sum(axis=1, keepdims=True)) * (sink > 0)
+    whole = np.append(pattern, missing, axis=1)
+    logs = np.log2(whole, out=np.zeros_like(whole), where=whole > 0)
+    expected = -(whole * logs).sum(axis=1)
+    assert call(bare, "rowEntropies", pattern, sink > 0) == pytest.approx(expected, abs=1e-12)
 
 
 @given(

@@ -22,10 +22,11 @@ from tests.model.adopted.families import (
     tokens,
     words,
 )
-from tests.viz.apps import chart, checks_shown, control, facts, lines, open_page
+from tests.viz.apps import chart, checks_shown, control, facts, lines, offered_of, open_page
 from tests.viz.builders import live_data, numbers
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
+from viz.figures import heatmap
 from viz.studio import PAGES
 
 TEXT = "the red ball gave"
@@ -44,6 +45,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokens().save_pretrained(folder / "some-nan")
     hf.BertModel(build("bert", vocab_size=12).config).save_pretrained(folder / "bare-bert")
     words().save_pretrained(folder / "bare-bert")
+    build("bert", vocab_size=12).save_pretrained(folder / "mute-bert")  # without a tokenizer
+    saved(folder / "whole-bert", "bert")  # whose tokenizer has no mask token
     saved(folder / "some-marian", "marian", end="</s>")
     saved(folder / "capped", "gemma2", attn_logit_softcapping=1.0)
     saved(folder / "sunk", "gpt_oss")
@@ -101,6 +104,7 @@ def test_a_page_serves_a_decoder_of_transformers_or_says_why_not(page: str) -> N
         ("Home", "bert-labels", ""),
         ("Ablation", "bert-labels", "it has no head that predicts, neither words nor classes."),
         ("Home", "llama-labels", ""),
+        ("Home", "whole-bert", ""),
         ("Home", "some-lfm", "from L0 on, layer 1 of its 3."),
         ("KV cache", "some-lfm", "it keeps more of earlier tokens than their keys and values."),
         ("KV cache", "some-deepseek", ""),
@@ -117,6 +121,8 @@ def test_what_a_model_cannot_do_is_a_line(page: str, model: str, why: str) -> No
 def test_a_page_for_one_kind_opens_on_the_chosen_model_and_lists_what_it_can_show() -> None:
     app = open_page("Encoder", model="some-bert", sentence="the red dog")
     assert control(app, "encoder") == "some-bert" and lines(app, "error") == []
+    offered = [name.split(" · ")[0] for name in offered_of(app, "encoder")]
+    assert offered == ["blank", "bertweet", "esm", "some-bert"], "what opens"
     assert not any("is not for" in line for line in lines(app, "note"))
     said = lines(open_page("Vision", vision="some-dino"), "note")
     assert any("some-dino does not exist here" in line for line in said)
@@ -135,6 +141,29 @@ def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
         assert any("worked out from q and k" in name for name in checks), page
         asks = any(button.label == "What each part costs: 18 runs" for button in app.button)
         assert asks == (page == "Ablation"), "many long runs begin when they are asked for"
+
+
+def test_a_map_that_is_too_large_is_a_line_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heatmap, "MOST_CELLS", 16)
+    app = open_page("Ablation", model="some-llama", sentence=TEXT)
+    n = len(runs.tokenizer(runs.handle_of("some-llama", "cpu")).encode(TEXT))
+    cells = f"This map is not drawn: its {n} × {n} cells are more than the 16 that a browser"
+    assert sum(line.startswith(cells) for line in lines(app, "note")) == 2
+    assert chart(app, "loss-change").data and lines(app, "error") == []
+
+
+@pytest.mark.parametrize(
+    ("model", "stage", "is_there"),
+    [("capped", "capped", True), ("capped", "sunk", False), ("sunk", "sunk", True)]
+    + [("some-llama", name, False) for name in ("biased", "capped", "sunk", "nonsense")],
+)
+def test_a_stage_that_a_head_does_not_have_is_a_line(
+    model: str, stage: str, is_there: bool
+) -> None:
+    app = open_page("Attention", model=model, sentence=TEXT, stage=stage)
+    line = f"Stage {stage} does not exist here; showing weights."
+    assert (line in lines(app, "note")) != is_there
+    assert live_data(app)["settings"]["stage"] == (stage if is_there else "weights")
 
 
 AS_IT_RAN = {
@@ -279,8 +308,19 @@ def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
     assert badge.proto.id.endswith("-badge-failed"), "what page.css makes red"
 
 
-@pytest.mark.parametrize(("page", "shown"), [("Translation", "translate"), ("Vision", "digits")])
-def test_a_page_for_another_kind_says_that_it_shows_another_model(page: str, shown: str) -> None:
-    said = lines(open_page(page, model="some-bert"), "note")
-    assert f"This page is not for some-bert: it shows {shown}." in said
+@pytest.mark.parametrize(
+    ("page", "model", "shown", "why"),
+    [
+        ("Translation", "some-marian", "translate", "an encoder and a decoder that run apart"),
+        ("Vision", "some-bert", "digits", "laid out as Headlight’s own"),
+        ("Encoder", "mute-bert", "blank", "whose tokenizer has a mask token"),
+        ("Encoder", "whole-bert", "blank", "whose tokenizer has a mask token"),
+    ],
+)
+def test_a_page_for_another_kind_says_why_it_shows_another_model(
+    page: str, model: str, shown: str, why: str
+) -> None:
+    app = open_page(page, model=model)
+    (said,) = (x for x in lines(app, "note") if x.startswith(f"This page is not for {model}: "))
+    assert f"it shows {shown}. It " in said and why in said and lines(app, "error") == []
     assert not any("is not for" in line for line in lines(open_page(page), "note"))

@@ -44,8 +44,6 @@ export const host = (part) => ({
     }
     plotlyFrom(() => plotlyOf(widget));
     receive();
-    for (const still of el.closest(".jp-OutputArea")?.querySelectorAll(".hl-still") ?? [])
-      still.toggleAttribute("hidden", true);
     const inner = document.createElement("div");
     inner.className = "hl-live";
     el.append(inner);

@@ -48,7 +48,6 @@ export function stand(part, contents, { style, background }) {
   const lifetime = new Lifetime(ending.signal);
   const host = html("div", { "aria-hidden": "true", inert: true });
   host.style.setProperty("--st-background-color", background);
-  host.style.visibility = "hidden"; // until something is drawn: an empty canvas is black
   const el = html("div", { class: "hl-live" });
   const root = host.attachShadow({ mode: "closed" });
   const sheet = new CSSStyleSheet();
@@ -60,13 +59,6 @@ export function stand(part, contents, { style, background }) {
   lifetime.keep(() => (now = null));
   fill(el, contents.told.themes, lifetime);
   now = show(part, el, contents, { signal: ending.signal, source: SOURCE });
-  const drawn = new MutationObserver(() => {
-    if (!el.dataset.drawn) return;
-    host.style.visibility = "";
-    drawn.disconnect();
-  });
-  drawn.observe(el, { attributeFilter: ["data-drawn"] });
-  lifetime.keep(() => drawn.disconnect());
   const observer = new MutationObserver(() => isLive() && ending.abort());
   observer.observe(document.documentElement, { attributeFilter: CHANGES, subtree: true });
   lifetime.keep(() => observer.disconnect());

@@ -85,6 +85,7 @@ ROLES = {  # by name in model.analysis.heads.AT_LEAST
     "broad": RoleWords(
         "broad", "broad", "spreads its attention broadly", " of the largest possible row entropy"
     ),
+    "sink": RoleWords("sink", "its sink", "looks at its sink"),
 }
 
 
@@ -132,6 +133,12 @@ def microscope_data(
         "bounds": {"mass": bounds_data(MASS), "tau": bounds_data(TAU)},
         "tile_codes": {"masked": MASKED},
     }
+
+
+def stages_of(record: AttentionRecord) -> list[str]:
+    """The steps that are shown of a layer; of one nobody can follow its weights and output."""
+    has = ("weights", "output") if record.further else ("product", *record.stages, "output")
+    return [name for name in STAGES if name in has]
 
 
 def views_of(trace: Trace, *, takes_text: bool) -> list[Option]:

@@ -2,6 +2,7 @@
 // centre of mass is in the middle (LeCun et al. 1998). Pure functions of grey values, ink 255 on 0.
 
 const INK = 24; // what is darker is paper
+const SHADOWED = 0.6; // of the lightest paper's grey
 
 /** @typedef {{width: number, height: number, values: Float32Array}} Grey row by row, 0 to 255 */
 
@@ -111,17 +112,34 @@ function middle({ width, values }) {
 }
 
 /**
- * Ink on paper as light on dark, whichever of them is which: most of a picture is paper. They are
- * told apart where their greys differ most (Otsu 1979); what is a third of the way from paper to
- * ink is a shadow.
+ * The largest value around each pixel, a row or a column at a time.
  *
  * @param {Grey} picture
+ * @param {number} reach pixels to each side
+ * @param {(a: number, b: number) => number} largest or smallest
  * @returns {Grey}
  */
-export function lightOnDark(picture) {
+function spread({ width, height, values }, reach, largest) {
+  /** @type {(from: Float32Array, n: number, step: number) => Float32Array} */
+  const along = (from, n, step) =>
+    from.map((value, i) => {
+      const at = Math.floor(i / step) % n;
+      for (let to = Math.max(0, at - reach); to <= Math.min(n - 1, at + reach); to++)
+        value = largest(value, from[i + (to - at) * step]);
+      return value;
+    });
+  return { width, height, values: along(along(values, width, 1), height, width) };
+}
+
+/**
+ * The greys of paper and ink, the fewer pixels of which are ink, where they differ most (Otsu 1979).
+ *
+ * @param {Grey} picture
+ */
+function greysOf(picture) {
   const sorted = Float32Array.from(picture.values).sort();
   const total = sorted.reduce((sum, value) => sum + value, 0);
-  let [sum, most, paper, ink] = [0, 0, 0, 1];
+  let [sum, most, paper, ink] = [0, 0, sorted[0], Infinity]; // of one grey all is paper
   for (let n = 1; n < sorted.length; n++) {
     sum += sorted[n - 1];
     const [below, above, rest] = [sum / n, (total - sum) / (sorted.length - n), sorted.length - n];
@@ -130,9 +148,43 @@ export function lightOnDark(picture) {
     most = apart;
     [paper, ink] = n < rest ? [above, below] : [below, above];
   }
-  const values = picture.values.map((value) => {
-    const share = most ? (1.5 * (value - paper)) / (ink - paper) - 0.5 : 0;
+  return { paper, ink };
+}
+
+/**
+ * Ink on paper as light on dark, whichever of them is which: most of a picture is paper, and so is
+ * what is light and wider than a stroke. Each value counts as a share of the paper's in its place,
+ * which is what a window wider than a stroke has without ink; what is a third of the way from paper
+ * to ink is a shadow too. Error in words where a shadow that was not told from ink is at the edge.
+ *
+ * @param {Grey} picture
+ * @returns {Grey}
+ */
+export function lightOnDark(picture) {
+  const { width, height } = picture;
+  const reach = Math.ceil(Math.max(width, height) / 6);
+  const found = greysOf(picture);
+  const widest = spread(picture, reach, Math.min).values.reduce((a, b) => Math.max(a, b), 0);
+  const isLight = found.ink > found.paper && widest < (found.ink + found.paper) / 2;
+  const dark = isLight ? { ...picture, values: picture.values.map((x) => 255 - x) } : picture;
+  const paper = spread(spread(dark, reach, Math.max), reach, Math.min).values;
+  const lit = {
+    ...dark,
+    values: dark.values.map((x, i) => (paper[i] ? (255 * x) / paper[i] : 255)),
+  };
+  const greys = greysOf(lit);
+  const values = lit.values.map((value) => {
+    const share = (1.5 * (value - greys.paper)) / (greys.ink - greys.paper) - 0.5;
     return 255 * Math.min(1, Math.max(0, share));
   });
+  const [darkest, lightest] = [Math.min, Math.max].map((of) => paper.reduce((a, b) => of(a, b)));
+  const isAtEdge = values.some((value, i) => {
+    const [x, y] = [i % width, Math.floor(i / width)];
+    return value > INK && (x % (width - 1) === 0 || y % (height - 1) === 0);
+  });
+  if (isAtEdge && darkest < SHADOWED * lightest)
+    throw new Error(
+      "A shadow at the edge of this picture looks like ink: light the paper evenly, or cut the picture closer around the digit.",
+    );
   return { ...picture, values };
 }

@@ -11,7 +11,7 @@ from viz.frame.kinds import Setting
 from viz.frame.view import View
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.microscope.data import OtherRun, microscope_data
+from viz.live.microscope.data import OtherRun, microscope_data, stages_of
 
 TITLE = "Attention"
 ICON = ":material/grid_view:"
@@ -22,7 +22,6 @@ WHAT_IT_IS = (
 
 PLAIN = (  # settings that depend on nothing but themselves
     settings.VIEW,
-    settings.STAGE,
     settings.MASS,
     settings.CHANGE,
     settings.TAU,
@@ -86,6 +85,7 @@ def _chosen(view: View) -> Settings:
     state.only_for(view.sentence, cell)
     bounded = (
         cell,
+        settings.STAGE.given(options=stages_of(view.record)),
         settings.TOKEN.given(n=n_queries),
         settings.OTHER.given(limits=(len(group.records), group.n_heads)),
     )

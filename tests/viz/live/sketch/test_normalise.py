@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 
 CALL = """async ([name, width, height, values, size]) => {
     const functions = await import('/live/sketch/normalise.js');
@@ -52,13 +52,31 @@ def test_ink_becomes_light_on_dark(bare: Page, is_paper_light: bool) -> None:
     assert found.sum() == 9 * 255
 
 
-def test_a_mild_shadow_is_paper(bare: Page) -> None:
-    """A dark 7 on paper that a shadow takes from 230 down to 165 at one corner."""
-    seven = np.zeros((60, 60), bool)
-    seven[10:16, 15:45] = seven[10:50, 39:45] = True
-    shadow = np.add.outer(np.linspace(0, 1, 60), np.linspace(0, 1, 60)) / 2
-    found = called(bare, "lightOnDark", np.where(seven, 45.0, 230.0) - 65 * shadow)
-    assert ((found > 24).reshape(60, 60) == seven).all()
+ACROSS, DOWN = np.meshgrid(np.linspace(0, 1, 60), np.linspace(0, 1, 60))
+SEVEN = np.full((60, 60), 230.0)
+SEVEN[10:16, 15:45] = SEVEN[10:50, 39:45] = 45
+
+
+@pytest.mark.parametrize(
+    "light",
+    [
+        1 - 0.14 * (ACROSS + DOWN),
+        1 - 0.35 * (ACROSS + DOWN),
+        np.where(ACROSS > 0.6, 0.35, 1),
+        1 - 0.75 / (1 + np.exp(30 * (0.55 - DOWN))),
+    ],
+    ids=["mild", "strong", "side", "soft edge"],
+)
+def test_a_shadow_is_paper(bare: Page, light: np.ndarray) -> None:
+    """A dark 7 on paper, part of which is lit less."""
+    found = called(bare, "lightOnDark", SEVEN * light)
+    assert ((found > 24).reshape(60, 60) == (SEVEN < 100)).all()
+
+
+def test_a_shadow_that_looks_like_ink_is_a_line(bare: Page) -> None:
+    """The tips of a dark corner are as narrow as strokes."""
+    with pytest.raises(Error, match="A shadow at the edge of this picture looks like ink"):
+        called(bare, "lightOnDark", SEVEN * np.where(ACROSS + DOWN > 1.3, 0.3, 1))
 
 
 DRAWN = """async color => {

@@ -164,8 +164,9 @@ export class MapView extends View {
    * @returns {Sides}
    */
   #sides({ values, rows, columns }) {
-    const entropies = rowEntropies(values);
-    const most = Math.log2(values.columns) || 1;
+    const { sink } = this.scope.loaded.head;
+    const entropies = rowEntropies(values, Boolean(sink));
+    const most = Math.log2(values.columns + (sink ? 1 : 0)) || 1;
     const received = columnSums(values);
     const top = Math.max(...received);
     /** @param {number} key */

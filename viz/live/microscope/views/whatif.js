@@ -74,7 +74,7 @@ export class WhatIfView extends View {
   #layout(reasons) {
     const sections = this.maps.map(({ title, host }) => html("section", null, title, host));
     const legend =
-      "Entropy of each row in bits: left bar original, right bar modified. 0 is one key alone; the line is a row spread evenly.";
+      "Entropy of each row in bits: left bar original, right bar modified. 0 is one key alone; the line is a row spread evenly. A sink counts as a key.";
     const wide = html("div", { class: "hl-wide" });
     wide.append(html("div", { class: "hl-row" }, this.change, this.heat));
     if (reasons) wide.append(html("p", { class: "hl-caption", "data-why": "" }, reasons));
@@ -112,13 +112,18 @@ export class WhatIfView extends View {
     this.#summarise(original.weights, modified.weights, mask);
   }
 
+  /** A head's softmax has its sink as one key more. */
+  get #nSinks() {
+    return this.scope.loaded.head.sink ? 1 : 0;
+  }
+
   /**
    * @param {Matrix} before
    * @param {Matrix} after
    * @param {Numbers} mask
    */
   #summarise(before, after, mask) {
-    const entropies = [before, after].map(rowEntropies);
+    const entropies = [before, after].map((rows) => rowEntropies(rows, this.#nSinks > 0));
     const { change } = this.scope.settings;
     const was = numbered(mean(entropies[0]), "before", 3);
     const is = numbered(mean(entropies[1]), "after", 3);
@@ -142,7 +147,7 @@ export class WhatIfView extends View {
   #drawEntropies(before, after, columns) {
     const { palette, between } = this.scope;
     const { base, most } = CHART;
-    const high = Math.log2(columns) || 1;
+    const high = Math.log2(columns + this.#nSinks) || 1;
     const width = CHART.width / before.length;
     /** @type {(values: Float64Array, shift: number) => string} */
     const bars = (values, shift) =>
@@ -170,7 +175,7 @@ export class WhatIfView extends View {
   }
 
   /**
-   * How many keys a query of the modified side may attend to; at least one.
+   * How many keys a query of the modified side may attend to, a sink among them; at least one.
    *
    * @param {number} row
    */
@@ -179,7 +184,7 @@ export class WhatIfView extends View {
     const mine = allowed.subarray(row * values.columns, (row + 1) * values.columns);
     return Math.max(
       1,
-      mine.reduce((n, x) => n + (x ? 1 : 0), 0),
+      mine.reduce((n, x) => n + (x ? 1 : 0), this.#nSinks),
     );
   }
 

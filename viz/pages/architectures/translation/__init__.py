@@ -25,7 +25,7 @@ CLEAR = "as-the-model-writes"
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
+    row = layout.heading(
         ICON,
         TITLE,
         "Point at a German word: which English words does it attend to?",
@@ -40,7 +40,9 @@ def render(view: View) -> None:
             "is what it makes of it."
         )
     notices.show()
-    _ways_to_write(view)
+    with row:
+        way = controls.select(settings.DECODE, width=190)
+    _more_of_writing(view, way)
     alive.show(view)
     written = translating.written(view.handle, view.sentence)
     words.continued(f"{view.sentence} → ", target_text(runs.tokenizer(view.handle), written.ids))
@@ -58,11 +60,10 @@ def render(view: View) -> None:
     inspector.export(view, csv)
 
 
-def _ways_to_write(view: View) -> None:
-    """How each next token is chosen, and the way back from what a person chose."""
+def _more_of_writing(view: View, way: str) -> None:
+    """What belongs to how each next token is chosen, and the way back from what a person chose."""
     begun = translating.begun(view.handle, view.sentence)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="ways-to-write"):
-        way = controls.select(settings.DECODE, width=190)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="more-of-writing"):
         if way == "sampling":
             for setting in (settings.TEMPERATURE, settings.TOP_P):
                 controls.slider(setting)

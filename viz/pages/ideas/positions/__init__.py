@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from model.sources.handle import ModelHandle
 from model.verify.check import Check
 from viz import runs
 from viz.frame import bar, controls, inspector, layout, notices, settings, state, words
@@ -16,6 +15,7 @@ from viz.live.callbacks import unbroken
 from viz.pages.ideas.positions import alibi, compare, learned, none, rope, sinusoidal
 from viz.runs import positions
 from viz.runs.kept import Asked
+from viz.runs.positions import Family
 
 TITLE = "Positions"
 ICON = ":material/waves:"
@@ -35,20 +35,22 @@ DRAW: dict[str, Callable[[View], None]] = {
 
 def checks(view: View) -> Sequence[Check]:
     """The properties of the scheme of the bar's model, where it is the one that is shown."""
-    own = state.value(_scheme(view)) in (_own(view), COMPARISON) and _own(view)
+    family = positions.family(view.handle.device)
+    own = state.value(_scheme(view, family)) in (_own(view), COMPARISON) and _own(view)
     return positions.checks(view.handle, view.sentence) if own else ()
 
 
 def render(view: View) -> None:
     """Draw the page."""
-    scheme = _scheme(view)
+    family = positions.family(view.handle.device)
+    scheme = _scheme(view, family)
     state.only_for(view.model, scheme)  # a person who takes another model wants to see its scheme
     shown, fault = view, None
     try:
-        shown = _shown(view, state.value(scheme))
+        shown = _shown(view, family, state.value(scheme))
     except ValueError as error:  # said below the tabs: another can be chosen
         fault = error
-    with layout.heading(ICON, TITLE, _line(view, shown), _more(view)):
+    with layout.heading(ICON, TITLE, _line(view, shown), _more(family)):
         tab = controls.segments(scheme)
         if shown is not view:
             _offer(shown)
@@ -58,10 +60,10 @@ def render(view: View) -> None:
     DRAW[tab](shown)
     if shown is not view:
         inspector.checked(shown.model, shown.run.checking.result)
-    elif tab != COMPARISON and view.handle not in _family(view).values():
+    elif tab != COMPARISON and view.handle not in family.values():
         words.notice(
             f"This is {view.model}, {view.config.n_layers} layers × {view.config.n_heads} heads. "
-            f"The other tabs run {positions.sizes(view.handle.device)}."
+            f"The other tabs run {positions.sizes(family)}."
         )
 
 
@@ -70,25 +72,21 @@ def _own(view: View) -> str | None:
     return view.config.position if "weights" in view.offers else None
 
 
-def _family(view: View) -> dict[str, ModelHandle]:
-    return positions.family(view.handle.device)
-
-
-def _scheme(view: View) -> Choice[str]:
+def _scheme(view: View, family: Family) -> Choice[str]:
     """The setting: schemes that have a model here, the one of the bar's model at first."""
-    own, family = _own(view), _family(view)
+    own = _own(view)
     offered = [tab for tab in TABS if tab in family or tab in (own, COMPARISON)]
     return settings.SCHEME.given(options=offered, default=own or offered[0], words=TABS.__getitem__)
 
 
-def _shown(view: View, tab: str) -> View:
+def _shown(view: View, family: Family, tab: str) -> View:
     """What the tab shows: the bar's model, or the model of another scheme on the same sentence.
 
     It has the bar's layer and head, or the nearest there are.
     """
     if tab in (_own(view), COMPARISON):
         return view
-    handle = _family(view)[tab]
+    handle = family[tab]
     asked = Asked(partial(runs.run, handle, view.sentence))
     group = asked.answer.trace.group(view.attention)
     layer, head = min(view.layer, len(group.records) - 1), min(view.head, group.n_heads - 1)
@@ -103,10 +101,10 @@ def _line(view: View, shown: View) -> str:
     return f"{shown.handle.name} runs here, {shown.head_name}{instead}."
 
 
-def _more(view: View) -> str:
+def _more(family: Family) -> str:
     return (
         "A position scheme tells the model where each token stands. "
-        f"{compare.described(view.handle.device)} Choose a scheme, and its model runs on your "
+        f"{compare.described(family)} Choose a scheme, and its model runs on your "
         "sentence, on this page alone."
     )
 

@@ -17,6 +17,7 @@ from viz.frame import inspector, layout, tables, words
 from viz.frame.said import Said
 from viz.frame.view import View
 from viz.runs import Run, positions
+from viz.runs.positions import Family
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,27 +43,27 @@ SAME = 1e-4  # a probability that changes by less than rounding does not depend 
 
 def draw(view: View) -> None:
     """Draw the tab."""
-    found = positions.side_by_side(view.handle.device, view.sentence)
+    family = positions.family(view.handle.device)
+    found = positions.side_by_side(family, view.sentence)
     if not found:
         words.notice("No checkpoints positions-* found: copy them to assets/checkpoints again.")
         return
     missing = [f"positions-{scheme}" for scheme in NAMES if scheme not in found]
     if missing:
         words.notice(f"Not found: {', '.join(missing)}. The others are compared.")
-    _say_unlike(view)
-    _patterns(view, found)
-    _losses(view, found)
-    table = _properties(view, found)
+    _say_unlike(family)
+    _patterns(view, family, found)
+    _losses(view, family)
+    table = _properties(view.sentence, family, found)
     inspector.source(*(positions.SOURCES[scheme] for scheme in found))
     inspector.export(view, {"Properties": lambda: tables.frame_csv(table)})
 
 
-def described(device: str) -> str:
+def described(family: Family) -> str:
     """In what the models of the family differ, in a sentence or two: from configs and cards."""
-    family = positions.family(device)
     if not family:
         return ""
-    fields = [_field(field, of) for field, of in positions.differing(device).items()]
+    fields = [_field(field, of) for field, of in positions.differing(family).items()]
     besides = f", and in {', '.join(fields)}" if fields else " alone"
     windows = {scheme: positions.trained_window(handle) for scheme, handle in family.items()}
     trained = _grouped({scheme: n for scheme, n in windows.items() if n is not None})
@@ -81,32 +82,27 @@ def _grouped(of: Mapping[str, object]) -> str:
     return ", ".join([*(str(value) for value, _ in usual), *rest])
 
 
-def _say_unlike(view: View) -> None:
+def _say_unlike(family: Family) -> None:
     """Name each model that is not made as the others: numbers beside it do not compare."""
-    for scheme, fields in positions.unlike(view.handle.device).items():
+    for scheme, fields in positions.unlike(family).items():
         what = ", ".join(
             f"{FIELDS.get(field, field)} {own} where the others have {usual}"
             for field, (own, usual) in fields.items()
         )
         words.notice(
-            f"{_handle(view, scheme).name} does not compare with the others: it has {what}. Its "
+            f"{family[scheme].name} does not compare with the others: it has {what}. Its "
             "numbers differ by more than its scheme."
         )
 
 
-def _handle(view: View, scheme: str) -> ModelHandle:
-    """The model of a scheme, on the device of the one that runs."""
-    return positions.family(view.handle.device)[scheme]
-
-
-def _patterns(view: View, found: dict[str, Run]) -> None:
+def _patterns(view: View, family: Family, found: dict[str, Run]) -> None:
     attention = [run.trace.attention for run in found.values()]
     layer = min(view.layer, min(map(len, attention)) - 1)
     head = min(view.head, min(records[layer].n_heads for records in attention) - 1)
     layout.section(
         "The same head of each model on this sentence",
         f"L{layer} H{head} in {len(found)} models.",
-        f"{described(view.handle.device)} Heads need not have learnt the same task; what differs "
+        f"{described(family)} Heads need not have learnt the same task; what differs "
         "at a glance is how each spreads over distance.",
     )
     records = {scheme: run.trace.attention[layer] for scheme, run in found.items()}
@@ -135,14 +131,14 @@ def _patterns(view: View, found: dict[str, Run]) -> None:
     )
 
 
-def _losses(view: View, found: dict[str, Run]) -> None:
-    trained = {scheme: positions.trained_window(_handle(view, scheme)) for scheme in found}
+def _losses(view: View, family: Family) -> None:
+    trained = {scheme: positions.trained_window(handle) for scheme, handle in family.items()}
     layout.section(
         "Past the trained length",
         "Held-out text in windows of several lengths: where does the loss go?",
-        _windows_in_words(trained) + (" A learned table simply ends." * ("learned" in found)),
+        _windows_in_words(trained) + (" A learned table simply ends." * ("learned" in family)),
     )
-    stored = {scheme: positions.scores(_handle(view, scheme)) for scheme in found}
+    stored = {scheme: positions.scores(handle) for scheme, handle in family.items()}
     curves = [
         LossCurve(NAMES[scheme], *_longest(windows))
         for scheme, windows in stored.items()
@@ -196,7 +192,7 @@ def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:
     return losses, length // len(losses)
 
 
-def _properties(view: View, found: dict[str, Run]) -> "pd.DataFrame":
+def _properties(text: str, family: Family, found: dict[str, Run]) -> "pd.DataFrame":
     layout.section(
         "What each scheme is",
         "Counted in the model, found by shifting this sentence, or from the losses above.",
@@ -205,14 +201,14 @@ def _properties(view: View, found: dict[str, Run]) -> "pd.DataFrame":
         scheme: min(SHIFT, (run.trace.facts.max_seq_len or 0) - len(run.trace.tokens))
         for scheme, run in found.items()
     }
-    changes = {scheme: _change(view, scheme, shift) for scheme, shift in shifts.items()}
+    changes = {scheme: _change(family[scheme], text, shift) for scheme, shift in shifts.items()}
     columns: dict[str, Callable[[str], str]] = {
         "scheme": NAMES.__getitem__,
         "what it does": ACTS.__getitem__,
-        "parameters added": lambda scheme: _parameters(view, scheme),
+        "parameters added": lambda scheme: _parameters(family[scheme]),
         "shifted, a probability changes by": lambda scheme: _size(changes[scheme], shifts[scheme]),
-        "positions are": lambda scheme: _kind(view, scheme, changes[scheme]),
-        "loss past the trained length": lambda scheme: _extrapolates(view, scheme),
+        "positions are": lambda scheme: _kind(family[scheme], text, changes[scheme]),
+        "loss past the trained length": lambda scheme: _extrapolates(family[scheme]),
     }
     cells = {name: [cell(x) for x in found] for name, cell in columns.items()}
     words.table(cells)
@@ -226,16 +222,16 @@ def _properties(view: View, found: dict[str, Run]) -> "pd.DataFrame":
     return tables.frame(cells)
 
 
-def _parameters(view: View, scheme: str) -> str:
-    added, total = positions.n_parameters(_handle(view, scheme))
+def _parameters(handle: ModelHandle) -> str:
+    added, total = positions.n_parameters(handle)
     return f"{added:,} of {total:,}"
 
 
-def _change(view: View, scheme: str, shift: int) -> float | None:
+def _change(handle: ModelHandle, text: str, shift: int) -> float | None:
     """Largest change of a probability when the sentence is shifted; None without room to."""
     if shift < 1:
         return None
-    return positions.change_when_moved(_handle(view, scheme), view.sentence, shift)
+    return positions.change_when_moved(handle, text, shift)
 
 
 def _size(change: float | None, shift: int) -> str:
@@ -245,13 +241,13 @@ def _size(change: float | None, shift: int) -> str:
     return f"{change:.1e}{by}"
 
 
-def _kind(view: View, scheme: str, change: float | None) -> str:
+def _kind(handle: ModelHandle, text: str, change: float | None) -> str:
     """Which kind of positions there are, and the change that tells relative ones from none."""
     if change is None:
         return "not measured"
     if change > SAME:
         return "absolute"
-    rolled = positions.rolled(_handle(view, scheme), view.sentence)
+    rolled = positions.rolled(handle, text)
     if rolled is None:
         return "not measured"
     kind = "relative" if rolled > SAME_OUTPUT else "none"
@@ -259,9 +255,8 @@ def _kind(view: View, scheme: str, change: float | None) -> str:
     return f"{kind} (another order changes {text})"
 
 
-def _extrapolates(view: View, scheme: str) -> str:
+def _extrapolates(handle: ModelHandle) -> str:
     """Loss beyond the trained length against the loss before its end, and what that means."""
-    handle = _handle(view, scheme)
     windows, trained = positions.scores(handle), positions.trained_window(handle)
     if trained is None:
         return "trained length not known"

@@ -61,6 +61,10 @@ MEASURES: dict[str, Measure] = {
         rf"{_MEAN} \frac{{-\sum_j {_P} \ln {_P}}}{{\ln n_i}}", "1: even rows; n keys are open",
         f"{_HEADS}.broadness",
     ),
+    "sink": Measure(
+        "Weight on its sink", "sink", "the head’s sink, which has no value",
+        rf"{_MEAN} \Bigl(1 - \sum_j {_P}\Bigr)", "Xiao et al. 2024, §3.3", f"{_HEADS}.measures",
+    ),
     "entropy": Measure(
         "Row entropy (bits)", "entropy", "how evenly a row is spread",
         rf"{_MEAN} \Bigl(-\sum_j {_P} \log_2 {_P}\Bigr)", "Shannon 1948", f"{_HEADS}.row_entropy",
@@ -116,6 +120,7 @@ TRAITS: dict[Trait, TraitWords] = {
     ("same", False): TraitWords("same token", "attend to earlier copies of the token"),
     ("induction", False): TraitWords("after copies", "attend to what followed earlier copies"),
     ("broad", False): TraitWords("broad", "spread their attention broadly"),
+    ("sink", False): TraitWords("its sink", "look at their sink"),
     ("near", False): TraitWords("nearby", "attend mostly to tokens 1 to 4 places away"),
     ("prefix", False): TraitWords("induction", "are induction heads, on random tokens said twice"),
     ("kept", False): TraitWords("by position", "keep half of their pattern with other words"),
