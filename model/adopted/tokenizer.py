@@ -31,12 +31,13 @@ class AdoptedTokenizer(Tokenizer):
 
     def __init__(self, own: Any, n_ids: int = 0, start_id: int | None = None) -> None:  # noqa: ANN401
         """own: a fast tokenizer of transformers. n_ids: the model's. start_id: a target's first."""
-        backend = tokenizers.Tokenizer.from_str(own.backend_tokenizer.to_str())
+        written = own.backend_tokenizer.to_str()
+        backend = tokenizers.Tokenizer.from_str(written)
         backend.no_truncation()
         backend.no_padding()
         backend.encode_special_tokens = True
         self.backend = backend
-        file = json.loads(backend.to_str())
+        file = json.loads(written)
         self.is_byte_level = "ByteLevel" in json.dumps(file["decoder"])
         self._end_of_word = file["model"].get("end_of_word_suffix") or ""
         signs = BYTE_OF_SYMBOL if self.is_byte_level and not file["model"].get("unk_token") else ()

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import streamlit as st
+
 from model.trace import CLASS_TOKEN, Trace
 from viz import runs
 from viz.figures.labels import token_labels
@@ -171,8 +173,14 @@ def _names(handle: runs.ModelHandle, goal: Goal, trace: Trace) -> list[str]:
     if not goal.has_answers:
         return []
     if trace.main.kind == "text":
-        return token_labels(runs.vocabulary(handle))
+        return _labels(handle)
     return attributing.names_of_answers(handle, trace.logits.shape[-1])
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _labels(handle: runs.ModelHandle) -> list[str]:
+    """The whole vocabulary as a person reads it."""
+    return token_labels(runs.vocabulary(handle))
 
 
 def _why_no_more(view: View) -> str | None:

@@ -43,7 +43,8 @@ from viz.runs.checking import Checks, begin
 from viz.runs.kept import kept
 
 FIRST_MODEL = "stories"
-LONG = 256  # tokens; of longer texts the logit lens is not made of all
+LONG = 256  # tokens
+MOST_LOGITS = LONG * 4096  # of a layer; where there are more, the logit lens is not made of all
 LEADING = 10  # most likely tokens kept of each step
 BROKEN = "\ufffd"  # what a part of a character decodes to
 
@@ -83,7 +84,7 @@ def device_names() -> list[str]:
 def model_names(architecture: str = "") -> list[str]:
     """Names of the models on offer, the one the examples are for first; of one kind, if named."""
     names = sorted(table.model_names(), key=lambda name: name != FIRST_MODEL)
-    return [name for name in names if architecture in ("", architecture_of(name))]
+    return [name for name in names if not architecture or architecture_of(name) == architecture]
 
 
 def architecture_of(name: str) -> str:
@@ -227,9 +228,9 @@ def check_anatomy(handle: ModelHandle) -> Check:
 
 
 def lens(handle: ModelHandle, text: str, wanted: Iterable[int]) -> LogitLens:
-    """What the residual stream says at every layer, of a long text at the wanted tokens alone."""
-    is_long = len(run(handle, text).trace.tokens) > LONG
-    return _lens(handle, text, tuple(sorted(set(wanted))) if is_long else None)
+    """What the residual stream says at every layer, of many logits at the wanted tokens alone."""
+    has_many = run(handle, text).trace.logits.size > MOST_LOGITS
+    return _lens(handle, text, tuple(sorted(set(wanted))) if has_many else None)
 
 
 @kept

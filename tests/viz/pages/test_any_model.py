@@ -131,6 +131,7 @@ def test_a_page_for_one_kind_opens_on_the_chosen_model_and_lists_what_it_can_sho
 def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
     monkeypatch.setattr(runs, "LONG", 3)
+    monkeypatch.setattr(runs, "MOST_LOGITS", 3)
     for page in OF_DECODERS:
         cut = {"off": "decoder.attn.1.2.3.0"} if page == "Ablation" else {}
         app = open_page(page, model="some-llama", sentence=LONG, **cut)
