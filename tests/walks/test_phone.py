@@ -30,6 +30,13 @@ def test_the_rail_covers_the_page_until_a_page_is_tapped(phone: Page) -> None:
     expect(phone.get_by_role("heading", name="Masks", exact=False).first).to_be_visible()
 
 
+def test_a_page_opens_at_its_top_however_far_the_one_before_was_scrolled(phone: Page) -> None:
+    visit(phone, page="Home", sentence=TOM)
+    phone.locator(".hl-findings a").first.tap()  # below the map
+    settle(phone, "Attention")
+    assert phone.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
+
+
 def test_a_finger_paints_a_mask(phone: Page) -> None:
     visit(phone, page="Masks", masks="edit", sentence=TOM)
     chart = phone.locator(".hl-editor .hl-map .js-plotly-plot")
@@ -57,7 +64,6 @@ def test_both_bands_of_a_translation_keep_their_names(phone: Page) -> None:
     names = phone.locator(".hl-home-bands > span")
     expect(names).to_have_text(["Encoder", "Decoder"])
     box = phone.locator(".hl-home-scroller")
-    # The page before may have left the document further down.
     box.evaluate("box => (box.scrollIntoView({block: 'end'}), box.scrollTo({left: 300}))")
     for i in range(2):
         expect(names.nth(i)).to_be_in_viewport(ratio=1)

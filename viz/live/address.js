@@ -29,6 +29,7 @@ const alive = new Map();
 let session = "";
 let written = -1; // the turn whose address the browser has
 let entered = 0; // entries of the history that the browser has
+let opened = /** @type {string | null} */ (null); // the page in the address that was written last
 let sent = 0; // messages to Python
 let known = 0; // the last of them that Python has taken over
 /** Where the last message led. @type {{page?: string, query?: string, is_new?: boolean}} */
@@ -74,6 +75,10 @@ export default function keepAddress(call) {
 function go(to) {
   const isSomewhere = to.page !== undefined || to.query !== undefined;
   if (isSomewhere || known >= sent) going = to;
+  const page = to.page ?? new URLSearchParams(to.query).get("page");
+  if (isSomewhere && page !== opened)
+    // which may be scrolled far down
+    document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
   sent += 1;
   sayWhetherHeard();
   say({ ...going, n: sent }, TRIES);
@@ -129,7 +134,9 @@ function write({ session: of, turn, query, entries, went, run }) {
   if (went < sent) return;
   if (run) document.documentElement.dataset.run = run;
   written = turn;
-  const address = new URLSearchParams(query).toString();
+  const asked = new URLSearchParams(query);
+  opened = asked.get("page");
+  const address = asked.toString();
   const isEntry = entries > entered;
   entered = entries;
   const is = waiting ? new URL(waiting.url, location.href).search : location.search;
