@@ -1,5 +1,7 @@
 // A page that is presented on a wall: enlarged by the style sheet, and its figures fill the height.
 
+const SLACK = 2; // pixels: what stands above may still move by a part of one
+
 /**
  * How many pixels of the screen one of an element's own pixels takes.
  *
@@ -19,5 +21,5 @@ export function roomOnWall(element) {
   const main = document.querySelector('[data-testid="stMain"]');
   if (!(main instanceof HTMLElement) || !document.querySelector(".hl-presenting")) return 0;
   const above = element.getBoundingClientRect().top - main.getBoundingClientRect().top;
-  return main.clientHeight - above / enlargement(main) - main.scrollTop;
+  return main.clientHeight - above / enlargement(main) - main.scrollTop - SLACK;
 }
