@@ -83,12 +83,20 @@ def _windows(loaded: Runnable, asked: Asked) -> Samples:
         raise ValueError(
             f"window is {window}; it must be between {SHORTEST} and the context {context}"
         )
-    tokenizer, texts = loaded.tokenizer, [read_text(path) for path in asked.texts]
+    named = [(path.name, read_text(path)) for path in asked.texts]
+    return windows_of(loaded, named, window, asked.most)
+
+
+def windows_of(
+    loaded: Runnable, texts: Sequence[tuple[str, str]], window: int, most: int
+) -> Samples:
+    """Windows of texts, each with its name; ValueError where they are too short."""
+    tokenizer = loaded.tokenizer
     cut, of_file = [], []
-    for path, text in zip(asked.texts, texts, strict=True):
-        parts = tokenizer.windows(text, window)
-        cut.extend(part for part in parts if len(part) >= SHORTEST)
-        of_file.extend(path.name for part in parts if len(part) >= SHORTEST)
+    for name, text in texts:
+        parts = [part for part in tokenizer.windows(text, window) if len(part) >= SHORTEST]
+        cut.extend(parts)
+        of_file.extend([name] * len(parts))
 
     def make(number: int) -> Sample:
         ids = cut[number]
@@ -96,7 +104,8 @@ def _windows(loaded: Runnable, asked: Asked) -> Samples:
         own, changed = ((row, tokenizer.token_strings(row)) for row in (ids, other))
         return Sample(own, changed, (ids,), number)
 
-    return _limited(Samples(make, list(map(len, cut)), {}, digest(texts)), of_file, asked.most)
+    whole = Samples(make, list(map(len, cut)), {}, digest(text for _, text in texts))
+    return _limited(whole, of_file, most)
 
 
 def _pairs(loaded: Runnable, asked: Asked) -> Samples:

@@ -98,7 +98,7 @@ def _rows(table: str) -> list[dict[str, str]]:
     cells = [re.findall("<td[^>]*>(.*?)</td>", row) for row in re.findall("<tr.*?</tr>", table)[1:]]
     return [
         {
-            html.unescape(name): html.unescape(re.sub("<[^>]*>", "", cell))
+            html.unescape(re.sub("<[^>]*>", "", name)): html.unescape(re.sub("<[^>]*>", "", cell))
             for name, cell in zip(names, row, strict=True)
         }
         for row in cells

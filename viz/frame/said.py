@@ -1,8 +1,9 @@
 """What stands in lines and cells: plain text, and labels of tokens, which run in their own way."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 
 class Word(NamedTuple):
@@ -11,7 +12,14 @@ class Word(NamedTuple):
     text: str
 
 
-Piece = str | Word
+class Link(NamedTuple):
+    """Our own words, which lead to this page with other settings, by their names."""
+
+    text: str
+    settings: Mapping[str, str]
+
+
+Piece = str | Word | Link
 Said = Piece | Sequence[Piece]  # a line or a cell; the words are plain text
 
 
@@ -26,10 +34,13 @@ def html_of(said: Said) -> str:
 
 
 def _pieces(said: Said) -> Sequence[Piece]:
-    return [said] if isinstance(said, str | Word) else said
+    return [said] if isinstance(said, str | Word | Link) else said
 
 
 def _html(piece: Piece) -> str:
     if isinstance(piece, Word):
         return f'<bdi translate="no">{html.escape(piece.text)}</bdi>'
+    if isinstance(piece, Link):
+        changes = html.escape(urlencode(piece.settings))
+        return f'<a href="?{changes}" data-with="{changes}">{html.escape(piece.text)}</a>'
     return html.escape(piece)

@@ -214,8 +214,12 @@ MEASURED_ON = declared(
         "measured_on",
         "Measured on",
         "survey",
-        ("survey", "sentence"),
-        words={"survey": "held-out text", "sentence": "this input"}.__getitem__,
+        ("survey", "sentence", "text"),
+        words={
+            "survey": "held-out text",
+            "sentence": "this input",
+            "text": "a text of yours",
+        }.__getitem__,
         pages=ON_HEADS,
         follows=True,
     )
@@ -223,6 +227,8 @@ MEASURED_ON = declared(
 ACROSS = declared(Choice[str]("across", "Across", "", pages=ON_HEADS))
 UP = declared(Choice[str]("up", "Up", "", pages=ON_HEADS))
 COLOUR_BY = declared(Choice[str]("colour_by", "Colour", "", pages=ON_HEADS))
+SORTED_BY = declared(Choice[str]("sorted_by", "Sorted by", "", pages=ON_HEADS))
+HEADS_THAT = declared(Choice[str]("heads_that", "Heads", "", pages=ON_HEADS))
 
 # --- Next token -------------------------------------------------------------------------------
 

@@ -42,14 +42,20 @@ def ask(question: str, *, see: str = "", **answer: str) -> None:
     st.html(f'<p class="hl-question" translate="yes"><b>{html.escape(question)}</b> {link}</p>')
 
 
-def table(columns: Mapping[str, Sequence[Said]], texts: Collection[str] = ()) -> None:
+def table(
+    columns: Mapping[str, Sequence[Said]],
+    texts: Collection[str] = (),
+    heads: Mapping[str, Said] | None = None,
+) -> None:
     """Columns by their names, the first of them the names of the rows. All are our own words.
 
-    `texts` are columns of words, which begin at the left as the first does.
+    `texts` are columns of words, which begin at the left as the first does. `heads` are what stands
+    above columns that have more than their names there.
     """
     kinds = [' class="hl-text"' if name in texts else "" for name in columns]
     names = zip(kinds, columns, strict=True)
-    head = "".join(f"<th{kind}>{html.escape(name)}</th>" for kind, name in names)
+    above = heads or {}
+    head = "".join(f"<th{kind}>{html_of(above.get(name, name))}</th>" for kind, name in names)
     body = "".join(
         f"<tr>{''.join(f'<td{k}>{html_of(x)}</td>' for k, x in zip(kinds, row, strict=True))}</tr>"
         for row in zip(*columns.values(), strict=True)

@@ -1,10 +1,22 @@
 """What every head does: on the input of a page, and in the survey stored with a checkpoint."""
 
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
 from model.analysis.several import Weights, weights_of
+from model.data.text import read_text
+from model.device import one_thread
+from model.files import MEGABYTE
+from model.lines import quoted
 from model.sources.handle import ModelHandle
 from model.sources.sums import sum_of_weights
-from model.survey.measured import Found, of_model, on_input
+from model.sources.table import Runnable
+from model.survey.measured import Found, Sums, added, of_model, on_input, sums_of
+from model.survey.samples import Samples, windows_of
 from model.survey.stored import Survey, place_of, read_survey
+from model.survey.whole import averages_of
 from model.trace import Site, Trace
 from viz import runs
 from viz.kit.part import Part
@@ -30,6 +42,83 @@ def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Found]:
 @kept
 def _on_this_input(handle: ModelHandle, key: str, _trace: Trace) -> dict[str, Found]:
     return on_input(runs.runnable(handle), _trace)
+
+
+WINDOW, MOST = 128, 4096  # tokens of a window, and of all of them
+MOST_CHARACTERS = 100_000  # that are looked at: more than 4,096 tokens of any language
+LARGEST = 64 * MEGABYTE
+
+
+@dataclass(eq=False)
+class Surveying:
+    """A text of a person's own while all heads are measured on it, window by window."""
+
+    name: str
+    loaded: Runnable
+    samples: Samples
+    is_cut: bool  # whether the text has more tokens than the windows
+    sums: Mapping[str, Sums] = field(default_factory=dict)
+    n_done: int = 0
+    is_running: bool = True
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every window was measured."""
+        return self.n_done == len(self.samples)
+
+    @property
+    def progress(self) -> float:
+        """How much of it is there, 0 to 1."""
+        return self.n_done / len(self.samples)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of the windows that were measured."""
+        return sum(self.samples.lengths[: self.n_done])
+
+    def advance(self, seconds: float) -> None:
+        """Measure a window, and further ones while there is time; on one thread of the CPU."""
+        deadline = time.monotonic() + seconds
+        with one_thread():
+            while self.is_running:
+                one = sums_of(self.samples.make(self.n_done), self.loaded)
+                self.sums = added([self.sums, one])
+                self.n_done += 1
+                self.is_running = self.is_running and not self.is_done
+                if time.monotonic() >= deadline:
+                    break
+
+    def measured(self, group: str) -> Found:
+        """The measures of a group over the windows so far; empty before the first."""
+        return averages_of(self.sums[group]) if group in self.sums else {}
+
+
+def survey_of(handle: ModelHandle, place: str) -> Surveying:
+    """Begin to measure all heads on a text file; ValueError where it is none, or too short."""
+    file = _text_file(place)
+    text, loaded = read_text(file), runs.runnable(handle)
+    read = text[:MOST_CHARACTERS]
+    window = min(WINDOW, loaded.model.config.max_seq_len)
+    samples = windows_of(loaded, [(file.name, read)], window, MOST)
+    is_cut = read != text or sum(samples.lengths) >= MOST
+    return Surveying(file.name, loaded, samples, is_cut)
+
+
+def _text_file(place: str) -> Path:
+    """The file that a person names; ValueError where there is none, or too much in it to read."""
+    try:
+        file = Path(place.strip().strip("\"'")).expanduser()
+        size = file.stat().st_size if file.is_file() else None
+    except (OSError, ValueError, RuntimeError):  # a name that no file or no person can have
+        file, size = Path(), None
+    if size is None:
+        raise ValueError(f"there is no file {quoted(place)!r} here; give the path of a text")
+    if size > LARGEST:
+        raise ValueError(
+            f"{quoted(place)!r} has {size / MEGABYTE:,.0f} MB; give a text of at most "
+            f"{LARGEST // MEGABYTE} MB"
+        )
+    return file
 
 
 @kept

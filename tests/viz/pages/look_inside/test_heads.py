@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model.analysis.circuits import copying_scores
 from model.sources import checkpoint
@@ -17,6 +18,7 @@ from model.survey.work import Job, survey
 from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
 from tests.viz.apps import (
     VARIANTS,
+    button,
     captions,
     chart,
     facts,
@@ -29,9 +31,11 @@ from tests.viz.apps import (
 from tests.viz.builders import csv_rows, numbers, stories
 from viz import theme
 from viz.figures.heads import Measured, head_scatter
-from viz.pages.look_inside.heads import table
+from viz.guard import HOSTS_VARIABLE
+from viz.pages.look_inside.heads import PATH, table
 from viz.pages.look_inside.heads.measures import MEASURES
 from viz.pages.look_inside.heads.reading import Reading
+from viz.runs.heads import LARGEST
 
 PAGE = "Heads"
 
@@ -60,7 +64,7 @@ def test_the_points_are_the_surveys() -> None:
 def test_counts_are_those_of_the_file() -> None:
     app = open_page(PAGE)
     measures = stored()["groups"]["decoder.attn"]["measures"]
-    counts, every_head = tables_shown(app)[-2:]
+    every_head, counts = tables_shown(app)[-2:]
     assert len(every_head["words"]) == 48
     words = {"previous": "previous token", "near": "nearby", "kept": "by position"}
     words["copying"] = "copies"
@@ -92,6 +96,71 @@ def query_in(text: str, title: str) -> dict[str, str]:
     found = re.search(rf'href="\?([^"]*)"><b>{title}', text)
     assert found is not None
     return dict(parse_qsl(html.unescape(found[1])))
+
+
+def test_the_table_is_sorted_by_a_measure_and_has_the_heads_that_are_wanted() -> None:
+    app = open_page(PAGE, sorted_by="-entropy", heads_that="near")
+    measures = stored()["groups"]["decoder.attn"]["measures"]
+    entropies, near = (np.ravel(measures[name]["values"]) for name in ("entropy", "near"))
+    shown = tables_shown(app)[-2]
+    wanted = [head for head in np.argsort(entropies) if near[head] >= 0.5]
+    assert [name.strip(" ●") for name in shown["words"]] == [
+        f"L{head // 8}\u00a0H{head % 8}" for head in wanted
+    ]
+    assert {"previous", "same", "first", "after copies", "entropy ▴", "copying"} <= set(shown)
+    text = " ".join(element.proto.body for element in app.get("html"))
+    assert 'data-with="sorted_by="' in text, "a third click on a column takes the order back"
+    assert 'data-with="layer=' in text
+    assert lines(open_page(PAGE, sorted_by="length"), "note") != []
+
+
+def _text_of(app: AppTest, place: object) -> AppTest:
+    app.text_input(key=PATH).set_value(str(place))
+    return button(app, "Measure").click().run()
+
+
+def test_a_text_of_ones_own_has_the_numbers_of_its_survey(shelf: Path, tmp_path: Path) -> None:
+    folder, text = tiny_checkpoint(shelf / "tiny"), tmp_path / "mine.txt"
+    text.write_text(3 * SENTENCE)
+    found = survey(Job(folder, "cpu", Asked(texts=(text,)), tmp_path / STORED), 1)
+    app = _text_of(open_page(PAGE, measured_on="text", across="entropy", up="near"), text)
+    for _ in range(found.inputs):
+        app = app.run()
+    assert any(f"{found.tokens} tokens of mine.txt" in line for line in captions(app))
+    (points,) = chart(app, "heads").data
+    for axis, name in (("x", "entropy"), ("y", "near")):
+        assert numbers(points[axis]) == pytest.approx(
+            found.measured("decoder.attn")[name].values.ravel()
+        )
+
+
+def test_a_file_that_is_no_text_is_one_line(shelf: Path, tmp_path: Path) -> None:
+    tiny_checkpoint(shelf / "tiny")
+    (tmp_path / "wide.txt").write_text(SENTENCE, encoding="utf-16")
+    (tmp_path / "short.txt").write_text("a")
+    with (tmp_path / "large.txt").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    app = open_page(PAGE, measured_on="text")
+    for place, line in {
+        "": "there is no file '' here",
+        tmp_path: "there is no file",
+        "~nobody/x": "there is no file '~nobody/x' here",
+        "x" * 5000: "there is no file",
+        tmp_path / "wide.txt": "it begins with the mark of UTF-16",
+        tmp_path / "short.txt": "fewer than 2 tokens",
+        tmp_path / "large.txt": "has 64 MB; give a text of at most 64 MB",
+    }.items():
+        (said,) = lines(_text_of(app, place), "error")
+        assert line in said and len(said) < 400
+
+
+def test_a_server_for_others_reads_no_files_of_this_machine(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny_checkpoint(shelf / "tiny")
+    monkeypatch.setenv(HOSTS_VARIABLE, "school.example")
+    app = open_page(PAGE, measured_on="text")
+    assert not any(box.key == PATH for box in app.text_input)
 
 
 def test_on_a_sentence_the_points_are_there_for_another_model(shelf: Path) -> None:

@@ -1,19 +1,41 @@
 """Heads: what every head does, measured on this sentence or on a whole text, and the counts."""
 
+import streamlit as st
+
 from viz.digits import digits
 from viz.figures.heads import Measured, head_scatter
-from viz.frame import controls, inspector, layout, notices, settings, state, words
+from viz.frame import (
+    controls,
+    folder,
+    gradual,
+    inspector,
+    layout,
+    memory,
+    notices,
+    settings,
+    state,
+    words,
+)
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.look_inside.heads import counts, strongest, table
 from viz.pages.look_inside.heads.measures import MEASURES
-from viz.pages.look_inside.heads.reading import SENTENCE, SURVEY, NoSurvey, Reading, readings
+from viz.pages.look_inside.heads.reading import (
+    SENTENCE,
+    SURVEY,
+    TEXT,
+    NoSurvey,
+    Reading,
+    of_text,
+    readings,
+)
 from viz.runs import heads
 
 TITLE = "Heads"
 ICON = ":material/hub:"
 NEEDS = ("projections",)
 OPENS_INSPECTOR = False
+PATH, SURVEYING = "text-path", "surveying"  # of this visitor
 FIRST_AXES = {  # before a person chooses, the first of these that there is
     "across": ("distance", "largest"),
     "up": ("copying", "kept", "moved"),
@@ -32,7 +54,10 @@ def render(view: View) -> None:
         "and the colour can be any of the measures; the inspector has their formulas.",
     )
     with row:
-        reading = _reading(view)
+        chosen = _measured_on(view)
+    reading = _of_text(view) if chosen == TEXT else _reading(view, chosen)
+    if reading is None:
+        return
     axes = _axes(reading)
     notices.show()
     left, right = layout.two_up("heads")
@@ -42,17 +67,46 @@ def render(view: View) -> None:
         words.caption(reading.about)
         strongest.draw(view, reading, axes)
     _maps(view)
+    table.draw(view, reading, axes)
     counts.draw(reading)
-    table.draw(reading, axes)
     _inspect(view, reading, axes)
 
 
-def _reading(view: View) -> Reading:
-    """The numbers that are shown, as a person chose; where no survey is stored, the input's."""
+def _measured_on(view: View) -> str:
+    """What the numbers are of, as a person chose; where no survey is stored, this input."""
+    usual = SENTENCE if isinstance(readings(view)[1], NoSurvey) else SURVEY
+    is_text = "text" in view.offers and len(view.run.trace.streams) == 1
+    options = (SURVEY, SENTENCE, *((TEXT,) if is_text and folder.is_local() else ()))
+    return controls.segments(settings.MEASURED_ON.given(options=options, default=usual))
+
+
+def _of_text(view: View) -> Reading | None:
+    """The numbers of a text file of a person's own; None while there are none yet."""
+    with st.form("text-file", border=False), layout.slim_row("text-file"):
+        path = st.text_input("Path of a text file", key=PATH, placeholder="~/texts/mine.txt")
+        is_wanted = st.form_submit_button("Measure", type="primary")
+    if is_wanted:
+        memory.remember(SURVEYING, view.handle, None)
+        memory.remember(SURVEYING, view.handle, heads.survey_of(view.handle, path))
+    work: heads.Surveying | None = memory.remembered(SURVEYING, view.handle)
+    if work is None:
+        words.caption(f"Every head is measured on its first {heads.MOST:,} tokens.")
+        return None
+    if not work.is_done:
+        n = len(work.samples)
+        gradual.draw(
+            work,
+            lambda: None,
+            lambda: f"{work.n_done} of {n} windows of the text are measured",
+            lambda: f"Stopped: {work.n_done} of {n} windows of the text are measured.",
+        )
+    return None if work.is_running or not work.n_done else of_text(view, work)
+
+
+def _reading(view: View, chosen: str) -> Reading:
+    """The numbers of this input, or of the survey; where that cannot be read, this input's."""
     on_sentence, surveyed = readings(view)
-    usual = SENTENCE if isinstance(surveyed, NoSurvey) else SURVEY
-    chosen = settings.MEASURED_ON.given(default=usual)
-    if controls.segments(chosen) == SENTENCE:
+    if chosen == SENTENCE:
         return on_sentence
     if isinstance(surveyed, Reading):
         return surveyed

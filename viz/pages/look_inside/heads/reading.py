@@ -12,7 +12,7 @@ from viz.frame.view import View
 from viz.pages.look_inside.heads.measures import NO_ROLE, TRAITS, bound_of
 from viz.runs import heads
 
-SURVEY, SENTENCE = "survey", "sentence"
+SURVEY, SENTENCE, TEXT = "survey", "sentence", "text"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +86,17 @@ def readings(view: View) -> tuple[Reading, Reading | str]:
     what = "picture" if view.run.trace.main.kind == "patches" else "sentence"
     on_sentence = Reading(f"Measured on this {what}, {n} queries.", own, [])
     return on_sentence, _surveyed(view)
+
+
+def of_text(view: View, work: heads.Surveying) -> Reading:
+    """The numbers of a text of a person's own, as far as it was measured."""
+    first = "the first " if work.is_cut else ""
+    about = (
+        f"Measured on {first}{work.n_tokens:,} tokens of {one_line(work.name)}, {work.n_done} "
+        f"windows of at most {max(work.samples.lengths)}."
+    )
+    own = work.measured(view.attention) | heads.of_weights(view.handle)
+    return Reading(about, own, [])
 
 
 def _surveyed(view: View) -> Reading | str:

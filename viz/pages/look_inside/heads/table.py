@@ -1,33 +1,87 @@
-"""All heads in a table, and all their measures as CSV."""
+"""All heads in a table, sorted and chosen by what they do, and all their measures as CSV."""
 
 import numpy as np
 
+from model.analysis.heads import Trait
 from viz.figures.labels import visible
-from viz.frame import layout, tables, words
-from viz.pages.look_inside.heads.measures import MEASURES
+from viz.frame import controls, layout, settings, state, tables, words
+from viz.frame.said import Link, Said
+from viz.frame.view import View
+from viz.pages.look_inside.heads.measures import MEASURES, TRAITS
 from viz.pages.look_inside.heads.reading import Reading
 
+ALWAYS = ("induction", "previous", "same", "first", "entropy", "copying")  # where they are there
+UPWARD = "-"  # before the measure that is sorted by, the smallest first
+MOST_ROWS = 100
 
-def draw(reading: Reading, axes: tuple[str, str, str]) -> None:
-    """Draw the words and the chosen measures of every head."""
+
+def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+    """Draw the words and measures of the heads that are wanted, in the order that is wanted."""
     layout.section(
         "All heads",
-        "Their words, and the measures chosen above. The export has every measure.",
+        "Sort by a measure, choose the heads that do one thing; a head leads to itself above.",
+        "Weights are those of one kind of key: of what came right after earlier copies of the "
+        "token (induction), the previous token, earlier copies of it (duplicate token), the "
+        "first token. Beside these stand the measures chosen above. The export has all.",
     )
-    shown = dict.fromkeys(axes)
+    shown = [x for x in dict.fromkeys((*ALWAYS, *axes)) if reading.has(x)]
+    options = ["", *shown, *(UPWARD + name for name in shown)]
+    order = state.value(settings.SORTED_BY.given(options=options))
+    found = _sorted(reading, _wanted(reading), order)
+    rows = found[:MOST_ROWS]
     words.table(
         {
-            "head": reading.names,
-            "words": [reading.words(head) for head in range(len(reading.names))],
-            **{
-                MEASURES[name].name: [
-                    reading.number(name, head) for head in range(len(reading.names))
-                ]
-                for name in shown
-            },
+            "head": [_link(view, reading, head) for head in rows],
+            **{MEASURES[x].short: [reading.number(x, head) for head in rows] for x in shown},
+            "words": [reading.words(head) for head in rows],
         },
         texts=("words",),
+        heads={MEASURES[x].short: _sorting(x, order) for x in shown},
     )
+    if len(found) > MOST_ROWS:
+        words.caption(f"{MOST_ROWS} of {len(found):,} heads: sort or choose to see others.")
+
+
+def _wanted(reading: Reading) -> list[int]:
+    """The heads that do what a person chose, all of them until then."""
+    heads_of: dict[str, list[int]] = {"": list(range(len(reading.names)))}
+    for trait in TRAITS:
+        if reading.has(trait[0]) and (found := reading.clearest(trait)):
+            heads_of[_text(trait)] = sorted(found)
+    names = {_text(trait): said.word for trait, said in TRAITS.items()} | {"": "all"}
+    setting = settings.HEADS_THAT.given(
+        options=list(heads_of), words=lambda x: f"{names[x]} ({len(heads_of[x]):,})"
+    )
+    return heads_of[controls.select(setting, width=260)]
+
+
+def _text(trait: Trait) -> str:
+    """A word in an address."""
+    name, is_small = trait
+    return f"{UPWARD}{name}" if is_small else name
+
+
+def _sorted(reading: Reading, heads: list[int], order: str) -> list[int]:
+    """Heads by the measure that is sorted by; those that have none come last."""
+    if not order:
+        return heads
+    values = reading.values(order.removeprefix(UPWARD))
+    signed = values if order.startswith(UPWARD) else -values
+    return sorted(heads, key=lambda head: (bool(np.isnan(signed[head])), signed[head]))
+
+
+def _sorting(name: str, order: str) -> Said:
+    """The head of a column: it sorts by it, the largest first, then the smallest, then not."""
+    mark, further = {name: (" ▾", UPWARD + name), UPWARD + name: (" ▴", "")}.get(order, ("", name))
+    return Link(MEASURES[name].short + mark, {settings.SORTED_BY.name: further})
+
+
+def _link(view: View, reading: Reading, head: int) -> Said:
+    """A head, which is chosen by a click; the chosen one is marked."""
+    layer, of_layer = divmod(head, reading.n_heads)
+    is_chosen = (layer, of_layer) == (view.layer, view.head)
+    place = {settings.LAYER.name: str(layer), settings.HEAD.name: str(of_layer)}
+    return Link(reading.names[head] + " ●" * is_chosen, place)
 
 
 def csv(reading: Reading) -> bytes:
