@@ -69,7 +69,7 @@ PLACES = [
     Place("KV cache", {"part": "values", "heads": "this head", "prefill": 3, "held": 5,
                     "context": 4096}),
     Place("Heads", {"measured_on": "sentence", "across": "entropy", "up": "largest",
-                    "colour_by": "previous"}),
+                    "colour_by": "previous", "sorted_by": "-near", "heads_that": "near"}),
     Place("Cost", {"shape": "GPT-2 small", "cost_tokens": 77, "kernel": 5, "cost_window": 9,
                    "left_out": 96}),
     Place("Cost", {"own_layers": 3, "own_width": 10, "own_heads": 4, "own_kv_heads": 2,

@@ -24,9 +24,11 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
         "token (induction), the previous token, earlier copies of it (duplicate token), the "
         "first token. Beside these stand the measures chosen above. The export has all.",
     )
-    shown = [x for x in dict.fromkeys((*ALWAYS, *axes)) if reading.has(x)]
-    options = ["", *shown, *(UPWARD + name for name in shown)]
+    known = [name for name in MEASURES if reading.has(name)]
+    options = ["", *known, *(UPWARD + name for name in known)]
     order = state.value(settings.SORTED_BY.given(options=options))
+    wanted = dict.fromkeys((*ALWAYS, *axes, order.removeprefix(UPWARD)))
+    shown = [name for name in wanted if name in known]
     found = _sorted(reading, _wanted(reading), order)
     rows = found[:MOST_ROWS]
     words.table(
