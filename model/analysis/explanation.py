@@ -227,16 +227,15 @@ def _without(
 def _branching(model: AnyDecoder, before: KVCache, layer: int, n_rows: int) -> KVCache:
     """The same keys and values, in one row up to a layer and in n rows after it.
 
-    Models of others have n rows from the start: nothing says that they take more on the way. Those
-    that are a chain do not run the layers before.
+    Models of others have n rows from the start: nothing says that they take more on the way.
     """
     cache = _cache_like(model, before.capacity)
     rows = torch.zeros(n_rows, dtype=torch.long, device=model.device)
-    is_whole = isinstance(model, AdoptedModel) and not model.is_chain
+    is_whole = isinstance(model, AdoptedModel)
     for number, (new, old) in enumerate(zip(cache.layers, before.layers, strict=True)):
         new.append(*old.held())
         new.length = old.length
-        if is_whole or number > layer or (isinstance(model, AdoptedModel) and number == layer):
+        if is_whole or number > layer:
             new.reorder(rows)
     return cache
 
