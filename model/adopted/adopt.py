@@ -15,6 +15,7 @@ from model.adopted.pictures import Pictures
 from model.decoding.kv_cache import KVCache
 from model.lines import one_line
 from model.records import to_numpy
+from model.tap import Edit, Editor, attach
 from model.trace import NEXT, Facts
 from model.verify.check import relative_error
 
@@ -44,7 +45,8 @@ def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa
     if inner.config._attn_implementation != NAME:
         raise _unseen(inner)
     try:
-        watched = watch(inner, sample(inner, pictures and pictures.side))
+        inputs = sample(inner, pictures and pictures.side)
+        watched = watch(inner, inputs)
     except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
         raise ValueError(
             f"{type(inner).__name__} does not run on {inner.main_input_name} alone, as its files "
@@ -63,9 +65,26 @@ def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa
     with torch.inference_mode():
         if readout and close(readout(found.blocks[-1].call.gave), output_of(watched.output)):
             model.readout = readout
+    if found.has_residuals and len(found.stacks) == 1:
+        model.is_chain = _is_chain(model, watched, *inputs.values())
     if kind == "decoder" and facts.predicts and not _resumes(model, watched):
         model.config = replace(model.config, n_together=model.config.max_seq_len)
     return model
+
+
+@torch.inference_mode()
+def _is_chain(model: AdoptedModel, watched: Watched, given: Tensor) -> bool:
+    """Whether a block needs nothing of those before it but the stream: the last one gives the same.
+
+    Blocks that give more than a stream, such as a bias for those after them, are left as they are.
+    """
+    last = model.anatomy.blocks[-1]
+    before = Editor(Edit(f"{last.address}.resid_pre", lambda value: last.call.given))
+    try:
+        found = model(given, tap=attach(before), first=len(model.anatomy.blocks) - 1)
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
+        return False
+    return relative_error(to_numpy(found), to_numpy(output_of(watched.output))) < SAME
 
 
 @torch.inference_mode()

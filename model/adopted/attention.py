@@ -33,7 +33,8 @@ class Passing:
     """One forward pass: its tap, and where each attention is.
 
     `mask` is taken instead of a layer's own. `cache` has the keys and values of earlier tokens.
-    `stream` is the residual stream of the block that is running, once it has begun.
+    `stream` is the residual stream of the block that is running, once it has begun. Blocks before
+    the `first` are left out.
     """
 
     tap: Tap
@@ -41,6 +42,7 @@ class Passing:
     mask: Tensor | None = None
     cache: KVCache | None = None
     stream: Tensor | None = None
+    first: int = 0
     _counts: dict[tuple[int, nn.Module], int] = field(default_factory=dict)
 
     def place(self, places: Places[Place], module: nn.Module) -> Place | None:

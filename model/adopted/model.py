@@ -1,7 +1,8 @@
 """A model of transformers behind the contract of ours: ids and a tap in, the output of all out."""
 
+import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -80,6 +81,10 @@ class AdoptedModel(Transformer):
             module.register_forward_pre_hook(hook, with_kwargs=True)
         for module in dealt.after:
             module.register_forward_hook(_leaving(dealt.after, self._attention))
+        self.is_chain = False
+        for number, block in enumerate(anatomy.blocks):
+            module = block.call.module
+            module.forward = _unless_left_out(module.forward, number, self._attention)
 
     def forward(
         self,
@@ -88,13 +93,16 @@ class AdoptedModel(Transformer):
         mask: Tensor | None = None,
         tap: Tap = NO_TAP,
         cache: KVCache | None = None,
+        first: int = 0,
+        **options: Tensor,
     ) -> Tensor:
         """What the model gives of an input, whose values pass through a tap.
 
         given: ids (B, T), of a translation those of source and target, or pixels (B, 3, S, S), or
         where `pictures` knows how these are made grey ones from 0 to 1, (B, S, S).
         mask: bool, broadcastable to (B, H, T, T), taken in self-attention instead of its own. With
-        a cache ids are those after the tokens in it, which it then holds too.
+        a cache ids are those after the tokens in it, which it then holds too. first: the block to
+        begin with, see `is_chain`; what goes through the tap must give it its stream.
         Returns logits (B, T, V), of a picture (B, C), or (B, T, D) where there are none.
         """
         inputs = self._inputs(given)
@@ -106,11 +114,31 @@ class AdoptedModel(Transformer):
             cache.check_room(*ids.shape)
             places = torch.arange(cache.length, cache.length + ids.shape[1], device=ids.device)
             inputs["position_ids"] = places[None]
-        with passing(Passing(tap, self._attention, mask, cache)):
-            output = self.inner(**inputs, **self._options())
+        with passing(Passing(tap, self._attention, mask, cache, first=first)):
+            output = self.inner(**inputs, **self._options(), **options)
         if cache is not None:
             cache.advance(inputs["input_ids"].shape[1])
         return tap("logits", output_of(output))
+
+    def predict(
+        self,
+        rows: Sequence[Tensor],
+        position: int | slice,
+        *,
+        tap: Tap = NO_TAP,
+        first: int = 0,
+    ) -> Tensor:
+        """What `forward` gives of an input, (B, …) each, at a position: (B, V), of pictures (B, C).
+
+        Logits are made of that position alone where the model can.
+        """
+        given = rows[0] if len(rows) == 1 else (rows[0], rows[1])
+        takes = inspect.signature(self.inner.forward).parameters
+        if isinstance(position, slice) or len(rows) > 1 or "logits_to_keep" not in takes:
+            output = self(given, tap=tap, first=first)
+            return output if output.ndim == 2 else output[:, position]
+        kept = torch.tensor([position], device=rows[0].device)
+        return self(given, tap=tap, first=first, logits_to_keep=kept)[:, 0]
 
     def read_out(self, stream: Tensor) -> Tensor:
         """See `Transformer`."""
@@ -247,6 +275,20 @@ def _entering(places: Places[Role], own: Places[Site]) -> Any:  # noqa: ANN401
         return tuple(values[:n]), dict(zip(named, values[n:], strict=True))
 
     return hook
+
+
+def _unless_left_out(
+    forward: Callable[..., Any], number: int, own: Places[Site]
+) -> Callable[..., Any]:
+    """A block's forward that gives what it is given, in a pass that begins after it."""
+
+    def run(*given: Any, **named: Any) -> Any:  # noqa: ANN401
+        now = _running(own)
+        if now is None or number >= now.first:
+            return forward(*given, **named)
+        return first_tensor((*given, *named.values()))
+
+    return run
 
 
 def _leaving(places: Places[Role], own: Places[Site]) -> Any:  # noqa: ANN401

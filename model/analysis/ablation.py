@@ -24,13 +24,21 @@ import torch
 from torch import Tensor
 
 from model.adopted.model import AdoptedModel
+from model.analysis.branching import (
+    MOST_AT_ONCE,
+    Branches,
+    check_gradients,
+    logits_at,
+    longest_of,
+)
+from model.analysis.exact import Filling
 from model.analysis.interventions import Given, n_at_once, run_rows
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.stack import Stack
 from model.lines import quoted
 from model.norms import NoNorm
-from model.tap import Edit, Recorder, set_at
+from model.tap import Edit, Gradients, Recorder, attach, set_at
 from model.trace import NEXT, Trace
 
 ZERO, MEAN, SURVEYED, OTHER = "zero", "mean", "survey", "other"
@@ -289,10 +297,14 @@ class Targets:
 
     def losses(self, logits: Tensor) -> np.ndarray:
         """−ln p in nats of each, (…, N). logits: (…, T, V), of pictures (…, C)."""
+        return self.of(logits).cpu().numpy()
+
+    def of(self, logits: Tensor) -> Tensor:
+        """`losses` before they leave the graph."""
         rows = logits[..., None, :] if self.name == CLASS else logits
         own = rows[..., torch.tensor(self.positions), :].double().log_softmax(dim=-1)
         ids = torch.tensor(self.ids, device=own.device).expand(own.shape[:-1])
-        return -own.gather(-1, ids[..., None])[..., 0].cpu().numpy()
+        return -own.gather(-1, ids[..., None])[..., 0]
 
 
 def targets_of(trace: Trace, true_ids: Sequence[int] | None = None) -> Targets:
@@ -329,6 +341,42 @@ def costs(
     for start in range(0, len(rows), size):
         logits = run_rows(model, given, rows[start : start + size])
         yield targets.losses(logits).mean(axis=-1)
+
+
+def single_costs(
+    model: Transformer, given: Given, parts: Sequence[Part], targets: Targets, whole: float
+) -> Filling:
+    """How much the mean loss grows with each part alone at zero, estimated and then exact, (N,).
+
+    whole: the mean loss with nothing off. Of a text that is too long nothing is estimated.
+    """
+    branches = Branches(model, given, slice(None))
+
+    def grown(cells: Sequence[int]) -> np.ndarray:
+        changes = [(parts[cell].index, 0.0) for cell in cells]
+        logits = branches.logits(parts[cells[0]].address, changes)
+        return targets.losses(logits).mean(axis=-1) - whole
+
+    try:
+        check_gradients(model, longest_of(given))
+        estimate = estimated_costs(model, given, parts, targets)
+    except ValueError:
+        estimate = np.full(len(parts), np.nan)
+    at_once = n_at_once(given, MOST_AT_ONCE)
+    return Filling(estimate, [part.address for part in parts], grown, at_once)
+
+
+def estimated_costs(
+    model: Transformer, given: Given, parts: Sequence[Part], targets: Targets
+) -> np.ndarray:
+    """What each part at zero adds to the mean loss to first order: − Σ gradient · value, (N,)."""
+    gradients = Gradients({part.address.rpartition(".")[2] for part in parts})
+    with torch.enable_grad():
+        logits = logits_at(model, given, slice(None), attach(gradients))
+        found = gradients.of(targets.of(logits).mean())
+    values = gradients.values
+    products = {name: (found[name] * values[name].detach()).double()[0] for name in values}
+    return np.array([-float(products[part.address][part.index].sum()) for part in parts])
 
 
 @dataclass(frozen=True)

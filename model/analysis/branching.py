@@ -1,6 +1,9 @@
 """Runs that differ in one value: what comes before that value is computed once for all of them."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -12,9 +15,12 @@ from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.stack import Stack
 from model.architectures.vision import VisionTransformer
-from model.tap import NO_TAP, Tap
+from model.tap import NO_TAP, Attachment, Edit, Editor, Recorder, Tap, attach
 
 Index = tuple[int | slice, ...]
+Changes = Sequence[tuple[Index, Tensor | float]]
+MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
+MOST_CELLS = 20_000_000  # of all patterns, which are kept with their gradients
 
 
 class Branch:
@@ -24,7 +30,7 @@ class Branch:
     the batch has one row. Attach it after what records the run as it was.
     """
 
-    def __init__(self, address: str, changes: Sequence[tuple[Index, Tensor | float]]) -> None:
+    def __init__(self, address: str, changes: Changes) -> None:
         self.address, self.changes = address, changes
 
     def wants(self, address: str) -> bool:
@@ -39,19 +45,61 @@ class Branch:
         return rows
 
 
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """Runs of one input that differ in one value each; see `logits_at`.
+
+    A model of others has as many rows from the start. Where it lets blocks be left out, those
+    before the change are: the stream of the run as it is goes on from there.
+    """
+
+    model: Transformer
+    given: Given
+    position: int | slice
+
+    @torch.inference_mode()
+    def logits(self, address: str, changes: Changes) -> Tensor:
+        """What is predicted with each of these changes of one value made alone."""
+        before, first = self.before(address)
+        tap = attach(*before, Branch(address, changes))
+        return logits_at(self.model, self.given, self.position, tap, len(changes), first)
+
+    def before(self, address: str) -> tuple[list[Attachment], int]:
+        """What stands in for the blocks before a value, and how many these are."""
+        if not isinstance(self.model, AdoptedModel) or not self.model.is_chain:
+            return [], 0
+        stack, _, number, *_ = address.split(".")
+        name = f"{stack}.blocks.{number}.resid_pre"
+        stream = self._streams[name]
+        going_on = Edit(name, lambda value: stream[:, -value.shape[1] :].expand_as(value))
+        return [Editor(going_on)], int(number)
+
+    @cached_property
+    def _streams(self) -> dict[str, Tensor]:
+        recorder = Recorder(("resid_pre",))
+        logits_at(self.model, self.given, 0, attach(recorder))
+        return recorder.values
+
+
 def logits_at(
-    model: Transformer, given: Given, position: int, tap: Tap = NO_TAP, n_rows: int = 1
+    model: Transformer,
+    given: Given,
+    position: int | slice,
+    tap: Tap = NO_TAP,
+    n_rows: int = 1,
+    first: int = 0,
 ) -> Tensor:
     """What one input is predicted to be at a position, (B, V): B is 1 unless the tap makes it more.
 
     given: ids (T,), of a translation those of source and target, or pixels (S, S), of which the
-    class token alone predicts. The unembedding of our models runs at that position only. n_rows:
-    the B that the tap makes; models of others must have as many rows from the start.
+    class token alone predicts. The unembedding runs at that position only; at several it gives
+    (B, T, V). n_rows: the B that the tap makes; models of others must have as many rows from the
+    start, and may leave out the blocks before the `first`.
     """
     arguments = batch_of_one(model, given)
     if isinstance(model, AdoptedModel):
-        output = model(arguments[0].expand(n_rows, *arguments[0].shape[1:]), tap=tap)
-        return output if is_picture(given) else output[:, position]
+        rows = tuple(row.expand(n_rows, *row.shape[1:]) for row in arguments)
+        return model.predict(rows, position, tap=tap, first=first)
     if isinstance(model, EncoderDecoderTransformer):
         source, target = arguments
         memory = model.encode(source, tap=tap)
@@ -65,9 +113,24 @@ def logits_at(
     return model.get_submodule("unembed")(stream[:, position])
 
 
+def check_gradients(model: Transformer, longest: int) -> None:
+    """ValueError for a text of which there is too much to keep for a backward pass."""
+    n_heads = len(model.sites) * model.config.n_heads
+    if n_heads * longest**2 > MOST_CELLS:
+        raise ValueError(
+            f"the sentence has {longest} tokens; gradients of {n_heads} heads are kept for up to "
+            f"{math.isqrt(MOST_CELLS // n_heads)}: shorten it"
+        )
+
+
+def longest_of(given: Given) -> int:
+    """Tokens of the longest part of an input; of a picture its pixels along a side."""
+    return max(len(np.asarray(part)) for part in (given if isinstance(given, tuple) else (given,)))
+
+
 def batch_of_one(model: Transformer, given: Given) -> tuple[Tensor, ...]:
     """What a model's forward takes, each with one row."""
-    if isinstance(model, EncoderDecoderTransformer):
+    if isinstance(given, tuple):
         return tuple(torch.tensor(np.asarray(ids), device=model.device)[None] for ids in given)
     kind = torch.float32 if is_picture(given) else torch.long
     return (torch.tensor(np.asarray(given), dtype=kind, device=model.device)[None],)

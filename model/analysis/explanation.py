@@ -5,8 +5,7 @@ the others of the row stay as they are, unlike in Jain & Wallace 2019, §4, who 
 distributions in place of the whole row. Each removal is a run of its own.
 """
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +13,16 @@ import torch
 from torch import Tensor
 
 from model.adopted.model import AdoptedModel, AnyDecoder
-from model.analysis.branching import Branch, Index, logits_at
+from model.analysis.branching import (
+    MOST_AT_ONCE,
+    Branch,
+    Branches,
+    Changes,
+    check_gradients,
+    logits_at,
+)
 from model.analysis.circuits import weights_at
+from model.analysis.exact import Filling
 from model.analysis.interventions import Given, run_rows
 from model.analysis.metrics import Metric
 from model.architectures.base import Transformer
@@ -26,9 +33,7 @@ from model.masks import bidirectional_prefix
 from model.tap import Edit, Gradients, attach
 from model.trace import Site
 
-MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
 MOST_HELD = 128e6  # bytes of keys and values that a batch has beside its own
-MOST_CELLS = 20_000_000  # of all patterns, which are kept with their gradients
 HEAVY, LIGHT = 0.5, 0.1  # weights that are much and little
 
 
@@ -89,22 +94,9 @@ class Measured:
     token_weights: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class Removed:
-    """Effects of some arrows of one layer: what the metric loses without each.
-
-    heads and keys say which arrows, (n,); effects: metric with all − metric without this one.
-    """
-
-    layer: int
-    heads: np.ndarray
-    keys: np.ndarray
-    effects: np.ndarray
-
-
 def measure(question: Question) -> Measured:
     """One run, forward and back. ValueError for a text of which there is too much to keep."""
-    _check_size(question)
+    check_gradients(question.model, max(question.lengths.values()))
     gradients = Gradients(("pattern", "v"))
     with torch.enable_grad():
         logits = logits_at(
@@ -134,16 +126,6 @@ def measure(question: Question) -> Measured:
     )
 
 
-def _check_size(question: Question) -> None:
-    model, longest = question.model, max(question.lengths.values())
-    n_heads = len(model.sites) * model.config.n_heads
-    if n_heads * longest**2 > MOST_CELLS:
-        raise ValueError(
-            f"the sentence has {longest} tokens; arrows of {n_heads} heads are weighed for up to "
-            f"{math.isqrt(MOST_CELLS // n_heads)}: shorten it"
-        )
-
-
 def _token_weights(question: Question, values: Mapping[str, Tensor]) -> np.ndarray:
     """Mean weights of what predicts, of a translation on the source and then on the target."""
     own = [site for site in question.model.sites if site.stack == question.model.sites[-1].stack]
@@ -170,17 +152,29 @@ def _numpy(value: Tensor) -> np.ndarray:
 # --- arrows -----------------------------------------------------------------------------------
 
 
-def removals(question: Question, measured: Measured) -> Iterator[Removed]:
-    """The exact effect of every arrow of the query that has a weight, a few at a time."""
+def removals(question: Question, measured: Measured) -> Filling:
+    """What the metric loses without each arrow of the query, (L · H · T,): gradient × weight first.
+
+    Those that have no weight lose nothing.
+    """
     tokens = len(question.tokens)
     before = _held_before(question, tokens)
-    size = max(1, MOST_AT_ONCE // tokens if before is None else _n_beside(before))
-    for layer in range(len(question.sites)):
-        heads, keys = np.nonzero(measured.weights[layer])
-        for first in range(0, len(heads), size):
-            some = slice(first, first + size)
-            found = _without(question, layer, heads[some], keys[some], before)
-            yield Removed(layer, heads[some], keys[some], measured.value - found)
+    branches = Branches(question.model, question.given, question.metric.position)
+    arrows = list(np.ndindex(measured.weights.shape))
+
+    def effects(cells: Sequence[int]) -> np.ndarray:
+        changes: Changes = [
+            ((head, 0 if before else question.query, key), 0.0)
+            for _, head, key in (arrows[cell] for cell in cells)
+        ]
+        layer = arrows[cells[0]][0]
+        return measured.value - _without(question, layer, changes, before, branches)
+
+    size = MOST_AT_ONCE // tokens if before is None else _n_beside(before)
+    layers = [layer for layer, *_ in arrows]
+    found = Filling(measured.gradients.ravel(), layers, effects, size)
+    found.take(np.flatnonzero(measured.weights == 0), 0.0)
+    return found
 
 
 def _held_before(question: Question, n_tokens: int) -> KVCache | None:
@@ -213,22 +207,21 @@ def _cache_like(model: AnyDecoder, n_tokens: int) -> KVCache:
 
 @torch.inference_mode()
 def _without(
-    question: Question, layer: int, heads: np.ndarray, keys: np.ndarray, before: KVCache | None
+    question: Question, layer: int, changes: Changes, before: KVCache | None, branches: Branches
 ) -> np.ndarray:
-    """The metric without each of these arrows, (n,)."""
-    model, query = question.model, 0 if before else question.query
-    changes: list[tuple[Index, float]] = [
-        ((head, query, key), 0.0) for head, key in zip(heads.tolist(), keys.tolist(), strict=True)
-    ]
-    tap = attach(Branch(f"{question.sites[layer].address}.pattern", changes))
+    """The metric with each of these changes of a layer's pattern, (n,)."""
+    model, address = question.model, f"{question.sites[layer].address}.pattern"
     if before is None or not isinstance(model, AnyDecoder):
-        position = question.metric.position
-        logits = logits_at(model, question.given, position, tap, len(changes))
-        return _numpy(question.metric.of(logits))
+        return _numpy(question.metric.of(branches.logits(address, changes)))
+    standing_in, first = branches.before(address)
+    tap = attach(*standing_in, Branch(address, changes))
     last = torch.tensor(np.asarray(question.given), device=model.device)[None, -1:]
     cache = _branching(model, before, layer, len(changes))
-    rows = last.expand(len(cache.layers[0].keys), 1)
-    return _numpy(question.metric.of(model(rows, tap=tap, cache=cache)[:, -1]))
+    if isinstance(model, AdoptedModel):
+        logits = model(last.expand(len(changes), 1), tap=tap, cache=cache, first=first)
+    else:
+        logits = model(last, tap=tap, cache=cache)
+    return _numpy(question.metric.of(logits[:, -1]))
 
 
 def _branching(model: AnyDecoder, before: KVCache, layer: int, n_rows: int) -> KVCache:
@@ -285,21 +278,6 @@ def _hiding(address: str, key: int) -> Edit:
 
 
 # --- beside each other ------------------------------------------------------------------------
-
-
-def ranks(values: np.ndarray) -> np.ndarray:
-    """The place of each value from 0, the smallest first; equal ones share the mean. (n,)."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return (last - (counts + 1) / 2)[inverse]
-
-
-def spearman(first: np.ndarray, second: np.ndarray) -> float:
-    """Spearman's rank correlation ρ; NaN where all of one are equal. (n,) each."""
-    x, y = ranks(np.asarray(first).ravel()), ranks(np.asarray(second).ravel())
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return float("nan")
-    return float(np.corrcoef(x, y)[0, 1])
 
 
 Arrow = tuple[int, int, int]  # layer, head, key

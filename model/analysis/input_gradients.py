@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.analysis.branching import Branch, logits_at
-from model.analysis.explanation import MOST_AT_ONCE, Question
+from model.analysis.branching import MOST_AT_ONCE, Branch, logits_at
+from model.analysis.explanation import Question
 from model.architectures.base import Transformer
 from model.architectures.vision import VisionTransformer
 from model.tap import Gradients, Recorder, attach

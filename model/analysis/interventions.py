@@ -63,10 +63,10 @@ def is_picture(given: Given) -> bool:
     return isinstance(given, np.ndarray) and given.ndim == 2
 
 
-def n_at_once(given: Given) -> int:
-    """How many rows make a batch of at most `MOST_AT_ONCE` tokens; at least one."""
+def n_at_once(given: Given, most: int = MOST_AT_ONCE) -> int:
+    """How many rows make a batch of at most so many tokens; at least one."""
     parts = given if isinstance(given, tuple) else (given,)
-    return max(1, MOST_AT_ONCE // max(1, sum(np.asarray(part).size for part in parts)))
+    return max(1, most // max(1, sum(np.asarray(part).size for part in parts)))
 
 
 def _changing(own: Sequence[tuple[int, Edit]]) -> Callable[[Tensor], Tensor]:

@@ -6,16 +6,24 @@ et al. 2022, §2.1; Wang et al. 2023). Each cell of a grid is a forward pass of 
 Attribution patching estimates all cells at once: gradient times difference (Nanda 2023).
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from model.analysis.branching import Branch, Index, logits_at
-from model.analysis.interventions import Given
+from model.analysis.branching import (
+    MOST_AT_ONCE,
+    Branches,
+    check_gradients,
+    logits_at,
+    longest_of,
+)
+from model.analysis.exact import Filling
+from model.analysis.interventions import Given, n_at_once
 from model.analysis.metrics import Metric
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import ENCODER
@@ -26,9 +34,7 @@ from model.tap import Gradients, Recorder, attach
 OVER_POSITIONS = ("resid_pre", "attn_out", "ffn_out")  # (L, T) each
 OVER_HEADS = "z"  # (L, H)
 GRIDS = (*OVER_POSITIONS, OVER_HEADS)
-MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
 SPACE = "␣"  # in words, of a token that is nothing else
-EVEN = 1e-4  # of the largest; values this close differ by rounding alone
 SAME = 1e-9  # metrics that differ by less leave nothing to bring back
 
 
@@ -80,36 +86,32 @@ class Kept:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """Some cells of one row of a grid, from column `first` on, as metrics (n,)."""
-
-    grid: str
-    layer: int
-    first: int
-    values: np.ndarray
-
-
-@dataclass(eq=False)
 class Patched:
-    """Grids of metrics, (L, T) or (L, H), NaN where nothing was computed yet."""
+    """What both runs held, and metrics cell by cell as they come in."""
 
     kept: Kept
-    values: dict[str, np.ndarray] = field(default_factory=dict)
+    filling: Filling
+    shapes: dict[str, tuple[int, int]]
 
     @property
-    def n_done(self) -> int:
-        """Cells that are there."""
-        return sum(int(np.isfinite(grid).sum()) for grid in self.values.values())
+    def exact(self) -> dict[str, np.ndarray]:
+        """Grids of metrics, (L, T) or (L, H), NaN where nothing was computed yet."""
+        return self.grids(self.filling.exact)
 
     @property
-    def n_cells(self) -> int:
-        """Cells in all."""
-        return sum(grid.size for grid in self.values.values())
+    def estimate(self) -> dict[str, np.ndarray]:
+        """The metric of each cell to first order; see `estimated`."""
+        return self.grids(self.filling.estimate)
 
-    def take(self, piece: Piece) -> None:
-        """Fill in a piece."""
-        last = piece.first + len(piece.values)
-        self.values[piece.grid][piece.layer, piece.first : last] = piece.values
+    def grids(self, cells: np.ndarray) -> dict[str, np.ndarray]:
+        """A number of each cell as grids."""
+        ends = np.cumsum([math.prod(shape) for shape in self.shapes.values()])
+        rows = np.split(cells, ends[:-1])
+        return {n: row.reshape(at) for (n, at), row in zip(self.shapes.items(), rows, strict=True)}
+
+    def number(self, grid: str, layer: int, column: int) -> int:
+        """Which cell of the filling one of a grid is."""
+        return int(self.grids(np.arange(len(self.filling.exact)))[grid][layer, column])
 
 
 @torch.inference_mode()
@@ -156,48 +158,40 @@ def _parts(given: Given) -> Sequence[object]:
 
 
 def begin(pair: Pair) -> Patched:
-    """Both runs, and grids with nothing in them."""
+    """Both runs and the estimate; every cell is a run of its own, which waits for its turn.
+
+    Where both runs hold the same numbers nothing is replaced, and the base's metric stands. Of a
+    text that is too long nothing is estimated.
+    """
     kept = run_both(pair)
-    columns = {grid: _n_columns(kept.base[pair.address(grid, 0)], grid) for grid in GRIDS}
-    empty = {grid: np.full((pair.n_layers, n), np.nan) for grid, n in columns.items()}
-    return Patched(kept, empty)
+    shapes = {grid: (pair.n_layers, _n_columns(kept.base[pair.address(grid, 0)])) for grid in GRIDS}
+    cells = [(name, i, j) for name, (n, m) in shapes.items() for i, j in np.ndindex(n, m)]
+    try:
+        check_gradients(pair.model, longest_of(pair.base))
+        estimate = np.concatenate([x.ravel() for x in estimated(pair, kept).values()])
+    except ValueError:
+        estimate = np.full(len(cells), np.nan)
+    branches = Branches(pair.model, pair.base, pair.metric.position)
+
+    def metrics(numbers: Sequence[int]) -> np.ndarray:
+        grid, layer, _ = cells[numbers[0]]
+        address = pair.address(grid, layer)
+        places = [cells[number][2] for number in numbers]
+        changes = [((place,), kept.source[address][0, place]) for place in places]
+        return pair.metric.of(branches.logits(address, changes)).cpu().numpy()
+
+    at_once = n_at_once(pair.base, MOST_AT_ONCE)
+    filling = Filling(estimate, [cell[:2] for cell in cells], metrics, at_once, kept.of_base)
+    for number, (grid, layer, place) in enumerate(cells):
+        base, source = (x[pair.address(grid, layer)][0, place] for x in (kept.base, kept.source))
+        if torch.equal(base, source):
+            filling.take([number], kept.of_base)
+    return Patched(kept, filling, shapes)
 
 
-def _n_columns(value: Tensor, grid: str) -> int:
+def _n_columns(value: Tensor) -> int:
     """Heads of z (1, H, T, Dh), positions of all else (1, T, D)."""
     return value.shape[1]
-
-
-def pieces(pair: Pair, kept: Kept, grids: Sequence[str] = GRIDS) -> Iterator[Piece]:
-    """Every cell of the grids, exact, a few at a time, layer by layer.
-
-    Where both runs hold the same numbers nothing is replaced, and the base's metric stands.
-    """
-    for layer in range(pair.n_layers):
-        for grid in grids:
-            address = pair.address(grid, layer)
-            base, source = kept.base[address][0], kept.source[address][0]
-            n_tokens = source.shape[-2]
-            size = max(1, MOST_AT_ONCE // n_tokens)
-            for first in range(0, len(source), size):
-                last = min(first + size, len(source))
-                values = np.full(last - first, kept.of_base)
-                changed = [i for i in range(first, last) if not torch.equal(base[i], source[i])]
-                if changed:
-                    found = patched(pair, address, [((i,), source[i]) for i in changed])
-                    values[np.array(changed) - first] = found
-                yield Piece(grid, layer, first, values)
-
-
-@torch.inference_mode()
-def patched(
-    pair: Pair, address: str, changes: Sequence[tuple[Index, Tensor | float]]
-) -> np.ndarray:
-    """The base's metric with each of these changes of one value made alone, (n,)."""
-    branch = Branch(address, changes)
-    position, tap = pair.metric.position, attach(branch)
-    logits = logits_at(pair.model, pair.base, position, tap, len(changes))
-    return pair.metric.of(logits).cpu().numpy()
 
 
 def estimated(pair: Pair, kept: Kept) -> dict[str, np.ndarray]:
@@ -221,15 +215,3 @@ def estimated(pair: Pair, kept: Kept) -> dict[str, np.ndarray]:
         + torch.stack([row(grid, layer) for layer in range(pair.n_layers)]).cpu().numpy()
         for grid in GRIDS
     }
-
-
-def correlation(first: np.ndarray, second: np.ndarray) -> float:
-    """Pearson's r of two arrays of one shape, over the cells both have.
-
-    NaN where one is even: its values differ by no more than float32's rounding.
-    """
-    both = np.isfinite(first) & np.isfinite(second)
-    x, y = first[both], second[both]
-    if len(x) < 2 or any(np.ptp(row) <= EVEN * np.abs(row).max() for row in (x, y)):
-        return float("nan")
-    return float(np.corrcoef(x, y)[0, 1])

@@ -15,7 +15,6 @@ from model.analysis.ablation import (
     Part,
     Step,
     Targets,
-    costs,
     edits_of,
     every_head,
     everything_off,
@@ -23,6 +22,7 @@ from model.analysis.ablation import (
     part_of,
     parting,
     pruned,
+    single_costs,
     sizes_of,
     surveyed_values,
     targets_of,
@@ -125,16 +125,15 @@ def _ranking(
     model: Transformer, trace: Trace, heads: Sequence[Part], targets: Targets, whole: float
 ) -> dict[str, float]:
     """What each head costs, the most costly first."""
-    rows = [edits_of([head], ZERO) for head in heads]
+    filling = single_costs(model, trace.given, heads, targets, whole)
     with cli.progress_bar("heads") as show:
-        losses: list[float] = []
-        for piece in costs(model, trace.given, rows, targets):
-            losses += piece.tolist()
-            show(len(losses), len(heads))
-    order = np.argsort(-np.array(losses), kind="stable").tolist()
+        while not filling.is_done:
+            filling.advance(0)
+            show(filling.n_done, len(heads))
+    order = np.argsort(-filling.exact, kind="stable").tolist()
     for place in order:
-        print(f"{heads[place].text:28}  {losses[place] - whole:+.4f}")
-    return {heads[place].text: losses[place] - whole for place in order}
+        print(f"{heads[place].text:28}  {filling.exact[place]:+.4f}")
+    return {heads[place].text: float(filling.exact[place]) for place in order}
 
 
 def _pruning(

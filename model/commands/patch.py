@@ -9,18 +9,10 @@ import numpy as np
 import torch
 
 from model.analysis.branching import logits_at
+from model.analysis.exact import spearman
 from model.analysis.interventions import Given
 from model.analysis.metrics import METRICS, Metric, telling_tokens
-from model.analysis.patching import (
-    GRIDS,
-    Pair,
-    begin,
-    check_lengths,
-    correlation,
-    estimated,
-    parting,
-    pieces,
-)
+from model.analysis.patching import GRIDS, Pair, begin, check_lengths, parting
 from model.architectures.encoder_decoder import DECODER, ENCODER, EncoderDecoderTransformer
 from model.commands import cli
 from model.commands.attribute import said
@@ -79,10 +71,9 @@ def run(arguments: Namespace) -> cli.Answer:
     pair = Pair(found.model, base, source, metric, two.stack)
     patched = begin(pair)
     with cli.progress_bar("patching") as on_progress:
-        for piece in pieces(pair, patched.kept):
-            patched.take(piece)
-            on_progress(patched.n_done, patched.n_cells)
-    estimate = estimated(pair, patched.kept)
+        while not patched.filling.is_done:
+            patched.filling.advance(0)
+            on_progress(patched.filling.n_done, len(patched.filling.exact))
     return cli.Answer(
         {
             "checkpoint": found.name,
@@ -95,12 +86,12 @@ def run(arguments: Namespace) -> cli.Answer:
             "against": said(found, metric.other),
             "of_base": patched.kept.of_base,
             "of_source": patched.kept.of_source,
-            "grids": {name: _rounded(grid) for name, grid in patched.values.items()},
+            "grids": {name: _rounded(grid) for name, grid in patched.exact.items()},
             "put_back": {
-                name: _rounded(patched.kept.restored(grid)) for name, grid in patched.values.items()
+                name: _rounded(patched.kept.restored(grid)) for name, grid in patched.exact.items()
             },
             "correlation_with_estimate": {
-                name: correlation(patched.values[name], estimate[name]) for name in GRIDS
+                name: spearman(patched.exact[name], patched.estimate[name]) for name in GRIDS
             },
         }
     )

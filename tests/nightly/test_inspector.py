@@ -15,9 +15,9 @@ from tests.viz.apps import (
     lines,
     open_page,
     query_of,
+    whole,
 )
 from tests.viz.builders import PAGES
-from viz.frame import gradual
 from viz.frame.inspector import LABELS
 from viz.pages.look_inside import lens
 
@@ -33,7 +33,7 @@ CLOSED_AT_FIRST = {
 @pytest.fixture(autouse=True)
 def _whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """What fills in is there at once: the panel comes with it."""
-    monkeypatch.setattr(gradual, "TICK_SECONDS", 60.0)
+    whole(monkeypatch)
 
 
 def parts(app: AppTest) -> list[str]:

@@ -18,7 +18,7 @@ from streamlit.testing.v1.element_tree import Button
 
 from tests.model.builders import GROUPED
 from tests.viz.builders import latex_numbers, numbers
-from viz.frame import notices, state
+from viz.frame import gradual, notices, state
 
 # At each run AppTest asks every installed package for components, which takes longer than a page.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
@@ -213,10 +213,31 @@ def tell(
     assert not app.exception
 
 
+def _advance(work: object) -> None:
+    """Go on with what is kept, as the clock of its figures does in a browser."""
+    for one in (getattr(work, "filling", None), work):
+        if getattr(one, "is_running", False):
+            one.advance(60.0)
+
+
+def whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on what fills in is there at once."""
+    draw = gradual.draw
+
+    def drawn(work: gradual.Gradual, *rest: object, **more: object) -> None:
+        work.advance(60.0)
+        draw(work, *rest, **more)
+
+    monkeypatch.setattr(gradual, "draw", drawn)
+
+
 def finished(app: AppTest) -> AppTest:
     """The page once all that fills in is there."""
     for _ in range(200):
         if not any(button.label == "Stop" for button in app.button):
             return app
+        for name, kept in app.session_state.items():
+            if name.startswith("remembered-"):
+                _advance(kept[1])
         app.run()
     raise AssertionError("it never ends")

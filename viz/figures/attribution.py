@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER, digits
 from viz.figures.build import Sheet, TickLabels, build
-from viz.figures.heatmap import Axis, Hidden, Look, heat_map, signed
+from viz.figures.heatmap import Axis, Hidden, Look, dots, heat_map, signed
 from viz.figures.labels import clipped, escape, unique
 from viz.figures.lines import frame
 from viz.theme import Palette
@@ -44,12 +44,16 @@ def waterfall(names: Sequence[str], parts: np.ndarray, colors: Palette, title: s
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Marked:
-    """Cells of a map by row and column: the chosen one framed, those that are off crossed out."""
+    """Cells of a map by row and column: the chosen one framed, those that are off crossed out.
+
+    Where there are `estimated` ones, (rows, columns), they have a dot, and all say which they are.
+    """
 
     chosen: tuple[int, int] | None = None
     off: Sequence[tuple[int, int]] = ()
+    estimated: np.ndarray | None = None
 
 
 NOTHING = Marked()
@@ -69,15 +73,25 @@ def part_map(
     crossed = {"color": colors.text, "width": 2, "dash": "dot"}
     framed = {"color": colors.frame, "width": 3}
     chosen = [] if marked.chosen is None else [marked.chosen]
+    rows, columns = axes
+    estimated = np.zeros(0) if marked.estimated is None else marked.estimated
     look = Look(
         square=False,
         turned=0,
         height=HEIGHT,
         shapes=[_around(x, crossed) for x in marked.off] + [_around(x, framed) for x in chosen],
         notes=[_off(x, colors) for x in marked.off],
+        above=dots(estimated, rows.labels, columns.labels, colors),
     )
     scale = signed(name, values)
-    return heat_map(values, axes, scale, colors, title=title, hidden=hidden, look=look)
+    figure = heat_map(values, axes, scale, colors, title=title, hidden=hidden, look=look)
+    if marked.estimated is not None:
+        said = np.where(marked.estimated, "estimate", "exact")
+        template = str(figure.data[0]["hovertemplate"]).replace(
+            "<extra>", "<br>%{hovertext}<extra>"
+        )
+        figure.data[0].update(hovertext=said.tolist(), hovertemplate=template)
+    return figure
 
 
 def head_axes(rows: Sequence[str], n_heads: int) -> tuple[Axis, Axis]:

@@ -22,13 +22,14 @@ class Cloud:
     """Arrows as points: a measure (N,), the effect of removing each (N,), and what each is called.
 
     `marked` are the numbers of those to ring, by what their ring is called. The names are plain
-    text; an effect that is not there yet is NaN.
+    text. Effects that are `estimated` are hollow.
     """
 
     measure: np.ndarray
     effects: np.ndarray
     names: Sequence[str]
     marked: dict[str, int]
+    estimated: np.ndarray
 
 
 def arrow_scatter(cloud: Cloud, title: str, words: tuple[str, str], colors: Palette) -> go.Figure:
@@ -37,12 +38,16 @@ def arrow_scatter(cloud: Cloud, title: str, words: tuple[str, str], colors: Pale
     words: the measure's name, and the unit of the metric.
     """
     measure, unit = words
-    names = [escape(name) for name in cloud.names]
+    names = [
+        f"{escape(name)}{', estimate' if is_estimate else ''}"
+        for name, is_estimate in zip(cloud.names, cloud.estimated, strict=True)
+    ]
+    symbols = np.where(cloud.estimated, "circle-open", "circle").tolist()
     dots = go.Scatter(
         x=cloud.measure,
         y=cloud.effects,
         mode="markers",
-        marker={"color": colors.series[0], "size": 6, "opacity": 0.55},
+        marker={"color": colors.series[0], "size": 6, "opacity": 0.55, "symbol": symbols},
         customdata=names,
         hovertemplate=f"<b>%{{customdata}}</b><br>{measure} <b>%{{x:{HOVER}}}</b><br>"
         f"removed, the metric loses <b>%{{y:{HOVER}}}</b><extra></extra>",

@@ -247,6 +247,25 @@ def _hatch_path(hidden: np.ndarray) -> str:
     return "".join(strokes)
 
 
+def dots(
+    cells: np.ndarray, rows: Sequence[object], columns: Sequence[object], colors: Palette
+) -> list[go.Scatter]:
+    """A dot on each cell that is True, by what its row and column are on the axes."""
+    places = np.argwhere(cells)
+    if not len(places):
+        return []
+    return [
+        go.Scatter(
+            x=[columns[column] for _, column in places],
+            y=[rows[row] for row, _ in places],
+            mode="markers",
+            marker={"color": colors.text, "size": 4, "opacity": 0.6},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    ]
+
+
 def _crosses(broken: np.ndarray, colors: Palette) -> list[dict[str, object]]:
     """A × in each cell whose value is not a number."""
     return [

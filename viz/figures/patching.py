@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER, digits
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
-from viz.figures.heatmap import Scale, color_bar
+from viz.figures.heatmap import Scale, color_bar, dots
 from viz.figures.labels import clipped, escape
 from viz.figures.lines import frame
 from viz.theme import Palette, color_scale
@@ -21,7 +21,7 @@ SCATTER_HEIGHT = 380
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Shares put back (L, C), NaN where nothing is computed yet, and the metrics they are of.
+    """Shares put back (L, C), the metrics they are of, and which of them are estimates.
 
     `labels` are those of the columns, plain text; `chosen` is the layer and the column to frame.
     """
@@ -29,13 +29,14 @@ class Grid:
     title: str
     shares: np.ndarray
     values: np.ndarray
+    estimated: np.ndarray
     labels: Sequence[str]
     column_title: str
     chosen: tuple[int, int] | None = None
 
 
 def patch_map(grid: Grid, colors: Palette) -> go.Figure:
-    """Layers upward, positions or heads across; what is not computed yet is left empty."""
+    """Layers upward, positions or heads across; a dot on what is an estimate."""
     n_layers, n_columns = grid.shares.shape
     labels = [escape(clipped(label, LABEL_CHARACTERS)) for label in grid.labels]
     cells = go.Heatmap(
@@ -55,7 +56,7 @@ def patch_map(grid: Grid, colors: Palette) -> go.Figure:
     framed = {"color": colors.frame, "width": 3}
     chosen = [] if grid.chosen is None else [grid.chosen]
     return build(
-        [cells],
+        [cells, *dots(grid.estimated, range(n_layers), range(n_columns), colors)],
         colors,
         Sheet(max(LEAST_HEIGHT, 160 + ROW_PIXELS * n_layers), grid.title, top=84),
         x={
@@ -89,7 +90,8 @@ def _said(grid: Grid, labels: Sequence[str]) -> list[list[str]]:
         [
             f"L{layer}, {grid.column_title} <b>{labels[column]}</b><br>"
             f"put back <b>{digits(grid.shares[layer, column], 3)}</b><br>"
-            f"metric {digits(grid.values[layer, column], 4)}"
+            f"metric {digits(grid.values[layer, column], 4)}<br>"
+            f"{'estimate' if grid.estimated[layer, column] else 'exact'}"
             for column in range(grid.shares.shape[1])
         ]
         for layer in range(len(grid.shares))

@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
 import streamlit as st
 
-from viz.frame import notices, words
+from model.analysis.exact import Filling
+from viz.digits import or_none
+from viz.frame import notices, state, words
 
 TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1  # how long to compute before the figures fill, and not to
+LONG = 90  # seconds from which minutes are said
 
 
 class Gradual(Protocol):
@@ -31,34 +35,67 @@ class Gradual(Protocol):
 
 
 def draw(
-    work: Gradual, figures: Callable[[], object], doing: Callable[[], str], left: Callable[[], str]
+    work: Gradual, figures: Callable[[], object], said: Callable[[], str], key: str = "gradual"
 ) -> None:
-    """The figures with a piece more each time; `doing` and `left` say how far they have come."""
-    step = notices.guarded(lambda: _fill_in(work, figures, doing, left))
-    st.fragment(step, run_every=PAUSE_SECONDS if work.is_running else None)()
+    """How far it has come, and below it the figures, with a piece more each time.
 
+    A page that is opened, or clicked on, is drawn with what is there: nobody waits for a piece.
+    """
+    before: set[str] | None = None
 
-def _fill_in(
-    work: Gradual, figures: Callable[[], object], doing: Callable[[], str], left: Callable[[], str]
-) -> None:
+    def step() -> None:
+        nonlocal before
+        if before is not None:
+            if state.unsettled() - before:
+                notices.run_again()  # a click in a fragment runs the fragment alone
+            work.advance(TICK_SECONDS)
+        _bar(work, said(), key)
+        figures()
+        before = state.unsettled()
+        if not work.is_running:
+            notices.run_again()  # the clock of the fragment stops with the whole page
+
     if work.is_running:
-        work.advance(TICK_SECONDS)
-    figures()
-    pressed = False
-    if not work.is_done:
-        with st.container(horizontal=True, vertical_alignment="center", key="gradual"):
-            if work.is_running:
-                st.progress(work.progress, doing())
-            else:
-                words.notice(left())
-            pressed = _button(work.is_running)
-    if pressed:
+        st.fragment(notices.guarded(step), run_every=PAUSE_SECONDS)()
+        return
+    with st.container():
+        _bar(work, said(), key)
+        figures()
+
+
+def fill(filling: Filling, figures: Callable[[], object], key: str = "gradual") -> None:
+    """The same of figures whose cells are estimated before they are exact."""
+    draw(filling, figures, lambda: said_of(filling), key)
+
+
+def _bar(work: Gradual, said: str, key: str) -> None:
+    def switch() -> None:
         work.is_running = not work.is_running
-    if pressed or work.is_done:
-        notices.run_again()  # the clock of the fragment starts or stops with the whole page
+
+    with st.container(horizontal=True, vertical_alignment="center", key=key):
+        if work.is_done:
+            words.caption(said)
+        elif work.is_running:
+            st.progress(work.progress, said)
+            st.button("Stop", icon=":material/stop:", key=f"{key}-stop", on_click=switch)
+        else:
+            words.notice(said)
+            icon = ":material/play_arrow:"
+            st.button("Compute", icon=icon, type="primary", key=f"{key}-go", on_click=switch)
 
 
-def _button(is_running: bool) -> bool:
-    if is_running:
-        return st.button("Stop", icon=":material/stop:", key="gradual-stop")
-    return st.button("Compute", icon=":material/play_arrow:", type="primary", key="gradual-go")
+def said_of(filling: Filling) -> str:
+    """How far exact values have come, and once they are there how well they were estimated."""
+    n, left = len(filling.exact), filling.seconds_left
+    if filling.is_done:
+        rho = or_none(filling.correlation, 3)
+        return f"All {n:,} are exact. Rank correlation ρ of estimate and exact: {rho}."
+    first = "Dotted: estimates from one backward pass"
+    if np.isnan(filling.estimate).all():
+        first = "The text is too long for estimates from a backward pass"
+    exact = f"{first}; {filling.n_done:,} of {n:,} exact"
+    if not filling.is_running:
+        return f"{exact}. A click computes one."
+    if np.isnan(left):
+        return f"{exact}."
+    return f"{exact}, about {f'{left:.0f} s' if left < LONG else f'{left / 60:.0f} min'} left."

@@ -65,6 +65,11 @@ def _waiting() -> dict[str, object]:
     return st.session_state.setdefault(WAITING, {})
 
 
+def unsettled() -> set[str]:
+    """Names of what was set and not drawn yet."""
+    return set(_waiting())
+
+
 def _follow(setting: Setting) -> None:
     """A value that is still the last default becomes the new one."""
     last = f"default-{setting.name}"

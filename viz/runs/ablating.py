@@ -18,20 +18,22 @@ from model.analysis.ablation import (
     Part,
     Step,
     Targets,
-    costs,
     edits_of,
     every_head,
     every_sublayer,
     everything_off,
     part_of,
     pruned,
+    single_costs,
     sizes_of,
     surveyed_values,
     targets_of,
     values_of,
 )
+from model.analysis.exact import Filling
 from model.analysis.interventions import Given
 from model.architectures.base import Transformer
+from model.device import one_thread
 from model.sources.handle import ModelHandle
 from model.survey.stored import command
 from model.tap import Edit, Editor
@@ -157,35 +159,35 @@ def judged(run: Run, true_ids: Sequence[int] | None = None) -> Judged:
 # --- long work, piece by piece ----------------------------------------------------------------
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Ranking:
-    """What the loss is with each part off by itself, as far as it is known."""
+    """What each part costs by itself: the growth of the mean loss, part by part."""
 
     parts: list[Part]
-    stream: Iterator[np.ndarray]
-    losses: list[float] = field(default_factory=list)
-    is_stopped: bool = False
+    filling: Filling
 
     @property
-    def is_running(self) -> bool:
-        """Whether some are not known yet, and nobody stopped it."""
-        return not self.is_stopped and len(self.losses) < len(self.parts)
+    def costs(self) -> dict[Part, float]:
+        """What each costs, or is estimated to."""
+        return dict(zip(self.parts, self.filling.values.tolist(), strict=True))
 
-    def advance(self, seconds: float) -> None:
-        """Work for so long, at least one piece."""
-        deadline = time.monotonic() + seconds
-        while self.is_running:
-            self.losses += next(self.stream).tolist()
-            if time.monotonic() >= deadline:
-                break
+    @property
+    def estimated(self) -> set[Part]:
+        """Those that were not taken away yet."""
+        known = zip(self.parts, self.filling.is_known, strict=True)
+        return {part for part, is_known in known if not is_known}
 
 
-def ranking(handle: ModelHandle, run: Run, parts: Sequence[Part], targets: Targets) -> Ranking:
-    """Begin to take parts away one by one; nothing runs before `advance`."""
-    rows = [edits_of([part], ZERO) for part in parts]
-    given = _given(run.trace)
-    stream = costs(model_of(handle), given, rows, targets, _rows_at_once(run.trace))
-    return Ranking(list(parts), stream)
+def ranking(
+    handle: ModelHandle, run: Run, parts: Sequence[Part], targets: Targets, whole: float
+) -> Ranking:
+    """Estimate what each part costs; nothing is taken away before it advances.
+
+    whole: the mean loss with nothing off.
+    """
+    with one_thread():
+        found = single_costs(model_of(handle), _given(run.trace), parts, targets, whole)
+    return Ranking(list(parts), found)
 
 
 def heads(handle: ModelHandle, run: Run) -> list[Part]:

@@ -6,15 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from model.analysis.explanation import (
-    Measured,
-    Question,
-    Removed,
-    measure,
-    removals,
-    telling_arrows,
-    unseen,
-)
+from model.analysis.exact import Filling
+from model.analysis.explanation import Measured, Question, measure, removals, telling_arrows, unseen
 from model.analysis.flow import flow, rollout, with_residual
 from model.analysis.input_gradients import Integrated, integrated
 from model.analysis.metrics import Metric
@@ -41,13 +34,12 @@ class Request:
 class Explaining:
     """What is there so far.
 
-    effects: (L, H, T), NaN where an arrow was not removed yet. Of tokens there is what
-    `token_effects`, `flows` (N,) and `integrated` say, once all arrows are removed; rollout and
-    flows are of one stack, and empty where there are two.
+    Of tokens there is what `token_effects`, `flows` (N,) and `integrated` say, once all arrows are
+    removed; rollout and flows are of one stack, and empty where there are two.
     """
 
     measured: Measured
-    effects: np.ndarray
+    filling: Filling
     token_effects: np.ndarray
     flows: np.ndarray
     rollout: np.ndarray
@@ -57,9 +49,14 @@ class Explaining:
     stream: Iterator[None] = field(default_factory=lambda: iter(()))
 
     @property
+    def effects(self) -> np.ndarray:
+        """What the metric loses without each arrow, or is estimated to, (L, H, T)."""
+        return self.filling.values.reshape(self.measured.weights.shape)
+
+    @property
     def has_arrows(self) -> bool:
         """Whether every arrow was removed once."""
-        return bool(np.isfinite(self.effects).all())
+        return self.filling.is_done
 
     @property
     def telling(self) -> dict[str, tuple[int, int, int]]:
@@ -69,7 +66,7 @@ class Explaining:
     @property
     def progress(self) -> float:
         """How much of it is there, 0 to 1."""
-        whole = [self.effects, self.token_effects, self.flows]
+        whole = [self.filling.exact, self.token_effects, self.flows]
         done = sum(int(np.isfinite(x).sum()) for x in whole)
         return done / sum(x.size for x in whole)
 
@@ -95,7 +92,7 @@ def explain(request: Request) -> Explaining:
     layers = with_residual(measured.patterns) if len(question.lengths) == 1 else None
     work = Explaining(
         measured,
-        np.where(measured.weights > 0, np.nan, 0.0),
+        removals(question, measured),
         np.full(n_tokens, np.nan),
         np.full(n_tokens if layers is not None else 0, np.nan),
         np.zeros(0) if layers is None else rollout(layers, metric.position),
@@ -106,8 +103,8 @@ def explain(request: Request) -> Explaining:
 
 def _steps(question: Question, work: Explaining, layers: np.ndarray | None) -> Iterator[None]:
     """One piece of work after the other."""
-    for removed in removals(question, work.measured):
-        _take(work, removed)
+    while not work.filling.is_done:
+        work.filling.advance(0)
         yield
     has_tokens = len(work.token_effects) > 0
     for first, effects in unseen(question) if has_tokens else ():
@@ -120,7 +117,3 @@ def _steps(question: Question, work: Explaining, layers: np.ndarray | None) -> I
     for found in integrated(question) if has_tokens else ():
         work.integrated = found
         yield
-
-
-def _take(work: Explaining, removed: Removed) -> None:
-    work.effects[removed.layer, removed.heads, removed.keys] = removed.effects

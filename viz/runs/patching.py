@@ -1,7 +1,5 @@
-"""Activation patching while it is done: grids that fill in, of one browser session."""
+"""Activation patching of two inputs, and second inputs for one."""
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,7 +10,7 @@ import torch
 from model.adopted.model import AdoptedModel
 from model.analysis.branching import logits_at
 from model.analysis.metrics import Metric
-from model.analysis.patching import Pair, Patched, Piece, begin, check_lengths, estimated, pieces
+from model.analysis.patching import Pair, Patched, begin
 from model.device import one_thread
 from model.given import Input, as_given
 from model.memory import give_back_freed_memory
@@ -35,53 +33,17 @@ class Request:
     stack: str = "decoder"
 
 
-@dataclass(eq=False)
-class Patching:
-    """The cells so far, the stream that gives more, and the estimate of all."""
-
-    patched: Patched
-    estimate: dict[str, np.ndarray]
-    stream: Iterator[Piece]
-    is_running: bool = True
-
-    @property
-    def is_done(self) -> bool:
-        """Whether all cells are there."""
-        return self.patched.n_done == self.patched.n_cells
-
-    @property
-    def progress(self) -> float:
-        """How many of the cells are there, 0 to 1."""
-        return self.patched.n_done / self.patched.n_cells
-
-    def advance(self, seconds: float) -> None:
-        """Compute a few cells, and further ones while there is time; on one thread of the CPU."""
-        deadline = time.monotonic() + seconds
-        with one_thread():
-            while self.is_running:
-                piece = next(self.stream, None)
-                self.is_running = piece is not None
-                if piece is not None:
-                    self.patched.take(piece)
-                if time.monotonic() >= deadline:
-                    break
-        self.is_running = self.is_running and not self.is_done
-
-
-def patch(request: Request) -> Patching:
-    """Begin: both runs and the estimate; no cell is computed before `advance`.
+def patch(request: Request) -> Patched:
+    """Begin: both runs and the estimate; no cell is computed before it advances.
 
     ValueError for different numbers of tokens.
     """
     found = runs.runnable(request.handle)
     base, source = as_given(request.base), as_given(request.source)
-    pair = Pair(found.model, base, source, request.metric, request.stack)
-    check_lengths(pair.base, pair.source)
     with one_thread():
-        patched = begin(pair)
-        estimate = estimated(pair, patched.kept)
+        patched = begin(Pair(found.model, base, source, request.metric, request.stack))
     give_back_freed_memory()  # what gradients took
-    return Patching(patched, estimate, pieces(pair, patched.kept))
+    return patched
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

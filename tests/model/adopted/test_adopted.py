@@ -27,7 +27,7 @@ from model.analysis.circuits import value_norms
 from model.analysis.interventions import run_rows
 from model.analysis.lens import logit_lens
 from model.analysis.metrics import Metric
-from model.analysis.patching import Pair, begin, estimated, pieces
+from model.analysis.patching import Pair, begin
 from model.capture import capture
 from model.decoding.beam import beam_search
 from model.decoding.cache_run import run_through_cache
@@ -334,10 +334,9 @@ def _patched(model: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
     metric = Metric("logit", position=6, answer=5, other=4)
     pair = Pair(model, list(range(3, 10)), [4, 9, 2, 6, 8, 1, 3], metric)
     patched = begin(pair)
-    for piece in pieces(pair, patched.kept):
-        patched.take(piece)
-    guesses = {f"{grid} estimated": x for grid, x in estimated(pair, patched.kept).items()}
-    return {**patched.values, **guesses}
+    patched.filling.advance(1e9)
+    guesses = {f"{grid} estimated": x for grid, x in patched.estimate.items()}
+    return {**patched.exact, **guesses}
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -18,6 +18,7 @@ from model.analysis.ablation import (
     n_prunable,
     part_of,
     pruned,
+    single_costs,
     sizes_of,
     values_of,
 )
@@ -182,6 +183,10 @@ def test_the_ranking_is_what_single_runs_cost(name: str) -> None:
     rows = [edits_of([part], "zero") for part in parts]
     found = np.concatenate(list(costs(model, given, rows, targets, at_once=5)))
     assert len(found) == len(parts)
+    filling = single_costs(model, given, parts, targets, whole=1.5)
+    assert np.abs(filling.estimate).min() > 0
+    filling.advance(1e9)
+    np.testing.assert_allclose(filling.exact + 1.5, found, rtol=1e-5)
     for part, edits, loss in zip(parts, rows, found, strict=True):
         files = edited(files_of(model), edits, model.device)
         run = dict(reference.arrays(files, trace_of(name, []).given))

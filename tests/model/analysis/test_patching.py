@@ -7,18 +7,15 @@ import pytest
 import torch
 
 from model import reference
-from model.analysis.branching import Branch, logits_at
+from model.analysis.branching import Branch, Branches, logits_at
 from model.analysis.interventions import Given, run_rows
 from model.analysis.metrics import METRICS, Metric, telling_tokens
 from model.analysis.patching import (
     GRIDS,
     Pair,
     begin,
-    correlation,
     estimated,
     parting,
-    patched,
-    pieces,
 )
 from model.architectures.base import Transformer
 from model.sources import checkpoint
@@ -40,10 +37,15 @@ METRIC = Metric("difference", 6, 8, 11)
 def filled(pair: Pair) -> dict[str, np.ndarray]:
     """All grids of a pair, computed to the end."""
     found = begin(pair)
-    for piece in pieces(pair, found.kept):
-        found.take(piece)
-    assert found.n_done == found.n_cells
-    return found.values
+    found.filling.advance(1e9)
+    assert found.filling.is_done
+    return found.exact
+
+
+def patched(pair: Pair, address: str, changes: list) -> np.ndarray:
+    """The metric of the base with each of these changes."""
+    branches = Branches(pair.model, pair.base, pair.metric.position)
+    return pair.metric.of(branches.logits(address, changes)).numpy()
 
 
 @pytest.mark.parametrize(
@@ -174,22 +176,6 @@ def test_without_a_gap_there_is_nothing_to_put_back() -> None:
     kept = begin(Pair(tiny_model(), BASE, BASE, METRIC)).kept
     assert kept.gap == 0.0
     assert np.isnan(kept.restored(np.array([1.0]))).all()
-
-
-def test_correlation_by_hand() -> None:
-    x, y = np.array([1.0, 2.0, 4.0, np.nan]), np.array([2.0, 1.0, 5.0, 9.0])
-    assert correlation(x, y) == pytest.approx(_r(x, y))
-    assert np.isnan(correlation(x, np.ones(4)))
-    assert np.isnan(correlation(x, 1 + 1e-6 * y)), "float32's rounding is no difference"
-    assert correlation(x, 1 + 1e-3 * y) == pytest.approx(_r(x, y))
-
-
-def _r(x: np.ndarray, y: np.ndarray) -> float:
-    pairs = [(a, b) for a, b in zip(x, y, strict=True) if np.isfinite(a)]
-    mx, my = (sum(values) / len(pairs) for values in zip(*pairs, strict=True))
-    top = sum((a - mx) * (b - my) for a, b in pairs)
-    below = sum((a - mx) ** 2 for a, _ in pairs) * sum((b - my) ** 2 for _, b in pairs)
-    return top / below**0.5
 
 
 def test_a_branch_computes_what_comes_before_it_once() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model.analysis.metrics import Metric
-from model.analysis.patching import GRIDS, Pair, begin, pieces
+from model.analysis.patching import GRIDS, Pair, begin
 from model.commands import patch
 from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint, tiny_translation_checkpoint
@@ -27,11 +27,10 @@ def test_the_last_line_has_every_grid(tmp_path: Path, command: Command) -> None:
     (t,), (m,) = loaded.tokenizer.encode("t"), loaded.tokenizer.encode("m")
     pair = Pair(loaded.decoder, ids, other, Metric("logit", len(ids) - 1, t, m))
     found = begin(pair)
-    for piece in pieces(pair, found.kept):
-        found.take(piece)
+    found.filling.advance(1e9)
     for name in GRIDS:
-        np.testing.assert_allclose(answer["grids"][name], found.values[name], atol=1e-5)
-        shares = found.kept.restored(found.values[name])
+        np.testing.assert_allclose(answer["grids"][name], found.exact[name], atol=1e-5)
+        shares = found.kept.restored(found.exact[name])
         np.testing.assert_allclose(answer["put_back"][name], shares, rtol=1e-3, atol=1e-5)
         assert -1 <= answer["correlation_with_estimate"][name] <= 1
     assert (answer["answer"], answer["against"], answer["into"]) == ("t", "m", "first")

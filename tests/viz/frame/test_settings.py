@@ -8,9 +8,9 @@ import pytest
 
 from model.decoding.course import Change
 from model.trace import HeadGroup, Trace
-from tests.viz.apps import TOM, chosen, control, lines, offered_of, open_page, query_of
+from tests.viz.apps import TOM, chosen, control, lines, offered_of, open_page, query_of, whole
 from viz import runs, studio
-from viz.frame import gradual, lessons, settings
+from viz.frame import lessons, settings
 from viz.frame.kinds import Text
 from viz.frame.settings import OLD_NAMES, OLD_VALUES, SETTINGS, modern
 
@@ -123,7 +123,7 @@ OF_ONE_MODEL = {"encoder", "translator", "vision"}  # there is one of each to ch
 @pytest.fixture(autouse=True)
 def _whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """What fills in is there at once: what is chosen by itself depends on how far it has come."""
-    monkeypatch.setattr(gradual, "TICK_SECONDS", 60.0)
+    whole(monkeypatch)
 
 
 def test_two_settings_of_one_name_are_refused() -> None:

@@ -1,7 +1,6 @@
 """Why the residual: gradients through many blocks, with the sum and without it, measured here."""
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.depth import DEPTHS, KINDS
 from viz import formulas_lessons as formulas
@@ -42,16 +41,11 @@ def render(view: View) -> None:
         seed = controls.number(DEPTH_SEED)
     notices.show()
     work = _work(seed)
-    if work.is_done:
-        with st.container():
-            _figures(view, work, depth)
-    else:
-        gradual.draw(
-            work,
-            lambda: _figures(view, work, depth),
-            lambda: f"{len(work.found)} of {work.n_networks} networks",
-            lambda: _left(len(work.found), work.n_networks),
-        )
+    gradual.draw(
+        work,
+        lambda: _figures(view, work, depth),
+        lambda: _said(len(work.found), work.n_networks),
+    )
     if work.is_running:
         return
     words.ask(
@@ -96,11 +90,11 @@ def _tables(view: View, work: Measuring) -> inspector.Tables:
     return found
 
 
-def _left(n_found: int, n: int) -> str:
-    """What is there to compute, in words."""
+def _said(n_found: int, n: int) -> str:
+    """What is there, in words."""
     if not n_found:
         return f"Nothing is measured yet: {n} small networks take a few seconds."
-    return f"{n - n_found} of {n} networks are left."
+    return f"{n_found} of {n} networks."
 
 
 def _work(seed: int) -> Measuring:

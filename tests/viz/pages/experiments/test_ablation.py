@@ -21,6 +21,7 @@ from tests.viz.apps import (
     checks_shown,
     facts,
     faultless,
+    finished,
     inspected,
     lines,
     open_page,
@@ -155,16 +156,18 @@ def test_costs_are_those_of_the_ranking() -> None:
     handle = runs.handle_of("stories", "cpu")
     run = runs.run(handle, TOM)
     heads = ablating.heads(handle, run)
-    ranking = ablating.ranking(handle, run, heads, targets_of(run.trace))
-    while ranking.is_running:
-        ranking.advance(0.01)
+    whole = float(losses(run.trace).mean())
+    filling = ablating.ranking(handle, run, heads, targets_of(run.trace), whole).filling
     app = opened()
-    app.run()
-    shown = z(chart(app, "head-costs").data[0])
-    known = np.isfinite(shown)
-    assert known.any(), "the first are there at once"
-    expected = np.array(ranking.losses).reshape(6, 8) - losses(run.trace).mean()
-    assert shown[known] == pytest.approx(expected[known], abs=1e-5)
+    cells, dots = chart(app, "head-costs").data
+    assert z(cells).ravel() == pytest.approx(filling.estimate, abs=1e-5)
+    assert len(dots["x"]) == 48, "each is an estimate"
+    filling.advance(1e9)
+    (cells,) = chart(finished(app), "head-costs").data
+    assert z(cells).ravel() == pytest.approx(filling.exact, abs=1e-5)
+    next(x for x in app.button if x.label.startswith("Cost of the heads of L")).click().run()
+    assert len(chart(app, "position-costs").data) == 2
+    assert len(chart(finished(app), "position-costs").data) == 1
 
 
 def test_heads_are_pruned_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +182,7 @@ def test_heads_are_pruned_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shares == sorted(shares) and (shares[0], shares[-1]) == (0.0, 1.0)
     assert n_prunable(losses(run.trace).mean(), pruning.steps) < pruning.n
     monkeypatch.setattr(page, "TICK_SECONDS", 0.0)  # one piece each time
-    app = opened(model="positions-rope")
+    app = finished(opened(model="positions-rope"))
     button(app, "Prune heads").click().run()
     assert button(app, "Stop")
 

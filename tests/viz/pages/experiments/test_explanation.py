@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.explanation import Question, measure, removals, spearman, telling_arrows
+from model.analysis.exact import spearman
+from model.analysis.explanation import Question, measure, removals, telling_arrows
 from model.analysis.metrics import Metric
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import (
@@ -25,7 +26,6 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import numbers, stories, stories_trace
 from viz.digits import digits
-from viz.frame import gradual
 from viz.pages.experiments import explanation as page
 from viz.pages.experiments.explanation import tokens as pieces
 from viz.runs import explaining as work
@@ -45,9 +45,9 @@ def explained(text: str, kind: str = "logit") -> tuple[dict[str, np.ndarray], np
     first, second = np.argsort(-logits, kind="stable")[:2].tolist()
     question = Question(stories().decoder, ids, Metric(kind, len(ids) - 1, first, second))
     found = measure(question)
-    effects = np.zeros_like(found.weights)
-    for removed in removals(question, found):
-        effects[removed.layer, removed.heads, removed.keys] = removed.effects
+    removed = removals(question, found)
+    removed.advance(1e9)
+    effects = removed.exact.reshape(found.weights.shape)
     measures = {"weights": found.weights, "norms": found.norms, "gradients": found.gradients}
     return measures, effects
 
@@ -111,14 +111,18 @@ def test_the_first_example_has_three_arrows_that_refute_it() -> None:
     assert effects[against] < -0.2
 
 
-def test_it_comes_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gradual, "TICK_SECONDS", 0.0)
+def test_it_is_estimated_comes_in_and_can_be_stopped() -> None:
     app = open_page("Explanation", sentence=GIRL)
-    effects = numbers(chart(app, "arrows").data[0]["y"])
-    assert 0 < np.isfinite(effects).sum() < effects.size
+    measures, effects = explained(GIRL)
+    dots = chart(app, "arrows").data[0]
+    np.testing.assert_allclose(numbers(dots["y"]), measures["gradients"].ravel(), atol=1e-5)
+    known = measures["weights"].ravel() == 0
+    assert dots["marker"]["symbol"] == np.where(known, "circle", "circle-open").tolist()
     assert tables_shown(app) == [], "a part of the arrows makes no correlation"
     button(app, "Stop").click().run()
-    assert "Stopped: not every arrow was removed." in lines(app, "note")
+    app = chosen(app, arrow="2.1.2")
+    assert facts(app)["lost without it"] == digits(float(effects[2, 1, 2]))
+    assert chart(app, "arrows").data[0]["marker"]["symbol"][(2 * 8 + 1) * 7 + 2] == "circle"
     button(app, "Compute").click().run()
     finished(app)
     assert [sent["key"] for sent in charts(app)] == ["arrows", "token-worth"]

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.analysis import patching
 from model.analysis.branching import logits_at
+from model.analysis.exact import spearman
 from model.analysis.metrics import Metric, telling_tokens
-from model.analysis.patching import GRIDS, Pair, begin, correlation, estimated, pieces
+from model.analysis.patching import GRIDS, Pair, begin
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import (
     button,
@@ -26,16 +28,15 @@ from tests.viz.apps import (
     tables_shown,
     z,
 )
-from tests.viz.builders import stories
-from viz.digits import digits
-from viz.frame import gradual
+from tests.viz.builders import numbers, stories
+from viz.digits import NONE, digits
 from viz.frame import patching as asked
 from viz.frame.patching import Pair as Example
 from viz.frame.patching import pairs
 from viz.pages.experiments import patching as page
-from viz.runs import patching as work
 
 GIRL = "The girl lost the ball, so"
+MAP = "patched-resid-pre"
 KEYS = {name: f"patched-{name.replace('_', '-')}" for name in GRIDS}
 
 
@@ -50,13 +51,11 @@ def patched(first: str, second: str, kind: str = "difference") -> tuple[dict, di
     logits = [logits_at(model, row, -1)[0].cpu().numpy() for row in ids]
     pair = Pair(model, ids[1], ids[0], Metric(kind, len(ids[0]) - 1, *telling_tokens(*logits)))
     found = begin(pair)
-    for piece in pieces(pair, found.kept):
-        found.take(piece)
-    estimate = estimated(pair, found.kept)
+    found.filling.advance(1e9)
     restored = found.kept.restored
     return (
-        {name: restored(found.values[name]) for name in GRIDS},
-        {name: restored(estimate[name]) for name in GRIDS},
+        {name: restored(found.exact[name]) for name in GRIDS},
+        {name: restored(found.estimate[name]) for name in GRIDS},
         pair,
     )
 
@@ -71,8 +70,9 @@ def test_every_grid_is_the_models_and_so_is_its_estimate() -> None:
     assert len(dots) == len(GRIDS)
     (table,) = tables_shown(app)
     for name in GRIDS:
-        r = table["correlation r"][page.TITLES[name]]
-        assert r == digits(correlation(exact[name], estimate[name]), 3)
+        rho = table["rank correlation ρ"][page.TITLES[name]]
+        assert float(rho) == pytest.approx(spearman(exact[name], estimate[name]), abs=2e-3)
+    assert any("All 174 are exact. Rank correlation ρ" in line for line in lines(app, "aside"))
     shown = facts(app)
     kept = begin(pair).kept
     assert shown["logit of “she” − logit of “he”, first sentence"] == digits(kept.of_source)
@@ -206,26 +206,40 @@ def test_of_any_sentence_a_second_one_is_made_of_as_many_tokens() -> None:
     assert sum(a != b for a, b in zip(*ids, strict=True)) == 1
 
 
-def test_it_fills_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gradual, "TICK_SECONDS", 0.0)  # one piece each time
+def test_estimates_are_there_at_once_and_a_click_makes_one_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page, "MOST_UNASKED", 6)  # a long sentence waits to be asked
+    exact, estimate, _ = patched(GIRL, "The boy lost the ball, so")
     app = open_page("Patching", sentence=GIRL)
-    (cells,) = chart(app, "patched-resid-pre").data
-    assert np.isfinite(z(cells)[0]).all()
-    assert np.isnan(z(cells)[1:]).all()
-    button(app, "Stop").click().run()
-    assert any("runs are left" in line for line in lines(app, "note"))
-    before = z(chart(app, "patched-attn-out").data[0])
-    np.testing.assert_array_equal(z(chart(app.run(), "patched-attn-out").data[0]), before)
+    assert [found.label for found in app.button].count("Compute") == 1
+    (line,) = lines(app, "note")
+    assert re.fullmatch(r"Dotted: estimates from one .* of 174 exact. A click computes one\.", line)
+    cells, dots = chart(app, "patched-attn-out").data
+    np.testing.assert_allclose(z(cells)[1:], estimate["attn_out"][1:], atol=1e-5)
+    assert [5, 6] in np.stack([numbers(dots["y"]), numbers(dots["x"])], axis=1).tolist()
+    assert "estimate" in cells["hovertext"][5][6]
+    assert facts(app)["put back"] == NONE
+    app = chosen(app, patch="attn_out.5.6")
+    assert facts(app)["put back"] == digits(float(exact["attn_out"][5, 6]), 3)
+    cells, dots = chart(app, "patched-attn-out").data
+    assert z(cells)[5, 6] == pytest.approx(exact["attn_out"][5, 6], abs=1e-5)
+    assert cells["hovertext"][5][6].endswith("exact")
+    assert [5, 6] not in np.stack([numbers(dots["y"]), numbers(dots["x"])], axis=1).tolist()
+    assert "about" not in line
     button(app, "Compute").click().run()
+    assert button(app, "Stop")
     finished(app)
+    assert len(chart(app, "patched-attn-out").data) == 1
 
 
-def test_a_long_sentence_waits_to_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "MOST_UNASKED", 6)
+def test_it_can_be_stopped_above_the_maps() -> None:
     app = open_page("Patching", sentence=GIRL)
-    assert any("runs are left" in line for line in lines(app, "note"))
-    labels = [found.label for found in app.button]
-    assert ("Stop" in labels, labels.count("Compute")) == (False, 1)
+    nodes = [str(getattr(x, "proto", "")) for x in app.main]
+    stop, first = (next(i for i, x in enumerate(nodes) if name in x) for name in ("Stop", MAP))
+    assert stop < first
+    button(app, "Stop").click().run()
+    assert button(app, "Compute")
 
 
 def test_other_models_and_one_token_hold(shelf: Path) -> None:
@@ -240,15 +254,15 @@ def test_the_checks_are_in_the_inspector_and_a_fault_turns_them_red(
 ) -> None:
     app = inspected(opened(sentence=GIRL), "check")
     assert any("what both inputs share puts back nothing" in x.value for x in app.caption)
-    right = work.begin
+    right = patching.run_both
 
     def wrong(pair: Pair) -> object:
         found = right(pair)
-        values = found.kept.source
+        values = found.source
         values["decoder.blocks.0.resid_pre"] = values["decoder.blocks.0.resid_pre"].flip(-1)
         return found
 
-    monkeypatch.setattr(work, "begin", wrong)
+    monkeypatch.setattr(patching, "run_both", wrong)
     app = finished(open_page("Patching", sentence=GIRL))
     assert any(
         line.startswith("Check FAILED: before the first layer") for line in lines(app, "error")

@@ -44,8 +44,8 @@ def render(view: View) -> None:
         "its mean over the positions of this input, a head to its mean over held-out text, or to "
         "what another sentence has there. The model then runs again, all of it. The maps say what "
         "each part costs: the mean loss with that part alone at zero minus that of the whole "
-        "model, exact, one run for each. Orange: without it the loss is higher, the part helps on "
-        "this input. Blue: the loss is lower. "
+        "model, estimated from one backward pass and then exact, one run for each. Orange: without "
+        "it the loss is higher, the part helps on this input. Blue: the loss is lower. "
         "That a part costs little here says nothing of other texts.",
     )
     way, position = _controls(view)
@@ -150,7 +150,8 @@ def _inspect(experiment: Experiment) -> None:
     inspector.source(
         name,
         "model.analysis.interventions.run_rows",
-        "model.analysis.ablation.costs",
+        "model.analysis.ablation.single_costs",
+        "model.analysis.ablation.estimated_costs",
         "model.analysis.ablation.pruned",
     )
     if experiment.off:
@@ -174,10 +175,11 @@ def _tables(experiment: Experiment) -> inspector.Tables:
         ),
         "Costs": lambda: tables.frame_csv(
             tables.frame(
-                [
-                    {"part": part.text, "cost (nats)": loss - experiment.whole_loss}
-                    for part, loss in zip(ranking.parts, ranking.losses, strict=False)
-                ]
+                {
+                    "part": [part.text for part in ranking.parts],
+                    "cost (nats)": ranking.filling.exact,
+                    "estimate (nats)": ranking.filling.estimate,
+                }
             )
         ),
     }

@@ -1,40 +1,29 @@
-"""What each part costs: maps of exact runs, which fill in while one looks."""
+"""What each part costs: maps of estimates, which become exact while one looks."""
 
 from collections.abc import Sequence
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.ablation import Part
 from model.trace import Trace
 from model.worked_out import WorkedOut
-from viz.digits import digits
+from viz.digits import or_none
 from viz.figures.attribution import Marked, head_axes, part_map
 from viz.figures.heatmap import Axis, Hidden
 from viz.figures.labels import unique
-from viz.frame import controls, layout, memory, notices, settings, state, words
+from viz.frame import gradual, layout, memory, settings, state, words
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.ablation.shared import Experiment, name_of
 from viz.runs import ablating
 
-TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
 RANKING = "ranking"
 
 
 def section(experiment: Experiment) -> None:
     """The maps of heads and of sublayers."""
     ranking = begun(experiment)
-    if memory.pressed(RANKING):
-        ranking.is_stopped = False
-    if ranking.is_stopped:
-        name = f"What each part costs: {len(ranking.parts)} runs"
-        controls.button(RANKING, "begin", name, "play_arrow")
-    draw = notices.guarded(lambda: _costs(experiment, ranking))
-    if ranking.is_running:
-        st.fragment(draw, run_every=PAUSE_SECONDS)()
-    else:  # a click runs the whole page then
-        draw()
+    gradual.fill(ranking.filling, lambda: _costs(experiment, ranking))
 
 
 def begun(experiment: Experiment) -> ablating.Ranking:
@@ -46,34 +35,23 @@ def begun(experiment: Experiment) -> ablating.Ranking:
             *ablating.heads(view.handle, view.run),
             *ablating.sublayers(view.handle, view.run),
         ]
-        found = ablating.ranking(view.handle, view.run, parts, experiment.judged.targets)
-        found.is_stopped = isinstance(view.record.pattern, WorkedOut)  # it takes long
+        found = experiment.ranking(parts)
+        found.filling.is_running = not isinstance(view.record.pattern, WorkedOut)  # it takes long
         memory.remember(RANKING, view.run.key, found)
     return found
 
 
 def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
-    """Both maps, with a few more cells each time until all are there."""
-    was_running = ranking.is_running
-    if was_running and experiment.is_left:
-        notices.run_again()  # a click in a fragment runs the fragment alone
-    if was_running:
-        ranking.advance(TICK_SECONDS)
-    known = dict(zip(ranking.parts, ranking.losses, strict=False))
-    cost = {part: loss - experiment.whole_loss for part, loss in known.items()}
+    """Both maps, and what they say."""
     left, right = layout.two_up("costs")
     with left:
-        of_heads = [part for part in ranking.parts if part.unit is not None]
-        _cost_map(experiment, cost, of_heads)
+        _cost_map(experiment, ranking, [part for part in ranking.parts if part.unit is not None])
     with right:
-        others = [part for part in ranking.parts if part.unit is None]
-        _sublayer_map(experiment, cost, others)
-    _say_ranking(experiment.view, cost, is_whole=not ranking.is_running)
-    if was_running and not ranking.is_running:
-        notices.run_again()  # the clock of the fragment stops with the whole page
+        _sublayer_map(experiment, ranking, [part for part in ranking.parts if part.unit is None])
+    _say_ranking(experiment.view, ranking)
 
 
-def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:
+def _cost_map(experiment: Experiment, ranking: ablating.Ranking, parts: Sequence[Part]) -> None:
     trace = experiment.view.run.trace
     rows = list(dict.fromkeys(row_of(part) for part in parts))
     n_heads = 1 + max(part.unit or 0 for part in parts)
@@ -83,7 +61,7 @@ def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[P
     own = (*chosen, experiment.view.layer)
     _map(
         experiment,
-        cost,
+        ranking,
         by_place,
         head_axes(names, n_heads),
         ("head-costs", "Cost of each head: click one"),
@@ -91,7 +69,7 @@ def _cost_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[P
     )
 
 
-def _sublayer_map(experiment: Experiment, cost: dict[Part, float], parts: Sequence[Part]) -> None:
+def _sublayer_map(experiment: Experiment, ranking: ablating.Ranking, parts: Sequence[Part]) -> None:
     trace = experiment.view.run.trace
     kinds = {"attn": "attention", "cross_attn": "cross", "ffn": "feed-forward"}
     columns = [module for module in kinds if any(part.module == module for part in parts)]
@@ -104,7 +82,7 @@ def _sublayer_map(experiment: Experiment, cost: dict[Part, float], parts: Sequen
     axes = (Axis("layer", unique(names)), Axis("sublayer", [kinds[name] for name in columns]))
     _map(
         experiment,
-        cost,
+        ranking,
         by_place,
         axes,
         ("sublayer-costs", "Cost of each sublayer: click one"),
@@ -114,7 +92,7 @@ def _sublayer_map(experiment: Experiment, cost: dict[Part, float], parts: Sequen
 
 def _map(
     experiment: Experiment,
-    cost: dict[Part, float],
+    ranking: ablating.Ranking,
     by_place: dict[tuple[int, int], Part],
     axes: tuple[Axis, Axis],
     shown: tuple[str, str],
@@ -124,14 +102,16 @@ def _map(
     key, title = shown
     rows, columns = (list(axis.labels) for axis in axes)
     grid = np.full((len(rows), len(columns)), np.nan)
+    estimated, cost = np.zeros(grid.shape, bool), ranking.costs
     for place, part in by_place.items():
-        grid[place] = cost.get(part, np.nan)
+        grid[place], estimated[place] = cost[part], part in ranking.estimated
     off = [place for place, part in by_place.items() if part.text in experiment.off]
     missing = np.isnan(grid)
 
     def switch(cell: component.Place) -> None:
         place = rows.index(str(cell["y"])), columns.index(str(cell["x"]))
         if place in by_place:
+            ranking.filling.point(ranking.parts.index(by_place[place]))
             state.put((settings.OFF, list(experiment.toggled(by_place[place].text))))
 
     layout.show_figure(
@@ -140,11 +120,12 @@ def _map(
             grid,
             experiment.view.colors,
             ("cost (nats)", title),
-            marked=Marked(chosen, off),
+            marked=Marked(chosen, off, estimated),
             hidden=Hidden(missing, "not there, or not computed yet") if missing.any() else None,
         ),
         key=key,
-        alt=f"{title} in nats: {int((~missing).sum())} of {len(by_place)} are known.",
+        alt=f"{title} in nats: {len(by_place) - int(estimated.sum())} of {len(by_place)} are "
+        "exact, the others estimates.",
         on_pick=switch,
     )
 
@@ -161,17 +142,15 @@ def row_name(row: tuple[str, str, int], trace: Trace) -> str:
     return f"{first}L{layer}{' cross' if module == 'cross_attn' else ''}"
 
 
-def _say_ranking(view: View, cost: dict[Part, float], *, is_whole: bool) -> None:
-    """Which of the heads that are known costs most, and which least."""
-    heads = {part: value for part, value in cost.items() if part.unit is not None}
-    if not heads:
-        return
+def _say_ranking(view: View, ranking: ablating.Ranking) -> None:
+    """Which of the heads costs most, and which least, as far as is known."""
+    heads = {part: value for part, value in ranking.costs.items() if part.unit is not None}
 
     def said(part: Part) -> str:
-        return f"{name_of(part, view.run.trace)} ({digits(heads[part], 3)} nats)"
+        return f"{name_of(part, view.run.trace)} ({or_none(heads[part], 3)} nats)"
 
     most, least = max(heads, key=heads.__getitem__), min(heads, key=heads.__getitem__)
     words.caption(
-        f"{'' if is_whole else 'So far: '}The head that costs most is {said(most)}, the one that "
-        f"costs least {said(least)}."
+        f"{'' if ranking.filling.is_done else 'So far: '}The head that costs most is "
+        f"{said(most)}, the one that costs least {said(least)}."
     )

@@ -1,18 +1,16 @@
 """What each head of a layer costs at each position: heads × positions, when a person asks."""
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.ablation import Part
 from viz.figures.attribution import Marked, part_map
 from viz.figures.heatmap import Axis, Hidden
 from viz.figures.labels import unique
-from viz.frame import answers, controls, layout, memory, notices, settings, state
+from viz.frame import answers, controls, gradual, layout, memory, settings, state
 from viz.live import component
 from viz.pages.experiments.ablation.shared import Experiment
 from viz.runs import ablating
 
-TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
 POSITIONS, BUTTON = "position-ranking", "positions"
 
 
@@ -21,24 +19,14 @@ def section(experiment: Experiment) -> None:
     view = experiment.view
     made_with = (view.run.key, view.attention, view.layer)
     found: ablating.Ranking | None = memory.remembered(POSITIONS, made_with)
-    if memory.pressed(BUTTON) == "begin":
-        found = ablating.ranking(
-            view.handle, view.run, _parts(experiment), experiment.judged.targets
-        )
+    if memory.pressed(BUTTON):
+        found = experiment.ranking(_parts(experiment))
         memory.remember(POSITIONS, made_with, found)
-    if memory.pressed(BUTTON + "-stop") and found is not None:
-        found.is_stopped = True
     if found is None:
         name = f"Cost of the heads of L{view.layer} at each position"
         controls.button(BUTTON, "begin", name, "grid_on")
         return
-    if found.is_running:
-        controls.button(BUTTON + "-stop", "stop", "Stop", "stop")
-    draw = notices.guarded(lambda: _costs(experiment, found))
-    if found.is_running:
-        st.fragment(draw, run_every=PAUSE_SECONDS)()
-    else:
-        draw()
+    gradual.fill(found.filling, lambda: _costs(experiment, found), key="gradual-positions")
 
 
 def _parts(experiment: Experiment) -> list[Part]:
@@ -53,16 +41,10 @@ def _parts(experiment: Experiment) -> list[Part]:
 
 
 def _costs(experiment: Experiment, found: ablating.Ranking) -> None:
-    was_running = found.is_running
-    if was_running and experiment.is_left:
-        notices.run_again()  # a click in a fragment runs the fragment alone
-    if was_running:
-        found.advance(TICK_SECONDS)
     view = experiment.view
     n_heads, n_queries = view.record.n_heads, view.record.q.shape[1]
-    grid = np.full(n_heads * n_queries, np.nan)
-    grid[: len(found.losses)] = np.array(found.losses) - experiment.whole_loss
-    values, missing = grid.reshape(n_heads, n_queries), np.isnan(grid).reshape(n_heads, -1)
+    values = found.filling.values.reshape(n_heads, n_queries)
+    known, missing = found.filling.is_known.reshape(n_heads, n_queries), np.isnan(values)
     labels = unique(answers.labels_of(view.run.trace.stream(view.record.queries)))
     places = {part: divmod(i, n_queries) for i, part in enumerate(found.parts)}
     off = [place for part, place in places.items() if part.text in experiment.off]
@@ -79,12 +61,11 @@ def _costs(experiment: Experiment, found: ablating.Ranking) -> None:
             values,
             view.colors,
             ("cost (nats)", title),
-            marked=Marked(None, off),
+            marked=Marked(None, off, ~known),
             hidden=Hidden(missing, "not computed yet") if missing.any() else None,
         ),
         key="position-costs",
-        alt=f"{title}, in nats: {int((~missing).sum())} of {missing.size} are known.",
+        alt=f"{title}, in nats: {int(known.sum())} of {known.size} are exact, the others "
+        "estimates.",
         on_pick=switch,
     )
-    if was_running and not found.is_running:
-        notices.run_again()  # the clock of the fragment stops with the whole page

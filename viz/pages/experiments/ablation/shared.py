@@ -49,11 +49,10 @@ class Experiment:
         """The mean loss with nothing off."""
         return float(self.before.mean())
 
-    @property
-    def is_left(self) -> bool:
-        """Whether a person has chosen something else to be off since."""
-        sizes = ablating.sizes(self.view.handle, self.view.run.trace)
-        return state.value(settings.OFF.given(sizes=sizes)) != self.off
+    def ranking(self, parts: Sequence[Part]) -> ablating.Ranking:
+        """What each of these parts costs, as far as it is known: at first estimates."""
+        view, targets = self.view, self.judged.targets
+        return ablating.ranking(view.handle, view.run, parts, targets, self.whole_loss)
 
     def toggled(self, part: str) -> tuple[str, ...]:
         """What is off once a part is switched, on or off."""

@@ -1,9 +1,9 @@
 """Explanation: what attention weighs, beside what the answer loses without it."""
 
 import numpy as np
-import streamlit as st
 
-from model.analysis.explanation import HEAVY, LIGHT, spearman
+from model.analysis.exact import spearman
+from model.analysis.explanation import HEAVY, LIGHT
 from model.analysis.metrics import Metric
 from viz import formulas_patching as formulas
 from viz.digits import NONE, digits, or_none
@@ -67,20 +67,11 @@ def render(view: View) -> None:
     notices.show()
     work = _work(Request(view.handle, one.given, metric, group, query))
     shown = Shown(view, one, group, query, metric, work)
+    gradual.draw(work, lambda: _arrows(shown, measure), lambda: gradual.said_of(work.filling))
+    _one(shown)
     if work.is_done:
-        with st.container():
-            _arrows(shown, measure)
-        _one(shown)
         tokens.section(shown)
-    else:
-        gradual.draw(
-            work,
-            lambda: _arrows(shown, measure),
-            lambda: "Removing one arrow after the other …",
-            lambda: "Stopped: not every arrow was removed.",
-        )
-    if not work.is_running:  # else what comes would move it
-        _inspect(shown)
+    _inspect(shown)
 
 
 def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
@@ -114,7 +105,7 @@ def _arrows(shown: Shown, measure: str) -> None:
     with left:
         _scatter(shown, measure)
     with right:  # not while what stands below would be moved by it
-        if shown.work.has_arrows and not shown.work.is_running:
+        if shown.work.is_done:
             _correlations(shown)
             _named(shown)
 
@@ -123,14 +114,14 @@ def _scatter(shown: Shown, measure: str) -> None:
     work, view = shown.work, shown.view
     values, effects = shown.measures[measure], work.effects
     shape = effects.shape
-    chosen = _chosen(shown)
-    telling = work.telling | {"chosen": chosen} if work.has_arrows else {}
+    chosen = shown.chosen
+    telling = (work.telling if work.has_arrows else {}) | {"chosen": chosen}
     marked = {
         NAMED[name]: int(np.ravel_multi_index(arrow, shape)) for name, arrow in telling.items()
     }
     names = [shown.name(arrow) for arrow in np.ndindex(shape)]
     what = MEASURE.words(measure)
-    cloud = Cloud(values.ravel(), effects.ravel(), names, marked)
+    cloud = Cloud(values.ravel(), effects.ravel(), names, marked, ~work.filling.is_known)
     title = f"{effects.size:,} arrows of {shown.asks}"
     unit = "nats" if shown.metric.kind == "loss" else "logits"
     layout.show_figure(
@@ -145,7 +136,7 @@ def _scatter(shown: Shown, measure: str) -> None:
 def _found(shown: Shown, values: np.ndarray) -> str:
     """What the scatter shows, in words."""
     if not shown.work.has_arrows:
-        return f"{int(np.isfinite(shown.work.effects).sum()):,} are removed so far."
+        return f"{shown.work.filling.n_done:,} are removed so far, of the others it is an estimate."
     rho = spearman(np.abs(values), np.abs(shown.work.effects))
     return f"Rank correlation of sizes {or_none(rho, 3)}."
 
@@ -156,15 +147,6 @@ def _look_at(shown: Shown, values: np.ndarray, place: component.Place) -> None:
     off = np.abs(values - x) + np.abs(shown.work.effects - y)
     arrow = np.unravel_index(np.nanargmin(off), off.shape)
     state.put((ARROW, ".".join(map(str, map(int, arrow)))))
-
-
-def _chosen(shown: Shown) -> tuple[int, int, int]:
-    """The arrow that is looked at: until one is chosen, the one with the greatest effect."""
-    effects = shown.work.effects
-    arrows = {f"{a}.{b}.{c}": (a, b, c) for a, b, c in np.ndindex(effects.shape)}
-    best = np.unravel_index(np.abs(np.nan_to_num(effects)).argmax(), effects.shape)
-    default = ".".join(map(str, map(int, best)))
-    return arrows[state.value(ARROW.given(options=list(arrows), default=default))]
 
 
 def _correlations(shown: Shown) -> None:
@@ -215,8 +197,8 @@ def _named(shown: Shown) -> None:
 
 def _one(shown: Shown) -> None:
     """The chosen arrow's numbers."""
-    arrow, work = _chosen(shown), shown.work
-    effect = float(work.effects[arrow])
+    arrow, work = shown.chosen, shown.work
+    effect = float(work.filling.exact.reshape(work.effects.shape)[arrow])
     layout.section(
         "One arrow",
         "Click a point to look at another.",
@@ -237,14 +219,15 @@ def _one(shown: Shown) -> None:
                 )
                 for name, values in shown.measures.items()
             ),
-            (digits(effect), "lost without it"),
+            (or_none(effect), "lost without it"),
             (
                 digits(work.measured.value),
                 asked.metric_name(shown.view, shown.metric),
             ),
         ]
     )
-    _formulas(formulas.removed_with_numbers(work.measured.value, effect))
+    is_known = np.isfinite(effect)
+    _formulas(formulas.removed_with_numbers(work.measured.value, effect) if is_known else "")
 
 
 def _formulas(with_numbers: str = "") -> None:
@@ -258,10 +241,9 @@ def _formulas(with_numbers: str = "") -> None:
 
 
 def _inspect(shown: Shown) -> None:
-    if not shown.work.is_done:
-        _formulas()
     inspector.source(
         "model.analysis.explanation.removals",
+        "model.analysis.exact.Filling",
         "model.analysis.explanation.measure",
         "model.analysis.flow.rollout",
         "model.analysis.flow.flow",
@@ -280,7 +262,7 @@ def _arrows_csv(shown: Shown) -> bytes:
                 "head": [arrow[1] for arrow in arrows],
                 "key": [shown.labels[arrow[2]] for arrow in arrows],
                 **columns,
-                "effect": shown.work.effects.ravel(),
+                "effect": shown.work.filling.exact,
             }
         )
     )

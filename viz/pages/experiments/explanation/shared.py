@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from model.analysis.metrics import Metric
-from viz.frame import links
+from viz.frame import links, state
 from viz.frame.one_input import One
 from viz.frame.said import Piece, Word
+from viz.frame.settings import ARROW
 from viz.frame.view import View
 from viz.runs.explaining import Explaining
 
@@ -25,6 +27,18 @@ class Shown:
     query: int
     metric: Metric
     work: Explaining
+
+    @cached_property
+    def chosen(self) -> Arrow:
+        """The arrow that is looked at: until one is chosen, the one with the greatest effect."""
+        effects = self.work.effects
+        arrows = {f"{a}.{b}.{c}": (a, b, c) for a, b, c in np.ndindex(effects.shape)}
+        best = np.unravel_index(np.abs(np.nan_to_num(effects)).argmax(), effects.shape)
+        default = ".".join(map(str, map(int, best)))
+        text = state.value(ARROW.given(options=list(arrows), default=default))
+        if text != default:
+            self.work.filling.point(list(arrows).index(text))
+        return arrows[text]
 
     @property
     def is_decoder(self) -> bool:

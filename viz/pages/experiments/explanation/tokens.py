@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.explanation import spearman
+from model.analysis.exact import spearman
 from viz import formulas_patching as formulas
 from viz.digits import digits, or_none
 from viz.figures.explanation import token_rows

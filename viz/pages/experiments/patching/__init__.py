@@ -1,9 +1,8 @@
 """Patching: one value of one run, put into another, brings the answer back or does not."""
 
 import numpy as np
-import streamlit as st
 
-from model.analysis.patching import GRIDS, OVER_HEADS
+from model.analysis.patching import GRIDS, OVER_HEADS, Patched
 from viz import formulas_patching as formulas
 from viz.digits import digits, or_none
 from viz.figures.patching import Grid, patch_map
@@ -15,7 +14,7 @@ from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.patching import estimate
 from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
-from viz.runs.patching import Patching, Request, patch
+from viz.runs.patching import Request, patch
 
 TITLE = "Patching"
 ICON = ":material/healing:"
@@ -36,7 +35,8 @@ def render(view: View) -> None:
         "Activation patching (Vig et al. 2020; Meng et al. 2022; Wang et al. 2023). Two sentences "
         "of equally many tokens are run. Each cell is a further run of its own in which one value "
         "of one sentence replaces that of the other: 0, nothing changes; 1, the whole metric of "
-        "the sentence it came from is back. Click a cell to see what it is.",
+        "the sentence it came from is back. One backward pass estimates all of them; exact runs "
+        "follow, the largest estimate first. Click a cell to have it at once.",
     )
     with row, layout.slim_row("second-sentence"):
         second = asked.second_input(view)
@@ -59,39 +59,31 @@ def render(view: View) -> None:
     _patch(Shown(view, second, two, request, _work(view, request), is_forward))
 
 
-def _work(view: View, request: Request) -> Patching:
+def _work(view: View, request: Request) -> Patched:
     """The patching of this request, begun or gone on with."""
-    found: Patching | None = memory.remembered(PATCHING, request)
+    found: Patched | None = memory.remembered(PATCHING, request)
     if found is None:
         found = patch(request)
         n_tokens = sum(len(stream) for stream in view.run.trace.streams)
-        found.is_running = n_tokens <= MOST_UNASKED and bool(found.patched.kept.gap)
+        filling = found.filling
+        filling.is_running = n_tokens <= MOST_UNASKED and not filling.is_done
         memory.remember(PATCHING, request, found)
     return found
 
 
 def _patch(shown: Shown) -> None:
     work = shown.work
-    if not work.patched.kept.gap:
+    if not work.kept.gap:
         _pair(shown)
         words.notice(_same(shown))
         return
-    if work.is_done:
-        with st.container():
-            _grids_and_pair(shown)
-        _cell(shown)
+    gradual.fill(work.filling, lambda: _grids(shown))
+    _pair(shown)
+    _cell(shown)
+    if work.filling.is_done:
         estimate.section(shown)
         _check(shown)
-    else:
-        patched = work.patched
-        gradual.draw(
-            work,
-            lambda: _grids_and_pair(shown),
-            lambda: f"{patched.n_done} of {patched.n_cells} runs",
-            lambda: _left(work),
-        )
-    if not work.is_running:  # else what comes would move it
-        _inspect(shown)
+    _inspect(shown)
 
 
 def _same(shown: Shown) -> str:
@@ -100,11 +92,6 @@ def _same(shown: Shown) -> str:
     if metric.kind == "difference" and metric.answer == metric.other:
         return "Answer and Against are the same token, so the difference is 0: choose another."
     return f"Both {n}s give the same number: there is nothing to put back. Change the second {n}."
-
-
-def _grids_and_pair(shown: Shown) -> None:
-    _grids(shown)
-    _pair(shown)
 
 
 def _pair(shown: Shown) -> None:
@@ -129,14 +116,9 @@ def _rows(shown: Shown) -> None:
     words.caption(f"The answer is asked {shown.two.place}.")
 
 
-def _left(work: Patching) -> str:
-    n_cells = work.patched.n_cells
-    return f"{n_cells - work.patched.n_done:,} of {n_cells:,} runs are left."
-
-
 def _ends(shown: Shown) -> None:
     """The metric of both sentences as they are."""
-    kept = shown.work.patched.kept
+    kept = shown.work.kept
     ends = {
         shown.is_forward: kept.of_source,
         not shown.is_forward: kept.of_base,
@@ -156,21 +138,20 @@ def _ends(shown: Shown) -> None:
 
 
 def _grids(shown: Shown) -> None:
-    chosen = _chosen(shown)
     rows = (("resid_pre", "attn_out"), ("ffn_out", "z"))
     for row in rows:
         for column, name in zip(layout.two_up(f"patched-{row[0]}"), row, strict=True):
             with column:
-                _grid(shown, name, chosen)
+                _grid(shown, name)
 
 
-def _grid(shown: Shown, name: str, chosen: tuple[str, int, int]) -> None:
-    patched = shown.work.patched
-    shares = patched.kept.restored(patched.values[name])
+def _grid(shown: Shown, name: str) -> None:
+    work, chosen = shown.work, shown.chosen
     grid = Grid(
         TITLES[name],
-        shares,
-        patched.values[name],
+        shown.shares(work.filling.values)[name],
+        work.grids(work.filling.values)[name],
+        ~work.grids(work.filling.is_known)[name],
         shown.columns(name),
         "head" if name == OVER_HEADS else "position",
         chosen[1:] if chosen[0] == name else None,
@@ -184,14 +165,12 @@ def _grid(shown: Shown, name: str, chosen: tuple[str, int, int]) -> None:
 
 
 def _alt(grid: Grid) -> str:
-    done = np.isfinite(grid.shares)
-    if not done.all():
-        return f"{grid.title}: {int(done.sum())} of {done.size} runs are done."
-    layer, column = np.unravel_index(np.abs(grid.shares).argmax(), grid.shares.shape)
+    known, sizes = ~grid.estimated, np.nan_to_num(np.abs(grid.shares))
+    layer, column = np.unravel_index(sizes.argmax(), sizes.shape)
     return (
-        f"{grid.title}: share of the metric put back, by layer and {grid.column_title}. The "
-        f"largest is {digits(float(grid.shares[layer, column]), 3)} at L{layer}, "
-        f"{grid.labels[int(column)]}."
+        f"{grid.title}: share of the metric put back, by layer and {grid.column_title}. "
+        f"{int(known.sum())} of {known.size} are exact, the others estimates. The largest is "
+        f"{or_none(float(grid.shares[layer, column]), 3)} at L{layer}, {grid.labels[int(column)]}."
     )
 
 
@@ -199,35 +178,16 @@ def _look_at(name: str, place: component.Place) -> None:
     state.put((PATCH, f"{name}.{int(place['y'])}.{int(place['x'])}"))
 
 
-def _chosen(shown: Shown) -> tuple[str, int, int]:
-    """The cell that is looked at: until one is chosen, the head that puts back most."""
-    cells = {
-        f"{name}.{layer}.{column}": (name, layer, column)
-        for name in GRIDS
-        for layer, column in np.ndindex(shown.work.patched.values[name].shape)
-    }
-    layer, of_layer = _strongest(shown)
-    default = f"{OVER_HEADS}.{layer}.{of_layer}"
-    return cells[state.value(PATCH.given(options=list(cells), default=default))]
-
-
-def _strongest(shown: Shown) -> tuple[int, int]:
-    """The head that puts back most, or takes most away."""
-    heads = np.nan_to_num(np.abs(shown.shares[OVER_HEADS]), nan=-1.0)
-    layer, of_layer = np.unravel_index(heads.argmax(), heads.shape)
-    return int(layer), int(of_layer)
-
-
 # --- one cell ---------------------------------------------------------------------------------
 
 
 def _cell(shown: Shown) -> None:
     """What the chosen cell is, its numbers, and where to look at it."""
-    name, layer, column = _chosen(shown)
-    kept, work = shown.work.patched.kept, shown.work
-    value = float(work.patched.values[name][layer, column])
-    share = float(shown.shares[name][layer, column])
-    guess = float(kept.restored(work.estimate[name])[layer, column])
+    (name, layer, column), work = shown.chosen, shown.work
+    place, kept = (name, layer, column), work.kept
+    number = work.number(*place)
+    value, guess = float(work.filling.exact[number]), float(work.filling.estimate[number])
+    share, guessed = kept.restored(np.array([value, guess])).tolist()
     layout.section(
         f"L{layer} {_called(shown, name, column)}",
         _says(shown, name),
@@ -237,19 +197,23 @@ def _cell(shown: Shown) -> None:
     )
     words.facts(
         [
-            (digits(value), "metric with this one value"),
+            (or_none(value), "metric with this one value"),
             (or_none(share, 3), "put back"),
-            (or_none(guess, 3), "estimate: gradient × difference"),
+            (or_none(guessed, 3), "estimate: gradient × difference"),
         ]
     )
-    if name == OVER_HEADS and (layer, column) == _strongest(shown):
+    if not work.filling.is_known[number]:
+        words.caption("Its own run has not been made yet: click the cell to have it now.")
+    elif name == OVER_HEADS and work.filling.is_done and (layer, column) == shown.strongest:
         words.caption(f"Of all heads, L{layer} H{column} changes the metric most.")
     _ways_on(shown, name, layer, column)
-    use_formula("pieces", formulas.PATCHED)
-    inspector.formula(
-        "model.analysis.patching.pieces",
-        formulas.patched_with_numbers(kept.of_base, kept.of_source, value),
-    )
+    use_formula("begin", formulas.PATCHED)
+    if work.filling.is_known[number]:
+        inspector.formula(
+            "model.analysis.patching.begin",
+            formulas.patched_with_numbers(kept.of_base, kept.of_source, value),
+        )
+    use_formula("estimated", formulas.ESTIMATED)
 
 
 def _called(shown: Shown, name: str, column: int) -> str:
@@ -287,7 +251,7 @@ def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
 
 
 def _check(shown: Shown) -> None:
-    first = shown.shares["resid_pre"][0]
+    first = shown.shares(shown.work.filling.exact)["resid_pre"][0]
     exchanged = np.array([a != b for a, b in zip(*shown.both_labels, strict=True)])
     if shown.view.run.trace.main.ids is None:
         exchanged[1:] = True  # every patch may differ, the class token does not
@@ -300,24 +264,27 @@ def _check(shown: Shown) -> None:
 
 
 def _inspect(shown: Shown) -> None:
-    if not shown.work.is_done:
-        use_formula("pieces", formulas.PATCHED)
-        use_formula("estimated", formulas.ESTIMATED)
     inspector.source(
-        "model.analysis.patching.pieces",
-        "model.analysis.patching.patched",
-        "model.analysis.branching.Branch",
+        "model.analysis.patching.begin",
+        "model.analysis.branching.Branches",
+        "model.analysis.exact.Filling",
         "model.analysis.patching.estimated",
     )
+    filling = shown.work.filling
     inspector.export(
         shown.view,
         {
-            TITLES[name]: lambda name=name: tables.table_csv(
-                shown.shares[name],
-                [f"L{i}" for i in range(len(shown.shares[name]))],
-                shown.columns(name),
-                "layer",
+            f"{TITLES[name]}{', estimate' if cells is filling.estimate else ''}": (
+                lambda name=name, cells=cells: _csv(shown, name, cells)
             )
+            for cells in (filling.exact, filling.estimate)
             for name in GRIDS
         },
     )
+
+
+def _csv(shown: Shown, name: str, cells: np.ndarray) -> bytes:
+    """One grid of shares put back."""
+    shares = shown.shares(cells)[name]
+    rows = [f"L{i}" for i in range(len(shares))]
+    return tables.table_csv(shares, rows, shown.columns(name), "layer")

@@ -5,13 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
-from model.analysis.patching import GRIDS, OVER_HEADS
+from model.analysis.patching import GRIDS, OVER_HEADS, Patched
 from viz.figures.labels import token_labels
 from viz.formulas import Formula
-from viz.frame import inspector, links
+from viz.frame import inspector, links, state
+from viz.frame.settings import PATCH
 from viz.frame.two_inputs import Two
 from viz.frame.view import View
-from viz.runs.patching import Patching, Request
+from viz.runs.patching import Request
 
 TITLES = {
     "resid_pre": "Residual stream, before each layer",
@@ -29,7 +30,7 @@ class Shown:
     second: str
     two: Two
     request: Request
-    work: Patching
+    work: Patched
     is_forward: bool
 
     @property
@@ -60,15 +61,34 @@ class Shown:
             more |= {name: text} if self.kind == "sentence" else {"digit": text, "drawing": ""}
         return links.to(self.view, page, **more)
 
-    @property
-    def shares(self) -> dict[str, np.ndarray]:
-        """All grids as shares put back."""
-        patched = self.work.patched
-        return {name: patched.kept.restored(patched.values[name]) for name in GRIDS}
+    def shares(self, cells: np.ndarray) -> dict[str, np.ndarray]:
+        """A metric of each cell as grids of shares put back."""
+        return self.work.grids(self.work.kept.restored(cells))
+
+    @cached_property
+    def strongest(self) -> tuple[int, int]:
+        """The head that puts back most, or takes most away, as far as is known."""
+        heads = np.nan_to_num(np.abs(self.shares(self.work.filling.values)[OVER_HEADS]), nan=-1.0)
+        layer, head = np.unravel_index(heads.argmax(), heads.shape)
+        return int(layer), int(head)
+
+    @cached_property
+    def chosen(self) -> tuple[str, int, int]:
+        """The cell that is looked at, exact if a person chose it: until then the strongest head."""
+        cells = {
+            f"{name}.{layer}.{column}": (name, layer, column)
+            for name in GRIDS
+            for layer, column in np.ndindex(self.work.shapes[name])
+        }
+        default = ".".join(map(str, (OVER_HEADS, *self.strongest)))
+        text = state.value(PATCH.given(options=list(cells), default=default))
+        if text != default:
+            self.work.filling.point(self.work.number(*cells[text]))
+        return cells[text]
 
     def columns(self, grid: str) -> list[str]:
         """Labels of a grid's columns."""
-        n_columns = self.work.patched.values[grid].shape[1]
+        n_columns = self.work.shapes[grid][1]
         return [f"H{i}" for i in range(n_columns)] if grid == OVER_HEADS else self.labels
 
 
