@@ -22,6 +22,7 @@ from tests.viz.apps import (
     captions,
     chart,
     facts,
+    finished,
     inspected,
     lines,
     open_page,
@@ -123,9 +124,8 @@ def test_a_text_of_ones_own_has_the_numbers_of_its_survey(shelf: Path, tmp_path:
     folder, text = tiny_checkpoint(shelf / "tiny"), tmp_path / "mine.txt"
     text.write_text(3 * SENTENCE)
     found = survey(Job(folder, "cpu", Asked(texts=(text,)), tmp_path / STORED), 1)
-    app = _text_of(open_page(PAGE, measured_on="text", across="entropy", up="near"), text)
-    for _ in range(found.inputs):
-        app = app.run()
+    app = open_page(PAGE, measured_on="text", across="entropy", up="near")
+    app = finished(_text_of(app, text))
     assert any(f"{found.tokens} tokens of mine.txt" in line for line in captions(app))
     (points,) = chart(app, "heads").data
     for axis, name in (("x", "entropy"), ("y", "near")):

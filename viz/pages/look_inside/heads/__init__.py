@@ -95,10 +95,7 @@ def _of_text(view: View) -> Reading | None:
     if not work.is_done:
         n = len(work.samples)
         gradual.draw(
-            work,
-            lambda: None,
-            lambda: f"{work.n_done} of {n} windows of the text are measured",
-            lambda: f"Stopped: {work.n_done} of {n} windows of the text are measured.",
+            work, lambda: None, lambda: f"{work.n_done} of {n} windows of the text are measured."
         )
     return None if work.is_running or not work.n_done else of_text(view, work)
 
