@@ -33,7 +33,10 @@ class Call(NamedTuple):
 
 
 class Attended(NamedTuple):
-    """One call of attention, with the sizes seen there, and the module that reads all its z."""
+    """One call of attention, with the sizes seen there, and the module that reads all its z.
+
+    `values` is the matrix that makes all its v, and which columns of what that gives they are.
+    """
 
     module: nn.Module
     when: int
@@ -44,6 +47,7 @@ class Attended(NamedTuple):
     is_causal: bool = False
     window: int = 0  # how many tokens a query sees, itself included; 0 for all
     projection: nn.Module | None = None
+    values: tuple[nn.Module, Tensor] | None = None
 
 
 @dataclass
@@ -120,7 +124,7 @@ class _Watching(Passing):
     """A pass in which each call of attention is noted with its sizes."""
 
     def __init__(self, watched: Watched) -> None:
-        self._recorder = Recorder(("q", "k", "mask", "window", "z"))
+        self._recorder = Recorder(("q", "k", "v", "mask", "window", "z"))
         super().__init__(attach(self._recorder), {})
         self.watched = watched
 
@@ -131,11 +135,11 @@ class _Watching(Passing):
 
     def finish(self) -> None:
         """Put the sizes to the calls."""
-        values = self._recorder.values
+        values, before = self._recorder.values, 0
         for number, call in enumerate(self.watched.attended):
-            names = (f"{_seen(number).address}.{x}" for x in ("q", "k", "mask", "window", "z"))
-            q, k, mask, window, z = map(values.get, names)
-            assert q is not None and k is not None and z is not None
+            names = (f"{_seen(number).address}.{x}" for x in ("q", "k", "v", "mask", "window", "z"))
+            q, k, v, mask, window, z = map(values.get, names)
+            assert q is not None and k is not None and v is not None and z is not None
             sees_later = mask is None or bool(mask[..., 0, -1].any())
             self.watched.attended[number] = call._replace(
                 n_heads=q.shape[1],
@@ -145,7 +149,9 @@ class _Watching(Passing):
                 is_causal=not sees_later,
                 window=0 if window is None else int(window),
                 projection=self._reader(merge_heads(z), call.when),
+                values=self._maker(merge_heads(v), before, call.when),
             )
+            before = call.when
 
     def _reader(self, z: Tensor, after: int) -> nn.Module | None:
         """The matrix that is given z (1, T, H · Dh) next; None where there is none."""
@@ -153,6 +159,13 @@ class _Watching(Passing):
         later = (x for x in matrices if x.began > after and close(x.given, z))
         found = min(later, key=lambda call: call.began, default=None)
         return None if found is None else found.module
+
+    def _maker(self, v: Tensor, after: int, before: int) -> tuple[nn.Module, Tensor] | None:
+        """The matrix that made v (1, T, G · Dh) last, and in which columns; None without one."""
+        matrices = (x for x in reversed(self.watched.calls) if is_matrix(x.module))
+        calls = (x for x in matrices if after < x.began and x.ended < before)
+        found = ((x.module, columns_of(x.gave, v)) for x in calls)
+        return next(((made, at) for made, at in found if at is not None), None)
 
 
 def _seen(number: int) -> Site:
@@ -332,3 +345,15 @@ def close(found: Tensor, wanted: Tensor) -> bool:
         return False
     worst = (found.reshape(wanted.shape) - wanted).abs().max()
     return bool(worst <= SUMS_TO * wanted.abs().max())
+
+
+def columns_of(found: Tensor, wanted: Tensor) -> Tensor | None:
+    """Which columns of what was found (…, T, N) are those wanted, (…, T, n); None without them.
+
+    A matrix may make q, k and v at once, in whatever order (Radford et al. 2019, its c_attn).
+    """
+    given, made = (x.flatten(0, -2).T for x in (wanted, found))
+    if given.shape[1] != made.shape[1] or len(given) > len(made):
+        return None
+    apart, at = torch.cdist(given, made, p=float("inf")).min(dim=1)
+    return at if bool(apart.max() <= SUMS_TO * given.abs().max()) else None

@@ -13,7 +13,7 @@ from model.adopted.anatomy import Anatomy, Watched, first_tensor
 from model.adopted.attention import Passing, Places, passing, running, softcapped
 from model.adopted.pictures import MOST_CELLS, Pictures
 from model.adopted.roles import Role, roles
-from model.architectures.base import Transformer
+from model.architectures.base import Transformer, of_each_head
 from model.architectures.decoder import DecoderTransformer
 from model.blocks import Sublayer, matrix_of
 from model.config import BlockConfig
@@ -166,11 +166,22 @@ class AdoptedModel(Transformer):
         return self.inner.get_input_embeddings().weight
 
     def output_weights(self, site: Site) -> Tensor:
-        """W_O of each head at a site, (H, Dh, D); ValueError where it was not found."""
-        seen = next((one for there, one in self.anatomy.attended if there == site), None)
+        """See `Transformer`."""
+        seen = dict(self.anatomy.attended).get(site)
         if seen is None or seen.projection is None:
             raise ValueError(f"what the heads at {site.address} write was not found")
         return matrix_of(seen.projection).unflatten(0, (seen.n_heads, -1))
+
+    def value_weights(self, site: Site) -> Tensor | None:
+        """See `Transformer`; None as well where values are made of something else than x."""
+        seen = dict(self.anatomy.attended)[site]
+        if seen.values is None:
+            return None
+        module, columns = seen.values
+        weights = matrix_of(module)[:, columns].T  # (G · Dh, D)
+        if weights.shape[1] != self.output_weights(site).shape[-1]:
+            return None
+        return of_each_head(weights, seen.n_heads, seen.n_kv_heads)
 
     @property
     def has_projections(self) -> bool:

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from model.adopted.model import AdoptedModel, AnyDecoder
 from model.analysis.branching import Branch, Index, logits_at
-from model.analysis.circuits import weights_at
 from model.analysis.interventions import Given, run_rows
 from model.analysis.metrics import Metric
 from model.architectures.base import Transformer
@@ -158,7 +157,7 @@ def _token_weights(question: Question, values: Mapping[str, Tensor]) -> np.ndarr
 
 def _written_lengths(model: Transformer, site: Site, v: Tensor) -> Tensor:
     """‖v · W_O‖ of each head's values, as its share of the output projection. (H, T)."""
-    weights = weights_at(model, site)  # (H, Dh, D)
+    weights = model.output_weights(site)  # (H, Dh, D)
     values = share_kv_heads(v[None], len(weights))[0]  # (H, T, Dh)
     return (values @ weights).norm(dim=-1)
 

@@ -82,11 +82,11 @@ def _shelved(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 OF_DECODERS = (
     "Home", "Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache",
     "Ablation", "Patching", "Positions", "Masks", "Why √d?", "Attention by hand", "Order",
-    "Contributions", "Explanation", "Similarity",
+    "Contributions", "Explanation", "Similarity", "Several heads",
 )  # fmt: skip
 
 
-LAID_OUT = ("Cost", "Several heads", "The block", "Diagram")  # pages that need our own modules
+LAID_OUT = ("Cost", "The block", "Diagram")  # pages that need our own modules
 
 
 @pytest.mark.parametrize("page", [page.TITLE for page in PAGES])
