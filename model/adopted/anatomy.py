@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from model.adopted.attention import Passing, Places, passing
 from model.attention import merge_heads
+from model.parts import STREAMS
 from model.tap import Recorder, attach
 from model.trace import Site
 
@@ -70,13 +71,16 @@ class Update(NamedTuple):
 
     `norm` is None where the sum itself goes on (Xiong et al. 2020), and else the call that the
     stream goes on from (Vaswani et al. 2017, §3.1). `matrix` makes the output, and where there is
-    an `own_norm` this makes it of what the matrix gives; None where no one matrix was seen.
+    an `own_norm` this makes it of what the matrix gives; None where no one matrix was seen. `read`
+    is what the stream that it `reads` goes through first.
     """
 
     call: Call
     norm: Call | None
     matrix: Call | None = None
     own_norm: Call | None = None
+    read: Call | None = None
+    reads: str = STREAMS[0]
 
 
 @dataclass(frozen=True)
@@ -214,6 +218,12 @@ def first_tensor(values: Any) -> Tensor | None:  # noqa: ANN401
     return next((x for x in several if isinstance(x, Tensor)), None)
 
 
+def output_of(output: Any) -> Tensor:  # noqa: ANN401
+    """Logits, or where a model has none the last stream."""
+    logits = output.get("logits")
+    return output[0] if logits is None else logits
+
+
 def anatomy(model: nn.Module, watched: Watched, stacks: Sequence[str]) -> Anatomy:
     """The blocks of a model, by what a pass over it did.
 
@@ -284,7 +294,28 @@ def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple
     calls = [x for x in alike if x.gave.shape[-1] == block.gave.shape[-1]]
     moments = [one.when for one in inside]
     found = _chain(block.given, block.gave, calls, moments) or ()
-    return tuple(_with_matrix(update, calls) for update in found)
+    streams = [(STREAMS[0], block.given)]
+    for name, update in zip(STREAMS[1:], found, strict=False):
+        total = streams[-1][1] + update.call.gave.reshape(block.given.shape)
+        streams.append((name, total if update.norm is None else update.norm.gave))
+    whole = [_with_matrix(update, calls) for update in found]
+    return tuple(_with_read(x, [streams[n], streams[0]], calls) for n, x in enumerate(whole))
+
+
+def _with_read(
+    update: Update, streams: Sequence[tuple[str, Tensor]], calls: Sequence[Call]
+) -> Update:
+    """An update with the norm that its stream goes through first: that before it, or the first.
+
+    A block whose feed-forward reads the same as its attention has both (Black et al. 2022, §2.1).
+    """
+    inside = [x for x in calls if x.ended < update.call.ended and not is_matrix(x.module)]
+    alone = [x for x in inside if next(x.module.children(), None) is None]
+    for name, stream in streams:
+        found = (x for x in reversed(alone) if close(x.given, stream) and not close(x.gave, stream))
+        if read := next(found, None):
+            return update._replace(read=read, reads=name)
+    return update._replace(reads=streams[0][0])
 
 
 def _with_matrix(update: Update, calls: Sequence[Call]) -> Update:

@@ -9,16 +9,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.adopted.anatomy import Anatomy, Watched, first_tensor
+from model.adopted.anatomy import Anatomy, Watched, first_tensor, output_of
 from model.adopted.attention import Passing, Places, passing, running, softcapped
+from model.adopted.parts import stacks_of
 from model.adopted.pictures import MOST_CELLS, Pictures
 from model.adopted.roles import Role, roles
 from model.architectures.base import Transformer, of_each_head
 from model.architectures.decoder import DecoderTransformer
-from model.blocks import Sublayer, matrix_of
+from model.blocks import matrix_of
 from model.config import BlockConfig
 from model.decoding.kv_cache import KVCache
 from model.memory import give_back_freed_memory
+from model.parts import StackParts
 from model.records import Recording, Row, to_numpy
 from model.tap import NO_TAP, Attachment, Tap
 from model.trace import Facts, Site, Stream, Trace
@@ -75,6 +77,7 @@ class AdoptedModel(Transformer):
         self._attention: Places[Site] = _places(anatomy, watched)
         dealt = roles(inner.get_input_embeddings(), anatomy, watched)
         self.embeds = dealt.embeds
+        self._stacks = stacks_of(anatomy, watched, inner)
         for module in dealt.before:
             hook = _entering(dealt.before, self._attention)
             module.register_forward_pre_hook(hook, with_kwargs=True)
@@ -122,22 +125,14 @@ class AdoptedModel(Transformer):
         return tuple(site for site, _ in self.anatomy.attended)
 
     @property
+    def stacks(self) -> tuple[StackParts, ...]:
+        """See `Transformer`."""
+        return self._stacks
+
+    @property
     def embedding(self) -> nn.Module:
         """See `Transformer`."""
         return self.inner.get_input_embeddings()
-
-    @property
-    def sublayers(self) -> tuple[Sublayer, ...]:
-        """See `Transformer`; none where the parts of a block were not found."""
-        heads = {one.projection for _, one in self.anatomy.attended}
-        found = []
-        for layer, block in enumerate(self.anatomy.of(self.name)):
-            for writes, update in zip(block.written, block.updates, strict=True):
-                calls = (update.matrix, update.own_norm, update.norm)
-                matrix, *norms = (call and call.module for call in calls)
-                is_seen = (matrix in heads) == (writes != "ffn_out")
-                found.append(Sublayer(layer, writes, matrix if is_seen else None, *norms))
-        return tuple(found)
 
     @property
     def n_neurons(self) -> int | None:
@@ -273,12 +268,6 @@ def _leaving(places: Places[Role], own: Places[Site]) -> Any:  # noqa: ANN401
         return (new, *gave[1:]) if isinstance(gave, tuple) else new
 
     return hook
-
-
-def output_of(output: Any) -> Tensor:  # noqa: ANN401
-    """Logits, or where a model has none the last stream."""
-    logits = output.get("logits")
-    return output[0] if logits is None else logits
 
 
 AnyDecoder = DecoderTransformer | AdoptedModel  # whoever built it

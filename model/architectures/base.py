@@ -1,11 +1,14 @@
 """What every architecture is to the rest of the house."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 
 from model.attention import MultiHeadAttention
-from model.blocks import Sublayer, matrix_of
+from model.blocks import matrix_of
 from model.config import BlockConfig
+from model.parts import StackParts, Step, Sublayer, products_of
 from model.trace import Site
 
 
@@ -77,9 +80,22 @@ class Transformer(nn.Module):
         raise NotImplementedError
 
     @property
+    def stacks(self) -> tuple[StackParts, ...]:
+        """What it is made of, in the order of a pass; empty where that was not found."""
+        raise NotImplementedError
+
+    @property
+    def last_steps(self) -> Iterator[Step]:
+        """What makes logits after all else, where it has what does."""
+        unembed = getattr(self, "unembed", None)
+        if isinstance(unembed, nn.Linear):
+            weights, width = tuple(unembed.parameters()), unembed.out_features
+            yield Step("unembedding", width, weights, products_of([unembed]))
+
+    @property
     def sublayers(self) -> tuple[Sublayer, ...]:
         """What writes into the stream that logits are read from, in the order of a pass."""
-        raise NotImplementedError
+        return tuple(one for stack in self.stacks[-1:] for one in stack.sublayers)
 
     @property
     def ending(self) -> tuple[nn.Module, nn.Linear]:
