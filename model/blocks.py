@@ -11,7 +11,7 @@ from model.config import BlockConfig
 from model.decoding.kv_cache import LayerCache
 from model.feedforward import FEEDFORWARDS
 from model.norms import NORMS
-from model.parts import STREAMS, Heads, Sublayer, products_of
+from model.parts import STREAMS, Heads, Sublayer
 from model.positions import Position
 from model.tap import NO_TAP, Tap
 from model.trace import AttentionKind
@@ -116,7 +116,7 @@ class Block(nn.Module):
         is_pre, heads = self.placement.ends_with_norm, None
         if isinstance(module, MultiHeadAttention):
             width = module.q_proj.out_features // module.n_heads
-            heads = Heads(module.n_heads, module.n_kv_heads, width, width)
+            heads = Heads(module.n_heads, module.n_kv_heads, width)
         return Sublayer(
             layer,
             writes,
@@ -125,7 +125,6 @@ class Block(nn.Module):
             read=norm if is_pre else None,
             reads=STREAMS[reads],
             weights=tuple(module.parameters()),
-            n_products=products_of([module]),
             heads=heads,
         )
 

@@ -1,6 +1,5 @@
 """What a model is made of, whoever built it: its stacks, and the steps of each in their order."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
@@ -16,7 +15,6 @@ class Heads(NamedTuple):
     n_heads: int
     n_kv_heads: int
     d_head: int
-    d_value: int
     window: int = 0
 
 
@@ -27,8 +25,7 @@ class Sublayer(NamedTuple):
     does. own_norm: what it goes through before it is added (Gemma Team 2024, §2). norm: what the
     sum goes through (Vaswani et al. 2017, §3.1). read: what the stream that it `reads` goes
     through first (Xiong et al. 2020, fig. 1b).
-    weights: those it has beside its norms. n_products: numbers that a token's are multiplied by in
-    matrices, None where these were not seen. heads: of attention.
+    weights: those it has beside its norms. heads: of attention.
     """
 
     layer: int
@@ -39,7 +36,6 @@ class Sublayer(NamedTuple):
     read: nn.Module | None = None
     reads: str = STREAMS[0]
     weights: Weights = ()
-    n_products: int | None = None
     heads: Heads | None = None
 
 
@@ -47,16 +43,14 @@ class Step(NamedTuple):
     """What comes before or after all blocks: its kind, and how many numbers leave it for a token.
 
     norm: where it is one. rows: how many leave it, where these are not as many as the tokens.
-    n_products: as of a `Sublayer`, for each row but `n_without`. detail: in a few words.
+    detail: what it does, in a few words.
     """
 
     kind: str
     width: int
     weights: Weights
-    n_products: int = 0
     norm: nn.Module | None = None
     rows: int | None = None
-    n_without: int = 0
     detail: str = ""
 
 
@@ -68,12 +62,6 @@ class StackParts(NamedTuple):
     before: tuple[Step, ...]
     sublayers: tuple[Sublayer, ...]
     after: tuple[Step, ...]
-
-
-def products_of(modules: Iterable[nn.Module]) -> int:
-    """Numbers of all matrices of some modules."""
-    every = (x for module in modules for x in module.modules())
-    return sum(x.weight.numel() for x in every if isinstance(x, nn.Linear))
 
 
 @torch.inference_mode()

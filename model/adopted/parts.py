@@ -16,7 +16,7 @@ from model.adopted.anatomy import (
     is_matrix,
     output_of,
 )
-from model.parts import Heads, StackParts, Step, Sublayer, Weights, kind_of_norm
+from model.parts import Heads, StackParts, Step, Sublayer, kind_of_norm
 
 Named = Callable[[Call], str]
 
@@ -33,9 +33,7 @@ def stacks_of(
     for before, name, after in _around(found, watched):
         blocks = found.of(name)
         seen = [one for site, one in found.attended if site.stack == name]
-        sublayers = tuple(
-            x for n, block in enumerate(blocks) for x in _sublayers(n, block, seen, watched)
-        )
+        sublayers = tuple(x for n, block in enumerate(blocks) for x in _sublayers(n, block, seen))
         last, d_model = blocks[-1].call, blocks[-1].call.gave.shape[-1]
         head, output = inner.get_output_embeddings(), output_of(watched.output)
         kinds = (_first_kind(inner.get_input_embeddings()), _last_kind(head, output, last))
@@ -62,14 +60,11 @@ def weights_of(stack: StackParts) -> Iterator[nn.Parameter]:
 # --- blocks -----------------------------------------------------------------------------------
 
 
-def _sublayers(
-    layer: int, block: BlockParts, attended: Sequence[Attended], watched: Watched
-) -> Iterator[Sublayer]:
+def _sublayers(layer: int, block: BlockParts, attended: Sequence[Attended]) -> Iterator[Sublayer]:
     """What a block adds to its stream: of attention what it has by itself, and all the rest."""
     inside = [x for x in attended if block.call.began <= x.when <= block.call.ended]
     norms = [[x and x.module for x in (y.own_norm, y.norm, y.read)] for y in block.updates]
     counted = {id(w) for of_one in norms for norm in of_one if norm for w in norm.parameters()}
-    calls = [x for x in watched.calls if block.call.began < x.began and x.ended < block.call.ended]
     for number, (writes, update) in enumerate(zip(block.written, block.updates, strict=True)):
         one = inside[number] if number < len(inside) else None
         owners = [block.call.module] if one is None else [one.module, one.projection]
@@ -85,21 +80,8 @@ def _sublayers(
             *norms[number],
             reads=update.reads,
             weights=weights,
-            n_products=_products(weights, calls),
-            heads=one and Heads(one.n_heads, one.n_kv_heads, one.d_head, one.d_value, one.window),
+            heads=one and Heads(one.n_heads, one.n_kv_heads, one.d_head, one.window),
         )
-
-
-def _products(weights: Weights, calls: Sequence[Call]) -> int | None:
-    """Numbers that a token's are multiplied by; None where a weight is used in another way."""
-    own = {id(x) for x in weights}
-    used = [x.module for x in calls if id(getattr(x.module, "weight", None)) in own]
-    tables = {id(x.weight) for x in used if isinstance(x, nn.Embedding)}
-    matrices = [x.get_parameter("weight") for x in used if is_matrix(x)]
-    known = tables | {id(x) for x in matrices}
-    if any(x.ndim > 1 and id(x) not in known for x in weights):
-        return None
-    return sum(x.numel() for x in matrices)
 
 
 # --- around the blocks ------------------------------------------------------------------------
@@ -128,21 +110,25 @@ def _steps(calls: Iterable[Call], kind_of: Named) -> Iterator[Step]:
     for call in calls:
         kind, width = kind_of(call), call.gave.shape[-1]
         weights = tuple(call.module.parameters(recurse=False))
-        n_products = weights[0].numel() if is_matrix(call.module) else 0
         if kept and kept.kind == kind and kind in ("other", "patches"):
             kept = kept._replace(
                 width=width,
                 weights=(*kept.weights, *weights),
-                n_products=kept.n_products + n_products,
             )
             continue
         if kept:
             yield kept
         norm = call.module if kind.endswith("norm") else None
         rows = len(call.gave) if kind == "unembedding" and call.gave.ndim == 2 else None
-        kept = Step(kind, width, weights, n_products, norm, rows)
+        kept = Step(kind, width, weights, norm, rows, _scaled(call) if kind == "embedding" else "")
     if kept:
         yield kept
+
+
+def _scaled(call: Call) -> str:
+    """What embeddings are multiplied by after they are looked up."""
+    scale = float(call.gave.norm() / call.module.get_parameter("weight")[call.given].norm())
+    return "" if abs(scale - 1) < 1e-4 else f"× {scale:.4g}"
 
 
 def _first_kind(words: nn.Module) -> Named:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from model.attention import MultiHeadAttention
 from model.blocks import matrix_of
 from model.config import BlockConfig
-from model.parts import StackParts, Step, Sublayer, products_of
+from model.parts import StackParts, Step, Sublayer
 from model.trace import Site
 
 
@@ -89,8 +89,7 @@ class Transformer(nn.Module):
         """What makes logits after all else, where it has what does."""
         unembed = getattr(self, "unembed", None)
         if isinstance(unembed, nn.Linear):
-            weights, width = tuple(unembed.parameters()), unembed.out_features
-            yield Step("unembedding", width, weights, products_of([unembed]))
+            yield Step("unembedding", unembed.out_features, tuple(unembed.parameters()))
 
     @property
     def sublayers(self) -> tuple[Sublayer, ...]:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from model.architectures.stack import Stack
 from model.config import VisionConfig
 from model.embeddings import PatchEmbedding
-from model.parts import Step, products_of
+from model.parts import Step
 from model.tap import NO_TAP, Tap
 
 STACK = "encoder"  # the first part of every address, as the paper calls it
@@ -27,11 +27,11 @@ class VisionTransformer(Stack):
 
     @property
     def first_step(self) -> Step:
-        """See `Stack`; no patch makes the class token."""
-        weights, width = tuple(self.embed.parameters()), self.config.d_model
+        """See `Stack`."""
         side = self.config.patch_size
         detail = f"{side} × {side} pixels each, [CLS] before them"
-        return Step("patches", width, weights, products_of([self.embed]), None, None, 1, detail)
+        weights = tuple(self.embed.parameters())
+        return Step("patches", self.config.d_model, weights, detail=detail)
 
     @property
     def last_steps(self) -> Iterator[Step]:

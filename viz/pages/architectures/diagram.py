@@ -69,7 +69,13 @@ def render(view: View) -> None:
     facts = view.run.trace.facts
     drawn = [_drawn(column, facts, view) for column in columns]
     st.html(diagram(_with_memory(drawn, has_cross=has_cross), html_of))
-    written = formulas.block(facts.norm_placement or "pre", has_cross=has_cross)
+    inside = [part for sublayer in columns[-1].sublayers for part in sublayer]
+    written = formulas.block(
+        facts.norm_placement or "pre",
+        has_cross=has_cross,
+        adds_normed=[part.kind for part in columns[-1].sublayers[-1]].count("norm") > 1,
+        at_once=any(x.kind == "feed_forward" and x.reads == STREAMS[0] for x in inside),
+    )
     inspector.formula("model.blocks.Block", written.latex, written.reference)
     inspector.source("model.blocks.Block", "model.architectures.stack.Stack")
     inspector.export(view, {"Parts": lambda: _table(columns, facts)}, has_charts=False)
