@@ -57,6 +57,7 @@ def test_parts_of_any_family_stand_in_their_order(family: str) -> None:
     assert {part.norm for part in inside if part.kind == "norm"} == {norm}
     (last,) = (part for part in inside if part.kind == "feed_forward")
     assert (last.reads, last.width) == (reads, width)
+    assert column.before[0].detail == ("× 4.899" if family == "gemma3" else "")  # √24
 
 
 @pytest.mark.parametrize("placement", ["pre", "post"])
