@@ -11,6 +11,7 @@ from model.config import BlockConfig
 from model.decoding.kv_cache import LayerCache
 from model.feedforward import FEEDFORWARDS
 from model.norms import NORMS
+from model.parts import STREAMS, Heads, Sublayer
 from model.positions import Position
 from model.tap import NO_TAP, Tap
 from model.trace import AttentionKind
@@ -40,21 +41,6 @@ NORM_PLACEMENTS: dict[str, NormPlacement] = {
         ends_with_norm=False,
     ),
 }
-
-
-class Sublayer(NamedTuple):
-    """What writes into a stream once in a pass: `writes` is attn_out, cross_out or ffn_out.
-
-    matrix: what makes it of the outputs of all heads, or of all neurons; None where no one matrix
-    does. own_norm: what it goes through before it is added (Gemma Team 2024, §2). norm: what the
-    sum goes through (Vaswani et al. 2017, §3.1).
-    """
-
-    layer: int
-    writes: str
-    matrix: nn.Module | None
-    own_norm: nn.Module | None = None
-    norm: nn.Module | None = None
 
 
 def matrix_of(module: nn.Module) -> Tensor:
@@ -120,13 +106,27 @@ class Block(nn.Module):
     def sublayers(self, layer: int) -> tuple[Sublayer, ...]:
         """What writes into the stream here, in order."""
         return (
-            self._sublayer(layer, "attn_out", self.attn.out_proj, self.attn_norm),
-            self._sublayer(layer, "ffn_out", self.ffn.get_submodule("down"), self.ffn_norm),
+            self._sublayer(layer, "attn_out", self.attn, self.attn_norm),
+            self._sublayer(layer, "ffn_out", self.ffn, self.ffn_norm, len(self.attends)),
         )
 
-    def _sublayer(self, layer: int, writes: str, matrix: nn.Module, norm: nn.Module) -> Sublayer:
-        is_pre = self.placement.ends_with_norm
-        return Sublayer(layer, writes, matrix, norm=None if is_pre else norm)
+    def _sublayer(
+        self, layer: int, writes: str, module: nn.Module, norm: nn.Module, reads: int = 0
+    ) -> Sublayer:
+        is_pre, heads = self.placement.ends_with_norm, None
+        if isinstance(module, MultiHeadAttention):
+            width = module.q_proj.out_features // module.n_heads
+            heads = Heads(module.n_heads, module.n_kv_heads, width)
+        return Sublayer(
+            layer,
+            writes,
+            module.get_submodule("out_proj" if heads else "down"),
+            norm=None if is_pre else norm,
+            read=norm if is_pre else None,
+            reads=STREAMS[reads],
+            weights=tuple(module.parameters()),
+            heads=heads,
+        )
 
     def consult(
         self,
@@ -153,8 +153,7 @@ class CrossBlock(Block):
     def sublayers(self, layer: int) -> tuple[Sublayer, ...]:
         """See `Block`; cross-attention stands between the two."""
         first, last = super().sublayers(layer)
-        out_proj = self.cross_attn.out_proj
-        return first, self._sublayer(layer, "cross_out", out_proj, self.cross_norm), last
+        return first, self._sublayer(layer, "cross_out", self.cross_attn, self.cross_norm, 1), last
 
     def consult(
         self,

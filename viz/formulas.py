@@ -174,17 +174,25 @@ FORMULAS: dict[str, Formula] = {
 _SUBLAYERS = {"attn": "attention", "cross": r"cross\text{-}attention", "ffn": "FFN"}
 
 
-def block(norm_placement: str, *, has_cross: bool) -> Formula:
-    """What one block does to the residual stream, a line for each sublayer."""
+def block(
+    norm_placement: str, *, has_cross: bool, adds_normed: bool = False, at_once: bool = False
+) -> Formula:
+    """What one block does to the residual stream, a line for each sublayer.
+
+    adds_normed: whether what is added goes through a norm of its own. at_once: whether all read the
+    same x, so that there is one line.
+    """
     is_pre = norm_placement == "pre"
-    lines = [
-        rf"x &\leftarrow x + \mathrm{{{name}}}(\mathrm{{norm}}(x))"
-        if is_pre
-        else rf"x &\leftarrow \mathrm{{norm}}(x + \mathrm{{{name}}}(x))"
-        for key, name in _SUBLAYERS.items()
-        if has_cross or key != "cross"
-    ]
+    names = [name for key, name in _SUBLAYERS.items() if has_cross or key != "cross"]
+    read = r"\mathrm{norm}(x)" if is_pre else "x"
+    added = [rf"\mathrm{{{name}}}({read})" for name in names]
+    added = [rf"\mathrm{{norm}}({each})" if adds_normed else each for each in added]
+    sums = [f"x + {' + '.join(added)}"] if at_once else [f"x + {each}" for each in added]
+    ends = sums if is_pre else [rf"\mathrm{{norm}}({each})" for each in sums]
+    lines = [rf"x &\leftarrow {each}" for each in ends]
     where = "Xiong et al. 2020, fig. 1b" if is_pre else "Vaswani et al. 2017, §3.1"
+    where = "Gemma Team 2024, §2" if adds_normed else where
+    where = "Black et al. 2022, §2.1" if at_once else where
     inside = r" \\ ".join(lines)
     return Formula(rf"\begin{{aligned}} {inside} \end{{aligned}}", where)
 

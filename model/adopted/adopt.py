@@ -14,6 +14,7 @@ from model.adopted.model import AdoptedModel, Readout, output_of
 from model.adopted.pictures import Pictures
 from model.decoding.kv_cache import KVCache
 from model.lines import one_line
+from model.parts import kind_of_norm
 from model.records import to_numpy
 from model.tap import Edit, Editor, attach
 from model.trace import NEXT, Facts
@@ -57,7 +58,7 @@ def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa
     readout = _readout(inner, found, watched)
     facts = replace(
         _facts(inner, kind, found, watched),
-        norm=_norm(readout, found.blocks[-1].call.gave),
+        norm=_norm(readout, found.blocks[-1].call.gave.shape[-1]),
         tied_embeddings=_tied(inner),
     )
     model = AdoptedModel(inner, found, watched, facts)
@@ -113,16 +114,8 @@ def _readout(inner: Any, found: Anatomy, watched: Watched) -> Readout | None:  #
     return Readout(nn.Identity() if norm is None else norm, head, cap)
 
 
-def _norm(readout: Readout | None, stream: Tensor) -> str | None:
-    """The kind of the last norm, by what it does not see: a stream's length, and its mean."""
-    if readout is None or isinstance(readout.final_norm, nn.Identity):
-        return None
-    norm, far = readout.final_norm, 1000 * stream  # so long that what keeps it from 0 is nothing
-    with torch.inference_mode():
-        made = norm(far)
-        if not close(norm(2 * far), made):
-            return None
-        return "layer" if close(norm(far + far.abs().max()), made) else "rms"
+def _norm(readout: Readout | None, d_model: int) -> str | None:
+    return None if readout is None else kind_of_norm(readout.final_norm, d_model)
 
 
 def _tied(inner: Any) -> bool | None:  # noqa: ANN401

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from model.adopted.attention import Passing, Places, passing
 from model.attention import merge_heads
+from model.parts import STREAMS
 from model.tap import Recorder, attach
 from model.trace import Site
 
@@ -33,7 +34,10 @@ class Call(NamedTuple):
 
 
 class Attended(NamedTuple):
-    """One call of attention, with the sizes seen there, and the module that reads all its z."""
+    """One call of attention, with the sizes seen there, and the module that reads all its z.
+
+    `values` is the matrix that makes all its v, and which columns of what that gives they are.
+    """
 
     module: nn.Module
     when: int
@@ -44,6 +48,7 @@ class Attended(NamedTuple):
     is_causal: bool = False
     window: int = 0  # how many tokens a query sees, itself included; 0 for all
     projection: nn.Module | None = None
+    values: tuple[nn.Module, Tensor] | None = None
 
 
 @dataclass
@@ -66,13 +71,16 @@ class Update(NamedTuple):
 
     `norm` is None where the sum itself goes on (Xiong et al. 2020), and else the call that the
     stream goes on from (Vaswani et al. 2017, §3.1). `matrix` makes the output, and where there is
-    an `own_norm` this makes it of what the matrix gives; None where no one matrix was seen.
+    an `own_norm` this makes it of what the matrix gives; None where no one matrix was seen. `read`
+    is what the stream that it `reads` goes through first.
     """
 
     call: Call
     norm: Call | None
     matrix: Call | None = None
     own_norm: Call | None = None
+    read: Call | None = None
+    reads: str = STREAMS[0]
 
 
 @dataclass(frozen=True)
@@ -120,7 +128,7 @@ class _Watching(Passing):
     """A pass in which each call of attention is noted with its sizes."""
 
     def __init__(self, watched: Watched) -> None:
-        self._recorder = Recorder(("q", "k", "mask", "window", "z"))
+        self._recorder = Recorder(("q", "k", "v", "mask", "window", "z"))
         super().__init__(attach(self._recorder), {})
         self.watched = watched
 
@@ -131,11 +139,11 @@ class _Watching(Passing):
 
     def finish(self) -> None:
         """Put the sizes to the calls."""
-        values = self._recorder.values
+        values, before = self._recorder.values, 0
         for number, call in enumerate(self.watched.attended):
-            names = (f"{_seen(number).address}.{x}" for x in ("q", "k", "mask", "window", "z"))
-            q, k, mask, window, z = map(values.get, names)
-            assert q is not None and k is not None and z is not None
+            names = (f"{_seen(number).address}.{x}" for x in ("q", "k", "v", "mask", "window", "z"))
+            q, k, v, mask, window, z = map(values.get, names)
+            assert q is not None and k is not None and v is not None and z is not None
             sees_later = mask is None or bool(mask[..., 0, -1].any())
             self.watched.attended[number] = call._replace(
                 n_heads=q.shape[1],
@@ -145,7 +153,9 @@ class _Watching(Passing):
                 is_causal=not sees_later,
                 window=0 if window is None else int(window),
                 projection=self._reader(merge_heads(z), call.when),
+                values=self._maker(merge_heads(v), before, call.when),
             )
+            before = call.when
 
     def _reader(self, z: Tensor, after: int) -> nn.Module | None:
         """The matrix that is given z (1, T, H · Dh) next; None where there is none."""
@@ -153,6 +163,13 @@ class _Watching(Passing):
         later = (x for x in matrices if x.began > after and close(x.given, z))
         found = min(later, key=lambda call: call.began, default=None)
         return None if found is None else found.module
+
+    def _maker(self, v: Tensor, after: int, before: int) -> tuple[nn.Module, Tensor] | None:
+        """The matrix that made v (1, T, G · Dh) last, and in which columns; None without one."""
+        matrices = (x for x in reversed(self.watched.calls) if is_matrix(x.module))
+        calls = (x for x in matrices if after < x.began and x.ended < before)
+        found = ((x.module, columns_of(x.gave, v)) for x in calls)
+        return next(((made, at) for made, at in found if at is not None), None)
 
 
 def _seen(number: int) -> Site:
@@ -199,6 +216,12 @@ def first_tensor(values: Any) -> Tensor | None:  # noqa: ANN401
     """What a module gives or is given, of several things the first tensor; None without one."""
     several = values if isinstance(values, tuple | list) else (values,)
     return next((x for x in several if isinstance(x, Tensor)), None)
+
+
+def output_of(output: Any) -> Tensor:  # noqa: ANN401
+    """Logits, or where a model has none the last stream."""
+    logits = output.get("logits")
+    return output[0] if logits is None else logits
 
 
 def anatomy(model: nn.Module, watched: Watched, stacks: Sequence[str]) -> Anatomy:
@@ -271,7 +294,28 @@ def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple
     calls = [x for x in alike if x.gave.shape[-1] == block.gave.shape[-1]]
     moments = [one.when for one in inside]
     found = _chain(block.given, block.gave, calls, moments) or ()
-    return tuple(_with_matrix(update, calls) for update in found)
+    streams = [(STREAMS[0], block.given)]
+    for name, update in zip(STREAMS[1:], found, strict=False):
+        total = streams[-1][1] + update.call.gave.reshape(block.given.shape)
+        streams.append((name, total if update.norm is None else update.norm.gave))
+    whole = [_with_matrix(update, calls) for update in found]
+    return tuple(_with_read(x, [streams[n], streams[0]], calls) for n, x in enumerate(whole))
+
+
+def _with_read(
+    update: Update, streams: Sequence[tuple[str, Tensor]], calls: Sequence[Call]
+) -> Update:
+    """An update with the norm that its stream goes through first: that before it, or the first.
+
+    A block whose feed-forward reads the same as its attention has both (Black et al. 2022, §2.1).
+    """
+    inside = [x for x in calls if x.ended < update.call.ended and not is_matrix(x.module)]
+    alone = [x for x in inside if next(x.module.children(), None) is None]
+    for name, stream in streams:
+        found = (x for x in reversed(alone) if close(x.given, stream) and not close(x.gave, stream))
+        if read := next(found, None):
+            return update._replace(read=read, reads=name)
+    return update._replace(reads=streams[0][0])
 
 
 def _with_matrix(update: Update, calls: Sequence[Call]) -> Update:
@@ -332,3 +376,15 @@ def close(found: Tensor, wanted: Tensor) -> bool:
         return False
     worst = (found.reshape(wanted.shape) - wanted).abs().max()
     return bool(worst <= SUMS_TO * wanted.abs().max())
+
+
+def columns_of(found: Tensor, wanted: Tensor) -> Tensor | None:
+    """Which columns of what was found (…, T, N) are those wanted, (…, T, n); None without them.
+
+    A matrix may make q, k and v at once, in whatever order (Radford et al. 2019, its c_attn).
+    """
+    given, made = (x.flatten(0, -2).T for x in (wanted, found))
+    if given.shape[1] != made.shape[1] or len(given) > len(made):
+        return None
+    apart, at = torch.cdist(given, made, p=float("inf")).min(dim=1)
+    return at if bool(apart.max() <= SUMS_TO * given.abs().max()) else None

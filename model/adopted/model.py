@@ -10,16 +10,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.adopted.anatomy import Anatomy, Watched, first_tensor
+from model.adopted.anatomy import Anatomy, Watched, first_tensor, output_of
 from model.adopted.attention import Passing, Places, passing, running, softcapped
+from model.adopted.parts import stacks_of
 from model.adopted.pictures import MOST_CELLS, Pictures
 from model.adopted.roles import Role, roles
-from model.architectures.base import Transformer
+from model.architectures.base import Transformer, of_each_head
 from model.architectures.decoder import DecoderTransformer
-from model.blocks import Sublayer, matrix_of
+from model.blocks import matrix_of
 from model.config import BlockConfig
 from model.decoding.kv_cache import KVCache
 from model.memory import give_back_freed_memory
+from model.parts import StackParts
 from model.records import Recording, Row, to_numpy
 from model.tap import NO_TAP, Attachment, Tap
 from model.trace import Facts, Site, Stream, Trace
@@ -76,6 +78,7 @@ class AdoptedModel(Transformer):
         self._attention: Places[Site] = _places(anatomy, watched)
         dealt = roles(inner.get_input_embeddings(), anatomy, watched)
         self.embeds = dealt.embeds
+        self._stacks = stacks_of(anatomy, watched, inner)
         for module in dealt.before:
             hook = _entering(dealt.before, self._attention)
             module.register_forward_pre_hook(hook, with_kwargs=True)
@@ -150,22 +153,14 @@ class AdoptedModel(Transformer):
         return tuple(site for site, _ in self.anatomy.attended)
 
     @property
+    def stacks(self) -> tuple[StackParts, ...]:
+        """See `Transformer`."""
+        return self._stacks
+
+    @property
     def embedding(self) -> nn.Module:
         """See `Transformer`."""
         return self.inner.get_input_embeddings()
-
-    @property
-    def sublayers(self) -> tuple[Sublayer, ...]:
-        """See `Transformer`; none where the parts of a block were not found."""
-        heads = {one.projection for _, one in self.anatomy.attended}
-        found = []
-        for layer, block in enumerate(self.anatomy.of(self.name)):
-            for writes, update in zip(block.written, block.updates, strict=True):
-                calls = (update.matrix, update.own_norm, update.norm)
-                matrix, *norms = (call and call.module for call in calls)
-                is_seen = (matrix in heads) == (writes != "ffn_out")
-                found.append(Sublayer(layer, writes, matrix if is_seen else None, *norms))
-        return tuple(found)
 
     @property
     def n_neurons(self) -> int | None:
@@ -194,11 +189,22 @@ class AdoptedModel(Transformer):
         return self.inner.get_input_embeddings().weight
 
     def output_weights(self, site: Site) -> Tensor:
-        """W_O of each head at a site, (H, Dh, D); ValueError where it was not found."""
-        seen = next((one for there, one in self.anatomy.attended if there == site), None)
+        """See `Transformer`."""
+        seen = dict(self.anatomy.attended).get(site)
         if seen is None or seen.projection is None:
             raise ValueError(f"what the heads at {site.address} write was not found")
         return matrix_of(seen.projection).unflatten(0, (seen.n_heads, -1))
+
+    def value_weights(self, site: Site) -> Tensor | None:
+        """See `Transformer`; None as well where values are made of something else than x."""
+        seen = dict(self.anatomy.attended)[site]
+        if seen.values is None:
+            return None
+        module, columns = seen.values
+        weights = matrix_of(module)[:, columns].T  # (G · Dh, D)
+        if weights.shape[1] != self.output_weights(site).shape[-1]:
+            return None
+        return of_each_head(weights, seen.n_heads, seen.n_kv_heads)
 
     @property
     def has_projections(self) -> bool:
@@ -304,12 +310,6 @@ def _leaving(places: Places[Role], own: Places[Site]) -> Any:  # noqa: ANN401
         return (new, *gave[1:]) if isinstance(gave, tuple) else new
 
     return hook
-
-
-def output_of(output: Any) -> Tensor:  # noqa: ANN401
-    """Logits, or where a model has none the last stream."""
-    logits = output.get("logits")
-    return output[0] if logits is None else logits
 
 
 AnyDecoder = DecoderTransformer | AdoptedModel  # whoever built it

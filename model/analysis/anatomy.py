@@ -1,34 +1,43 @@
 """What a model is made of: its parts in the order of the forward pass, their shapes and weights."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from torch import nn
 
 from model.architectures.base import Transformer
-from model.architectures.encoder_decoder import EncoderDecoderTransformer
-from model.architectures.stack import Stack
-from model.architectures.vision import VisionTransformer
-from model.blocks import NORM_PLACEMENTS, Block, CrossBlock
-from model.norms import NoNorm
+from model.blocks import matrix_of
+from model.parts import Heads, StackParts, Step, Sublayer, kind_of_norm
+from model.trace import MODULES
 
-ADDED = ("sinusoidal", "learned")  # schemes that add a vector to each embedding
+KINDS = {"attn_out": "self_attention", "cross_out": "cross_attention", "ffn_out": "feed_forward"}
+GROUPS = dict(zip(KINDS, MODULES.values(), strict=False))
 
 
 @dataclass(frozen=True)
 class Part:
     """One step of the forward pass.
 
-    `shape` is that of what leaves it. `n_parameters` counts its own weights, in a block those of
-    one layer, and nothing that another part before it has too. `group` names heads of attention, as
-    in decoder.cross_attn.
+    `shape` is that of what leaves it, empty where it is not known. `counts` are its own weights, in
+    a block those of each layer, without what another part before it has too. `group` names heads of
+    attention, as in decoder.cross_attn, whose sizes are `heads`, of each layer. `norm` is the kind
+    of a norm. `width` counts the neurons of a feed-forward, `reads` says what stream it reads.
     """
 
     kind: str
     shape: tuple[int, ...]
-    n_parameters: int = 0
+    counts: tuple[int, ...] = (0,)
     group: str = ""
+    heads: tuple[Heads, ...] = ()
+    norm: str | None = None
+    width: int = 0
+    reads: str = ""
+    detail: str = ""
+
+    @property
+    def n_parameters(self) -> int:
+        """Its weights, in a block those of all layers."""
+        return sum(self.counts)
 
 
 @dataclass(frozen=True)
@@ -45,77 +54,99 @@ class Column:
     after: tuple[Part, ...]
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        """All of them, in order."""
+        inside = (part for sublayer in self.sublayers for part in sublayer)
+        return (*self.before, *inside, *self.after)
+
+    @property
     def n_parameters(self) -> int:
         """Weights of the whole column, all layers counted."""
-        per_layer = sum(part.n_parameters for sublayer in self.sublayers for part in sublayer)
-        once = sum(part.n_parameters for part in (*self.before, *self.after))
-        return once + self.n_layers * per_layer
+        return sum(part.n_parameters for part in self.parts)
 
 
 def anatomy(model: Transformer, lengths: Sequence[int]) -> tuple[Column, ...]:
     """The columns of a model's diagram for an input of these lengths, one of each stack.
 
-    The output of the last column is the model's: logits, and their softmax.
+    The output of the last column is the model's, and where it is logits their softmax.
     """
     counted: set[int] = set()
     columns = [
-        _column(stack, length, counted)
-        for stack, length in zip(_stacks(model), lengths, strict=True)
+        _column(stack, length, counted) for stack, length in zip(model.stacks, lengths, strict=True)
     ]
-    last = columns[-1]
-    columns[-1] = replace(last, after=(*last.after, *_ends(model, lengths[-1], counted)))
+    for last in columns[-1:]:
+        softmax = (Part("softmax", x.shape) for x in last.after if x.kind == "unembedding")
+        columns[-1] = replace(last, after=(*last.after, *softmax))
     return tuple(columns)
 
 
-def _stacks(model: Transformer) -> tuple[Stack, ...]:
-    if isinstance(model, EncoderDecoderTransformer):
-        return (model.encoder, model.decoder)
-    return (cast("Stack", model),)
+def _column(stack: StackParts, length: int, counted: set[int]) -> Column:
+    before = tuple(_of_step(step, length, counted) for step in stack.before)
+    layers: list[list[tuple[Part, ...]]] = []
+    for one in stack.sublayers:
+        if one.layer == len(layers):
+            layers.append([])
+        layers[-1].append(tuple(_of_sublayer(one, stack, length, counted)))
+    sublayers = tuple(_together(alike) for alike in zip(*layers, strict=True))
+    after = (_of_step(step, length, counted) for step in stack.after)
+    shown = tuple(part for part in after if part.kind != "other" or part.n_parameters)
+    return Column(stack.name, len(layers), before, sublayers, shown)
 
 
-def _column(stack: Stack, length: int, counted: set[int]) -> Column:
-    stream = (length, stack.config.d_model)
-    embedding = "patches" if isinstance(stack, VisionTransformer) else "embedding"
-    before = [Part(embedding, stream, _count(stack.embed, counted))]
-    if stack.config.position in ADDED:
-        before.append(Part("positions", stream, _count(stack.position, counted)))
-    block = stack.blocks[0]
-    sublayers = tuple(_sublayers(block, stream, stack.name, counted))
-    has_norm = not isinstance(stack.final_norm, NoNorm)
-    after = [Part("final_norm", stream, _count(stack.final_norm, counted))] if has_norm else []
-    return Column(stack.name, len(stack.blocks), tuple(before), sublayers, tuple(after))
+def _of_step(step: Step, length: int, counted: set[int]) -> Part:
+    shape = (step.rows or length, step.width) if step.width else ()
+    norm = step.norm and kind_of_norm(step.norm, step.width)
+    count = (_count(step.weights, counted),)
+    return Part(step.kind, shape, count, norm=norm, detail=step.detail)
 
 
-def _sublayers(
-    block: Block, stream: tuple[int, int], stack: str, counted: set[int]
-) -> Iterator[tuple[Part, ...]]:
-    """Attention, cross-attention where there is any, and the feed-forward, each with its norm."""
-    modules: list[tuple[str, nn.Module, nn.Module, str]] = [
-        ("self_attention", block.attn, block.attn_norm, f"{stack}.attn")
+def _of_sublayer(
+    one: Sublayer, stack: StackParts, length: int, counted: set[int]
+) -> Iterator[Part]:
+    """Attention or the feed-forward with its norms: before it, of what it gives, of the sum."""
+    stream = (length, stack.d_model)
+
+    def of_norm(module: nn.Module | None) -> Iterator[Part]:
+        if module is not None:
+            kind, count = kind_of_norm(module, stack.d_model), _count(module.parameters(), counted)
+            yield Part("norm" if kind else "scale", stream, (count,), norm=kind)
+
+    yield from of_norm(one.read)
+    group = f"{stack.name}.{GROUPS[one.writes]}" if one.heads else ""
+    heads = (one.heads,) if one.heads else ()
+    width = 0 if one.heads or one.matrix is None else len(matrix_of(one.matrix))
+    count = (_count(one.weights, counted),)
+    yield Part(KINDS[one.writes], stream, count, group, heads, width=width, reads=one.reads)
+    yield from of_norm(one.own_norm)
+    yield Part("add", stream)
+    yield from of_norm(one.norm)
+
+
+def _together(layers: Sequence[tuple[Part, ...]]) -> tuple[Part, ...]:
+    """A sublayer as all layers have it. What a layer lacks, as a first norm, counts 0 there."""
+    whole = max(layers, key=len)
+    return tuple(
+        replace(
+            part,
+            counts=tuple(x.n_parameters for x in of_each),
+            heads=tuple(heads for x in of_each for heads in x.heads),
+        )
+        for part, of_each in zip(
+            whole, zip(*(_aligned(x, whole) for x in layers), strict=True), strict=True
+        )
+    )
+
+
+def _aligned(parts: tuple[Part, ...], whole: tuple[Part, ...]) -> list[Part]:
+    """The parts of one layer beside those of another, which has all of them and perhaps more."""
+    left = list(parts)
+    return [
+        left.pop(0) if left and left[0].kind == x.kind else Part(x.kind, x.shape) for x in whole
     ]
-    if isinstance(block, CrossBlock):
-        cross = ("cross_attention", block.cross_attn, block.cross_norm, f"{stack}.cross_attn")
-        modules.append(cross)
-    modules.append(("feed_forward", block.ffn, block.ffn_norm, ""))
-    is_first = block.placement is NORM_PLACEMENTS["pre"]
-    for kind, module, norm, group in modules:
-        of_norm = Part("norm", stream, _count(norm, counted))
-        work = (Part(kind, stream, _count(module, counted), group), Part("add", stream))
-        yield (of_norm, *work) if is_first else (*work, of_norm)
 
 
-def _ends(model: Transformer, length: int, counted: set[int]) -> Iterator[Part]:
-    unembed = cast("nn.Linear", model.get_submodule("unembed"))
-    if isinstance(model, VisionTransformer):
-        length = 1
-        yield Part("class_token", (length, model.config.d_model))
-    shape = (length, unembed.out_features)
-    yield Part("unembedding", shape, _count(unembed, counted))
-    yield Part("softmax", shape)
-
-
-def _count(module: nn.Module, counted: set[int]) -> int:
-    """Weights of a module that are not among the counted ones, which they join."""
-    fresh = [x for x in module.parameters() if id(x) not in counted]
-    counted.update(map(id, fresh))
-    return sum(x.numel() for x in fresh)
+def _count(weights: Iterable[nn.Parameter], counted: set[int]) -> int:
+    """Weights that are not among the counted ones, which they join."""
+    fresh = {id(x): x.numel() for x in weights if id(x) not in counted}
+    counted.update(fresh)
+    return sum(fresh.values())

@@ -4,40 +4,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adopted.model import AdoptedModel
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
-from model.architectures.stack import Stack
-from model.attention import MultiHeadAttention
-from model.blocks import matrix_of
 from model.trace import AttentionRecord, Site
 
 GAIN = "gain"  # of a norm, by its name among its parameters
-
-
-def attention_module(model: Transformer, site: Site) -> MultiHeadAttention:
-    """The module that attends at a site; ValueError where the model has none there."""
-    path = site.address.removeprefix(f"{model.name}.") if isinstance(model, Stack) else site.address
-    try:
-        found = model.get_submodule(path)
-    except AttributeError:
-        found = None
-    if not isinstance(found, MultiHeadAttention):
-        raise ValueError(f"the model has no attention at {site.address}")
-    return found
-
-
-def output_weights(attention: MultiHeadAttention) -> Tensor:
-    """W_O of each head, (H, Dh, D): what its z is multiplied by."""
-    return matrix_of(attention.out_proj).unflatten(0, (attention.n_heads, -1))
-
-
-def weights_at(model: Transformer, site: Site) -> Tensor:
-    """W_O of each head at a site, (H, Dh, D); ValueError where there is none that is known."""
-    if isinstance(model, AdoptedModel):
-        return model.output_weights(site)
-    return output_weights(attention_module(model, site))
 
 
 @torch.inference_mode()
@@ -48,7 +20,7 @@ def value_norms(record: AttentionRecord, model: Transformer) -> np.ndarray:
     """
     heads = [record.kv_head(head) for head in range(record.n_heads)]
     v = torch.from_numpy(record.v[heads])  # (H, Tk, Dh), a copy
-    return (v @ weights_at(model, record.site).float().cpu()).norm(dim=-1).numpy()
+    return (v @ model.output_weights(record.site).float().cpu()).norm(dim=-1).numpy()
 
 
 @torch.inference_mode()
@@ -68,13 +40,12 @@ def copying_scores(model: Transformer) -> np.ndarray | None:
     tokens = unembed.T @ embed  # (D, D): from what a head writes to what it reads
     scores = []
     for layer, block in enumerate(model.blocks):
-        attention = attention_module(model, Site(model.name, "self", layer))
+        site = Site(model.name, "self", layer)
         reads = block.placement.ends_with_norm  # pre-norm: the head reads a normalised stream
         fold = _folded(block.attn_norm, model) if reads else torch.eye(len(tokens)).double()
-        group = attention.n_heads // attention.n_kv_heads
-        w_v = attention.v_proj.weight.double().cpu() @ fold  # (G·Dh, D)
-        w_v = w_v.unflatten(0, (attention.n_kv_heads, -1)).repeat_interleave(group, dim=0)
-        w_out = output_weights(attention).double().cpu()  # (H, Dh, D)
+        w_v, w_out = model.value_weights(site), model.output_weights(site)
+        assert w_v is not None
+        w_v, w_out = w_v.double().cpu() @ fold, w_out.double().cpu()  # (H, Dh, D)
         circuits = w_out @ tokens @ w_v.mT  # (H, Dh, Dh): W_O·W_U·W_E·W_V, the same eigenvalues
         values = torch.linalg.eigvals(circuits)
         scores.append((values.real.sum(-1) / values.abs().sum(-1).clamp_min(1e-300)).numpy())

@@ -21,7 +21,6 @@ from model.analysis.branching import (
     check_gradients,
     logits_at,
 )
-from model.analysis.circuits import weights_at
 from model.analysis.exact import Filling
 from model.analysis.interventions import Given, run_rows
 from model.analysis.metrics import Metric
@@ -140,7 +139,7 @@ def _token_weights(question: Question, values: Mapping[str, Tensor]) -> np.ndarr
 
 def _written_lengths(model: Transformer, site: Site, v: Tensor) -> Tensor:
     """‖v · W_O‖ of each head's values, as its share of the output projection. (H, T)."""
-    weights = weights_at(model, site)  # (H, Dh, D)
+    weights = model.output_weights(site)  # (H, Dh, D)
     values = share_kv_heads(v[None], len(weights))[0]  # (H, T, Dh)
     return (values @ weights).norm(dim=-1)
 

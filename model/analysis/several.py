@@ -4,17 +4,13 @@ MultiHead(Q, K, V) = Concat(head_1, …, head_H) W_O (Vaswani et al. 2017, §3.2
 W_O is a sum: each head's z times the rows of W_O that are its own (Elhage et al. 2021).
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from model.analysis.circuits import attention_module, output_weights
 from model.analysis.cosine import cosine_similarity
 from model.architectures.base import Transformer
-from model.attention import MultiHeadAttention
-from model.config import BlockConfig
 from model.trace import AttentionRecord, Site
 
 MOST_HEADS = 64
@@ -23,15 +19,16 @@ MOST_HEADS = 64
 class Weights(NamedTuple):
     """What a layer's heads go through, float64: W_V (H, Dh, D) and W_O (H, Dh, D) of each.
 
-    Where heads share a key-value head (Ainslie et al. 2023) they have the same W_V.
+    Where heads share a key-value head (Ainslie et al. 2023) they have the same W_V. It is None
+    where no one matrix was seen that makes v of x.
     """
 
-    values: np.ndarray
+    values: np.ndarray | None
     outputs: np.ndarray
 
 
 class Cut(NamedTuple):
-    """One layer's attention with so many heads: their width, and all of its parameters."""
+    """One layer's attention with so many heads: their width, and the weights of its matrices."""
 
     n_heads: int
     d_head: int
@@ -41,12 +38,9 @@ class Cut(NamedTuple):
 @torch.inference_mode()
 def weights_of(model: Transformer, site: Site) -> Weights:
     """The weights of the heads at a site; ValueError where the model has none there."""
-    attention = attention_module(model, site)
-    n_heads, n_kv_heads = attention.n_heads, attention.n_kv_heads
-    values = attention.v_proj.weight.double().cpu().unflatten(0, (n_kv_heads, -1))  # (G, Dh, D)
-    values = values.repeat_interleave(n_heads // n_kv_heads, dim=0)
-    outputs = output_weights(attention).double().cpu()
-    return Weights(values.numpy(), outputs.numpy())
+    values, outputs = model.value_weights(site), model.output_weights(site)
+    found = None if values is None else values.double().cpu().numpy()
+    return Weights(found, outputs.double().cpu().numpy())
 
 
 def contributions(record: AttentionRecord, weights: Weights) -> np.ndarray:
@@ -54,13 +48,13 @@ def contributions(record: AttentionRecord, weights: Weights) -> np.ndarray:
     return record.z.astype(np.float64) @ weights.outputs
 
 
-def spectra(weights: Weights) -> np.ndarray:
+def spectra(values: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     """Singular values of each head's W_V·W_O, largest first, (H, Dh); the other D − Dh are 0.
 
     With W_V = (Q R)ᵀ and W_O = (P S)ᵀ they are those of the small matrix R·Sᵀ.
     """
     found = []
-    for w_v, w_o in zip(weights.values, weights.outputs, strict=True):
+    for w_v, w_o in zip(values, outputs, strict=True):
         r, s = (np.asarray(np.linalg.qr(matrix.T, mode="r")) for matrix in (w_v, w_o))
         found.append(np.linalg.svd(r @ s.T, compute_uv=False))
     return np.stack(found)
@@ -94,20 +88,13 @@ def most_alike(patterns: np.ndarray) -> tuple[int, int, int]:
     return int(layer), int(one), int(other)
 
 
-def cuts(config: BlockConfig) -> list[Cut]:
-    """The same d_model cut into 1, 2, 4, 8, … heads, and into as many as the model has.
+def cuts(d_model: int, n_heads: int, d_head: int, *, in_pairs: bool) -> list[Cut]:
+    """The same width of all heads cut into 1, 2, 4, 8, … heads, and into as many as there are.
 
-    Each with keys and values of its own. What the config refuses is left out, as heads of odd width
-    under RoPE. The layers are made, without memory for their weights, and counted.
+    Each with keys and values of its own. Counted are W_Q, W_K, W_V and W_O, D by H · Dh each.
+    in_pairs: whether positions rotate pairs of numbers, which heads of odd width do not have.
     """
-    wanted = {2**power for power in range(MOST_HEADS.bit_length())} | {config.n_heads}
-    found = []
-    for n_heads in sorted(wanted):
-        try:
-            cut = replace(config, n_heads=n_heads, n_kv_heads=n_heads)
-        except ValueError:
-            continue
-        with torch.device("meta"):
-            attention = MultiHeadAttention(cut)
-        found.append(Cut(n_heads, cut.d_head, sum(x.numel() for x in attention.parameters())))
-    return found
+    width = n_heads * d_head
+    wanted = {2**power for power in range(MOST_HEADS.bit_length())} | {n_heads}
+    found = (Cut(n, width // n, 4 * d_model * width) for n in sorted(wanted) if width % n == 0)
+    return [cut for cut in found if not (in_pairs and cut.d_head % 2)]

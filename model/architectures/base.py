@@ -1,10 +1,14 @@
 """What every architecture is to the rest of the house."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 
-from model.blocks import Sublayer
+from model.attention import MultiHeadAttention
+from model.blocks import matrix_of
 from model.config import BlockConfig
+from model.parts import StackParts, Step, Sublayer
 from model.trace import Site
 
 
@@ -46,15 +50,51 @@ class Transformer(nn.Module):
         """Every attention, in the order of a pass."""
         raise NotImplementedError
 
+    def attention_at(self, site: Site) -> MultiHeadAttention:
+        """The module that attends at a site; ValueError where the model has none there."""
+        path = site.address.removeprefix(f"{getattr(self, 'name', '')}.")
+        try:
+            found = self.get_submodule(path)
+        except AttributeError:
+            found = None
+        if not isinstance(found, MultiHeadAttention):
+            raise ValueError(f"the model has no attention at {site.address}")
+        return found
+
+    def output_weights(self, site: Site) -> Tensor:
+        """W_O of each head at a site, (H, Dh, D): what its z is multiplied by.
+
+        ValueError where there is none that is known.
+        """
+        attention = self.attention_at(site)
+        return matrix_of(attention.out_proj).unflatten(0, (attention.n_heads, -1))
+
+    def value_weights(self, site: Site) -> Tensor | None:
+        """W_V of each head at a site, (H, Dh, D), shared ones repeated; None where not known."""
+        found = self.attention_at(site)
+        return of_each_head(found.v_proj.weight, found.n_heads, found.n_kv_heads)
+
     @property
     def embedding(self) -> nn.Module:
         """What makes vectors (B, T, D) of ids (B, T), with whatever they are multiplied by."""
         raise NotImplementedError
 
     @property
+    def stacks(self) -> tuple[StackParts, ...]:
+        """What it is made of, in the order of a pass; empty where that was not found."""
+        raise NotImplementedError
+
+    @property
+    def last_steps(self) -> Iterator[Step]:
+        """What makes logits after all else, where it has what does."""
+        unembed = getattr(self, "unembed", None)
+        if isinstance(unembed, nn.Linear):
+            yield Step("unembedding", unembed.out_features, tuple(unembed.parameters()))
+
+    @property
     def sublayers(self) -> tuple[Sublayer, ...]:
         """What writes into the stream that logits are read from, in the order of a pass."""
-        raise NotImplementedError
+        return tuple(one for stack in self.stacks[-1:] for one in stack.sublayers)
 
     @property
     def ending(self) -> tuple[nn.Module, nn.Linear]:
@@ -87,3 +127,8 @@ class Transformer(nn.Module):
                 f"the text has {n_cached + n_new} tokens{cached} but the model's context is "
                 f"{self.config.max_seq_len}; shorten it to {self.config.max_seq_len} tokens"
             )
+
+
+def of_each_head(weights: Tensor, n_heads: int, n_kv_heads: int) -> Tensor:
+    """Weights (G · Dh, D) of key-value heads as each head has them, (H, Dh, D)."""
+    return weights.unflatten(0, (n_kv_heads, -1)).repeat_interleave(n_heads // n_kv_heads, dim=0)

@@ -4,10 +4,11 @@ from torch import Tensor, nn
 
 from model.architectures.base import Transformer
 from model.architectures.stack import CausalStack, Stack
-from model.blocks import CrossBlock, Memory, Sublayer
+from model.blocks import CrossBlock, Memory
 from model.config import EncoderDecoderConfig
 from model.decoding.kv_cache import KVCache
 from model.embeddings import TokenEmbedding
+from model.parts import StackParts
 from model.tap import NO_TAP, Tap
 from model.trace import Site
 
@@ -48,9 +49,10 @@ class EncoderDecoderTransformer(Transformer):
         return self.encoder.embed
 
     @property
-    def sublayers(self) -> tuple[Sublayer, ...]:
+    def stacks(self) -> tuple[StackParts, ...]:
         """See `Transformer`."""
-        return self.decoder.sublayers
+        (encoder,), (decoder,) = self.encoder.stacks, self.decoder.stacks
+        return encoder, decoder._replace(after=(*decoder.after, *self.last_steps))
 
     @property
     def ending(self) -> tuple[nn.Module, nn.Linear]:

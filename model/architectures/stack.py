@@ -7,14 +7,17 @@ import torch
 from torch import Tensor, nn
 
 from model.architectures.base import Transformer
-from model.blocks import NORM_PLACEMENTS, Block, Memory, Sublayer, dropout_of
+from model.blocks import NORM_PLACEMENTS, Block, Memory, dropout_of
 from model.config import BlockConfig
 from model.decoding.kv_cache import KVCache
 from model.masks import MASKS, CausalConfig, bidirectional_prefix
 from model.norms import NORMS, NoNorm
+from model.parts import StackParts, Step
 from model.positions import POSITIONS
 from model.tap import NO_TAP, Tap
 from model.trace import Site
+
+ADDED = ("sinusoidal", "learned")  # schemes that add a vector to each embedding
 
 
 class Stack(Transformer):
@@ -59,9 +62,24 @@ class Stack(Transformer):
         return self.embed
 
     @property
-    def sublayers(self) -> tuple[Sublayer, ...]:
+    def stacks(self) -> tuple[StackParts, ...]:
         """See `Transformer`."""
-        return tuple(x for n, block in enumerate(self.blocks) for x in block.sublayers(n))
+        sublayers = tuple(x for n, block in enumerate(self.blocks) for x in block.sublayers(n))
+        width, norm = self.config.d_model, self.final_norm
+        before = [self.first_step]
+        if self.config.position in ADDED:
+            before.append(Step("positions", width, tuple(self.position.parameters())))
+        has_norm = not isinstance(norm, NoNorm)
+        after = (Step("final_norm", width, tuple(norm.parameters()), norm=norm),) * has_norm
+        ends = tuple(self.last_steps)
+        return (StackParts(self.name, width, tuple(before), sublayers, (*after, *ends)),)
+
+    @property
+    def first_step(self) -> Step:
+        """What makes vectors of what it is given."""
+        scale = getattr(self.embed, "scale", 1.0)
+        detail = f"× √{self.config.d_model}" if scale != 1.0 else ""
+        return Step("embedding", self.config.d_model, tuple(self.embed.parameters()), detail=detail)
 
     @property
     def ending(self) -> tuple[nn.Module, nn.Linear]:

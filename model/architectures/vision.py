@@ -1,10 +1,13 @@
 """A picture as a row of patches, as in ViT: which class does it show?"""
 
+from collections.abc import Iterator
+
 from torch import Tensor, nn
 
 from model.architectures.stack import Stack
 from model.config import VisionConfig
 from model.embeddings import PatchEmbedding
+from model.parts import Step
 from model.tap import NO_TAP, Tap
 
 STACK = "encoder"  # the first part of every address, as the paper calls it
@@ -21,6 +24,20 @@ class VisionTransformer(Stack):
     def __init__(self, config: VisionConfig) -> None:
         super().__init__(config, STACK, PatchEmbedding(config))
         self.unembed = nn.Linear(config.d_model, config.n_classes, bias=config.bias)
+
+    @property
+    def first_step(self) -> Step:
+        """See `Stack`."""
+        side = self.config.patch_size
+        detail = f"{side} × {side} pixels each, [CLS] before them"
+        weights = tuple(self.embed.parameters())
+        return Step("patches", self.config.d_model, weights, detail=detail)
+
+    @property
+    def last_steps(self) -> Iterator[Step]:
+        """See `Stack`; of the class token alone."""
+        yield Step("class_token", self.config.d_model, (), rows=1)
+        yield from (step._replace(rows=1) for step in super().last_steps)
 
     def forward(self, images: Tensor, *, mask: Tensor | None = None, tap: Tap = NO_TAP) -> Tensor:
         """Logits of every class, (B, C).

@@ -90,6 +90,7 @@ class Adopted:
             "mask": self.config.mask,
             "projections": self.model.has_projections,
             "answers": again,
+            "blocks": self.model.stacks,
             "cache": again and not self.model.config.n_together,
             "edits": is_alone and self.model.anatomy.has_residuals,
             "parts": self._has_parts,

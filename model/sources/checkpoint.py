@@ -54,6 +54,7 @@ OWN = (
     "mask",
     "projections",
     "answers",
+    "blocks",
     "cache",
     "edits",
     "parts",

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 REASONS = {
     "decoder": "it does not say how a text goes on",
     "projections": "what its heads write was not found",
+    "blocks": "what its blocks add to a stream was not found",
     "edits": "its residual stream could not be followed through one stack",
     "parts": "its logits are not a plain sum of what its heads and sublayers write",
     "embeddings": "the embeddings of its tokens were not found by themselves",

@@ -214,17 +214,17 @@ def _run(handle: ModelHandle, given: Given) -> Run:
 @kept
 def anatomy(handle: ModelHandle, lengths: tuple[int, ...]) -> tuple[Column, ...]:
     """The parts of a model, for inputs of these lengths."""
-    return columns_of(checkpoint(handle).model, lengths)
+    return columns_of(runnable(handle).model, lengths)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def check_anatomy(handle: ModelHandle) -> Check:
-    """Whether a model's parts have as many weights together as its file has numbers."""
-    found = checkpoint(handle)
-    n_streams = 2 if found.config.architecture == "encoder_decoder" else 1
-    counted = sum(column.n_parameters for column in columns_of(found.model, (1,) * n_streams))
-    stored = sum(weight.size for weight in found.files.weights.values())
-    return Check("weights of all boxes = numbers in the file", float(abs(counted - stored)), 0.0)
+    """Whether a model's parts have as many weights together as the model has."""
+    model = runnable(handle).model
+    columns = columns_of(model, (1,) * len(model.stacks))
+    counted = sum(column.n_parameters for column in columns)
+    held = sum(weight.numel() for weight in model.parameters())
+    return Check("weights of all boxes = weights of the model", float(abs(counted - held)), 0.0)
 
 
 def lens(handle: ModelHandle, text: str, wanted: Iterable[int]) -> LogitLens:

@@ -144,4 +144,4 @@ def _survey(handle: ModelHandle, state: tuple[int, int]) -> Survey | None:
 @kept
 def weights(handle: ModelHandle, site: Site) -> Weights:
     """What the heads of one layer go through."""
-    return weights_of(runs.checkpoint(handle).model, site)
+    return weights_of(runs.runnable(handle).model, site)

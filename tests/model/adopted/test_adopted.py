@@ -349,3 +349,25 @@ def test_what_heads_write_is_what_the_block_adds(family: str) -> None:
         rest = residual.attn_out - written  # the bias, the same for each token
         np.testing.assert_allclose(rest, np.broadcast_to(rest[0], rest.shape), atol=EXACT)
     assert model.has_projections
+
+
+KEPT_APART = {"deepseek_v3", "gemma4"}  # values of a latent, and values that are normed
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, *UNEVEN])
+def test_values_are_made_of_what_was_found(family: str) -> None:
+    model, trace = captured(family)
+    record, block = trace.attention[-1], model.anatomy.attended[-1][1]
+    values = model.value_weights(record.site)
+    assert (values is None) == (family in KEPT_APART)
+    if values is None or block.values is None:
+        return
+    taken: list[Tensor] = []
+    hook = block.values[0].register_forward_hook(lambda _, x, __: taken.append(x[0].squeeze(0)))
+    with torch.inference_mode():
+        model.inner(**given(family))
+    hook.remove()
+    made = torch.einsum("td,hvd->htv", taken[-1], values)
+    heads = [record.kv_head(head) for head in range(record.n_heads)]
+    rest = record.v[heads] - made.numpy()  # the bias, the same for each token
+    np.testing.assert_allclose(rest, np.broadcast_to(rest[:, :1], rest.shape), atol=EXACT)

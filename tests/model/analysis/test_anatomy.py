@@ -4,9 +4,11 @@ import math
 
 import pytest
 
+from model.adopted.adopt import adopt
 from model.analysis.anatomy import anatomy
 from model.architectures.base import Transformer
 from model.sources.checkpoint import own_weights
+from tests.model.adopted.families import FAMILIES, HYBRIDS, UNEVEN, build
 from tests.model.builders import every_trace, tiny_model
 
 MODELS = {name: model for name, (model, _) in every_trace().items()}
@@ -19,6 +21,43 @@ def test_every_weight_is_counted_once(name: str) -> None:
     columns = anatomy(model, LENGTHS.get(model.config.architecture, (7,)))
     expected = sum(math.prod(x.shape) for x in own_weights(model).values())
     assert sum(column.n_parameters for column in columns) == expected
+
+
+NOT_FOUND = {"falcon_h1", "gemma4"}  # their blocks add more than attention and a feed-forward
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, *HYBRIDS, *UNEVEN])
+def test_every_weight_of_any_family_is_counted_once(family: str) -> None:
+    model = adopt(build(family))
+    assert (not model.stacks) == (family in NOT_FOUND)
+    columns = anatomy(model, (7,) * len(model.stacks))
+    counted = sum(column.n_parameters for column in columns)
+    assert counted == sum(x.numel() for x in build(family).parameters()) * bool(columns)
+
+
+GEMMA = ["norm", "self_attention", "norm", "add", "norm", "feed_forward", "norm", "add"]
+USUAL = ["norm", "self_attention", "add", "norm", "feed_forward", "add"]
+LAYERS = {  # kinds of parts and kinds of norms in a block; what the feed-forward reads, its width
+    "llama": (USUAL, "rms", "resid_mid", 40),
+    "gemma3": (GEMMA, "rms", "resid_mid", 40),
+    "gpt2": (USUAL, "layer", "resid_mid", 96),
+    "gpt_neox": (USUAL, "layer", "resid_pre", 40),
+    "phi": (USUAL, "layer", "resid_pre", 40),
+    "mixtral": (USUAL, "rms", "resid_mid", 0),
+    "bert": ([*USUAL[1:4], *USUAL[4:], "norm"], "layer", "resid_mid", 40),
+}
+
+
+@pytest.mark.parametrize("family", LAYERS)
+def test_parts_of_any_family_stand_in_their_order(family: str) -> None:
+    kinds, norm, reads, width = LAYERS[family]
+    (column,) = anatomy(adopt(build(family)), (7,))
+    inside = [part for sublayer in column.sublayers for part in sublayer]
+    assert [part.kind for part in inside] == kinds
+    assert {part.norm for part in inside if part.kind == "norm"} == {norm}
+    (last,) = (part for part in inside if part.kind == "feed_forward")
+    assert (last.reads, last.width) == (reads, width)
+    assert column.before[0].detail == ("× 4.899" if family == "gemma3" else "")  # √24
 
 
 @pytest.mark.parametrize("placement", ["pre", "post"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.circuits import attention_module, copying_scores, value_norms
+from model.analysis.circuits import copying_scores, value_norms
 from model.architectures.decoder import DecoderTransformer
 from model.trace import Site
 from tests.model.builders import GROUPED, every_trace, tiny_config, tiny_model, tiny_trace
@@ -54,7 +54,7 @@ def test_copying_scores_are_those_of_the_whole_matrix(changes: dict[str, object]
 
 def test_a_head_that_copies_scores_one_and_one_that_takes_away_minus_one() -> None:
     model = tiny_model(norm_placement="post")
-    attention = attention_module(model, Site("decoder", "self", 0))
+    attention = model.attention_at(Site("decoder", "self", 0))
     with torch.no_grad():
         attention.out_proj.weight.copy_(attention.v_proj.weight.T)  # W_O = W_Vᵀ: it copies
         attention.out_proj.weight[:, 10:20] *= -1
@@ -89,4 +89,4 @@ def test_every_site_has_its_module(name: str) -> None:
     for record in trace.attention:
         assert value_norms(record, model).shape == (record.n_heads, record.k.shape[1])
     with pytest.raises(ValueError, match=r"no attention at decoder\.blocks\.9\.attn"):
-        attention_module(DecoderTransformer(tiny_config()), Site("decoder", "self", 9))
+        DecoderTransformer(tiny_config()).attention_at(Site("decoder", "self", 9))

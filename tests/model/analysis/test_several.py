@@ -14,7 +14,7 @@ from model.analysis.several import (
     spectra,
     weights_of,
 )
-from tests.model.builders import GROUPED, tiny_config, tiny_model, tiny_trace
+from tests.model.builders import GROUPED, tiny_model, tiny_trace
 
 torch = pytest.importorskip("torch")
 
@@ -35,7 +35,8 @@ def test_singular_values_are_those_of_the_whole_matrix(changes: dict) -> None:
     model = tiny_model(**changes)
     record = tiny_trace(model).attention[1]
     weights = weights_of(model, record.site)
-    found = spectra(weights)
+    assert weights.values is not None
+    found = spectra(*weights)
     for head in range(record.n_heads):
         product = torch.tensor(weights.values[head]).T @ torch.tensor(weights.outputs[head])
         expected = torch.linalg.svdvals(product)
@@ -45,10 +46,12 @@ def test_singular_values_are_those_of_the_whole_matrix(changes: dict) -> None:
 
 
 def test_heads_that_share_values_have_the_same_ones() -> None:
-    values = weights_of(tiny_model(**GROUPED), tiny_trace(tiny_model(**GROUPED)).attention[0].site)
-    assert (values.values[0] == values.values[2]).all()
-    assert (values.values[0] != values.values[3]).any()
-    assert (values.outputs[0] != values.outputs[1]).any()
+    model = tiny_model(**GROUPED)
+    values, outputs = weights_of(model, tiny_trace(model).attention[0].site)
+    assert values is not None
+    assert (values[0] == values[2]).all()
+    assert (values[0] != values[3]).any()
+    assert (outputs[0] != outputs[1]).any()
 
 
 def test_effective_ranks_by_hand() -> None:
@@ -66,17 +69,11 @@ def test_likeness_of_patterns() -> None:
         most_alike(np.stack([[one]]))
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_every_cut_has_as_many_parameters(bias: bool) -> None:
-    found = cuts(tiny_config(d_model=24, n_heads=3, bias=bias))
-    assert [cut.n_heads for cut in found] == [1, 2, 3, 4, 8]
-    assert [cut.d_head for cut in found] == [24, 12, 8, 6, 3]
-    assert {cut.parameters for cut in found} == {4 * 24 * 24 + (4 * 24 if bias else 0)}
-    own = tiny_model(d_model=24, n_heads=3, bias=bias).blocks[0].attn
-    assert found[2].parameters == sum(x.numel() for x in own.parameters())
-
-
-def test_what_the_config_refuses_is_left_out() -> None:
-    """RoPE rotates pairs: 8 heads of 3 columns are refused."""
-    found = cuts(tiny_config(d_model=24, n_heads=3, position="rope"))
-    assert [cut.n_heads for cut in found] == [1, 2, 3, 4]
+@pytest.mark.parametrize("in_pairs", [True, False])
+def test_every_cut_has_as_many_parameters(in_pairs: bool) -> None:
+    """RoPE rotates pairs, which 8 heads of 3 columns do not have."""
+    found = cuts(24, 3, 8, in_pairs=in_pairs)
+    assert [cut.n_heads for cut in found] == [1, 2, 3, 4, 8][: 4 if in_pairs else 5]
+    assert [cut.d_head for cut in found] == [24, 12, 8, 6, 3][: len(found)]
+    attention = tiny_model(d_model=24, n_heads=3, bias=False).blocks[0].attn
+    assert {cut.parameters for cut in found} == {sum(x.numel() for x in attention.parameters())}

@@ -50,6 +50,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(folder / "some-marian", "marian", end="</s>")
     saved(folder / "capped", "gemma2", attn_logit_softcapping=1.0)
     saved(folder / "sunk", "gpt_oss")
+    saved(folder / "gemma", "gemma3")
+    saved(folder / "neox", "gpt_neox")
     for name, unknown in (("lacks-a-byte", None), ("has-an-unknown", "</s>")):
         lacking("Ã", unknown).save_pretrained(saved(folder / name))
     for kind in ("esm", "bertweet"):
@@ -82,11 +84,12 @@ def _shelved(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 OF_DECODERS = (
     "Home", "Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache",
     "Ablation", "Patching", "Positions", "Masks", "Why √d?", "Attention by hand", "Order",
-    "Contributions", "Explanation", "Similarity",
+    "Contributions", "Explanation", "Similarity", "Several heads",
+    "Diagram",
 )  # fmt: skip
 
 
-LAID_OUT = ("Cost", "Several heads", "The block", "Diagram")  # pages that need our own modules
+LAID_OUT = ("Cost", "The block")  # pages that need our own modules
 
 
 @pytest.mark.parametrize("page", [page.TITLE for page in PAGES])
@@ -116,6 +119,24 @@ def test_what_a_model_cannot_do_is_a_line(page: str, model: str, why: str) -> No
     assert why in "".join(lines(app, "note"))
     is_sum = "The layers of this model differ in their sizes: the bytes are their sum."
     assert (is_sum in [x.value for x in app.caption]) == (model == "some-deepseek")
+
+
+@pytest.mark.parametrize(
+    ("model", "formula", "said"),
+    [
+        ("gemma", r"\mathrm{norm}(\mathrm{attention}(\mathrm{norm}(x)))", "in 2 of 3 layers"),
+        ("neox", r"(x)) + \mathrm{FFN}(\mathrm{norm}(x))", "beside attention: both read the same"),
+        (
+            "some-llama",
+            r"x + \mathrm{attention}(\mathrm{norm}(x)) \\ x",
+            "4 heads of 10, 2 KV heads",
+        ),
+    ],
+)
+def test_the_diagram_says_how_a_block_is_built(model: str, formula: str, said: str) -> None:
+    app = open_page("Diagram", model=model, sentence=TEXT)
+    assert any(formula in found.value for found in app.latex)
+    assert any(said in found.proto.body for found in app.get("html"))
 
 
 def test_a_page_for_one_kind_opens_on_the_chosen_model_and_lists_what_it_can_show() -> None:

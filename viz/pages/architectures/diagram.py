@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from model.analysis.anatomy import Column, Part
-from model.config import BlockConfig, TextConfig, VisionConfig
+from model.parts import STREAMS
+from model.trace import Facts
 from model.verify.check import Check
 from viz import formulas, runs
 from viz.figures.diagram import Box, Boxes, diagram
@@ -17,9 +18,9 @@ from viz.frame.view import View
 
 TITLE = "Diagram"
 ICON = ":material/account_tree:"
-NEEDS = ("weights",)
+NEEDS = ("blocks",)
 
-NORMS = {"layer": "LayerNorm", "rms": "RMSNorm"}
+NORMS = {"layer": "LayerNorm", "rms": "RMSNorm", None: "Norm"}
 POSITIONS = {"sinusoidal": "Sinusoidal positions", "learned": "Learned positions"}
 ROTATED = {"rope": ", RoPE on queries and keys", "alibi": ", ALiBi on scores"}
 FEEDFORWARDS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU (tanh)", "swiglu": "SwiGLU"}
@@ -30,6 +31,8 @@ TITLES = {
     "cross_attention": "Cross-attention",
     "feed_forward": "Feed-forward",
     "add": "Add",
+    "scale": "Learned scale",
+    "other": "Further weights",
     "class_token": "Class token",
     "unembedding": "Unembedding",
     "softmax": "Softmax",
@@ -55,7 +58,7 @@ def render(view: View) -> None:
         ICON,
         TITLE,
         "The model that runs, block by block, from its input at the foot to its output on top.",
-        "Drawn from the model's config and its weights, for the sentence above. A box names a step "
+        "Drawn from what the model is built of, for the sentence above. A box names a step "
         "of the forward pass, the shape of what leaves it (rows × columns) and how many weights it "
         "has. A line beside a box goes round it: the residual connection. Click a box to see it at "
         "work.",
@@ -63,13 +66,19 @@ def render(view: View) -> None:
     notices.show()
     has_cross = any(group.kind == "cross" for group in view.run.trace.groups)
     columns = runs.anatomy(view.handle, tuple(map(len, view.run.trace.streams)))
-    config = runs.checkpoint(view.handle).config
-    drawn = [_drawn(column, config, view) for column in columns]
+    facts = view.run.trace.facts
+    drawn = [_drawn(column, facts, view) for column in columns]
     st.html(diagram(_with_memory(drawn, has_cross=has_cross), html_of))
-    written = formulas.block(config.norm_placement, has_cross=has_cross)
+    inside = [part for sublayer in columns[-1].sublayers for part in sublayer]
+    written = formulas.block(
+        facts.norm_placement or "pre",
+        has_cross=has_cross,
+        adds_normed=[part.kind for part in columns[-1].sublayers[-1]].count("norm") > 1,
+        at_once=any(x.kind == "feed_forward" and x.reads == STREAMS[0] for x in inside),
+    )
     inspector.formula("model.blocks.Block", written.latex, written.reference)
     inspector.source("model.blocks.Block", "model.architectures.stack.Stack")
-    inspector.export(view, {"Parts": lambda: _table(columns, config)}, has_charts=False)
+    inspector.export(view, {"Parts": lambda: _table(columns, facts)}, has_charts=False)
 
 
 def _with_memory(columns: Sequence[Boxes], *, has_cross: bool) -> Sequence[Boxes]:
@@ -82,11 +91,11 @@ def _with_memory(columns: Sequence[Boxes], *, has_cross: bool) -> Sequence[Boxes
     return [replace(encoder, after=[*encoder.after, memory]), *others]
 
 
-def _drawn(column: Column, config: BlockConfig, view: View) -> Boxes:
+def _drawn(column: Column, facts: Facts, view: View) -> Boxes:
     """One stack."""
 
     def boxes(parts: Sequence[Part]) -> list[Box]:
-        return [_box(part, config, view) for part in parts]
+        return [_box(part, facts, view) for part in parts]
 
     stream = view.run.trace.stream(column.name)
     unit = "patches" if stream.kind == "patches" else "tokens"
@@ -100,95 +109,111 @@ def _drawn(column: Column, config: BlockConfig, view: View) -> Boxes:
     )
 
 
-def _box(part: Part, config: BlockConfig, view: View) -> Box:
+def _box(part: Part, facts: Facts, view: View) -> Box:
     """A box of the diagram, a link to the view that shows it."""
     shape = " × ".join(f"{size:,}" for size in part.shape)
-    weights = f"{part.n_parameters:,} weights" if part.n_parameters else ""
-    href = _address(part, config, view)
-    return Box(part.kind, _title(part, config), _detail(part, config), shape, weights, href)
+    href = _address(part, facts, view)
+    title, detail = _title(part, facts), _detail(part, facts)
+    return Box(part.kind, title, detail, shape, _weights(part.counts), href)
 
 
-def _title(part: Part, config: BlockConfig) -> str:
+def _weights(counts: Sequence[int]) -> str:
+    """How many weights a part has, in a block each layer's; empty where it has none."""
+    found = [n for n in counts if n]
+    if not found:
+        return ""
+    least, most = min(found), max(found)
+    said = f"{least:,} weights" if least == most else f"{least:,} – {most:,} weights"
+    if len(found) == len(counts):
+        return said
+    is_shared = found == [counts[0]]
+    return f"{said}{' for all' if is_shared else f' in {len(found)} of'} {len(counts)} layers"
+
+
+def _title(part: Part, facts: Facts) -> str:
     if part.kind in ("norm", "final_norm"):
-        return ("Final " if part.kind == "final_norm" else "") + NORMS[config.norm]
-    return POSITIONS[config.position] if part.kind == "positions" else TITLES[part.kind]
+        return ("Final " if part.kind == "final_norm" else "") + NORMS[part.norm]
+    if part.kind == "positions":
+        return POSITIONS.get(facts.position or "", "Positions")
+    return TITLES[part.kind]
 
 
-def _detail(part: Part, config: BlockConfig) -> str:
+def _detail(part: Part, facts: Facts) -> str:
     """What a part does in this model, in a few words."""
     if part.kind == "self_attention":
-        shared = f", {config.n_kv_heads} KV heads" if config.n_kv_heads < config.n_heads else ""
-        return f"{_heads(config)}{shared}{ROTATED.get(config.position, '')}{_mask(part, config)}"
+        return f"{_heads(part)}{ROTATED.get(facts.position or '', '')}{_mask(part, facts)}"
     if part.kind == "cross_attention":
-        return f"{_heads(config)}; keys and values of the encoder's output"
+        return f"{_heads(part)}; keys and values of the encoder's output"
     if part.kind == "feed_forward":
-        activation = FEEDFORWARDS[config.feedforward]
-        return f"{config.d_model} → {config.d_ff} → {config.d_model}, {activation}"
-    if isinstance(config, TextConfig):
-        return _detail_of_text(part, config)
-    if isinstance(config, VisionConfig):
-        return _detail_of_pictures(part, config)
-    return ""
-
-
-def _heads(config: BlockConfig) -> str:
-    return f"{config.n_heads} heads of {config.d_head}"
-
-
-def _mask(part: Part, config: BlockConfig) -> str:
-    """The mask of a stack; an encoder has none."""
-    if part.group.startswith("encoder"):
-        return ", no mask"
-    return f", {getattr(config, 'mask', 'causal').replace('_', ' ')} mask"
-
-
-def _detail_of_text(part: Part, config: TextConfig) -> str:
+        return _feed_forward(part, facts)
     if part.kind == "embedding":
-        scale = f", × √{config.d_model}" if config.scale_embeddings else ""
+        scale = f", {part.detail}" if part.detail else ""
         shared = "" if part.n_parameters else ", the encoder's"
-        return f"{config.vocab_size:,} tokens{scale}{shared}"
-    if part.kind == "unembedding" and config.tied_embeddings:
+        return f"{facts.vocab_size:,} tokens{scale}{shared}"
+    if part.kind == "unembedding" and facts.tied_embeddings:
         return "the token embedding, transposed"
-    return f"over {config.vocab_size:,} tokens" if part.kind == "softmax" else ""
-
-
-def _detail_of_pictures(part: Part, config: VisionConfig) -> str:
-    if part.kind == "patches":
-        return f"{config.patch_size} × {config.patch_size} pixels each, [CLS] before them"
     if part.kind == "class_token":
         return "the row of [CLS] alone"
-    return f"over {config.n_classes} classes" if part.kind == "softmax" else ""
+    if part.kind == "softmax":
+        return f"over {part.shape[-1]:,} {'classes' if facts.predicts == 'class' else 'tokens'}"
+    return part.detail
 
 
-def _address(part: Part, config: BlockConfig, view: View) -> str:
+def _feed_forward(part: Part, facts: Facts) -> str:
+    """Its width, where one matrix makes what it writes, its function, and what else it reads."""
+    d_model = part.shape[-1]
+    width = [f"{d_model:,} → {part.width:,} → {d_model:,}"] if part.width else []
+    known = [FEEDFORWARDS[facts.feedforward]] if facts.feedforward in FEEDFORWARDS else []
+    beside = ["beside attention: both read the same"] if part.reads == STREAMS[0] else []
+    return ", ".join((*width, *known, *beside))
+
+
+def _heads(part: Part) -> str:
+    """How many heads of what size, least and most where layers differ."""
+    n, shared, size = (
+        " – ".join(map(str, sorted({min(found), max(found)})))
+        for found in zip(*(x[:3] for x in part.heads), strict=True)
+    )
+    return f"{n} heads of {size}{f', {shared} KV heads' if shared != n else ''}"
+
+
+def _mask(part: Part, facts: Facts) -> str:
+    """The mask of a stack; an encoder has none. Layers may differ in how far they look back."""
+    windows = [heads.window for heads in part.heads if heads.window]
+    if part.group.startswith("encoder") and not windows:
+        return ", no mask"
+    if not windows or len(windows) == len(part.heads):
+        return f", {(facts.mask or 'causal').replace('_', ' ')} mask"
+    return f", a window of {max(windows):,} in {len(windows)} of {len(part.heads)} layers"
+
+
+def _address(part: Part, facts: Facts, view: View) -> str:
     """What an address changes to for the view of a part; empty where there is none."""
     if part.group:
         return urlencode({"page": "Attention", "model": view.model, "attention": part.group})
-    if part.kind == "softmax" and config.architecture in OUTPUT_VIEWS:
-        return urlencode({"page": OUTPUT_VIEWS[config.architecture]})
+    if part.kind == "softmax" and facts.architecture in OUTPUT_VIEWS:
+        return urlencode({"page": OUTPUT_VIEWS[facts.architecture]})
     if part.kind == "embedding":
         return urlencode({"page": "Tokens"})
-    if config.architecture == "decoder" and part.kind in DECODERS_VIEWS:
+    if facts.architecture == "decoder" and part.kind in DECODERS_VIEWS:
         return urlencode({"page": DECODERS_VIEWS[part.kind]})
     return ""
 
 
-def _table(columns: Sequence[Column], config: BlockConfig) -> bytes:
+def _table(columns: Sequence[Column], facts: Facts) -> bytes:
     """One line for each part, in the order of the forward pass."""
     rows = []
     for column in columns:
-        inside = [part for sublayer in column.sublayers for part in sublayer]
-        for times, parts in ((1, column.before), (column.n_layers, inside), (1, column.after)):
-            rows += [
-                {
-                    "stack": column.name,
-                    "layers": times,
-                    "part": _title(part, config),
-                    "detail": _detail(part, config),
-                    "rows": part.shape[0],
-                    "columns": part.shape[1],
-                    "weights": part.n_parameters,
-                }
-                for part in parts
-            ]
+        rows += [
+            {
+                "stack": column.name,
+                "layers": len(part.counts),
+                "part": _title(part, facts),
+                "detail": _detail(part, facts),
+                "rows": part.shape[0] if part.shape else None,
+                "columns": part.shape[1] if part.shape else None,
+                "weights in all layers": part.n_parameters,
+            }
+            for part in column.parts
+        ]
     return tables.frame_csv(tables.frame(rows))

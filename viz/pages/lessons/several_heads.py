@@ -12,7 +12,6 @@ from model.analysis.several import (
     spectra,
 )
 from viz import formulas_lessons as formulas
-from viz import runs
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
@@ -24,7 +23,7 @@ from viz.runs import heads as head_runs
 
 TITLE = "Several heads"
 ICON = ":material/call_split:"
-NEEDS = ("weights",)
+NEEDS = ("projections",)
 
 BOTH = {"patterns": "where they look", "written": "what they write"}
 
@@ -97,8 +96,6 @@ def _all_tokens(view: View, weights: Weights) -> None:
     """How much each head writes, and of how many directions that is made."""
     record, head = view.record, view.head
     lengths = np.linalg.norm(contributions(record, weights), axis=-1)
-    values = spectra(weights)
-    ranks, sizes = effective_rank(values), np.linalg.norm(weights.outputs, axis=(1, 2))
     left, right = layout.two_up("several-heads")
     with left:
         layout.show_figure(
@@ -109,28 +106,25 @@ def _all_tokens(view: View, weights: Weights) -> None:
             alt=f"Length of what each head writes for each token; H{head} "
             f"{digits(lengths[head].mean(), 2)} on average.",
         )
+    columns = {
+        f"L{view.layer}": [f"H{h}" for h in range(record.n_heads)],
+        "size of its part of W_O": _said(np.linalg.norm(weights.outputs, axis=(1, 2)), 2),
+        "mean of what it writes": _said(lengths.mean(axis=-1), 2),
+    }
+    if weights.values is None:
+        words.table(columns)
+        words.caption("No one matrix was seen that makes v of x, so W_V W_O is left out.")
+        return
+    values = spectra(weights.values, weights.outputs)
+    ranks, d_head = effective_rank(values), values.shape[1]
     with right:
         layout.show_figure(
             spectrum_lines(values, head, view.colors, "Singular values of each head’s W_V W_O"),
             key="several-spectra",
             alt=f"Singular values of {len(values)} heads, falling; effective rank of H{head} "
-            f"{digits(ranks[head], 1)} of {values.shape[1]}.",
+            f"{digits(ranks[head], 1)} of {d_head}.",
         )
-    _of_each_head(view, sizes, lengths.mean(axis=-1), ranks, values.shape[1])
-
-
-def _of_each_head(
-    view: View, sizes: np.ndarray, written: np.ndarray, ranks: np.ndarray, d_head: int
-) -> None:
-    """One row for each head: its part of W_O, what it writes, its rank. (H,) each."""
-    words.table(
-        {
-            f"L{view.layer}": [f"H{h}" for h in range(len(sizes))],
-            "size of its part of W_O": [digits(float(x), 2) for x in sizes],
-            "mean of what it writes": [digits(float(x), 2) for x in written],
-            f"effective rank, of {d_head}": [digits(float(x), 1) for x in ranks],
-        }
-    )
+    words.table({**columns, f"effective rank, of {d_head}": _said(ranks, 1)})
     words.caption(
         f"A head of {d_head:,} columns can write in at most so many directions, whatever it "
         "finds. The effective rank says how evenly it uses them: all of them where its "
@@ -141,22 +135,30 @@ def _of_each_head(
     inspector.formula("model.analysis.several.effective_rank", formula.latex, formula.reference)
 
 
+def _said(values: np.ndarray, places: int) -> list[str]:
+    return [digits(float(x), places) for x in values]
+
+
 # --- the same width, cut otherwise ----------------------------------------------------------------
 
 
 def _cut_otherwise(view: View) -> None:
-    """The same d_model in more and fewer heads: equal parameters, narrower heads, more maps."""
-    config = runs.checkpoint(view.handle).config
+    """The same width in more and fewer heads: equal parameters, narrower heads, more maps."""
+    record, facts = view.record, view.run.trace.facts
+    d_model = facts.d_model or 0
+    n_heads, d_head = record.n_heads, record.z.shape[-1]
     layout.section(
         "More heads, as many parameters",
-        f"One layer’s attention with d_model = {config.d_model}, in 1, 2, 4, 8 … heads.",
-        "Counted in layers made for it from this model’s config, each head with keys and values "
-        "of its own. More heads are more patterns, each of a lower rank, for the same parameters.",
+        f"One layer’s attention with d_model = {d_model:,}, in 1, 2, 4, 8 … heads.",
+        "W_Q, W_K, W_V and W_O counted for layers as wide as this one, each head with keys and "
+        "values of its own. More heads are more patterns, each of a lower rank, for the same "
+        "parameters.",
     )
-    found, cells = cuts(config), view.pattern.size
+    found = cuts(d_model, n_heads, d_head, in_pairs=facts.position == "rope")
+    cells = view.pattern.size
     words.table(
         {
-            "heads": [f"{cut.n_heads}{' (as here)' * (cut.n_heads == config.n_heads)}"
+            "heads": [f"{cut.n_heads}{' (as here)' * (cut.n_heads == n_heads)}"
                       for cut in found],
             "columns of a head": [
                 f"{cut.d_head:,}" for cut in found
@@ -169,10 +171,10 @@ def _cut_otherwise(view: View) -> None:
             ],
         }
     )  # fmt: skip
-    if config.n_kv_heads != config.n_heads:
+    if len(record.k) != n_heads:
         words.caption(
-            f"This model has fewer: its {config.n_heads} heads share {config.n_kv_heads} heads of "
-            "keys and values (Ainslie et al. 2023)."
+            f"This model has fewer: its {n_heads} heads share {len(record.k)} heads of keys and "
+            "values (Ainslie et al. 2023)."
         )
 
 

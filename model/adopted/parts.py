@@ -1,0 +1,165 @@
+"""The parts of a model of transformers in the order of a pass, and which weights each has."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from torch import Tensor, nn
+
+from model.adopted.anatomy import (
+    UPDATES,
+    Anatomy,
+    Attended,
+    BlockParts,
+    Call,
+    Watched,
+    close,
+    is_matrix,
+    output_of,
+)
+from model.parts import Heads, StackParts, Step, Sublayer, kind_of_norm
+
+Named = Callable[[Call], str]
+
+
+def stacks_of(
+    found: Anatomy,
+    watched: Watched,
+    inner: Any,  # noqa: ANN401
+) -> tuple[StackParts, ...]:
+    """All stacks of a model of transformers; none where what their blocks add was not found."""
+    if not found.has_residuals:
+        return ()
+    stacks = []
+    for before, name, after in _around(found, watched):
+        blocks = found.of(name)
+        seen = [one for site, one in found.attended if site.stack == name]
+        sublayers = tuple(x for n, block in enumerate(blocks) for x in _sublayers(n, block, seen))
+        last, d_model = blocks[-1].call, blocks[-1].call.gave.shape[-1]
+        head, output = inner.get_output_embeddings(), output_of(watched.output)
+        kinds = (_first_kind(inner.get_input_embeddings()), _last_kind(head, output, last))
+        first, end = map(tuple, map(_steps, (before, after), kinds))
+        stacks.append(StackParts(name, d_model, first, sublayers, end))
+    counted = {id(x) for stack in stacks for x in weights_of(stack)}
+    rest = tuple(x for x in inner.parameters() if id(x) not in counted)
+    if rest:
+        unseen = Step("other", 0, rest, detail="in no step that was seen")
+        stacks[-1] = stacks[-1]._replace(after=(*stacks[-1].after, unseen))
+    return tuple(stacks)
+
+
+def weights_of(stack: StackParts) -> Iterator[nn.Parameter]:
+    """All weights of a stack, some more than once."""
+    for step in (*stack.before, *stack.after):
+        yield from step.weights
+    for one in stack.sublayers:
+        yield from one.weights
+        for norm in (one.read, one.own_norm, one.norm):
+            yield from norm.parameters() if norm else ()
+
+
+# --- blocks -----------------------------------------------------------------------------------
+
+
+def _sublayers(layer: int, block: BlockParts, attended: Sequence[Attended]) -> Iterator[Sublayer]:
+    """What a block adds to its stream: of attention what it has by itself, and all the rest."""
+    inside = [x for x in attended if block.call.began <= x.when <= block.call.ended]
+    norms = [[x and x.module for x in (y.own_norm, y.norm, y.read)] for y in block.updates]
+    counted = {id(w) for of_one in norms for norm in of_one if norm for w in norm.parameters()}
+    for number, (writes, update) in enumerate(zip(block.written, block.updates, strict=True)):
+        one = inside[number] if number < len(inside) else None
+        owners = [block.call.module] if one is None else [one.module, one.projection]
+        every = (w for owner in owners if owner for w in owner.parameters())
+        weights = tuple(w for w in every if id(w) not in counted)
+        counted.update(map(id, weights))
+        matrix = update.matrix and update.matrix.module
+        is_seen = (matrix in [x.projection for x in inside]) == (writes != UPDATES[-1])
+        yield Sublayer(
+            layer,
+            writes,
+            matrix if is_seen else None,
+            *norms[number],
+            reads=update.reads,
+            weights=weights,
+            heads=one and Heads(one.n_heads, one.n_kv_heads, one.d_head, one.window),
+        )
+
+
+# --- around the blocks ------------------------------------------------------------------------
+
+
+def _around(found: Anatomy, watched: Watched) -> Iterator[tuple[list[Call], str, list[Call]]]:
+    """The calls before the blocks of each stack and after them, of modules with own weights."""
+    whole = [block.call for block in found.blocks]
+    outside = (x for x in watched.calls if not any(y.began <= x.began < y.ended for y in whole))
+    own = [x for x in outside if [*x.module.parameters(recurse=False)] or _is_norm(x)]
+    spans = {
+        name: (x[0].call.began, x[-1].call.ended) for name in found.stacks if (x := found.of(name))
+    }
+    start = 0
+    for number, (name, (began, ended)) in enumerate(spans.items()):
+        later = [x.began for x in own if x.began > ended and isinstance(x.module, nn.Embedding)]
+        stop = min(later) if later and number + 1 < len(spans) else float("inf")
+        before = [x for x in own if start <= x.began and x.ended < began]
+        yield before, name, [x for x in own if ended < x.ended and x.began < stop]
+        start = stop
+
+
+def _steps(calls: Iterable[Call], kind_of: Named) -> Iterator[Step]:
+    """Steps, of which several that are not known by themselves make one."""
+    kept: Step | None = None
+    for call in calls:
+        kind, width = kind_of(call), call.gave.shape[-1]
+        weights = tuple(call.module.parameters(recurse=False))
+        if kept and kept.kind == kind and kind in ("other", "patches"):
+            kept = kept._replace(
+                width=width,
+                weights=(*kept.weights, *weights),
+            )
+            continue
+        if kept:
+            yield kept
+        norm = call.module if kind.endswith("norm") else None
+        rows = len(call.gave) if kind == "unembedding" and call.gave.ndim == 2 else None
+        kept = Step(kind, width, weights, norm, rows, _scaled(call) if kind == "embedding" else "")
+    if kept:
+        yield kept
+
+
+def _scaled(call: Call) -> str:
+    """What embeddings are multiplied by after they are looked up."""
+    scale = float(call.gave.norm() / call.module.get_parameter("weight")[call.given].norm())
+    return "" if abs(scale - 1) < 1e-4 else f"× {scale:.4g}"
+
+
+def _first_kind(words: nn.Module) -> Named:
+    table = getattr(words, "weight", None)
+
+    def kind(call: Call) -> str:
+        if not call.given.is_floating_point() and getattr(call.module, "weight", None) is table:
+            return "embedding"
+        if call.given.ndim == 4:  # pixels
+            return "patches"
+        if isinstance(call.module, nn.Embedding):
+            is_of_place = not close(call.gave[..., :1, :].expand_as(call.gave), call.gave)
+            return "positions" if is_of_place else "other"
+        return "norm" if _is_norm(call) else "other"
+
+    return kind
+
+
+def _last_kind(head: nn.Module | None, output: Tensor, last: Call) -> Named:
+    def kind(call: Call) -> str:
+        is_of_class = is_matrix(call.module) and call.gave.ndim == 2 and close(call.gave, output)
+        if call.module is head or is_of_class:
+            return "unembedding"
+        if not _is_norm(call):
+            return "other"
+        return "final_norm" if close(call.given, last.gave) else "norm"
+
+    return kind
+
+
+def _is_norm(call: Call) -> bool:
+    is_alike = call.given.shape == call.gave.shape and not is_matrix(call.module)
+    is_alone = next(call.module.children(), None) is None
+    return is_alike and is_alone and kind_of_norm(call.module, call.gave.shape[-1]) is not None
