@@ -273,6 +273,8 @@ def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:
         height=height,
         margin=MARGIN,
     )
+    if grid.is_wide:  # a narrow page shows its right end
+        figure.update_layout(title={"x": 1, "xref": "paper", "xanchor": "right"})
     room = max(len(grid.labels), LEAST_COLUMNS)
     shown = thinned(len(grid.rows), height - MARGIN["t"] - MARGIN["b"])
     figure.update_xaxes(
