@@ -59,7 +59,7 @@ def cache_map(
         ),
     )
     # Above the words on the prefill; hung by its middle, see heatmap.ABOVE.
-    sheet = figure.layout
+    sheet: Any = figure.layout
     y = 1 + BAR_ABOVE / (sheet.height - sheet.margin.t - sheet.margin.b)
     figure.update_traces(colorbar_y=y, colorbar_yanchor="middle", selector=0)
     return figure
