@@ -112,10 +112,6 @@ export class Grid {
     if (first) this.#put(this.#frame, first, size);
   }
 
-  get framed() {
-    return this.#frame;
-  }
-
   get isFramed() {
     return this.#frame.getAttribute("visibility") === "visible";
   }

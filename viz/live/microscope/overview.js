@@ -90,7 +90,7 @@ export class Overview {
 
   /** On a phone the maps are in a box: what is chosen is in sight there. */
   #scroll() {
-    const framed = this.#grids.find(({ grid }) => grid.isFramed)?.grid.framed;
+    const framed = this.pictures.querySelector("[visibility=visible]:not(.hl-frame-hover)");
     if (!framed) return;
     const box = this.pictures.getBoundingClientRect();
     const { top, bottom } = framed.getBoundingClientRect();

@@ -42,8 +42,8 @@ export class Foot {
   /** @param {Run} run */
   list(run) {
     const { labels, columns } = run.spec;
-    const { row: first, resting, heads } = run.sink;
-    this.sink.hidden = run.sunk < 0;
+    const { row: first, resting, heads, isOne } = run.sink;
+    this.sink.hidden = !isOne;
     const words = html("span", null, "Hide lines to ", quoted(labels[first]), ", a sink");
     this.sink.replaceChildren(this.hides, words);
     this.sink.title = `An attention sink: ${resting} of ${heads} heads give it more than half of their attention`;

@@ -81,7 +81,7 @@ export class Run {
   following;
   /** Of each column. @type {boolean[]} */
   #open = [];
-  /** @type {{row: number, resting: number, heads: number} | undefined} */
+  /** @type {{row: number, resting: number, heads: number, isOne: boolean} | undefined} */
   #sink;
 
   /**
@@ -234,28 +234,22 @@ export class Run {
 
   /**
    * The first row of the text, how many heads of its layers give it more than half of the attention
-   * of the rows after it, and how many there are.
+   * of the rows after it, how many there are, and whether it is an attention sink.
    */
   get sink() {
     if (this.#sink) return this.#sink;
-    const { from, to } = this.rowsOf(this.spec.bands.length - 1);
-    const queries = Array.from({ length: to - from - 1 }, (_, i) => from + 1 + i).filter((row) =>
-      this.isToken(row),
-    );
-    const given = this.columnsOf(this.spec.bands.length - 1).flatMap((column) => {
+    const main = this.spec.bands.length - 1;
+    const { from, to } = this.rowsOf(main);
+    const queries = [...Array(to).keys()].filter((row) => row > from && this.isToken(row));
+    const given = this.columnsOf(main).flatMap((column) => {
       const { n_heads, keys, band } = this.spec.columns[column];
       return Array.from({ length: keys === band ? n_heads : 0 }, (_, head) =>
         queries.reduce((sum, query) => sum + this.weight(column, head, query, from), 0),
       );
     });
     const resting = given.filter((sum) => sum > SINK * queries.length).length;
-    return (this.#sink = { row: from, resting, heads: given.length });
-  }
-
-  /** The row of an attention sink, or −1. */
-  get sunk() {
-    const { row, resting, heads } = this.sink;
-    return resting > SINK * heads ? row : -1;
+    const [heads, isOne] = [given.length, resting > SINK * given.length];
+    return (this.#sink = { row: from, resting, heads, isOne });
   }
 
   /**

@@ -150,7 +150,7 @@ export class Screen {
       fronts: flow.fronts.map((stops) => frontAt(stops, time.at)),
       chance: chance?.query === answering ? chance : null,
       drawn: query === run.asked ? film.drawn : null,
-      isLeftOut: (key) => key === run.sunk && !model.get("state").sink,
+      isLeftOut: (key) => run.sink.isOne && key === run.sink.row && !model.get("state").sink,
       pointed,
     };
   }
