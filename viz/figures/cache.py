@@ -12,6 +12,7 @@ from viz.figures.lines import Mark, frame, mark_line
 from viz.theme import Palette, template
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
+BAR_ABOVE = 34  # pixels
 
 
 def bytes_text(n_bytes: float) -> str:
@@ -58,7 +59,9 @@ def cache_map(
         ),
     )
     # Above the words on the prefill; hung by its middle, see heatmap.ABOVE.
-    figure.update_traces(colorbar_y=1.16, colorbar_yanchor="middle", selector=0)
+    sheet: Any = figure.layout
+    y = 1 + BAR_ABOVE / (sheet.height - sheet.margin.t - sheet.margin.b)
+    figure.update_traces(colorbar_y=y, colorbar_yanchor="middle", selector=0)
     return figure
 
 

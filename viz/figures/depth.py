@@ -10,6 +10,7 @@ from viz.figures.build import LEGEND_BELOW, Extras, Sheet, build
 from viz.theme import Palette
 
 HEIGHT = 420  # pixels
+WIDE = 100  # two decades
 
 
 def gradient_lines(
@@ -19,10 +20,10 @@ def gradient_lines(
     *,
     title: str,
     x: str,
-    is_log: bool = True,
 ) -> go.Figure:
     """Lengths of gradients of kinds of networks, (n,) each, where equal ratios are equal steps.
 
+    So they are of one kind alone, too, once its lengths differ by more than `WIDE`.
     The second half of the kinds, those without the sum, is dashed.
     """
     n_with = -(-len(lengths) // 2)
@@ -40,6 +41,7 @@ def gradient_lines(
         for number, (name, values) in enumerate(lengths.items())
     ]  # fmt: skip
     is_alone = len(lengths) == 1
+    is_log = not is_alone or any(x.max() > WIDE * x.min() for x in lengths.values())
     layout = {"showlegend": not is_alone, **({} if is_alone else LEGEND_BELOW)}
     scale = {"type": "log", "dtick": 1, "exponentformat": "power"}
     if not any(np.isfinite(values).any() for values in lengths.values()):

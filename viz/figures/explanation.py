@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Scale, color_bar
-from viz.figures.labels import clipped, escape
+from viz.figures.labels import clipped, escape, thinned
 from viz.theme import Palette, color_scale
 
 HEIGHT = 440
@@ -91,6 +91,7 @@ def token_rows(
     On hover the number itself. The first row is on top.
     """
     labels = [escape(clipped(label, LABEL_CHARACTERS)) for label in names_of_tokens]
+    shown = thinned(len(labels), 40, each=1)
     values = np.stack(list(rows.values()))
     largest = np.abs(values).max(axis=1, keepdims=True)
     names = list(rows)
@@ -117,8 +118,8 @@ def token_rows(
         colors,
         Sheet(170 + 34 * len(names), title, top=84),
         x={
-            "tickvals": list(range(len(labels))),
-            "ticktext": labels,
+            "tickvals": list(shown),
+            "ticktext": [labels[i] for i in shown],
             "tickangle": -50,
             "showgrid": False,
             "zeroline": False,

@@ -9,13 +9,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.digits import HOVER
-from viz.figures.build import TILT, Extras, Sheet, TickLabels, build, label_width
-from viz.figures.labels import axis_labels
+from viz.figures.build import TILT, Extras, Sheet, TickLabels, build, label_width, room, widest
+from viz.figures.labels import LINE, NARROW, axis_labels, thinned
 from viz.theme import Palette, color_scale
 
 MOST_TICKS = 36
 MOST_CELLS = 2_000_000  # of one map, for which a browser is sent 28 MB
 CELL_PIXELS = 34
+ABOVE_CELLS = 80
 BAR_PIXELS = 120
 BLANK, BLANK_PIXELS = "\u00a0", 3  # a space that is drawn, and its width
 END = "\u200b"  # without it Plotly would take spaces at the end away
@@ -123,11 +124,12 @@ def heat_map(
     if hidden is not None and covered.any():
         hatch = [_hatch(covered, _hover(rows, columns, hidden.note), cells, colors)]
         strokes = [_strokes(covered, colors)]
-    x, y = _axes(rows, columns, look)
+    height = look.height or figure_height(len(rows.labels))
+    x, y = _axes(rows, columns, look, height)
     return build(
         [cells, *hatch, *look.above],
         colors,
-        Sheet(look.height or figure_height(len(rows.labels)), title, top=80),
+        Sheet(height, title, top=ABOVE_CELLS),
         x=x,
         y=y,
         labels=TickLabels(rows.labels, columns.labels),
@@ -280,15 +282,21 @@ def _crosses(broken: np.ndarray, colors: Palette) -> list[dict[str, object]]:
     ]
 
 
-def _axes(rows: Axis, columns: Axis, look: Look) -> tuple[dict[str, object], dict[str, object]]:
+def _axes(
+    rows: Axis, columns: Axis, look: Look, height: int
+) -> tuple[dict[str, object], dict[str, object]]:
+    below = room(rows.labels, columns.labels, look.turned)["b"]
+    n_rows = (height - ABOVE_CELLS - below) // LINE
+    n_columns = MOST_TICKS if look.turned else int(NARROW / (widest(columns.labels) + LINE / 2))
     x = {
         "title": columns.title,
         "side": "bottom",
         "tickangle": -look.turned,
         "showgrid": False,
-        **ticks(columns.labels),
+        **ticks(columns.labels, n_columns),
     }
-    y = {"title": rows.title, "autorange": "reversed", "showgrid": False, **ticks(rows.labels)}
+    y = {"title": rows.title, "autorange": "reversed", "showgrid": False}
+    y |= ticks(rows.labels, n_rows)
     if look.square:
         x |= {"constrain": "domain", "constraintoward": "left"}
         y |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
@@ -297,5 +305,5 @@ def _axes(rows: Axis, columns: Axis, look: Look) -> tuple[dict[str, object], dic
 
 def ticks(labels: Sequence[str], most: int = MOST_TICKS) -> dict[str, object]:
     """At most so many of the labels on an axis of categories."""
-    shown = list(labels[:: -(-len(labels) // most)])
+    shown = [labels[i] for i in thinned(len(labels), most, each=1)]
     return {"type": "category", "tickmode": "array", "tickvals": shown, "ticktext": shown}

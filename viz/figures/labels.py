@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 
 _NAMED = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\x7f": "␡", "\u00a0": "⍽"}
 # What a sign in a label means, for those who meet it.
@@ -25,6 +26,17 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 NO_SPACE, _SPACE = "…", "␣"
+LINE = 13  # pixels of a label of 12 and the space to the next
+NARROW = 380  # pixels of an axis on half of a page
+
+
+def thinned(n: int, pixels: float, each: float = LINE, first: int = 0) -> range:
+    """Which of n places along an axis are labelled, from `first` on, where each takes some pixels.
+
+    It is every k-th, with the smallest k of 1, 2, 5, 10, 20 and so on that leaves them room.
+    """
+    steps = (k * 10**power for power in count() for k in (1, 2, 5))
+    return range(first, n, next(k for k in steps if k * pixels >= each * n or k >= n))
 
 
 def visible(token: str) -> str:

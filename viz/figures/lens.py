@@ -7,9 +7,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.digits import HOVER, digits
+from viz.figures.build import widest
 from viz.figures.heatmap import Scale, color_bar, weights
 from viz.figures.ink import ink
-from viz.figures.labels import clipped, escape, token_labels
+from viz.figures.labels import LINE, NARROW, clipped, escape, thinned, token_labels
 from viz.figures.lines import frame
 from viz.theme import Palette, color_scale, template
 
@@ -21,6 +22,7 @@ ROW_PIXELS = 38
 TICK_CHARACTERS = 14
 HOVER_CHARACTERS = 40
 CHART_HEIGHT = 380
+MARGIN = {"t": 80, "b": 64}
 
 
 def row_names(n_rows: int) -> list[str]:
@@ -138,6 +140,7 @@ def rank_curve(
     The axis is logarithmic with rank 1 on top. `chosen` is the row to ring; the title is escaped.
     """
     places, names = rank + 1, row_names(len(rank))
+    shown = thinned(len(names), NARROW, widest(names[1:]) + LINE / 2, first=1)
     figure = go.Figure(
         go.Scatter(
             x=list(range(len(names))),
@@ -160,8 +163,9 @@ def rank_curve(
     figure.update_layout(template=template(colors), title=escape(title), height=CHART_HEIGHT)
     figure.update_xaxes(
         title="after layer",
-        tickvals=list(range(len(names))),
-        ticktext=names,
+        tickvals=list(shown),
+        ticktext=[names[row] for row in shown],
+        tickangle=0,
         showgrid=False,
         zeroline=False,
     )
@@ -262,13 +266,17 @@ def _frame(figure: go.Figure, grid: Grid, chosen: tuple[int, int], colors: Palet
 
 
 def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:
+    height = int(np.clip(156 + ROW_PIXELS * len(grid.rows), 300, 900))
     figure.update_layout(
         template=template(colors),
         title="The most likely next token, layer by layer",
-        height=int(np.clip(156 + ROW_PIXELS * len(grid.rows), 300, 900)),
-        margin={"t": 80, "b": 64},
+        height=height,
+        margin=MARGIN,
     )
+    if grid.is_wide:  # a narrow page shows its right end
+        figure.update_layout(title={"x": 1, "xref": "paper", "xanchor": "right"})
     room = max(len(grid.labels), LEAST_COLUMNS)
+    shown = thinned(len(grid.rows), height - MARGIN["t"] - MARGIN["b"])
     figure.update_xaxes(
         title={"text": "after token", "standoff": 8},
         automargin=False,
@@ -281,8 +289,8 @@ def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:
         zeroline=False,
     )
     layers = {
-        "tickvals": list(range(len(grid.rows))),
-        "ticktext": grid.rows,
+        "tickvals": list(shown),
+        "ticktext": [grid.rows[row] for row in shown],
         "range": [-0.5, len(grid.rows) - 0.5],
         "showgrid": False,
         "zeroline": False,

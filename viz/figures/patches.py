@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 from viz.digits import HOVER
 from viz.figures.build import Sheet, build
 from viz.figures.heatmap import Axis, Look, Scale, color_bar, heat_map, signed
+from viz.figures.labels import NARROW, thinned
 from viz.theme import Palette, color_scale
 
 TILES_HEIGHT = 520
@@ -75,7 +76,7 @@ def distance_curve(distances: np.ndarray, colors: Palette, title: str) -> go.Fig
         [dots],
         colors,
         Sheet(HEIGHT, title),
-        x={"title": "layer", "dtick": 1, "showgrid": False},
+        x={"title": "layer", "dtick": thinned(len(distances), NARROW, 27).step, "showgrid": False},
         y={"title": "mean distance in pixels", "rangemode": "tozero"},
     )
 

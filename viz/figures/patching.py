@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Scale, color_bar, dots
-from viz.figures.labels import clipped, escape
+from viz.figures.labels import clipped, escape, thinned
 from viz.figures.lines import frame
 from viz.theme import Palette, color_scale
 
@@ -39,6 +39,7 @@ def patch_map(grid: Grid, colors: Palette) -> go.Figure:
     """Layers upward, positions or heads across; a dot on what is an estimate."""
     n_layers, n_columns = grid.shares.shape
     labels = [escape(clipped(label, LABEL_CHARACTERS)) for label in grid.labels]
+    shown = thinned(n_columns, 40, each=1)
     cells = go.Heatmap(
         z=grid.shares,
         x=list(range(n_columns)),
@@ -61,8 +62,8 @@ def patch_map(grid: Grid, colors: Palette) -> go.Figure:
         Sheet(max(LEAST_HEIGHT, 160 + ROW_PIXELS * n_layers), grid.title, top=84),
         x={
             "title": grid.column_title,
-            "tickvals": _ticks(n_columns),
-            "ticktext": [labels[i] for i in _ticks(n_columns)],
+            "tickvals": list(shown),
+            "ticktext": [labels[i] for i in shown],
             "tickangle": -50 if max(map(len, labels)) > 3 else 0,
             "range": [-0.5, n_columns - 0.5],
             "showgrid": False,
@@ -79,10 +80,6 @@ def patch_map(grid: Grid, colors: Palette) -> go.Figure:
         labels=TickLabels([f"L{i}" for i in range(n_layers)], labels),
         extras=Extras(shapes=[frame((i, i), (j, j), framed) for i, j in chosen]),
     )
-
-
-def _ticks(n: int, most: int = 40) -> list[int]:
-    return list(range(0, n, -(-n // most)))
 
 
 def _said(grid: Grid, labels: Sequence[str]) -> list[list[str]]:

@@ -115,6 +115,9 @@ AFTER = declared(
         "after", "After token", -1, pages=("Masks", "Logit lens", "Next token", *ON_EXPERIMENTS)
     )
 )
+# Of layers that come in pages one that is in sight, else the one that plays.
+LAYERS = declared(Number("layers", "Layers in sight", None, 0, none="playing", pages=ON_HOME))
+SINK = declared(Flag("sink", "Lines to the attention sink", False, pages=ON_HOME))
 TEMPERATURE = declared(
     Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"], pages=ON_HOME)
 )

@@ -76,6 +76,12 @@ export class Model {
     this.#emit("state");
   }
 
+  /** @param {Record<string, any>} changes of the state, for Python at once */
+  choose(changes) {
+    this.set("state", changes);
+    this.save_changes();
+  }
+
   /** The hand rests: Python may know. */
   save_changes() {
     this.conversation.flush();

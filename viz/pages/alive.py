@@ -9,7 +9,7 @@ from model.trace import CLASS_TOKEN, Trace
 from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame import blanks, links, memory, state, translating, words
-from viz.frame.settings import AT, CELL, FORCED, SENTENCE, TEMPERATURE, TOP_P
+from viz.frame.settings import AT, CELL, FORCED, LAYERS, SENTENCE, SINK, TEMPERATURE, TOP_P
 from viz.frame.view import View
 from viz.kit.part import Part
 from viz.kit.parts.home import Goal, Going, going_on, home_part
@@ -129,7 +129,7 @@ def show(view: View, *, plays: bool = False) -> None:
     """Show the model at work, which plays once or is there at once."""
     asked = kind_of(view).ask(view)
     chosen = {setting.name: state.number(setting) for setting in (TEMPERATURE, TOP_P)}
-    chosen |= {**_large(view), **asked.chosen}
+    chosen |= {**_large(view), **_layers(view), **asked.chosen}
     part = _part(view, asked, plays=plays)
     component.show_part(
         "home", part, chosen, on_change=lambda changes: _take_over(view, asked, changes)
@@ -152,6 +152,13 @@ def _large(view: View) -> Settings:
     else:
         state.leave_out(CELL)
     return {AT.name: at, CELL.name: cell}
+
+
+def _layers(view: View) -> Settings:
+    """Which layers are in sight, and whether lines lead to an attention sink."""
+    state.only_for(view.model, LAYERS)
+    layers = LAYERS.given(high=len(view.run.trace.attention) - 1)
+    return {LAYERS.name: state.value(layers), SINK.name: state.value(SINK)}
 
 
 def _part(view: View, asked: Asked, *, plays: bool) -> Part:

@@ -55,6 +55,13 @@ def test_cache_filled_at_once_has_no_line(n_prefill: int, n_tokens: int) -> None
     assert not figure.layout.annotations
 
 
+@pytest.mark.parametrize("n_layers", [2, 30])
+def test_the_bar_stays_between_the_title_and_the_cells(n_layers: int) -> None:
+    layout = (figure := cache_map(np.ones((n_layers, 5)), 3, 2, TOKENS, LIGHT, "keys")).layout
+    cells = layout.height - layout.margin.t - layout.margin.b
+    assert (figure.data[0].colorbar.y - 1) * cells == pytest.approx(34)
+
+
 def test_timing_lines_draw_times_in_milliseconds_and_the_fitted_power() -> None:
     lines = {"slow": {4: 0.001, 8: 0.002, 16: 0.004}, "fast": {4: 0.001, 8: 0.001, 16: 0.002}}
     figure = timing_lines(lines, {"slow": (1.0, 0.00025)}, 8, LIGHT, "times")

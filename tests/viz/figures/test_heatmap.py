@@ -11,7 +11,11 @@ from hypothesis import given
 from hypothesis.extra import numpy as arrays
 
 from tests.viz.builders import causal, random_patterns
+from viz.figures.attribution import head_axes, part_map
+from viz.figures.depth import gradient_lines
 from viz.figures.heatmap import Axis, Hidden, _hatch_path, heat_map, signed, weights
+from viz.figures.labels import thinned
+from viz.figures.lens import rank_curve
 from viz.figures.masks import leak_curves, mask_map, pattern_map, score_map
 from viz.theme import DARK, LIGHT, Palette
 
@@ -81,6 +85,41 @@ def test_ticks_of_a_long_sentence_are_some_of_its_labels() -> None:
     ticks = figure.layout.xaxis.tickvals
     assert set(ticks) <= set(figure.data[0].x)
     assert 20 <= len(ticks) <= 36
+
+
+@pytest.mark.parametrize(
+    ("n", "pixels", "each", "first", "step"),
+    [
+        (6, 78, 13, 0, 1),
+        (6, 77, 13, 0, 2),
+        (30, 242, 13, 0, 2),
+        (31, 380, 27, 1, 5),
+        (1000, 20, 1, 0, 50),
+        (1, 0, 13, 0, 1),
+        (3, 1, 100, 0, 5),
+        (0, 5, 13, 0, 1),
+    ],
+)
+def test_every_so_many_labels_are_shown_as_have_room(
+    n: int, pixels: float, each: float, first: int, step: int
+) -> None:
+    assert thinned(n, pixels, each, first) == range(first, n, step)
+
+
+def test_of_thirty_layers_as_many_are_labelled_as_fit() -> None:
+    axes = head_axes([f"L{layer}" for layer in range(30)], 32)
+    layout = part_map(axes, np.ones((30, 32)), LIGHT, ("share", "")).layout
+    room = layout.height - layout.margin.t - layout.margin.b
+    assert layout.yaxis.tickvals[:3] == ("L0", "L2", "L4")
+    assert room / 15 >= 12 and len(layout.yaxis.tickvals) == 15
+    assert layout.xaxis.tickvals[:3] == ("H0", "H5", "H10")
+    assert list(layout.yaxis.ticktext) == list(layout.yaxis.tickvals)
+    shown = rank_curve(np.arange(31), 0, 50, LIGHT, "").layout.xaxis.ticktext
+    assert shown == ("L0", "L5", "L10", "L15", "L20", "L25")
+    for first, kind in ((3.7, "log"), (0.99, None)):  # more than a hundred times the last, or less
+        lengths = {"own": np.array([first, 0.01])}
+        figure = gradient_lines([0, 1], lengths, LIGHT, title="", x="")
+        assert figure.layout.yaxis.type == kind
 
 
 @pytest.mark.parametrize("labels", [list("abcd"), ["3", "0", "1", "2"]], ids=["words", "numbers"])

@@ -21,7 +21,9 @@ SHAPES = [
     (4, 8, 1),
     (6, 8, 1),
     (12, 12, 1),
+    (30, 9, 1),
     (32, 32, 1),
+    (96, 5, 1),
     (4, 4, 2),
     (6, 8, 2),
 ]
@@ -56,7 +58,10 @@ HARNESS = """async () => {
 
 @pytest.mark.parametrize("number", range(2 * len(SHAPES)))
 def test_everything_has_its_place(bare: Page, number: int) -> None:
-    """Nothing overlaps, nothing is outside, and a place on the axis leads to its stage."""
+    """Nothing overlaps, nothing is outside, and a place on the axis leads to its stage.
+
+    Of one text every layer is on a page, and its maps can be read.
+    """
     is_narrow, of_shape = divmod(number, len(SHAPES))
     n_layers, n_heads, n_bands = SHAPES[of_shape]
     (width, height), side = SIZES[number % len(SIZES)], 7 * (number % 3 == 0)
@@ -67,7 +72,7 @@ def test_everything_has_its_place(bare: Page, number: int) -> None:
         for i in range(count)
     ]
     shape = {"columns": columns, "side": side, "width": width, "height": height}
-    shape |= {"hasPositions": True, "isNarrow": bool(is_narrow), "hasLast": side > 0}
+    shape |= {"hasPositions": True, "isNarrow": bool(is_narrow), "hasLast": side > 0, "sight": 0}
     flow, back, fronts = bare.evaluate(
         """shape => {
             const flow = home.layout(shape);
@@ -86,10 +91,18 @@ def test_everything_has_its_place(bare: Page, number: int) -> None:
         assert not (moving[0, : n_layers + 1] & moving[1, : n_layers + 1]).any(), (
             "one after another"
         )
-    for band, (top, count) in enumerate(zip(flow["bands"], counts, strict=True)):
-        own = [column for column in flow["columns"] if column["band"] == band]
-        assert len(own) == count
-        _fits(flow, own, top, width)
+    shown = 0
+    for page in flow["pages"]:
+        at = bare.evaluate("shape => home.layout(shape)", shape | {"sight": page["to"] - 1})
+        assert at["page"] == page
+        for band, top in enumerate(at["bands"]):
+            own = [one for one in at["columns"] if one["band"] == band and one["heads"]]
+            shown += len(own)
+            _fits(at, own, top, width)
+            least = min(place["size"] for column in own for place in column["heads"])
+            assert n_bands == 2 or least >= 24
+    assert shown == len(columns)
+    assert (len(flow["pages"]) > 1) == (n_layers > 12)
 
 
 def _fits(
@@ -101,11 +114,14 @@ def _fits(
     low, high = band["top"] - 1, band["top"] + band["height"] + 1
     for column in columns:
         heads, mlp = column["heads"], column["mlp"]
-        edges.append((heads[0]["x"], heads[0]["x"] + heads[0]["size"]))
+        edges.append((heads[0]["x"], heads[-1]["x"] + heads[-1]["size"]))
         if mlp:
             edges.append((mlp["x"], mlp["x"] + mlp["width"]))
-        assert all(a["y"] + a["size"] <= b["y"] for a, b in pairwise(heads))
-        assert heads[0]["y"] >= low and heads[-1]["y"] + heads[-1]["size"] <= high
+        assert all(
+            a["y"] + a["size"] <= b["y"] or (b["x"] > a["x"] + a["size"] and b["y"] < a["y"])
+            for a, b in pairwise(heads)
+        ), "one below another, or in the next file"
+        assert all(low <= place["y"] <= high - place["size"] for place in heads)
     edges.append((flow["end"], flow["end"]))
     if last := flow["last"]:
         edges.append((last["x"], last["x"] + last["width"]))
@@ -168,7 +184,7 @@ def test_what_cannot_stand_is_drawn_again_or_ends(
 
 def test_a_person_may_go_anywhere_but_while_python_is_at_work(bare: Page) -> None:
     bare.evaluate("begin(false); film.seek(3.5)")
-    assert bare.evaluate("[film.time.at, film.time.isPlaying]") == [3.5, False]
+    assert bare.evaluate("[film.time.at, film.time.isPlaying, film.time.column]") == [3.5, False, 1]
     bare.evaluate("film.write(1); film.advance(1e5); film.seek(2)")
     assert bare.evaluate("film.time.at") == 11
     bare.evaluate("film.pause()")
@@ -286,6 +302,13 @@ def test_the_numbers_of_a_run_are_found_by_their_names(bare: Page) -> None:
     found = bare.evaluate(f"(run.spec.folded = [{key}], run.sharpest([0, 1], 3).value)")
     assert found == pytest.approx(others)
     bare.evaluate("run.spec.folded = []")
+    resting = (MADE[:, :, 1:, 0].mean(axis=-1) > 0.5).sum()
+    known = {"row": 0, "resting": resting, "heads": 6, "isOne": False}
+    assert bare.evaluate("run.sink") == known
+    sunk = np.where(np.arange(4) == 0, 0.51, MADE)
+    bare.evaluate(RUN, [sunk.ravel().tolist(), MASK.ravel().tolist(), norms.tolist()])
+    assert bare.evaluate("[run.sink.resting, run.sink.isOne]") == [6, True], "in all heads"
+    bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), norms.tolist()])
     part = bare.evaluate(
         "(p => [p.asked, p.row(2, null), p.canGoOn, p.weight(1, 2, 2, 1)])(run.upTo(3))"
     )

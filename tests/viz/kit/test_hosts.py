@@ -4,6 +4,7 @@ marks that parts are made of, on data that is odd.
 
 import base64
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.model.builders import tiny_model, tiny_trace
 from tests.screen import HOSTILE, PATIENCE
 from tests.viz.builders import stories_trace
 from tests.viz.harness import as_sent
@@ -28,6 +30,17 @@ AT_CELL = """([row, column]) => {
     const {xaxis, yaxis} = chart._fullLayout;
     const box = chart.getBoundingClientRect();
     return [box.x + xaxis._offset + xaxis.c2p(column), box.y + yaxis._offset + yaxis.c2p(row)];
+}"""
+
+# Where the mouse is over a small map of Home, from the lower right corner on.
+LAST_MAP = """node => {
+    const {left, top, right, bottom} = node.getBoundingClientRect();
+    for (let clientX = right; clientX > left; clientX -= 9)
+        for (let clientY = bottom; clientY > top; clientY -= 9) {
+            const at = {clientX, clientY, pointerType: 'mouse'};
+            node.dispatchEvent(new PointerEvent('pointermove', at));
+            if (node.style.cursor) return [clientX, clientY];
+        }
 }"""
 
 
@@ -123,6 +136,44 @@ def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) ->
         maps.press(key)
     expect(alone.locator(".hl-home-large .js-plotly-plot")).to_be_visible()
     expect(alone.get_by_role("link")).to_have_count(0)
+
+
+def test_of_thirty_layers_every_head_is_reached(alone: Page, tmp_path: Path) -> None:
+    """By keys, by mouse and by an address; lines to a sink are hidden until they are asked for."""
+    trace = tiny_trace(tiny_model(n_layers=30, d_model=18, n_heads=9))
+    part = home_part(trace, ["x"] * trace.logits.shape[-1])
+    part.arrays["pattern"][..., 1:] = 0
+    part.arrays["pattern"][..., 0] = 1
+    path = tmp_path / "home.html"
+    part.save(path)
+    alone.emulate_media(reduced_motion="reduce")
+    alone.goto(path.as_uri())
+    rests = alone.locator("[data-drawn$='home rests']")
+    rests.wait_for()
+    pager, says = alone.locator(".hl-home-pager"), alone.locator(".hl-home-says")
+    expect(pager).to_contain_text("Layers 20–29 of 30")
+    before, after = (alone.get_by_role("button", name=f"Layers {x}") for x in ("before", "after"))
+    for button, layers in ((before, "10–19"), (before, "0–9"), (after, "10–19")):
+        button.click()
+        expect(pager).to_contain_text(f"Layers {layers} of 30")
+    maps = alone.get_by_role("application", name="with 270 heads")
+    for key in ["ArrowRight"] * 25 + ["ArrowDown"] * 9:
+        maps.press(key)
+    expect(pager).to_contain_text("Layers 20–29 of 30")
+    expect(says).to_contain_text("L29 H8:")
+    maps.press("Escape")
+    alone.mouse.click(*maps.evaluate(LAST_MAP))
+    alone.get_by_role("button", name="Close").wait_for()
+    expect(says).to_contain_text("L29 H8:")
+    hides = alone.get_by_label("Hide lines to")
+    expect(hides).to_be_checked()
+    hides.click()
+    expect(hides).not_to_be_checked()
+    replace(part, state={**part.state, "at": "decoder.attn.4.7"}).save(path)
+    alone.reload()
+    rests.wait_for()
+    expect(pager).to_contain_text("Layers 0–9 of 30")
+    expect(says).to_contain_text("L4 H7:")
 
 
 def test_a_text_that_is_all_written_has_no_buttons_to_write_on(alone: Page, tmp_path: Path) -> None:

@@ -81,14 +81,12 @@ class Heads {
   /** @param {string} at as `spelled` has it */
   #open(at) {
     const [, attention, layer, head] = /^(.*)\.(\d+)\.(\d+)$/.exec(at) ?? [];
-    this.model.set("state", { attention, layer: Number(layer), head: Number(head) });
-    this.model.save_changes();
+    this.model.choose({ attention, layer: Number(layer), head: Number(head) });
   }
 
   /** @param {[number, number]} cell */
   #pin(cell) {
-    this.model.set("state", { cell });
-    this.model.save_changes();
+    this.model.choose({ cell });
   }
 
   /** @param {KeyboardEvent} event */

@@ -16,6 +16,7 @@ import { Heads, isAside } from "./home/heads.js";
 import { Large } from "./home/large.js";
 import { N_NEXT, rowsOf } from "./home/layout.js";
 import { Next } from "./home/next.js";
+import { Pager } from "./home/pager.js";
 import { loadRun } from "./home/numbers.js";
 import { Screen } from "./home/screen.js";
 import { Share } from "./home/share.js";
@@ -88,9 +89,10 @@ export class Home {
       generate: () => (this.film.left > 1 ? this.toggle() : this.write(Infinity)),
       step: () => this.write(1),
     });
-    this.axis = new Axis((at) => (this.letGo(), this.film.seek(at)));
+    this.axis = new Axis((at) => (this.letGo(), this.pager.follow(), this.film.seek(at)));
+    this.pager = new Pager(this);
     const share = new Share(el, this.large, this.lifetime).node;
-    this.foot = new Foot(() => this.toggle(), model.source, share);
+    this.foot = new Foot(() => this.toggle(), model, share);
     this.screen = new Screen(this);
     const parts = [this.screen.node, this.foot.node, this.next.node];
     el.replaceChildren(html("div", { class: "hl-home" }, parts));
@@ -217,7 +219,7 @@ export class Home {
     const others = before.filter((other) => other !== place);
     const isHidden = others.length < before.length;
     const blanks = isHidden ? others : [...others, place].sort((a, b) => a - b);
-    this.#tell({ blanks, blank: isHidden ? (blanks.at(-1) ?? -1) : place });
+    this.model.choose({ blanks, blank: isHidden ? (blanks.at(-1) ?? -1) : place });
   }
 
   /**
@@ -230,7 +232,7 @@ export class Home {
     if (!run || !chance || place >= N_NEXT || !goalOf(run.spec).canChoose) return;
     const { came, begins } = run.spec;
     const id = chance.ids[place];
-    if (came.length) this.#tell({ forced: [...came.slice(0, chance.query + begins), id] });
+    if (came.length) this.model.choose({ forced: [...came.slice(0, chance.query + begins), id] });
     else if (chance.query === run.asked && run.canGoOn) {
       this.letGo();
       this.film.choose(place);
@@ -238,17 +240,12 @@ export class Home {
     }
   }
 
-  /** @param {Record<string, unknown>} changes of what is chosen, for Python at once */
-  #tell(changes) {
-    this.model.set("state", changes);
-    this.model.save_changes();
-  }
-
   /** @param {Head} head */
   point(head) {
     const isSame = this.focus?.column === head.column && this.focus.head === head.head;
     if (!isSame && !this.large.isPinned) this.large.close();
     this.focus = head;
+    this.pager.bring(head.column);
     this.screen.soon();
   }
 
@@ -278,13 +275,14 @@ export class Home {
     if (!this.run || !this.focus) return;
     this.large.pin();
     this.#pinned = this.run.spelled(this.focus);
-    if (this.model.get("state").at !== this.#pinned) this.#tell({ at: this.#pinned, cell: null });
+    if (this.model.get("state").at !== this.#pinned)
+      this.model.choose({ at: this.#pinned, cell: null });
   }
 
   unpin() {
     this.large.isPinned = false;
     this.#pinned = "";
-    if (this.model.get("state").at) this.#tell({ at: "" });
+    if (this.model.get("state").at) this.model.choose({ at: "" });
   }
 
   /** The head that the address names is large, and no other. */
@@ -306,6 +304,7 @@ export class Home {
   write(count) {
     if (!this.run?.canGoOn) return;
     this.letGo();
+    this.pager.follow();
     this.film.write(count);
     this.screen.soon();
   }
@@ -317,6 +316,7 @@ export class Home {
     else if (!isHeld && time.at >= time.DRAW) this.#goOn();
     else this.film.play();
     this.letGo();
+    if (time.isPlaying) this.pager.follow();
   }
 
   /** More is written, or where nothing more can be, all plays again. */
@@ -374,7 +374,7 @@ export class Home {
     const size = run.n + (canWrite ? 1 : 0);
     if (!canWrite) this.film.bring({ run });
     else if (run.n < run.size) this.#comeTo(run.upTo(run.n + 1));
-    else this.#tell({ appended: [n, id] });
+    else this.model.choose({ appended: [n, id] });
     this.tokens.flying.textContent = this.word(id);
     const from = this.next.wordAt(place, this.screen.canvas.getBoundingClientRect());
     const rows = rowsOf(flow, run.spec.bands, size);

@@ -279,7 +279,7 @@ def home_part(
     sampling = Sampling()
     state = {"temperature": sampling.temperature, "top_p": sampling.top_p}
     state |= {"at": "", "cell": None, "appended": None, "forced": [], "blank": goal.asked}
-    state |= {"blanks": [place for place, *_ in goal.hidden]}
+    state |= {"blanks": [place for place, *_ in goal.hidden], "layers": None, "sink": False}
     return Part("home", going_on(spec, Going()), state, arrays, {"logits": 1})
 
 

@@ -57,7 +57,7 @@ export class Overview {
   constructor(host, lifetime, actions) {
     this.host = host;
     this.actions = actions;
-    this.pictures = html("div");
+    this.pictures = html("div", { class: "hl-pictures" });
     this.caption = html("p", { class: "hl-caption" });
     this.longest = html("p", { "aria-hidden": "true" }); // unseen, it keeps room for what may be said
     const said = html("div", { class: "hl-said" }, this.caption, this.longest);
@@ -84,7 +84,18 @@ export class Overview {
     if (!width) return;
     if (!isSame) this.#build(data, palette, width);
     for (const grid of this.#grids) grid.frame(this.#chosen);
+    this.#scroll();
     this.rest();
+  }
+
+  /** On a phone the maps are in a box: what is chosen is in sight there. */
+  #scroll() {
+    const framed = this.pictures.querySelector("[visibility=visible]:not(.hl-frame-hover)");
+    if (!framed) return;
+    const box = this.pictures.getBoundingClientRect();
+    const { top, bottom } = framed.getBoundingClientRect();
+    if (top < box.top || bottom > box.bottom)
+      this.pictures.scrollTop += (top + bottom - box.top - box.bottom) / 2;
   }
 
   /**

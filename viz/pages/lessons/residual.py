@@ -169,7 +169,6 @@ def _in_the_model(view: View) -> None:
             view.colors,
             title="Gradient of the loss by layer",
             x="before block",
-            is_log=False,
         ),
         key="depth-own",
         alt=f"The gradient is {digits(found[0], 5)} long before the first block and "

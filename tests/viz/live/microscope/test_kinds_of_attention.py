@@ -42,11 +42,11 @@ def other_key() -> str:
     return store.put(two_streams(1))
 
 
-def open_microscope(page: Page, key: str, **changes: object) -> None:
+def open_microscope(page: Page, key: str, width: int = 1180, **changes: object) -> None:
     """Open the microscope on the made-up run, which takes no text."""
     settings = microscope_settings(**changes)
     data = microscope_data(two_streams(), key, "made-up", settings, takes_text=False)
-    open_instrument(page, "Microscope", as_sent(data), width=1180)
+    open_instrument(page, "Microscope", as_sent(data), width=width)
     wait_for(page, settings["view"])
 
 
@@ -139,6 +139,22 @@ def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> Non
     last = "kind => sent.at(-1)?.changes?.attention === kind && sent.at(-1).changes"
     changes = bare.wait_for_function(last, arg=CROSS).json_value()
     assert {"attention": CROSS, "layer": 1, "head": 2}.items() <= changes.items()
+
+
+def test_the_chosen_head_stays_in_sight(bare: Page, key: str) -> None:
+    """Beside maps that are long, and among those that a phone shows in a box."""
+    bare.set_viewport_size({"width": 1280, "height": 720})
+    open_microscope(bare, key, attention=CROSS, layer=1, head=2)
+    bare.add_style_tag(content="@media (min-width: 900px) { .hl-pictures { height: 3000px } }")
+    bare.evaluate("scrollTo(0, 1500)")
+    expect(bare.locator(".hl-title")).to_be_in_viewport()
+    bare.set_viewport_size({"width": 390, "height": 400})
+    open_microscope(bare, key, 380, attention=CROSS, layer=1, head=2)
+    box = bare.locator(".hl-pictures").bounding_box()
+    frame = bare.locator(".hl-frame:not(.hl-frame-hover)[visibility=visible]").bounding_box()
+    assert box["height"] <= 0.45 * 400
+    assert box["y"] <= frame["y"]
+    assert frame["y"] + frame["height"] <= box["y"] + box["height"]
 
 
 def test_grids_are_as_high_as_their_maps(bare: Page, key: str) -> None:

@@ -35,6 +35,8 @@ def test_what_is_told_is_the_run_s() -> None:
         "appended": None,
         "at": "",
         "cell": None,
+        "layers": None,
+        "sink": False,
     }
     assert spec["labels"] == token_labels(trace.tokens)
     assert [column["n_heads"] for column in spec["columns"]] == 6 * [8]

@@ -20,7 +20,7 @@ const IN_FULL = { one: 8, several: 12 }; // of several bands the stages stand ev
 function nameOf({ name, layer }, { columns, bands }) {
   const n = columns.length;
   if (n <= IN_FULL[bands.length > 1 ? "several" : "one"]) return `${name} ${layer}`;
-  return n > NAMED && layer % 4 ? "" : `${name === "cross" ? "×" : ""}${layer}`;
+  return n > NAMED && layer % 5 ? "" : `${name === "cross" ? "×" : ""}${layer}`;
 }
 
 export class Axis {
@@ -34,6 +34,7 @@ export class Axis {
   /** @param {(at: number) => void} seek */
   constructor(seek) {
     this.line = html("i");
+    this.sight = html("u"); // the layers that are in sight, where these are some of them
     this.knob = html("b");
     this.node = html(
       "div",
@@ -43,7 +44,7 @@ export class Axis {
         tabindex: 0,
         "aria-label": "How far the pass has come",
       },
-      ...[this.line, this.knob],
+      ...[this.line, this.sight, this.knob],
     );
     /** @param {PointerEvent} event */
     const drag = ({ clientX }) => {
@@ -83,7 +84,8 @@ export class Axis {
     });
     this.#names = names.map((about) => ({ ...about, node: html("span", null, about.name) }));
     this.#last = time.DRAW;
-    this.node.replaceChildren(this.line, this.knob, ...this.#names.map(({ node }) => node));
+    const nodes = this.#names.map(({ node }) => node);
+    this.node.replaceChildren(this.line, this.sight, this.knob, ...nodes);
     this.node.setAttribute("aria-valuemin", "0");
     this.node.setAttribute("aria-valuemax", String(this.#last));
   }
@@ -91,9 +93,12 @@ export class Axis {
   /** @param {Flow} flow */
   place(flow) {
     this.#flow = flow;
-    const { tokens, next, last, stops, bands } = flow;
+    const { tokens, next, last, stops, bands, pages, page } = flow;
     const right = stops[stops.length - 1];
     const places = bands.length > 1 ? this.#evenly(stops) : this.#below(flow);
+    const [from, to] = [stops[page.from + 2], stops[page.to + 2]]; // after tokens and embedding
+    Object.assign(this.sight.style, { left: `${from - tokens.x}px`, width: `${to - from}px` });
+    this.sight.hidden = pages.length < 2;
     this.node.style.left = `${tokens.x}px`;
     this.node.style.width = `${right - tokens.x}px`;
     this.#names.forEach(({ node }, i) => (node.style.left = `${places[i] - tokens.x}px`));
@@ -114,9 +119,11 @@ export class Axis {
    *
    * @param {Flow} flow
    */
-  #below({ tokens, embed, positions, columns, last, next, stops }) {
+  #below({ tokens, embed, positions, columns, pages, last, next, stops }) {
     const centres = [embed, ...(positions ? [positions] : [])].map(({ x, width }) => x + width / 2);
-    const maps = columns.map(({ heads: [{ x, size }] }) => x + size / 2);
+    const maps = columns.map(({ heads: [map] }, i) =>
+      pages.length > 1 ? (stops[i + 2] + stops[i + 3]) / 2 : map.x + map.size / 2,
+    );
     const answers = next ? next.x + 40 : stops[stops.length - 1] - 40;
     const end = last ? last.x + last.width / 2 : answers;
     return [tokens.x + 20, ...centres, ...maps, end];

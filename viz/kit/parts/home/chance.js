@@ -52,7 +52,7 @@ function drawFunnel(scene, bar, p) {
   const { context, flow, rows, run, palette, chance } = scene;
   const query = chance?.query ?? run.asked;
   const y = rows.y(query);
-  const thick = thickness(scene, lastState(run, run.bandOf(query)), query);
+  const thick = thickness(scene, lastState(run, run.columnsOf(run.bandOf(query))), query);
   const funnel = context.createLinearGradient(flow.end, 0, bar.x, 0);
   funnel.addColorStop(0, `${palette.accent}80`);
   funnel.addColorStop(1, `${palette.accent}1f`);

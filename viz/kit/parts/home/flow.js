@@ -17,7 +17,7 @@ export function drawFlow(scene) {
   context.fillStyle = palette.background;
   context.fillRect(0, 0, flow.width, flow.height);
   context.imageSmoothingEnabled = false;
-  if (flow.bands.length > 1) drawTitles(scene);
+  if (flow.bands.length > 1 || flow.pages.length > 1) drawTitles(scene);
   drawStrips(scene);
   drawRibbons(scene);
   const { kind, band } = time.stage;
@@ -51,7 +51,7 @@ function drawFocus(scene) {
 }
 
 /**
- * Above the columns of several bands their names.
+ * Above the columns of several bands, or of one of several pages, their names.
  *
  * @param {Scene} scene
  */
@@ -62,9 +62,12 @@ function drawTitles({ context, flow, run, palette }) {
   context.textAlign = "center";
   flow.bands.forEach(({ top }, band) => {
     for (const column of run.columnsOf(band)) {
-      const [{ x, size }] = flow.columns[column].heads;
+      const { heads } = flow.columns[column];
+      if (!heads.length) continue;
       const { name: kind, layer } = run.spec.columns[column];
-      context.fillText(`${kind} ${layer}`, x + size / 2, top - 6);
+      const name = flow.pages.length > 1 ? `L${layer}` : `${kind} ${layer}`;
+      const { x, size } = heads[heads.length - 1];
+      context.fillText(name, (heads[0].x + x + size) / 2, top - 6);
     }
   });
 }
@@ -120,7 +123,7 @@ function drawRibbons(scene) {
   );
   if (!scene.focus)
     flow.columns.forEach(({ band }, column) => {
-      if (band !== run.bandOf(query)) return;
+      if (band !== run.bandOf(query) || !flow.columns[column].heads.length) return;
       upTo(scene, reachOf(scene, column), () => drawTributaries(scene, column));
     });
   const reach = isKnown(query) ? flow.width : fronts[run.bandOf(query)];
@@ -144,16 +147,17 @@ function drawRibbon(scene, token, isQuery) {
   const { context, flow, palette, rows, run } = scene;
   const y = rows.y(token);
   const band = run.bandOf(token);
-  const own = run.columnsOf(band);
+  const own = run.columnsOf(band).filter((column) => flow.columns[column].heads.length);
   /** @type {[number, number][]} */
   const stops = [[beginOf(scene), thickness(scene, run.spec.columns[own[0]].at - 1, token)]];
   for (const column of own) {
     const { heads, mlp } = flow.columns[column];
     const { at } = run.spec.columns[column];
-    stops.push([heads[0].x + heads[0].size, thickness(scene, at, token)]);
+    const { x, size } = heads[heads.length - 1];
+    stops.push([x + size, thickness(scene, at, token)]);
     if (mlp) stops.push([mlp.x + mlp.width, thickness(scene, at + 1, token)]);
   }
-  stops.push([flow.end, thickness(scene, lastState(run, band), token)]);
+  stops.push([flow.end, thickness(scene, lastState(run, own), token)]);
   /** @param {number} more @param {number} alpha */
   const fill = (more, alpha) => {
     context.beginPath();
@@ -174,12 +178,13 @@ function drawRibbon(scene, token, isQuery) {
  * @param {Scene} scene
  * @param {number} column
  */
-function drawTributaries({ context, flow, rows, run, palette, query, time, fronts }, column) {
+function drawTributaries(scene, column) {
+  const { context, flow, rows, run, palette, query, time, fronts } = scene;
   const { band, x, width } = flow.columns[column];
   const fresh = time.isPlaying ? Math.max(0, 1 - (fronts[band] - x) / (2.2 * width)) : 0; // since the wave
   context.strokeStyle = palette.accent;
   run.row(query, { column }).forEach((mean, key) => {
-    if (key === query || mean < LEAST_MEAN) return;
+    if (key === query || mean < LEAST_MEAN || scene.isLeftOut(key)) return;
     context.globalAlpha = Math.min(1, (0.14 + 1.5 * mean) * (1 + 1.4 * fresh));
     context.lineWidth = flow.unit * (0.5 + 9 * mean) * (1 + 0.4 * fresh);
     curve(context, [x - 6, rows.y(key)], [x + width, rows.y(query)]);

@@ -3,23 +3,28 @@
 
 import { html } from "../../dom.js";
 
+import { quoted } from "./caption.js";
+
 /** @import { Words } from "./caption.js" */
 /** @import { Run } from "./numbers.js" */
 
 export class Foot {
   /**
    * @param {() => void} toggle
-   * @param {string} source where the numbers come from, in a word or two
+   * @param {import("../../model.js").Model} model
    * @param {Node} share
    */
-  constructor(toggle, source, share) {
+  constructor(toggle, model, share) {
     const on = { type: "button", class: "hl-home-play", onclick: toggle };
     this.play = html("button", on);
     this.says = html("p", { class: "hl-home-says", role: "status" });
     this.edges = html("ol", { class: "hl-hidden", "aria-label": "Strongest attention" });
     const scale = html("span", { class: "hl-home-scale" }, "attention 0 ", html("i"), " 1");
-    const from = html("small", { class: "hl-home-source" }, source);
-    const parts = [this.play, this.says, from, scale, share, this.edges];
+    const from = html("small", { class: "hl-home-source" }, model.source);
+    const onchange = () => model.choose({ sink: !this.hides.checked });
+    this.hides = html("input", { type: "checkbox", onchange });
+    this.sink = html("label", { class: "hl-home-sink", hidden: true });
+    const parts = [this.play, this.says, this.sink, from, scale, share, this.edges];
     this.node = html("div", { class: "hl-home-foot" }, ...parts);
   }
 
@@ -37,6 +42,11 @@ export class Foot {
   /** @param {Run} run */
   list(run) {
     const { labels, columns } = run.spec;
+    const { row: first, resting, heads, isOne } = run.sink;
+    this.sink.hidden = !isOne;
+    const words = html("span", null, "Hide lines to ", quoted(labels[first]), ", a sink");
+    this.sink.replaceChildren(this.hides, words);
+    this.sink.title = `An attention sink: ${resting} of ${heads} heads give it more than half of their attention`;
     const query = run.asked;
     const items = run.columnsOf(run.bandOf(query)).map((column) => {
       const row = run.row(query, { column });

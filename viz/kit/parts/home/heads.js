@@ -78,8 +78,9 @@ export class Heads {
     const { left, top } = this.node.getBoundingClientRect();
     const [x, y] = [clientX - left, clientY - top];
     for (const [column, { heads }] of (this.home.screen.flow?.columns ?? []).entries()) {
-      if (x < heads[0].x || x > heads[0].x + heads[0].size) continue;
-      const head = heads.findIndex((place) => y >= place.y && y <= place.y + place.size);
+      const head = heads.findIndex(
+        (map) => x >= map.x && x <= map.x + map.size && y >= map.y && y <= map.y + map.size,
+      );
       if (head >= 0) return { column, head };
     }
     return null;
@@ -131,7 +132,8 @@ export class Heads {
     const move = MOVES[event.key];
     if (event.key === "Enter" && home.focus) this.#keep(home.focus);
     else if (move) {
-      const before = home.focus ?? { column: -move[0], head: -move[1] };
+      const first = home.screen.flow?.page.from ?? 0;
+      const before = home.focus ?? { column: first - move[0], head: -move[1] };
       const column = clamp(before.column + move[0], 0, columns.length - 1);
       home.unpin();
       home.point({

@@ -2,17 +2,22 @@
 //
 // From left to right: tokens, embedding, what positions add, a column for each attention layer (curves
 // in, maps, curves out, MLP), the bar of probabilities, the list of what is said; where nothing is said,
-// the last vectors. A model of two texts has two bands of this, one above the other. Sizes follow one unit, the smaller of width / 1280 and
-// height / 500; maps take what both directions allow.
+// the last vectors. A model of two texts has two bands of this, one above the other. Layers that have no
+// room for maps that can be read come in pages, and many heads of one in several files. Sizes follow one
+// unit, the smaller of width / 1280 and height / 500; maps take what both directions allow.
 
 export const N_NEXT = 8; // tokens named on the right; one more row is for all others
 export const N_COLUMNS = 24; // numbers drawn of each vector
 const MOST_MAP = 96;
+const LEAST_MAP = 24; // below it layers come in pages
+const PAGED_MAP = 28; // units: what these are made for
+const BESIDE = 4; // pixels between two files of maps
 const LEFT = 40; // room for arcs
 const RIGHT = 8;
 const TITLE = 40; // above the list of next tokens
 const CONTROLS = 150; // below it
 export const HEADER = 20; // above each of several bands
+const PAGER = 28; // above layers that come in pages
 const ROW = 42; // the highest row of a text
 const PICTURE = 176; // the width of a picture
 
@@ -20,7 +25,9 @@ const PICTURE = 176; // the width of a picture
  * @typedef {{x: number, width: number, column: number}} Strip
  * @typedef {{x: number, y: number, size: number}} Place of a small map
  * @typedef {{x: number, y: number, width: number, height: number}} Box
+ * @typedef {{from: number, to: number, files: number}} Page columns in sight at once, and of each its files of maps
  * @typedef {{band: number, x: number, width: number, heads: Place[], mlp: Box | null}} ColumnPlace
+ *   without heads where it is on another page
  * @typedef {{x: number, y: number, width: number, pitch: number, rowsY: number, bar: Box}} NextPlace
  * @typedef {{top: number, height: number}} BandPlace
  * @typedef {{x: number, y: number, cell: number, side: number}} PicturePlace
@@ -38,6 +45,8 @@ const PICTURE = 176; // the width of a picture
  * @property {Strip | null} last vectors, where they are what comes out
  * @property {BandPlace[]} bands
  * @property {ColumnPlace[]} columns
+ * @property {Page[]} pages
+ * @property {Page} page which is in sight
  * @property {number} start where the first column begins
  * @property {number} end where the ribbons end
  * @property {NextPlace | null} next null where the list stands below
@@ -54,6 +63,7 @@ const PICTURE = 176; // the width of a picture
  * @property {number} width
  * @property {number} height
  * @property {boolean} isNarrow whether the list of next tokens stands below
+ * @property {number} sight a column that is in sight
  */
 
 /**
@@ -69,12 +79,12 @@ export function clamp(value, least, most) {
  * @param {Shape} shape
  * @returns {Flow}
  */
-export function layout({ columns, hasPositions, hasLast, side, width, height, isNarrow }) {
+export function layout({ columns, hasPositions, hasLast, side, width, height, isNarrow, sight }) {
   const unit = clamp(Math.min(width / 1280, height / 500), 0.8, 1.5);
   /** @param {number} size */
   const px = (size) => Math.round(size * unit);
-  const bands = bandsOf(columns[columns.length - 1].band + 1, height);
-  const { tokens, picture } = given({ side, height, unit, isNarrow, nBands: bands.length });
+  const nBands = columns[columns.length - 1].band + 1;
+  const { tokens, picture } = given({ side, height, unit, isNarrow, nBands });
   const column = Math.max(2, Math.round(1.8 * unit));
   /** @param {number} left */
   const strip = (left) => ({ x: left, width: N_COLUMNS * column, column });
@@ -86,17 +96,20 @@ export function layout({ columns, hasPositions, hasLast, side, width, height, is
   const edge = next ? next.x : width;
   const last = hasLast ? strip(edge - px(20) - embed.width) : null;
   const end = last ? last.x - px(6) : next ? next.bar.x - px(46) : width - px(20);
+  const across = { start, end: end - px(8), unit };
+  const pages = pagesOf(columns, nBands, { ...across, height });
+  const page = pages.find(({ to }) => sight < to) ?? pages[0];
+  const bands = bandsOf(nBands, height, pages.length);
   const places = bands.map((place, band) => {
     const own = columns.filter((about) => about.band === band);
-    const room = { start, end: end - px(8), unit, ...place };
-    return columnsOf(own, room).map((found) => ({ ...found, band }));
+    return columnsOf(own, page, { ...across, ...place }).map((found) => ({ ...found, band }));
   });
   const right = next ? next.x + next.width : width - 4;
   const ends = { left: tokens.x, embed: embed.x - 4, end: end - px(8), right };
   const fronts = frontsOf(places, ends);
-  const stops = bands.length > 1 ? evenly(fronts[0].length, tokens.x, right) : fronts[0];
+  const stops = stopsOf(fronts, { ...ends, start }, pages.length);
   const boxes = { tokens, picture, embed, positions, last, bands, columns: places.flat() };
-  return { width, height, unit, ...boxes, start, end, next, fronts, stops };
+  return { width, height, unit, ...boxes, pages, page, start, end, next, fronts, stops };
 }
 
 /**
@@ -115,12 +128,38 @@ function given({ side, height, unit, isNarrow, nBands }) {
 }
 
 /**
+ * Which columns are in sight together: all, or of one text as many as have room for their maps.
+ *
+ * @param {{n_heads: number}[]} columns
+ * @param {number} nBands
+ * @param {{start: number, end: number, unit: number, height: number}} room
+ * @returns {Page[]}
+ */
+function pagesOf(columns, nBands, { start, end, unit, height }) {
+  const { length } = columns;
+  const n_heads = Math.max(...columns.map((column) => column.n_heads));
+  /** @param {number} files @param {number} n @param {number} tall */
+  const size = (files, n, tall) => sizeOf(n_heads, files, (end - start) / n, tall);
+  if (nBands > 1 || size(1, length, height) >= LEAST_MAP)
+    return [{ from: 0, to: length, files: 1 }];
+  const least = Math.max(LEAST_MAP, PAGED_MAP * unit);
+  let [files, most] = [1, length];
+  while (files < n_heads && size(files, 1, height - PAGER) < least) files += 1;
+  while (most > 1 && size(files, most, height - PAGER) < least) most -= 1;
+  const n = Math.ceil(length / most);
+  /** @param {number} i */
+  const at = (i) => Math.floor((i * length) / n);
+  return Array.from({ length: n }, (_, i) => ({ from: at(i), to: at(i + 1), files }));
+}
+
+/**
  * @param {number} n
  * @param {number} height
+ * @param {number} nPages
  * @returns {BandPlace[]}
  */
-function bandsOf(n, height) {
-  const header = n > 1 ? HEADER : 0;
+function bandsOf(n, height, nPages) {
+  const header = nPages > 1 ? PAGER : n > 1 ? HEADER : 0;
   const tall = height / n - header;
   return Array.from({ length: n }, (_, i) => {
     return { top: i * (tall + header) + header, height: tall };
@@ -157,6 +196,19 @@ function frontsOf(places, { left, embed, end, right }) {
 }
 
 /**
+ * Where stages are on the axis: where the wave is, and of what is not all in sight evenly.
+ *
+ * @param {number[][]} fronts
+ * @param {{left: number, embed: number, start: number, end: number, right: number}} ends
+ * @param {number} nPages
+ */
+function stopsOf(fronts, { left, embed, start, end, right }, nPages) {
+  const n = fronts[0].length;
+  if (fronts.length > 1) return evenly(n, left, right);
+  return nPages > 1 ? [left, embed, ...evenly(n - 3, start, end), right] : fronts[0];
+}
+
+/**
  * @param {number} n
  * @param {number} from
  * @param {number} to
@@ -166,25 +218,47 @@ function evenly(n, from, to) {
 }
 
 /**
+ * How large the maps of a column are, in some files of them.
+ *
+ * @param {number} n_heads
+ * @param {number} files
+ * @param {number} pitch
+ * @param {number} height
+ */
+function sizeOf(n_heads, files, pitch, height) {
+  const rows = Math.ceil(n_heads / files);
+  const beside = pitch * (files > 1 ? 0.68 : 0.52) - (files - 1) * BESIDE;
+  return Math.floor(Math.min((height - (rows - 1) * leastGap(rows)) / rows, beside / files));
+}
+
+/** @param {number} rows of maps */
+function leastGap(rows) {
+  return rows > 16 ? 1 : rows > 8 ? 3 : 6;
+}
+
+/**
  * @param {{n_heads: number, mlp: number | null}[]} columns
+ * @param {Page} page those that are in sight
  * @param {{start: number, end: number, unit: number, top: number, height: number}} room
  */
-function columnsOf(columns, { start, end, unit, top, height }) {
-  const pitch = (end - start) / columns.length;
+function columnsOf(columns, { from, to, files }, { start, end, unit, top, height }) {
+  const pitch = (end - start) / (Math.min(to, columns.length) - from); // of several bands all are
   const thick = Math.max(3, Math.round(Math.min(6 * unit, 0.07 * pitch)));
   return columns.map(({ n_heads, mlp }, i) => {
-    const least = n_heads > 16 ? 1 : n_heads > 8 ? 3 : 6;
-    const fits = Math.floor(Math.min((height - (n_heads - 1) * least) / n_heads, pitch * 0.52));
-    const size = clamp(fits, 2, MOST_MAP);
-    const free = n_heads > 1 ? (height - n_heads * size) / (n_heads - 1) : 0;
+    if (i < from || i >= to) return { x: i < from ? start : end, width: 0, heads: [], mlp: null };
+    const size = clamp(sizeOf(n_heads, files, pitch, height), 2, MOST_MAP);
+    const rows = Math.ceil(n_heads / files);
+    const free = rows > 1 ? (height - rows * size) / (rows - 1) : 0;
     const gap = Math.max(0, Math.min(free, 4 + size * 0.13));
-    const tall = n_heads * size + (n_heads - 1) * gap;
+    const tall = rows * size + (rows - 1) * gap;
+    const wide = files * (size + BESIDE) - BESIDE;
     const y = top + (height - tall) / 2;
-    const out = 0.36 * (pitch - size - thick); // of the room beside the maps, what is right of them
-    const x = start + i * pitch;
-    const left = Math.round(x + pitch - thick - out - size);
+    const out = 0.36 * (pitch - wide - thick); // of the room beside the maps, what is right of them
+    const x = start + (i - from) * pitch;
+    const left = Math.round(x + pitch - thick - out - wide);
     const heads = Array.from({ length: n_heads }, (_, head) => {
-      return { x: left, y: Math.round(y + head * (size + gap)), size };
+      const [file, row] = [Math.floor(head / rows), head % rows];
+      return { x: left + file * (size + BESIDE), y: Math.round(y + row * (size + gap)), size };
     });
     const box = { x: Math.round(x + pitch - thick), y, width: thick, height: tall };
     return { x, width: pitch, heads, mlp: mlp === null ? null : box };

@@ -15,10 +15,12 @@ export function drawColumn(scene, column) {
   const { context, flow, palette, time } = scene;
   const reach = reachOf(scene, column);
   const { x, width, heads } = flow.columns[column];
+  if (!heads.length) return;
   const passed = (reach - x) / width; // columns, since the wave came in
-  const last = heads[heads.length - 1];
+  const [{ x: left, y, size }, last] = [heads[0], heads[heads.length - 1]];
+  const low = Math.max(...heads.map((place) => place.y)) + size;
   context.fillStyle = palette.background; // streams pass behind a layer as a whole
-  context.fillRect(last.x, heads[0].y, last.size, last.y + last.size - heads[0].y);
+  context.fillRect(left, y, last.x + size - left, low - y);
   if (time.isPlaying && passed > 0)
     drawStrongest(scene, column, reach, Math.max(0, 1 - passed / 1.6));
   drawAdded(scene, column, reach);
@@ -43,6 +45,7 @@ function drawStrongest(scene, column, reach, strength) {
     heads.forEach(({ x: left, y, size }, head) => {
       const weights = run.row(query, { column, head });
       const most = Math.max(...weights);
+      if (scene.isLeftOut(weights.indexOf(most))) return;
       context.globalAlpha = strength * (0.2 + 0.8 * most);
       context.lineWidth = flow.unit * (0.6 + 1.6 * most);
       curve(context, [x - 8, rows.y(weights.indexOf(most))], [left - 1, y + size / 2]);

@@ -6,6 +6,9 @@ import { goalOf } from "./goals.js";
 
 /** @import { Numbers } from "../../maths.js" */
 
+/** The first token is an attention sink where more than this share of the heads give it more than it. */
+const SINK = 0.5;
+
 /**
  * A head: a column of the picture, and the number of its map in it.
  *
@@ -78,6 +81,8 @@ export class Run {
   following;
   /** Of each column. @type {boolean[]} */
   #open = [];
+  /** @type {{row: number, resting: number, heads: number, isOne: boolean} | undefined} */
+  #sink;
 
   /**
    * @param {HomeSpec} spec
@@ -225,6 +230,26 @@ export class Run {
           mean[key] += this.weight(column, head, query, key) / (columns.length * heads.length);
     }
     return mean;
+  }
+
+  /**
+   * The first row of the text, how many heads of its layers give it more than half of the attention
+   * of the rows after it, how many there are, and whether it is an attention sink.
+   */
+  get sink() {
+    if (this.#sink) return this.#sink;
+    const main = this.spec.bands.length - 1;
+    const { from, to } = this.rowsOf(main);
+    const queries = [...Array(to).keys()].filter((row) => row > from && this.isToken(row));
+    const given = this.columnsOf(main).flatMap((column) => {
+      const { n_heads, keys, band } = this.spec.columns[column];
+      return Array.from({ length: keys === band ? n_heads : 0 }, (_, head) =>
+        queries.reduce((sum, query) => sum + this.weight(column, head, query, from), 0),
+      );
+    });
+    const resting = given.filter((sum) => sum > SINK * queries.length).length;
+    const [heads, isOne] = [given.length, resting > SINK * given.length];
+    return (this.#sink = { row: from, resting, heads, isOne });
   }
 
   /**

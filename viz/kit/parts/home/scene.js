@@ -27,6 +27,7 @@
  * @property {number} veil 0 to 1: how far all steps back behind the head that is looked through
  * @property {Chance | null} chance what may follow the query
  * @property {import("./goals.js").Drawn | null} drawn which answer is taken
+ * @property {(key: number) => boolean} isLeftOut whether no lines lead to a key, an attention sink
  * @property {number | null} pointed the place in the list that is pointed at
  * @property {((share: number) => [number, number]) | null} flight of the drawn token
  */
@@ -94,13 +95,12 @@ export function thickness({ flow, run, rows }, state, token) {
 }
 
 /**
- * The state that a column makes in the end, or the one that its band begins with.
+ * The state that the last of some columns makes in the end.
  *
  * @param {Run} run
- * @param {number} of a band
+ * @param {number[]} columns
  */
-export function lastState(run, of) {
-  const columns = run.columnsOf(of);
+export function lastState(run, columns) {
   const { at, mlp } = run.spec.columns[columns[columns.length - 1]];
   return at + (mlp === null ? 0 : 1);
 }

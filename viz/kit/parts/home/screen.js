@@ -42,18 +42,20 @@ export class Screen {
   /** @type {Pictures} */
   #pictures;
   #fades = new Fades();
+  /** What there is to lay out. @type {import("./layout.js").Shape} */
+  #shape;
   #last = 0; // when the last frame was
   #isAwaited = false; // a frame
 
   /** @param {Home} home whose it is */
   constructor(home) {
-    const { heads, tokens, large, axis } = home;
+    const { heads, tokens, large, axis, pager } = home;
     this.home = home;
     this.canvas = html("canvas", { "aria-hidden": "true" });
     this.context = /** @type {CanvasRenderingContext2D} */ (
       this.canvas.getContext("2d", { alpha: false }) // no blending: faster
     );
-    const drawn = [this.canvas, heads.node, tokens.node, large.node];
+    const drawn = [this.canvas, heads.node, tokens.node, pager.node, large.node];
     this.box = html("div", { class: "hl-home-flow" }, drawn);
     this.node = html("div", { class: "hl-home-scroller" }, this.box, axis.node);
   }
@@ -68,7 +70,7 @@ export class Screen {
   }
 
   resize() {
-    const { run, el, axis, next, tokens } = this.home;
+    const { run, el, next, tokens } = this.home;
     const room = el.clientWidth;
     if (!run || !room) return;
     const isNarrow = room <= NARROW;
@@ -79,16 +81,30 @@ export class Screen {
     const height = Math.max(fits, leastHeight(run.spec.bands));
     const { columns, side, has_positions: hasPositions } = run.spec;
     const hasLast = run.spec.has_stream && goalOf(run.spec).gives !== null;
-    this.flow = layout({ columns, side, hasPositions, hasLast, width, height, isNarrow });
+    const sight = 0;
+    this.#shape = { columns, side, hasPositions, hasLast, width, height, isNarrow, sight };
+    this.flow = this.#laidOut();
     const ratio = Math.min(devicePixelRatio, 2);
     Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     for (const { style } of [this.canvas, this.box])
       Object.assign(style, { width: `${width}px`, height: `${height}px` });
-    axis.place(this.flow);
     next.place(this.flow);
     tokens.build(run, this.flow, this.#pictures.image);
     this.#frame(performance.now()); // at once: a canvas of another size is black
+  }
+
+  #laidOut() {
+    const { axis, pager } = this.home;
+    const flow = layout({ ...this.#shape, sight: pager.sight });
+    axis.place(flow);
+    pager.show(flow, this.#shape.columns.length);
+    return flow;
+  }
+
+  /** Bring the layers into sight that something is shown of. */
+  turn() {
+    if (this.flow && !this.home.pager.isThere) this.flow = this.#laidOut();
   }
 
   /** Draw before the next frame is painted. */
@@ -108,6 +124,7 @@ export class Screen {
     if (!home.run || !this.flow) return;
     const isMoving = () => film.time.isPlaying && !home.isLooking;
     if (isMoving()) film.advance(ms);
+    this.turn();
     const step = film.isStill ? 1 : ms / FADE_MS;
     const isFading = this.#fades.follow(home.isLooking, home.focus !== null, step);
     this.#draw(this.#scene(home.run, this.flow));
@@ -121,7 +138,7 @@ export class Screen {
    */
   #scene(run, flow) {
     const { context } = this;
-    const { query, focus, film, chance, answering, isLooking, pointed } = this.home;
+    const { query, focus, film, chance, answering, isLooking, pointed, model } = this.home;
     const time = isLooking ? film.time.over() : film.time;
     const flight = isLooking ? null : film.flight;
     const grows = flight && goalOf(run.spec).canWrite;
@@ -133,6 +150,7 @@ export class Screen {
       fronts: flow.fronts.map((stops) => frontAt(stops, time.at)),
       chance: chance?.query === answering ? chance : null,
       drawn: query === run.asked ? film.drawn : null,
+      isLeftOut: (key) => run.sink.isOne && key === run.sink.row && !model.get("state").sink,
       pointed,
     };
   }
@@ -169,12 +187,13 @@ export class Screen {
 
   /** @param {Scene} scene */
   #speak(scene) {
-    const { isLooking, film, foot, next, el } = this.home;
+    const { isLooking, film, foot, next, el, model } = this.home;
     const { left, time, isFilled } = film;
     const label = (/** @type {number} */ place) => this.home.label(place);
     const words = captioned({ ...scene, label, isLooking, isFilled });
     const isPlaying = time.isPlaying && !isLooking;
     foot.show(words, isPlaying);
+    foot.hides.checked = !model.get("state").sink;
     next.enable(left > 1, scene.run.canGoOn);
     const drawn = `${scene.run.spec.key} home ${isPlaying ? "plays" : "rests"}`;
     if (el.dataset.drawn !== drawn) el.dataset.drawn = drawn; // it is watched

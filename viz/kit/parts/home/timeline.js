@@ -62,6 +62,13 @@ export class Timeline {
     return this.stages[Math.min(Math.floor(this.at), this.stages.length - 1)];
   }
 
+  /** The column that is at work, or else the next one, or the last. */
+  get column() {
+    const passed = this.stages.slice(0, Math.floor(this.at)).filter((x) => x.kind === "column");
+    const n = this.stages.filter((x) => x.kind === "column").length;
+    return Math.min(passed.length, n - 1);
+  }
+
   /**
    * How much of a stage is over, 0 to 1.
    *
