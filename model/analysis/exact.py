@@ -11,8 +11,8 @@ import numpy as np
 
 from model.device import one_thread
 
-SOON = 0.3  # seconds that a batch may take: whoever points at a cell waits for the one before it
-FIRST = 4  # cells of the first batch, which says how long one takes
+SOON = 0.3  # seconds within which a batch grows: whoever points at a cell waits for one before it
+FIRST = 4  # cells of the first batch
 
 
 class Filling:
@@ -35,7 +35,7 @@ class Filling:
         self.places, self.compute, self.at_once = places, compute, max(1, at_once)
         self.is_known, self.is_running = np.zeros(len(estimate), bool), True
         self._order = np.argsort(-np.abs(estimate - base), kind="stable").tolist()
-        self._seconds, self._n_timed = 0.0, 0
+        self._seconds, self._n_timed, self._size = 0.0, 0, min(FIRST, self.at_once)
 
     @property
     def values(self) -> np.ndarray:
@@ -92,13 +92,16 @@ class Filling:
     def _take_batch(self) -> None:
         """The largest cell that is left, and the next largest of its place."""
         self._order = [cell for cell in self._order if not self.is_known[cell]]
-        place, size = self.places[self._order[0]], FIRST
-        if self._n_timed:
-            size = max(1, int(SOON * self._n_timed / max(self._seconds, 1e-9)))
+        place = self.places[self._order[0]]
         alike = [cell for cell in self._order if self.places[cell] == place]
-        batch, begun = alike[: min(size, self.at_once)], time.monotonic()
+        batch, begun = alike[: self._size], time.monotonic()
         self.take(batch, self.compute(batch))
-        self._seconds += time.monotonic() - begun
+        seconds = time.monotonic() - begun
+        if seconds < SOON:
+            self._size = min(2 * self._size, self.at_once)
+        elif seconds > 2 * SOON:
+            self._size = max(1, len(batch) // 2)
+        self._seconds += seconds
         self._n_timed += len(batch)
 
 

@@ -65,7 +65,7 @@ def draw(
 
 def fill(filling: Filling, figures: Callable[[], object], key: str = "gradual") -> None:
     """The same of figures whose cells are estimated before they are exact."""
-    draw(filling, figures, lambda: said_of(filling), key)
+    draw(filling, figures, lambda: said_of(filling, filling.is_running), key)
 
 
 def _bar(work: Gradual, said: str, key: str) -> None:
@@ -84,17 +84,20 @@ def _bar(work: Gradual, said: str, key: str) -> None:
             st.button("Compute", icon=icon, type="primary", key=f"{key}-go", on_click=switch)
 
 
-def said_of(filling: Filling) -> str:
-    """How far exact values have come, and once they are there how well they were estimated."""
+def said_of(filling: Filling, is_running: bool, mark: str = "Dotted") -> str:
+    """How far exact values have come, and once they are there how well they were estimated.
+
+    mark: how estimates look.
+    """
     n, left = len(filling.exact), filling.seconds_left
     if filling.is_done:
         rho = or_none(filling.correlation, 3)
         return f"All {n:,} are exact. Rank correlation ρ of estimate and exact: {rho}."
-    first = "Dotted: estimates from one backward pass"
+    first = f"{mark}: estimates from one backward pass"
     if np.isnan(filling.estimate).all():
         first = "The text is too long for estimates from a backward pass"
     exact = f"{first}; {filling.n_done:,} of {n:,} exact"
-    if not filling.is_running:
+    if not is_running:
         return f"{exact}. A click computes one."
     if np.isnan(left):
         return f"{exact}."

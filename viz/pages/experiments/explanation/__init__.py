@@ -67,7 +67,11 @@ def render(view: View) -> None:
     notices.show()
     work = _work(Request(view.handle, one.given, metric, group, query))
     shown = Shown(view, one, group, query, metric, work)
-    gradual.draw(work, lambda: _arrows(shown, measure), lambda: gradual.said_of(work.filling))
+    gradual.draw(
+        work,
+        lambda: _arrows(shown, measure),
+        lambda: gradual.said_of(work.filling, work.is_running, "Hollow"),
+    )
     _one(shown)
     if work.is_done:
         tokens.section(shown)
