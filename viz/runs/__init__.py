@@ -263,7 +263,7 @@ def _predicted(key: str, _trace: Trace) -> np.ndarray:
     return given_probabilities(_trace)
 
 
-@st.cache_data(max_entries=4, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False)
 def vocabulary(handle: ModelHandle) -> list[str]:
     """What each id stands for, by id."""
     found = tokenizer(handle)
