@@ -45,7 +45,7 @@ from viz.runs.kept import kept
 
 FIRST_MODEL = "stories"
 LONG = 256  # tokens
-MOST_LOGITS = LONG * 4096  # of a layer; where there are more, the logit lens is not made of all
+MOST_LOGITS = LONG * 4096 * 7  # of all layers; of more the logit lens is not made of all tokens
 LEADING = 10  # most likely tokens kept of each step
 BROKEN = "\ufffd"  # what a part of a character decodes to
 
@@ -244,7 +244,8 @@ def check_anatomy(handle: ModelHandle) -> Check:
 
 def lens(handle: ModelHandle, text: str, wanted: Iterable[int]) -> LogitLens:
     """What the residual stream says at every layer, of many logits at the wanted tokens alone."""
-    has_many = run(handle, text).trace.logits.size > MOST_LOGITS
+    trace = run(handle, text).trace
+    has_many = trace.logits.size * (1 + len(trace.residuals)) > MOST_LOGITS
     return _lens(handle, text, tuple(sorted(set(wanted))) if has_many else None)
 
 
