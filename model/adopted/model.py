@@ -29,6 +29,7 @@ from model.trace import Facts, Site, Stream, Trace
 # Of the patterns of a run, L · H · T², whose scores are as many again: beyond these they are not
 # kept but worked out when looked at.
 KEPT_CELLS = 40_000_000
+COUNTING = ("dynamic", "longrope")  # kinds of RoPE whose angles depend on how long the text is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,6 +211,17 @@ class AdoptedModel(Transformer):
     def has_projections(self) -> bool:
         """Whether W_O of every head was found."""
         return all(one.projection is not None for _, one in self.anatomy.attended)
+
+    @property
+    def stays(self) -> bool:
+        """Whether what a token did is the same whatever comes after it.
+
+        It is not where angles depend on the length of the text, and not known where the mask that
+        follows a cache is another than a window's.
+        """
+        angles = [str(getattr(x, "rope_type", "")) for x in self.inner.modules()]
+        is_counting = any(name in found for found in angles for name in COUNTING)
+        return not is_counting and not getattr(self.inner.config, "attention_chunk_size", None)
 
     def is_long(self, lengths: Mapping[str, int]) -> bool:
         """Whether a run has more weights than are kept: scores and patterns are then worked out.

@@ -11,7 +11,7 @@ from model.adopted.model import AnyDecoder
 from model.trace import Trace
 from model.verify.check import relative_error
 
-AT_ONCE = 16_000_000  # logits in float64
+AT_ONCE = 4_000_000  # logits in float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +41,16 @@ def logit_lens(
     """Final norm and unembedding applied to the residual stream before and after every layer.
 
     nostalgebraist 2020; Belrose et al. 2023, §2. A post-norm model has no final norm: there the
-    unembedding alone reads the stream. Softmax is over the whole vocabulary in float64, one row
-    (T, V) in memory at a time, of a long text a part of it. At most V tokens are kept. positions:
+    unembedding alone reads the stream. Softmax is over the whole vocabulary in float64, of a few
+    tokens at a time. At most V tokens are kept. positions:
     which tokens, by default all. Raises ValueError when k is below 1.
     """
     if k < 1:
         raise ValueError(f"{k} tokens of each distribution are none; keep at least 1")
     n_words = trace.logits.shape[-1]
     wanted = np.arange(len(trace.tokens)) if positions is None else np.array(positions, dtype=int)
-    pieces = np.array_split(wanted, 1 + len(wanted) * n_words // AT_ONCE)
+    n_cells = len(wanted) * n_words * (1 + len(trace.residuals))
+    pieces = np.array_split(wanted, min(len(wanted), 1 + n_cells // AT_ONCE))
     found = [_lens_at(piece, trace, model, min(k, n_words)) for piece in pieces]
     rows = {name: np.concatenate([part[name] for part, _ in found], axis=1) for name in found[0][0]}
     return LogitLens(**rows, error=max(error for _, error in found), positions=wanted)
@@ -59,30 +60,28 @@ def _lens_at(
     positions: np.ndarray, trace: Trace, model: AnyDecoder, k: int
 ) -> tuple[dict[str, np.ndarray], float]:
     """The arrays of `LogitLens` at some positions, (L + 1, n, …), and the last row's error."""
-    stream = [trace.residuals[0].resid_pre, *(record.resid_post for record in trace.residuals)]
-    last = _read_stream(stream[-1][positions], model)
-    answers = last.topk(k).indices[:, :1]
-    error = relative_error(last.cpu().numpy(), trace.logits[positions])
-    rows = [_lens_row(_read_stream(resid[positions], model), answers, k) for resid in stream]
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}, error
+    states = [trace.residuals[0].resid_pre, *(record.resid_post for record in trace.residuals)]
+    logits = _read_stream(np.stack([state[positions] for state in states]), model)
+    error = relative_error(logits[-1].cpu().numpy(), trace.logits[positions])
+    return _lens_rows(logits, logits[-1].topk(k).indices[:, :1], k), error
 
 
 def _read_stream(resid: np.ndarray, model: AnyDecoder) -> Tensor:
-    """Logits (T, V) in float64 of a residual stream (T, D)."""
+    """Logits (L, T, V) in float64 of residual streams (L, T, D)."""
     return model.read_out(torch.tensor(resid, device=model.device)).double()
 
 
-def _lens_row(logits: Tensor, answers: Tensor, k: int) -> dict[str, np.ndarray]:
-    """The arrays of `LogitLens` for one row. logits: (T, V), answers: (T, 1)."""
+def _lens_rows(logits: Tensor, answers: Tensor, k: int) -> dict[str, np.ndarray]:
+    """The arrays of `LogitLens`. logits: (L, T, V), answers: (T, 1)."""
     log_total = logits.logsumexp(dim=-1, keepdim=True)
     log_probs = logits - log_total
     top = logits.topk(k)
     row = {
         "ids": top.indices,
         "logits": top.values,
-        "probs": log_probs.gather(1, top.indices).exp(),
-        "log_total": log_total[:, 0],
+        "probs": log_probs.gather(-1, top.indices).exp(),
+        "log_total": log_total[..., 0],
         "entropy": -(log_probs.exp() * log_probs).sum(dim=-1),
-        "rank": (logits > logits.gather(1, answers)).sum(dim=-1),
+        "rank": (logits > logits.gather(-1, answers.expand(len(logits), -1, -1))).sum(dim=-1),
     }
     return {name: x.cpu().numpy() for name, x in row.items()}

@@ -18,6 +18,7 @@ from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
 from model.decoding.predict import check_prompt
 from model.given import Blanked, Given, Translation
+from model.grown import Known, grown, nothing
 from model.inputs import blanked_ids
 from model.records import to_numpy
 from model.sources.handle import Traced
@@ -102,13 +103,14 @@ class Adopted:
         can_hide = self.own_tokenizer is not None and self.own_tokenizer.can_hide
         return offered if can_hide else offered - {"encoder"}  # which is to fill blanks
 
-    def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
+    def trace(self, text: Given, mask: np.ndarray | None = None, known: Known = nothing) -> Traced:
         """Capture one text, in which tokens may be hidden, or a picture, (S, S) from 0 to 1.
 
         What is beyond the context is cut; a picture is enlarged to as many pixels as are taken.
 
         Of a source the target is what the model writes, the most likely token but for the rules
         of its folder, or what is fed in. mask: (T, T) bool, taken instead of the model's own.
+        Where all but the last token is `known`, the last one alone is run.
         Raises ValueError for a text without tokens, and for what is no text.
         """
         pictures = self.model.pictures
@@ -125,7 +127,9 @@ class Adopted:
             kept = blanked_ids(self.tokenizer, kept, text.blanks)
         row = (kept, self.tokenizer.labels(words, kept))
         if self.config.architecture != "encoder_decoder":
-            trace = self.captured(row, mask=mask)
+            goes_on = mask is None and {"decoder", "cache"} <= self.offers
+            trace = grown(self.model, known, *row) if goes_on else None
+            trace = trace or self.captured(row, mask=mask)
         else:
             target = self._target(kept, text.target if isinstance(text, Translation) else None)
             trace = self.captured((row, (target, self.tokenizer.token_strings(target))))

@@ -30,6 +30,7 @@ from model.files import (
     replacing,
 )
 from model.given import Given
+from model.grown import Known, grown, nothing
 from model.inputs import INPUTS
 from model.lines import in_millions, quoted, spelled
 from model.memory import physical_memory
@@ -115,17 +116,20 @@ class Checkpoint:
         """Where the model runs."""
         return self.model.device
 
-    def trace(self, text: Given, mask: np.ndarray | None = None) -> Traced:
+    def trace(self, text: Given, mask: np.ndarray | None = None, known: Known = nothing) -> Traced:
         """Capture one text; tokens beyond the context are cut from its end and counted.
 
         Of a source the target is what the model makes of it. A vision model takes a picture, (S, S)
         from 0 to 1, instead. mask: (T, T) bool, in one stack taken instead of the model's own.
+        Where all but the last token is `known` to a decoder, the last one alone is run.
         Raises ValueError when the text is empty or the picture another size.
         """
         name = self.config.architecture
         prepared = INPUTS[name].prepare(self.model, self.own_tokenizer, text)
         more = {} if mask is None else {"mask": mask}
-        trace = architecture(name).capture(self.model, *prepared.arguments, **more)
+        is_text = mask is None and isinstance(self.model, DecoderTransformer)
+        trace = grown(self.model, known, *prepared.arguments) if is_text else None
+        trace = trace or architecture(name).capture(self.model, *prepared.arguments, **more)
         return Traced(trace, n_cut=prepared.n_cut, reads=prepared.reads)
 
     def captured(self, arguments: tuple[Any, ...], attachments: Sequence[Attachment] = ()) -> Trace:

@@ -28,6 +28,14 @@ def test_a_check_follows_the_figures(trace: Trace) -> None:
     assert found.result(timeout=PATIENCE) == ("drawn",)
 
 
+def test_the_newest_run_is_checked_first(trace: Trace) -> None:
+    order: list[str] = []
+    with checking.figures_first():
+        both = [checking.begin(trace, lambda _, x=x: (order.append(x),)) for x in ("old", "new")]
+    assert [one.result(timeout=PATIENCE) for one in both] == [(None,), (None,)]
+    assert order == ["new", "old"]
+
+
 def test_figures_that_fail_do_not_hold_checks_up(trace: Trace) -> None:
     with pytest.raises(ValueError, match="no figure"), checking.figures_first():
         raise ValueError("no figure")

@@ -1,6 +1,6 @@
 """The model alive: what every kind of model is asked, and the part that shows it at work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -175,7 +175,7 @@ def _run_part(key: str, handle: runs.ModelHandle, opens: str, goal: Goal, _run: 
     return home_part(_run.trace, _names(handle, goal, _run.trace), goal, opens, key)
 
 
-def _names(handle: runs.ModelHandle, goal: Goal, trace: Trace) -> list[str]:
+def _names(handle: runs.ModelHandle, goal: Goal, trace: Trace) -> Sequence[str]:
     """What each output is called: tokens, or classes."""
     if not goal.has_answers:
         return []
@@ -184,10 +184,10 @@ def _names(handle: runs.ModelHandle, goal: Goal, trace: Trace) -> list[str]:
     return attributing.names_of_answers(handle, trace.logits.shape[-1])
 
 
-@st.cache_data(max_entries=4, show_spinner=False)
-def _labels(handle: runs.ModelHandle) -> list[str]:
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _labels(handle: runs.ModelHandle) -> tuple[str, ...]:
     """The whole vocabulary as a person reads it."""
-    return token_labels(runs.vocabulary(handle))
+    return tuple(token_labels(runs.vocabulary(handle)))
 
 
 def _why_no_more(view: View) -> str | None:

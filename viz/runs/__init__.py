@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 import numpy as np
 import streamlit as st
@@ -30,7 +31,7 @@ from model.given import Given, Translation
 from model.memory import keep_freed_memory
 from model.sources import table
 from model.sources.checkpoint import Checkpoint
-from model.sources.handle import TRANSFORMERS, ModelHandle, OpenModel
+from model.sources.handle import TRANSFORMERS, ModelHandle, OpenModel, Traced
 from model.sources.places import at_one_look as at_one_look
 from model.sources.places import unusable_folders
 from model.sources.table import Runnable
@@ -44,9 +45,12 @@ from viz.runs.kept import kept
 
 FIRST_MODEL = "stories"
 LONG = 256  # tokens
-MOST_LOGITS = LONG * 4096  # of a layer; where there are more, the logit lens is not made of all
+MOST_LOGITS = LONG * 4096 * 7  # of all layers; of more the logit lens is not made of all tokens
 LEADING = 10  # most likely tokens kept of each step
 BROKEN = "\ufffd"  # what a part of a character decodes to
+
+# Of texts, as long as a run of them is kept.
+_TRACES: WeakValueDictionary[tuple[ModelHandle, tuple[int, ...]], Trace] = WeakValueDictionary()
 
 keep_freed_memory()
 
@@ -197,7 +201,7 @@ def run_translation(handle: ModelHandle, source: str, target: tuple[int, ...]) -
 
 def _run(handle: ModelHandle, given: Given) -> Run:
     found = opened(handle)
-    trace, n_cut, reads = found.trace(given)
+    trace, n_cut, reads = _traced(handle, given)
     offers = found.offers | trace.offers
 
     def check(trace: Trace) -> tuple[Check, ...]:
@@ -209,6 +213,17 @@ def _run(handle: ModelHandle, given: Given) -> Run:
         return (*found.check(trace), said)
 
     return Run(trace, begin(trace, check), store.put(trace), offers, n_cut=n_cut, reads=reads)
+
+
+def _traced(handle: ModelHandle, given: Given) -> Traced:
+    """A trace; of a text that goes on by one token with one that is kept, made of that."""
+    found = opened(handle)
+    if not isinstance(found, Runnable) or not isinstance(given, str):
+        return found.trace(given)
+    traced = found.trace(given, known=lambda ids: _TRACES.get((handle, ids)))
+    if "decoder" in found.offers:
+        _TRACES[handle, tuple(traced.trace.ids.tolist())] = traced.trace
+    return traced
 
 
 @kept
@@ -229,7 +244,8 @@ def check_anatomy(handle: ModelHandle) -> Check:
 
 def lens(handle: ModelHandle, text: str, wanted: Iterable[int]) -> LogitLens:
     """What the residual stream says at every layer, of many logits at the wanted tokens alone."""
-    has_many = run(handle, text).trace.logits.size > MOST_LOGITS
+    trace = run(handle, text).trace
+    has_many = trace.logits.size * (1 + len(trace.residuals)) > MOST_LOGITS
     return _lens(handle, text, tuple(sorted(set(wanted))) if has_many else None)
 
 
@@ -248,7 +264,7 @@ def _predicted(key: str, _trace: Trace) -> np.ndarray:
     return given_probabilities(_trace)
 
 
-@st.cache_data(max_entries=4, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False)
 def vocabulary(handle: ModelHandle) -> list[str]:
     """What each id stands for, by id."""
     found = tokenizer(handle)

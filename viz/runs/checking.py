@@ -1,7 +1,8 @@
 """The self-check behind the page: on a thread of its own, and after the figures.
 
 It takes several times as long as the run it checks. One thread does it for all visitors, one after
-the other; what nobody looks at any more by then is not checked.
+the other, the newest first: a text that goes on has left the others behind. What nobody looks at
+any more by then is not checked.
 """
 
 import threading
@@ -18,6 +19,7 @@ Checks = tuple[Check, ...]
 MOST_WAIT = 2.0  # seconds a check leaves to pages that are being drawn; one may draw for long
 MORE_WAIT = 0.01  # for each token: of a long text both take longer
 
+_WAITING: list[tuple[Future[Checks], Callable[[], Checks]]] = []
 _THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="self-check")
 
 
@@ -59,8 +61,19 @@ def begin(trace: Trace, check: Callable[[Trace], Checks]) -> "Future[Checks]":
     wanted, most_wait = weakref.ref(trace), MOST_WAIT + MORE_WAIT * len(trace.main)
 
     def work() -> Checks:
-        _PAGES.wait(most_wait)
         found = wanted()
         return () if found is None else check(found)
 
-    return _THREAD.submit(work)
+    checking: Future[Checks] = Future()
+    _WAITING.append((checking, work))
+    _THREAD.submit(_check_newest, most_wait)
+    return checking
+
+
+def _check_newest(most_wait: float) -> None:
+    _PAGES.wait(most_wait)
+    checking, work = _WAITING.pop()
+    try:
+        checking.set_result(work())
+    except Exception as error:
+        checking.set_exception(error)

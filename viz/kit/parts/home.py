@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -265,14 +265,13 @@ def home_part(
         "slack": SLACK,
         "bounds": {name: bounds_data(BOUNDS[name]) for name in ("temperature", "top_p")},
     }
-    called = [specials.get(i, word) or " " for i, word in enumerate(words)]
     pattern, mask = picture.squares()
     arrays = {
         **_vectors(picture),
         **({"logits": outputs} if goal.has_answers else {"last": _last(picture)}),
         "pattern": pattern,
         "mask": mask,
-        "vocabulary": np.frombuffer(json.dumps(called, ensure_ascii=False).encode(), np.uint8),
+        "vocabulary": _vocabulary(tuple(words), goal.specials),
         **({} if main.stream.pixels is None else {"pixels": main.stream.pixels}),
     }
     spec["has_positions"] = bool(arrays["positions"].any())
@@ -281,6 +280,14 @@ def home_part(
     state |= {"at": "", "cell": None, "appended": None, "forced": [], "blank": goal.asked}
     state |= {"blanks": [place for place, *_ in goal.hidden], "layers": None, "sink": False}
     return Part("home", going_on(spec, Going()), state, arrays, {"logits": 1})
+
+
+@lru_cache(maxsize=4)
+def _vocabulary(words: tuple[str, ...], specials: tuple[tuple[int, str], ...]) -> np.ndarray:
+    """What each id is called, as JSON: the same for every token of a text that goes on."""
+    meant = dict(specials)
+    called = [meant.get(i, word) or " " for i, word in enumerate(words)]
+    return np.frombuffer(json.dumps(called, ensure_ascii=False).encode(), np.uint8)
 
 
 def going_on(spec: Mapping[str, Any], going: Going) -> Mapping[str, Any]:

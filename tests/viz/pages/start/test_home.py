@@ -80,6 +80,12 @@ def test_a_full_context_says_so() -> None:
 def test_a_text_goes_on_with_the_token_that_was_drawn() -> None:
     handle, trace = runs.handle_of("stories", "cpu"), stories_trace(TOM)
     tokenizer, ids = runs.tokenizer(handle), trace.ids.tolist()
+    run, given = runs.run(handle, TOM), []
+    watch = runs.decoder(handle).register_forward_pre_hook(lambda _, args: given.append(args[0]))
+    gone_on = runs.run(handle, f"{TOM} The")
+    watch.remove()
+    assert [x.tolist() for x in given] == [gone_on.trace.ids[len(run.trace.ids) :, None].tolist()]
+    assert all(check.passed for check in gone_on.checks)
     for token_id in np.argsort(-trace.logits[-1])[:20].tolist():
         text = runs.with_token(handle, TOM, ids, token_id)
         assert text is not None
