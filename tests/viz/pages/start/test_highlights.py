@@ -76,6 +76,6 @@ def test_home_attention_heads_and_examples_name_one_head_with_one_number(
     assert (role, title) == ("induction", f"L{layer} H{number} looks for a copy")
     assert f"average {value:.2f} of its weight" in said
     assert f"of {n_queries} repeats" in said
-    counts = tables_shown(open_page("Heads", sentence=sentence, measured_on="sentence"))[-2]
+    counts = tables_shown(open_page("Heads", sentence=sentence, measured_on="sentence"))[-1]
     named = f"L{layer}\u00a0H{number} {value:.2f}"
     assert counts["the clearest"]["after copies"].startswith(named)
