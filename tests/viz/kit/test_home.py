@@ -144,6 +144,19 @@ def test_it_plays_once_and_rests(bare: Page) -> None:
     assert bare.evaluate("done") == []
 
 
+def test_thirty_layers_play_no_longer_than_twelve(bare: Page) -> None:
+    took = bare.evaluate(
+        """[6, 12, 30].map((n) => {
+          const time = new home.Timeline(Array(n).fill(0));
+          for (let ms = 0; ; ms += 10) {
+            if (time.at >= time.NEXT) return ms;
+            time.advance(10, time.NEXT);
+          }
+        })"""
+    )
+    assert took == pytest.approx([2000 + 6 * 560] + 2 * [2000 + 12 * 560], abs=10)
+
+
 def test_a_drawn_token_lands_once_python_has_gone_on_with_it(bare: Page) -> None:
     """0.6 falls on the second of 0.5, 0.3, 0.2; another text that comes meanwhile is not it."""
     bare.evaluate("begin(false); film.advance(1e5); film.write(1)")

@@ -15,6 +15,7 @@ const MS = {
   draw: [1500, 460],
   fly: [800, 440],
 };
+const MOST = 12; // columns that take as long each; of more, all together as long as these
 
 /**
  * @param {Kind} kind
@@ -88,6 +89,17 @@ export class Timeline {
   }
 
   /**
+   * Milliseconds of a stage.
+   *
+   * @param {Kind} kind
+   */
+  duration(kind) {
+    const columns = this.stages.filter((x) => x.kind === "column").length;
+    const share = kind === "column" ? Math.min(1, MOST / columns) : 1;
+    return MS[kind][this.isFirst ? 0 : 1] * share;
+  }
+
+  /**
    * Go on by some milliseconds, not beyond `until`.
    *
    * @param {number} ms
@@ -97,7 +109,7 @@ export class Timeline {
     let left = ms;
     while (left > 0 && this.at < until) {
       const place = Math.floor(this.at);
-      const duration = MS[this.stages[place].kind][this.isFirst ? 0 : 1];
+      const duration = this.duration(this.stages[place].kind);
       const rest = (place + 1 - this.at) * duration;
       this.at = rest <= left ? place + 1 : this.at + left / duration;
       left -= rest;
