@@ -26,7 +26,7 @@ BROKEN = {
     "unknown-top": ("speed = 3\n" + GOOD, 1, "unknown key “speed”"),
     "no-page": (GOOD.replace("page=Masks", "page=Nowhere"), 10, "no page “Nowhere”"),
     "no-page-at-all": (GOOD.replace("page=Attention&", ""), 7, "no page"),
-    "no-setting": (GOOD.replace("layer=1", "layers=1"), 7, "no setting “layers”"),
+    "no-setting": (GOOD.replace("layer=1", "layered=1"), 7, "no setting “layered”"),
     "no-place": (GOOD.replace('"map"', '"moon"'), 8, "no place “moon”"),
     "no-text": (GOOD.replace('text = "Look."\n', ""), 4, "step 1 has no text"),
     "not-text": (GOOD.replace('"Why?"', "3"), 9, "question must be text"),
