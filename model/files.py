@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,6 +35,7 @@ class StoredTensor:
 
     dtype: str
     shape: tuple[int, ...]
+    n_bytes: int = field(default=0, compare=False)
 
 
 @contextmanager
@@ -142,7 +143,11 @@ def read_header(path: Path) -> dict[str, StoredTensor]:
     try:
         header = json.loads(content)
         return {
-            name: StoredTensor(str(entry["dtype"]), tuple(map(int, entry["shape"])))
+            name: StoredTensor(
+                str(entry["dtype"]),
+                tuple(map(int, entry["shape"])),
+                _length(*entry["data_offsets"]),
+            )
             for name, entry in header.items()
             if name != "__metadata__"
         }
@@ -151,6 +156,10 @@ def read_header(path: Path) -> dict[str, StoredTensor]:
             f"{spelled(path)} cannot be read: its header is not that of a safetensors file; copy "
             "it again"
         ) from None
+
+
+def _length(start: int, end: int) -> int:
+    return end - start
 
 
 @contextmanager

@@ -16,6 +16,7 @@ class Heads(NamedTuple):
     n_kv_heads: int
     d_head: int
     window: int = 0
+    d_value: int = 0
 
 
 class Sublayer(NamedTuple):

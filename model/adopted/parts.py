@@ -80,7 +80,7 @@ def _sublayers(layer: int, block: BlockParts, attended: Sequence[Attended]) -> I
             *norms[number],
             reads=update.reads,
             weights=weights,
-            heads=one and Heads(one.n_heads, one.n_kv_heads, one.d_head, one.window),
+            heads=one and Heads(one.n_heads, one.n_kv_heads, one.d_head, one.window, one.d_value),
         )
 
 

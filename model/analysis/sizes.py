@@ -8,6 +8,7 @@ Transformer. Operations are those of matrix products, two for each product and s
 from dataclasses import dataclass
 
 from model.analysis.cost import latent_bytes
+from model.analysis.seen import Seen
 from model.config import BlockConfig
 from model.decoding.kv_cache import cache_bytes
 
@@ -150,12 +151,14 @@ def feedforward_parameters(shape: Shape, d_ff: int | None = None) -> int:
     return (n_up + 1) * shape.d_model * wide + biases
 
 
-def parameters(shape: Shape, *, only_active: bool = False) -> dict[str, int]:
+def parameters(shape: Shape | Seen, *, only_active: bool = False) -> dict[str, int]:
     """Weights by part, see `PARTS`; `only_active` counts those that one token goes through.
 
     Tied embeddings count once, as the embedding, and so does one that two stacks share. Of pictures
     the embedding is the map of a patch with the class token (Dosovitskiy et al. 2021, eq. 1).
     """
+    if isinstance(shape, Seen):
+        return shape.weights
     table = shape.vocab_size * shape.d_model
     of_patch = (shape.patch + shape.biases + 1) * shape.d_model
     of_classes = table + shape.vocab_size * shape.biases
@@ -191,7 +194,7 @@ def _norms(shape: Shape) -> int:
 # --- operations -------------------------------------------------------------------------------
 
 
-def operations(shape: Shape, n_keys: int) -> dict[str, int]:
+def operations(shape: Shape | Seen, n_keys: int) -> dict[str, int]:
     """Operations of one token that attends to `n_keys`, by part: two for each weight it meets.
 
     With an encoder, of one token of the source and one of the target. Of a picture, of one patch:
@@ -199,6 +202,8 @@ def operations(shape: Shape, n_keys: int) -> dict[str, int]:
     q·kᵀ and the weighted sum of values take 2 · n · d each in every head, whatever the weights
     (Kaplan et al. 2020, table 1); a mask saves none of it here.
     """
+    if isinstance(shape, Seen):
+        return shape.operations(n_keys)
     active, added = parameters(shape, only_active=True), _biases(shape)
     latent = shape.latent
     of_head = latent.plain + latent.rope + latent.value if latent else 2 * shape.d_head
@@ -245,7 +250,7 @@ def _biases(shape: Shape) -> dict[str, int]:
 # --- memory -----------------------------------------------------------------------------------
 
 
-def memory(shape: Shape, n_tokens: int, bytes_per_value: int = 2) -> dict[str, int]:
+def memory(shape: Shape | Seen, n_tokens: int, bytes_per_value: int = 2) -> dict[str, int]:
     """Bytes that weights, caches and maps of attention take, for one text of `n_tokens`.
 
     `training` is for weights, gradients and the moments of Adam alone, 16 bytes a parameter
@@ -254,6 +259,9 @@ def memory(shape: Shape, n_tokens: int, bytes_per_value: int = 2) -> dict[str, i
     each other's tokens, n² a head, which FlashAttention never keeps (Dao et al. 2022).
     """
     total = sum(parameters(shape).values())
+    of_weights = {"weights": total * bytes_per_value, "training": total * ADAM_BYTES}
+    if isinstance(shape, Seen):
+        return of_weights | shape.memory(n_tokens, bytes_per_value)
     layers, latent = shape.is_causal * shape.n_stacks * shape.n_layers, shape.latent
     cached = (
         latent_bytes(layers, latent.kv + latent.rope, n_tokens, bytes_per_value)
@@ -261,8 +269,7 @@ def memory(shape: Shape, n_tokens: int, bytes_per_value: int = 2) -> dict[str, i
         else cache_bytes(layers, shape.n_kv_heads, shape.d_head, n_tokens, bytes_per_value)
     )
     return {
-        "weights": total * bytes_per_value,
-        "training": total * ADAM_BYTES,
+        **of_weights,
         "cache": cached,
         "maps": shape.n_attentions * shape.n_heads * n_tokens * n_tokens * bytes_per_value,
     }

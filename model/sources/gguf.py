@@ -104,7 +104,7 @@ def _read(file: Path, _changed: int, size: int) -> About:
     if whole != "model":
         raise ValueError(f"{spelled(file)} holds no model but its {quoted(whole)}; {OWN_FORMAT}")
     stored = {
-        x.name: StoredTensor(x.tensor_type.name, tuple(reversed(x.shape.tolist())))
+        x.name: StoredTensor(x.tensor_type.name, tuple(reversed(x.shape.tolist())), int(x.n_bytes))
         for x in header.tensors
     }
     return About(_config(file), stored, _kind(header, stored))

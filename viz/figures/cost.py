@@ -30,7 +30,9 @@ def share_bars(
             hovertemplate=f"<b>%{{y}}</b>, {part}: %{{customdata:,}} weights, <b>%{{x:.1%}}</b>"
             "<extra></extra>",
         )
-        for (part, counts), color in zip(parts.items(), colors.series, strict=True)
+        for (part, counts), color in zip(
+            parts.items(), (*colors.series, colors.muted), strict=False
+        )
     ]
     return build(
         bars,

@@ -4,9 +4,12 @@ import math
 from dataclasses import dataclass
 
 import streamlit as st
-from safetensors import safe_open
 
+from model.adopted.model import AdoptedModel
 from model.analysis.cost_timing import lengths_of
+from model.analysis.seen import Seen, seen_of
+from model.analysis.sizes import Shape, shape_of
+from model.sources.folder import stored_in
 from model.sources.handle import ModelHandle
 from viz import runs
 
@@ -30,19 +33,30 @@ class Stored:
 @st.cache_data(max_entries=16, show_spinner=False)
 def stored(handle: ModelHandle) -> Stored:
     """What a model's file has, tensor by tensor as its header says, and what the model holds."""
-    found = runs.checkpoint(handle)
-    with safe_open(found.folder / "model.safetensors", "np") as file:
-        slices = [file.get_slice(name) for name in file.keys()]  # noqa: SIM118  it is no mapping
-    sizes = [(math.prod(x.get_shape()), x.get_dtype()) for x in slices]
-    kinds = {kind for _, kind in sizes}
+    found = runs.runnable(handle)
+    tensors = stored_in(found.folder).values()
+    kinds = {tensor.dtype for tensor in tensors}
     weights = list(found.model.parameters())
     return Stored(
-        sum(n for n, _ in sizes),
-        sum(n * BYTES[kind] for n, kind in sizes),
+        sum(math.prod(x.shape) for x in tensors),
+        sum(x.n_bytes for x in tensors),
         kinds.pop() if len(kinds) == 1 else "",
         sum(weight.nbytes for weight in weights),
         str(weights[0].dtype).removeprefix("torch."),
     )
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def sizes(handle: ModelHandle) -> Shape | Seen:
+    """What the cost of a model is counted from: the sizes of ours, and the parts of another."""
+    model = runs.runnable(handle).model
+    return seen_of(model) if isinstance(model, AdoptedModel) else shape_of(model.config)
+
+
+def context(handle: ModelHandle) -> int:
+    """The tokens of a model's context, or as many as are run here where it says none."""
+    found = runs.runnable(handle)
+    return found.config.max_seq_len or found.model.config.max_seq_len
 
 
 @st.cache_data(max_entries=16, show_spinner=False)

@@ -1,8 +1,10 @@
 """Cost: the weights, operations and bytes of a model, counted from its sizes."""
 
+from model.analysis.seen import OTHER
 from model.analysis.sizes import (
     PARTS,
     LayerCost,
+    Shape,
     attention_parameters,
     feedforward_parameters,
     layer_costs,
@@ -11,7 +13,6 @@ from model.analysis.sizes import (
     parameters,
 )
 from viz import formulas_cost as formulas
-from viz import runs
 from viz.figures.cache import bytes_text
 from viz.figures.cost import operation_lines, share_bars
 from viz.formulas import Formula
@@ -20,10 +21,11 @@ from viz.frame.said import Said
 from viz.frame.view import View
 from viz.pages.ideas.cost import measured, rule, sized
 from viz.pages.ideas.cost.sized import Sized
+from viz.runs import counting
 
 TITLE = "Cost"
 ICON = ":material/scale:"
-NEEDS = ("weights",)
+NEEDS = ("blocks",)
 
 LENGTHS = (16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 # What of a kind of layer is said, and what that is called.
@@ -38,6 +40,9 @@ MEMORY = {
     "cache": "KV cache",
     "maps": "all attention maps, were they kept",
 }
+UNCOUNTED = (
+    "Operations of this model are not counted: not every token meets each of its matrices once."
+)
 
 
 def render(view: View) -> None:
@@ -52,8 +57,7 @@ def render(view: View) -> None:
     )
     running = sized.running(view)
     known = sized.known()
-    context = runs.checkpoint(view.handle).config.max_seq_len
-    chosen, n_tokens = sized.chosen([running, *known], context)
+    chosen, n_tokens = sized.chosen([running, *known], counting.context(view.handle))
     notices.show()
     _parameters(view, chosen, [running, *known])
     _operations(view, chosen, n_tokens)
@@ -87,10 +91,11 @@ def _formula(name: str, formula: Formula) -> None:
 
 def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
     shown = found if chosen in found else [found[0], chosen, *found[1:]]
-    counts = [parameters(one.shape) for one in shown]
+    counts = [_by_part(one) for one in shown]
+    parts = [part for part in counts[0] if part in PARTS or any(each[part] for each in counts)]
     layout.show_figure(
         share_bars(
-            {part: [each[part] for each in counts] for part in PARTS},
+            {part: [each[part] for each in counts] for part in parts},
             [one.name for one in shown],
             view.colors,
         ),
@@ -104,14 +109,19 @@ def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
     )
     _totals(chosen)
     columns: dict[str, list[Said]] = {"model": [one.name for one in shown]}
-    for part in PARTS:
+    for part in parts:
         columns[part] = [f"{each[part]:,}" for each in counts]
     columns["all"] = [_total(one) for one in shown]
     words.table(columns)
     said = (f"{one.name}: {one.source}" for one in shown if one.source)
     words.caption(f"Sizes as in: {'; '.join(said)}.")
-    if chosen.shape.latent is None and chosen.shape.experts is None:
-        rule.table(chosen)
+    shape = chosen.shape
+    if isinstance(shape, Shape) and shape.latent is None and shape.experts is None:
+        rule.table(shape)
+
+
+def _by_part(one: Sized) -> dict[str, int]:
+    return dict.fromkeys((*PARTS, OTHER), 0) | parameters(one.shape)
 
 
 def _total(one: Sized) -> str:
@@ -121,15 +131,16 @@ def _total(one: Sized) -> str:
 def _totals(chosen: Sized) -> None:
     """The weights of the chosen model, of one block, and what the rule of thumb makes of it."""
     shape = chosen.shape
-    active = sum(parameters(shape, only_active=True).values())
-    words.facts(
-        [
-            (_total(chosen), f"weights of {chosen.name}"),
-            (f"{active:,}", "met by one token"),
-            (f"{attention_parameters(shape):,}", "attention of one layer"),
-            (f"{feedforward_parameters(shape):,}", "one feed-forward of a dense layer"),
-        ]
-    )
+    if isinstance(shape, Shape):
+        found = {
+            "met by one token": sum(parameters(shape, only_active=True).values()),
+            "attention of one layer": attention_parameters(shape),
+            "one feed-forward of a dense layer": feedforward_parameters(shape),
+        }
+    else:
+        found = {f"{kind.replace('_', '-')}, first layer": n for kind, n in shape.first.items()}
+    facts = [(f"{n:,}", what) for what, n in found.items()]
+    words.facts([(_total(chosen), f"weights of {chosen.name}"), *facts])
     _formula("parameters", formulas.PARAMETERS)
 
 
@@ -146,6 +157,9 @@ def _operations(view: View, chosen: Sized, n_tokens: int) -> None:
         "model.",
     )
     found = {n: operations(chosen.shape, n) for n in LENGTHS}
+    if not found[LENGTHS[0]]:
+        words.notice(UNCOUNTED)
+        return
     names = list(found[LENGTHS[0]])
     layout.show_figure(
         operation_lines(LENGTHS, {p: [found[n][p] for n in LENGTHS] for p in names}, view.colors),
@@ -167,7 +181,7 @@ def _operations(view: View, chosen: Sized, n_tokens: int) -> None:
 
 def _one_of(chosen: Sized) -> str:
     """What operations are counted of, in words."""
-    if chosen.shape.patch:
+    if isinstance(chosen.shape, Shape) and chosen.shape.patch:
         return "patch"
     return "token each of source and target" if chosen.shape.n_encoder_layers else "token"
 
@@ -183,11 +197,7 @@ def _memory(chosen: Sized, n_tokens: int) -> None:
     )
     found = memory(chosen.shape, n_tokens)
     words.facts(
-        [
-            (bytes_text(found[name]), text)
-            for name, text in MEMORY.items()
-            if name != "cache" or chosen.shape.is_causal
-        ]
+        [(bytes_text(found[name]), text) for name, text in MEMORY.items() if found.get(name)]
     )
     _formula("memory", formulas.MEMORY)
 
@@ -215,7 +225,7 @@ def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
 
 def _weights_csv(found: list[Sized]) -> bytes:
     rows = [
-        {"model": one.name, **parameters(one.shape), "all": sum(parameters(one.shape).values())}
+        {"model": one.name, **_by_part(one), "all": sum(parameters(one.shape).values())}
         for one in dict.fromkeys(found)
     ]
     return tables.frame_csv(tables.frame(rows))

@@ -1,6 +1,7 @@
 """What the sizes predict of the model above, beside what its file, torch and the clock say."""
 
 from model.analysis.cost_measured import Measured
+from model.analysis.seen import Seen
 from model.analysis.sizes import Shape, parameters, pass_operations
 from viz import formulas_cost as formulas
 from viz.digits import digits
@@ -18,8 +19,13 @@ ALLOWED = 0.05  # of operations against torch's counter
 GIGA, IN_MS = 1e-9, 1000.0
 
 
-def section(view: View, shape: Shape) -> inspector.Tables:
+def section(view: View, shape: Shape | Seen) -> inspector.Tables:
     """The file and the clock; gives back what can be downloaded."""
+    if isinstance(shape, Seen):
+        title = "File and memory"
+        layout.section(title, f"The weights in the parts of {view.model} against those it holds.")
+        _file(view, shape)
+        return {}
     layout.section(
         "Predicted and measured",
         f"The sizes of {view.model} against its file, torch’s own counter and the clock.",
@@ -65,10 +71,12 @@ def section(view: View, shape: Shape) -> inspector.Tables:
 # --- the file ---------------------------------------------------------------------------------
 
 
-def _file(view: View, shape: Shape) -> None:
+def _file(view: View, shape: Shape | Seen) -> None:
     """Weights and bytes from the sizes, beside those of the file and of memory."""
     total, file = sum(parameters(shape).values()), counting.stored(view.handle)
-    per_number = counting.BYTES.get(file.kind, 0)
+    is_seen = isinstance(shape, Seen)  # its file may have more, as a tied matrix twice
+    per_number = 0 if is_seen else counting.BYTES.get(file.kind, 0)
+    predicted = "in its parts" if is_seen else "from the sizes"
     rows: list[tuple[str, str, Said]] = [
         ("weights", f"{total:,}", f"{file.numbers:,}"),
     ]
@@ -76,19 +84,27 @@ def _file(view: View, shape: Shape) -> None:
         name = f"bytes in the file, {per_number} each ({file.kind})"
         stored = f"{file.bytes:,}"
         rows.append((name, f"{total * per_number:,}", stored))
+    else:
+        rows.append(
+            (
+                f"bytes of the file’s tensors ({file.kind or 'of several kinds'})",
+                "–",
+                f"{file.bytes:,}",
+            )
+        )
     size = file.in_memory // max(1, file.numbers)
     name = f"bytes in memory, {size} each ({file.kind_in_memory})"
     rows.append((name, f"{total * size:,}", f"{file.in_memory:,}"))
     words.table(
         {
             "": [name for name, _, _ in rows],
-            "from the sizes": [predicted for _, predicted, _ in rows],
+            predicted: [number for _, number, _ in rows],
             "counted": [counted for _, _, counted in rows],
         }
     )
     inspector.check(
-        total == file.numbers and total * size == file.in_memory,
-        f"weights from the sizes, {total:,} = numbers in the file, {file.numbers:,}; in memory "
+        (total == file.numbers or is_seen) and total * size == file.in_memory,
+        f"weights {predicted}, {total:,}; numbers in the file, {file.numbers:,}; in memory "
         f"{file.in_memory:,} bytes.",
     )
     if per_number:

@@ -1,14 +1,12 @@
 """The rule of 12 · d_model² weights a block, beside what a text has in its place."""
 
-from model.analysis.sizes import attention_parameters, feedforward_parameters
+from model.analysis.sizes import Shape, attention_parameters, feedforward_parameters
 from viz.digits import digits
 from viz.frame import words
-from viz.pages.ideas.cost.sized import Sized
 
 
-def table(chosen: Sized) -> None:
+def table(shape: Shape) -> None:
     """12 · d_model² a block, what a text has in its place, and what a block really has."""
-    shape = chosen.shape
     attention, feedforward = attention_parameters(shape), feedforward_parameters(shape)
     square = shape.d_model**2
     block = attention + feedforward
@@ -27,16 +25,15 @@ def table(chosen: Sized) -> None:
             f"counted, {digits(block / square, 2)} · d_model²",
             f"{block:,}",
             f"{attention:,} of attention, {feedforward:,} of the feed-forward"
-            f"{_why_not_twelve(chosen)}",
+            f"{_why_not_twelve(shape)}",
         ),
     ]
     names, counts, reasons = zip(*rows, strict=True)
     words.table({"weights of one block": names, "": counts, "why": reasons}, texts=("why",))
 
 
-def _why_not_twelve(chosen: Sized) -> str:
+def _why_not_twelve(shape: Shape) -> str:
     """What makes a block differ from the rule, in words."""
-    shape = chosen.shape
     reasons = {
         "biases": shape.biases,
         "a gate": shape.gated,

@@ -4,10 +4,11 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
-from model.analysis.sizes import Experts, Latent, Shape, shape_of
-from viz import runs
+from model.analysis.seen import Seen
+from model.analysis.sizes import Experts, Latent, Shape
 from viz.frame import ASSETS, controls, layout, memory, settings, words
 from viz.frame.view import View
+from viz.runs import counting
 
 OWN = "your own"
 LAST_OWN = "own-sizes"  # those of this visitor that went together
@@ -18,7 +19,7 @@ class Sized:
     """A model by its sizes."""
 
     name: str
-    shape: Shape
+    shape: Shape | Seen
     source: str = ""
 
 
@@ -39,8 +40,7 @@ def _published(entry: dict) -> Sized:
 
 def running(view: View) -> Sized:
     """The model above, of any architecture."""
-    shape = shape_of(runs.checkpoint(view.handle).config)
-    return Sized(view.model, shape, "the model above")
+    return Sized(view.model, counting.sizes(view.handle), "the model above")
 
 
 def chosen(found: list[Sized], context: int) -> tuple[Sized, int]:
