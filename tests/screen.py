@@ -62,8 +62,8 @@ CHARTS = {
     ],
     "Why the residual?": ["depth-first", "depth-layers", "depth-own"],
     "The block": [
-        *("block-steps", "block-lengths", "block-norm", "block-gain", "block-tokens"),
-        *("block-dimensions", "block-function", "block-neurons", "block-heights"),
+        *("block-steps", "block-lengths", "block-norm", "block-gain"),
+        *("block-function", "block-neurons", "block-heights"),
     ],
     "Order": ["order-open", "order-causal", "order-running"],
     "Cheaper attention": [

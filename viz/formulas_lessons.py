@@ -173,9 +173,13 @@ ACTIVATIONS = {
 }
 
 
-def neurons(kind: str) -> Formula:
+def neurons(kind: str, *, is_gated: bool = False) -> Formula:
     """The activations of the model's feed-forward."""
     latex, reference = ACTIVATIONS[kind]
+    if is_gated and "gate" not in latex:
+        up = r"x W_{\mathrm{up}}"
+        latex = latex.replace(f"{up})", rf"x W_{{\mathrm{{gate}}}}) \odot {up}", 1)
+        reference = f"{reference}; gated: Shazeer 2020, eq. 6"
     return Formula(rf"{latex},\qquad \mathrm{{ffn}}(x) = a\, W_{{\mathrm{{down}}}}", reference)
 
 

@@ -3,105 +3,213 @@
 The steps and what a norm is given depend on where the block normalises (Xiong et al. 2020, fig. 1).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import permutations
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from model.architectures.stack import Stack
+from model.adopted.anatomy import first_tensor
+from model.architectures.base import Transformer
 from model.norms import layer_norm, rms_norm
+from model.parts import Sublayer, kind_of_norm
 from model.tap import Recorder, attach
 
 Array = np.ndarray
 
 STREAM = ("resid_pre", "attn_out", "resid_mid", "ffn_out", "resid_post")
-OF_NORMS = ("mean", "deviation", "rms", "normalised", "scaled")
-OF_NEURONS = ("pre_activation", "gate", "activation")
+SUBLAYERS = {"attn": "attention", "ffn": "feed-forward"}
+EXACT = 1e-5  # how far neurons may be from what a function makes of them, relative to the largest
 
-# Steps in the order in which they are computed.
-STEPS: dict[str, tuple[str, ...]] = {
-    "pre": (
-        "resid_pre", "attn_norm", "attn_out", "resid_mid", "ffn_norm", "ffn_out", "resid_post",
-    ),
-    "post": (
-        "resid_pre", "attn_out", "attn_sum", "resid_mid", "ffn_out", "ffn_sum", "resid_post",
-    ),
-}  # fmt: skip
-# What each norm is given.
-NORMED: dict[str, dict[str, str]] = {
-    "pre": {"attn_norm": "resid_pre", "ffn_norm": "resid_mid"},
-    "post": {"attn_norm": "attn_sum", "ffn_norm": "ffn_sum"},
-}
-# What stands after a sublayer: a sum, or that sum after its norm.
-SUMS = {"resid_mid": ("resid_pre", "attn_out"), "resid_post": ("resid_mid", "ffn_out")}
+
+@dataclass(frozen=True)
+class Norm:
+    """What a norm does, found by trying it: gain and offset are (D,), zeros where it has no offset.
+
+    `given` is the name of the step that it is given.
+    """
+
+    given: str
+    kind: str
+    eps: float
+    gain: Array
+    offset: Array
+
+
+class Step(NamedTuple):
+    """What there is after a step, the steps that it is made of by name, and its kind."""
+
+    name: str
+    kind: str
+    of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """What a block computed on one text: every token of every step.
+    """What a block computed on one text: every token of every step that is known.
 
-    `values` are (T, D) by the name of a step, and (T, F) of the feed-forward; `gains` and `offsets`
-    (D,) are by the name of a norm, an absent offset is zeros.
+    `values` are (T, D) by the name of a step, and (T, F) of the feed-forward. `placement` is pre or
+    post, or empty where the block is neither. `function` bends its neurons, empty if not found.
     """
 
     placement: str
-    norm: str
-    eps: float
+    order: tuple[Step, ...]
     values: Mapping[str, Array]
-    gains: Mapping[str, Array]
-    offsets: Mapping[str, Array]
+    norms: Mapping[str, Norm]
+    function: str
 
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the steps in their order."""
-        return STEPS[self.placement]
+        return tuple(step.name for step in self.order)
+
+    @property
+    def main_norms(self) -> dict[str, str]:
+        """By sublayer the norm that it reads through, or else that of its sum, or of its output."""
+        return {
+            part: name
+            for part in SUBLAYERS
+            for name in (f"{part}_out", _AFTER[part], f"{part}_norm")
+            if name in self.norms
+        }
 
     def given(self, norm: str) -> Array:
         """What a norm of the block is given, (T, D)."""
-        return self.values[NORMED[self.placement][norm]]
+        return self.values[self.norms[norm].given]
+
+    def added(self, part: str, token: int) -> tuple[Array, Array]:
+        """What a sublayer adds at a token, (D,), and the stream that it adds it to, (D,)."""
+        before, after = STREAM[2 * list(SUBLAYERS).index(part) :][:2]
+        return self.values[after][token], self.values[before][token]
 
     def of_token(self, token: int) -> Array:
         """One token's vector after each step, (steps, D)."""
         return np.stack([self.values[step][token] for step in self.steps])
 
 
-def run_inside(model: Stack, ids: Sequence[int], layer: int) -> Inside:
-    """Run a text of T tokens and keep what one block computes."""
-    recorder = Recorder((*STREAM, *OF_NORMS, *OF_NEURONS))
-    with torch.inference_mode():
+_AFTER = dict(zip(SUBLAYERS, STREAM[2::2], strict=True))
+
+
+def run_inside(model: Transformer, ids: Sequence[int], layer: int) -> Inside:
+    """Run a text of T tokens and keep what one block computes, of whatever parts it is.
+
+    The stream goes through the tap; what modules are given and give is kept as they run.
+    """
+    stack, recorder = model.stacks[-1], Recorder(STREAM)
+    sublayers = [one for one in stack.sublayers if one.layer == layer]
+    named = [x for one in sublayers for x in (one.read, one.own_norm, one.norm, one.matrix) if x]
+    weights = {id(weight) for weight in sublayers[-1].weights}
+    matrices = [x for x in model.modules() if id(getattr(x, "weight", None)) in weights]
+    with torch.inference_mode(), _passed([*named, *matrices]) as passed:
         model(torch.tensor([list(ids)], device=model.device), tap=attach(recorder))
-    start = f"{model.name}.blocks.{layer}."
-    kept = {
-        address.removeprefix(start): _numpy(value[0])
-        for address, value in recorder.values.items()
-        if address.startswith(start)
-    }
-    block, placement = model.blocks[layer], model.config.norm_placement
-    norms = {"attn_norm": block.attn_norm, "ffn_norm": block.ffn_norm}
-    values = {name.removeprefix("ffn."): value for name, value in kept.items()}
-    values |= {name: kept[f"{name}.scaled"] for name in norms}
-    values |= {
-        "attn_sum": kept["resid_pre"] + kept["attn_out"],
-        "ffn_sum": kept["resid_mid"] + kept["ffn_out"],
-    }
-    zeros = torch.zeros(model.config.d_model)
-    offsets = {name: getattr(norm, "offset", None) for name, norm in norms.items()}
-    return Inside(
-        placement,
-        model.config.norm,
-        model.config.norm_eps,
-        values,
-        {name: _numpy(norm.get_parameter("gain")) for name, norm in norms.items()},
-        {name: _numpy(zeros if x is None else x) for name, x in offsets.items()},
-    )
+    start = f"{stack.name}.blocks.{layer}."
+    values = {name: _rows(recorder.values[start + name]) for name in STREAM}
+    norms: dict[str, Norm] = {}
+    order = [Step(STREAM[0], "stream")]
+    for one, before in zip(sublayers, STREAM[::2], strict=False):
+        for step, norm in _steps_of(one, before):
+            order.append(step)
+            if norm is not None:
+                values[step.of[0]], values[step.name] = passed[norm]
+                if kind := kind_of_norm(norm, stack.d_model):
+                    norms[step.name] = Norm(step.of[0], kind, *_tried(norm, kind, stack.d_model))
+    down, function = sublayers[-1].matrix, ""
+    if down is not None:
+        wide = [passed[x][1] for x in matrices if x is not down and x in passed]
+        alike = [x for x in wide if x.shape == passed[down][0].shape]
+        function, neurons = _bent(passed[down][0], alike)
+        values |= neurons
+    return Inside(_placement(sublayers), tuple(order), values, norms, function)
 
 
-def _numpy(x: Tensor) -> Array:
-    return x.detach().float().cpu().numpy()
+def _steps_of(one: Sublayer, before: str) -> Iterator[tuple[Step, nn.Module | None]]:
+    """The steps of a sublayer, and the module of each that is a norm."""
+    part = one.writes.removesuffix("_out")
+    read, made, total, after = f"{part}_norm", f"{part}_made", f"{part}_sum", _AFTER[part]
+    if one.read is not None:
+        yield Step(read, "norm", (one.reads,)), one.read
+    yield Step(made if one.own_norm else one.writes, SUBLAYERS[part]), None
+    if one.own_norm is not None:
+        yield Step(one.writes, "norm", (made,)), one.own_norm
+    yield Step(total if one.norm else after, "sum", (before, one.writes)), None
+    if one.norm is not None:
+        yield Step(after, "norm", (total,)), one.norm
+
+
+def _placement(sublayers: Sequence[Sublayer]) -> str:
+    """Where a block normalises, where that is one of the two ways (Xiong et al. 2020, fig. 1)."""
+    if any(one.own_norm for one in sublayers) or len({one.reads for one in sublayers}) == 1:
+        return ""
+    if all(one.read and not one.norm for one in sublayers):
+        return "pre"
+    return "post" if all(one.norm and not one.read for one in sublayers) else ""
+
+
+@contextmanager
+def _passed(modules: Iterable[nn.Module]) -> Iterator[dict[nn.Module, tuple[Array, Array]]]:
+    """What modules are given and give while this is open, a token a row."""
+    found: dict[nn.Module, tuple[Array, Array]] = {}
+
+    def keep(module: nn.Module, given: Any, named: Mapping[str, Any], gave: Any) -> None:  # noqa: ANN401
+        first, made = first_tensor((*given, *named.values())), first_tensor(gave)
+        if first is not None and made is not None:
+            found[module] = _rows(first), _rows(made)
+
+    handles = [x.register_forward_hook(keep, with_kwargs=True) for x in dict.fromkeys(modules)]
+    try:
+        yield found
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _rows(x: Tensor) -> Array:
+    return x.detach().float().cpu().flatten(0, -2).numpy()
+
+
+@torch.inference_mode()
+def _tried(norm: nn.Module, kind: str, d_model: int) -> tuple[float, Array, Array]:
+    """ε, gain and offset of a norm, by what it makes of a long vector, its opposite and a short.
+
+    Some multiply by 1 + their weight (Gemma Team 2024), so the weight alone does not say.
+    """
+    own = next(norm.parameters(), torch.empty(0))
+    x = torch.where(torch.arange(d_model) % 2 == 0, 1.0, -1.0)
+    made = [
+        _rows(norm((size * x).to(own)[None, None]))[0].astype(np.float64)
+        for size in (1e4, -1e4, SHORT)
+    ]
+    offset = (made[0] + made[1]) / 2
+    base = normed(x.numpy()[None], kind, 0.0)[0]
+    gain = (made[0] - made[1]) / 2 / base
+    at = np.abs(gain).argmax()
+    short = SHORT * (x.numpy() - (x.mean().item() if kind == "layer" else 0.0))
+    divided = short[at] * gain[at] / (made[2] - offset)[at]
+    eps = float(max(0.0, divided**2 - np.square(short).mean()))
+    return eps, gain.astype(np.float32), offset.astype(np.float32)
+
+
+SHORT = 1e-4  # of a size at which ε counts
+
+
+def _bent(neurons: Array, wide: Sequence[Array]) -> tuple[str, dict[str, Array]]:
+    """Which function makes neurons of what matrices give, and what there is before and after it.
+
+    One matrix is bent, f(u); of two the bent one multiplies the other (Shazeer 2020, eq. 6).
+    """
+    for name, function in FUNCTIONS.items() if len(wide) in (1, 2) else ():
+        for before, *others in permutations(wide):
+            bent = function(torch.from_numpy(before)).numpy()
+            whole = bent * others[0] if others else bent
+            if _apart(whole, neurons) <= EXACT and (others or name != "swiglu"):
+                gate = {"gate": bent, "up": others[0]} if others else {}
+                return name, {"pre_activation": before, "activation": neurons, **gate}
+    return "", {"activation": neurons}
 
 
 # --- norms ------------------------------------------------------------------------------------
@@ -151,45 +259,33 @@ def statistics(x: Array, eps: float) -> Statistics:
     )
 
 
-def root_mean_square(x: Array, axis: int) -> Array:
-    """√(mean(x²)) along an axis: of each token, −1, or of each number across the tokens, 0."""
-    return np.sqrt(np.square(x.astype(np.float64)).mean(axis=axis))
-
-
 # --- what must hold ---------------------------------------------------------------------------
 
 
 def identities(inside: Inside) -> dict[str, float]:
     """Identities of the block, each with its largest error relative to the largest number.
 
-    The stream after a sublayer is the sum, or its norm; a norm is (x − mean) / deviation · gain
-    + offset, or x / rms · gain.
+    A sum is that of its parts; a norm is (x − mean) / deviation · gain + offset, or x / rms · gain.
     """
     found = {}
-    for norm, (name, parts) in zip(inside.gains, SUMS.items(), strict=True):
-        total = sum(inside.values[part] for part in parts)
-        left, right = _SUMMED[inside.placement](inside, norm, np.asarray(total))
-        found[f"{name} = {left.format(' + '.join(parts))}"] = _apart(inside.values[name], right)
-    for norm in inside.gains:
-        right = _rebuilt(inside, norm, inside.given(norm))
-        offset = " + offset" if inside.offsets[norm].any() else ""
-        found[f"{norm} = {_WRITTEN[inside.norm]}{offset}"] = _apart(
-            inside.values[f"{norm}.scaled"], right
-        )
+    for name, kind, of in inside.order:
+        if kind == "sum" and name in inside.values:
+            total = np.asarray(sum(inside.values[part] for part in of))
+            found[f"{name} = {' + '.join(of)}"] = _apart(inside.values[name], total)
+        elif norm := inside.norms.get(name):
+            scaled = normed(inside.given(name), norm.kind, norm.eps) * norm.gain + norm.offset
+            offset = " + offset" if has_offset(norm) else ""
+            written = f"{name} = {_WRITTEN[norm.kind].format(norm.given)}{offset}"
+            found[written] = _apart(inside.values[name], scaled)
     return found
 
 
-def _rebuilt(inside: Inside, norm: str, x: Array) -> Array:
-    """A norm put together from its statistics, its gain and its offset. x: (T, D)."""
-    scaled = normed(x, inside.norm, inside.eps) * inside.gains[norm]
-    return scaled + inside.offsets[norm]
+def has_offset(norm: Norm) -> bool:
+    """Whether a norm adds anything, beyond rounding."""
+    return bool(np.abs(norm.offset).max() > 1e-6 * np.abs(norm.gain).max())
 
 
-_SUMMED: dict[str, Callable[[Inside, str, Array], tuple[str, Array]]] = {
-    "pre": lambda inside, norm, total: ("{}", total),
-    "post": lambda inside, norm, total: ("norm({})", _rebuilt(inside, norm, total)),
-}
-_WRITTEN = {"layer": "(x − mean) / deviation · gain", "rms": "x / rms · gain"}
+_WRITTEN = {"layer": "({0} − mean) / deviation · gain", "rms": "{0} / rms · gain"}
 
 
 def _apart(actual: Array, expected: Array) -> float:

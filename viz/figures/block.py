@@ -8,7 +8,6 @@ import plotly.graph_objects as go
 from viz.digits import HOVER
 from viz.figures.build import Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Axis, Look, Scale, heat_map, signed, ticks
-from viz.figures.labels import axis_labels
 from viz.theme import Palette
 
 STEPS_HEIGHT, HEIGHT = 400, 400  # pixels
@@ -91,29 +90,6 @@ def gain_bars(weights: Mapping[str, np.ndarray], colors: Palette, title: str) ->
         for number, (name, values) in enumerate(weights.items())
     ]
     return _sheet(lines, colors, title, "dimension", " and ".join(weights))
-
-
-def spread_lines(
-    spreads: Mapping[str, np.ndarray], colors: Palette, title: str, x: str, names: Sequence[str]
-) -> go.Figure:
-    """Root mean squares after kinds of norm, (n,) each; `names` are of tokens, where they are."""
-    tokens = list(axis_labels(names))
-    places = tokens or list(range(len(next(iter(spreads.values())))))
-    lines = [
-        go.Scatter(
-            x=places,
-            y=values,
-            name=name,
-            mode="lines+markers" if names else "lines",
-            line={"color": colors.series[number], "width": (4, 2, 2)[number],
-                  "dash": ("solid", "dot", "solid")[number]},
-            hovertemplate=f"{x} %{{x}}, {name}: <b>%{{y:{HOVER}}}</b><extra></extra>",
-        )
-        for number, (name, values) in enumerate(spreads.items())
-    ]  # fmt: skip
-    axis = {"tickangle": -50, "showgrid": False, **ticks(tokens)} if tokens else {}
-    labels = TickLabels(None, tokens or None)
-    return _sheet(lines, colors, title, x, "√ mean of squares", axis, labels)
 
 
 def activation_points(

@@ -35,8 +35,8 @@ def properties(checks: Sequence[Check]) -> None:
     """Properties of a scheme, each with the largest error of this run. The names are ours."""
     for item in checks:
         kind, verdict = ("good", "verified") if item.passed else ("error", "NOT verified")
-        allowed = f"{item.bound:.0e}" if item.bound else "0"
+        error, allowed = (f"{x:.0e}" if x else "0" for x in (item.error, item.bound))
         st.html(
             f'<p class="hl-{kind}" role="status">{html.escape(item.name)}: property '
-            f"<b>{verdict}</b> (max error <b>{item.error:.1e}</b>, allowed {allowed})</p>"
+            f"<b>{verdict}</b> (max error <b>{error}</b>, allowed {allowed})</p>"
         )

@@ -11,4 +11,4 @@ from viz.runs.kept import kept
 def inside(handle: ModelHandle, ids: tuple[int, ...], layer: int) -> Inside:
     """What a block of the decoder computes on a text."""
     with one_thread():
-        return run_inside(runs.own_decoder(handle), ids, layer)
+        return run_inside(runs.decoder(handle), ids, layer)

@@ -6,22 +6,24 @@ import numpy as np
 import pytest
 import torch
 
+from model.adopted.adopt import adopt
+from model.adopted.anatomy import first_tensor
 from model.analysis.block import (
     FUNCTIONS,
-    NORMED,
     NORMS,
-    STEPS,
     concentration,
     curve,
+    has_offset,
     identities,
     normed,
     reach_of,
     run_inside,
     statistics,
 )
-from model.config import FEEDFORWARD_NAMES, NORM_PLACEMENTS
+from model.config import FEEDFORWARD_NAMES
 from model.feedforward import FEEDFORWARDS
 from model.tap import Recorder, attach
+from tests.model.adopted.families import DECODERS, build, given
 from tests.model.builders import tiny_model
 
 IDS = [3, 1, 4, 1, 5]
@@ -33,8 +35,7 @@ VARIANTS = [
 ]
 
 
-def test_there_is_an_order_for_every_place_of_the_norms() -> None:
-    assert set(STEPS) == set(NORMED) == set(NORM_PLACEMENTS)
+def test_every_feed_forward_has_its_function() -> None:
     assert set(FUNCTIONS) == set(FEEDFORWARDS) == set(FEEDFORWARD_NAMES)
 
 
@@ -48,6 +49,7 @@ def test_steps_are_those_of_the_forward_pass(changes: dict[str, object]) -> None
     for name in ("resid_pre", "attn_out", "resid_mid", "ffn_out", "resid_post"):
         expected = recorder.values[f"decoder.blocks.1.{name}"][0, 2].numpy()
         np.testing.assert_allclose(shown[found.steps.index(name)], expected, rtol=1e-5, atol=1e-5)
+    assert found.placement == changes.get("norm_placement", "pre")
     assert max(identities(found).values()) < 1e-5
     assert len(identities(found)) == 4
 
@@ -59,12 +61,67 @@ def test_a_norm_is_given_what_it_divides(changes: dict[str, object]) -> None:
     found, recorder = run_inside(model, IDS, layer=1), Recorder()
     with torch.inference_mode():
         model(torch.tensor([IDS]), tap=attach(recorder))
-    for norm in ("attn_norm", "ffn_norm"):
-        numbers = statistics(found.given(norm)[3], found.eps)
+    for part, made in found.main_norms.items():
+        norm = f"{part}_norm"
+        numbers = statistics(found.given(made)[3], found.norms[made].eps)
+        gain = model.blocks[1].get_parameter(f"{norm}.gain").detach()
+        np.testing.assert_allclose(found.norms[made].gain, gain, atol=1e-5)
         for name in ("mean", "deviation", "rms"):
             tapped = recorder.values.get(f"decoder.blocks.1.{norm}.{name}")
             if tapped is not None:
                 assert getattr(numbers, name) == pytest.approx(tapped[0, 3].item(), abs=1e-5)
+
+
+# By family, how many matrices make its neurons; none where experts do.
+OF_NEURONS = {
+    **dict.fromkeys(("gpt2", "gpt_neox", "opt", "phi"), 1),
+    **dict.fromkeys(("mixtral", "gpt_oss"), 0),
+}
+
+
+@pytest.mark.parametrize("family", DECODERS)
+def test_steps_of_any_family_are_what_its_modules_are_given_and_give(family: str) -> None:
+    model, ids = adopt(build(family)), given(family)["input_ids"]
+    found, seen = run_inside(model, ids[0].tolist(), layer=1), {}
+    sublayers = [one for one in model.sublayers if one.layer == 1]
+    for one in sublayers:
+        for module in (one.read, one.own_norm, one.matrix):
+            if module is not None:
+                module.register_forward_hook(lambda m, x, y: seen.update({m: (x[0], y)}))
+    block = model.anatomy.of("decoder")[1].call.module
+    block.register_forward_hook(lambda m, x, y: seen.update({m: (x[0], first_tensor(y))}))
+    with torch.inference_mode():
+        model.inner(ids)
+
+    def same(name: str, module: torch.nn.Module, number: int) -> None:
+        wanted = seen[module][number].flatten(0, -2)
+        np.testing.assert_allclose(found.values[name], wanted, rtol=1e-5, atol=1e-5)
+
+    same("resid_pre", block, 0)
+    same("resid_post", block, 1)
+    for part, one in zip(("attn", "ffn"), sublayers, strict=True):
+        if one.read is not None:
+            same(one.reads, one.read, 0)
+            same(f"{part}_norm", one.read, 1)
+        if one.own_norm is not None:
+            same(f"{part}_made", one.own_norm, 0)
+            same(f"{part}_out", one.own_norm, 1)
+        elif one.matrix is not None:
+            same(f"{part}_out", one.matrix, 1)
+    n_matrices = OF_NEURONS.get(family, 2)
+    assert bool(found.function) == bool(n_matrices) and ("gate" in found.values) == (n_matrices > 1)
+    if sublayers[-1].matrix is not None:
+        same("activation", sublayers[-1].matrix, 0)
+    assert max(identities(found).values()) < 1e-5
+    assert all(norm.kind in ("layer", "rms") for norm in found.norms.values())
+
+
+def test_the_gain_of_a_norm_is_what_it_does() -> None:
+    inner = build("gemma3")
+    found = run_inside(adopt(inner), [3, 1, 4, 1, 5], layer=1).norms["attn_norm"]
+    weight = inner.model.layers[1].input_layernorm.weight.detach()
+    np.testing.assert_allclose(found.gain, 1 + weight, atol=1e-5)
+    assert found.eps == pytest.approx(1e-6, rel=1e-3) and not has_offset(found)
 
 
 def test_an_identity_that_is_broken_shows() -> None:

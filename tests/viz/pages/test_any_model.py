@@ -84,12 +84,8 @@ def _shelved(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 OF_DECODERS = (
     "Home", "Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache",
     "Ablation", "Patching", "Positions", "Masks", "Why √d?", "Attention by hand", "Order",
-    "Contributions", "Explanation", "Similarity", "Several heads",
-    "Diagram", "Cost",
+    "Contributions", "Explanation", "Similarity", "Several heads", "Diagram", "Cost", "The block",
 )  # fmt: skip
-
-
-LAID_OUT = ("The block",)  # pages that need our own modules
 
 
 @pytest.mark.parametrize("page", [page.TITLE for page in PAGES])
@@ -97,8 +93,7 @@ def test_a_page_serves_a_decoder_of_transformers_or_says_why_not(page: str) -> N
     app = open_page(page, model="some-llama", sentence=TEXT)
     assert lines(app, "error") == []
     assert control(app, "model") == "some-llama"
-    said = [x for x in lines(app, "note") if "does not apply to some-llama: its weights are" in x]
-    assert len(said) == (page in LAID_OUT)
+    assert not any("does not apply to some-llama" in line for line in lines(app, "note"))
 
 
 @pytest.mark.parametrize(
@@ -137,6 +132,26 @@ def test_the_diagram_says_how_a_block_is_built(model: str, formula: str, said: s
     app = open_page("Diagram", model=model, sentence=TEXT)
     assert any(formula in found.value for found in app.latex)
     assert any(said in found.proto.body for found in app.get("html"))
+
+
+@pytest.mark.parametrize(
+    ("model", "steps", "is_placed", "has_function"),
+    [
+        ("some-llama", "stream norm attention sum norm feed-forward sum", True, True),
+        ("gemma", "stream norm attention norm sum norm feed-forward norm sum", False, True),
+        ("neox", "stream norm attention sum norm feed-forward sum", False, True),
+        ("sunk", "stream norm attention sum norm feed-forward sum", True, False),
+    ],
+)
+def test_the_block_has_the_steps_that_were_found(
+    model: str, steps: str, is_placed: bool, has_function: bool
+) -> None:
+    app = open_page("The block", model=model, sentence=TEXT, layer="1")
+    assert lines(app, "error") == []
+    assert [x.split(" ")[1] for x in chart(app, "block-steps").data[0]["y"]] == steps.split(" ")
+    said = " ".join(x.value for x in app.markdown)
+    assert ("This model is pre-norm." in said) == is_placed
+    assert ("neurons of this feed-forward were not found" in said.lower()) != has_function
 
 
 def test_a_page_for_one_kind_opens_on_the_chosen_model_and_lists_what_it_can_show() -> None:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from model.analysis import block as blocks
-from model.analysis.block import Inside
+from model.analysis.block import Inside, Norm
+from model.analysis.cosine import cosine_similarity
 from model.verify.check import Check
 from viz import formulas_lessons as formulas
 from viz.digits import digits
@@ -16,10 +17,10 @@ from viz.runs.blocks import inside as run_inside
 
 TITLE = "The block"
 ICON = ":material/view_agenda:"
-NEEDS = ("decoder", "weights")
+NEEDS = ("decoder", "blocks")
 
 ALLOWED = 1e-5
-# By where a block normalises: what its steps are called, in their order.
+# Both usual places of a block's norms: what its steps are called, in their order.
 STEPS = {
     "pre": (
         "1 stream", "2 norm", "3 attention", "4 sum 1 + 3", "5 norm", "6 feed-forward",
@@ -32,8 +33,7 @@ STEPS = {
 }  # fmt: skip
 PLACEMENTS = {"pre": "pre-norm", "post": "post-norm"}
 KINDS = {"layer": "LayerNorm", "rms": "RMSNorm", "batch": "BatchNorm"}
-FUNCTIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU, approximated", "swiglu": "SiLU"}
-SUBLAYERS = {"attn_norm": "attention", "ffn_norm": "feed-forward"}
+FUNCTIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU, tanh", "swiglu": "SiLU"}
 
 
 def render(view: View) -> None:
@@ -78,7 +78,7 @@ def _tables(view: View, found: Inside, token: int) -> inspector.Tables:
     columns = [str(number) for number in range(values.shape[-1])]
     return {
         f"Steps L{view.layer}": lambda: tables.frame_csv(
-            tables.matrix_frame(values, STEPS[found.placement], columns), has_index=True
+            tables.matrix_frame(values, _names(found), columns), has_index=True
         )
     }
 
@@ -86,8 +86,18 @@ def _tables(view: View, found: Inside, token: int) -> inspector.Tables:
 # --- step by step -----------------------------------------------------------------------------
 
 
+def _names(found: Inside) -> list[str]:
+    """What the steps of a block are called, in their order; a sum says of which it is."""
+    at = {step.name: str(number) for number, step in enumerate(found.order, start=1)}
+    return [
+        f"{at[step.name]} {step.kind}"
+        + (" " + " + ".join(at[part] for part in step.of) if step.kind == "sum" else "")
+        for step in found.order
+    ]
+
+
 def _steps(view: View, found: Inside, token: int) -> None:
-    values, names = found.of_token(token), STEPS[found.placement]
+    values, names = found.of_token(token), _names(found)
     lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
     left, right = layout.two_up("block-steps", (3, 2))
     is_shared = state.value(BLOCK_COLOUR) == "one"
@@ -112,16 +122,33 @@ def _steps(view: View, found: Inside, token: int) -> None:
             alt="Lengths: "
             + ", ".join(f"{n} {digits(x, 1)}" for n, x in zip(names, lengths, strict=True)),
         )
+    words.caption(_added(found, token))
     checks = [Check(name, error, ALLOWED) for name, error in blocks.identities(found).items()]
     columns = layout.two_up("block-identities")
-    for column, pair in zip(columns, (checks[:2], checks[2:]), strict=True):
+    half = (len(checks) + 1) // 2
+    for column, some in zip(columns, (checks[:half], checks[half:]), strict=True):
         with column:
-            verdicts.properties(pair)
-    before, between, after = (
-        float(lengths[found.steps.index(name)]) for name in ("resid_pre", "resid_mid", "resid_post")
-    )
-    formula = formulas.block(found.placement, (before, between, after))
-    inspector.formula("model.blocks.Block", formula.latex, formula.reference)
+            verdicts.properties(some)
+    if found.placement:
+        before, between, after = (
+            float(lengths[found.steps.index(name)])
+            for name in ("resid_pre", "resid_mid", "resid_post")
+        )
+        formula = formulas.block(found.placement, (before, between, after))
+        inspector.formula("model.blocks.Block", formula.latex, formula.reference)
+
+
+def _added(found: Inside, token: int) -> str:
+    """How long what each sublayer adds is, and which way it points."""
+    said = []
+    for part, name in blocks.SUBLAYERS.items():
+        added, before = found.added(part, token)
+        length = float(np.linalg.norm(added))
+        cosine = cosine_similarity(np.stack([added, before]))[0, 1]
+        said.append(
+            f"{name} adds a vector of length {digits(length, 1)} at cosine {digits(cosine, 2)}"
+        )
+    return f"To the stream before it, {' and '.join(said)}."
 
 
 # --- norms ------------------------------------------------------------------------------------
@@ -130,7 +157,9 @@ def _steps(view: View, found: Inside, token: int) -> None:
 def _norms(view: View, found: Inside, token: int) -> None:
     row = layout.section(
         "Norms",
-        "The same vectors under three norms; this model has " + KINDS[found.norm] + ".",
+        "The same vectors under three norms; this model has "
+        + " and ".join(dict.fromkeys(KINDS[norm.kind] for norm in found.norms.values()))
+        + ".",
         "LayerNorm and RMSNorm work on each token alone: all numbers of a vector are divided by "
         "one number, so on the left its points lie on a line. BatchNorm works on each dimension "
         "across the batch, here the tokens of the sentence: every dimension has a line of its own, "
@@ -138,21 +167,18 @@ def _norms(view: View, found: Inside, token: int) -> None:
     )
     with row:
         part = controls.segments(BLOCK_NORM, has_label=True)
-    which = ("attn", "ffn").index(part)
-    norm = list(SUBLAYERS)[which]
-    given = found.given(norm)
-    after = {kind: blocks.normed(given, kind, found.eps) for kind in KINDS}
+    name = found.main_norms.get(part)
+    if name is None:
+        words.notice(f"{blocks.SUBLAYERS[part].capitalize()} has no norm that was found.")
+        return
+    norm, given = found.norms[name], found.given(name)
+    after = {kind: blocks.normed(given, kind, norm.eps) for kind in KINDS}
     left, right = layout.two_up("block-norms")
     with left:
         _before_and_after(view, given[token], after, token)
     with right:
-        _gain(view, found, norm)
-    left, right = layout.two_up("block-spreads")
-    with left:
-        _spread(view, after, "tokens")
-    with right:
-        _spread(view, after, "dimensions")
-    _statistics(view, found, given[token])
+        _gain(view, norm)
+    _statistics(norm, given[token])
 
 
 def _before_and_after(
@@ -167,10 +193,9 @@ def _before_and_after(
     )
 
 
-def _gain(view: View, found: Inside, norm: str) -> None:
+def _gain(view: View, norm: Norm) -> None:
     """Gain, and the offset where there is one."""
-    offset = found.offsets[norm]
-    weights = {"gain": found.gains[norm]} | ({"offset": offset} if offset.any() else {})
+    weights = {"gain": norm.gain} | ({"offset": norm.offset} if blocks.has_offset(norm) else {})
     layout.show_figure(
         figures.gain_bars(weights, view.colors, f"Learned {' and '.join(weights)} of the norm"),
         key="block-gain",
@@ -179,56 +204,29 @@ def _gain(view: View, found: Inside, norm: str) -> None:
     )
 
 
-def _spread(view: View, after: dict[str, np.ndarray], over: str) -> None:
-    """How large tokens, or numbers across the tokens, are after each norm."""
-    axis = {"tokens": -1, "dimensions": 0}[over]
-    sizes = {KINDS[kind]: blocks.root_mean_square(x, axis) for kind, x in after.items()}
-    shown = sizes if over == "tokens" else {name: np.sort(x) for name, x in sizes.items()}
-    titles = {
-        "tokens": "Size of each token",
-        "dimensions": "Size of each dimension over all tokens",
-    }
-    batch = shown[KINDS["batch"]]
-    layer = shown[KINDS["layer"]]
-    layout.show_figure(
-        figures.spread_lines(
-            shown,
-            view.colors,
-            titles[over],
-            {"tokens": "token", "dimensions": "dimensions, each norm’s own from small to large"}[
-                over
-            ],
-            view.tokens if over == "tokens" else (),
-        ),
-        key=f"block-{over}",
-        alt=f"{titles[over]}: LayerNorm from {digits(layer.min(), 2)} to {digits(layer.max(), 2)}, "
-        f"BatchNorm from {digits(batch.min(), 2)} to {digits(batch.max(), 2)}.",
-    )
-
-
-def _statistics(view: View, found: Inside, before: np.ndarray) -> None:
-    numbers = blocks.statistics(before, found.eps)
-    mean, deviation, root = map(digits, numbers)
+def _statistics(norm: Norm, before: np.ndarray) -> None:
+    numbers = blocks.statistics(before, norm.eps)
+    mean, deviation, root = (digits(x, 2) for x in numbers)
     words.caption(
         f"Of this vector: mean {mean}, deviation {deviation}, root mean square {root}. LayerNorm "
         "subtracts the first and divides by the second, RMSNorm divides by the third."
     )
-    formula = formulas.norm(found.norm, *numbers, has_offset=view.config.bias)
-    inspector.formula(f"model.norms.{found.norm}_norm", formula.latex, formula.reference)
+    formula = formulas.norm(norm.kind, *numbers, has_offset=blocks.has_offset(norm))
+    inspector.formula(f"model.norms.{norm.kind}_norm", formula.latex, formula.reference)
 
 
 # --- neurons ----------------------------------------------------------------------------------
 
 
 def _neurons(view: View, found: Inside, token: int) -> None:
-    kind = view.config.feedforward
-    before = found.values["pre_activation"][token]
-    activation = found.values["activation"][token]
-    after = found.values.get("gate", found.values["activation"])[token]
-    is_gated = "gate" in found.values
+    activation = found.values.get("activation")
+    if activation is None:
+        layout.section("Neurons", "The neurons of this feed-forward were not found.")
+        return
+    activation, kind, is_gated = activation[token], found.function, "gate" in found.values
     layout.section(
         "Neurons",
-        f"The feed-forward widens the vector to {len(before):,} neurons, bends each, and goes "
+        f"The feed-forward widens the vector to {len(activation):,} neurons, bends each, and goes "
         "back.",
         "The weights of a neuron are a direction: its pre-activation is the dot product of the "
         "token with it. "
@@ -240,26 +238,30 @@ def _neurons(view: View, found: Inside, token: int) -> None:
     )
     left, right = layout.two_up("block-neurons")
     with left:
-        _function(view, kind, before, after)
-    with right:
+        if kind:
+            after = found.values.get("gate", found.values["activation"])[token]
+            _function(view, kind, found.values["pre_activation"][token], after)
+    with right if kind else left:
         layout.show_figure(
             figures.neuron_bars(activation, view.colors, "Activation of each neuron"),
             key="block-neurons",
-            alt=f"Activation of {len(before)} neurons: the largest is "
+            alt=f"Activation of {len(activation)} neurons: the largest is "
             f"{digits(activation.max(), 2)}.",
         )
     share = digits(100 * blocks.concentration(activation), 1)
     words.caption(
         f"The {blocks.N_LARGEST} largest neurons have {share} % of the sum of all squares."
     )
-    formula = formulas.neurons(kind)
+    if not kind:
+        return
+    formula = formulas.neurons(kind, is_gated=is_gated)
     inspector.formula("model.feedforward.FeedForward", formula.latex, formula.reference)
 
 
 def _function(view: View, kind: str, before: np.ndarray, after: np.ndarray) -> None:
     """The model's own function with its neurons, and others."""
     reach = blocks.reach_of(before)
-    names = list(dict.fromkeys((*blocks.USUAL, kind)))
+    names = [kind if kind.startswith(name) else name for name in blocks.USUAL]
     curves = {FUNCTIONS[name]: blocks.curve(name, reach) for name in names}
     layout.show_figure(
         figures.activation_points(
@@ -278,7 +280,9 @@ def _placements(found: Inside) -> None:
     """Both orders of steps, and which one this model has."""
     layout.section(
         "Pre-norm or post-norm",
-        f"This model is {PLACEMENTS[found.placement]}, by its config.",
+        f"This model is {PLACEMENTS[found.placement]}."
+        if found.placement
+        else "This model is neither: its own order of steps stands above.",
         "Vaswani et al. 2017 normalise after each sum, so that the stream itself is normalised in "
         "every block and gradients must pass each norm. Xiong et al. 2020 normalise what a "
         "sublayer is given: the stream is a plain sum from the first block to the last, and needs "
@@ -316,6 +320,11 @@ def _all_blocks(view: View, token: int) -> None:
     )
     words.ways(
         [
+            words.Way(
+                "Attention",
+                "Queries, keys, values and the pattern of each head.",
+                query=links.to(view, "Attention"),
+            ),
             words.Way(
                 "Contributions",
                 "What each block adds to one logit.",

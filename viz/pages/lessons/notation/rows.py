@@ -102,7 +102,7 @@ STREAM = (
     Row("g", "gain of a norm", "D", "blocks.0.attn_norm.gain", ("Contributions", "The block")),
     Row(r"\mu", "mean of a vector’s numbers", "", "model.analysis.block.statistics"),
     Row(r"\sigma", "deviation of a vector’s numbers from their mean", "", "model.analysis.block.statistics", ("Contributions", "The block")),
-    Row("r", "root of the mean square of a vector’s numbers", "", "model.analysis.block.root_mean_square", _BLOCK),
+    Row("r", "root of the mean square of a vector’s numbers", "", "model.analysis.block.statistics", _BLOCK),
     Row(r"\varepsilon", "a small number, so that nothing is divided by 0", "", "config.norm_eps"),
     Row(r"\mathrm{Var}", "variance", "", "model.analysis.saturation.variance"),
 )
