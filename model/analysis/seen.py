@@ -6,7 +6,6 @@ Operations are those of matrix products, as `sizes` has them.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 
 from torch import nn
 
@@ -61,10 +60,9 @@ class Seen:
         """See `sizes.memory`. In a window are kept those that the next token sees beside itself."""
         found = {"maps": sum(x.n_heads for x in self.heads) * n_tokens**2 * bytes_per_value}
         if self.kept:
-            values = (
-                x.n_kv_heads * (x.d_head + x.d_value) * min(n_tokens, (x.window or inf) - 1)
-                for x in self.kept
-            )
+            lengths = (min(n_tokens, x.window - 1 if x.window else n_tokens) for x in self.kept)
+            sizes = (x.n_kv_heads * (x.d_head + x.d_value) for x in self.kept)
+            values = (n * size for n, size in zip(lengths, sizes, strict=True))
             found["cache"] = sum(values) * bytes_per_value
         return found
 

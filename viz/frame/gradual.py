@@ -11,6 +11,7 @@ from viz.digits import or_none
 from viz.frame import notices, state, words
 
 TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1  # how long to compute before the figures fill, and not to
+MOST_UNASKED = 64  # tokens up to which exact values begin by themselves
 LONG = 90  # seconds from which minutes are said
 
 

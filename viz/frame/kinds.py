@@ -85,7 +85,7 @@ class Choice(Setting[Value]):
             if wanted == self.words(option):
                 return option, None
         value = self._closest(wanted)
-        words = self.words(value)
+        words = self.words(value) or "none"
         return value, self.refusal.format(label=self.label, raw=_shown(raw), value=words)
 
     def text(self, value: Value) -> str:

@@ -231,7 +231,7 @@ ACROSS = declared(Choice[str]("across", "Across", "", pages=ON_HEADS))
 UP = declared(Choice[str]("up", "Up", "", pages=ON_HEADS))
 COLOUR_BY = declared(Choice[str]("colour_by", "Colour", "", pages=ON_HEADS))
 SORTED_BY = declared(Choice[str]("sorted_by", "Sorted by", "", pages=ON_HEADS))
-HEADS_THAT = declared(Choice[str]("heads_that", "Heads", "", pages=ON_HEADS))
+HEADS_THAT = declared(Choice[str]("heads_that", "Show", "", pages=ON_HEADS))
 
 # --- Next token -------------------------------------------------------------------------------
 

@@ -111,8 +111,8 @@ def _text_file(place: str) -> Path:
         size = file.stat().st_size if file.is_file() else None
     except (OSError, ValueError, RuntimeError):  # a name that no file or no person can have
         file, size = Path(), None
-    if size is None:
-        raise ValueError(f"there is no file {quoted(place)!r} here; give the path of a text")
+    if not size:  # of what has no size, as in /proc, nobody knows how much there is
+        raise ValueError(f"{quoted(place)!r} is no file with text; give the path of one")
     if size > LARGEST:
         raise ValueError(
             f"{quoted(place)!r} has {size / MEGABYTE:,.0f} MB; give a text of at most "

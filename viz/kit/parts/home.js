@@ -304,7 +304,6 @@ export class Home {
   write(count) {
     if (!this.run?.canGoOn) return;
     this.letGo();
-    this.pager.follow();
     this.film.write(count);
     this.screen.soon();
   }

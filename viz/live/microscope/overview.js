@@ -16,7 +16,7 @@ const MARGIN = { left: 30, top: 22, beside: 44 }; // where the bars are
 const TILE = { least: 6, most: 74 };
 const MOST_STRETCH = 3; // of a map's longer side to its shorter
 const REST =
-  "The stronger the colour, the larger the weight (its square root). A word on a map says what its head does most on this";
+  "The stronger the colour, the larger the weight (its square root). Where there is room a word on a map says what its head does most on this";
 const BARS = "Bars: sharpness, the mean of each row’s maximum";
 const FIRST_ROW = ", in self-attention without the first row"; // as model.analysis.heads.sharpness
 

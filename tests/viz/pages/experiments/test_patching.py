@@ -30,6 +30,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import numbers, stories
 from viz.digits import NONE, digits
+from viz.frame import gradual
 from viz.frame import patching as asked
 from viz.frame.patching import Pair as Example
 from viz.frame.patching import pairs
@@ -209,7 +210,7 @@ def test_of_any_sentence_a_second_one_is_made_of_as_many_tokens() -> None:
 def test_estimates_are_there_at_once_and_a_click_makes_one_exact(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(page, "MOST_UNASKED", 6)  # a long sentence waits to be asked
+    monkeypatch.setattr(gradual, "MOST_UNASKED", 6)  # a long sentence waits to be asked
     exact, estimate, _ = patched(GIRL, "The boy lost the ball, so")
     app = open_page("Patching", sentence=GIRL)
     assert [found.label for found in app.button].count("Compute") == 1

@@ -142,10 +142,11 @@ def test_a_file_that_is_no_text_is_one_line(shelf: Path, tmp_path: Path) -> None
         file.truncate(LARGEST + 1)
     app = open_page(PAGE, measured_on="text")
     for place, line in {
-        "": "there is no file '' here",
-        tmp_path: "there is no file",
-        "~nobody/x": "there is no file '~nobody/x' here",
-        "x" * 5000: "there is no file",
+        "": "'' is no file with text; give the path of one",
+        tmp_path: "is no file with text",
+        "~nobody/x": "'~nobody/x' is no file with text",
+        "x" * 5000: "is no file with text",
+        "/proc/self/maps": "is no file with text",
         tmp_path / "wide.txt": "it begins with the mark of UTF-16",
         tmp_path / "short.txt": "fewer than 2 tokens",
         tmp_path / "large.txt": "has 64 MB; give a text of at most 64 MB",

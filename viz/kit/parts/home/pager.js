@@ -31,11 +31,10 @@ export class Pager {
     return html("button", { type: "button", "aria-label": name, onclick }, sign);
   }
 
-  /** A column that is in sight: what is looked through, or what plays, or else what was chosen. */
+  /** A column that is in sight: what is looked through, or what was chosen, or else what plays. */
   get sight() {
     const { focus, film, model } = this.home;
-    const chosen = film.time.isPlaying ? null : model.get("state").layers;
-    return focus?.column ?? chosen ?? film.time.column;
+    return focus?.column ?? model.get("state").layers ?? film.time.column;
   }
 
   /** From now on the layers that play are in sight. */

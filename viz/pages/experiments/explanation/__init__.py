@@ -65,7 +65,7 @@ def render(view: View) -> None:
         metric = _metric(view, one, (group, query))
         measure = controls.segments(MEASURE)
     notices.show()
-    work = _work(Request(view.handle, one.given, metric, group, query))
+    work = _work(view, Request(view.handle, one.given, metric, group, query))
     shown = Shown(view, one, group, query, metric, work)
     gradual.draw(
         work,
@@ -92,10 +92,12 @@ def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
     return Metric(kind, one.position, answer, other)
 
 
-def _work(request: Request) -> Explaining:
+def _work(view: View, request: Request) -> Explaining:
     found: Explaining | None = memory.remembered(EXPLAINING, request)
     if found is None:
         found = explain(request)
+        n_tokens = sum(len(stream) for stream in view.run.trace.streams)
+        found.is_running = n_tokens <= gradual.MOST_UNASKED
         memory.remember(EXPLAINING, request, found)
     return found
 

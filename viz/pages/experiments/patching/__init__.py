@@ -22,7 +22,6 @@ NEEDS = ("answers", "edits")
 OPENS_INSPECTOR = False
 
 PATCHING = "patching"  # of this visitor
-MOST_UNASKED = 64  # tokens up to which it begins by itself
 ALLOWED = 1e-5
 
 
@@ -66,7 +65,7 @@ def _work(view: View, request: Request) -> Patched:
         found = patch(request)
         n_tokens = sum(len(stream) for stream in view.run.trace.streams)
         filling = found.filling
-        filling.is_running = n_tokens <= MOST_UNASKED and not filling.is_done
+        filling.is_running = n_tokens <= gradual.MOST_UNASKED and not filling.is_done
         memory.remember(PATCHING, request, found)
     return found
 

@@ -93,7 +93,7 @@ def of_text(view: View, work: heads.Surveying) -> Reading:
     first = "the first " if work.is_cut else ""
     about = (
         f"Measured on {first}{work.n_tokens:,} tokens of {one_line(work.name)}, {work.n_done} "
-        f"windows of at most {max(work.samples.lengths)}."
+        f"window{'s' * (work.n_done != 1)} of at most {max(work.samples.lengths)}."
     )
     own = work.measured(view.attention) | heads.of_weights(view.handle)
     return Reading(about, own, [])
