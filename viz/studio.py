@@ -4,7 +4,7 @@ import streamlit as st
 
 from viz.frame import ASSETS, layout, navigation
 from viz.frame.page import Page
-from viz.frame.rail import Group
+from viz.frame.rail import Destination, Track
 from viz.pages.architectures import diagram, encoder, translation, vision
 from viz.pages.experiments import ablation, contributions, explanation, patching
 from viz.pages.generate import beam, cache, next_token
@@ -24,34 +24,44 @@ from viz.pages.lessons import (
     similarity,
 )
 from viz.pages.look_inside import attention, heads, lens, tokens
-from viz.pages.start import home, tours
+from viz.pages.start import home
 
-GROUPS = (
-    Group("Start", (home, tours)),
-    Group("Look inside", (tokens, attention, heads, lens)),
-    Group("Generate", (next_token, beam, cache)),
-    Group("Experiments", (contributions, ablation, patching, explanation)),
-    Group("Ideas", (positions, masks, cost)),
-    Group(
-        "Lessons",
-        (
-            similarity,
-            kernels,
-            by_hand,
-            root,
-            several_heads,
-            block,
-            residual,
-            order,
-            cheaper,
-            recurrence,
-            scaling,
-            notation,
-        ),
-    ),
-    Group("Architectures", (diagram, encoder, translation, vision)),
+# The lessons lead to these.
+LEARN: tuple[Page, ...] = (similarity, by_hand, root, masks, several_heads, positions, block)
+INSPECT = (
+    Destination((attention, encoder, translation, vision)),
+    Destination((heads,)),
+    Destination((next_token, beam), "Sampling"),
+    Destination((tokens,)),
+    Destination((lens,)),
 )
-PAGES: tuple[Page, ...] = tuple(page for group in GROUPS for page in group.pages)
+EXPERIMENT: tuple[Page, ...] = (contributions, ablation, patching, explanation)
+MORE: tuple[Page, ...] = (
+    order,
+    residual,
+    kernels,
+    recurrence,
+    cheaper,
+    cache,
+    cost,
+    scaling,
+    diagram,
+    notation,
+)
+TRACKS: tuple[Track[Destination], ...] = (
+    Track("", (Destination((home,)),)),
+    Track("Learn", icon="school"),
+    Track("Inspect", INSPECT),
+    Track("Experiment", tuple(Destination((page,)) for page in EXPERIMENT)),
+    Track("More", tuple(Destination((page,)) for page in MORE), icon="more_horiz"),
+)
+PAGES: tuple[Page, ...] = (
+    home,
+    *(page for one in INSPECT for page in one.pages),
+    *EXPERIMENT,
+    *LEARN,
+    *MORE,
+)
 
 
 def main() -> None:
@@ -60,7 +70,7 @@ def main() -> None:
     st.set_page_config(page_icon=icon, layout="wide")
     st.logo(logo, size="large")
     layout.apply_colors()
-    navigation.run(GROUPS)
+    navigation.run(TRACKS, PAGES)
 
 
 if __name__ == "__main__":

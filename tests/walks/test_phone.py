@@ -24,10 +24,10 @@ def test_the_rail_covers_the_page_until_a_page_is_tapped(phone: Page) -> None:
     visit(phone, page="Attention", sentence=TOM)
     phone.get_by_test_id("stExpandSidebarButton").tap()
     expect(phone.get_by_role("heading", name="Attention", exact=False)).to_be_hidden()
-    phone.get_by_role("link", name="Masks", exact=True).tap()
-    settle(phone, "Masks")
+    phone.get_by_role("link", name="Heads", exact=True).tap()
+    settle(phone, "Heads")
     expect(phone.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
-    expect(phone.get_by_role("heading", name="Masks", exact=False).first).to_be_visible()
+    expect(phone.get_by_role("heading", name="Heads", exact=False).first).to_be_visible()
 
 
 def test_a_page_opens_at_its_top_however_far_the_one_before_was_scrolled(phone: Page) -> None:

@@ -295,16 +295,55 @@ def test_a_tour_leads_by_its_arrows_and_keys(page: Page) -> None:
     assert query(page)["page"] == "Attention", "the view stays"
 
 
-def test_a_folded_group_stays_folded(page: Page) -> None:
-    """On other pages and in the next visit, until it is unfolded."""
+def test_a_track_that_was_opened_stays_open(page: Page) -> None:
+    """On other pages and in the next visit, until it is closed; one with the open page is open."""
     arrive(page, page="Attention", sentence=TOM)
-    group = rail(page).locator("details", has_text="Generate")
-    group.locator("summary").click()
-    expect(rail(page).get_by_role("link", name="Next token", exact=True)).to_be_hidden()
-    turn_to(page, "Masks")
-    expect(group).not_to_have_attribute("open", "")
+    track = rail(page).locator("details[data-group=More]")
+    link = track.get_by_role("link", name="KV cache", exact=True)
+    expect(link).to_be_hidden()
+    track.locator("summary").click()
+    expect(link).to_be_visible()
+    turn_to(page, "Heads")
     page.reload()
-    settle(page, "Masks")
-    expect(group).not_to_have_attribute("open", "")
-    group.locator("summary").press("Enter")
-    expect(rail(page).get_by_role("link", name="Next token", exact=True)).to_be_visible()
+    settle(page, "Heads")
+    expect(link).to_be_visible()
+    track.locator("summary").press("Enter")
+    turn_to(page, "Tokens")
+    expect(link).to_be_hidden()
+    turn_to(page, "KV cache")
+    expect(link).to_be_visible()
+
+
+def test_a_lesson_that_was_read_to_its_end_has_a_tick(page: Page) -> None:
+    arrive(page, page="Attention")
+    track = rail(page).locator("details[data-group=Learn]")
+    track.locator("summary").click()
+    lesson, other = track.get_by_role("link").first, track.get_by_role("link").nth(1)
+    with settling(page):
+        lesson.click()
+    expect(lesson).to_have_attribute("aria-current", "page")
+    expect(lesson.locator(".hl-tick")).to_be_hidden()
+    panel = page.locator(".hl-tour")
+    last = int(panel.locator("progress").get_attribute("max") or 0)
+    for number in range(2, last + 1):
+        panel.get_by_role("link", name="Next →").click()
+        expect(panel).to_contain_text(f"{number} of {last}")
+    expect(lesson.locator(".hl-tick")).to_be_visible()
+    panel.get_by_role("link", name="Next: ").click()
+    expect(panel).to_contain_text("1 of")
+    expect(other).to_have_attribute("aria-current", "page")
+    page.reload()
+    expect(lesson.locator(".hl-tick")).to_be_visible()
+    expect(other.locator(".hl-tick")).to_be_hidden()
+
+
+def test_tabs_lead_to_pages_of_one_subject(page: Page) -> None:
+    arrive(page, page="Next token", sentence=TOM)
+    entry = rail(page).get_by_role("link", name="Sampling", exact=True)
+    expect(entry).to_have_attribute("aria-current", "page")
+    tabs = page.get_by_role("navigation", name="Tabs")
+    tabs.get_by_role("link", name="Beam search").click()
+    settle(page, "Beam search")
+    assert query(page)["sentence"] == TOM
+    expect(tabs.locator("[aria-current]")).to_have_text("Beam search")
+    expect(entry).to_have_attribute("aria-current", "page")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import wait
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -10,11 +11,14 @@ from streamlit.delta_generator import DeltaGenerator
 from model.given import space_at_end
 from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
+from model.sources.handle import ModelHandle
+from model.sources.offers import REASONS, missing
 from model.verify.check import Check, Finding
 from viz import VERSION, runs
 from viz.frame import admission, controls, folder, given, inspector, notices, state, verdicts, words
 from viz.frame.examples import examples
 from viz.frame.kinds import Choice
+from viz.frame.page import Page
 from viz.frame.pairs import pairs
 from viz.frame.settings import (
     AT,
@@ -46,7 +50,8 @@ NEEDED = {
     "vision": "It needs a model laid out as Headlight’s own; Home and Attention show others.",
 }
 HOW_TO_TRAIN = {"encoder": ": python -m model train assets/recipes/blank.toml --corpus … --out …"}
-EXAMPLE, SWITCHED = "example", "model-was-switched"
+EXAMPLE, VARIANT, SWITCHED = "example", "variant", "model-was-switched"
+ALIKE = "positions-"  # what the names of models begin with that differ in their positions alone
 
 
 def place() -> DeltaGenerator:
@@ -54,47 +59,49 @@ def place() -> DeltaGenerator:
     return st.container(key="bar")
 
 
-def open_view(
-    where: DeltaGenerator,
-    architecture: str = "",
-    *,
-    only_ours: bool = False,
-    has_caret: bool = False,
-    has_heads: bool = True,
-    fills_blanks: bool = False,
-) -> View:
+def open_view(where: DeltaGenerator, page: Page, *, has_caret: bool = False) -> View:
     """Draw the controls every page has into the bar, and run the model on what it is given.
 
-    A page for one `architecture` has a model of that kind, and where it takes `only_ours` one that
-    is laid out as those that come with Headlight. `has_caret` has the sentence box take
-    the keyboard when the page is opened; `has_heads` has the bar choose a head; `fills_blanks` has
-    a word of an encoder's sentence hidden until a person hides one.
+    A page for one architecture has a model of that kind, and where it takes only ours one that
+    is laid out as those that come with Headlight. Where the chosen model lacks what the page
+    needs, another one stands in, and a line says so. `has_caret` has the sentence box take the
+    keyboard when the page is opened.
 
     ValueError where there is no such checkpoint, or the chosen one cannot be used.
     """
     admission.admit()
     notices.begin()
-    model = _model_setting(architecture, only_ours)
+    architecture = getattr(page, "ARCHITECTURE", "")
+    fills_blanks = getattr(page, "FILLS_BLANKS", False)
+    model = _model_setting(architecture, getattr(page, "ONLY_OURS", False))
     asks = given.ON_HOME if fills_blanks else given.ON_OWN_PAGE if architecture else given.ASKS
-    ask = given.ask_of(runs.architecture_of(state.value(model)), asks)
+    chosen = state.value(model)
+    kind = runs.architecture_of(chosen)
+    # Known before anything is opened: the bar asks for a sentence at once.
+    reason = REASONS["decoder"] if "decoder" in page.NEEDS and kind in asks else ""
+    ask = given.ask_of("" if reason else kind, asks)
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
         typed = ask.draw(has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
         handle = runs.handle_of(*_model_pickers(model))
-        with (
-            where,
-            st.spinner("Opening the model…"),
-        ):  # seconds, where weights are large or dequantised
+        if reason:
+            handle = _standing_in(handle)
+        # Seconds, where weights are large or dequantised.
+        with where, st.spinner("Opening the model…"):
             kind = runs.opened(handle).input_kind
         sentence = typed.sentence if kind == "text" else ""
         asked = Asked(partial(ask.run, handle, sentence))
+        if lacking := missing(page.NEEDS, asked.answer.offers):
+            reason, handle = lacking[0], _standing_in(handle)
+            sentence = sentence or state.value(given.OWN_SENTENCE)
+            asked = Asked(partial(runs.run, handle, sentence))
         run = asked.answer
         if kind == "text":
             _count_tokens(typed, run, runs.runnable(handle).model.config.max_seq_len)
         at = (
             _own_head(run, handle.spelled)
             if architecture
-            else _any_head(run, has_pickers=has_heads)
+            else _any_head(run, has_pickers=not getattr(page, "SHOWS_HEADS", False))
         )
     colors = palette(st.context.theme.type)
     view = View(sentence, handle, asked, *at, colors)
@@ -102,12 +109,20 @@ def open_view(
         notices.add(line)
     notices.show()
     _say_what_is_off(view)
-    if architecture:
+    if reason:
+        it = f"{runs.called(chosen)}: {reason}. Shown instead: {view.called}."
+        words.notice(f"{page.TITLE} does not apply to {it}")
+    elif architecture:
         _say_whose_page(view, architecture)
-    if kind is None:
-        words.notice(f"{view.model} takes no sentence: it shows an input of its own.")
+    elif kind is None:
+        words.notice(f"{view.called} takes no sentence: it shows an input of its own.")
     _say_what_became_of_the_text(view)
     return view
+
+
+def _standing_in(handle: ModelHandle) -> ModelHandle:
+    """The model that has what every page needs, on the same device."""
+    return runs.handle_of(runs.FIRST_MODEL, handle.device)
 
 
 def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> DeltaGenerator:
@@ -119,7 +134,7 @@ def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> Del
     predicted = runs.predicted(view.run) if "logits" in view.offers else None
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
         if is_elsewhere or trace.main.kind == "patches":
-            words.caption(f"{view.model}: {_described(view)}")
+            words.caption(f"{view.called}: {_described(view)}")
         elif len(trace.streams) == 1:
             words.token_strip(trace.tokens, predicted)
         else:
@@ -192,18 +207,32 @@ def _model_setting(architecture: str, only_ours: bool = False) -> Choice[str]:
 
 
 def _model_pickers(model: Choice[str]) -> tuple[str, str]:
-    """Examples, models, and devices where there is a choice; gives back model and device."""
+    """Examples, models, and devices where there is a choice; gives back model and device.
+
+    Models that differ in one thing alone are one entry, with a list of their own beside it.
+    """
     devices = runs.device_names()
     device = DEVICE.given(options=devices, default=devices[0])
     controls.pickers(
         "pickers-model",
         *_examples(runs.architecture_of(state.value(model))),
-        folder.with_way_in(controls.picker(model)),
+        *_of_models(model),
         *([controls.picker(device)] if len(devices) > 1 else []),
         on_change=_take_over,
     )
     folder.ask(state.value(device), switch_model)
     return state.value(model), state.value(device)
+
+
+def _of_models(model: Choice[str]) -> list[Picker]:
+    chosen, alike = state.value(model), [x for x in model.options if x.startswith(ALIKE)]
+    one = chosen if chosen in alike else next(iter(alike), "")
+    shown = [name for name in model.options if name == one or name not in alike]
+    pickers = [folder.with_way_in(controls.picker(replace(model, options=shown)))]
+    if chosen in alike:
+        options = [Option(name, name.removeprefix(ALIKE)) for name in alike]
+        pickers.append(Picker(VARIANT, "Encoding", options, chosen))
+    return pickers
 
 
 def _examples(architecture: str) -> list[Picker]:
@@ -219,6 +248,8 @@ def _examples(architecture: str) -> list[Picker]:
 def _take_over(changes: Settings) -> None:
     """Open the example that was chosen; keep what else was."""
     folder.take_over(changes)
+    if variant := changes.pop(VARIANT, None):
+        changes[MODEL.name] = variant
     title = changes.pop(EXAMPLE, None)
     if title in {pair.source for pair in pairs()}:
         state.put((SOURCE, title))
@@ -287,7 +318,7 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
     device = view.handle.device.upper()
     key = "badge" if all(one.passed for one in checks) else "badge-failed"
     with st.popover(inspector.verdict(checks, f"{device} · "), key=key):
-        words.caption(f"{view.model}: {_described(view)}, running on {device}")
+        words.caption(f"{view.called}: {_described(view)}, running on {device}")
         n_of_run = len(view.run.checks)
         st.caption(
             f"{n_of_run} checks of this run{_of_page(len(checks) - n_of_run)}. "
@@ -323,18 +354,19 @@ def _say_whose_page(view: View, architecture: str) -> None:
     chosen = state.value(_model_setting(""))
     if chosen != view.handle.spelled and runs.is_of_transformers(chosen):
         why = NEEDED[architecture]
-        words.notice(f"This page is not for {chosen}: it shows {view.model}. {why}")
+        words.notice(f"This page is not for {runs.called(chosen)}: it shows {view.called}. {why}")
 
 
 def _say_what_is_off(view: View) -> None:
     for one in _report(view):
         if one.is_said:
-            words.notice(f"Of {view.model} {one.text}.")
+            words.notice(f"Of {view.called} {one.text}.")
     off = [one.text for one in _report(view) if one.is_off]
     if off:
         things = "One thing is" if len(off) == 1 else f"{len(off)} things are"
         words.notice(
-            f"{things} off with {view.model}: {off[0]}. The badge beside the sentence has the list."
+            f"{things} off with {view.called}: {off[0]}. "
+            "The badge beside the sentence has the list."
         )
 
 

@@ -86,8 +86,11 @@ def _sentence_box(setting: Text, has_caret: bool) -> Typed:
     return Typed(text, setting.default, count)
 
 
+OWN_SENTENCE = SENTENCE.given(default=examples()[0].sentence)
+
+
 def _sentence(has_caret: bool) -> Typed:
-    return _sentence_box(SENTENCE.given(default=examples()[0].sentence), has_caret)
+    return _sentence_box(OWN_SENTENCE, has_caret)
 
 
 def _source(has_caret: bool) -> Typed:

@@ -1,86 +1,59 @@
-"""Which page is open, and which pages apply to the chosen model.
+"""Which page is open, and what stands around it.
 
 Which page is open is a query parameter like all else in the URL. With a path for each page,
 Streamlit's browser code would first look for its server below that path and log errors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from model.sources.offers import missing
 from model.verify.check import Check
 from viz import runs
-from viz.frame import address, bar, inspector, links, presenting, rail, state, tours, words
+from viz.frame import address, bar, inspector, layout, presenting, rail, state, tours
 from viz.frame.notices import guarded
 from viz.frame.page import Page
 from viz.frame.settings import PAGE
 from viz.frame.view import View
 from viz.runs.checking import figures_first
 
-Lacking = dict[str, list[str]]  # the pages that do not apply to a model, each with the reasons
-LACKING = "pages-that-do-not-apply"
 
+def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -> None:
+    """Draw one of these pages, the first where the address names none, beside the rail.
 
-def run(groups: Sequence[rail.Group]) -> None:
-    """Draw the chosen page of these groups; the first where the address names none."""
-    by_title = {page.TITLE: page for group in groups for page in group.pages}
+    A track without entries has the lessons.
+    """
+    by_title = {page.TITLE: page for page in pages}
     title = state.value(PAGE.given(options=list(by_title), default=next(iter(by_title))))
+    tours.know(list(by_title))
     # The address is written last, and its place is always the same.
-    first, beside = st.container(key="address-first"), rail.place()
-    before: Lacking = st.session_state.get(LACKING, {})  # when the rail was last drawn
-    rail.show(beside, groups, title, before)
-    draw = guarded(partial(_draw, by_title, title))
+    first = st.container(key="address-first")
+    has_entry = any(one.has(title) for track in tracks for one in track.entries)
+    lessons = tours.lessons("" if has_entry else title)
+    filled = [replace(track, entries=track.entries or lessons) for track in tracks]
+    rail.show(filled, "" if any(lesson.is_open for lesson in lessons) else title)
+    layout.put_tabs(rail.tabs(tracks, title))
+    draw = guarded(partial(_draw, by_title[title]))
     page = st.Page(draw, title=f"{title} · Headlight")
     st.navigation([page], position="hidden").run()
-    lacking: Lacking = st.session_state.get(LACKING, {})
-    if lacking != before:
-        rail.show(beside, groups, title, lacking)
     with first:
         address.write(title)
         tours.bring_into_sight()
 
 
 @runs.at_one_look()
-def _draw(pages: Mapping[str, Page], title: str) -> None:
-    page = pages[title]
+def _draw(page: Page) -> None:
     with figures_first():
         presenting.show()
         above = bar.place()
-        is_on_tour = tours.show(above, list(pages))  # its arrow keys want the keyboard
-        takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
-        architecture = getattr(page, "ARCHITECTURE", "")
-        view = bar.open_view(
-            above,
-            architecture,
-            only_ours=getattr(page, "ONLY_OURS", False),
-            has_caret=takes_caret,
-            has_heads=not getattr(page, "SHOWS_HEADS", False),
-            fills_blanks=getattr(page, "FILLS_BLANKS", False),
-        )
+        is_on_tour = tours.show(above)  # its arrow keys want the keyboard
+        has_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
+        view = bar.open_view(above, page, has_caret=has_caret)
         st.session_state[address.RUN] = view.run.key
-        if not architecture:  # else it has a model of its own, of which the others know nothing
-            st.session_state[LACKING] = _lacking(pages, view)
-        lacking: Lacking = st.session_state.get(LACKING, {})
         badge = bar.show_tokens(above, view, is_elsewhere=getattr(page, "SHOWS_TOKENS", False))
-        if title in lacking:
-            words.notice(f"{title} does not apply to {view.model}: {lacking[title][0]}.")
-            if view.model != runs.FIRST_MODEL:
-                query = links.to(view, title, model=runs.FIRST_MODEL)
-                words.ways(
-                    (
-                        words.Way(
-                            title,
-                            f"Open it with {runs.FIRST_MODEL}, which has what it needs.",
-                            query=query,
-                        ),
-                    )
-                )
-        failed = None if title in lacking else _figures(page, view)
-    if title in lacking:
-        bar.show_badge(badge, view, ())
-        return
+        failed = _figures(page, view)
     inspector.show_parts()
     more = () if failed else _checks_of(page, view)
     inspector.finish(bar.show_badge(badge, view, more))
@@ -98,13 +71,6 @@ def _figures(page: Page, view: View) -> Exception | None:
     except Exception as error:
         return error
     return None
-
-
-def _lacking(pages: Mapping[str, Page], view: View) -> Lacking:
-    """The pages that do not apply to this run, each with the reasons."""
-    of_this = {title: page for title, page in pages.items() if not hasattr(page, "ARCHITECTURE")}
-    reasons = {title: missing(page.NEEDS, view.offers) for title, page in of_this.items()}
-    return {title: why for title, why in reasons.items() if why}
 
 
 def _checks_of(page: Page, view: View) -> Sequence[Check]:

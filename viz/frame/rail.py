@@ -1,11 +1,11 @@
-"""The rail: every view of the app by its group, as links that can be copied and opened apart."""
+"""The rail: where a person can go, in tracks, as links that can be copied and opened apart."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from viz.frame.page import Page
 from viz.frame.presenting import LINK
@@ -13,42 +13,96 @@ from viz.live import component
 
 
 @dataclass(frozen=True)
-class Group:
-    """Views that belong together, under one title."""
+class Destination:
+    """One entry of the rail: a page, or several of one subject, which its tabs lead to."""
+
+    pages: tuple[Page, ...]
+    title: str = ""  # where it is not called as its first page is
+
+    def has(self, title: str) -> bool:
+        """Whether this page is one of its own."""
+        return any(title == page.TITLE for page in self.pages)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """An entry that leads to the first step of a lesson."""
 
     title: str
-    pages: tuple[Page, ...]
+    address: str
+    is_open: bool
+    is_done: bool  # its last step is open
 
 
-def place() -> DeltaGenerator:
-    """Where the rail stands: beside the page, a drawer on a phone."""
+Entry = TypeVar("Entry", covariant=True)
+
+
+@dataclass(frozen=True)
+class Track(Generic[Entry]):
+    """Destinations or lessons that belong together; one with an icon is one entry until opened."""
+
+    title: str
+    entries: tuple[Entry, ...] = ()
+    icon: str = ""
+
+
+def show(tracks: Sequence[Track[Destination | Lesson]], title: str) -> None:
+    """Draw the rail beside the page, a drawer on a phone, with one page or lesson open."""
     with st.sidebar:
-        where = st.empty()
-        component.keep_folded()
-    return where
+        inside = "".join(_track(track, title) for track in tracks)
+        st.html(f'<nav class="hl-rail" aria-label="Views">{inside}{LINK}</nav>')
+        component.keep_opened()
 
 
-def show(
-    where: DeltaGenerator, groups: Sequence[Group], title: str, lacking: Mapping[str, Sequence[str]]
-) -> None:
-    """Draw the rail with one page open; pages that do not apply to this model say why."""
-    inside = "".join(_group(group, title, lacking) for group in groups)
-    where.html(f'<nav class="hl-rail" aria-label="Views">{inside}{LINK}</nav>')
+def tabs(tracks: Sequence[Track[Destination]], title: str) -> str:
+    """Links to the pages that share an entry with this one; nothing where it is alone there."""
+    every = (one for track in tracks for one in track.entries)
+    pages = next((one.pages for one in every if one.has(title)), ())
+    if len(pages) < 2:
+        return ""
+    links = "".join(_link(page.TITLE, page.TITLE, title == page.TITLE, "") for page in pages)
+    return f'<nav class="hl-tabs" aria-label="Tabs">{links}</nav>'
 
 
-def _group(group: Group, title: str, lacking: Mapping[str, Sequence[str]]) -> str:
-    links = "".join(_link(page, title, lacking.get(page.TITLE, ())) for page in group.pages)
-    name = html.escape(group.title)
-    return f'<details open data-group="{name}"><summary><h2>{name}</h2></summary>{links}</details>'
+def _track(track: Track[Destination | Lesson], title: str) -> str:
+    name = html.escape(track.title)
+    links = "".join(_entry(one, n, title) for n, one in enumerate(track.entries, 1))
+    if not track.icon:
+        return f"<section>{f'<h2>{name}</h2>' if name else ''}{links}</section>"
+    is_open = " open" if "aria-current" in links else ""
+    summary = f"<summary>{_mark(track.icon)}{name}</summary>"
+    return f'<details data-group="{name}"{is_open}>{summary}{links}</details>'
 
 
-def _link(page: Page, title: str, why: Sequence[str]) -> str:
-    name = html.escape(page.TITLE)
-    icon = page.ICON.removeprefix(":material/").removesuffix(":")
-    current = ' aria-current="page"' if title == page.TITLE else ""
-    reason = html.escape(" and ".join(why))
-    lacks = f' class="hl-lacking" title="Not for this model: {reason}"' if why else ""
+def _entry(entry: Destination | Lesson, number: int, title: str) -> str:
+    if isinstance(entry, Destination):
+        first = entry.pages[0]
+        return _link(
+            first.TITLE, entry.title or first.TITLE, entry.has(title), _mark(_name_of(first.ICON))
+        )
+    address, name = html.escape(entry.address), html.escape(entry.title)
+    done = " data-done" if entry.is_done else ""
     return (
-        f'<a href="?page={name}" data-page="{name}"{current}{lacks}>'
-        f'<span class="hl-icon" aria-hidden="true">{icon}</span>{name}</a>'
+        f'<a href="{address}" data-lesson="{name}"{_current(entry.is_open)}{done}>'
+        f'<span class="hl-number" aria-hidden="true">{number}</span>{name}'
+        '<span class="hl-tick" title="Done" hidden>✓</span></a>'
     )
+
+
+def _link(page: str, name: str, is_current: bool, mark: str) -> str:
+    to = html.escape(page)
+    return (
+        f'<a href="?page={to}" data-page="{to}"{_current(is_current)}>{mark}{html.escape(name)}</a>'
+    )
+
+
+def _current(is_current: bool) -> str:
+    return ' aria-current="page"' if is_current else ""
+
+
+def _name_of(icon: str) -> str:
+    return icon.removeprefix(":material/").removesuffix(":")
+
+
+def _mark(icon: str) -> str:
+    return f'<span class="hl-icon" aria-hidden="true">{icon}</span>'

@@ -382,6 +382,7 @@ OLD_VALUES = {
     ("mode", "sampled"): "sampling",
     ("top_k", "-1"): "all",
     ("top_k", "0"): "all",
+    ("page", "Tours"): "Home",
     ("page", "Lens"): "Logit lens",
     ("page", "Cache"): "KV cache",
     ("page", "Predict"): "Next token",

@@ -19,6 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 from model.files import read_text
 from model.lines import quoted, spelled
 from viz.frame import ASSETS, notices, state
+from viz.frame.rail import Lesson
 from viz.frame.settings import PAGE, PRESENT, SETTINGS, STEP, TOUR, modern
 from viz.live import component
 
@@ -39,10 +40,6 @@ PLACES = {
     "sliders": ".hl-sampling",
     "page": ".st-key-page",
 }
-TO_ALL = (
-    '<a href="?page=Tours" data-with="page=Tours&amp;tour=&amp;step=" data-step="next" '
-    'class="hl-step">The end: all tours</a>'
-)
 # Where the window is too small for sentences and place at once; the browser scrolls.
 LOOK = '<button type="button" class="hl-look">See the place</button> '
 
@@ -76,14 +73,14 @@ def found() -> tuple[Tour, ...]:
 
 
 def _found() -> tuple[tuple[Tour, ...], list[str]]:
-    """The tours, the shortest first, and a line for each file that is none."""
+    """The tours in the order of their files' names, and a line for each file that is none."""
     tours, faults = [], []
     for path in sorted(FOLDER.glob("*.toml")):
         try:
             tours.append(_read(path, path.stat().st_mtime_ns, st.session_state[PAGES]))
         except ValueError as error:
             faults.append(str(error))
-    return tuple(sorted(tours, key=lambda tour: (len(tour.steps), tour.title))), faults
+    return tuple(tours), faults
 
 
 @cache
@@ -163,12 +160,27 @@ class _File:
 # --- on the page --------------------------------------------------------------------------------
 
 
-def show(where: DeltaGenerator, pages: Sequence[str]) -> bool:
-    """The open step, with the place it is about framed; False without a tour.
-
-    Links are compared with `pages`, the titles of all there are.
-    """
+def know(pages: Sequence[str]) -> None:
+    """The titles of all pages there are, which links are compared with."""
     st.session_state[PAGES] = tuple(pages)
+
+
+def lessons(page: str) -> tuple[Lesson, ...]:
+    """The tours as entries of the rail; without an open one that which begins on this page is."""
+    opened = _open_step()
+    return tuple(
+        Lesson(
+            tour.title,
+            link_to(tour, 1),
+            is_open=tour is opened[0] if opened else _page_of(tour.steps[0]) == page,
+            is_done=opened is not None and tour is opened[0] and opened[1] == len(tour.steps),
+        )
+        for tour in found()
+    )
+
+
+def show(where: DeltaGenerator) -> bool:
+    """The open step, with the place it is about framed; False without a tour."""
     for line in _found()[1]:
         notices.add(line)
     opened = _open_step()
@@ -210,11 +222,16 @@ def _address(tour: Tour, number: int, link: str) -> str:
     return "?" + urlencode({**query, **where, **larger})
 
 
+def _page_of(step: Step) -> str:
+    query = modern(dict(parse_qsl(step.link.removeprefix("?"), keep_blank_values=True)))
+    return query.get(PAGE.name, "")
+
+
 def _panel(tour: Tour, number: int, step: Step) -> str:
     last = len(tour.steps)
     back = _arrow(link_to(tour, number - 1), "back", "← Back") if number > 1 else ""
-    on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else TO_ALL
-    leave = '<a href="?" data-with="tour=&amp;step=" class="hl-step">Leave the tour</a>'
+    on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else _next(tour)
+    leave = '<a href="?" data-with="tour=&amp;step=" class="hl-step">Leave the lesson</a>'
     question = f"<p><b>{html.escape(step.question)}</b>" if step.question else ""
     if step.question and step.show:
         question += f' <a href="{html.escape(_address(tour, number, step.show))}">Show me</a>'
@@ -226,7 +243,7 @@ def _panel(tour: Tour, number: int, step: Step) -> str:
     )
     look = "" if step.look == "page" else LOOK
     return (
-        f'<section class="hl-tour" translate="yes" aria-label="Tour: {html.escape(tour.title)}">'
+        f'<section class="hl-tour" translate="yes" aria-label="Lesson: {html.escape(tour.title)}">'
         f'<header><progress max="{last}" value="{number}"></progress>'
         f"<small>{html.escape(tour.title)} · {number} of {last}</small>"
         f"<h2>{html.escape(step.title)}</h2>{back}{on}{leave}</header>"
@@ -234,8 +251,17 @@ def _panel(tour: Tour, number: int, step: Step) -> str:
     )
 
 
+def _next(tour: Tour) -> str:
+    """A link to the lesson after this one; nothing after the last."""
+    tours = found()
+    after = tours[tours.index(tour) + 1 :]
+    return _arrow(link_to(after[0], 1), "next", f"Next: {after[0].title} →") if after else ""
+
+
 def _arrow(link: str, way: str, words: str) -> str:
-    return f'<a href="{html.escape(link)}" data-step="{way}" class="hl-step">{words}</a>'
+    return (
+        f'<a href="{html.escape(link)}" data-step="{way}" class="hl-step">{html.escape(words)}</a>'
+    )
 
 
 def _spotlight(look: str) -> str:

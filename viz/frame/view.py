@@ -42,6 +42,11 @@ class View:
         return self.handle.spelled
 
     @property
+    def called(self) -> str:
+        """The model by what it does, for a person."""
+        return runs.called(self.model)
+
+    @property
     def tokens(self) -> tuple[str, ...]:
         """The sentence's tokens."""
         return self.run.trace.tokens

@@ -169,8 +169,7 @@ def token_strip(
 class Way:
     """A title and a line; a link to a page with all else as it is, or to an address, or steps.
 
-    `steps` are what to do and what to type for it, unfolded at a click. `stops` are titles and
-    addresses on the way behind `query`, listed below it.
+    `steps` are what to do and what to type for it, unfolded at a click.
     """
 
     title: Said
@@ -178,7 +177,6 @@ class Way:
     page: str = ""
     query: str = ""
     steps: tuple[tuple[str, str], ...] = ()
-    stops: tuple[tuple[str, str], ...] = ()
 
 
 def ways(found: Iterable[Way]) -> None:
@@ -192,12 +190,6 @@ def _way(way: Way) -> str:
     inside = f"<b>{html_of(way.title)}</b><span>{html_of(way.text)}</span>"
     if page:
         return f'<a class="hl-way" href="?page={page}" data-page="{page}">{inside}</a>'
-    if way.stops:
-        stops = "".join(
-            f'<li><a href="{html.escape(address)}">{html.escape(title)}</a></li>'
-            for title, address in way.stops
-        )
-        return f'<div class="hl-way"><a href="{query}">{inside}</a><ol>{stops}</ol></div>'
     if query:
         return f'<a class="hl-way" href="{query}">{inside}</a>'
     steps = "".join(

@@ -201,6 +201,7 @@ function follow(event) {
   event.preventDefault();
   if (waiting) writeWaiting(); // the link leads on from there
   const { page, fullscreen } = link.dataset;
+  if (link.closest(".hl-rail")) closeDrawer();
   if (link.dataset.with !== undefined) {
     if (fullscreen === undefined) leaveFullScreen();
     else enterFullScreen();
@@ -212,19 +213,23 @@ function follow(event) {
     go({ query: link.search, is_new: true });
     return;
   }
-  markInRail(link);
+  mark(link);
   go({ page });
 }
 
 /**
- * The link of the open page is marked. Where the screen is narrow the rail covers that page: it goes.
+ * The link of the open page is marked among those beside it.
  *
  * @param {HTMLAnchorElement} link
  */
-function markInRail(link) {
-  for (const other of document.querySelectorAll("a[data-page]"))
-    if (other === link) other.setAttribute("aria-current", "page");
-    else other.removeAttribute("aria-current");
+function mark(link) {
+  for (const other of link.closest("nav")?.querySelectorAll("[aria-current]") ?? [])
+    other.removeAttribute("aria-current");
+  link.setAttribute("aria-current", "page");
+}
+
+/** Where the screen is narrow the rail covers the page: it goes. */
+function closeDrawer() {
   if (!matchMedia("(max-width: 767px)").matches) return;
   const selector = '[data-testid="stSidebarCollapseButton"] button';
   /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
@@ -310,7 +315,7 @@ function hasOwnKeys(focused) {
  * @param {"next" | "back"} way
  */
 function neighbour(way) {
-  const links = Array.from(document.querySelectorAll(".hl-rail a[data-page]:not(.hl-lacking)"));
+  const links = Array.from(document.querySelectorAll(".hl-rail a[data-page]"));
   const open = links.findIndex((link) => link.getAttribute("aria-current") === "page");
   return links[open + (way === "next" ? 1 : -1)] ?? null;
 }

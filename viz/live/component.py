@@ -127,8 +127,8 @@ def show_chart(key: str, data: Data, *, on_pick: Callable[[Place], None] | None 
     _chart(key=key, data=data, height=data["height"], on_picked_change=unbroken(take_over))
 
 
-def keep_folded() -> None:
-    """Let the browser keep folded what a person folded in the rail; shows nothing."""
+def keep_opened() -> None:
+    """Let the browser keep open what a person opened in the rail; shows nothing."""
     _rail(key="rail")
 
 

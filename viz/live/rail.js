@@ -1,52 +1,79 @@
-// What Streamlit runs beside the rail: groups that a person folded stay so, on every page and in the
-// next visit. Python draws the rail again with each page.
+// What Streamlit runs beside the rail: a track that a person opened stays open, and a lesson that was
+// read to its end has a tick, on every page and in the next visit. Python draws the rail again with
+// each page.
 
-const FOLDED = "headlight-folded"; // titles, in the browser's own storage
+const OPENED = "headlight-opened"; // titles of tracks, in the browser's own storage
+const DONE = "headlight-done"; // titles of lessons
 
 /**
  * @param {{parentElement: HTMLElement}} call
  * @returns {() => void} what to call when the component is taken off the page
  */
-export default function keepFolded({ parentElement }) {
+export default function keepOpened({ parentElement }) {
   const rail = parentElement.closest('[data-testid="stSidebarUserContent"]') ?? document.body;
-  const observer = new MutationObserver(() => fold(rail)); // it acts before anything is painted
+  const observer = new MutationObserver(() => restore(rail)); // it acts before anything is painted
   observer.observe(rail, { childList: true, subtree: true });
   // Its own, so that what an overtaken call gives back ends only what that call began.
-  const listener = (/** @type {Event} */ event) => remember(event);
-  rail.addEventListener("toggle", listener, true); // it does not bubble
-  fold(rail);
+  const listener = (/** @type {Event} */ event) => noteOpened(event);
+  rail.addEventListener("click", listener);
+  restore(rail);
   rail.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
   return () => {
     observer.disconnect();
-    rail.removeEventListener("toggle", listener, true);
+    rail.removeEventListener("click", listener);
   };
 }
 
-/** @returns {string[]} */
-function folded() {
+/**
+ * @param {string} name
+ * @returns {string[]}
+ */
+function kept(name) {
   try {
-    const titles = JSON.parse(localStorage.getItem(FOLDED) ?? "[]");
+    const titles = JSON.parse(localStorage.getItem(name) ?? "[]");
     return Array.isArray(titles) ? titles : [];
   } catch {
     return []; // the browser keeps nothing, or another app wrote it
   }
 }
 
-/** @param {Element} rail */
-function fold(rail) {
-  const titles = folded();
-  for (const group of rail.querySelectorAll("details"))
-    group.open = !titles.includes(group.dataset.group ?? "");
+/**
+ * @param {string} name
+ * @param {string[]} titles
+ */
+function keep(name, titles) {
+  try {
+    localStorage.setItem(name, JSON.stringify(titles));
+  } catch {
+    // it stays so on this page at least
+  }
 }
 
-/** @param {Event} event */
-function remember({ target }) {
-  if (!(target instanceof HTMLDetailsElement)) return;
-  const { group = "" } = target.dataset;
-  const others = folded().filter((title) => title !== group);
-  try {
-    localStorage.setItem(FOLDED, JSON.stringify(target.open ? others : [...others, group]));
-  } catch {
-    // it stays folded on this page at least
+/** @param {Element} rail */
+function restore(rail) {
+  const opened = kept(OPENED);
+  for (const track of rail.querySelectorAll("details"))
+    track.open ||= opened.includes(track.dataset.group ?? "");
+  const done = new Set(kept(DONE));
+  /** @type {NodeListOf<HTMLElement>} */
+  const lessons = rail.querySelectorAll("a[data-lesson]");
+  for (const { dataset } of lessons) if ("done" in dataset) done.add(dataset.lesson ?? "");
+  for (const lesson of lessons) {
+    const tick = lesson.querySelector(".hl-tick");
+    tick?.toggleAttribute("hidden", !done.has(lesson.dataset.lesson ?? ""));
   }
+  if (rail.querySelector("[data-done]")) keep(DONE, [...done]);
+}
+
+/**
+ * A click on its title opens or closes a track; it has not happened yet.
+ *
+ * @param {Event} event
+ */
+function noteOpened({ target }) {
+  const track = target instanceof Element ? target.closest("summary")?.parentElement : null;
+  if (!(track instanceof HTMLDetailsElement)) return;
+  const { group = "" } = track.dataset;
+  const others = kept(OPENED).filter((title) => title !== group);
+  keep(OPENED, track.open ? others : [...others, group]);
 }

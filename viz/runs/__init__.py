@@ -44,6 +44,18 @@ from viz.runs.checking import Checks, begin
 from viz.runs.kept import kept
 
 FIRST_MODEL = "stories"
+# What the models that come with Headlight do.
+CALLED = {
+    "stories": "Story writer (GPT-style)",
+    "blank": "Fill in the blank (BERT-style)",
+    "translate": "English → German",
+    "digits": "Digit reader (ViT)",
+    "positions-none": "Story writer without positions",
+    "positions-learned": "Story writer, learned positions",
+    "positions-sinusoidal": "Story writer, sinusoidal positions",
+    "positions-rope": "Story writer, RoPE",
+    "positions-alibi": "Story writer, ALiBi",
+}
 LONG = 256  # tokens
 MOST_LOGITS = LONG * 4096 * 7  # of all layers; of more the logit lens is not made of all tokens
 LEADING = 10  # most likely tokens kept of each step
@@ -109,15 +121,20 @@ def is_of_transformers(name: str) -> bool:
     return handle_of(name, device="").source == TRANSFORMERS
 
 
+def called(name: str) -> str:
+    """A model by what it does, where it comes with Headlight; else by its name."""
+    return CALLED.get(name, name)
+
+
 def described(name: str) -> str:
-    """A model by what it is, as in stories · 5.8 M · 6 × 8 · context 256.
+    """A model by what it does and is, as in Story writer (GPT-style) · 5.8 M · 6 × 8.
 
     By its name alone where its files cannot be read; opening it says why.
     """
     try:
-        return " · ".join((name, *_what_it_is(handle_of(name, device=""))))
+        return " · ".join((called(name), *_what_it_is(handle_of(name, device=""))))
     except ValueError:
-        return name
+        return called(name)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -202,6 +202,18 @@ def test_examples_are_for_the_kind_of_the_model(model: str, offered: list[str]) 
     assert offered_of(open_page("Home", model=model), "example") == offered
 
 
+def test_models_that_differ_in_positions_alone_are_one_entry(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = open_page("Attention", model="positions-rope")
+    alike = [text for text in offered_of(app, "model") if text.startswith("Story writer, ")]
+    assert [text.split(" · ")[0] for text in alike] == ["Story writer, RoPE"]
+    assert offered_of(app, "variant") == ["alibi", "learned", "none", "rope", "sinusoidal"]
+    tell(app, {"variant": "positions-alibi"}, monkeypatch, bar._take_over)
+    assert query_of(app)["model"] == ["positions-alibi"]
+    assert not offered_of(open_page("Attention"), "variant")
+
+
 @pytest.mark.parametrize("page", ["Attention", "Positions", "Order"])
 def test_a_page_looks_once_where_models_are(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[None] = []

@@ -1,42 +1,38 @@
-"""Protects navigation: pages that do not apply to a model are not offered, and say why."""
+"""Protects navigation: what the rail offers, and which model shows what another lacks."""
 
+import html
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources.offers import EVERYTHING, REASONS, missing
-from tests.viz.apps import TOM, charts, chosen, go, lines, open_page, query_of, strip
-from tests.viz.builders import OWN_MODEL, PAGES, stories_trace
+from tests.viz.apps import TOM, go, lines, open_page, query_of
+from tests.viz.builders import PAGES
 from viz import studio
-from viz.figures.labels import token_labels
 from viz.frame.notices import FAULT
 from viz.frame.view import View
 from viz.pages.look_inside import lens
-
-FOR_EVERY_MODEL = {"Home", "Tours", "Attention", "Recurrence", "Notation", *OWN_MODEL}
-
-
-def rail(app: AppTest) -> dict[str, str]:
-    """The pages of the rail, each with why it does not apply, or nothing."""
-    (body,) = (x.proto.body for x in app.get("html") if '<nav class="hl-rail"' in x.proto.body)
-    links = re.findall(r"<a ([^>]*data-page[^>]*)>", body)
-    reason = re.compile(r'title="Not for this model: (.*?)"')
-    return {
-        re.search(r'data-page="(.*?)"', link)[1]: (reason.findall(link) or [""])[0]
-        for link in links
-    }
+from viz.runs import CALLED, FIRST_MODEL
 
 
-def offered(app: AppTest) -> set[str]:
-    """The pages that apply."""
-    return {title for title, why in rail(app).items() if not why}
+def nav(app: AppTest, name: str) -> str:
+    """The HTML of the rail, hl-rail, or of the tabs beside the heading, hl-tabs."""
+    (body,) = (x.proto.body for x in app.get("html") if f'<nav class="{name}"' in x.proto.body)
+    return body
 
 
-@pytest.fixture
-def only_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model of which only the attention on a text is known."""
-    monkeypatch.setattr(View, "offers", frozenset({"text"}))
+def links(body: str) -> list[tuple[str, str]]:
+    """What each link of a navigation leads to, a page or a lesson, and what it is called."""
+    return re.findall(
+        r'<a [^>]*data-(?:page|lesson)="(.*?)"[^>]*>(?:<span.*?</span>)*([^<]*)', body
+    )
+
+
+def current(body: str) -> list[str]:
+    """What the marked links lead to."""
+    return re.findall(r'data-(?:page|lesson)="([^"]*)" aria-current="page"', body)
 
 
 @pytest.mark.parametrize(
@@ -62,52 +58,81 @@ def test_pages_need_what_can_be_offered() -> None:
     assert studio.PAGES[0].NEEDS == (), "the first page applies to every model"
 
 
-def test_a_model_that_can_show_everything_has_every_page() -> None:
+def test_few_destinations_are_in_sight_and_every_page_is_two_clicks_away() -> None:
     app = open_page("Attention", sentence=TOM)
-    assert offered(app) == set(rail(app)) == set(PAGES)
+    rail = nav(app, "hl-rail")
+    in_sight = re.sub(r"(?s)</summary>.*?</details>", "</summary>", rail)
+    assert len(links(in_sight)) + in_sight.count("<summary>") <= 14
+    assert current(rail) == ["Attention"]
+    assert "<details open" not in rail
+    tabs = [page for first, _ in links(rail) for page in tabs_of(first)]
+    begun = {query["page"] for query in lessons(rail)}
+    assert {page for page, _ in links(rail)} | set(tabs) | begun >= set(PAGES)
     assert lines(app, "note") == []
 
 
-def test_pages_that_do_not_apply_say_why_in_the_rail(only_text: None) -> None:
-    app = open_page("Attention", sentence=TOM)
-    assert offered(app) == FOR_EVERY_MODEL
-    for page in studio.PAGES:
-        reasons = missing(page.NEEDS, frozenset({"text"}))
-        assert rail(app)[page.TITLE] == " and ".join(reasons)
-    assert lines(app, "note") == []
-    assert strip(app) == [], "nothing is predicted of the tokens"
-    body = next(x.proto.body for x in app.get("html") if "hl-strip" in x.proto.body)
-    assert re.findall(r"<bdi.*?>(.*?)</bdi>", body) == token_labels(stories_trace(TOM).tokens)
-    assert "probability" not in body
+def tabs_of(title: str) -> list[str]:
+    """The pages beside this one in its entry of the rail."""
+    return [page.TITLE for track in studio.TRACKS for one in track.entries if one.has(title)
+            for page in one.pages]  # fmt: skip
 
 
-@pytest.mark.parametrize("title", ["Logit lens", "Cost", "The block"])
-def test_a_link_to_a_page_that_does_not_apply_is_one_line(title: str, only_text: None) -> None:
-    app = open_page(title, sentence=TOM)
-    page = next(page for page in studio.PAGES if title == page.TITLE)
-    said = [line for line in lines(app, "note") if line.startswith(f"{title} does not apply to")]
-    reasons = missing(page.NEEDS, frozenset({"text"}))
-    assert said == [f"{title} does not apply to stories: {reasons[0]}."]
-    assert not app.title
-    assert not charts(app)
+@pytest.mark.parametrize(
+    ("page", "entry", "beside"),
+    [
+        ("Next token", "Next token", ["Next token", "Beam search"]),
+        ("Beam search", "Next token", ["Next token", "Beam search"]),
+        ("Vision", "Attention", ["Attention", "Encoder", "Translation", "Vision"]),
+        ("KV cache", "KV cache", []),
+    ],
+)
+def test_the_rail_and_the_tabs_say_where_one_is(page: str, entry: str, beside: list[str]) -> None:
+    app = open_page(page)
+    assert current(nav(app, "hl-rail")) == [entry]
+    assert ('data-group="More" open' in nav(app, "hl-rail")) == (page == "KV cache")
+    if beside:
+        assert [to for to, _ in links(nav(app, "hl-tabs"))] == beside
+        assert current(nav(app, "hl-tabs")) == [page]
+
+
+def lessons(rail: str) -> list[dict[str, str]]:
+    """Where each lesson begins, by the settings of its address."""
+    found = re.findall(r'<a href="([^"]*)" data-lesson=', rail)
+    return [dict(parse_qsl(html.unescape(link).removeprefix("?"))) for link in found]
+
+
+def test_a_lesson_is_marked_by_its_step_or_by_the_page_it_begins_on() -> None:
+    rail = nav(open_page("Masks"), "hl-rail")
+    assert 'data-group="Learn" open' in rail
+    (title,) = current(rail)
+    (tour,) = (one["tour"] for one in lessons(rail) if one["page"] == "Masks")
+    for page, step in (("Masks", "1"), ("Attention", "99")):
+        rail = nav(open_page(page, tour=tour, step=step), "hl-rail")
+        assert current(rail) == [title]
+        assert (f'data-lesson="{title}" aria-current="page" data-done' in rail) == (step == "99")
+        assert rail.count("data-done") == (step == "99")
+
+
+@pytest.mark.parametrize(
+    ("page", "model", "why"),
+    [
+        ("Masks", "translate", REASONS["decoder"]),  # known before anything runs
+        ("The block", "blank", REASONS["decoder"]),
+        ("Tokens", "digits", REASONS["vocabulary"]),  # known from the run
+    ],
+)
+def test_a_page_that_needs_another_model_takes_one_and_says_so(
+    page: str, model: str, why: str
+) -> None:
+    app = open_page(page, model=model)
+    kept = CALLED[model], CALLED[FIRST_MODEL]
+    (said,) = (line for line in lines(app, "note") if line.startswith(f"{page} does not apply to"))
+    assert said == f"{page} does not apply to {kept[0]}: {why}. Shown instead: {kept[1]}."
     assert lines(app, "error") == []
-    assert offered(app) == FOR_EVERY_MODEL
+    assert app.title[0].value.endswith(page)
+    assert query_of(app)["model"] == [model], "the choice stays, for pages that it has"
     go(app, "Attention")
-    assert app.title[0].value.endswith("Attention")
-
-
-def test_another_model_may_have_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What applies is of the model, so the page opens once a model is chosen that has it."""
-
-    def offers_of(view: View) -> frozenset[str]:
-        return EVERYTHING if view.config.position == "rope" else frozenset({"text"})
-
-    monkeypatch.setattr(View, "offers", property(offers_of))
-    app = open_page("Logit lens", sentence=TOM)
-    assert not app.title
-    chosen(app, model="positions-rope")
-    assert app.title[0].value.endswith("Logit lens")
-    assert offered(app) == set(PAGES)
+    assert not [line for line in lines(app, "note") if "does not apply" in line]
 
 
 WRONG = RuntimeError("mat1 and mat2 shapes cannot be multiplied (3x5 and 7x2)\nat CPU")

@@ -1,7 +1,7 @@
 """Home: the model, alive on a person's own sentence, before any explaining."""
 
 from model.trace import Trace
-from viz.frame import inspector, layout, notices, words
+from viz.frame import inspector, layout, notices, tours, words
 from viz.frame.view import View
 from viz.pages import alive
 from viz.pages.start.highlights import highlights
@@ -17,7 +17,6 @@ TAKES_CARET = True  # whoever comes here first may type at once
 FILLS_BLANKS = True  # of an encoder's sentence a word is hidden before a person hides one
 
 WAYS_ON = (
-    words.Way("Take a tour", "Five minutes from a sentence to its next token.", page="Tours"),
     words.Way("Look inside", "Every layer and head on your own sentence.", page="Attention"),
     words.Way(
         "Your own model",
@@ -40,6 +39,13 @@ WAYS_ON = (
 )
 
 
+def _first_lesson() -> tuple[words.Way, ...]:
+    """The way into the lessons, where there are any."""
+    found = tours.found()
+    text = f"{len(found)} short lessons, from tokens to architectures; each begins with a question."
+    return tuple(words.Way("Learn", text, query=tours.link_to(first, 1)) for first in found[:1])
+
+
 def render(view: View) -> None:
     """Draw the page."""
     kind, trace = alive.kind_of(view), view.run.trace
@@ -57,7 +63,7 @@ def render(view: View) -> None:
     alive.show(view, plays=True)
     if "decoder" in view.offers:
         words.findings(highlights(view))
-    words.ways((*kind.ways, *WAYS_ON))
+    words.ways((*kind.ways, *_first_lesson(), *WAYS_ON))
     inspector.attention(view.record)
     inspector.source(
         "model.attention.attention_scores",

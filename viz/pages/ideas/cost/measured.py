@@ -23,12 +23,12 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
     """The file and the clock; gives back what can be downloaded."""
     if isinstance(shape, Seen):
         title = "File and memory"
-        layout.section(title, f"The weights in the parts of {view.model} against those it holds.")
+        layout.section(title, f"The weights in the parts of {view.called} against those it holds.")
         _file(view, shape)
         return {}
     layout.section(
         "Predicted and measured",
-        f"The sizes of {view.model} against its file, torch’s own counter and the clock.",
+        f"The sizes of {view.called} against its file, torch’s own counter and the clock.",
         "A button times whole forward passes at several lengths, round after round, on one CPU "
         "thread where there is no GPU: a translation of a source and a target of equal length, a "
         "picture of fewer patches. One length is left out. Two fits are made of the others: one of "

@@ -62,7 +62,7 @@ def render(view: View) -> None:
         inspector.checked(shown.model, shown.run.checking.result)
     elif tab != COMPARISON and view.handle not in family.values():
         words.notice(
-            f"This is {view.model}, {view.config.n_layers} layers × {view.config.n_heads} heads. "
+            f"This is {view.called}, {view.config.n_layers} layers × {view.config.n_heads} heads. "
             f"The other tabs run {positions.sizes(family)}."
         )
 
