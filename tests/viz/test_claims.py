@@ -27,7 +27,7 @@ CLEAR = 0.1  # by which a weight that is asked for stands out
 
 def steps() -> Iterator[tuple[str, dict[str, str]]]:
     """Every step of every tour."""
-    for path in sorted((ASSETS / "tours").glob("*.toml")):
+    for path in sorted((ASSETS / "lessons").glob("*.toml")):
         for step in tomllib.loads(path.read_text(encoding="utf-8"))["step"]:
             yield path.stem, step
 
