@@ -31,8 +31,8 @@ SCHEMES = ("sinusoidal", "learned", "rope", "alibi", "none")
 
 
 def steps() -> Iterator[tuple[str, dict[str, str]]]:
-    """Every step of every lesson."""
-    for path in sorted((ASSETS / "tours").glob("*.toml")):
+    """Every step of every tour."""
+    for path in sorted((ASSETS / "lessons").glob("*.toml")):
         for step in tomllib.loads(path.read_text(encoding="utf-8"))["step"]:
             yield path.stem, step
 

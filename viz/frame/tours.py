@@ -1,4 +1,4 @@
-"""Tours: steps through the views as a teacher wrote them in assets/tours, shown above the page.
+"""Tours: steps through the views as a teacher wrote them in assets/lessons, shown above the page.
 
 A tour is data. What it says is plain text; where its steps lead are addresses of the app, which are
 looked at when the file is read: a view or a setting that does not exist is one line with file and
@@ -22,7 +22,7 @@ from viz.frame import ASSETS, notices, state
 from viz.frame.settings import PAGE, PRESENT, SETTINGS, STEP, TOUR, modern
 from viz.live import component
 
-FOLDER = ASSETS / "tours"
+FOLDER = ASSETS / "lessons"
 LARGEST = 200_000  # bytes
 MOST_STEPS = 99
 PAGES = "titles-of-pages"
