@@ -130,12 +130,12 @@ def test_a_broken_tour_is_one_line_with_file_and_line(kind: str, folder: Path) -
     text, line, word = BROKEN[kind]
     (folder / "mine.toml").write_text(text, encoding="utf-8")
     (folder / "other.toml").write_text(GOOD, encoding="utf-8")
-    app = open_page("Tours")
+    app = open_page("Attention", tour="other")
     (said,) = (x for x in lines(app, "note") if "mine.toml" in x)
     assert f"mine.toml line {line}: " in said
     assert word in said
-    (body,) = (x.proto.body for x in app.get("html") if '<nav class="hl-ways"' in x.proto.body)
-    assert body.count('class="hl-way"') == 1, "the other tour stays"
+    shown = [x for x in app.get("html") if '"hl-tour"' in x.proto.body]
+    assert len(shown) == 1, "the other tour stays"
 
 
 def test_text_of_a_tour_is_text(folder: Path) -> None:
