@@ -53,7 +53,7 @@ def _late(route: Route) -> None:
 
 def test_a_tour_goes_by_keyboard_alone_and_nothing_jumps(page: Page) -> None:
     page.add_init_script(f"({SHIFTS})()")
-    visit(page, page="Home", tour="twenty-minutes")
+    visit(page, page="Masks", tour="05-masks")
     settle(page)
     page.wait_for_timeout(1000)  # what hears the keys comes last
     panel = page.locator(".hl-tour")

@@ -49,7 +49,7 @@ def test_home_needs_no_scrolling(page: Page, width: int, height: int) -> None:
 def test_what_a_step_is_about_comes_into_sight_below_its_sentences(page: Page) -> None:
     """The formula stands far below the fold; whoever scrolls away from it is left alone."""
     page.set_viewport_size({"width": 1280, "height": 720})
-    visit(page, page="Attention", layer="2", head="4", tour="five-minutes", step="3")
+    visit(page, page="Attention", layer="3", head="2", tour="03-by-hand", step="3")
     formula, panel = page.locator(".hl-formula").first, page.locator(".hl-tour")
     expect(formula).to_be_in_viewport(ratio=1)
     expect(panel).to_be_in_viewport(ratio=1)
@@ -60,7 +60,7 @@ def test_what_a_step_is_about_comes_into_sight_below_its_sentences(page: Page) -
     settle(page)
     page.wait_for_timeout(1500)
     expect(formula).not_to_be_in_viewport()
-    panel.get_by_role("link", name="Back").click()
+    panel.get_by_role("link", name="Next").click()
     expect(page.locator(".hl-view-map .hl-map")).to_be_in_viewport(ratio=1)
 
 

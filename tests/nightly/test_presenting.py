@@ -95,16 +95,17 @@ def test_keys_go_from_view_to_view_and_back(wall: Page) -> None:
 
 def test_a_tour_goes_on_while_it_is_presented(page: Page) -> None:
     page.set_default_timeout(PATIENCE)
-    page.goto("/?tour=five-minutes&present=yes")
+    page.goto("/?tour=03-by-hand&present=yes")
     expect(way_back(page)).to_be_visible()
     count = page.locator(".hl-tour small")
     expect(count).to_contain_text("1 of ")
     settle(page, "Home")
-    for key, (here, there) in zip(("ArrowRight", "PageDown"), pairwise((1, 2, 3)), strict=True):
+    ways = (("ArrowRight", "Attention by hand"), ("PageDown", "Attention"))
+    for (key, title), (here, there) in zip(ways, pairwise((1, 2, 3)), strict=True):
         expect(count).to_contain_text(f"{here} of ")
         page.keyboard.press(key)
         expect(count).to_contain_text(f"{there} of ")
-        settle(page, "Attention")
+        settle(page, title)
     expect(way_back(page)).to_be_visible()
     way_back(page).click()
     expect(way_back(page)).to_have_count(0)

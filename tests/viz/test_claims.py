@@ -1,4 +1,4 @@
-"""Protects what tours and examples say of the shipped models: each statement, as a number."""
+"""Protects what lessons and examples say of the shipped models: each statement, as a number."""
 
 import tomllib
 from collections.abc import Iterator
@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from model.analysis.heads import FROM, first_token, previous_token
-from model.analysis.lens import logit_lens
+from model.analysis.probabilities import distribution
+from model.analysis.similarity import nearest
+from model.decoding.filters import Sampling
+from model.decoding.translation import Way
 from model.sources.checkpoint import load, read_config
 from model.sources.places import SHIPPED
 from model.survey.stored import read_survey
@@ -20,9 +23,11 @@ from tests.viz.builders import stories, stories_trace
 from viz.figures.labels import token_labels
 from viz.frame import ASSETS
 from viz.frame.examples import Example, examples
+from viz.runs import handle_of, run_translation
+from viz.runs.blanks import run_blanked
+from viz.runs.translating import written
 
 SCHEMES = ("sinusoidal", "learned", "rope", "alibi", "none")
-CLEAR = 0.1  # by which a weight that is asked for stands out
 
 
 def steps() -> Iterator[tuple[str, dict[str, str]]]:
@@ -89,28 +94,46 @@ def test_another_model_of_the_name_is_not_said_to_show_it(shelf: Path) -> None:
     assert "Try: " not in said
 
 
-# --- tours ----------------------------------------------------------------------------------------
+# --- lessons --------------------------------------------------------------------------------------
 
 
-def test_the_sink_of_the_tour() -> None:
-    _, link = step_with("leave much of their weight on the first token")
+def test_neighbours_of_red_are_colours() -> None:
+    step_with("all nine are colours")
+    table, tokenizer = stories().model.state_dict()["embed.weight"].numpy(), stories().tokenizer
+    (red,) = tokenizer.encode("red")
+    assert table.shape[1] == 256
+    found = [tokenizer.name(i).strip() for i in nearest(table, red, 10, "cosine").ids]
+    colours = {"blue", "green", "white", "yellow", "pink", "brown", "black", "purple", "gray"}
+    assert set(found) == {"red", *colours}
+
+
+def test_one_cell_from_product_to_weight() -> None:
+    step_with("are 0.71 and 0, and softmax turns them into attention weights, 0.67 and 0.33")
+    assert np.exp(0.5**0.5) / (np.exp(0.5**0.5) + 1) == pytest.approx(0.67, abs=0.005)
+    _, link = step_with("“ball” times the key of “and” is 66.8; divided by √32, that makes a score")
+    record, (query, key) = trace_of_link(link).attention[3], map(int, link["cell"].split("-"))
+    product = record.q[2, query] @ record.k[record.kv_head(2), key]
+    assert f"{product:.1f} {record.scores[2, query, key]:.1f}" == "66.8 11.8"
+    assert record.scores[2, query, : query + 1].argmax() == key
+    step_with("Three quarters of what “ball” takes with it")
+    assert record.pattern[2, query, key] == pytest.approx(0.75, abs=0.005)
+
+
+def test_the_sink_of_a_lesson() -> None:
+    _, link = step_with("leaves nearly half of its weight on the first token")
     assert link["hide_first"] == "yes"
     layer, head = head_of(link)
-    records = trace_of_link(link).attention
-    means = np.array([first_token(record.pattern, record.mask).values for record in records])
-    assert 0.4 < means[layer, head] < 0.5
-    assert (means > 1 / 3).sum() > 1
+    record = trace_of_link(link).attention[layer]
+    assert 0.4 < first_token(record.pattern, record.mask).values[head] < 0.5
 
 
-def test_what_a_word_attends_to_most_is_clear_to_see() -> None:
-    _, link = step_with("Point at “it”: which word does it attend to most, on average")
-    trace = trace_of_link(link)
-    it = token_labels(trace.tokens).index("it")
-    means = np.mean([record.pattern[:, it] for record in trace.attention], axis=(0, 1))
-    second, most = means.argsort()[-2:]
-    assert means[most] - means[second] > CLEAR
-    layer, head = head_of(step_with("The framed map has all weights of that head")[1])
-    assert trace.attention[layer].pattern[head][it].argmax() != most
+def test_a_head_of_it_is_one_of_other_words_too() -> None:
+    _, link = step_with("“it” attends to “animal” with 0.63")
+    (layer, head), trace = head_of(link), trace_of_link(link)
+    rows, labels = trace.attention[layer].pattern[head], token_labels(trace.tokens)
+    assert f"{rows[labels.index('it'), labels.index('animal')]:.2f}" == "0.63"
+    for word in ("it", "was", "too"):
+        assert rows[labels.index(word)].argmax() == labels.index("animal")
 
 
 def test_a_later_word_changes_a_row_of_the_encoder_alone() -> None:
@@ -126,6 +149,55 @@ def test_a_later_word_changes_a_row_of_the_encoder_alone() -> None:
         np.testing.assert_array_equal(record.pattern[:, it], twin.pattern[:, it])
 
 
+def test_what_stands_after_a_blank_gives_it_away() -> None:
+    step, link = step_with("“barked”, which comes after the blank, gives it away: “dog”, 95 %")
+    assert "only look back" in step["question"]
+    blank, place = load("blank", "cpu"), int(link["blanks"])
+    ids = blank.tokenizer.encode(link["sentence"])
+    (dog,) = blank.tokenizer.encode("dog")
+    assert ids[place] == dog
+    handle = handle_of("blank", "cpu")
+    found = [
+        distribution(
+            run_blanked(handle, link["sentence"], (place,), is_causal).trace.logits[place],
+            Sampling(),
+        ).before[dog]
+        for is_causal in (False, True)
+    ]
+    assert [f"{p:.3f}" for p in found] == ["0.950", "0.003"]
+
+
+def test_german_words_attend_to_their_english_ones() -> None:
+    _, link = step_with("“Strand” to “beach” with 1.00")
+    handle = handle_of("translate", "cpu")
+    ids = written(handle, link["source"], Way()).ids
+    trace = run_translation(handle, link["source"], ids).trace
+    german, english = (list(trace.stream(name).labels) for name in ("decoder", "encoder"))
+    pattern = trace.group("decoder.cross_attn").records[0].pattern[1]
+    query, key = map(int, link["cell"].split("-"))
+    assert (german[query].strip(), english[key].strip()) == ("Strand", "beach")
+    assert f"{pattern[query, key]:.2f}" == "1.00"
+    same = [1, 2, 3, 4, 5, 6, 7]  # Zwei Kinder spielen mit einem roten Ball, in English order
+    assert [pattern[i].argmax() for i in same] == [i - 1 for i in same]
+
+
+def test_odds_of_the_next_token() -> None:
+    for words, temperature, top_p, wanted in (
+        ("“girl” 0.46, “boy” 0.26", 1.0, 1.0, "0.46 0.26"),
+        ("“girl” rises from 0.46 to 0.88", 0.3, 1.0, "0.88 0.12"),
+        ("Two are left: “girl” and “boy”", 1.0, 0.5, "0.64 0.36"),
+        ("“girl” rises from 0.46 to 0.88", 2.0, 1.0, "0.05 0.04"),  # what its question shows
+    ):
+        _, link = step_with(words)
+        spread = distribution(
+            trace_of_link(link).logits[-1], Sampling(temperature=temperature, top_p=top_p)
+        )
+        first, second = np.argsort(-spread.after)[:2]
+        assert [stories().tokenizer.name(i) for i in (first, second)] == [" girl", " boy"]
+        assert f"{spread.after[first]:.2f} {spread.after[second]:.2f}" == wanted
+        assert spread.kept.sum() == (2 if top_p < 1 else 4096)
+
+
 def test_a_head_of_the_token_before_and_one_of_the_first_token() -> None:
     step, link = step_with("attends mostly to the token before")
     layer, head = head_of(link)
@@ -133,24 +205,16 @@ def test_a_head_of_the_token_before_and_one_of_the_first_token() -> None:
     record = trace.attention[layer]
     assert previous_token(record.pattern, record.mask).values[head] > 0.5
     assert "most tokens attend to the first one more than to any other" in step["question"]
-    patterns = [pattern[1:] for one in trace.attention for pattern in one.pattern]
-    assert any(np.mean(pattern.argmax(axis=-1) == 0) > 0.5 for pattern in patterns)
+    shown = {name: values[0] for name, values in parse_qs(step["show"]).items()}
+    layer, head = head_of(shown)
+    pattern = trace_of_link(shown).attention[layer].pattern[head]
+    assert np.mean(pattern[1:].argmax(axis=-1) == 0) > 0.5
 
 
-def test_sizes_of_the_tour_are_the_model_s() -> None:
+def test_sizes_of_a_lesson_are_the_model_s() -> None:
     step_with("Six layers of eight heads")
     config = stories().config
     assert (config.n_layers, config.n_heads) == (6, 8)
-    card = (SHIPPED / "stories" / "card.md").read_text(encoding="utf-8")
-    assert "children's stories" in card
-    assert all("children's stories" in x["text"] for _, x in steps() if "trained on" in x["text"]
-               and "Transformer" in x["text"])  # fmt: skip
-
-
-def test_the_answer_often_appears_layers_before_the_end() -> None:
-    _, link = step_with("The answer often appears layers before the end.")
-    lens = logit_lens(trace_of_link(link), stories().model)
-    assert (lens.rank[-3] == 0).mean() > 1 / 3, "two layers before"
 
 
 # --- cards, which the badge shows -----------------------------------------------------------------

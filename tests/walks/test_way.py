@@ -265,34 +265,33 @@ def test_typing_is_one_step_of_back(page: Page) -> None:
 
 
 def test_a_tour_leads_by_its_arrows_and_keys(page: Page) -> None:
-    visit(page, page="Tours")
-    page.get_by_role("link", name="Five minutes").click()
+    visit(page, page="Attention by hand", tour="03-by-hand")
     panel = page.locator(".hl-tour")
-    expect(panel).to_contain_text("Five minutes · 1 of 7")
-    settle(page, "Home")
+    expect(panel).to_contain_text("Attention by hand · 1 of 5")
+    settle(page)
     panel.get_by_role("link", name="Next").click()
-    expect(panel).to_contain_text("2 of 7")
-    settle(page, "Attention")
-    page.get_by_role("heading", name="Attention").click()  # the page itself has the focus then
+    expect(panel).to_contain_text("2 of 5")
+    settle(page)
+    page.get_by_role("heading", name="Attention by hand").click()  # the page has the focus then
     page.keyboard.press("ArrowRight")
-    expect(panel).to_contain_text("3 of 7")
+    expect(panel).to_contain_text("3 of 5")
     page.wait_for_url("**stage=scaled**")
     page.keyboard.press("ArrowLeft")
-    expect(panel).to_contain_text("2 of 7")
+    expect(panel).to_contain_text("2 of 5")
     page.wait_for_url("**step=2**")
     for step in ("3", "2"):
         page.go_back()
-        expect(panel).to_contain_text(f"{step} of 7")
+        expect(panel).to_contain_text(f"{step} of 5")
         page.wait_for_url(f"**step={step}**")
     page.go_back()
-    expect(panel).to_contain_text("1 of 7")  # which an address leaves out
+    expect(panel).to_contain_text("1 of 5")  # which an address leaves out
     page.wait_for_url(lambda url: "step=" not in url)
     page.go_forward()
-    expect(panel).to_contain_text("2 of 7")
+    expect(panel).to_contain_text("2 of 5")
     panel.get_by_role("link", name="Leave").click()
     expect(panel).to_have_count(0)
     expect(page).not_to_have_url(re.compile("tour|step"))
-    assert query(page)["page"] == "Attention", "the view stays"
+    assert query(page)["page"] == "Attention by hand", "the view stays"
 
 
 def test_a_track_that_was_opened_stays_open(page: Page) -> None:

@@ -2,12 +2,14 @@
 
 import html
 import re
+import tomllib
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from tests.viz.apps import lines, open_page
+from tests.viz.apps import charts, lines, open_page
 from viz.frame import tours
 
 GOOD = """title = "A tour"
@@ -32,6 +34,38 @@ BROKEN = {
     "not-text": (GOOD.replace('"Why?"', "3"), 9, "question must be text"),
 }
 
+LESSONS = sorted(tours.FOLDER.glob("*.toml"))
+FIRST_PAGES = ["Tokens", "Similarity", "Attention by hand", "Why √d?", "Masks", "Several heads",
+               "Positions", "The block", "Next token", "Encoder"]  # fmt: skip
+# What a step says, and where its page has it; what the browser works out is in test_claims.py.
+SHOWN = {
+    "“unhappily” falls into three pieces": ("Lily 505", "was 295", "unh 3267 4 3 #3011",
+                                           "app 1300 3 2 #1044", "ily 414 3 2 #158"),
+    "624, 2596 and 3556": ("dog 624", "dogs 2596", "Dog 3556"),
+    "they stay twelve tokens": ("characters 6 bytes 12", "12 of 12 tokens are single bytes"),
+    "from 5 to 10, while the cosine stays at 0.71": ("a · b 5.0000 10.0000",),
+    "above 4,000 at d = 4,096": ("4209 at 4096; divided by √d, between 0.89 and 1.24",),
+    "all but half a percent": ("0.995 without the division, 0.344 with it",),
+    "0.02 without the division and 0.31": ("0.020 without the division, 0.305 with it",),
+    "from 0.53 to 0.82": ("as it is 0.5262 0.3292", "undivided 0.8161 0.1760"),
+    "what it may not attend to is hatched": ("120 of 256 cells are masked",),
+    "changes by up to 0.27": ("“ the ” becomes “ a ”", "at most 0; without, by up to 0.2749"),
+    "no more than 0.005 is left": ("“ gave ”", "0.0049 with zero after"),
+    "13 of the 16 tokens": ("at most 2 tokens before it", "influenced by 13 of 16 tokens"),
+    "H4 is most like H1": ("look; H4 is most like H1, 0.68", "write; H4 is most like H1, 0.11"),
+    "namely 262,144": ("1 256 262,144", "8 (as here) 32 262,144"),
+    "zero up to rounding": ("Without positions and mask every row comes out as before",),
+    "the last map is no longer empty": ("with its own mask: rows put back differ by at most 1.97",),
+    "learned positions end at 128": ("none: ends at 128", "3.51 → 3.48: extrapolates"),
+    "comes in with length 187": ("1 stream 187.2", "3 attention 36.4", "6 feed-forward 43.1"),
+    "from 23 before the first block to 247": ("22.8 long before the first block and 246.6",),
+    "the stream is 237 long": ("1 stream 236.9, 2 norm 12.2",),
+    "16 of them have 65 %": ("Activation of 1024 neurons", "The 16 largest neurons have 64.9 %"),
+    "with 0.25 against 0.02": ("0.25397 long before the first block and 0.02019",),
+    "The winner, with stars": ("log probability −4.73", "log probability −5.65"),
+    "decides: 7, with 0.91": ("Of 0.909 for 7", "is said of the shuffled 5, p = 0.669"),
+}  # fmt: skip
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -40,22 +74,44 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_three_ship_and_every_step_opens_without_a_word_of_error() -> None:
-    app = open_page("Tours")
-    (body,) = (x.proto.body for x in app.get("html") if '<nav class="hl-ways"' in x.proto.body)
-    listed = re.findall(r'<div class="hl-way"><a href="([^"]*)">.*?<ol>(.*?)</ol>', body)
-    assert len(listed) == 3
-    for first, stops in listed:
-        links = re.findall(r'href="([^"]*)"', stops)
-        assert links[0] == first
-        assert len(links) >= 6
-        for number, link in enumerate(links, 1):
-            query = dict(parse_qsl(html.unescape(link).removeprefix("?")))
-            app = open_page(query["page"], **rest(query))
-            assert lines(app, "error") == []
-            at = next(x.proto.body for x in app.get("html") if "hl-tour" in x.proto.body)
-            assert f"{number} of {len(links)}" in at
-            assert ("The end: all tours" in at) == (number == len(links))
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_opens_without_a_word_of_error_and_says_what_is_on_its_pages(path: Path) -> None:
+    steps = tomllib.loads(path.read_text(encoding="utf-8"))["step"]
+    assert 3 <= len(steps) <= 6
+    for number, step in enumerate(steps, 1):
+        query = dict(parse_qsl(step["link"])) | {"tour": path.stem, "step": str(number)}
+        app = open_page(query["page"], **rest(query))
+        assert lines(app, "error") == []
+        assert not [line for line in lines(app, "note") if "does not exist" in line]
+        at = next(x.proto.body for x in app.get("html") if '"hl-tour"' in x.proto.body)
+        assert f"{number} of {len(steps)}" in at
+        figure = tours.PLACES[step.get("look", "page")].partition(".st-key-figure-")[2]
+        assert figure in {"", *(chart["key"] for chart in charts(app))}
+        wanted = [x for said, shown in SHOWN.items() if said in step["text"] for x in shown]
+        seen = on_screen(app)
+        assert [words for words in wanted if words not in seen] == []
+        if "show" in step:
+            query = dict(parse_qsl(step["show"]))
+            assert lines(open_page(query["page"], **rest(query)), "error") == []
+
+
+def test_lessons_begin_with_a_question_on_their_page_and_end_on_a_sentence_of_one_s_own() -> None:
+    texts = [tomllib.loads(path.read_text(encoding="utf-8")) for path in LESSONS]
+    firsts = [text["step"][0] for text in texts]
+    assert [dict(parse_qsl(step["link"]))["page"] for step in firsts] == FIRST_PAGES
+    assert all("? " in step["text"] for step in firsts)
+    for last in (text["step"][-1] for text in texts):
+        assert last["title"] == "On your sentence"
+        assert "sentence=" not in last["link"]
+    said = "\n".join(step["text"] for text in texts for step in text["step"])
+    assert [words for words in SHOWN if words not in said] == []
+
+
+def on_screen(app: AppTest) -> str:
+    """All that is written on a page outside the tour, with what its charts say of themselves."""
+    bodies = [x.proto.body for x in app.get("html") if '"hl-tour"' not in x.proto.body]
+    said = (html.unescape(re.sub(r"<[^>]*>", " ", body)) for body in bodies)
+    return " ".join(" ".join([*said, *(chart["alt"] for chart in charts(app))]).split())
 
 
 def rest(query: dict[str, str]) -> dict[str, str]:
@@ -74,12 +130,12 @@ def test_a_broken_tour_is_one_line_with_file_and_line(kind: str, folder: Path) -
     text, line, word = BROKEN[kind]
     (folder / "mine.toml").write_text(text, encoding="utf-8")
     (folder / "other.toml").write_text(GOOD, encoding="utf-8")
-    app = open_page("Tours")
+    app = open_page("Attention", tour="other")
     (said,) = (x for x in lines(app, "note") if "mine.toml" in x)
     assert f"mine.toml line {line}: " in said
     assert word in said
-    (body,) = (x.proto.body for x in app.get("html") if '<nav class="hl-ways"' in x.proto.body)
-    assert body.count('class="hl-way"') == 1, "the other tour stays"
+    shown = [x for x in app.get("html") if '"hl-tour"' in x.proto.body]
+    assert len(shown) == 1, "the other tour stays"
 
 
 def test_text_of_a_tour_is_text(folder: Path) -> None:
