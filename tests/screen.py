@@ -14,7 +14,6 @@ HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> $
 # What each page draws with Plotly in Python; some have an instrument of the browser instead.
 CHARTS = {
     "Home": [],
-    "Tours": [],
     "Attention": [],
     "Heads": ["heads"],
     "Tokens": ["merges"],

@@ -70,7 +70,7 @@ DEEPEST = {(1400, 900): 220, (1280, 720): 220, (390, 844): 360}
 
 def test_the_first_figure_stands_high_on_every_page(page: Page) -> None:
     """At each size of the window, which changes while the page is open."""
-    for title in CHARTS.keys() - {"Notation", "Tours"}:
+    for title in CHARTS.keys() - {"Notation"}:
         page.set_viewport_size({"width": 1400, "height": 900})
         visit(page, page=title)
         first = page.locator(FIGURES).first

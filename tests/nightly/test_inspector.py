@@ -21,7 +21,6 @@ from tests.viz.builders import PAGES
 from viz.frame.inspector import LABELS
 from viz.pages.look_inside import lens
 
-WITHOUT_FIGURES = {"Tours"}
 OWN_DOWNLOADS = {"Notation": 1}  # on the page itself, not in its panel
 A_CHECK = "z = pattern·v, in float64"
 CLOSED_AT_FIRST = {
@@ -55,7 +54,7 @@ def test_every_page_with_figures_has_the_panel(page: str) -> None:
     assert len(app.get("download_button")) == OWN_DOWNLOADS.get(page, 0)
 
 
-@pytest.mark.parametrize("page", sorted(set(PAGES) - WITHOUT_FIGURES))
+@pytest.mark.parametrize("page", sorted(PAGES))
 def test_each_part_is_drawn_where_it_is_open(page: str) -> None:
     app = open_page(page, sentence=TOM, inspect="source")
     assert len(app.code) > 0
